@@ -1,0 +1,181 @@
+/* irrun.h: the library's only public header. Load an OpenVINO IR model, plan a session, run
+ * iterations on records, read and write the variables.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Threads: a model may be shared by any number of sessions on any number of threads; a session
+ * belongs to one thread at a time. Nothing here prints, exits or touches a global.
+ *
+ * Errors: a function that can fail returns false and fills *err; the first error wins. */
+#ifndef IRRUN_H
+#define IRRUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define IRRUN_VERSION "0.1.0"
+
+/* The largest rank of a tensor. */
+#define IRRUN_MAX_RANK 16
+
+/* The value of a code is the exit status the command line gives for it (sysexits.h where one fits). */
+enum irrun_error_code {
+    IRRUN_OK = 0,
+    IRRUN_MISMATCH = 1,     /* a comparison found a difference */
+    IRRUN_USAGE = 2,        /* the caller asked for something that does not exist */
+    IRRUN_DATA = 65,        /* malformed model, weights, tensor file or state */
+    IRRUN_NO_INPUT = 66,    /* a file that cannot be opened */
+    IRRUN_UNSUPPORTED = 69, /* an op, version or type that irrun lacks */
+    IRRUN_INTERNAL = 70,    /* a bug of irrun */
+    IRRUN_SYSTEM = 71,      /* out of memory, or another refusal of the system */
+    IRRUN_CANT_CREATE = 73, /* an output that cannot be created */
+    IRRUN_IO = 74,          /* an output that cannot be written */
+    IRRUN_TEMPORARY = 75,   /* interrupted; run again to go on */
+    IRRUN_TIMEOUT = 124     /* gave up, nothing to go on from */
+};
+
+struct irrun_error {
+    enum irrun_error_code code;
+    char file[512];       /* "" if the error has no place in a file */
+    uint32_t line;        /* 1-based; 0 = does not apply */
+    uint32_t column;      /* 1-based, in bytes; 0 = does not apply */
+    uint64_t offset;      /* byte offset in a binary file; UINT64_MAX = does not apply */
+    char message[2048];   /* what was found and what was expected; may have several lines */
+    char hint[1024];      /* something to type or to look at; "" if none */
+};
+
+/* Element types. In memory every element of a type below 8 bits takes one byte. */
+enum irrun_dtype {
+    IRRUN_DYNAMIC, /* not known: the type of a variable may be left open */
+    IRRUN_BOOLEAN, /* one byte; zero is false, anything else is true */
+    IRRUN_BF16,
+    IRRUN_F16,
+    IRRUN_F32,
+    IRRUN_F64,
+    IRRUN_I4,
+    IRRUN_I8,
+    IRRUN_I16,
+    IRRUN_I32,
+    IRRUN_I64,
+    IRRUN_U1,
+    IRRUN_U2,
+    IRRUN_U3,
+    IRRUN_U4,
+    IRRUN_U6,
+    IRRUN_U8,
+    IRRUN_U16,
+    IRRUN_U32,
+    IRRUN_U64,
+    IRRUN_NF4, /* the 4-bit code, one a byte */
+    IRRUN_F8E4M3,
+    IRRUN_F8E5M2,
+    IRRUN_F4E2M1,
+    IRRUN_F8E8M0,
+    IRRUN_STRING,
+    IRRUN_N_DTYPES
+};
+
+struct irrun_shape {
+    uint32_t rank;
+    int64_t dims[IRRUN_MAX_RANK]; /* outermost first, >= 0 */
+};
+
+/* A dense row-major tensor. Who owns `data` is said where one is passed. */
+struct irrun_tensor {
+    enum irrun_dtype dtype;
+    struct irrun_shape shape;
+    void *data; /* aligned to the size of an element */
+};
+
+/* A shape whose dimensions, or whose rank, may be open: each dimension lies in [min, max]. */
+struct irrun_partial_shape {
+    bool is_rank_dynamic; /* then the rest says nothing */
+    uint32_t rank;
+    int64_t min[IRRUN_MAX_RANK];
+    int64_t max[IRRUN_MAX_RANK]; /* INT64_MAX = no upper bound */
+};
+
+struct irrun_model;
+struct irrun_session;
+
+enum irrun_gemm { IRRUN_GEMM_AUTO, IRRUN_GEMM_PLAIN, IRRUN_GEMM_CBLAS };
+
+/* Set to zero for the defaults. */
+struct irrun_options {
+    const char *weights_path; /* NULL: the model's path with its ending replaced by .bin */
+    enum irrun_gemm gemm;     /* who multiplies */
+    bool keep_ops;            /* run the ops one by one as written: no fusing, no replacing */
+    bool is_dry;              /* read no weights: for a look at the model only */
+};
+
+/* An input or an output of the model. All pointers belong to the model. */
+struct irrun_port {
+    const char *name; /* the primary name */
+    const char *const *names; /* every further name it answers to */
+    size_t n_names;
+    enum irrun_dtype dtype;
+    struct irrun_partial_shape shape; /* of an output: what is known without data */
+    uint32_t line, column;            /* of its <layer> */
+};
+
+struct irrun_variable {
+    const char *id;
+    enum irrun_dtype dtype; /* IRRUN_DYNAMIC until a value is known */
+    struct irrun_partial_shape shape;
+    const char *init;      /* "zeros", or the name of the layer that gives the initial value */
+    uint32_t line, column; /* of the <layer> of its ReadValue */
+};
+
+/* Reads the model; "-" is standard input. On success *model is the caller's to free. Fails with
+ * IRRUN_NO_INPUT, IRRUN_DATA, IRRUN_UNSUPPORTED (all lacking ops are listed) or IRRUN_SYSTEM. */
+bool irrun_model_load(const char *xml_path, const struct irrun_options *options,
+                      struct irrun_model **model, struct irrun_error *err);
+void irrun_model_free(struct irrun_model *model);
+
+size_t irrun_model_n_inputs(const struct irrun_model *model);
+size_t irrun_model_n_outputs(const struct irrun_model *model);
+size_t irrun_model_n_variables(const struct irrun_model *model);
+const struct irrun_port *irrun_model_input(const struct irrun_model *model, size_t index);
+const struct irrun_port *irrun_model_output(const struct irrun_model *model, size_t index);
+const struct irrun_variable *irrun_model_variable(const struct irrun_model *model, size_t index);
+
+/* Resolves a name, an alias or "@K"; IRRUN_USAGE with a list of what there is if it fits none, or two. */
+bool irrun_model_find_input(const struct irrun_model *model, const char *name, size_t *index,
+                            struct irrun_error *err);
+bool irrun_model_find_output(const struct irrun_model *model, const char *name, size_t *index,
+                             struct irrun_error *err);
+
+/* A session: memory for one run of iterations, with variables of its own. It borrows the model. */
+bool irrun_session_new(struct irrun_model *model, struct irrun_session **session,
+                       struct irrun_error *err);
+void irrun_session_free(struct irrun_session *session);
+
+/* Gives input `index` its value. `tensor->data` is borrowed, and read, until the input is set
+ * again or the session freed; it may be written between iterations. Type and shape must fit. */
+bool irrun_session_set_input(struct irrun_session *session, size_t index,
+                             const struct irrun_tensor *tensor, struct irrun_error *err);
+
+/* Plans for the shapes of the inputs and variables at hand; run does it when needed. */
+bool irrun_session_plan(struct irrun_session *session, struct irrun_error *err);
+
+/* One iteration. If it fails, the variables are as they were before it. */
+bool irrun_session_run(struct irrun_session *session, struct irrun_error *err);
+
+/* The value of an output after a run: a view that the next run overwrites. */
+const struct irrun_tensor *irrun_session_output(const struct irrun_session *session, size_t index);
+
+/* The value of a variable: a view until the next run, or NULL while it is unset (the next
+ * iteration then takes its initial value). */
+const struct irrun_tensor *irrun_session_variable(const struct irrun_session *session, size_t index);
+
+/* Sets a variable: copies `tensor`. Type and shape must fit what the model says. */
+bool irrun_session_set_variable(struct irrun_session *session, size_t index,
+                                const struct irrun_tensor *tensor, struct irrun_error *err);
+
+/* All variables go back to their initial values, which the next iteration computes. */
+void irrun_session_reset(struct irrun_session *session);
+
+const char *irrun_dtype_name(enum irrun_dtype dtype); /* as in the IR: "f32", "boolean" */
+const char *irrun_version(void);
+
+#endif

@@ -1,0 +1,47 @@
+/* Filling a struct irrun_error. One statement per failure: `return fail(err, IRRUN_DATA, "…");`
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_BASE_ERROR_H
+#define IRRUN_BASE_ERROR_H
+
+#include <stdarg.h>
+
+#include "irrun.h"
+
+#if defined(__GNUC__)
+#define PRINTF_LIKE(text_index, first) __attribute__((format(printf, text_index, first)))
+#else
+#define PRINTF_LIKE(text_index, first)
+#endif
+
+/* A place in a text file; line 0 = the file as a whole, file NULL = none. */
+struct place {
+    const char *file;
+    uint32_t line, column;
+};
+
+/* No error yet. */
+void error_clear(struct irrun_error *err);
+
+/* Records the error unless one is recorded already, and returns false. `err` is never NULL. */
+bool fail(struct irrun_error *err, enum irrun_error_code code, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+bool fail_at(struct irrun_error *err, enum irrun_error_code code, struct place place,
+             const char *format, ...) PRINTF_LIKE(4, 5);
+bool fail_at_offset(struct irrun_error *err, enum irrun_error_code code, const char *file,
+                    uint64_t offset, const char *format, ...) PRINTF_LIKE(5, 6);
+bool fail_at_v(struct irrun_error *err, enum irrun_error_code code, struct place place,
+               const char *format, va_list args);
+
+/* Out of memory, with the number of bytes asked for. */
+bool fail_memory(struct irrun_error *err, size_t size_bytes);
+
+/* Adds a hint to the recorded error, unless it has one; returns false, to be chained. */
+bool fail_hint(struct irrun_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Appends to the recorded message (a list, a second line); returns false. */
+bool fail_more(struct irrun_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* "file:line:column: error: message\n  hint: …\n" as editors understand it; returns `text`. */
+char *error_format(const struct irrun_error *err, char *text, size_t size_bytes);
+
+#endif

@@ -1,0 +1,37 @@
+/* Text: a growing buffer, numbers without the locale, names that are nearly right.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_BASE_TEXT_H
+#define IRRUN_BASE_TEXT_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+/* All zero = empty. `data` is NUL-terminated once something was added. */
+struct text {
+    char *data;
+    size_t length, capacity;
+    bool is_broken; /* an allocation failed: the text is incomplete */
+};
+
+void text_add(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
+void text_add_bytes(struct text *text, const char *bytes, size_t length);
+void text_free(struct text *text);
+
+/* Whole-string parsers: blanks around the number are allowed, anything else is false. No locale.
+ * A double may be written as in C or JSON, or as nan, inf, infinity in any case. */
+bool text_to_i64(const char *text, size_t length, int64_t *value);
+bool text_to_f64(const char *text, size_t length, double *value);
+
+/* The shortest decimal that reads back as the same float (double); returns its length.
+ * NaN is "nan", infinities "inf" and "-inf". */
+#define TEXT_NUMBER_BYTES 40
+size_t text_from_f32(float value, char out[TEXT_NUMBER_BYTES]);
+size_t text_from_f64(double value, char out[TEXT_NUMBER_BYTES]);
+
+/* The number of single-letter changes between two words, for "did you mean"; > limit gives limit + 1. */
+unsigned text_distance(const char *a, const char *b, unsigned limit);
+
+bool text_equals_ignore_case(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,103 @@
+/* The compact op list: arrays and 32-bit ids, and the place in the XML of every op. Holds a model as
+ * written; knows nothing of shapes, memory or execution.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_GRAPH_GRAPH_H
+#define IRRUN_GRAPH_GRAPH_H
+
+#include "base/arena.h"
+#include "base/file.h"
+
+#define NO_ID UINT32_MAX
+
+struct op_def;
+struct graph;
+struct graph_notes;
+
+/* An edge source: one output port of one op. */
+struct value {
+    uint32_t op_id;
+    uint32_t port;            /* ordinal among the op's outputs */
+    const char *const *names; /* tensor names, file order */
+    uint32_t n_names;
+};
+
+enum port_purpose { PURPOSE_NONE, PURPOSE_CURRENT_ITERATION, PURPOSE_EXECUTION_CONDITION };
+
+/* How a port of an op with a body is tied to a Parameter or Result of that body. */
+struct port_map {
+    int64_t external;     /* ordinal among the op's inputs (outputs), -1 = tied to no port */
+    uint32_t internal_id; /* op id in the body */
+    bool has_axis;        /* sliced input, concatenated output */
+    int64_t axis, start, end, stride, part_size;
+    enum port_purpose purpose;
+    uint32_t line, column;
+};
+
+/* The Result `from_id` of one pass feeds the Parameter `to_id` of the next. */
+struct back_edge {
+    uint32_t from_id, to_id;
+};
+
+struct body {
+    struct graph *graph;
+    struct port_map *inputs;
+    uint32_t n_inputs;
+    struct port_map *outputs;
+    uint32_t n_outputs;
+    struct back_edge *back_edges;
+    uint32_t n_back_edges;
+};
+
+struct op {
+    const struct op_def *def;
+    const char *name;    /* the friendly name; "" if there is none */
+    const void *attrs;   /* the struct that def->attrs describes */
+    uint32_t n_inputs;   /* value ids: graph->input_ids[first_input … ] */
+    uint32_t first_input;
+    uint32_t n_outputs;  /* values: first_output … */
+    uint32_t first_output;
+    uint32_t line, column;
+    struct body *bodies; /* TensorIterator and Loop 1, If 2 (then, else), others none */
+    uint32_t n_bodies;
+    const char *const *output_names; /* of a Result: its own attribute output_names */
+    uint32_t n_output_names;
+};
+
+struct graph {
+    const char *file; /* for messages */
+    const char *name;
+    const char *path; /* where a body sits: "" or "layer/body/"; for messages and -v */
+    uint32_t ir_version;
+    struct op *ops;
+    uint32_t n_ops;
+    struct value *values;
+    uint32_t n_values;
+    uint32_t *input_ids;
+    uint32_t n_input_ids;
+    uint32_t *parameters; /* op ids, document order */
+    uint32_t n_parameters;
+    uint32_t *results; /* op ids, document order */
+    uint32_t n_results;
+    uint32_t *order; /* live ops so that every op comes after its inputs; set by plan/toposort */
+    uint32_t n_order;
+    struct graph_notes *notes; /* what the plan works out once for every use of the graph */
+    const struct file_map *weights; /* the whole .bin; shared by all bodies */
+    const char *weights_file;       /* its path, for messages */
+};
+
+static inline uint32_t op_input(const struct graph *graph, const struct op *op, uint32_t i)
+{
+    return graph->input_ids[op->first_input + i];
+}
+
+static inline const struct op *value_producer(const struct graph *graph, uint32_t value_id)
+{
+    return &graph->ops[graph->values[value_id].op_id];
+}
+
+static inline struct place op_place(const struct graph *graph, const struct op *op)
+{
+    return (struct place){graph->file, op->line, op->column};
+}
+
+#endif

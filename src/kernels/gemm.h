@@ -1,0 +1,46 @@
+/* The one seam for dense products. Two implementations behind it: plain loops, which are the
+ * specification, and the system's CBLAS.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_GEMM_H
+#define IRRUN_KERNELS_GEMM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* C[m][n] (+)= op(A)[m][k] * op(B)[k][n], row-major; ld = elements from one row to the next as it lies
+ * in memory. C overlaps neither A nor B. k = 0 gives zeros (or leaves C as it is with is_added). */
+struct gemm_f32 {
+    size_t m, n, k;
+    const float *a; /* [m][k], or [k][m] if a_transposed */
+    size_t lda;
+    bool a_transposed;
+    const float *b; /* [k][n], or [n][k] if b_transposed */
+    size_t ldb;
+    bool b_transposed;
+    float *c; /* [m][n] */
+    size_t ldc;
+    bool is_added; /* add to what C holds instead of replacing it */
+};
+
+struct gemm_f64 {
+    size_t m, n, k;
+    const double *a;
+    size_t lda;
+    bool a_transposed;
+    const double *b;
+    size_t ldb;
+    bool b_transposed;
+    double *c;
+    size_t ldc;
+    bool is_added;
+};
+
+typedef void gemm_f32_fn(const struct gemm_f32 *product);
+typedef void gemm_f64_fn(const struct gemm_f64 *product);
+
+void gemm_plain_f32(const struct gemm_f32 *product);
+void gemm_plain_f64(const struct gemm_f64 *product);
+void gemm_cblas_f32(const struct gemm_f32 *product);
+void gemm_cblas_f64(const struct gemm_f64 *product);
+
+#endif

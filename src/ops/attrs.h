@@ -1,0 +1,85 @@
+/* Attributes as data: a table says name, place, kind and default; one reader serves every op.
+ * Unknown attributes are skipped, as every reader of IR must.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_OPS_ATTRS_H
+#define IRRUN_OPS_ATTRS_H
+
+#include <stddef.h>
+
+#include "base/arena.h"
+
+struct i64_list {
+    const int64_t *items;
+    uint32_t n;
+};
+
+struct f64_list {
+    const double *items;
+    uint32_t n;
+};
+
+struct string_list {
+    const char *const *items; /* blanks around an item are gone, letters as written */
+    uint32_t n;
+};
+
+enum attr_kind {
+    ATTR_KIND_INT,
+    ATTR_KIND_FLOAT,
+    ATTR_KIND_BOOL,
+    ATTR_KIND_STRING,
+    ATTR_KIND_INTS,
+    ATTR_KIND_FLOATS,
+    ATTR_KIND_STRINGS,
+    ATTR_KIND_DTYPE,
+    ATTR_KIND_SHAPE,
+    ATTR_KIND_CHOICE /* an int: the index of the word in `choices`, any letter case */
+};
+
+struct attr_def {
+    const char *name; /* as in the XML; NULL ends the table */
+    enum attr_kind kind;
+    size_t offset;
+    const char *default_text; /* NULL: the attribute must be there; read as if it were written */
+    const char *choices;      /* "numpy|none|pdpd" for ATTR_KIND_CHOICE */
+};
+
+#define ATTR_KIND_OF(object)                                                                       \
+    _Generic((object),                                                                             \
+        int64_t: ATTR_KIND_INT,                                                                    \
+        double: ATTR_KIND_FLOAT,                                                                   \
+        bool: ATTR_KIND_BOOL,                                                                      \
+        const char *: ATTR_KIND_STRING,                                                            \
+        struct i64_list: ATTR_KIND_INTS,                                                           \
+        struct f64_list: ATTR_KIND_FLOATS,                                                         \
+        struct string_list: ATTR_KIND_STRINGS,                                                     \
+        enum irrun_dtype: ATTR_KIND_DTYPE,                                                         \
+        struct irrun_partial_shape: ATTR_KIND_SHAPE)
+
+/* ATTR(struct select_attrs, axis, "0"): field and attribute share a name; NULL = required. */
+#define ATTR(type, field, default_text_) ATTR_NAMED(type, field, #field, default_text_)
+#define ATTR_NAMED(type, field, name_, default_text_)                                              \
+    {                                                                                              \
+        .name = name_, .kind = ATTR_KIND_OF(((type *)0)->field), .offset = offsetof(type, field),  \
+        .default_text = default_text_                                                              \
+    }
+/* The field is an int; ATTR_CHOICE(struct select_attrs, auto_broadcast, "numpy", "none|numpy|pdpd"). */
+#define ATTR_CHOICE(type, field, default_text_, choices_)                                          \
+    {                                                                                              \
+        .name = #field, .kind = ATTR_KIND_CHOICE, .offset = offsetof(type, field),                 \
+        .default_text = default_text_, .choices = choices_                                         \
+    }
+#define ATTR_END                                                                                   \
+    {                                                                                              \
+        .name = NULL                                                                               \
+    }
+
+struct op_def;
+
+/* Fills `attrs` (def->attrs_size bytes, zeroed) from a NULL-terminated list name, value, name, value …
+ * as expat gives it (NULL for no <data>). Lists and strings are copied into the arena. IRRUN_DATA names the attribute, what
+ * it says and what it should be; `layer` is "LSTMCell \"name\"", for the message. */
+bool attrs_read(const struct op_def *def, const char *const *pairs, void *attrs, struct arena *arena,
+                const char *layer, struct place place, struct irrun_error *err);
+
+#endif

@@ -1,0 +1,168 @@
+/* What an op is to the engine: one struct op_def, in one file (a row of a family file for ops that
+ * differ by one expression), named by one row of ops.def.
+ *
+ * The engine does once for all ops: opset versions, attributes, the number and the types of
+ * the inputs, f16 and bf16 (below), constant folding, memory, views, in-place. An op file says its own meaning:
+ *
+ *   infer    shapes and types of the outputs from those of the inputs (and their values, where the
+ *            op needs them: infer_value). Fills the op's state with the geometry it worked out.
+ *   prepare  optional: chooses kernels, packs constant inputs, asks for scratch memory.
+ *   run      computes. Allocates nothing, looks at no attribute text.
+ *
+ * f16 and bf16: arithmetic ops never see them. Their inputs are widened to f32 before, their outputs are
+ * kept in f32 until something observable asks for 16 bits. So in prepare and run the dtype of a tensor
+ * is what lies in memory, and may be f32 where infer said f16. OP_MOVES ops get the 16 bits as they are.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_OPS_OP_H
+#define IRRUN_OPS_OP_H
+
+#include "graph/graph.h"
+#include "kernels/kernels.h"
+#include "ops/attrs.h"
+#include "tensor/tensor.h"
+
+#define OPSET_LAST 17 /* the newest opset there is */
+
+enum op_role {
+    ROLE_ORDINARY,
+    ROLE_PARAMETER,
+    ROLE_CONST,
+    ROLE_RESULT,
+    ROLE_READ_VALUE,
+    ROLE_ASSIGN,
+};
+
+enum op_flags {
+    OP_MOVES = 1,       /* copies elements without looking at them: keeps f16 and bf16 bits */
+    OP_VIEW = 2,        /* output 0 is input 0 with another shape: no run, no memory */
+    OP_IN_PLACE = 4,    /* output 0 may lie where an input of the same size lay that dies here */
+    OP_ANY_STORAGE = 8, /* takes f16 and bf16 in either form, writes what infer said (Convert) */
+    OP_SHAPES_ONLY = 16, /* run looks at the shapes of its inputs, never at their data (ShapeOf) */
+};
+
+/* One input of an op; the table ends with name NULL. */
+struct op_input_def {
+    const char *name;  /* as in the specification: "X", "initial_hidden_state" */
+    uint32_t types;    /* set of TYPE_BIT */
+    uint8_t same;      /* inputs with equal non-zero numbers have equal types */
+    bool is_optional;  /* this and all that follow may be absent */
+    bool is_repeated;  /* the last one: any number of inputs from here on */
+};
+
+struct infer;
+struct prepare;
+struct step;
+
+struct op_def {
+    const char *type; /* as in the IR */
+    uint8_t opset;      /* the opset this meaning was born in */
+    uint8_t opset_last; /* the last opset that still means this; 0 = OPSET_LAST */
+    bool is_extension;  /* also found under version="extension" and "experimental" */
+    enum op_role role;
+    uint32_t flags;
+    const struct op_input_def *inputs; /* NULL: none */
+    uint8_t n_outputs;                 /* 0: as many as the layer lists (Split), at least one */
+    uint8_t n_outputs_min;             /* fewer may be listed; 0 = n_outputs */
+    const struct attr_def *attrs;
+    size_t attrs_size;
+    size_t state_size;  /* bytes that infer fills and run reads */
+    const void *family; /* what tells the rows of a family file apart */
+    bool (*infer)(struct infer *infer);
+    bool (*prepare)(struct prepare *prepare);
+    bool (*run)(const struct step *step, struct irrun_error *err);
+};
+
+/* ---- infer -------------------------------------------------------------------------------- */
+
+struct infer {
+    const struct graph *graph;
+    const struct op *op;
+    const void *attrs;
+    void *state; /* zeroed, def->state_size bytes */
+    uint32_t n_inputs, n_outputs;
+    const struct irrun_tensor *const *in; /* declared types, concrete shapes; no data: infer_value */
+    struct irrun_tensor *out;             /* to fill: dtype and shape */
+    struct arena *arena;                  /* lives as long as the plan */
+    struct engine *engine;                /* for ops with bodies; see body.h */
+    const struct irrun_tensor *(*value)(struct infer *infer, uint32_t i); /* behind infer_value */
+    const bool *is_constant; /* per input: the same in every iteration of this plan */
+    bool is_value_missing;   /* set by infer_value: a value that is not known while planning */
+    struct irrun_error *err;
+};
+
+/* The value of input i, or NULL if it is not known while planning; infer then returns false at once, and
+ * the engine calls it again when the value is there. Use it only where the shape depends on it. */
+const struct irrun_tensor *infer_value(struct infer *infer, uint32_t i);
+
+/* The same as a list of int64 from any integer type, 0-D or 1-D; the items live in the arena. */
+bool infer_ints(struct infer *infer, uint32_t i, struct i64_list *list);
+/* … and as one number, 0-D or [1]. */
+bool infer_int(struct infer *infer, uint32_t i, int64_t *number);
+
+/* Fails with the op's place, type and name before the message. */
+bool infer_fail(struct infer *infer, const char *format, ...) PRINTF_LIKE(2, 3);
+/* … `input 4 (W) is f32 [1,512,40], expected <format>`, and a hint that names that input's producer and
+ * its line. */
+bool infer_fail_input(struct infer *infer, uint32_t i, const char *expected, ...) PRINTF_LIKE(3, 4);
+/* Adds what input i is and where it comes from to the hint: the other side of a conflict. */
+bool infer_hint_input(struct infer *infer, uint32_t i);
+
+/* Brings axis into [0, rank), or fails naming it. */
+bool infer_axis(struct infer *infer, int64_t axis, uint32_t rank, uint32_t *normal);
+/* A list of axes: negative ones brought to [0, rank), each at most once, sorted; is_set[axis] too. */
+bool infer_axes(struct infer *infer, const struct i64_list *axes, uint32_t rank,
+                bool is_set[IRRUN_MAX_RANK]);
+
+enum auto_broadcast { AUTO_BROADCAST_NONE, AUTO_BROADCAST_NUMPY, AUTO_BROADCAST_PDPD };
+#define AUTO_BROADCAST_CHOICES "none|numpy|pdpd|explicit"
+
+/* The output shape of inputs a and b under auto_broadcast (axis is for pdpd), and for pdpd the shape that b
+ * has once trailing ones are cut and ones put around it; for the others b_shape is b's own. */
+bool infer_broadcast(struct infer *infer, uint32_t a, uint32_t b, int auto_broadcast, int64_t axis,
+                     struct irrun_shape *out, struct irrun_shape *b_shape);
+
+/* ---- prepare ------------------------------------------------------------------------------ */
+
+struct prepare {
+    const struct graph *graph;
+    const struct op *op;
+    const void *attrs;
+    void *state;
+    uint32_t n_inputs, n_outputs;
+    const struct irrun_tensor *const *in; /* dtype as in memory; data NULL unless constant */
+    const struct irrun_tensor *const *out;
+    const struct kernels *kernels;
+    struct arena *arena;  /* lives as long as the plan */
+    size_t scratch_bytes; /* to set: memory that run may use, 64-byte aligned, not kept between runs */
+    struct engine *engine;
+    struct irrun_error *err;
+};
+
+/* ---- run ---------------------------------------------------------------------------------- */
+
+struct step {
+    bool (*run)(const struct step *step, struct irrun_error *err);
+    const void *state;
+    struct irrun_tensor *const *in;
+    struct irrun_tensor *const *out;
+    void *scratch;
+    uint32_t n_inputs, n_outputs;
+    const struct graph *graph;
+    const struct op *op;
+    struct session *session; /* for ops with bodies */
+};
+
+/* Fails with the op's place, type and name before the message. */
+bool step_fail(const struct step *step, struct irrun_error *err, enum irrun_error_code code,
+               const char *format, ...) PRINTF_LIKE(4, 5);
+
+/* ---- registry ----------------------------------------------------------------------------- */
+
+extern const struct op_def *const op_defs[]; /* the rows of ops.def */
+extern const size_t n_op_defs;
+
+/* The op that `type` in `version` ("opset6", "extension") means, or NULL with *why: a static text such as
+ * "no such operator" or "irrun has Gather-1, not Gather-8". Type: any letter case, aliases included. */
+const struct op_def *op_find(const char *type, const char *version, const char **why);
+
+#endif

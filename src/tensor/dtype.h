@@ -1,0 +1,42 @@
+/* What irrun knows of element types.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_TENSOR_DTYPE_H
+#define IRRUN_TENSOR_DTYPE_H
+
+#include "irrun.h"
+
+/* Bits of an element in a .bin file. */
+unsigned dtype_packed_bits(enum irrun_dtype dtype);
+
+/* Bytes of an element in memory (types below 8 bits: 1). 0 for dynamic and string. */
+size_t dtype_size(enum irrun_dtype dtype);
+
+/* Reads "f32" as well as "FP32", in any letter case; false if there is no such type. */
+bool dtype_parse(const char *text, enum irrun_dtype *dtype);
+
+bool dtype_is_float(enum irrun_dtype dtype);   /* f16 bf16 f32 f64 */
+bool dtype_is_integer(enum irrun_dtype dtype); /* i4 … i64, u1 … u64; not boolean */
+bool dtype_is_signed(enum irrun_dtype dtype);  /* the signed integers */
+bool dtype_is_half(enum irrun_dtype dtype);    /* f16 bf16: computed and kept in f32 */
+
+/* Sets of types, for the tables of the ops. */
+#define TYPE_BIT(dtype) (1u << (dtype))
+#define TYPES_HALF (TYPE_BIT(IRRUN_F16) | TYPE_BIT(IRRUN_BF16))
+#define TYPES_FLOAT (TYPES_HALF | TYPE_BIT(IRRUN_F32) | TYPE_BIT(IRRUN_F64))
+#define TYPES_SIGNED                                                                               \
+    (TYPE_BIT(IRRUN_I8) | TYPE_BIT(IRRUN_I16) | TYPE_BIT(IRRUN_I32) | TYPE_BIT(IRRUN_I64))
+#define TYPES_UNSIGNED                                                                             \
+    (TYPE_BIT(IRRUN_U8) | TYPE_BIT(IRRUN_U16) | TYPE_BIT(IRRUN_U32) | TYPE_BIT(IRRUN_U64))
+#define TYPES_INTEGER (TYPES_SIGNED | TYPES_UNSIGNED)
+#define TYPES_NUMBER (TYPES_FLOAT | TYPES_INTEGER)
+#define TYPES_BOOLEAN TYPE_BIT(IRRUN_BOOLEAN)
+#define TYPES_SUB_BYTE                                                                             \
+    (TYPE_BIT(IRRUN_I4) | TYPE_BIT(IRRUN_U1) | TYPE_BIT(IRRUN_U2) | TYPE_BIT(IRRUN_U3) |           \
+     TYPE_BIT(IRRUN_U4) | TYPE_BIT(IRRUN_U6) | TYPE_BIT(IRRUN_NF4))
+#define TYPES_FLOAT8                                                                               \
+    (TYPE_BIT(IRRUN_F8E4M3) | TYPE_BIT(IRRUN_F8E5M2) | TYPE_BIT(IRRUN_F4E2M1) |                    \
+     TYPE_BIT(IRRUN_F8E8M0))
+/* Whatever one or more bytes an element hold: the types of what only moves. */
+#define TYPES_ANY (TYPES_NUMBER | TYPES_BOOLEAN | TYPES_SUB_BYTE | TYPES_FLOAT8)
+
+#endif
