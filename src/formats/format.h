@@ -1,0 +1,167 @@
+/* Tensor files: one table of formats, readers and writers that stream. Knows nothing of models,
+ * records or casts: it moves arrays between files and memory.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_FORMATS_FORMAT_H
+#define IRRUN_FORMATS_FORMAT_H
+
+#include "base/error.h"
+#include "tensor/tensor.h"
+
+struct reader_methods;
+struct writer_methods;
+
+/* What every format is and can do; a row of the table in format_table.c. */
+struct format {
+    const char *name;
+    const char *read_endings;  /* ".csv .txt": file names that mean this format; "" for none */
+    const char *write_endings; /* the same for outputs */
+    bool can_read, can_write;
+    bool has_shape; /* arrays say their type and shape (npy npz ark); raw and csv do not */
+    bool has_names; /* npz: read with archive_open; one file holds several outputs */
+    bool has_keys;  /* ark: every array has a key */
+    bool is_shared; /* one destination may hold several outputs (text npz ark none) */
+    bool is_binary; /* never to be shown on a terminal */
+    bool can_pipe;  /* may be written to a pipe; every readable format can be read from one */
+    const struct reader_methods *reader; /* NULL: cannot be read this way */
+    const struct writer_methods *writer;
+};
+
+/* The table's rows: index < format_count(). */
+size_t format_count(void);
+const struct format *format_at(size_t index);
+const struct format *format_find(const char *name); /* "npy"; NULL if there is none */
+
+/* What SRC or DST says: a format and a path ("-" = standard input or output). */
+struct format_spec {
+    const struct format *format;
+    const char *path;    /* points into the text given */
+    bool is_text_variant; /* "ark,t:": Kaldi's text form; only for outputs */
+};
+
+/* Reads "FORMAT:PATH", "PATH" (its ending decides) or "FORMAT:" (only for none). A word before the
+ * first colon that names no format belongs to the path. IRRUN_USAGE with a hint otherwise. */
+bool format_parse_source(const char *text, struct format_spec *spec, struct irrun_error *err);
+bool format_parse_destination(const char *text, struct format_spec *spec, struct irrun_error *err);
+
+/* ---- Reading: a reader is a stream of arrays ------------------------------------------------ */
+
+struct reader;
+
+/* What an array says of itself. The strings are the reader's, until its next array. */
+struct array_header {
+    const char *name;       /* npz: the member's name; else NULL */
+    const char *key;        /* ark; else NULL */
+    enum irrun_dtype dtype; /* IRRUN_DYNAMIC: none (raw, csv): the caller chooses when he reads */
+    bool has_shape;         /* false: an endless row of numbers (raw, csv) */
+    struct irrun_shape shape;
+};
+
+/* Opens `path` ("-": standard input). Reads nothing yet. IRRUN_NO_INPUT if it cannot be opened.
+ * The reader is the caller's to close. */
+bool reader_open(const struct format *format, const char *path, struct reader **reader,
+                 struct irrun_error *err);
+void reader_close(struct reader *reader); /* NULL is allowed */
+
+/* Goes to the next array, skipping what is left of the present one, and reads its header; at the end
+ * of the stream *is_end is set. raw and csv have exactly one array. Nothing is allocated by what a
+ * header claims: one that claims more than the file holds is IRRUN_DATA. */
+bool reader_next(struct reader *reader, struct array_header *header, bool *is_end,
+                 struct irrun_error *err);
+
+/* Reads up to n elements, row-major, native byte order, into `data` (n * dtype_size bytes, any
+ * alignment). `dtype` is the header's, where it has one; raw and csv give what is asked for.
+ * *n_read < n: the array ends there (for raw and csv: the input). A file that is shorter than its
+ * header says is IRRUN_DATA with the offset. csv: a call reads one record, that is, whole lines: a
+ * line that goes on behind the n-th number is IRRUN_DATA. raw: half an element at the end is
+ * IRRUN_DATA; whole ones too few for n are left to the caller (--partial). */
+bool reader_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
+                 size_t *n_read, struct irrun_error *err);
+
+/* Skips as reader_read reads: seeks where the input allows it. */
+bool reader_skip(struct reader *reader, enum irrun_dtype dtype, size_t n, size_t *n_skipped,
+                 struct irrun_error *err);
+
+/* Back to before the first array. Only regular files (also as redirected standard input) can. */
+bool reader_can_rewind(const struct reader *reader);
+bool reader_rewind(struct reader *reader, struct irrun_error *err);
+
+/* Where the reader is, for messages: the file ("standard input"), and the line (csv; else 0). */
+const char *reader_path(const struct reader *reader);
+uint32_t reader_line(const struct reader *reader);
+
+/* The whole of the present array, which must have a shape: tensor->data is malloc'ed, the caller's
+ * to free. Memory grows with what is really read, never with what the header claims. */
+bool reader_read_tensor(struct reader *reader, const struct array_header *header,
+                        struct irrun_tensor *tensor, struct irrun_error *err);
+
+/* ---- Reading npz ---------------------------------------------------------------------------- */
+
+struct archive;
+
+/* Opens an npz and reads the headers of all members; standard input is spooled if it is a pipe.
+ * Two members of one name, and members that are not arrays, are IRRUN_DATA. */
+bool archive_open(const char *path, struct archive **archive, struct irrun_error *err);
+void archive_close(struct archive *archive); /* after the readers of its members; NULL is allowed */
+size_t archive_n_members(const struct archive *archive);
+const struct array_header *archive_member(const struct archive *archive, size_t index);
+bool archive_find(const struct archive *archive, const char *name, size_t *index);
+const char *archive_comment(const struct archive *archive); /* "" if it has none */
+
+/* A reader of one array, independent of those of other members: call reader_next first, as ever. */
+bool archive_open_member(struct archive *archive, size_t index, struct reader **reader,
+                         struct irrun_error *err);
+
+/* ---- Writing -------------------------------------------------------------------------------- */
+
+struct writer;
+
+enum writer_layout {
+    WRITER_ONE,   /* one record of each output, as it is */
+    WRITER_STACK, /* records along a new leading axis */
+    WRITER_CONCAT /* the records of a sequence joined along `concat_axis` */
+};
+
+/* Zero is a good default for everything but names and n_outputs. */
+struct writer_options {
+    const char *const *names; /* the outputs' primary names; borrowed */
+    size_t n_outputs;
+    enum writer_layout layout;
+    int concat_axis;          /* may be negative */
+    bool is_text_variant;     /* of the format_spec */
+    bool is_summarised;       /* text: as NumPy shows long arrays; for a terminal */
+    bool is_flushed;          /* --line-buffer: everything is on its way after each record */
+    bool is_synced;           /* --fsync: before the rename */
+    const char *comment;      /* npz: the archive's comment; NULL for none; copied */
+};
+
+/* Opens `path` ("-": standard output). A regular file comes into being under its name only by
+ * writer_finish; devices and FIFOs are written directly. IRRUN_CANT_CREATE if it cannot be made;
+ * IRRUN_USAGE for what the format cannot do there (npz to a pipe, binary to a terminal). */
+bool writer_open(const struct format *format, const char *path,
+                 const struct writer_options *options, struct writer **writer,
+                 struct irrun_error *err);
+
+/* Where a record comes from: what text shows, and ark's key. */
+struct record_label {
+    const char *sequence; /* the key */
+    uint64_t index;       /* the iteration within the sequence, from 0 */
+};
+
+/* Writes one record of output `output` (index into names). In a stack all records have one type and
+ * shape: IRRUN_DATA that names both otherwise (npy on a pipe, text, raw and csv take them as they
+ * come). Types that NumPy lacks are written as format_stored_dtype says. IRRUN_IO if it fails. */
+bool writer_write(struct writer *writer, size_t output, const struct irrun_tensor *record,
+                  const struct record_label *label, struct irrun_error *err);
+
+/* The sequence is complete: what was joined, and ark's array, is written. */
+bool writer_end_sequence(struct writer *writer, const char *sequence, struct irrun_error *err);
+
+/* Ends the last sequence if need be, completes the file, gives it its name. Frees the writer in any
+ * case; after a failure no output file is left. */
+bool writer_finish(struct writer *writer, struct irrun_error *err);
+void writer_abort(struct writer *writer); /* removes what was written; frees; NULL is allowed */
+
+/* The type that npy and npz hold instead: bf16 and the 8-bit floats f32, i4 i8, u1 boolean, … */
+enum irrun_dtype format_stored_dtype(enum irrun_dtype dtype);
+
+#endif
