@@ -1,0 +1,205 @@
+# Builds irrun and its library, runs the demo and the tests, installs. `make help` lists the targets.
+# SPDX-License-Identifier: Apache-2.0
+#
+# Settings, given as `make NAME=VALUE`:
+#   CC CFLAGS CPPFLAGS LDFLAGS   as everywhere; what the sources need is added to them
+#   DEBUG=1                      no optimisation, in build/debug
+#   SANITIZE=address,undefined   with these sanitizers, in build/sanitize-address-undefined
+#   BUILD=DIR                    where everything goes
+#   WERROR=1                     a warning is an error
+#   V=1                          show the commands
+#   PREFIX=/usr/local DESTDIR=   where `make install` puts things
+#
+# A new source, test or header needs no line here: everything is found by its place.
+
+MAKEFLAGS += --no-builtin-rules
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.SECONDARY:
+
+comma := ,
+goals := $(or $(MAKECMDGOALS),all)
+
+PREFIX ?= /usr/local
+PKG_CONFIG ?= pkg-config
+ifneq ($(SANITIZE),)
+BUILD ?= build/sanitize-$(subst $(comma),-,$(SANITIZE))
+CFLAGS ?= -O1 -g
+instrument := -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+else ifneq ($(DEBUG),)
+BUILD ?= build/debug
+CFLAGS ?= -O0 -g3
+else
+BUILD ?= build
+kernel_cflags := $(if $(CFLAGS),,-O3)
+CFLAGS ?= -O2 -g
+endif
+
+# ---- What the machine has -----------------------------------------------------------------------
+
+# The demo and the tests install what is missing before anything else is looked at.
+ifneq ($(filter demo test,$(goals)),)
+$(shell CC='$(CC)' scripts/install-deps.sh $(if $(filter test,$(goals)),test,build) >&2)
+ifneq ($(.SHELLSTATUS),0)
+$(error cannot go on without these packages)
+endif
+endif
+
+ifneq ($(filter-out clean help style uninstall,$(goals)),)
+machine := $(shell $(CC) -dumpmachine)
+# Where CBLAS is a library of its own, it has a module of its own.
+modules := expat minizip zlib $(shell $(PKG_CONFIG) --exists cblas && echo cblas) blas
+module_cflags := $(patsubst -I%,-isystem %,$(shell $(PKG_CONFIG) --cflags $(modules)))
+module_libs := $(shell $(PKG_CONFIG) --libs $(modules))
+ifneq ($(.SHELLSTATUS),0)
+$(error a library is missing: run scripts/install-deps.sh (make demo and make test do it for you))
+endif
+endif
+
+# ---- What there is to build ---------------------------------------------------------------------
+
+sources := $(wildcard src/*.c src/*/*.c)
+ifeq ($(filter x86_64%,$(machine)),)
+sources := $(filter-out %_sse41.c %_avx2.c %_avx512.c,$(sources))
+endif
+main_sources := src/main.c
+cli_sources := $(filter src/cli/%,$(sources))
+core_sources := $(filter-out $(main_sources) $(cli_sources),$(sources))
+unit_sources := $(wildcard tests/unit/test_*.c)
+api_sources := $(wildcard tests/api/*.c)
+kernel_test_sources := $(wildcard tests/kernels/*.c)
+headers := $(wildcard include/*.h src/*/*.h)
+
+objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
+programs = $(patsubst %.c,$(BUILD)/%,$(1))
+
+irrun := $(BUILD)/irrun
+core := $(BUILD)/libcore.a
+cli := $(BUILD)/libcli.a
+library := $(BUILD)/libirrun.a
+unit_tests := $(call programs,$(unit_sources))
+api_tests := $(call programs,$(api_sources))
+kernel_check := $(if $(kernel_test_sources),$(BUILD)/tests/kernels/check_kernels)
+header_checks := $(patsubst %.h,$(BUILD)/%.alone,$(headers))
+
+# ---- Flags --------------------------------------------------------------------------------------
+
+warnings := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
+language := -std=c11 -D_GNU_SOURCE -ffp-contract=off
+cppflags := -Isrc -Iinclude $(module_cflags) $(CPPFLAGS)
+cflags := $(language) $(warnings) -ffunction-sections -fdata-sections $(instrument) $(CFLAGS)
+ldflags := -Wl,--gc-sections -Wl,--as-needed $(instrument) $(LDFLAGS)
+libs := $(module_libs) -lm -lpthread
+
+# A file's name says which instructions it may use.
+isa_cflags = $(strip $(if $(filter %_sse41.c,$(1)),-msse4.1) \
+    $(if $(filter %_avx2.c,$(1)),-mavx2 -mfma -mf16c) \
+    $(if $(filter %_avx512.c,$(1)),-mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx2 -mfma -mf16c))
+file_cflags = $(if $(filter src/kernels/%,$(1)),$(kernel_cflags)) $(call isa_cflags,$(1))
+
+# ---- Targets ------------------------------------------------------------------------------------
+
+.PHONY: all demo test style clean install uninstall help objects check-programs FORCE
+.DEFAULT_GOAL := all
+
+all: $(irrun) ## build build/irrun
+
+demo: $(irrun) ## build, then watch a stateful model at work (installs what is missing)
+	@IRRUN=$(irrun) scripts/demo.sh
+
+test: $(irrun) check-programs ## build, then run every test (installs what is missing)
+	@BUILD=$(BUILD) tests/run.sh
+
+style: ## check the layout of the sources
+	@scripts/check-style.sh
+
+clean: ## remove what was built
+	rm -rf $(BUILD)
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+objects: $(call objects,$(core_sources))
+
+check-programs: $(unit_tests) $(api_tests) $(kernel_check) $(header_checks)
+
+# ---- Compile and link ---------------------------------------------------------------------------
+
+say = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2) &&)
+
+# Changes when the commands below would: then everything is built anew.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CC) $(cppflags) $(cflags) $(kernel_cflags) $(ldflags) $(libs)' >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<) $(CC) $(cppflags) $(cflags) $(call file_cflags,$<) -MMD -MP -c -o $@ $<
+
+$(core): $(call objects,$(core_sources))
+$(cli): $(call objects,$(cli_sources))
+$(core) $(cli):
+	@rm -f $@
+	$(call say,AR,$@) $(AR) rcs $@ $^
+
+$(irrun): $(call objects,$(main_sources)) $(cli) $(core)
+	$(call say,LINK,$@) $(CC) $(cflags) $(ldflags) -o $@ $^ $(libs)
+
+# The library as others get it: one object in which only irrun_* can be seen from outside.
+$(BUILD)/irrun_library.o: $(call objects,$(core_sources))
+	$(call say,LINK,$@) $(CC) -r -nostdlib -o $@ $^
+	@$(or $(OBJCOPY),$(shell $(CC) -print-prog-name=objcopy)) --wildcard --keep-global-symbol='irrun_*' $@
+
+$(library): $(BUILD)/irrun_library.o
+	@rm -f $@
+	$(call say,AR,$@) $(AR) rcs $@ $^
+
+# A unit test may ask for linker flags in a comment of its own: /* link: -Wl,--wrap=malloc */
+$(unit_tests): %: %.o $(cli) $(core)
+	$(call say,LINK,$@) $(CC) $(cflags) $(ldflags) -o $@ $^ $$(sed -n 's,^/\* link: \(.*\) \*/$$,\1,p' $(@:$(BUILD)/%=%).c) \
+	    $(libs) -lcmocka
+
+$(kernel_check): $(call objects,$(kernel_test_sources)) $(core)
+	$(call say,LINK,$@) $(CC) $(cflags) $(ldflags) -o $@ $^ $(libs)
+
+# These see what the owner of an installed irrun sees: the header and the library.
+$(api_tests): $(BUILD)/%: %.c $(library)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@) $(CC) -Iinclude $(CPPFLAGS) $(cflags) $(ldflags) -MMD -MP -o $@ $< $(library) $(libs)
+
+# Every header compiles alone.
+$(BUILD)/%.alone: %.h $(BUILD)/flags
+	@mkdir -p $(@D)
+	@$(CC) $(cppflags) $(cflags) -MMD -MP -MF $@.d -MT $@ -fsyntax-only -x c -include $< /dev/null
+	@touch $@
+
+-include $(patsubst %.o,%.d,$(call objects,$(sources) $(unit_sources) $(kernel_test_sources)))
+-include $(api_tests:=.d) $(header_checks:=.d)
+
+# ---- Install ------------------------------------------------------------------------------------
+
+bin_dir := $(DESTDIR)$(PREFIX)/bin
+lib_dir := $(DESTDIR)$(PREFIX)/lib
+include_dir := $(DESTDIR)$(PREFIX)/include
+man_dir := $(DESTDIR)$(PREFIX)/share/man
+completion_dir := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+pages := $(wildcard man/*.[0-9])
+completion := $(wildcard completions/irrun)
+section = $(patsubst .%,%,$(suffix $(1)))
+
+install: $(irrun) $(library) ## install below PREFIX (/usr/local): program, library, manual
+	install -d $(bin_dir) $(lib_dir) $(include_dir)
+	install -m 755 $(irrun) $(bin_dir)/irrun
+	install -m 644 $(library) $(lib_dir)/libirrun.a
+	install -m 644 include/irrun.h $(include_dir)/irrun.h
+	$(foreach page,$(pages),install -D -m 644 $(page) \
+	    $(man_dir)/man$(call section,$(page))/$(notdir $(page)) &&) :
+	$(if $(completion),install -D -m 644 $(completion) $(completion_dir)/irrun)
+
+uninstall: ## remove what install put there
+	rm -f $(bin_dir)/irrun $(lib_dir)/libirrun.a $(include_dir)/irrun.h $(completion_dir)/irrun
+	rm -f $(foreach page,$(pages),$(man_dir)/man$(call section,$(page))/$(notdir $(page)))

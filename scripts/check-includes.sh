@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Holds the rooms in their order: a file includes headers of its own room and of rooms to its left.
+# Also: one file each knows expat and CBLAS, intrinsics stay in files with an ISA suffix, the public
+# header needs the standard's headers only, and file names are unique.
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+rooms='base tensor formats kernels graph ops ir plan runtime irrun.c cli main.c'
+# What a room may see where that is less than all to its left.
+kernels_see='base kernels tensor/half.h tensor/packed_int.h'
+cli_sees='base tensor formats cli'
+bad=0
+
+complain() {
+    printf '%s\n' "$1" >&2
+    bad=1
+}
+
+# "FILE:LINE:HEADER" for every include of a header of the project below src.
+includes=$(grep -rnE '^[ \t]*#[ \t]*include[ \t]*"' src --include='*.[ch]' --include='*.def' |
+    sed -E 's/^([^:]+):([0-9]+):[^"]*"([^"]+)".*/\1:\2:\3/')
+wrong=$(printf '%s\n' "$includes" | awk -F: -v rooms="$rooms" -v kernels="$kernels_see" -v cli="$cli_sees" '
+    BEGIN {
+        n = split(rooms, names, " ")
+        for (i = 1; i <= n; i++) {
+            place[names[i]] = i
+            for (j = 1; j <= i; j++)
+                sees[names[i], names[j]] = 1
+        }
+        narrow("kernels", kernels)
+        narrow("cli", cli)
+    }
+    function narrow(room, list,    i, k, parts) {
+        for (i = 1; i <= n; i++)
+            delete sees[room, names[i]]
+        k = split(list, parts, " ")
+        for (i = 1; i <= k; i++)
+            sees[room, parts[i]] = 1
+    }
+    {
+        split($1, from, "/")
+        split($3, to, "/")
+        if ($3 == "irrun.h" || ((from[2], to[1]) in sees) || ((from[2], $3) in sees))
+            next
+        print $1 ":" $2 ": " from[2] " may not include \"" $3 "\""
+    }')
+[ -z "$wrong" ] || complain "$wrong"
+
+for header in expat.h cblas.h; do
+    users=$(grep -rlE "^[ \t]*#[ \t]*include[ \t]*<$header>" src include || :)
+    [ "$(printf '%s' "$users" | grep -c .)" -eq 1 ] ||
+        complain "<$header> is included by exactly one file, not by: ${users:-none}"
+done
+
+users=$(grep -rlE '^[ \t]*#[ \t]*include[ \t]*<([a-z0-9]*mmintrin|immintrin|x86intrin|arm_neon|arm_sve)\.h>' \
+    src include tests --include='*.[ch]' | grep -vE '_(sse41|avx2|avx512|neon|sve)\.c$' || :)
+[ -z "$users" ] || complain "intrinsics in a file without an ISA suffix: $users"
+
+# The public header stands alone, and so do the programs that show its use.
+wrong=$(grep -nE '^[ \t]*#[ \t]*include' include/*.h |
+    grep -vE '<(stdbool|stddef|stdint)\.h>' || :)
+[ -z "$wrong" ] || complain "the public header includes more than it needs: $wrong"
+wrong=$(grep -rnE '^[ \t]*#[ \t]*include[ \t]*"' tests/api --include='*.c' | grep -v '"irrun.h"' || :)
+[ -z "$wrong" ] || complain "a program of tests/api includes more than irrun.h: $wrong"
+
+twice=$(find src include scripts man tests -path tests/cases -prune -o -type f -name '*.*' \
+    ! -name README.md ! -path '*/__pycache__/*' ! -path 'tests/fuzz/corpus/*' -print | sed 's|.*/||' | sort | uniq -d)
+[ -z "$twice" ] || complain "file names that are not unique: $twice"
+
+exit "$bad"

@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# Runs the tests that `make test` has built and ends with one line: N passed, N failed, N skipped.
+#
+#   tests/run.sh           all parts, several at a time
+#   tests/run.sh PART...   some of them, with all they print; `tests/run.sh list` names them
+#
+# The programs run in the root of the project. Environment: BUILD, the build folder (build); they
+# get IRRUN, the absolute path of the program.
+#
+# A part fails if a test of it fails, if it ran no test at all, or if it skipped one for a reason
+# that tests/allowed-skips.txt does not list.
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+export BUILD=${BUILD:-build}
+IRRUN=$(realpath "$BUILD")/irrun
+export IRRUN
+export CMOCKA_MESSAGE_OUTPUT=TAP
+# No exit status of irrun's own; and an allocation that is too large fails as it does elsewhere.
+export ASAN_OPTIONS=exitcode=99:allocator_may_return_null=1:${ASAN_OPTIONS-}
+export UBSAN_OPTIONS=exitcode=99:print_stacktrace=1:${UBSAN_OPTIONS-}
+export TSAN_OPTIONS=exitcode=99:${TSAN_OPTIONS-}
+part_seconds=${PART_SECONDS:-300}
+
+# The longest first, so that none is left over at the end.
+list_parts() {
+    local path
+    echo cases/plain
+    echo cases/cblas
+    for path in tests/cli/*.bats tests/unit/test_*.c tests/api/*.c; do
+        path=${path#tests/}
+        echo "${path%.c}"
+    done
+    [ ! -d tests/kernels ] || echo kernels/check_kernels
+    echo includes
+    echo man
+    echo shell
+}
+
+# Runs a program that prints TAP, or nothing but its exit status: 0 passed, 77 skipped.
+run_tap() {
+    local status=0 output
+    output=$("$@" 2>&1) || status=$?
+    printf '%s\n' "$output" | awk -v name="$*" -v status="$status" -f tests/count-tap.awk
+}
+
+# Runs a command that is one test as a whole.
+run_check() {
+    if "$@" 2>&1; then
+        echo "1 passed, 0 failed, 0 skipped"
+    else
+        echo "0 passed, 1 failed, 0 skipped"
+    fi
+}
+
+run_part() {
+    case $1 in
+    unit/* | api/* | kernels/*) run_tap "$BUILD/tests/$1" ;;
+    cli/*) run_tap bats --tap "tests/$1" ;;
+    cases/*) IRRUN_ARGS=--gemm=${1#cases/} scripts/run-cases.sh tests/cases models ;;
+    includes) run_check scripts/check-includes.sh ;;
+    man) run_check scripts/check-man.sh ;;
+    shell) run_check scripts/check-shell.sh ;;
+    *)
+        echo "no such part; see tests/run.sh list"
+        false
+        ;;
+    esac
+}
+
+# Sets passed, failed and skipped from the last line of a log.
+read_counts() {
+    passed=0 failed=0 skipped=0
+    [[ $(tail -n 1 "$1") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]] || return
+    passed=${BASH_REMATCH[1]} failed=${BASH_REMATCH[2]} skipped=${BASH_REMATCH[3]}
+}
+
+# Runs a part into a log and gives its name, its counts and what is wrong with it in one line.
+log_part() {
+    local log=$BUILD/tests/log/${1//\//-} status=0 passed failed skipped wrong='' reason
+    timeout -k 5 "$part_seconds" tests/run.sh "$1" >"$log" 2>&1 </dev/null || status=$?
+    if ! read_counts "$log"; then
+        wrong="ended without counts, exit status $status"
+        [ "$status" -ne 124 ] || wrong="gave up after $part_seconds seconds"
+        failed=1
+    elif [ $((passed + failed + skipped)) -eq 0 ]; then
+        wrong="ran no test"
+        failed=1
+    fi
+    while IFS= read -r reason; do
+        if ! grep -qxF -- "$reason" tests/allowed-skips.txt; then
+            wrong="$wrong skip not allowed: $reason"
+            failed=$((failed + 1)) skipped=$((skipped - 1))
+        fi
+    done < <(sed -n 's/^skip: .* # //p' "$log")
+    printf '%-28s %s passed, %s failed, %s skipped%s\n' \
+        "$1" "$passed" "$failed" "$skipped" "${wrong:+ ($wrong)}" | tee "$log.counts"
+    sed -n '/^skip: /s/^/    /p' "$log"
+}
+
+run_all() {
+    local part total_passed=0 total_failed=0 total_skipped=0 passed failed skipped
+    rm -rf "$BUILD/tests/log"
+    mkdir -p "$BUILD/tests/log"
+    list_parts | xargs -P "$(nproc)" -I '{}' tests/run.sh log '{}'
+    for part in $(list_parts); do
+        local log=$BUILD/tests/log/${part//\//-}
+        read -r _ passed _ failed _ skipped _ <"$log.counts"
+        if [ "$failed" -ne 0 ]; then
+            printf '\n---- %s (%s)\n' "$part" "$log"
+            grep -v '^ok ' "$log" | head -n 60
+        fi
+        total_passed=$((total_passed + passed))
+        total_failed=$((total_failed + failed))
+        total_skipped=$((total_skipped + skipped))
+    done
+    printf '\n%s passed, %s failed, %s skipped\n' "$total_passed" "$total_failed" "$total_skipped"
+    [ "$total_failed" -eq 0 ]
+}
+
+case ${1-} in
+'') run_all ;;
+list) list_parts ;;
+log) log_part "$2" ;;
+*)
+    for part; do
+        run_part "$part"
+    done
+    ;;
+esac
