@@ -34,7 +34,7 @@ const struct format *format_find(const char *name); /* "npy"; NULL if there is n
 /* What SRC or DST says: a format and a path ("-" = standard input or output). */
 struct format_spec {
     const struct format *format;
-    const char *path;    /* points into the text given */
+    const char *path;     /* points into the text given */
     bool is_text_variant; /* "ark,t:": Kaldi's text form; only for outputs */
 };
 
@@ -126,12 +126,12 @@ struct writer_options {
     const char *const *names; /* the outputs' primary names; borrowed */
     size_t n_outputs;
     enum writer_layout layout;
-    int concat_axis;          /* may be negative */
-    bool is_text_variant;     /* of the format_spec */
-    bool is_summarised;       /* text: as NumPy shows long arrays; for a terminal */
-    bool is_flushed;          /* --line-buffer: everything is on its way after each record */
-    bool is_synced;           /* --fsync: before the rename */
-    const char *comment;      /* npz: the archive's comment; NULL for none; copied */
+    int concat_axis;      /* may be negative */
+    bool is_text_variant; /* of the format_spec */
+    bool is_summarised;   /* text: as NumPy shows long arrays; for a terminal */
+    bool is_flushed;      /* --line-buffer: everything is on its way after each record */
+    bool is_synced;       /* --fsync: before the rename */
+    const char *comment;  /* npz: the archive's comment; NULL for none; copied */
 };
 
 /* Opens `path` ("-": standard output). A regular file comes into being under its name only by

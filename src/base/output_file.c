@@ -1,0 +1,340 @@
+/* Output files that appear complete or not at all.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/output_file.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUFFER_BYTES ((size_t)64 * 1024)
+
+/* ---- The table of temporaries, which a signal handler may read at any moment ----------------- */
+
+#define MAX_TEMPORARIES 4096
+#define NO_SLOT SIZE_MAX
+
+enum slot_state { SLOT_FREE, SLOT_TAKEN, SLOT_READY };
+
+/* The paths stay allocated, to be used again: the handler never meets freed memory. */
+static struct {
+    atomic_int state;
+    char *path; /* [PATH_MAX] */
+} temporaries[MAX_TEMPORARIES];
+
+static size_t remember_temporary(const char *path)
+{
+    size_t length = strlen(path);
+    if (length >= PATH_MAX)
+        return NO_SLOT;
+    for (size_t i = 0; i < MAX_TEMPORARIES; i++) {
+        int expected = SLOT_FREE;
+        if (!atomic_compare_exchange_strong(&temporaries[i].state, &expected, SLOT_TAKEN))
+            continue;
+        if (temporaries[i].path == NULL)
+            temporaries[i].path = malloc(PATH_MAX);
+        if (temporaries[i].path == NULL) {
+            atomic_store(&temporaries[i].state, SLOT_FREE);
+            return NO_SLOT;
+        }
+        memcpy(temporaries[i].path, path, length + 1);
+        atomic_store(&temporaries[i].state, SLOT_READY);
+        return i;
+    }
+    return NO_SLOT;
+}
+
+static void forget_temporary(size_t slot)
+{
+    if (slot != NO_SLOT)
+        atomic_store(&temporaries[slot].state, SLOT_FREE);
+}
+
+void output_files_remove_all(void)
+{
+    for (size_t i = 0; i < MAX_TEMPORARIES; i++)
+        if (atomic_load(&temporaries[i].state) == SLOT_READY)
+            unlink(temporaries[i].path);
+}
+
+/* ---- Opening ----------------------------------------------------------------------------------*/
+
+static bool fail_create(const char *path, int reason, struct irrun_error *err)
+{
+    return fail_at(err, IRRUN_CANT_CREATE, (struct place){path, 0, 0}, "cannot be created: %s",
+                   strerror(reason));
+}
+
+/* "FOLDER/.irrun-PID-N" beside `target`; malloc'ed. */
+static char *temporary_name(const char *target)
+{
+    static atomic_uint n_names;
+    const char *slash = strrchr(target, '/');
+    int folder_length = slash ? (int)(slash - target) + 1 : 0;
+    char *name = NULL;
+    if (asprintf(&name, "%.*s.irrun-%ld-%u", folder_length, target, (long)getpid(),
+                 atomic_fetch_add(&n_names, 1)) < 0)
+        return NULL;
+    return name;
+}
+
+/* A new file that nobody else has, at *name (malloc'ed); -1 with errno set. */
+static int create_temporary(const char *target, char **name)
+{
+    for (;;) {
+        *name = temporary_name(target);
+        if (*name == NULL) {
+            errno = ENOMEM;
+            return -1;
+        }
+        int fd = open(*name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0)
+            return fd;
+        int reason = errno;
+        free(*name);
+        *name = NULL;
+        errno = reason;
+        if (reason != EEXIST)
+            return -1;
+    }
+}
+
+static bool open_standard_output(struct output_file *out, struct irrun_error *err)
+{
+    out->fd = STDOUT_FILENO;
+    out->is_direct = out->is_standard_output = true;
+    out->path = strdup("standard output");
+    return out->path || fail_memory(err, sizeof "standard output");
+}
+
+static bool open_directly(struct output_file *out, struct irrun_error *err)
+{
+    out->is_direct = true;
+    out->fd = open(out->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return out->fd >= 0 || fail_create(out->path, errno, err);
+}
+
+static bool open_temporary(struct output_file *out, bool is_there, struct irrun_error *err)
+{
+    if (is_there && access(out->path, W_OK) != 0)
+        return fail_create(out->path, errno, err);
+    out->target = realpath(out->path, NULL);
+    if (out->target == NULL)
+        out->target = strdup(out->path);
+    if (out->target == NULL)
+        return fail_memory(err, strlen(out->path) + 1);
+    out->fd = create_temporary(out->target, &out->temporary);
+    if (out->fd < 0)
+        return fail_create(out->path, errno, err);
+    out->slot = remember_temporary(out->temporary);
+    return true;
+}
+
+bool output_file_open(struct output_file *out, const char *path, struct irrun_error *err)
+{
+    *out = (struct output_file){.fd = -1, .slot = NO_SLOT};
+    out->buffer = malloc(BUFFER_BYTES);
+    if (out->buffer == NULL)
+        return fail_memory(err, BUFFER_BYTES);
+    if (strcmp(path, "-") == 0)
+        return open_standard_output(out, err);
+
+    out->path = strdup(path);
+    if (out->path == NULL)
+        return fail_memory(err, strlen(path) + 1);
+    struct stat status;
+    bool is_there = stat(path, &status) == 0;
+    if (!is_there && errno != ENOENT)
+        return fail_create(path, errno, err);
+    if (is_there && S_ISDIR(status.st_mode))
+        return fail_create(path, EISDIR, err);
+    if (is_there && !S_ISREG(status.st_mode))
+        return open_directly(out, err);
+    return open_temporary(out, is_there, err);
+}
+
+bool output_file_open_unnamed(const char *path, int *fd, struct irrun_error *err)
+{
+    const char *folder = getenv("TMPDIR");
+    char *beside = NULL;
+    if (strcmp(path, "-") != 0)
+        beside = strdup(path);
+    else if (asprintf(&beside, "%s/x", folder && folder[0] == '/' ? folder : "/tmp") < 0)
+        beside = NULL;
+    if (beside == NULL)
+        return fail_memory(err, strlen(path) + 1);
+    char *name = NULL;
+    *fd = create_temporary(beside, &name);
+    if (*fd < 0)
+        fail_create(beside, errno, err);
+    else
+        unlink(name);
+    free(name);
+    free(beside);
+    return *fd >= 0;
+}
+
+bool output_file_is_terminal(const struct output_file *out)
+{
+    return isatty(out->fd) == 1;
+}
+
+/* ---- Writing ----------------------------------------------------------------------------------*/
+
+static bool fail_write(const struct output_file *out, int reason, struct irrun_error *err)
+{
+    return fail_at(err, IRRUN_IO, (struct place){out->path, 0, 0}, "cannot be written: %s",
+                   strerror(reason));
+}
+
+/* True if the write that failed with `reason` is to be tried again. */
+static bool may_retry(const struct output_file *out, int reason)
+{
+    if (reason == EINTR)
+        return true;
+    if (reason != EAGAIN)
+        return false;
+    /* Somebody left the other end non-blocking: wait for room. */
+    struct pollfd wait = {.fd = out->fd, .events = POLLOUT};
+    return poll(&wait, 1, -1) > 0 || errno == EINTR;
+}
+
+static bool write_through(const struct output_file *out, const unsigned char *data,
+                          size_t size_bytes, struct irrun_error *err)
+{
+    while (size_bytes != 0) {
+        ssize_t n = write(out->fd, data, size_bytes);
+        if (n < 0 && !may_retry(out, errno))
+            return fail_write(out, errno, err);
+        if (n > 0) {
+            data += n;
+            size_bytes -= (size_t)n;
+        }
+    }
+    return true;
+}
+
+bool output_file_flush(struct output_file *out, struct irrun_error *err)
+{
+    size_t n = out->n_buffered;
+    out->n_buffered = 0;
+    return write_through(out, out->buffer, n, err);
+}
+
+bool output_file_write(struct output_file *out, const void *data, size_t size_bytes,
+                       struct irrun_error *err)
+{
+    if (size_bytes > BUFFER_BYTES - out->n_buffered && !output_file_flush(out, err))
+        return false;
+    out->offset += size_bytes;
+    if (size_bytes >= BUFFER_BYTES)
+        return write_through(out, data, size_bytes, err);
+    if (size_bytes != 0)
+        memcpy(out->buffer + out->n_buffered, data, size_bytes);
+    out->n_buffered += size_bytes;
+    return true;
+}
+
+bool output_file_patch(struct output_file *out, uint64_t offset, const void *data,
+                       size_t size_bytes, struct irrun_error *err)
+{
+    if (!output_file_flush(out, err))
+        return false;
+    const unsigned char *at = data;
+    while (size_bytes != 0) {
+        ssize_t n = pwrite(out->fd, at, size_bytes, (off_t)offset);
+        if (n < 0 && !may_retry(out, errno))
+            return fail_write(out, errno, err);
+        if (n > 0) {
+            at += n;
+            offset += (uint64_t)n;
+            size_bytes -= (size_t)n;
+        }
+    }
+    return true;
+}
+
+/* ---- The end ----------------------------------------------------------------------------------*/
+
+static void release(struct output_file *out)
+{
+    forget_temporary(out->slot);
+    free(out->path);
+    free(out->target);
+    free(out->temporary);
+    free(out->buffer);
+    *out = (struct output_file){.fd = -1, .slot = NO_SLOT};
+}
+
+void output_file_abort(struct output_file *out)
+{
+    if (out->path == NULL && out->buffer == NULL)
+        return;
+    if (out->fd >= 0 && !out->is_standard_output)
+        close(out->fd);
+    if (out->temporary)
+        unlink(out->temporary);
+    release(out);
+}
+
+/* Closes the descriptor; of standard output a copy, which reports what a close would. */
+static bool close_checked(struct output_file *out, struct irrun_error *err)
+{
+    int fd = out->is_standard_output ? dup(out->fd) : out->fd;
+    out->fd = -1;
+    /* Linux closes the descriptor even if it was interrupted. */
+    if (fd < 0 || (close(fd) != 0 && errno != EINTR))
+        return fail_write(out, errno, err);
+    return true;
+}
+
+static bool sync_folder(const struct output_file *out, struct irrun_error *err)
+{
+    const char *slash = strrchr(out->target, '/');
+    char *folder = slash ? strndup(out->target, (size_t)(slash - out->target) + 1) : strdup(".");
+    if (folder == NULL)
+        return fail_memory(err, strlen(out->target) + 1);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(folder);
+    if (fd < 0)
+        return fail_write(out, errno, err);
+    /* Not every file system can sync a folder. */
+    bool is_synced = fsync(fd) == 0 || errno == EINVAL;
+    int reason = errno;
+    close(fd);
+    return is_synced || fail_write(out, reason, err);
+}
+
+static bool finish(struct output_file *out, struct irrun_error *err)
+{
+    if (!output_file_flush(out, err))
+        return false;
+    if (out->is_synced && !out->is_direct && fsync(out->fd) != 0)
+        return fail_write(out, errno, err);
+    if (!close_checked(out, err))
+        return false;
+    if (out->is_direct)
+        return true;
+    if (rename(out->temporary, out->target) != 0)
+        return fail_create(out->path, errno, err);
+    free(out->temporary);
+    out->temporary = NULL;
+    return !out->is_synced || sync_folder(out, err);
+}
+
+bool output_file_finish(struct output_file *out, struct irrun_error *err)
+{
+    bool is_finished = finish(out, err);
+    if (is_finished)
+        release(out);
+    else
+        output_file_abort(out);
+    return is_finished;
+}

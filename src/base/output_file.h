@@ -1,0 +1,55 @@
+/* Output files that appear complete or not at all: written under a temporary name in the target's
+ * folder, renamed at the end. Standard output, devices and FIFOs are written directly.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_BASE_OUTPUT_FILE_H
+#define IRRUN_BASE_OUTPUT_FILE_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct output_file {
+    int fd;
+    bool is_direct;          /* what is written is there at once: no temporary, no way back */
+    bool is_standard_output; /* its descriptor stays open */
+    bool is_synced;          /* fsync before the rename, and of the folder after it */
+    char *path;              /* for messages: as given, or "standard output" */
+    char *target;            /* where it will be: symbolic links followed */
+    char *temporary;         /* NULL if is_direct */
+    size_t slot;             /* in the table of temporaries */
+    unsigned char *buffer;
+    size_t n_buffered;
+    uint64_t offset; /* bytes written, the buffered ones included */
+};
+
+/* "-" is standard output. IRRUN_CANT_CREATE if it cannot be made or an existing file may not be
+ * written. Whatever happened, output_file_abort may follow. */
+bool output_file_open(struct output_file *out, const char *path, struct irrun_error *err);
+
+/* IRRUN_IO if it fails; buffered, in order. */
+bool output_file_write(struct output_file *out, const void *data, size_t size_bytes,
+                       struct irrun_error *err);
+bool output_file_flush(struct output_file *out, struct irrun_error *err);
+
+/* Overwrites what was written before; not for direct files. */
+bool output_file_patch(struct output_file *out, uint64_t offset, const void *data,
+                       size_t size_bytes, struct irrun_error *err);
+
+/* Flushes, closes, renames; a failing close is IRRUN_IO. Afterwards *out holds nothing; if it
+ * failed, no file is left. */
+bool output_file_finish(struct output_file *out, struct irrun_error *err);
+
+/* Removes what was written, as far as that is possible. A zeroed or finished *out is allowed. */
+void output_file_abort(struct output_file *out);
+
+/* True for a terminal. */
+bool output_file_is_terminal(const struct output_file *out);
+
+/* An unnamed file beside `path` (or where temporaries go, for standard output), which vanishes
+ * with its descriptor; IRRUN_CANT_CREATE. */
+bool output_file_open_unnamed(const char *path, int *fd, struct irrun_error *err);
+
+/* Removes every temporary of this process. For a signal handler: async-signal-safe. */
+void output_files_remove_all(void);
+
+#endif
