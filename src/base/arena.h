@@ -28,6 +28,7 @@ void arena_reset(struct arena *arena);
 
 /* A growing array on the heap: makes room for one more of `item_bytes` behind *n, doubling *capacity.
  * Returns false with *err filled if there is no memory; *items stays valid. The caller frees *items. */
-bool grow_array(void **items, size_t n, size_t *capacity, size_t item_bytes, struct irrun_error *err);
+bool grow_array(void **items, size_t n, size_t *capacity, size_t item_bytes,
+                struct irrun_error *err);
 
 #endif

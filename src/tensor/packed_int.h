@@ -13,7 +13,8 @@ bool packed_size(enum irrun_dtype dtype, size_t n, size_t *size_bytes);
  * Order: i4 u4 nf4 f4e2m1 u2 low bits first; u1 high bit first; u3 and u6 as in ir_builder's sources:
  * u3: bytes 0 and 1 hold the low 2 bits of elements 0-3 and 4-7 (first element highest), byte 2
  * their high bits; u6: bytes 0 and 1 the low nibbles of 0-1 and 2-3, byte 2 the high 2 bits. */
-void packed_unpack(enum irrun_dtype dtype, const unsigned char *packed, size_t n, unsigned char *out);
+void packed_unpack(enum irrun_dtype dtype, const unsigned char *packed, size_t n,
+                   unsigned char *out);
 
 /* The value of an nf4 code 0 … 15 (QLoRA, Dettmers et al. 2023, appendix E). */
 float nf4_to_f32(uint8_t code);

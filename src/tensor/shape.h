@@ -32,7 +32,8 @@ struct irrun_partial_shape partial_shape_any(void);
 bool partial_shape_is_static(const struct irrun_partial_shape *shape);
 /* The one shape it admits; false if it is not static. */
 bool partial_shape_to_shape(const struct irrun_partial_shape *partial, struct irrun_shape *shape);
-bool partial_shape_admits(const struct irrun_partial_shape *partial, const struct irrun_shape *shape);
+bool partial_shape_admits(const struct irrun_partial_shape *partial,
+                          const struct irrun_shape *shape);
 
 /* numpy rules for two shapes, right-aligned; false if they do not fit. out may be a or b. */
 bool shape_broadcast(const struct irrun_shape *a, const struct irrun_shape *b,

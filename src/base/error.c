@@ -1,0 +1,161 @@
+/* Records the first error of a call chain, and writes it out as one text. Prints nothing.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Cuts a text that was truncated in the middle of a UTF-8 character before that character. */
+static void cut_half_character(char *text)
+{
+    size_t length = strlen(text);
+    size_t start = length;
+    while (start > 0 && length - start < 3 && ((unsigned char)text[start - 1] & 0xC0) == 0x80)
+        start--;
+    if (start == 0)
+        return;
+    unsigned char lead = (unsigned char)text[start - 1];
+    size_t n_following = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC0 ? 1 : 0;
+    if (length - start < n_following)
+        text[start - 1] = '\0';
+}
+
+static void append_v(char *text, size_t size_bytes, const char *format, va_list args)
+{
+    size_t length = strlen(text);
+    int n_wanted = vsnprintf(text + length, size_bytes - length, format, args);
+    if (n_wanted < 0)
+        text[length] = '\0';
+    else if ((size_t)n_wanted >= size_bytes - length)
+        cut_half_character(text);
+}
+
+/* Of a name that is too long the end is kept: it tells more than the beginning. */
+static void copy_file_name(char *target, size_t size_bytes, const char *file)
+{
+    static const char mark[] = "...";
+    size_t length = strlen(file);
+    if (length < size_bytes) {
+        memcpy(target, file, length + 1);
+        return;
+    }
+    const char *tail = file + length - (size_bytes - sizeof mark);
+    while (((unsigned char)*tail & 0xC0) == 0x80)
+        tail++;
+    memcpy(target, mark, sizeof mark - 1);
+    memcpy(target + sizeof mark - 1, tail, strlen(tail) + 1);
+}
+
+void error_clear(struct irrun_error *err)
+{
+    err->code = IRRUN_OK;
+    err->file[0] = '\0';
+    err->line = 0;
+    err->column = 0;
+    err->offset = UINT64_MAX;
+    err->message[0] = '\0';
+    err->hint[0] = '\0';
+}
+
+bool fail_at_v(struct irrun_error *err, enum irrun_error_code code, struct place place,
+               const char *format, va_list args)
+{
+    if (err->code != IRRUN_OK)
+        return false;
+    error_clear(err);
+    err->code = code;
+    if (place.file)
+        copy_file_name(err->file, sizeof err->file, place.file);
+    err->line = place.line;
+    err->column = place.column;
+    append_v(err->message, sizeof err->message, format, args);
+    return false;
+}
+
+bool fail(struct irrun_error *err, enum irrun_error_code code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fail_at_v(err, code, (struct place){NULL, 0, 0}, format, args);
+    va_end(args);
+    return false;
+}
+
+bool fail_at(struct irrun_error *err, enum irrun_error_code code, struct place place,
+             const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fail_at_v(err, code, place, format, args);
+    va_end(args);
+    return false;
+}
+
+bool fail_at_offset(struct irrun_error *err, enum irrun_error_code code, const char *file,
+                    uint64_t offset, const char *format, ...)
+{
+    if (err->code != IRRUN_OK)
+        return false;
+    va_list args;
+    va_start(args, format);
+    fail_at_v(err, code, (struct place){file, 0, 0}, format, args);
+    va_end(args);
+    err->offset = offset;
+    return false;
+}
+
+bool fail_memory(struct irrun_error *err, size_t size_bytes)
+{
+    return fail(err, IRRUN_SYSTEM, "out of memory: %zu bytes are not to be had", size_bytes);
+}
+
+bool fail_hint(struct irrun_error *err, const char *format, ...)
+{
+    if (err->code == IRRUN_OK || err->hint[0] != '\0')
+        return false;
+    va_list args;
+    va_start(args, format);
+    append_v(err->hint, sizeof err->hint, format, args);
+    va_end(args);
+    return false;
+}
+
+bool fail_more(struct irrun_error *err, const char *format, ...)
+{
+    if (err->code == IRRUN_OK)
+        return false;
+    va_list args;
+    va_start(args, format);
+    append_v(err->message, sizeof err->message, format, args);
+    va_end(args);
+    return false;
+}
+
+static void append(char *text, size_t size_bytes, const char *format, ...) PRINTF_LIKE(3, 4);
+
+static void append(char *text, size_t size_bytes, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    append_v(text, size_bytes, format, args);
+    va_end(args);
+}
+
+char *error_format(const struct irrun_error *err, char *text, size_t size_bytes)
+{
+    if (size_bytes == 0)
+        return text;
+    text[0] = '\0';
+    append(text, size_bytes, "%s", err->file[0] ? err->file : "irrun");
+    if (err->line != 0)
+        append(text, size_bytes, ":%" PRIu32, err->line);
+    if (err->line != 0 && err->column != 0)
+        append(text, size_bytes, ":%" PRIu32, err->column);
+    if (err->file[0] && err->offset != UINT64_MAX)
+        append(text, size_bytes, ": byte %" PRIu64, err->offset);
+    append(text, size_bytes, ": error: %s\n", err->message);
+    if (err->hint[0])
+        append(text, size_bytes, "  hint: %s\n", err->hint);
+    return text;
+}

@@ -1,0 +1,113 @@
+/* A growing buffer of text, and comparing words. Numbers: text_to_number.c, text_from_number.c.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+
+/* Makes room for `length` more bytes and the NUL behind them. */
+static bool reserve(struct text *text, size_t length)
+{
+    size_t needed, wanted;
+    if (text->is_broken || !checked_add(text->length, length, &needed) ||
+        !checked_add(needed, 1, &needed)) {
+        text->is_broken = true;
+        return false;
+    }
+    if (needed <= text->capacity)
+        return true;
+    if (!checked_mul(text->capacity, 2, &wanted) || wanted < needed)
+        wanted = needed < 64 ? 64 : needed;
+    char *grown = realloc(text->data, wanted);
+    if (!grown) {
+        text->is_broken = true;
+        return false;
+    }
+    text->data = grown;
+    text->capacity = wanted;
+    return true;
+}
+
+void text_add_bytes(struct text *text, const char *bytes, size_t length)
+{
+    if (!reserve(text, length))
+        return;
+    if (length != 0)
+        memcpy(text->data + text->length, bytes, length);
+    text->length += length;
+    text->data[text->length] = '\0';
+}
+
+void text_add(struct text *text, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n_wanted = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (n_wanted < 0) {
+        text->is_broken = true;
+        return;
+    }
+    if (!reserve(text, (size_t)n_wanted))
+        return;
+    va_start(args, format);
+    vsnprintf(text->data + text->length, (size_t)n_wanted + 1, format, args);
+    va_end(args);
+    text->length += (size_t)n_wanted;
+}
+
+void text_free(struct text *text)
+{
+    free(text->data);
+    *text = (struct text){NULL, 0, 0, false};
+}
+
+static unsigned least(unsigned a, unsigned b, unsigned c)
+{
+    unsigned ab = a < b ? a : b;
+    return ab < c ? ab : c;
+}
+
+#define MAX_WORD_BYTES 255
+
+/* Levenshtein's distance, one row of the table at a time. */
+unsigned text_distance(const char *a, const char *b, unsigned limit)
+{
+    size_t n = strlen(a), m = strlen(b);
+    if (n > MAX_WORD_BYTES || m > MAX_WORD_BYTES)
+        return strcmp(a, b) == 0 ? 0 : limit + 1;
+
+    unsigned row[MAX_WORD_BYTES + 1];
+    for (unsigned j = 0; j <= m; j++)
+        row[j] = j;
+    for (unsigned i = 1; i <= n; i++) {
+        unsigned diagonal = row[0];
+        unsigned best = row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            unsigned replaced = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = least(replaced, row[j] + 1, row[j - 1] + 1);
+            best = row[j] < best ? row[j] : best;
+        }
+        if (best > limit)
+            return limit + 1;
+    }
+    return row[m] <= limit ? row[m] : limit + 1;
+}
+
+static char to_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+bool text_equals_ignore_case(const char *a, const char *b)
+{
+    while (*a != '\0' && to_lower(*a) == to_lower(*b)) {
+        a++;
+        b++;
+    }
+    return to_lower(*a) == to_lower(*b);
+}

@@ -1,0 +1,256 @@
+/* Writes numbers in the fewest digits that read back as the same value, whatever the locale.
+ * Most take a quick path of plain arithmetic that knows when it cannot be sure; the others are
+ * tried with snprintf and strtod, of which only the digits are used.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/text.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* digits * 10^exponent */
+struct decimal {
+    uint64_t digits;
+    int exponent;
+};
+
+/* Every power of ten that a double holds exactly. */
+static const double powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                       1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                       1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+#define MAX_EXACT_POWER 22
+
+/* Below it a decimal of FLT_DIG (DBL_DIG) digits is no longer told apart from its neighbours, and
+ * digits have to be tried from one upwards. */
+struct precision {
+    int min_digits, max_digits;
+    double min_normal;
+    bool is_f32;
+};
+
+static const struct precision f32_precision = {FLT_DIG, 9, (double)FLT_MIN, true};
+static const struct precision f64_precision = {DBL_DIG, 17, DBL_MIN, false};
+
+/* At a power of two the neighbour below is nearer than the one above: there, a decimal that is not
+ * the nearest of its length may be the only one that reads back. */
+static bool is_power_of_two(double value)
+{
+    int exponent;
+    return frexp(value, &exponent) == 0.5;
+}
+
+static bool reads_back(struct decimal decimal, double value, bool is_f32)
+{
+    char text[48];
+    snprintf(text, sizeof text, "%" PRIu64 "e%d", decimal.digits, decimal.exponent);
+    return is_f32 ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value;
+}
+
+/* The nearest decimal of n digits. The decimal point of the locale, of any length, is skipped. */
+static struct decimal nearest_decimal(double value, int n_digits)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%.*e", n_digits - 1, value);
+    struct decimal decimal = {0, 0};
+    const char *at = text;
+    for (; *at != '\0' && *at != 'e'; at++)
+        if (*at >= '0' && *at <= '9')
+            decimal.digits = decimal.digits * 10 + (uint64_t)(*at - '0');
+    decimal.exponent = (*at == 'e' ? (int)strtol(at + 1, NULL, 10) : 0) - (n_digits - 1);
+    return decimal;
+}
+
+static struct decimal shortest_by_trial(double value, const struct precision *precision)
+{
+    bool is_uneven = is_power_of_two(value);
+    int n_digits = value < precision->min_normal ? 1 : precision->min_digits;
+    for (; n_digits < precision->max_digits; n_digits++) {
+        struct decimal decimal = nearest_decimal(value, n_digits);
+        if (reads_back(decimal, value, precision->is_f32))
+            return decimal;
+        decimal.digits++;
+        if (is_uneven && reads_back(decimal, value, precision->is_f32))
+            return decimal;
+    }
+    return nearest_decimal(value, precision->max_digits);
+}
+
+/* value * 10^power, |power| <= 2 * MAX_EXACT_POWER: correctly rounded up to MAX_EXACT_POWER, wrong
+ * by less than two units in the last place beyond. */
+static double scale(double value, int power)
+{
+    if (power > MAX_EXACT_POWER)
+        return value * powers_of_ten[MAX_EXACT_POWER] * powers_of_ten[power - MAX_EXACT_POWER];
+    if (power >= 0)
+        return value * powers_of_ten[power];
+    if (power >= -MAX_EXACT_POWER)
+        return value / powers_of_ten[-power];
+    return value / powers_of_ten[MAX_EXACT_POWER] / powers_of_ten[-power - MAX_EXACT_POWER];
+}
+
+/* floor(log10(value)), or one less where value is within rounding of a power of ten. */
+static int decimal_exponent(double value)
+{
+    int exponent2;
+    frexp(value, &exponent2);
+    int exponent = (int)floor((exponent2 - 1) * 0.30102999566398120);
+    if (exponent > MAX_EXACT_POWER || exponent < -MAX_EXACT_POWER)
+        return exponent;
+    return scale(value, -exponent) >= 10.0 ? exponent + 1 : exponent;
+}
+
+/* Up to two units of error are allowed for: a sum that lies that near to the border between two
+ * floats decides nothing. */
+static bool is_near_float_border(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    uint64_t below_float = bits & (((uint64_t)1 << 29) - 1);
+    uint64_t border = (uint64_t)1 << 28;
+    return below_float + 8 > border && below_float < border + 8;
+}
+
+/* 9 digits in a double leave an error of some 1e-6 of the last digit at most. */
+static bool shortest_f32_quickly(double value, struct decimal *decimal)
+{
+    int exponent = decimal_exponent(value);
+    for (int n_digits = FLT_DIG; n_digits <= 9; n_digits++) {
+        int power = n_digits - 1 - exponent;
+        if (power > 2 * MAX_EXACT_POWER || power < -2 * MAX_EXACT_POWER)
+            return false;
+        double scaled = scale(value, power);
+        double digits = floor(scaled + 0.5);
+        if (fabs(fabs(scaled - digits) - 0.5) < 1e-5)
+            return false;
+        double back = scale(digits, -power);
+        if (is_near_float_border(back))
+            return false;
+        if ((float)back == (float)value) {
+            *decimal = (struct decimal){(uint64_t)digits, -power};
+            return true;
+        }
+        if (is_power_of_two(value))
+            return false;
+    }
+    return false;
+}
+
+/* Only decimals of up to 15 digits: these are integers a double holds, so that reading back is one
+ * correctly rounded operation. */
+static bool shortest_f64_quickly(double value, struct decimal *decimal)
+{
+    int power = DBL_DIG - 1 - decimal_exponent(value);
+    if (power > MAX_EXACT_POWER || power < -MAX_EXACT_POWER)
+        return false;
+    double digits = floor(scale(value, power) + 0.5);
+    if (digits >= 1e15 || scale(digits, -power) != value)
+        return false;
+    *decimal = (struct decimal){(uint64_t)digits, -power};
+    return true;
+}
+
+static size_t write_digits(uint64_t digits, char *out)
+{
+    char backwards[24];
+    size_t n = 0;
+    do {
+        backwards[n++] = (char)('0' + digits % 10);
+        digits /= 10;
+    } while (digits != 0);
+    for (size_t i = 0; i < n; i++)
+        out[i] = backwards[n - 1 - i];
+    return n;
+}
+
+static size_t fill(char *out, char c, size_t n)
+{
+    memset(out, c, n);
+    return n;
+}
+
+/* Fixed from 1e-4 up to 1e16, as Python does, else with an exponent of at least two digits. */
+static size_t write_decimal(struct decimal decimal, char *out)
+{
+    while (decimal.digits != 0 && decimal.digits % 10 == 0) {
+        decimal.digits /= 10;
+        decimal.exponent++;
+    }
+    char digits[24];
+    size_t n = write_digits(decimal.digits, digits);
+    int exponent = decimal.exponent + (int)n - 1;
+    size_t length = 0;
+    if (exponent >= -4 && exponent < 0) {
+        out[length++] = '0';
+        out[length++] = '.';
+        length += fill(out + length, '0', (size_t)(-exponent - 1));
+        memcpy(out + length, digits, n);
+        return length + n;
+    }
+    bool is_fixed = exponent >= 0 && exponent < 16;
+    size_t n_whole = is_fixed ? (size_t)exponent + 1 : 1;
+    size_t n_copied = n < n_whole ? n : n_whole;
+    memcpy(out, digits, n_copied);
+    length = n_copied + fill(out + n_copied, '0', n_whole - n_copied);
+    if (n > n_whole) {
+        out[length++] = '.';
+        memcpy(out + length, digits + n_whole, n - n_whole);
+        length += n - n_whole;
+    }
+    if (is_fixed)
+        return length;
+    out[length++] = 'e';
+    out[length++] = exponent < 0 ? '-' : '+';
+    unsigned magnitude = (unsigned)abs(exponent);
+    if (magnitude < 10)
+        out[length++] = '0';
+    return length + write_digits(magnitude, out + length);
+}
+
+static size_t write_special(double magnitude, char *out)
+{
+    memcpy(out, isnan(magnitude) ? "nan" : "inf", 3);
+    return 3;
+}
+
+size_t text_from_f32(float value, char out[TEXT_NUMBER_BYTES])
+{
+    double magnitude = fabs((double)value);
+    size_t length = 0;
+    if (signbit(value) && !isnan(value))
+        out[length++] = '-';
+    struct decimal decimal;
+    if (!isfinite(value)) {
+        length += write_special(magnitude, out + length);
+    } else {
+        if (magnitude < 16777216.0 && magnitude == floor(magnitude))
+            decimal = (struct decimal){(uint64_t)magnitude, 0};
+        else if (magnitude < (double)FLT_MIN || !shortest_f32_quickly(magnitude, &decimal))
+            decimal = shortest_by_trial(magnitude, &f32_precision);
+        length += write_decimal(decimal, out + length);
+    }
+    out[length] = '\0';
+    return length;
+}
+
+size_t text_from_f64(double value, char out[TEXT_NUMBER_BYTES])
+{
+    double magnitude = fabs(value);
+    size_t length = 0;
+    if (signbit(value) && !isnan(value))
+        out[length++] = '-';
+    struct decimal decimal;
+    if (!isfinite(value)) {
+        length += write_special(magnitude, out + length);
+    } else {
+        if (magnitude < 9007199254740992.0 && magnitude == floor(magnitude))
+            decimal = (struct decimal){(uint64_t)magnitude, 0};
+        else if (magnitude < DBL_MIN || !shortest_f64_quickly(magnitude, &decimal))
+            decimal = shortest_by_trial(magnitude, &f64_precision);
+        length += write_decimal(decimal, out + length);
+    }
+    out[length] = '\0';
+    return length;
+}

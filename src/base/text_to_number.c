@@ -1,0 +1,194 @@
+/* Reads numbers, whatever the locale: short ones by exact arithmetic, the others by strtod, which
+ * is given no decimal point. Writing them is text_from_number.c.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+
+/* Every power of ten that a double holds exactly. */
+static const double powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                       1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                       1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+#define MAX_EXACT_POWER 22
+#define MAX_EXACT_INTEGER ((uint64_t)1 << 53)
+
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static const char *skip_blanks(const char *at, const char *end)
+{
+    while (at < end && is_blank(*at))
+        at++;
+    return at;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+bool text_to_i64(const char *text, size_t length, int64_t *value)
+{
+    const char *end = text + length;
+    const char *at = skip_blanks(text, end);
+    bool is_negative = at < end && *at == '-';
+    if (at < end && (*at == '-' || *at == '+'))
+        at++;
+    if (at == end || !is_digit(*at))
+        return false;
+    /* Counted downwards, because the minimum has no positive counterpart. */
+    int64_t sum = 0;
+    for (; at < end && is_digit(*at); at++)
+        if (!checked_mul_i64(sum, 10, &sum) || !checked_add_i64(sum, -(int64_t)(*at - '0'), &sum))
+            return false;
+    if (skip_blanks(at, end) != end || (!is_negative && sum == INT64_MIN))
+        return false;
+    *value = is_negative ? sum : -sum;
+    return true;
+}
+
+/* 768 digits decide every double; a digit dropped behind them only says "a little more". */
+#define MAX_DIGITS 800
+#define EXPONENT_LIMIT 1000000
+
+struct digits {
+    char text[MAX_DIGITS + 32];
+    size_t n;         /* significant digits kept */
+    int64_t exponent; /* of the base, for the digits read as an integer */
+    bool is_any;      /* a digit was there, if only a zero */
+    bool is_more;     /* a digit that was dropped is not zero */
+};
+
+static bool is_digit_of(char c, bool is_hex)
+{
+    return is_digit(c) || (is_hex && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')));
+}
+
+static const char *take_digits(struct digits *digits, const char *at, const char *end, bool is_hex)
+{
+    bool is_fraction = false;
+    for (; at < end; at++) {
+        if (*at == '.' && !is_fraction) {
+            is_fraction = true;
+            continue;
+        }
+        if (!is_digit_of(*at, is_hex))
+            break;
+        digits->is_any = true;
+        bool is_kept = digits->n < MAX_DIGITS && (*at != '0' || digits->n != 0);
+        if (is_kept)
+            digits->text[digits->n++] = *at;
+        else if (digits->n != 0)
+            digits->is_more = digits->is_more || *at != '0';
+        bool is_leading_zero = !is_kept && digits->n == 0;
+        if (is_fraction && (is_kept || is_leading_zero))
+            digits->exponent--;
+        else if (!is_fraction && !is_kept && !is_leading_zero)
+            digits->exponent++;
+    }
+    return at;
+}
+
+/* NULL if there is an exponent mark without a number. */
+static const char *take_exponent(const char *at, const char *end, char mark, int64_t *exponent)
+{
+    *exponent = 0;
+    if (at == end || (*at | 0x20) != mark)
+        return at;
+    at++;
+    bool is_negative = at < end && *at == '-';
+    if (at < end && (*at == '-' || *at == '+'))
+        at++;
+    if (at == end || !is_digit(*at))
+        return NULL;
+    /* Far beyond any double, but not beyond what the digits before it can make good again. */
+    for (; at < end && is_digit(*at); at++)
+        if (*exponent < INT64_MAX / 100)
+            *exponent = *exponent * 10 + (*at - '0');
+    if (is_negative)
+        *exponent = -*exponent;
+    return at;
+}
+
+/* The value of the digits, correctly rounded. Without a decimal point strtod needs no locale. */
+static double value_of_digits(struct digits *digits, int64_t exponent, bool is_hex)
+{
+    if (digits->n == 0)
+        return 0.0;
+    if (!is_hex && digits->n <= 15 && exponent >= -MAX_EXACT_POWER && exponent <= MAX_EXACT_POWER) {
+        uint64_t integer = 0;
+        for (size_t i = 0; i < digits->n; i++)
+            integer = integer * 10 + (uint64_t)(digits->text[i] - '0');
+        return exponent < 0 ? (double)integer / powers_of_ten[-exponent]
+                            : (double)integer * powers_of_ten[exponent];
+    }
+    if (digits->is_more) {
+        digits->text[digits->n++] = '1';
+        exponent -= is_hex ? 4 : 1;
+    }
+    if (exponent > EXPONENT_LIMIT)
+        exponent = EXPONENT_LIMIT;
+    if (exponent < -EXPONENT_LIMIT)
+        exponent = -EXPONENT_LIMIT;
+    char number[sizeof digits->text + 2];
+    snprintf(number, sizeof number, "%s%.*s%c%d", is_hex ? "0x" : "", (int)digits->n, digits->text,
+             is_hex ? 'p' : 'e', (int)exponent);
+    return strtod(number, NULL);
+}
+
+static bool equals_word(const char *at, const char *end, const char *word)
+{
+    for (; at < end && *word != '\0' && (*at | 0x20) == *word; at++)
+        word++;
+    return at == end && *word == '\0';
+}
+
+static bool read_unsigned(const char *at, const char *end, double *value)
+{
+    if (equals_word(at, end, "nan")) {
+        *value = (double)NAN;
+        return true;
+    }
+    if (equals_word(at, end, "inf") || equals_word(at, end, "infinity")) {
+        *value = (double)INFINITY;
+        return true;
+    }
+    bool is_hex = end - at > 2 && at[0] == '0' && (at[1] | 0x20) == 'x';
+    struct digits digits;
+    digits.n = 0;
+    digits.exponent = 0;
+    digits.is_any = false;
+    digits.is_more = false;
+    at = take_digits(&digits, is_hex ? at + 2 : at, end, is_hex);
+    if (!digits.is_any)
+        return false;
+    int64_t exponent;
+    at = take_exponent(at, end, is_hex ? 'p' : 'e', &exponent);
+    if (at != end)
+        return false;
+    *value = value_of_digits(&digits, exponent + digits.exponent * (is_hex ? 4 : 1), is_hex);
+    return true;
+}
+
+bool text_to_f64(const char *text, size_t length, double *value)
+{
+    const char *end = text + length;
+    const char *at = skip_blanks(text, end);
+    while (end > at && is_blank(end[-1]))
+        end--;
+    bool is_negative = at < end && *at == '-';
+    if (at < end && (*at == '-' || *at == '+'))
+        at++;
+    double magnitude;
+    if (!read_unsigned(at, end, &magnitude))
+        return false;
+    *value = is_negative ? -magnitude : magnitude;
+    return true;
+}

@@ -1,0 +1,298 @@
+/* Conversion of elements. The pairs that matter have a loop of their own; all others go, a block at
+ * a time, through double (which holds every type but i64 and u64) or int64.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tensor/tensor.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "tensor/half.h"
+#include "tensor/packed_int.h"
+#include "tensor/small_float.h"
+
+#define BLOCK 256
+
+#define TYPE_PAIR(from, to) ((unsigned)(from)*IRRUN_N_DTYPES + (unsigned)(to))
+
+/* memcpy, because data may lie at any address; compilers turn it into plain loads and stores. */
+#define CONVERT_EACH(from_type, to_type, expression)                                               \
+    for (size_t i = 0; i < n; i++) {                                                               \
+        from_type x;                                                                               \
+        memcpy(&x, from + i * sizeof x, sizeof x);                                                 \
+        to_type converted = (to_type)(expression);                                                 \
+        memcpy(to + i * sizeof converted, &converted, sizeof converted);                           \
+    }                                                                                              \
+    break
+
+/* What does not fit 53 bits is rounded to odd, so that narrowing it further rounds only once. */
+static double f64_for_narrowing(uint64_t magnitude)
+{
+    if (magnitude >> 53 != 0)
+        magnitude = (magnitude & ~(uint64_t)0x7FF) | (uint64_t)((magnitude & 0x7FF) != 0) << 11;
+    return (double)magnitude;
+}
+
+static double i64_for_narrowing(int64_t value)
+{
+    return value < 0 ? -f64_for_narrowing(0 - (uint64_t)value) : f64_for_narrowing((uint64_t)value);
+}
+
+static void load_f64(enum irrun_dtype dtype, const unsigned char *restrict from, double *target,
+                     size_t n)
+{
+    unsigned char *restrict to = (unsigned char *)target;
+    switch (dtype) {
+    case IRRUN_BOOLEAN:
+        CONVERT_EACH(uint8_t, double, x != 0);
+    case IRRUN_BF16:
+        CONVERT_EACH(uint16_t, double, bf16_to_f32(x));
+    case IRRUN_F16:
+        CONVERT_EACH(uint16_t, double, f16_to_f32(x));
+    case IRRUN_F32:
+        CONVERT_EACH(float, double, x);
+    case IRRUN_F64:
+        memcpy(to, from, n * sizeof(double));
+        break;
+    case IRRUN_I4:
+    case IRRUN_I8:
+        CONVERT_EACH(int8_t, double, x);
+    case IRRUN_I16:
+        CONVERT_EACH(int16_t, double, x);
+    case IRRUN_I32:
+        CONVERT_EACH(int32_t, double, x);
+    case IRRUN_I64:
+        CONVERT_EACH(int64_t, double, i64_for_narrowing(x));
+    case IRRUN_U16:
+        CONVERT_EACH(uint16_t, double, x);
+    case IRRUN_U32:
+        CONVERT_EACH(uint32_t, double, x);
+    case IRRUN_U64:
+        CONVERT_EACH(uint64_t, double, f64_for_narrowing(x));
+    case IRRUN_NF4:
+    case IRRUN_F8E4M3:
+    case IRRUN_F8E5M2:
+    case IRRUN_F4E2M1:
+    case IRRUN_F8E8M0:
+        CONVERT_EACH(uint8_t, double, small_float_to_f32(dtype, x));
+    default:
+        assert(dtype_size(dtype) == 1);
+        CONVERT_EACH(uint8_t, double, x);
+    }
+}
+
+static void store_f64(enum irrun_dtype dtype, const double *source, unsigned char *restrict to,
+                      size_t n)
+{
+    const unsigned char *restrict from = (const unsigned char *)source;
+    switch (dtype) {
+    case IRRUN_BOOLEAN:
+        CONVERT_EACH(double, uint8_t, x != 0.0);
+    case IRRUN_BF16:
+        CONVERT_EACH(double, uint16_t, bf16_from_f32(f32_for_narrowing(x)));
+    case IRRUN_F16:
+        CONVERT_EACH(double, uint16_t, f16_from_f32(f32_for_narrowing(x)));
+    case IRRUN_F32:
+        CONVERT_EACH(double, float, x);
+    case IRRUN_F64:
+        memcpy(to, from, n * sizeof(double));
+        break;
+    default:
+        assert(small_float_is(dtype));
+        CONVERT_EACH(double, uint8_t, small_float_from_f32(dtype, f32_for_narrowing(x)));
+    }
+}
+
+/* u64 keeps its bits. */
+static void load_i64(enum irrun_dtype dtype, const unsigned char *restrict from, int64_t *target,
+                     size_t n)
+{
+    unsigned char *restrict to = (unsigned char *)target;
+    switch (dtype) {
+    case IRRUN_BOOLEAN:
+        CONVERT_EACH(uint8_t, int64_t, x != 0);
+    case IRRUN_I4:
+    case IRRUN_I8:
+        CONVERT_EACH(int8_t, int64_t, x);
+    case IRRUN_I16:
+        CONVERT_EACH(int16_t, int64_t, x);
+    case IRRUN_I32:
+        CONVERT_EACH(int32_t, int64_t, x);
+    case IRRUN_I64:
+    case IRRUN_U64:
+        memcpy(to, from, n * sizeof(int64_t));
+        break;
+    case IRRUN_U16:
+        CONVERT_EACH(uint16_t, int64_t, x);
+    case IRRUN_U32:
+        CONVERT_EACH(uint32_t, int64_t, x);
+    default:
+        assert(dtype_size(dtype) == 1);
+        CONVERT_EACH(uint8_t, int64_t, x);
+    }
+}
+
+/* Keeps the low bits. */
+static void store_i64(enum irrun_dtype dtype, const int64_t *source, unsigned char *restrict to,
+                      size_t n)
+{
+    const unsigned char *restrict from = (const unsigned char *)source;
+    switch (dtype_size(dtype)) {
+    case 8:
+        memcpy(to, from, n * sizeof(int64_t));
+        break;
+    case 4:
+        CONVERT_EACH(uint64_t, uint32_t, x);
+    case 2:
+        CONVERT_EACH(uint64_t, uint16_t, x);
+    default:
+        if (dtype == IRRUN_I4) {
+            CONVERT_EACH(uint64_t, uint8_t, ((x & 15) ^ 8) - 8);
+        } else {
+            uint64_t mask = (UINT64_C(1) << dtype_packed_bits(dtype)) - 1;
+            CONVERT_EACH(uint64_t, uint8_t, x & mask);
+        }
+    }
+}
+
+static int64_t truncate_to_i32(double value)
+{
+    return value > -2147483649.0 && value < 2147483648.0 ? (int64_t)value : INT32_MIN;
+}
+
+static int64_t truncate_to_i64(double value)
+{
+    return value >= -9223372036854775808.0 && value < 9223372036854775808.0 ? (int64_t)value
+                                                                            : INT64_MIN;
+}
+
+static void truncate_block(const double *values, int64_t *integers, size_t n, bool is_wide)
+{
+    if (is_wide) {
+        for (size_t i = 0; i < n; i++)
+            integers[i] = truncate_to_i64(values[i]);
+    } else {
+        for (size_t i = 0; i < n; i++)
+            integers[i] = truncate_to_i32(values[i]);
+    }
+}
+
+static bool converts_as_integer(enum irrun_dtype from)
+{
+    return dtype_is_integer(from) || from == IRRUN_BOOLEAN || from == IRRUN_NF4;
+}
+
+static void convert_block(enum irrun_dtype from, const unsigned char *source, enum irrun_dtype to,
+                          unsigned char *target, size_t n)
+{
+    double values[BLOCK];
+    int64_t integers[BLOCK];
+    bool is_nf4_code = to == IRRUN_NF4 && dtype_is_integer(from);
+    if (!dtype_is_integer(to) && !is_nf4_code) {
+        load_f64(from, source, values, n);
+        store_f64(to, values, target, n);
+        return;
+    }
+    if (converts_as_integer(from)) {
+        load_i64(from, source, integers, n);
+    } else {
+        bool is_wide = to == IRRUN_I64 || to == IRRUN_U64 || to == IRRUN_U32;
+        load_f64(from, source, values, n);
+        truncate_block(values, integers, n, is_wide);
+    }
+    store_i64(to, integers, target, n);
+}
+
+/* False if the pair has no loop here. i64 and u64 to f64 must: their doubles above are not rounded
+ * to nearest. */
+static bool convert_directly(enum irrun_dtype from_dtype, const unsigned char *restrict from,
+                             enum irrun_dtype to_dtype, unsigned char *restrict to, size_t n)
+{
+    switch (TYPE_PAIR(from_dtype, to_dtype)) {
+    case TYPE_PAIR(IRRUN_F16, IRRUN_F32):
+        f16_to_f32_n(from, to, n);
+        break;
+    case TYPE_PAIR(IRRUN_F32, IRRUN_F16):
+        f16_from_f32_n(from, to, n);
+        break;
+    case TYPE_PAIR(IRRUN_BF16, IRRUN_F32):
+        bf16_to_f32_n(from, to, n);
+        break;
+    case TYPE_PAIR(IRRUN_F32, IRRUN_BF16):
+        bf16_from_f32_n(from, to, n);
+        break;
+    case TYPE_PAIR(IRRUN_I4, IRRUN_F32):
+    case TYPE_PAIR(IRRUN_I8, IRRUN_F32):
+        CONVERT_EACH(int8_t, float, x);
+    case TYPE_PAIR(IRRUN_U4, IRRUN_F32):
+    case TYPE_PAIR(IRRUN_U8, IRRUN_F32):
+        CONVERT_EACH(uint8_t, float, x);
+    case TYPE_PAIR(IRRUN_BOOLEAN, IRRUN_F32):
+        CONVERT_EACH(uint8_t, float, x != 0);
+    case TYPE_PAIR(IRRUN_NF4, IRRUN_F32):
+        CONVERT_EACH(uint8_t, float, nf4_to_f32(x));
+    case TYPE_PAIR(IRRUN_I32, IRRUN_F32):
+        CONVERT_EACH(int32_t, float, x);
+    case TYPE_PAIR(IRRUN_I64, IRRUN_F32):
+        CONVERT_EACH(int64_t, float, x);
+    case TYPE_PAIR(IRRUN_I64, IRRUN_F64):
+        CONVERT_EACH(int64_t, double, x);
+    case TYPE_PAIR(IRRUN_U64, IRRUN_F64):
+        CONVERT_EACH(uint64_t, double, x);
+    default:
+        return false;
+    }
+    return true;
+}
+
+static void convert_apart(enum irrun_dtype from, const unsigned char *source, enum irrun_dtype to,
+                          unsigned char *target, size_t n)
+{
+    if (convert_directly(from, source, to, target, n))
+        return;
+    for (size_t first = 0; first < n; first += BLOCK) {
+        size_t n_block = n - first < BLOCK ? n - first : BLOCK;
+        convert_block(from, source + first * dtype_size(from), to, target + first * dtype_size(to),
+                      n_block);
+    }
+}
+
+void convert_elements(enum irrun_dtype from, const void *source, enum irrun_dtype to, void *target,
+                      size_t n)
+{
+    size_t size_bytes = dtype_size(to);
+    assert(dtype_size(from) != 0 && size_bytes != 0);
+    if (n == 0 || (from == to && source == target))
+        return;
+    if (from == to) {
+        memcpy(target, source, n * size_bytes);
+        return;
+    }
+    if (source != target) {
+        convert_apart(from, source, to, target, n);
+        return;
+    }
+    assert(dtype_size(from) == size_bytes);
+    unsigned char copy[BLOCK * sizeof(double)];
+    for (size_t first = 0; first < n; first += BLOCK) {
+        size_t n_block = n - first < BLOCK ? n - first : BLOCK;
+        unsigned char *block = (unsigned char *)target + first * size_bytes;
+        memcpy(copy, block, n_block * size_bytes);
+        convert_apart(from, copy, to, block, n_block);
+    }
+}
+
+double element_as_f64(enum irrun_dtype dtype, const void *data, size_t i)
+{
+    double value;
+    convert_elements(dtype, (const unsigned char *)data + i * dtype_size(dtype), IRRUN_F64, &value,
+                     1);
+    return value;
+}
+
+int64_t element_as_i64(enum irrun_dtype dtype, const void *data, size_t i)
+{
+    int64_t value;
+    convert_elements(dtype, (const unsigned char *)data + i * dtype_size(dtype), IRRUN_I64, &value,
+                     1);
+    return dtype == IRRUN_U64 && value < 0 ? INT64_MAX : value;
+}

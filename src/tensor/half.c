@@ -1,0 +1,115 @@
+/* f16 and bf16 by integer arithmetic without branches, so that the loops below become vectors.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tensor/half.h"
+
+#include <math.h>
+#include <string.h>
+
+static inline uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline float float_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* 127 - 15: what the exponents of f32 and f16 differ by. */
+#define F16_REBIAS (UINT32_C(112) << 23)
+
+static inline float widen_f16(uint16_t bits)
+{
+    uint32_t magnitude = (uint32_t)(bits & 0x7FFF) << 13; /* exponent and mantissa in f32's place */
+    uint32_t normal = magnitude + F16_REBIAS;
+    /* 2^-14 * (1 + m) - 2^-14 = 2^-14 * m: subnormals become normal in f32. */
+    uint32_t smallest = UINT32_C(113) << 23;
+    uint32_t subnormal = bits_of(float_of(smallest + magnitude) - float_of(smallest));
+    uint32_t special = 0x7F800000 | magnitude | (magnitude > 0x0F800000 ? 0x00400000 : 0);
+    uint32_t wide = magnitude >= 0x0F800000 ? special : normal;
+    wide = magnitude < 0x00800000 ? subnormal : wide;
+    return float_of(wide | (uint32_t)(bits & 0x8000) << 16);
+}
+
+static inline uint16_t narrow_f16(float value)
+{
+    uint32_t bits = bits_of(value);
+    uint32_t magnitude = bits & 0x7FFFFFFF;
+    /* Half a unit in the last place, less one unless the last place is odd: ties go to even. */
+    uint32_t normal = (magnitude - F16_REBIAS + 0xFFF + (magnitude >> 13 & 1)) >> 13;
+    /* The last place of 0.5 is 2^-24, as that of f16's subnormals: the addition rounds. */
+    uint32_t below = magnitude < 0x38800000 ? magnitude : 0;
+    uint32_t subnormal = bits_of(float_of(below) + 0.5f) - bits_of(0.5f);
+    uint32_t nan = 0x7E00 | (magnitude >> 13 & 0x3FF);
+    uint32_t narrow = magnitude < 0x38800000 ? subnormal : normal; /* 2^-14 */
+    narrow = magnitude >= 0x477FF000 ? 0x7C00 : narrow;            /* 65520, half way to 65536 */
+    narrow = magnitude > 0x7F800000 ? nan : narrow;
+    return (uint16_t)(narrow | (bits >> 16 & 0x8000));
+}
+
+static inline float widen_bf16(uint16_t bits)
+{
+    return float_of((uint32_t)bits << 16);
+}
+
+static inline uint16_t narrow_bf16(float value)
+{
+    uint32_t bits = bits_of(value);
+    uint32_t rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
+    uint32_t nan = bits >> 16 | 0x40;
+    return (uint16_t)((bits & 0x7FFFFFFF) > 0x7F800000 ? nan : rounded);
+}
+
+float f16_to_f32(uint16_t bits)
+{
+    return widen_f16(bits);
+}
+
+uint16_t f16_from_f32(float value)
+{
+    return narrow_f16(value);
+}
+
+float bf16_to_f32(uint16_t bits)
+{
+    return widen_bf16(bits);
+}
+
+uint16_t bf16_from_f32(float value)
+{
+    return narrow_bf16(value);
+}
+
+#define CONVERT_N(name, from_type, to_type, convert)                                               \
+    void name(const void *source, void *target, size_t n)                                          \
+    {                                                                                              \
+        const unsigned char *restrict from = source;                                               \
+        unsigned char *restrict to = target;                                                       \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            from_type value;                                                                       \
+            memcpy(&value, from + i * sizeof value, sizeof value);                                 \
+            to_type converted = convert(value);                                                    \
+            memcpy(to + i * sizeof converted, &converted, sizeof converted);                       \
+        }                                                                                          \
+    }
+
+CONVERT_N(f16_to_f32_n, uint16_t, float, widen_f16)
+CONVERT_N(f16_from_f32_n, float, uint16_t, narrow_f16)
+CONVERT_N(bf16_to_f32_n, uint16_t, float, widen_bf16)
+CONVERT_N(bf16_from_f32_n, float, uint16_t, narrow_bf16)
+
+float f32_for_narrowing(double value)
+{
+    float nearest = (float)value;
+    if (isnan(value) || (double)nearest == value)
+        return nearest;
+    /* Toward zero, then the last bit says that something was lost. */
+    uint32_t bits = bits_of(nearest);
+    if (fabs((double)nearest) > fabs(value))
+        bits--;
+    return float_of(bits | 1);
+}

@@ -1,0 +1,104 @@
+/* Unpacking of the types below 8 bits, and the values of nf4.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tensor/packed_int.h"
+
+#include <assert.h>
+
+#include "base/checked.h"
+
+/* The smallest number of elements that fills whole bytes, and these bytes. */
+struct group {
+    size_t n_elements, n_bytes;
+};
+
+static struct group group_of(enum irrun_dtype dtype)
+{
+    switch (dtype) {
+    case IRRUN_U3:
+        return (struct group){8, 3};
+    case IRRUN_U6:
+        return (struct group){4, 3};
+    default: {
+        unsigned bits = dtype_packed_bits(dtype);
+        return bits < 8 ? (struct group){8 / bits, 1} : (struct group){1, bits / 8};
+    }
+    }
+}
+
+bool packed_size(enum irrun_dtype dtype, size_t n, size_t *size_bytes)
+{
+    if (dtype_packed_bits(dtype) == 0)
+        return false;
+    struct group group = group_of(dtype);
+    size_t n_groups = n / group.n_elements + (n % group.n_elements != 0);
+    return checked_mul(n_groups, group.n_bytes, size_bytes);
+}
+
+static void unpack_nibbles(const unsigned char *packed, size_t n, unsigned char *out)
+{
+    size_t i = 0;
+    for (; i + 2 <= n; i += 2) {
+        unsigned char byte = packed[i / 2];
+        out[i] = byte & 15;
+        out[i + 1] = byte >> 4;
+    }
+    if (i < n)
+        out[i] = packed[i / 2] & 15;
+}
+
+static void extend_sign(unsigned char *nibbles, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        nibbles[i] = (unsigned char)((nibbles[i] ^ 8) - 8);
+}
+
+void packed_unpack(enum irrun_dtype dtype, const unsigned char *packed, size_t n,
+                   unsigned char *out)
+{
+    switch (dtype) {
+    case IRRUN_I4:
+        unpack_nibbles(packed, n, out);
+        extend_sign(out, n);
+        break;
+    case IRRUN_U4:
+    case IRRUN_NF4:
+    case IRRUN_F4E2M1:
+        unpack_nibbles(packed, n, out);
+        break;
+    case IRRUN_U2:
+        for (size_t i = 0; i < n; i++)
+            out[i] = packed[i / 4] >> (i % 4 * 2) & 3;
+        break;
+    case IRRUN_U1:
+        for (size_t i = 0; i < n; i++)
+            out[i] = packed[i / 8] >> (7 - i % 8) & 1;
+        break;
+    case IRRUN_U3:
+        for (size_t i = 0; i < n; i++) {
+            const unsigned char *bytes = packed + i / 8 * 3;
+            unsigned low = bytes[i % 8 / 4] >> (6 - i % 4 * 2) & 3u;
+            unsigned high = bytes[2] >> (7 - i % 8) & 1u;
+            out[i] = (unsigned char)(high << 2 | low);
+        }
+        break;
+    case IRRUN_U6:
+        for (size_t i = 0; i < n; i++) {
+            const unsigned char *bytes = packed + i / 4 * 3;
+            unsigned low = bytes[i % 4 / 2] >> (4 - i % 2 * 4) & 15u;
+            unsigned high = bytes[2] >> (6 - i % 4 * 2) & 3u;
+            out[i] = (unsigned char)(high << 4 | low);
+        }
+        break;
+    default:
+        assert(dtype_packed_bits(dtype) < 8);
+    }
+}
+
+float nf4_to_f32(uint8_t code)
+{
+    static const float values[16] = {-1.0f,        -0.69619280f, -0.52507305f, -0.39491749f,
+                                     -0.28444138f, -0.18477343f, -0.09105004f, 0.0f,
+                                     0.07958030f,  0.16093020f,  0.24611230f,  0.33791524f,
+                                     0.44070983f,  0.56261700f,  0.72295684f,  1.0f};
+    return values[code & 15];
+}

@@ -1,0 +1,126 @@
+/* Decoding by formula; encoding by looking for the nearest code, for its values rise with the code.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tensor/small_float.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "tensor/packed_int.h"
+
+struct format {
+    int mantissa_bits, bias;
+    uint8_t sign;        /* the bit; 0 = there are no negative numbers */
+    uint8_t max_code;    /* of the largest finite value */
+    uint8_t overflow;    /* code of what rounds to more than that */
+    uint8_t nan;         /* 0 = there is none */
+    bool has_subnormals; /* else exponent field 0 is one like the others */
+};
+
+static const struct format f8e4m3 = {3, 7, 0x80, 0x7E, 0x7F, 0x7F, true};
+static const struct format f8e5m2 = {2, 15, 0x80, 0x7B, 0x7C, 0x7F, true};
+static const struct format f4e2m1 = {1, 1, 0x08, 0x07, 0x07, 0, true};
+static const struct format f8e8m0 = {0, 127, 0, 0xFE, 0xFE, 0xFF, false};
+
+static const struct format *format_of(enum irrun_dtype dtype)
+{
+    switch (dtype) {
+    case IRRUN_F8E4M3:
+        return &f8e4m3;
+    case IRRUN_F8E5M2:
+        return &f8e5m2;
+    case IRRUN_F4E2M1:
+        return &f4e2m1;
+    case IRRUN_F8E8M0:
+        return &f8e8m0;
+    default:
+        return NULL;
+    }
+}
+
+bool small_float_is(enum irrun_dtype dtype)
+{
+    return dtype == IRRUN_NF4 || format_of(dtype) != NULL;
+}
+
+/* Of a code without sign and not above max_code. */
+static float decode_finite(const struct format *format, unsigned code)
+{
+    unsigned one = 1u << format->mantissa_bits;
+    unsigned exponent = code >> format->mantissa_bits;
+    unsigned mantissa = code & (one - 1);
+    if (exponent != 0 || !format->has_subnormals)
+        mantissa |= one;
+    else
+        exponent = 1;
+    return ldexpf((float)mantissa, (int)exponent - format->bias - format->mantissa_bits);
+}
+
+static float decode(const struct format *format, uint8_t code)
+{
+    unsigned used = format->max_code | format->nan | format->sign;
+    unsigned magnitude = code & used & ~(unsigned)format->sign;
+    float value;
+    if (magnitude <= format->max_code)
+        value = decode_finite(format, magnitude);
+    else
+        value = magnitude == format->overflow && format->overflow != format->nan ? INFINITY : NAN;
+    return code & format->sign ? -value : value;
+}
+
+static uint8_t encode_magnitude(const struct format *format, float magnitude)
+{
+    /* The largest code whose value is not above. */
+    unsigned low = 0, high = format->max_code;
+    while (low < high) {
+        unsigned middle = (low + high + 1) / 2;
+        if (decode_finite(format, middle) <= magnitude)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    /* Beyond the last value the next one would come a like step further up. */
+    double below = (double)decode_finite(format, low);
+    double above = low < format->max_code ? (double)decode_finite(format, low + 1)
+                                          : 2.0 * below - (double)decode_finite(format, low - 1);
+    double middle = (below + above) / 2.0;
+    bool is_up = (double)magnitude > middle || ((double)magnitude == middle && (low & 1) != 0);
+    if (!is_up)
+        return (uint8_t)low;
+    return low < format->max_code ? (uint8_t)(low + 1) : format->overflow;
+}
+
+static uint8_t encode_nf4(float value)
+{
+    uint8_t code = 0;
+    if (isnan(value))
+        value = 0.0f;
+    while (code < 15 &&
+           (double)value >
+               ((double)nf4_to_f32(code) + (double)nf4_to_f32((uint8_t)(code + 1))) / 2.0)
+        code++;
+    return code;
+}
+
+float small_float_to_f32(enum irrun_dtype dtype, uint8_t code)
+{
+    if (dtype == IRRUN_NF4)
+        return nf4_to_f32(code);
+    const struct format *format = format_of(dtype);
+    assert(format);
+    return decode(format, code);
+}
+
+uint8_t small_float_from_f32(enum irrun_dtype dtype, float value)
+{
+    if (dtype == IRRUN_NF4)
+        return encode_nf4(value);
+    const struct format *format = format_of(dtype);
+    assert(format);
+    if (isnan(value))
+        return format->nan;
+    if (!signbit(value))
+        return encode_magnitude(format, value);
+    if (format->sign == 0)
+        return value < 0.0f ? format->nan : 0;
+    return (uint8_t)(format->sign | encode_magnitude(format, -value));
+}

@@ -1,0 +1,19 @@
+/* Sizes of tensors. Conversion of elements is convert_elements.c.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tensor/tensor.h"
+
+#include "base/checked.h"
+
+bool tensor_size(enum irrun_dtype dtype, const struct irrun_shape *shape, size_t *size_bytes)
+{
+    int64_t n_elements;
+    return dtype_size(dtype) != 0 && shape_count(shape, &n_elements) &&
+           (uint64_t)n_elements <= SIZE_MAX &&
+           checked_mul((size_t)n_elements, dtype_size(dtype), size_bytes) &&
+           *size_bytes <= PTRDIFF_MAX;
+}
+
+size_t tensor_n_bytes(const struct irrun_tensor *tensor)
+{
+    return (size_t)shape_n_elements(&tensor->shape) * dtype_size(tensor->dtype);
+}
