@@ -48,10 +48,18 @@ struct body {
     uint32_t n_back_edges;
 };
 
+/* Why an op cannot be used. No harm while nothing needs the op: dead layers may be of any kind. */
+struct op_fault {
+    enum irrun_error_code code; /* IRRUN_UNSUPPORTED: no def; IRRUN_DATA: its attributes are bad */
+    const char *type, *version; /* as written; "" if there is no version */
+    const char *message, *hint;
+};
+
 struct op {
-    const struct op_def *def;
-    const char *name;    /* the friendly name; "" if there is none */
-    const void *attrs;   /* the struct that def->attrs describes */
+    const struct op_def *def; /* NULL if irrun lacks it: see fault */
+    const char *name;         /* the friendly name; "" if there is none */
+    const void *attrs;        /* the struct that def->attrs describes; NULL if there is a fault */
+    const struct op_fault *fault; /* NULL: none */
     uint32_t n_inputs;   /* value ids: graph->input_ids[first_input … ] */
     uint32_t first_input;
     uint32_t n_outputs;  /* values: first_output … */

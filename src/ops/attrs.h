@@ -33,6 +33,7 @@ enum attr_kind {
     ATTR_KIND_STRINGS,
     ATTR_KIND_DTYPE,
     ATTR_KIND_SHAPE,
+    ATTR_KIND_STATIC_SHAPE,
     ATTR_KIND_CHOICE /* an int: the index of the word in `choices`, any letter case */
 };
 
@@ -54,7 +55,8 @@ struct attr_def {
         struct f64_list: ATTR_KIND_FLOATS,                                                         \
         struct string_list: ATTR_KIND_STRINGS,                                                     \
         enum irrun_dtype: ATTR_KIND_DTYPE,                                                         \
-        struct irrun_partial_shape: ATTR_KIND_SHAPE)
+        struct irrun_partial_shape: ATTR_KIND_SHAPE,                                               \
+        struct irrun_shape: ATTR_KIND_STATIC_SHAPE)
 
 /* ATTR(struct select_attrs, axis, "0"): field and attribute share a name; NULL = required. */
 #define ATTR(type, field, default_text_) ATTR_NAMED(type, field, #field, default_text_)
@@ -77,9 +79,12 @@ struct attr_def {
 struct op_def;
 
 /* Fills `attrs` (def->attrs_size bytes, zeroed) from a NULL-terminated list name, value, name, value …
- * as expat gives it (NULL for no <data>). Lists and strings are copied into the arena. IRRUN_DATA names the attribute, what
- * it says and what it should be; `layer` is "LSTMCell \"name\"", for the message. */
+ * as expat gives it (NULL for no <data>). Lists and strings are copied into the arena. IRRUN_DATA names
+ * the attribute, what it says and what it should be; `layer_name` is for the message. */
 bool attrs_read(const struct op_def *def, const char *const *pairs, void *attrs, struct arena *arena,
-                const char *layer, struct place place, struct irrun_error *err);
+                const char *layer_name, struct place place, struct irrun_error *err);
+
+/* The value of `name` in such a list, or NULL. */
+const char *attrs_find(const char *const *pairs, const char *name);
 
 #endif

@@ -61,7 +61,7 @@ struct op_def {
     enum op_role role;
     uint32_t flags;
     const struct op_input_def *inputs; /* NULL: none */
-    uint8_t n_outputs;                 /* 0: as many as the layer lists (Split), at least one */
+    uint8_t n_outputs;                 /* 0: as many as the layer lists (Split); a Result has none */
     uint8_t n_outputs_min;             /* fewer may be listed; 0 = n_outputs */
     const struct attr_def *attrs;
     size_t attrs_size;
@@ -161,8 +161,11 @@ bool step_fail(const struct step *step, struct irrun_error *err, enum irrun_erro
 extern const struct op_def *const op_defs[]; /* the rows of ops.def */
 extern const size_t n_op_defs;
 
-/* The op that `type` in `version` ("opset6", "extension") means, or NULL with *why: a static text such as
- * "no such operator" or "irrun has Gather-1, not Gather-8". Type: any letter case, aliases included. */
-const struct op_def *op_find(const char *type, const char *version, const char **why);
+#define OP_WHY_BYTES 256
+
+/* The op that `type` in `version` ("opset6", "extension") means, or NULL with the reason in `why`: "irrun
+ * has Gather of opset1 to opset6 only". Type: any letter case, aliases included. A layer without a
+ * version ("") means the only op of that type. */
+const struct op_def *op_find(const char *type, const char *version, char why[OP_WHY_BYTES]);
 
 #endif

@@ -1,0 +1,250 @@
+/* The one reader of attributes: from the text of <data> to the fields that an op's table names.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/attrs.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/text.h"
+#include "ops/op.h"
+
+/* One attribute being read. Text is shown up to this length in messages. */
+#define SHOWN "%.200s"
+
+struct reading {
+    const struct op_def *def;
+    const struct attr_def *attr;
+    const char *value;
+    struct arena *arena;
+    const char *layer_name;
+    struct place place;
+    struct irrun_error *err;
+};
+
+struct slice {
+    const char *at;
+    size_t length;
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static struct slice trim(const char *at, size_t length)
+{
+    while (length != 0 && is_blank(*at)) {
+        at++;
+        length--;
+    }
+    while (length != 0 && is_blank(at[length - 1]))
+        length--;
+    return (struct slice){at, length};
+}
+
+static bool fail_value(const struct reading *reading, const char *expected)
+{
+    return fail_at(reading->err, IRRUN_DATA, reading->place,
+                   "%s \"" SHOWN "\": attribute %s is \"" SHOWN "\", expected %s",
+                   reading->def->type, reading->layer_name, reading->attr->name, reading->value,
+                   expected);
+}
+
+/* The text of a list without blanks and brackets around it, and the number of its items. */
+static bool open_list(const struct reading *reading, struct slice *list, uint32_t *n)
+{
+    *list = trim(reading->value, strlen(reading->value));
+    bool is_open = list->length != 0 && list->at[0] == '[';
+    bool is_closed = list->length != 0 && list->at[list->length - 1] == ']';
+    if (is_open != is_closed || (is_open && list->length < 2))
+        return fail_value(reading, "a list whose brackets match");
+    if (is_open)
+        *list = trim(list->at + 1, list->length - 2);
+    size_t n_items = list->length != 0;
+    for (size_t i = 0; i < list->length; i++)
+        n_items += list->at[i] == ',';
+    if (n_items > UINT32_MAX)
+        return fail_value(reading, "a shorter list");
+    *n = (uint32_t)n_items;
+    return true;
+}
+
+static struct slice next_item(struct slice *list)
+{
+    const char *comma = memchr(list->at, ',', list->length);
+    size_t length = comma ? (size_t)(comma - list->at) : list->length;
+    struct slice item = trim(list->at, length);
+    size_t n_passed = comma ? length + 1 : length;
+    *list = (struct slice){list->at + n_passed, list->length - n_passed};
+    return item;
+}
+
+static bool read_ints(const struct reading *reading, struct i64_list *field)
+{
+    struct slice list;
+    if (!open_list(reading, &list, &field->n))
+        return false;
+    int64_t *items = arena_alloc_array(reading->arena, field->n, sizeof *items, reading->err);
+    if (!items)
+        return false;
+    for (uint32_t i = 0; i < field->n; i++) {
+        struct slice item = next_item(&list);
+        if (!text_to_i64(item.at, item.length, &items[i]))
+            return fail_value(reading, "whole numbers separated by commas");
+    }
+    field->items = items;
+    return true;
+}
+
+static bool read_floats(const struct reading *reading, struct f64_list *field)
+{
+    struct slice list;
+    if (!open_list(reading, &list, &field->n))
+        return false;
+    double *items = arena_alloc_array(reading->arena, field->n, sizeof *items, reading->err);
+    if (!items)
+        return false;
+    for (uint32_t i = 0; i < field->n; i++) {
+        struct slice item = next_item(&list);
+        if (!text_to_f64(item.at, item.length, &items[i]))
+            return fail_value(reading, "numbers separated by commas");
+    }
+    field->items = items;
+    return true;
+}
+
+static bool read_strings(const struct reading *reading, struct string_list *field)
+{
+    struct slice list;
+    if (!open_list(reading, &list, &field->n))
+        return false;
+    const char **items = arena_alloc_array(reading->arena, field->n, sizeof *items, reading->err);
+    if (!items)
+        return false;
+    for (uint32_t i = 0; i < field->n; i++) {
+        struct slice item = next_item(&list);
+        if (item.length == 0)
+            return fail_value(reading, "words separated by commas");
+        items[i] = arena_strndup(reading->arena, item.at, item.length, reading->err);
+        if (!items[i])
+            return false;
+    }
+    field->items = items;
+    return true;
+}
+
+static bool read_bool(const struct reading *reading, bool *field)
+{
+    struct slice word = trim(reading->value, strlen(reading->value));
+    static const char *const words[] = {"false", "true", "0", "1"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strlen(words[i]) == word.length && strncasecmp(words[i], word.at, word.length) == 0) {
+            *field = i % 2 == 1;
+            return true;
+        }
+    }
+    return fail_value(reading, "true or false");
+}
+
+static bool read_choice(const struct reading *reading, int *field)
+{
+    struct slice word = trim(reading->value, strlen(reading->value));
+    int index = 0;
+    for (const char *choice = reading->attr->choices;; index++) {
+        size_t length = strcspn(choice, "|");
+        if (length == word.length && strncasecmp(choice, word.at, length) == 0) {
+            *field = index;
+            return true;
+        }
+        if (choice[length] == '\0')
+            break;
+        choice += length + 1;
+    }
+    fail_at(reading->err, IRRUN_DATA, reading->place,
+            "%s \"" SHOWN "\": attribute %s is \"" SHOWN "\", expected one of %s",
+            reading->def->type, reading->layer_name, reading->attr->name, reading->value,
+            reading->attr->choices);
+    return false;
+}
+
+static bool read_string(const struct reading *reading, const char **field)
+{
+    *field = arena_strdup(reading->arena, reading->value, reading->err);
+    return *field != NULL;
+}
+
+static bool read_shape(const struct reading *reading, struct irrun_partial_shape *field)
+{
+    const char *why = "";
+    return partial_shape_parse(reading->value, field, &why) || fail_value(reading, why);
+}
+
+static bool read_static_shape(const struct reading *reading, struct irrun_shape *field)
+{
+    struct irrun_partial_shape partial;
+    const char *why = "";
+    if (!partial_shape_parse(reading->value, &partial, &why))
+        return fail_value(reading, why);
+    return partial_shape_to_shape(&partial, field) ||
+           fail_value(reading, "dimensions that are whole numbers");
+}
+
+static bool read_value(const struct reading *reading, void *field)
+{
+    const char *value = reading->value;
+    switch (reading->attr->kind) {
+    case ATTR_KIND_INT:
+        return text_to_i64(value, strlen(value), field) || fail_value(reading, "a whole number");
+    case ATTR_KIND_FLOAT:
+        return text_to_f64(value, strlen(value), field) || fail_value(reading, "a number");
+    case ATTR_KIND_BOOL:
+        return read_bool(reading, field);
+    case ATTR_KIND_STRING:
+        return read_string(reading, field);
+    case ATTR_KIND_INTS:
+        return read_ints(reading, field);
+    case ATTR_KIND_FLOATS:
+        return read_floats(reading, field);
+    case ATTR_KIND_STRINGS:
+        return read_strings(reading, field);
+    case ATTR_KIND_DTYPE:
+        return dtype_parse(value, field) || fail_value(reading, "an element type such as f32");
+    case ATTR_KIND_SHAPE:
+        return read_shape(reading, field);
+    case ATTR_KIND_STATIC_SHAPE:
+        return read_static_shape(reading, field);
+    case ATTR_KIND_CHOICE:
+        return read_choice(reading, field);
+    }
+    return fail(reading->err, IRRUN_INTERNAL, "attribute %s has no kind", reading->attr->name);
+}
+
+const char *attrs_find(const char *const *pairs, const char *name)
+{
+    for (; pairs && pairs[0]; pairs += 2)
+        if (strcmp(pairs[0], name) == 0)
+            return pairs[1];
+    return NULL;
+}
+
+bool attrs_read(const struct op_def *def, const char *const *pairs, void *attrs,
+                struct arena *arena, const char *layer_name, struct place place,
+                struct irrun_error *err)
+{
+    struct reading reading = {
+        .def = def, .arena = arena, .layer_name = layer_name, .place = place, .err = err};
+    for (const struct attr_def *attr = def->attrs; attr && attr->name; attr++) {
+        reading.attr = attr;
+        reading.value = attrs_find(pairs, attr->name);
+        if (!reading.value)
+            reading.value = attr->default_text;
+        if (!reading.value) {
+            fail_at(err, IRRUN_DATA, place, "%s \"" SHOWN "\": attribute %s is missing", def->type,
+                    layer_name, attr->name);
+            return fail_hint(err, "write %s=\"...\" in the layer's <data>", attr->name);
+        }
+        if (!read_value(&reading, (unsigned char *)attrs + attr->offset))
+            return false;
+    }
+    return true;
+}

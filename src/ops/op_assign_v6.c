@@ -1,0 +1,25 @@
+/* Assign-6 (opset6 and later): as Assign-3; the variable has the type and shape that its
+ * ReadValue-6 says.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/op_state.h"
+
+static const struct op_input_def inputs[] = {
+    {.name = "new_value", .types = TYPES_ANY},
+    {.name = NULL},
+};
+
+static const struct attr_def attr_table[] = {
+    ATTR(struct assign_attrs, variable_id, NULL),
+    ATTR_END,
+};
+
+const struct op_def op_assign_v6 = {
+    .type = "Assign",
+    .opset = 6,
+    .role = ROLE_ASSIGN,
+    .flags = OP_MOVES,
+    .inputs = inputs,
+    .n_outputs = 1,
+    .attrs = attr_table,
+    .attrs_size = sizeof(struct assign_attrs),
+};

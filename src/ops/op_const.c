@@ -1,0 +1,22 @@
+/* Const-1: bytes of the .bin. The engine gives it its value. The oldest IRs say type and shape in the
+ * output port only; the reader then takes them from there, hence the defaults.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/op_state.h"
+
+static const struct attr_def attr_table[] = {
+    ATTR(struct const_attrs, element_type, "dynamic"),
+    ATTR(struct const_attrs, shape, ""),
+    ATTR(struct const_attrs, offset, NULL),
+    ATTR(struct const_attrs, size, NULL),
+    ATTR_END,
+};
+
+const struct op_def op_const = {
+    .type = "Const",
+    .opset = 1,
+    .role = ROLE_CONST,
+    .flags = OP_MOVES,
+    .n_outputs = 1,
+    .attrs = attr_table,
+    .attrs_size = sizeof(struct const_attrs),
+};

@@ -1,0 +1,16 @@
+/* Result-1: an output of the model or of a body. The engine takes its value.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/op_state.h"
+
+static const struct op_input_def inputs[] = {
+    {.name = "x", .types = TYPES_ANY},
+    {.name = NULL},
+};
+
+const struct op_def op_result = {
+    .type = "Result",
+    .opset = 1,
+    .role = ROLE_RESULT,
+    .flags = OP_MOVES,
+    .inputs = inputs,
+};

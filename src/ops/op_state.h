@@ -1,0 +1,31 @@
+/* What the engine itself must know of the layers it treats apart: inputs, constants, variables.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_OPS_OP_STATE_H
+#define IRRUN_OPS_OP_STATE_H
+
+#include "ops/op.h"
+
+struct parameter_attrs {
+    enum irrun_dtype element_type;
+    struct irrun_partial_shape shape;
+};
+
+/* The bytes lie in the .bin, at any alignment, possibly shared with other Consts; `size` may be more than
+ * the shape needs. weights_check_const says whether they are there. */
+struct const_attrs {
+    enum irrun_dtype element_type;
+    struct irrun_shape shape;
+    int64_t offset, size; /* in bytes; not yet compared with the file */
+};
+
+struct read_value_attrs {
+    const char *variable_id;
+    enum irrun_dtype variable_type;            /* IRRUN_DYNAMIC if the layer does not say */
+    struct irrun_partial_shape variable_shape; /* any if the layer does not say */
+};
+
+struct assign_attrs {
+    const char *variable_id;
+};
+
+#endif

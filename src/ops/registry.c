@@ -1,0 +1,147 @@
+/* The list of all ops, and which of them a layer means by its type and version.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "ops/op.h"
+
+#define OP(name) extern const struct op_def op_##name;
+#include "ops/ops.def"
+#undef OP
+
+#define OP(name) &op_##name,
+const struct op_def *const op_defs[] = {
+#include "ops/ops.def"
+};
+#undef OP
+
+const size_t n_op_defs = sizeof op_defs / sizeof op_defs[0];
+
+/* What a layer's `version` says. */
+enum version_kind { VERSION_NONE, VERSION_OPSET, VERSION_EXTENSION, VERSION_UNKNOWN };
+
+/* Every reader of IR takes "extension" and "experimental" for this opset. */
+#define OPSET_OF_EXTENSIONS 6
+
+static enum version_kind parse_version(const char *version, int64_t *opset)
+{
+    *opset = 0;
+    if (*version == '\0')
+        return VERSION_NONE;
+    if (strcmp(version, "extension") == 0 || strcmp(version, "experimental") == 0) {
+        *opset = OPSET_OF_EXTENSIONS;
+        return VERSION_EXTENSION;
+    }
+    if (strncmp(version, "opset", 5) == 0 && version[5] >= '0' && version[5] <= '9' &&
+        text_to_i64(version + 5, strlen(version + 5), opset))
+        return VERSION_OPSET;
+    return VERSION_UNKNOWN;
+}
+
+/* Files say Const, ReLU, PReLU and SoftMax where the classes are called otherwise; both are found. */
+static const char *resolve_alias(const char *type)
+{
+    if (text_equals_ignore_case(type, "Constant"))
+        return "Const";
+    return type;
+}
+
+/* Born in opset2, yet labelled opset1 by old writers. */
+static bool is_late(const char *type)
+{
+    return text_equals_ignore_case(type, "MVN") || text_equals_ignore_case(type, "ROIPooling") ||
+           text_equals_ignore_case(type, "ReorgYolo");
+}
+
+static unsigned last_opset(const struct op_def *def)
+{
+    return def->opset_last ? def->opset_last : OPSET_LAST;
+}
+
+static bool is_type(const struct op_def *def, const char *type)
+{
+    return ((def->type[0] ^ type[0]) & 0x1f) == 0 && text_equals_ignore_case(def->type, type);
+}
+
+/* "Gather of opset1 to opset6 and opset8 to opset17" */
+static void list_versions(const char *type, char *out, size_t size_bytes)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < n_op_defs && length < size_bytes; i++) {
+        const struct op_def *def = op_defs[i];
+        if (!is_type(def, type))
+            continue;
+        int n = length == 0 ? snprintf(out, size_bytes, "%s of", def->type)
+                            : snprintf(out + length, size_bytes - length, " and");
+        length += n > 0 ? (size_t)n : 0;
+        if (length >= size_bytes)
+            return;
+        n = last_opset(def) == def->opset
+                ? snprintf(out + length, size_bytes - length, " opset%u", def->opset)
+                : snprintf(out + length, size_bytes - length, " opset%u to opset%u", def->opset,
+                           last_opset(def));
+        length += n > 0 ? (size_t)n : 0;
+    }
+}
+
+static const char *find_similar_type(const char *type)
+{
+    const char *similar = NULL;
+    unsigned nearest = 3;
+    for (size_t i = 0; i < n_op_defs; i++) {
+        unsigned distance = text_distance(type, op_defs[i]->type, nearest);
+        if (distance < nearest) {
+            nearest = distance;
+            similar = op_defs[i]->type;
+        }
+    }
+    return similar;
+}
+
+static void say_why(const char *type, enum version_kind kind, int64_t opset, size_t n_of_type,
+                    char why[OP_WHY_BYTES])
+{
+    char versions[OP_WHY_BYTES - 80] = "";
+    list_versions(type, versions, sizeof versions);
+    const char *similar = n_of_type == 0 ? find_similar_type(type) : NULL;
+    if (kind == VERSION_UNKNOWN)
+        snprintf(why, OP_WHY_BYTES, "unknown opset; there are opset1 to opset%d", OPSET_LAST);
+    else if (kind == VERSION_OPSET && (opset < 1 || opset > OPSET_LAST))
+        snprintf(why, OP_WHY_BYTES, "unsupported opset; irrun knows opset1 to opset%d", OPSET_LAST);
+    else if (similar)
+        snprintf(why, OP_WHY_BYTES, "irrun has no such op; did you mean %s?", similar);
+    else if (n_of_type == 0)
+        snprintf(why, OP_WHY_BYTES, "irrun has no such op");
+    else if (kind == VERSION_NONE)
+        snprintf(why, OP_WHY_BYTES, "the layer must say which: irrun has %s", versions);
+    else
+        snprintf(why, OP_WHY_BYTES, "irrun has %s only", versions);
+}
+
+const struct op_def *op_find(const char *type, const char *version, char why[OP_WHY_BYTES])
+{
+    int64_t opset;
+    enum version_kind kind = parse_version(version, &opset);
+    type = resolve_alias(type);
+    if (kind == VERSION_OPSET && opset == 1 && is_late(type))
+        opset = 2;
+
+    const struct op_def *found = NULL;
+    size_t n_of_type = 0;
+    for (size_t i = 0; i < n_op_defs; i++) {
+        const struct op_def *def = op_defs[i];
+        if (!is_type(def, type))
+            continue;
+        n_of_type++;
+        bool is_meant = kind == VERSION_NONE ||
+                        (def->opset <= opset && opset <= last_opset(def) && opset <= OPSET_LAST &&
+                         (kind == VERSION_OPSET || def->is_extension));
+        if (is_meant && (!found || def->opset > found->opset))
+            found = def;
+    }
+    if (found && (kind != VERSION_NONE || n_of_type == 1))
+        return found;
+    say_why(type, kind, opset, n_of_type, why);
+    return NULL;
+}
