@@ -122,6 +122,8 @@ clean: ## remove what was built
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
+# The core alone, for a compiler whose libraries are not here:
+# make objects CC=aarch64-linux-gnu-gcc BUILD=build/aarch64
 objects: $(call objects,$(core_sources))
 
 check-programs: $(unit_tests) $(api_tests) $(kernel_check) $(header_checks)
@@ -130,10 +132,13 @@ check-programs: $(unit_tests) $(api_tests) $(kernel_check) $(header_checks)
 
 say = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2) &&)
 
-# Changes when the commands below would: then everything is built anew.
-$(BUILD)/flags: FORCE
+# Each of these files holds one line and changes when that line does: everything is built anew when
+# the commands below change, the archives when a source comes or goes.
+$(BUILD)/flags: line = $(CC) $(cppflags) $(cflags) $(kernel_cflags) $(ldflags) $(libs)
+$(BUILD)/sources: line = $(sources)
+$(BUILD)/flags $(BUILD)/sources: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CC) $(cppflags) $(cflags) $(kernel_cflags) $(ldflags) $(libs)' >$@.new
+	@echo '$(line)' >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
@@ -142,16 +147,16 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 
 $(core): $(call objects,$(core_sources))
 $(cli): $(call objects,$(cli_sources))
-$(core) $(cli):
+$(core) $(cli): $(BUILD)/sources
 	@rm -f $@
-	$(call say,AR,$@) $(AR) rcs $@ $^
+	$(call say,AR,$@) $(AR) rcs $@ $(filter %.o,$^)
 
 $(irrun): $(call objects,$(main_sources)) $(cli) $(core)
 	$(call say,LINK,$@) $(CC) $(cflags) $(ldflags) -o $@ $^ $(libs)
 
 # The library as others get it: one object in which only irrun_* can be seen from outside.
-$(BUILD)/irrun_library.o: $(call objects,$(core_sources))
-	$(call say,LINK,$@) $(CC) -r -nostdlib -o $@ $^
+$(BUILD)/irrun_library.o: $(call objects,$(core_sources)) $(BUILD)/sources
+	$(call say,LINK,$@) $(CC) -r -nostdlib -o $@ $(filter %.o,$^)
 	@$(or $(OBJCOPY),$(shell $(CC) -print-prog-name=objcopy)) --wildcard --keep-global-symbol='irrun_*' $@
 
 $(library): $(BUILD)/irrun_library.o
