@@ -12,29 +12,33 @@ complain() {
     bad=1
 }
 
-mapfile -t c_files < <(find include src tests -path tests/cases -prune -o -name '*.[ch]' -print | sort)
+mapfile -t c_files < <(find include src tests -name '*.[ch]' -print | sort)
 mapfile -t files < <(
     printf '%s\n' "${c_files[@]}"
-    find src scripts tests man .ci completions -path tests/cases -prune -o \
-        -type f \( -name '*.def' -o -name '*.sh' -o -name '*.awk' -o -name '*.py' -o -name '*.bats' \
-        -o -name '*.[0-9]' -o -path '.ci/*' -o -path 'completions/*' \) -print 2>/dev/null | sort
+    find src -name '*.def' -print
+    find scripts tests/*.* tests/cli man .ci completions -type f -print 2>/dev/null | sort
 )
 
 for file in "${files[@]}"; do
     found=$(grep -nE $'\t|[ \t\r]$' "$file" || :)
     [ -z "$found" ] || complain "$file: tab or trailing blank:"$'\n'"$found"
     [ -z "$(tail -c 1 "$file")" ] || complain "$file: no newline at the end"
-    head -n 12 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' ||
+    head -n 20 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' ||
         complain "$file: no SPDX line at the top"
 done
 
 awk '
-    FNR == 1 { if (lines > 400) print last ": " lines " lines"; last = FILENAME }
+    function end_file() { if (lines > 400) print "long: " file ": " lines " lines" }
+    FNR == 1 { end_file(); file = FILENAME }
     { lines = FNR }
     /^\{$/ { start = FNR }
-    /^\}/ { if (start && FNR - start - 1 > 60) print FILENAME ":" start ": a function of " FNR - start - 1 " lines"; start = 0 }
-    END { if (lines > 400) print last ": " lines " lines" }
-' "${c_files[@]}" | sed 's/^/long: /'
+    /^\}/ {
+        if (start && FNR - start > 60)
+            print "long: " file ":" start ": a function of " FNR - start " lines"
+        start = 0
+    }
+    END { end_file() }
+' "${c_files[@]}"
 
 if command -v clang-format >/dev/null 2>&1; then
     clang-format --dry-run -Werror "${c_files[@]}" || bad=1

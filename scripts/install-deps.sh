@@ -1,6 +1,6 @@
 #!/bin/sh
-# Sees to it that irrun can be built (install-deps.sh build) or built and tested (test, the default).
-# Silent when nothing is missing: headers and programs are tried, no package manager is asked. On
+# Sees to it that irrun can be built (`build`), or built and tested (`test`, the default). Silent
+# when nothing is missing: headers and programs are tried, no package manager is asked. On
 # Debian and Ubuntu it installs what is missing; elsewhere it names the packages and stops.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
@@ -82,14 +82,15 @@ fi
 packages=$(missing apt)
 as_root=
 if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null 2>&1 || stop "neither root nor sudo; as root: apt-get install $packages"
+    command -v sudo >/dev/null 2>&1 ||
+        stop "neither root nor sudo; as root: apt-get install $packages"
     as_root=sudo
 fi
 echo "install-deps: installing $packages" >&2
 $as_root apt-get update -qq >&2 || echo "install-deps: going on with the package lists at hand" >&2
 # shellcheck disable=SC2086 # one word a package
 $as_root env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends $packages >&2 ||
+    apt-get install -y -qq -o Dpkg::Use-Pty=0 --no-install-recommends $packages >&2 ||
     stop "apt-get could not install: $packages"
 lacking=$(missing probe)
 [ -z "$lacking" ] || stop "still missing after the installation: $lacking"

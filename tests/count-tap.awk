@@ -56,4 +56,5 @@ END {
         failed++
     }
     print passed + 0 " passed, " failed + 0 " failed, " skipped + 0 " skipped"
+    exit failed > 0
 }

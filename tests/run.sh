@@ -21,7 +21,7 @@ export CMOCKA_MESSAGE_OUTPUT=TAP
 export ASAN_OPTIONS=exitcode=99:allocator_may_return_null=1:${ASAN_OPTIONS-}
 export UBSAN_OPTIONS=exitcode=99:print_stacktrace=1:${UBSAN_OPTIONS-}
 export TSAN_OPTIONS=exitcode=99:${TSAN_OPTIONS-}
-part_seconds=${PART_SECONDS:-300}
+part_seconds=${PART_SECONDS:-600} # then a part is given up
 
 # The longest first, so that none is left over at the end.
 list_parts() {
@@ -51,6 +51,7 @@ run_check() {
         echo "1 passed, 0 failed, 0 skipped"
     else
         echo "0 passed, 1 failed, 0 skipped"
+        false
     fi
 }
 
@@ -76,9 +77,15 @@ read_counts() {
     passed=${BASH_REMATCH[1]} failed=${BASH_REMATCH[2]} skipped=${BASH_REMATCH[3]}
 }
 
-# Runs a part into a log and gives its name, its counts and what is wrong with it in one line.
+# A row of the table: what, counts, and after them anything else.
+print_row() {
+    printf '%-32s %7s %7s %7s %8s%s\n' "$@"
+}
+
+# Runs a part into a log and prints its row with what is wrong beside it, and its skips.
 log_part() {
     local log=$BUILD/tests/log/${1//\//-} status=0 passed failed skipped wrong='' reason
+    SECONDS=0
     timeout -k 5 "$part_seconds" tests/run.sh "$1" >"$log" 2>&1 </dev/null || status=$?
     if ! read_counts "$log"; then
         wrong="ended without counts, exit status $status"
@@ -90,12 +97,12 @@ log_part() {
     fi
     while IFS= read -r reason; do
         if ! grep -qxF -- "$reason" tests/allowed-skips.txt; then
-            wrong="$wrong skip not allowed: $reason"
+            wrong="${wrong:+$wrong; }may not be skipped: $reason"
             failed=$((failed + 1)) skipped=$((skipped - 1))
         fi
     done < <(sed -n 's/^skip: .* # //p' "$log")
-    printf '%-28s %s passed, %s failed, %s skipped%s\n' \
-        "$1" "$passed" "$failed" "$skipped" "${wrong:+ ($wrong)}" | tee "$log.counts"
+    echo "$passed $failed $skipped" >"$log.counts"
+    print_row "$1" "$passed" "$failed" "$skipped" "$SECONDS" "${wrong:+  $wrong}"
     sed -n '/^skip: /s/^/    /p' "$log"
 }
 
@@ -103,13 +110,14 @@ run_all() {
     local part total_passed=0 total_failed=0 total_skipped=0 passed failed skipped
     rm -rf "$BUILD/tests/log"
     mkdir -p "$BUILD/tests/log"
+    print_row part passed failed skipped seconds ''
     list_parts | xargs -P "$(nproc)" -I '{}' tests/run.sh log '{}'
     for part in $(list_parts); do
         local log=$BUILD/tests/log/${part//\//-}
-        read -r _ passed _ failed _ skipped _ <"$log.counts"
+        read -r passed failed skipped <"$log.counts"
         if [ "$failed" -ne 0 ]; then
             printf '\n---- %s (%s)\n' "$part" "$log"
-            grep -v '^ok ' "$log" | head -n 60
+            grep -vE '^ok |^[0-9]+ passed, ' "$log" | head -n 60
         fi
         total_passed=$((total_passed + passed))
         total_failed=$((total_failed + failed))
@@ -124,8 +132,10 @@ case ${1-} in
 list) list_parts ;;
 log) log_part "$2" ;;
 *)
+    bad=0
     for part; do
-        run_part "$part"
+        run_part "$part" || bad=1
     done
+    exit "$bad"
     ;;
 esac
