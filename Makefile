@@ -40,8 +40,9 @@ endif
 
 # ---- What the machine has -----------------------------------------------------------------------
 
-# The demo and the tests install what is missing before anything else is looked at.
-ifneq ($(filter demo test,$(goals)),)
+# The demo and the tests install what is missing before anything else is looked at; make -n does not.
+dry_run := $(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS))))
+ifneq ($(if $(dry_run),,$(filter demo test,$(goals))),)
 $(shell CC='$(CC)' scripts/install-deps.sh $(if $(filter test,$(goals)),test,build) >&2)
 ifneq ($(.SHELLSTATUS),0)
 $(error cannot go on without these packages)

@@ -64,8 +64,9 @@ wrong=$(grep -nE '^[ \t]*#[ \t]*include' include/*.h |
 wrong=$(grep -nE '^[ \t]*#[ \t]*include[ \t]*"' tests/api/*.c | grep -v '"irrun.h"' || :)
 [ -z "$wrong" ] || complain "a program of tests/api includes more than irrun.h: $wrong"
 
-twice=$(find src include scripts man tests -path tests/cases -prune -o -type f -name '*.*' \
-    ! -name README.md ! -path '*/__pycache__/*' -print | sed 's|.*/||' | sort | uniq -d)
+twice=$(find src include scripts man tests \( -path tests/cases -o -name __pycache__ \) -prune -o \
+    -type f -name '*.*' ! -name README.md ! -name '__init__.*' -print |
+    sed 's|.*/||' | sort | uniq -d)
 [ -z "$twice" ] || complain "file names that are not unique: $twice"
 
 exit "$bad"
