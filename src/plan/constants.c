@@ -1,0 +1,241 @@
+/* What is the same in every plan: Consts and what is computed from nothing else. Found once after
+ * loading; computed only when somebody asks for the data, so that weights nobody widens stay as they lie in the file.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ops/body.h"
+#include "ops/op_state.h"
+#include "plan/evaluate.h"
+#include "tensor/packed_int.h"
+
+/* A constant that an op computes: what infer left, for the evaluation. */
+struct folded {
+    struct constant constant;
+    void *state;
+};
+
+struct const_infer {
+    struct infer infer;
+    struct model *model;
+};
+
+static const struct irrun_tensor *value_of_constant(struct infer *infer, uint32_t i)
+{
+    struct const_infer *self = (struct const_infer *)infer;
+    return constant_demand(self->model, infer->graph, op_input(infer->graph, infer->op, i),
+                           infer->err);
+}
+
+static bool are_inputs_constant(const struct graph *graph, const struct op *op)
+{
+    for (uint32_t i = 0; i < op->n_inputs; i++)
+        if (!graph->notes->constants[op_input(graph, op, i)])
+            return false;
+    return true;
+}
+
+/* The outputs of an op with constant inputs only. An op that cannot be inferred is left to the plan, which
+ * says why. */
+static bool find_folded(struct model *model, struct graph *graph, const struct op *op,
+                        struct irrun_error *err)
+{
+    uint32_t n = op->n_inputs, m = op->n_outputs;
+    struct irrun_tensor *tensors = arena_alloc_array(model->arena, n + m, sizeof *tensors, err);
+    const struct irrun_tensor **in = arena_alloc_array(model->arena, n, sizeof *in, err);
+    bool *is_constant = arena_alloc_array(model->arena, n, sizeof *is_constant, err);
+    void *state = arena_alloc(model->arena, op->def->state_size, err);
+    struct folded *folded = arena_alloc_array(model->arena, m, sizeof *folded, err);
+    if (!tensors || !in || !is_constant || !state || !folded)
+        return false;
+    enum irrun_dtype *declared = arena_alloc_array(model->arena, n, sizeof *declared, err);
+    enum irrun_dtype *stored = arena_alloc_array(model->arena, n, sizeof *stored, err);
+    if (!declared || !stored)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct constant *constant = graph->notes->constants[op_input(graph, op, i)];
+        tensors[i] = (struct irrun_tensor){constant->declared, constant->tensor.shape, NULL};
+        in[i] = &tensors[i];
+        is_constant[i] = true;
+        declared[i] = constant->declared;
+        stored[i] = constant->tensor.dtype;
+    }
+    struct irrun_error ignored;
+    error_clear(&ignored);
+    struct engine engine = {.arena = model->arena};
+    struct const_infer self = {
+        .infer = {.graph = graph, .op = op, .attrs = op->attrs, .state = state, .n_inputs = n,
+                  .n_outputs = m, .in = in, .out = tensors + n, .arena = model->arena,
+                  .engine = &engine, .value = value_of_constant, .is_constant = is_constant,
+                  .err = &ignored},
+        .model = model};
+    if (!infer_op(&self.infer))
+        return ignored.code == IRRUN_SYSTEM ? (*err = ignored, false) : true;
+    bool widens = op_widens(op->def, n, declared, stored);
+    for (uint32_t k = 0; k < m; k++) {
+        folded[k].constant.declared = tensors[n + k].dtype;
+        folded[k].constant.tensor = tensors[n + k];
+        folded[k].constant.tensor.dtype = stored_dtype(tensors[n + k].dtype, widens);
+        folded[k].state = state;
+        graph->notes->constants[op->first_output + k] = &folded[k].constant;
+    }
+    return true;
+}
+
+static bool find_const(struct model *model, struct graph *graph, const struct op *op,
+                       struct irrun_error *err)
+{
+    const struct const_attrs *attrs = op->attrs;
+    struct folded *folded = arena_alloc(model->arena, sizeof *folded, err);
+    if (!folded)
+        return false;
+    folded->constant.declared = attrs->element_type;
+    folded->constant.tensor = (struct irrun_tensor){attrs->element_type, attrs->shape, NULL};
+    graph->notes->constants[op->first_output] = &folded->constant;
+    return true;
+}
+
+bool constants_find(struct model *model, struct graph *graph, struct irrun_error *err)
+{
+    for (uint32_t i = 0; i < graph->n_order; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        if (op->def->role == ROLE_CONST) {
+            if (!find_const(model, graph, op, err))
+                return false;
+        } else if (op->def->role == ROLE_ORDINARY && op->n_bodies == 0 && op->n_inputs > 0 &&
+                   op->n_outputs > 0 && are_inputs_constant(graph, op)) {
+            if (!find_folded(model, graph, op, err))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* A Const straight from the mapping, or a copy where its elements are packed or misaligned. */
+static bool load_const(struct model *model, const struct graph *graph, const struct op *op,
+                       struct constant *constant, struct irrun_error *err)
+{
+    const struct const_attrs *attrs = op->attrs;
+    enum irrun_dtype dtype = attrs->element_type;
+    size_t size_bytes, n = (size_t)shape_n_elements(&attrs->shape);
+    if (!tensor_size(dtype, &attrs->shape, &size_bytes))
+        return fail_memory(err, SIZE_MAX);
+    if (!graph->weights || (!graph->weights->data && size_bytes > 0))
+        return fail_at(err, IRRUN_DATA, op_place(graph, op), "Const \"%s\": no weights are loaded",
+                       op->name);
+    const unsigned char *stored =
+        graph->weights->data ? graph->weights->data + attrs->offset : NULL;
+    bool is_packed = dtype_packed_bits(dtype) < 8;
+    if (stored && !is_packed && (uintptr_t)stored % dtype_size(dtype) == 0) {
+        constant->tensor.data = (void *)stored;
+        return true;
+    }
+    unsigned char *copy = arena_alloc(model->arena, size_bytes, err);
+    if (!copy)
+        return false;
+    if (is_packed)
+        packed_unpack(dtype, stored, n, copy);
+    else if (size_bytes > 0)
+        memcpy(copy, stored, size_bytes);
+    model->packed_bytes += size_bytes;
+    constant->tensor.data = copy;
+    return true;
+}
+
+static bool widen(struct model *model, struct constant *constant, struct irrun_error *err)
+{
+    size_t n = (size_t)shape_n_elements(&constant->tensor.shape);
+    constant->widened = arena_alloc_array(model->arena, n, sizeof(float), err);
+    if (!constant->widened)
+        return false;
+    convert_elements(constant->tensor.dtype, constant->tensor.data, IRRUN_F32, constant->widened,
+                     n);
+    model->packed_bytes += n * sizeof(float);
+    return true;
+}
+
+/* Runs the op behind a constant whose inputs all have data. */
+static bool compute_folded(struct model *model, const struct graph *graph, const struct op *op,
+                           struct irrun_error *err)
+{
+    struct constant **constants = graph->notes->constants;
+    struct folded *first = (struct folded *)constants[op->first_output];
+    uint32_t n = op->n_inputs, m = op->n_outputs;
+    struct irrun_tensor *tensors = arena_alloc_array(model->arena, n + m, sizeof *tensors, err);
+    const struct irrun_tensor **in = arena_alloc_array(model->arena, n, sizeof *in, err);
+    if (!tensors || !in)
+        return false;
+    bool widens = !(op->def->flags & OP_ANY_STORAGE);
+    for (uint32_t k = 0; k < m; k++) {
+        tensors[n + k] = constants[op->first_output + k]->tensor;
+        if (dtype_is_half(tensors[n + k].dtype) && (op->def->flags & (OP_MOVES | OP_VIEW)))
+            widens = false;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        struct constant *input = constants[op_input(graph, op, i)];
+        tensors[i] = input->tensor;
+        in[i] = &tensors[i];
+        if (!widens || !dtype_is_half(input->tensor.dtype))
+            continue;
+        if (!input->widened && !widen(model, input, err))
+            return false;
+        tensors[i].dtype = IRRUN_F32;
+        tensors[i].data = input->widened;
+    }
+    if (!evaluate_op(&model->kernels, graph, op, first->state, in, tensors + n, model->arena, err))
+        return false;
+    for (uint32_t k = 0; k < m; k++) {
+        constants[op->first_output + k]->tensor.data = tensors[n + k].data;
+        if (!(op->def->flags & OP_VIEW))
+            model->packed_bytes += tensor_n_bytes(&tensors[n + k]);
+    }
+    return true;
+}
+
+/* An input of the op that has no data yet, or NO_ID. */
+static uint32_t find_missing(const struct graph *graph, const struct op *op)
+{
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        uint32_t value_id = op_input(graph, op, i);
+        if (!graph->notes->constants[value_id]->tensor.data)
+            return value_id;
+    }
+    return NO_ID;
+}
+
+const struct irrun_tensor *constant_demand(struct model *model, const struct graph *graph,
+                                           uint32_t value_id, struct irrun_error *err)
+{
+    struct constant *wanted = graph->notes->constants[value_id];
+    uint32_t *stack = NULL;
+    size_t n = 0, capacity = 0;
+    bool is_fine = true;
+    while (is_fine && !wanted->tensor.data) {
+        uint32_t top = n > 0 ? stack[n - 1] : value_id;
+        const struct op *op = value_producer(graph, top);
+        uint32_t missing = op->def->role == ROLE_CONST ? NO_ID : find_missing(graph, op);
+        if (missing != NO_ID) {
+            is_fine = grow_array((void **)&stack, n, &capacity, sizeof *stack, err);
+            if (is_fine)
+                stack[n++] = missing;
+            continue;
+        }
+        is_fine = op->def->role == ROLE_CONST
+                      ? load_const(model, graph, op, graph->notes->constants[top], err)
+                      : compute_folded(model, graph, op, err);
+        n -= n > 0;
+    }
+    free(stack);
+    return is_fine ? &wanted->tensor : NULL;
+}
+
+const void *constant_demand_widened(struct model *model, const struct graph *graph,
+                                    uint32_t value_id, struct irrun_error *err)
+{
+    struct constant *constant = graph->notes->constants[value_id];
+    if (!constant_demand(model, graph, value_id, err))
+        return NULL;
+    if (!constant->widened && !widen(model, constant, err))
+        return NULL;
+    return constant->widened;
+}

@@ -1,0 +1,170 @@
+/* Inference and execution of a single op. Checks here, once for all ops, how many inputs a layer has and
+ * of which types.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "plan/evaluate.h"
+
+#include <stdlib.h>
+
+#include "base/checked.h"
+#include "base/text.h"
+#include "ops/body.h"
+
+bool op_widens(const struct op_def *def, uint32_t n_inputs, const enum irrun_dtype *declared,
+               const enum irrun_dtype *stored)
+{
+    if (def->flags & OP_ANY_STORAGE)
+        return false;
+    if (!(def->flags & (OP_MOVES | OP_VIEW)))
+        return true;
+    for (uint32_t i = 0; i < n_inputs; i++)
+        if (dtype_is_half(declared[i]) && stored[i] == IRRUN_F32)
+            return true;
+    return false;
+}
+
+enum irrun_dtype stored_dtype(enum irrun_dtype declared, bool is_widened)
+{
+    return is_widened && dtype_is_half(declared) ? IRRUN_F32 : declared;
+}
+
+static const struct op_input_def *input_def(const struct op_def *def, uint32_t i)
+{
+    const struct op_input_def *input = def->inputs;
+    while (input && input->name && i > 0 && !input->is_repeated) {
+        input++;
+        i--;
+    }
+    return input && input->name ? input : NULL;
+}
+
+static bool check_n_inputs(struct infer *infer)
+{
+    const struct op_def *def = infer->op->def;
+    uint32_t n_min = 0, n_max = 0;
+    for (const struct op_input_def *input = def->inputs; input && input->name; input++) {
+        n_max = input->is_repeated ? UINT32_MAX : n_max + 1;
+        n_min += !input->is_optional;
+    }
+    if (infer->n_inputs >= n_min && infer->n_inputs <= n_max)
+        return true;
+    if (n_min == n_max)
+        return infer_fail(infer, "has %u inputs, expected %u", infer->n_inputs, n_min);
+    if (n_max == UINT32_MAX)
+        return infer_fail(infer, "has %u inputs, expected at least %u", infer->n_inputs, n_min);
+    return infer_fail(infer, "has %u inputs, expected %u to %u", infer->n_inputs, n_min, n_max);
+}
+
+static void list_types(uint32_t types, struct text *list)
+{
+    for (unsigned dtype = 0; dtype < IRRUN_N_DTYPES; dtype++)
+        if (types & TYPE_BIT(dtype))
+            text_add(list, "%s%s", list->length ? " " : "",
+                     irrun_dtype_name((enum irrun_dtype)dtype));
+}
+
+static bool fail_type(struct infer *infer, uint32_t i, uint32_t types)
+{
+    struct text list = {0};
+    list_types(types, &list);
+    infer_fail_input(infer, i, "a type that %s takes here: %s", infer->op->def->type,
+                     list.data ? list.data : "none");
+    infer->err->code = IRRUN_UNSUPPORTED;
+    text_free(&list);
+    return false;
+}
+
+static bool check_types(struct infer *infer)
+{
+    const struct op_def *def = infer->op->def;
+    uint32_t first_of[256];
+    for (size_t i = 0; i < 256; i++)
+        first_of[i] = NO_ID;
+    for (uint32_t i = 0; i < infer->n_inputs; i++) {
+        const struct op_input_def *input = input_def(def, i);
+        enum irrun_dtype dtype = infer->in[i]->dtype;
+        if (!(input->types & TYPE_BIT(dtype)))
+            return fail_type(infer, i, input->types);
+        if (!input->same)
+            continue;
+        uint32_t first = first_of[input->same];
+        if (first == NO_ID) {
+            first_of[input->same] = i;
+        } else if (infer->in[first]->dtype != dtype) {
+            infer_fail_input(infer, i, "%s as input %u",
+                             irrun_dtype_name(infer->in[first]->dtype), first);
+            return infer_hint_input(infer, first);
+        }
+    }
+    return true;
+}
+
+bool infer_op(struct infer *infer)
+{
+    if (!check_n_inputs(infer) || !check_types(infer))
+        return false;
+    return infer->op->def->infer(infer);
+}
+
+static bool allocate_outputs(struct irrun_tensor *out, uint32_t n_outputs, struct arena *arena,
+                             struct irrun_error *err)
+{
+    for (uint32_t i = 0; i < n_outputs; i++) {
+        size_t size_bytes;
+        if (!tensor_size(out[i].dtype, &out[i].shape, &size_bytes))
+            return fail_memory(err, SIZE_MAX);
+        out[i].data = arena_alloc(arena, size_bytes, err);
+        if (!out[i].data)
+            return false;
+    }
+    return true;
+}
+
+static bool run_once(const struct op *op, struct step *step, struct prepare *prepare,
+                     struct irrun_error *err)
+{
+    if (op->def->prepare && !op->def->prepare(prepare))
+        return false;
+    void *scratch = NULL;
+    if (prepare->scratch_bytes > 0) {
+        scratch = aligned_alloc(64, (prepare->scratch_bytes + 63) / 64 * 64);
+        if (!scratch)
+            return fail_memory(err, prepare->scratch_bytes);
+    }
+    step->scratch = scratch;
+    bool is_done = op->def->run(step, err);
+    free(scratch);
+    return is_done;
+}
+
+bool evaluate_op(const struct kernels *kernels, const struct graph *graph, const struct op *op,
+                 void *state, const struct irrun_tensor *const *in, struct irrun_tensor *out,
+                 struct arena *arena, struct irrun_error *err)
+{
+    if (op->def->flags & OP_VIEW) {
+        out[0].data = in[0]->data;
+        return true;
+    }
+    if (!allocate_outputs(out, op->n_outputs, arena, err))
+        return false;
+    struct irrun_tensor **pointers =
+        arena_alloc_array(arena, (size_t)op->n_inputs + op->n_outputs, sizeof *pointers, err);
+    if (!pointers)
+        return false;
+    for (uint32_t i = 0; i < op->n_inputs; i++)
+        pointers[i] = (struct irrun_tensor *)in[i];
+    struct irrun_tensor **out_pointers = pointers + op->n_inputs;
+    for (uint32_t i = 0; i < op->n_outputs; i++)
+        out_pointers[i] = &out[i];
+    struct engine engine = {.arena = arena};
+    struct prepare prepare = {
+        .graph = graph, .op = op, .attrs = op->attrs, .state = state,
+        .n_inputs = op->n_inputs, .n_outputs = op->n_outputs, .in = in,
+        .out = (const struct irrun_tensor *const *)out_pointers,
+        .kernels = kernels, .arena = arena, .engine = &engine, .err = err,
+    };
+    struct step step = {
+        .run = op->def->run, .state = state, .in = pointers, .out = out_pointers,
+        .n_inputs = op->n_inputs, .n_outputs = op->n_outputs, .graph = graph, .op = op,
+    };
+    return run_once(op, &step, &prepare, err);
+}

@@ -1,0 +1,166 @@
+/* Gives every value its place in one block: a walk over the steps that hands out the smallest gap that fits
+ * when a value is made and takes it back after its last use.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "plan/plan.h"
+
+#define BLOCK_ALIGNMENT 64 /* a cache line, and the widest vector */
+
+struct gap {
+    size_t offset, size;
+};
+
+struct layout {
+    struct gap *gaps; /* sorted by offset, never touching each other */
+    size_t n_gaps, capacity;
+    size_t end; /* all memory beyond is free */
+};
+
+static uint32_t root_of(const struct plan *plan, const struct irrun_tensor *tensor)
+{
+    uint32_t id = (uint32_t)((const struct slot *)(const void *)tensor - plan->slots);
+    while (plan->slots[id].root != id)
+        id = plan->slots[id].root;
+    return id;
+}
+
+static bool slot_size(const struct slot *slot, size_t *size)
+{
+    size_t size_bytes;
+    if (!tensor_size(slot->tensor.dtype, &slot->tensor.shape, &size_bytes) ||
+        !checked_add(size_bytes, BLOCK_ALIGNMENT - 1, &size_bytes))
+        return false;
+    *size = size_bytes / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT;
+    return true;
+}
+
+static bool take(struct layout *layout, size_t size, size_t *offset)
+{
+    size_t best = layout->n_gaps;
+    for (size_t i = 0; i < layout->n_gaps; i++)
+        if (layout->gaps[i].size >= size &&
+            (best == layout->n_gaps || layout->gaps[i].size < layout->gaps[best].size))
+            best = i;
+    if (best < layout->n_gaps) {
+        struct gap *gap = &layout->gaps[best];
+        *offset = gap->offset;
+        gap->offset += size;
+        gap->size -= size;
+        if (gap->size == 0) {
+            layout->n_gaps--;
+            memmove(gap, gap + 1, (layout->n_gaps - best) * sizeof *gap);
+        }
+        return true;
+    }
+    *offset = layout->end;
+    return checked_add(layout->end, size, &layout->end);
+}
+
+static bool give_back(struct layout *layout, size_t offset, size_t size, struct irrun_error *err)
+{
+    if (size == 0)
+        return true;
+    size_t at = layout->n_gaps;
+    while (at > 0 && layout->gaps[at - 1].offset > offset)
+        at--;
+    struct gap *before = at > 0 ? &layout->gaps[at - 1] : NULL;
+    struct gap *after = at < layout->n_gaps ? &layout->gaps[at] : NULL;
+    bool joins_before = before && before->offset + before->size == offset;
+    bool joins_after = after && offset + size == after->offset;
+    if (joins_before && joins_after) {
+        before->size += size + after->size;
+        layout->n_gaps--;
+        memmove(after, after + 1, (layout->n_gaps - at) * sizeof *after);
+    } else if (joins_before) {
+        before->size += size;
+    } else if (joins_after) {
+        after->offset = offset;
+        after->size += size;
+    } else {
+        if (!grow_array((void **)&layout->gaps, layout->n_gaps, &layout->capacity,
+                        sizeof *layout->gaps, err))
+            return false;
+        memmove(layout->gaps + at + 1, layout->gaps + at,
+                (layout->n_gaps - at) * sizeof *layout->gaps);
+        layout->gaps[at] = (struct gap){offset, size};
+        layout->n_gaps++;
+    }
+    return true;
+}
+
+/* Lets output 0 lie where an input of the same shape and element size dies. */
+static bool place_over_input(struct plan *plan, const struct step *step, uint32_t step_id,
+                             uint32_t out_id)
+{
+    if (step->run != step->op->def->run || !(step->op->def->flags & OP_IN_PLACE))
+        return false;
+    struct slot *out = &plan->slots[out_id];
+    for (uint32_t i = 0; i < step->n_inputs; i++) {
+        uint32_t in_id = root_of(plan, step->in[i]);
+        struct slot *in = &plan->slots[in_id];
+        if (in->kind != SLOT_BLOCK || in->last_step != step_id || in_id == out_id ||
+            in->first_step == step_id ||
+            !shape_equals(&step->in[i]->shape, &step->out[0]->shape) ||
+            !shape_equals(&in->tensor.shape, &step->in[i]->shape) ||
+            dtype_size(in->tensor.dtype) != dtype_size(out->tensor.dtype))
+            continue;
+        out->root = in_id;
+        in->last_step = out->last_step;
+        return true;
+    }
+    return false;
+}
+
+static bool place_outputs(struct plan *plan, struct layout *layout, const struct step *step,
+                          uint32_t step_id, struct irrun_error *err)
+{
+    for (uint32_t k = 0; k < step->n_outputs; k++) {
+        uint32_t id = root_of(plan, step->out[k]);
+        struct slot *slot = &plan->slots[id];
+        if (slot->kind != SLOT_BLOCK || slot->first_step != step_id)
+            continue;
+        if (k == 0 && place_over_input(plan, step, step_id, id))
+            continue;
+        size_t size;
+        if (!slot_size(slot, &size) || !take(layout, size, &slot->offset))
+            return fail_memory(err, SIZE_MAX);
+    }
+    return true;
+}
+
+static bool release(struct plan *plan, struct layout *layout, struct irrun_tensor *const *tensors,
+                    uint32_t n, uint32_t step_id, struct irrun_error *err)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct slot *slot = &plan->slots[root_of(plan, tensors[i])];
+        size_t size;
+        if (slot->kind != SLOT_BLOCK || slot->last_step != step_id || !slot_size(slot, &size))
+            continue;
+        slot->last_step = NO_ID;
+        if (!give_back(layout, slot->offset, size, err))
+            return false;
+    }
+    return true;
+}
+
+bool plan_place_slots(struct plan *plan, size_t scratch_bytes, struct irrun_error *err)
+{
+    struct layout layout = {0};
+    if (!checked_add(scratch_bytes, BLOCK_ALIGNMENT - 1, &layout.end))
+        return fail_memory(err, scratch_bytes);
+    layout.end = layout.end / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT;
+    plan->scratch_bytes = scratch_bytes;
+    bool is_fine = true;
+    for (uint32_t i = 0; i < plan->n_steps && is_fine; i++) {
+        const struct step *step = &plan->steps[i];
+        is_fine = place_outputs(plan, &layout, step, i, err) &&
+                  release(plan, &layout, step->in, step->n_inputs, i, err) &&
+                  release(plan, &layout, step->out, step->n_outputs, i, err);
+    }
+    plan->block_bytes = layout.end;
+    free(layout.gaps);
+    return is_fine;
+}

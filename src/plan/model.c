@@ -1,0 +1,183 @@
+/* Pairs ReadValue with Assign into variables and takes the notes that every plan needs.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "plan/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ops/op.h"
+#include "ops/op_state.h"
+
+typedef bool graph_visit_fn(struct model *model, struct graph *graph, struct irrun_error *err);
+
+/* Visits a graph and, below it, every body; bodies nest as deep as the XML reader allows. */
+static bool visit_graphs(struct model *model, struct graph *graph, graph_visit_fn *visit,
+                         struct irrun_error *err)
+{
+    if (!visit(model, graph, err))
+        return false;
+    for (uint32_t i = 0; i < graph->n_order; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        for (uint32_t b = 0; b < op->n_bodies; b++)
+            if (!visit_graphs(model, op->bodies[b].graph, visit, err))
+                return false;
+    }
+    return true;
+}
+
+static bool allocate_notes(struct model *model, struct graph *graph, struct irrun_error *err)
+{
+    struct graph_notes *notes = arena_alloc(model->arena, sizeof *notes, err);
+    if (!notes)
+        return false;
+    graph->notes = notes;
+    notes->constants =
+        arena_alloc_array(model->arena, graph->n_values, sizeof *notes->constants, err);
+    notes->index_of =
+        arena_alloc_array(model->arena, graph->n_ops, sizeof *notes->index_of, err);
+    notes->is_main = arena_alloc_array(model->arena, graph->n_ops, sizeof *notes->is_main, err);
+    if (!notes->constants || !notes->index_of || !notes->is_main)
+        return false;
+    for (uint32_t i = 0; i < graph->n_ops; i++)
+        notes->index_of[i] = NO_ID;
+    for (uint32_t i = 0; i < graph->n_parameters; i++)
+        notes->index_of[graph->parameters[i]] = i;
+    for (uint32_t i = 0; i < graph->n_results; i++)
+        notes->index_of[graph->results[i]] = i;
+    return true;
+}
+
+static struct variable_decl *find_variable(struct model *model, const char *id)
+{
+    for (uint32_t i = 0; i < model->n_variables; i++)
+        if (strcmp(model->variables[i].id, id) == 0)
+            return &model->variables[i];
+    return NULL;
+}
+
+static bool fail_pair(struct irrun_error *err, const struct graph *graph, const struct op *op,
+                      const char *id, const char *problem, const struct op *other)
+{
+    fail_at(err, IRRUN_DATA, op_place(graph, op), "%s \"%s\": variable \"%s\" %s \"%s\" (line %u)",
+            op->def->type, op->name, id, problem, other->name, other->line);
+    return false;
+}
+
+static bool add_read(struct model *model, struct graph *graph, const struct op *op,
+                     struct irrun_error *err)
+{
+    const struct read_value_attrs *attrs = op->attrs;
+    struct variable_decl *known = find_variable(model, attrs->variable_id);
+    if (known) {
+        if (known->dtype != attrs->variable_type ||
+            memcmp(&known->shape, &attrs->variable_shape, sizeof known->shape) != 0)
+            return fail_pair(err, graph, op, known->id,
+                             "is declared with another type or shape by ReadValue", known->read);
+    } else {
+        known = &model->variables[model->n_variables++];
+        *known = (struct variable_decl){
+            .id = attrs->variable_id, .dtype = attrs->variable_type,
+            .shape = attrs->variable_shape, .graph = graph, .read = op};
+    }
+    graph->notes->index_of[op - graph->ops] = (uint32_t)(known - model->variables);
+    return true;
+}
+
+static bool add_reads(struct model *model, struct graph *graph, struct irrun_error *err)
+{
+    for (uint32_t i = 0; i < graph->n_order; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        if (op->def->role == ROLE_READ_VALUE && !add_read(model, graph, op, err))
+            return false;
+    }
+    return true;
+}
+
+static bool add_assign(struct model *model, struct graph *graph, const struct op *op,
+                       struct irrun_error *err)
+{
+    const struct assign_attrs *attrs = op->attrs;
+    struct variable_decl *variable = find_variable(model, attrs->variable_id);
+    if (!variable) {
+        fail_at(err, IRRUN_DATA, op_place(graph, op),
+                "Assign \"%s\" writes variable \"%s\", which no ReadValue reads", op->name,
+                attrs->variable_id);
+        if (model->n_variables > 0)
+            fail_hint(err, "the ReadValue layers read: \"%s\"%s", model->variables[0].id,
+                      model->n_variables > 1 ? " and others" : "");
+        return false;
+    }
+    if (variable->assign)
+        return fail_pair(err, graph, op, variable->id, "is written already by Assign",
+                         variable->assign);
+    variable->assign = op;
+    variable->assign_graph = graph;
+    graph->notes->index_of[op - graph->ops] = (uint32_t)(variable - model->variables);
+    return true;
+}
+
+static bool add_assigns(struct model *model, struct graph *graph, struct irrun_error *err)
+{
+    for (uint32_t i = 0; i < graph->n_order; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        if (op->def->role == ROLE_ASSIGN && !add_assign(model, graph, op, err))
+            return false;
+    }
+    return true;
+}
+
+/* An op is main if a Result or Assign needs it otherwise than through the input of a ReadValue. The order
+ * has every op behind its inputs, so one walk backwards suffices. */
+static bool mark_main(struct model *model, struct graph *graph, struct irrun_error *err)
+{
+    (void)model, (void)err;
+    bool *is_main = graph->notes->is_main;
+    for (uint32_t i = graph->n_order; i-- > 0;) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        enum op_role role = op->def->role;
+        if (role == ROLE_RESULT || role == ROLE_ASSIGN)
+            is_main[graph->order[i]] = true;
+        graph->notes->has_variables |= role == ROLE_READ_VALUE || role == ROLE_ASSIGN;
+        if (!is_main[graph->order[i]] || role == ROLE_READ_VALUE)
+            continue;
+        for (uint32_t k = 0; k < op->n_inputs; k++)
+            is_main[graph->values[op_input(graph, op, k)].op_id] = true;
+    }
+    return true;
+}
+
+static uint32_t count_reads(const struct graph *graph)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < graph->n_order; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        n += op->def->role == ROLE_READ_VALUE;
+        for (uint32_t b = 0; b < op->n_bodies; b++)
+            n += count_reads(op->bodies[b].graph);
+    }
+    return n;
+}
+
+bool model_prepare(struct model *model, struct irrun_error *err)
+{
+    model->variables = arena_alloc_array(model->arena, count_reads(model->graph),
+                                         sizeof *model->variables, err);
+    if (!model->variables)
+        return false;
+    pthread_mutexattr_t attributes;
+    if (pthread_mutexattr_init(&attributes) != 0 ||
+        pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE) != 0 ||
+        pthread_mutex_init(&model->lock, &attributes) != 0)
+        return fail(err, IRRUN_SYSTEM, "cannot create a lock");
+    pthread_mutexattr_destroy(&attributes);
+    return visit_graphs(model, model->graph, allocate_notes, err) &&
+           visit_graphs(model, model->graph, add_reads, err) &&
+           visit_graphs(model, model->graph, add_assigns, err) &&
+           visit_graphs(model, model->graph, mark_main, err) &&
+           visit_graphs(model, model->graph, constants_find, err);
+}
+
+void model_release(struct model *model)
+{
+    pthread_mutex_destroy(&model->lock);
+}

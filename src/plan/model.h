@@ -1,0 +1,74 @@
+/* A model ready to be planned: the graph in execution order, what is constant in it, its variables.
+ * Shared by all sessions; what changes in it (constants evaluated on demand, weights packed once) is
+ * guarded by one lock.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_PLAN_MODEL_H
+#define IRRUN_PLAN_MODEL_H
+
+#include <pthread.h>
+
+#include "graph/graph.h"
+#include "kernels/kernels.h"
+#include "tensor/tensor.h"
+
+/* A variable as the ReadValue and Assign layers of one variable_id declare it. */
+struct variable_decl {
+    const char *id;
+    enum irrun_dtype dtype;           /* IRRUN_DYNAMIC: that of the initial value */
+    struct irrun_partial_shape shape; /* what it may take */
+    const struct graph *graph;        /* where its first ReadValue stands */
+    const struct op *read, *assign;   /* assign may be NULL: then every iteration starts from the init */
+    const struct graph *assign_graph;
+};
+
+/* A value that is the same for every plan: a Const, or computed from such. */
+struct constant {
+    struct irrun_tensor tensor; /* dtype as in memory; data NULL until demanded */
+    enum irrun_dtype declared;
+    void *widened; /* its f32 twin, for f16 and bf16, once demanded */
+};
+
+/* Worked out once per graph (the model's, and each body's). */
+struct graph_notes {
+    struct constant **constants; /* per value; NULL = not constant */
+    uint32_t *index_of; /* per op: number of a Parameter, of a Result, or of the variable of a ReadValue or
+                           Assign; NO_ID for other ops */
+    bool *is_main;               /* per op: needed in every iteration, not for initial values alone */
+    bool has_variables;
+};
+
+struct model {
+    struct graph *graph;
+    struct arena *arena;
+    struct kernels kernels;
+    struct variable_decl *variables;
+    uint32_t n_variables;
+    pthread_mutex_t lock; /* held by whoever plans; recursive: planning an op plans its bodies */
+    size_t packed_bytes;  /* of weights copied, converted or packed */
+    bool keeps_ops;
+};
+
+/* Fills model->variables and the notes of every graph: pairs ReadValue with Assign, finds the
+ * constants. The graphs have their order already. */
+bool model_prepare(struct model *model, struct irrun_error *err);
+void model_release(struct model *model);
+
+/* The data of a constant value, computed at first demand; the lock is held. NULL on failure. */
+const struct irrun_tensor *constant_demand(struct model *model, const struct graph *graph,
+                                           uint32_t value_id, struct irrun_error *err);
+/* … its f32 twin, for f16 and bf16. */
+const void *constant_demand_widened(struct model *model, const struct graph *graph,
+                                    uint32_t value_id, struct irrun_error *err);
+
+/* Finds what is constant in one graph; needs index_of. */
+bool constants_find(struct model *model, struct graph *graph, struct irrun_error *err);
+
+/* The variable of a ReadValue or Assign. */
+static inline const struct variable_decl *model_variable(const struct model *model,
+                                                         const struct graph *graph,
+                                                         uint32_t op_id)
+{
+    return &model->variables[graph->notes->index_of[op_id]];
+}
+
+#endif

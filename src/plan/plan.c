@@ -1,0 +1,255 @@
+/* Makes plans: inference, steps, memory, in this order; and the plan that goes on where one had to stop.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "plan/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* From this size on the kernel is asked for 2 MB pages: fewer faults, faster first touch. */
+#define HUGE_BLOCK_BYTES ((size_t)4 << 20)
+
+static uint32_t find_root(const struct plan *plan, uint32_t slot_id)
+{
+    while (plan->slots[slot_id].root != slot_id)
+        slot_id = plan->slots[slot_id].root;
+    return slot_id;
+}
+
+static bool allocate_block(struct plan *plan, struct irrun_error *err)
+{
+    size_t size = plan->block_bytes > 0 ? plan->block_bytes : 64;
+    size_t alignment = size >= HUGE_BLOCK_BYTES ? (size_t)2 << 20 : 64;
+    void *block = NULL;
+    if (posix_memalign(&block, alignment, size) != 0)
+        return fail_memory(err, size);
+    plan->block = block;
+#ifdef MADV_HUGEPAGE
+    if (size >= HUGE_BLOCK_BYTES)
+        madvise(block, size, MADV_HUGEPAGE);
+#endif
+    return true;
+}
+
+/* Gives every slot its address, and lists those whose address will change. */
+static bool bind_slots(struct plan *plan, struct irrun_error *err)
+{
+    plan->moving_slots =
+        arena_alloc_array(&plan->arena, plan->n_slots, sizeof *plan->moving_slots, err);
+    if (!plan->moving_slots)
+        return false;
+    for (uint32_t i = 0; i < plan->n_slots; i++) {
+        struct slot *slot = &plan->slots[i];
+        const struct slot *root = &plan->slots[find_root(plan, i)];
+        slot->kind = root->kind;
+        slot->index = root->index;
+        if (root->kind == SLOT_BLOCK)
+            slot->tensor.data = plan->block + root->offset;
+        else if (root->kind == SLOT_CONSTANT && i != find_root(plan, i))
+            slot->tensor.data = root->tensor.data;
+        else if (root->kind != SLOT_NONE && root->kind != SLOT_CONSTANT)
+            plan->moving_slots[plan->n_moving_slots++] = i;
+    }
+    for (uint32_t i = 0; i < plan->n_steps; i++)
+        plan->steps[i].scratch = plan->block;
+    for (uint32_t i = 0; i < plan->n_main_steps; i++)
+        plan->main_steps[i].scratch = plan->block;
+    return true;
+}
+
+static bool copy_request(struct plan *plan, const struct plan_request *request,
+                         struct irrun_error *err)
+{
+    plan->request = *request;
+    uint32_t n = request->graph->n_parameters, n_variables = request->model->n_variables;
+    struct irrun_tensor *tensors = arena_alloc_array(&plan->arena, n, sizeof *tensors, err);
+    const struct irrun_tensor **in = arena_alloc_array(&plan->arena, n, sizeof *in, err);
+    bool *is_constant = arena_alloc_array(&plan->arena, n, sizeof *is_constant, err);
+    struct variable_state *variables =
+        arena_alloc_array(&plan->arena, n_variables, sizeof *variables, err);
+    if (!tensors || !in || !is_constant || !variables)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        tensors[i] = *request->in[i];
+        in[i] = &tensors[i];
+        is_constant[i] = request->is_constant && request->is_constant[i];
+        if (!is_constant[i])
+            tensors[i].data = NULL;
+    }
+    if (n_variables > 0)
+        memcpy(variables, request->variables, n_variables * sizeof *variables);
+    plan->request.in = in;
+    plan->request.is_constant = is_constant;
+    plan->request.variables = variables;
+    return true;
+}
+
+static bool allocate_tables(struct plan *plan, struct irrun_error *err)
+{
+    const struct graph *graph = plan->request.graph;
+    plan->n_slots = plan->slots_capacity = graph->n_values;
+    plan->slots = calloc(graph->n_values ? graph->n_values : 1, sizeof *plan->slots);
+    if (!plan->slots)
+        return fail_memory(err, graph->n_values * sizeof *plan->slots);
+    for (uint32_t i = 0; i < graph->n_values; i++)
+        plan->slots[i] = (struct slot){.root = i, .twin = NO_ID, .first_step = NO_ID};
+    plan->planned = arena_alloc_array(&plan->arena, graph->n_order - plan->begin,
+                                      sizeof *plan->planned, err);
+    plan->results =
+        arena_alloc_array(&plan->arena, graph->n_results, sizeof *plan->results, err);
+    if (!plan->planned || !plan->results)
+        return false;
+    for (uint32_t i = 0; i < graph->n_results; i++)
+        plan->results[i] = NO_ID;
+    return true;
+}
+
+/* What the plan before has made is there for this one. */
+static void inherit_slots(struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->request.graph->n_values; i++) {
+        const struct slot *outer = &plan->outer->slots[i];
+        struct slot *slot = &plan->slots[i];
+        if (outer->kind == SLOT_NONE)
+            continue;
+        slot->tensor = outer->tensor;
+        slot->declared = outer->declared;
+        slot->kind = outer->kind == SLOT_CONSTANT ? SLOT_CONSTANT : SLOT_OUTER;
+        slot->index = i;
+    }
+}
+
+static struct plan *make(const struct plan_request *request, struct plan *outer,
+                         const struct head *head, struct irrun_error *err)
+{
+    struct plan *plan = calloc(1, sizeof *plan);
+    if (!plan) {
+        fail_memory(err, sizeof *plan);
+        return NULL;
+    }
+    plan->outer = outer;
+    plan->begin = outer ? outer->end : 0;
+    plan->engine = (struct engine){.session = request->session, .arena = &plan->arena,
+                                   .runner_new = request->runner_new};
+    bool is_done = copy_request(plan, request, err) && allocate_tables(plan, err);
+    if (is_done && outer)
+        inherit_slots(plan);
+    if (!is_done || !plan_infer(plan, head, err) || !plan_make_steps(plan, err) ||
+        !allocate_block(plan, err) || !bind_slots(plan, err)) {
+        plan_free(plan);
+        return NULL;
+    }
+    return plan;
+}
+
+struct plan *plan_new(const struct plan_request *request, struct irrun_error *err)
+{
+    return make(request, NULL, NULL, err);
+}
+
+void plan_free(struct plan *plan)
+{
+    if (!plan)
+        return;
+    for (uint32_t i = 0; i < plan->n_continuations; i++)
+        plan_free(plan->continuations[i]);
+    for (size_t i = 0; i < plan->n_runners; i++)
+        plan->request.runner_free(plan->runners[i].runner);
+    free(plan->runners);
+    free(plan->uses);
+    free(plan->slots);
+    free(plan->block);
+    arena_free(&plan->head_arena);
+    arena_free(&plan->arena);
+    free(plan);
+}
+
+/* ---- going on ---- */
+
+static bool has_outputs(const struct plan *plan, const struct op *op,
+                        const struct irrun_tensor *out)
+{
+    for (uint32_t k = 0; k < op->n_outputs; k++) {
+        const struct slot *slot = &plan->slots[op->first_output + k];
+        if (slot->declared != out[k].dtype || !shape_equals(&slot->tensor.shape, &out[k].shape))
+            return false;
+    }
+    return true;
+}
+
+/* A plan made for the same shapes, given the state that the values of this iteration ask for. */
+static bool reuse(struct plan *plan, const struct op *op, void *state, bool *is_usable,
+                  struct irrun_error *err)
+{
+    *is_usable = true;
+    if (!plan->head_steps[0])
+        return true;
+    uint32_t ids[64];
+    uint32_t *slots = (size_t)op->n_inputs + op->n_outputs <= 64
+                          ? ids
+                          : arena_alloc_array(&plan->outer->head_arena,
+                                              (size_t)op->n_inputs + op->n_outputs, sizeof *ids,
+                                              err);
+    if (!slots)
+        return false;
+    const struct step *step = plan->head_steps[0];
+    for (uint32_t i = 0; i < op->n_inputs; i++)
+        slots[i] = (uint32_t)((struct slot *)(void *)step->in[i] - plan->slots);
+    for (uint32_t k = 0; k < op->n_outputs; k++)
+        slots[op->n_inputs + k] = op->first_output + k;
+    size_t scratch_bytes;
+    struct arena *arena = plan->engine.arena;
+    plan->engine.arena = &plan->outer->head_arena;
+    bool is_done =
+        plan_prepare_op(plan, op, state, slots, slots + op->n_inputs, &scratch_bytes, err);
+    plan->engine.arena = arena;
+    if (!is_done)
+        return false;
+    *is_usable = scratch_bytes <= plan->scratch_bytes;
+    for (int i = 0; i < 2; i++)
+        if (plan->head_steps[i])
+            plan->head_steps[i]->state = state;
+    return true;
+}
+
+static void add_continuation(struct plan *plan, struct plan *next)
+{
+    if (plan->n_continuations < PLAN_MAX_CONTINUATIONS) {
+        plan->continuations[plan->n_continuations++] = next;
+        return;
+    }
+    plan_free(plan->continuations[plan->next_victim]);
+    plan->continuations[plan->next_victim] = next;
+    plan->next_victim = (plan->next_victim + 1) % PLAN_MAX_CONTINUATIONS;
+}
+
+struct plan *plan_continue(struct plan *plan, struct irrun_error *err)
+{
+    const struct graph *graph = plan->request.graph;
+    const struct op *op = &graph->ops[graph->order[plan->end]];
+    arena_reset(&plan->head_arena);
+    struct irrun_tensor *out =
+        arena_alloc_array(&plan->head_arena, op->n_outputs, sizeof *out, err);
+    void *state = arena_alloc(&plan->head_arena, op->def->state_size, err);
+    bool is_waiting;
+    plan->engine.arena = &plan->head_arena;
+    bool is_done = out && state && plan_infer_op(plan, op, state, out, true, &plan->head_arena,
+                                                 &is_waiting, err);
+    plan->engine.arena = &plan->arena;
+    if (!is_done)
+        return NULL;
+    for (uint32_t i = 0; i < plan->n_continuations; i++) {
+        struct plan *next = plan->continuations[i];
+        bool is_usable;
+        if (!has_outputs(next, op, out))
+            continue;
+        if (!reuse(next, op, state, &is_usable, err))
+            return NULL;
+        if (is_usable)
+            return next;
+    }
+    struct plan *next = make(&plan->request, plan, &(struct head){state, out}, err);
+    if (next)
+        add_continuation(plan, next);
+    return next;
+}

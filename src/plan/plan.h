@@ -1,0 +1,152 @@
+/* Turns a graph and the shapes at hand into something that runs without a question left: steps in
+ * order, a place for every value, kernels chosen.
+ *
+ * Where a shape depends on data (NonZero, a slice from computed bounds) the plan ends before that op.
+ * What comes after is a plan of its own, made once the data is there: plan_continue.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_PLAN_PLAN_H
+#define IRRUN_PLAN_PLAN_H
+
+#include "ops/body.h"
+#include "ops/op.h"
+#include "plan/model.h"
+
+enum slot_kind {
+    SLOT_NONE,     /* not planned, or nobody needs it */
+    SLOT_CONSTANT, /* data is there and stays */
+    SLOT_BLOCK,    /* at an offset of the plan's block */
+    SLOT_INPUT,    /* the caller's memory for Parameter `index` */
+    SLOT_VARIABLE, /* the current value of variable `index` */
+    SLOT_OUTER     /* slot `index` of the plan before this one */
+};
+
+/* Where a value lies. Slots 0 … n_values-1 are the graph's values; twins in another type follow. */
+struct slot {
+    struct irrun_tensor tensor; /* dtype as in memory */
+    enum irrun_dtype declared;
+    enum slot_kind kind;
+    uint32_t root; /* the slot whose memory this one shares; itself if none */
+    uint32_t index;
+    uint32_t twin; /* its value in the other form, f32 or 16 bits, once made; NO_ID */
+    uint32_t first_step, last_step; /* of a root: when its memory is in use */
+    size_t offset;
+    bool is_needed;
+};
+
+/* What a plan reads from or writes to a variable, so that the session can make room. */
+struct variable_use {
+    uint32_t variable;
+    struct irrun_shape shape;
+    enum irrun_dtype dtype;
+};
+
+/* The state of a ReadValue or Assign step. */
+struct variable_step {
+    uint32_t variable;
+};
+
+/* What is known of a variable when a plan is made. */
+struct variable_state {
+    bool is_set;
+    enum irrun_dtype dtype;
+    struct irrun_shape shape;
+};
+
+struct plan_request {
+    struct model *model;
+    const struct graph *graph;
+    const struct irrun_tensor *const *in; /* per Parameter: type and shape; data where is_constant */
+    const bool *is_constant;              /* per Parameter; NULL = none is */
+    const struct variable_state *variables; /* per variable of the model */
+    bool is_body;                           /* Parameters and Results hold f16 and bf16 as f32 */
+    struct session *session;                /* for steps that need it */
+    bool (*run_read)(const struct step *step, struct irrun_error *err);
+    bool (*run_assign)(const struct step *step, struct irrun_error *err);
+    struct body_runner *(*runner_new)(struct engine *engine, const struct graph *body,
+                                      const bool *is_constant, struct irrun_error *err);
+    void (*runner_free)(struct body_runner *runner);
+};
+
+/* A body's runner and the graph it was made for. */
+struct owned_runner {
+    const struct graph *graph;
+    struct body_runner *runner;
+};
+
+#define PLAN_MAX_CONTINUATIONS 8
+
+/* An op of the plan between inference and the making of steps. */
+struct planned_op {
+    const struct op *op;
+    void *state;
+};
+
+struct plan {
+    struct arena arena;
+    struct plan_request request;
+    struct engine engine; /* engine.arena is this plan's */
+    struct owned_runner *runners;
+    size_t n_runners, runners_capacity;
+    uint32_t begin, end; /* positions in graph->order; end < n_order: that op waits for data */
+
+    struct slot *slots;
+    size_t n_slots, slots_capacity;
+    struct planned_op *planned;
+    uint32_t n_planned;
+
+    struct step *steps; /* all, in order */
+    uint32_t n_steps;
+    struct step *main_steps; /* without those that only initial values need */
+    uint32_t n_main_steps;
+    struct variable_use *uses;
+    size_t n_uses, uses_capacity;
+    uint32_t *results; /* slot per Result of the graph; NO_ID if a later part makes it */
+    size_t scratch_bytes; /* at the start of the block, shared by all steps */
+    size_t block_bytes;
+
+    unsigned char *block;   /* aligned to 64 bytes; NULL until plan_allocate */
+    uint32_t *moving_slots; /* slots whose data follows an input, a variable or the outer plan */
+    uint32_t n_moving_slots;
+
+    struct plan *outer;       /* the part before this one */
+    struct arena head_arena;  /* for what infer makes of the op at `end`, anew in every iteration */
+    struct plan *continuations[PLAN_MAX_CONTINUATIONS];
+    uint32_t n_continuations, next_victim;
+    struct step *head_steps[2]; /* of the op at `begin` in a continuation, in steps and main_steps */
+};
+
+/* Makes a plan and its memory. NULL with *err filled on failure. The model's lock is held. */
+struct plan *plan_new(const struct plan_request *request, struct irrun_error *err);
+void plan_free(struct plan *plan);
+
+/* The plan for what comes after plan->end, now that all slots of `plan` have data: from those made already
+ * if the shapes are known, else a new one. The model's lock is held. */
+struct plan *plan_continue(struct plan *plan, struct irrun_error *err);
+
+/* Whether the shapes of every Result are known. */
+static inline bool plan_is_complete(const struct plan *plan)
+{
+    return plan->end == plan->request.graph->n_order;
+}
+
+/* ---- between the files of this room ---- */
+
+/* Infers and folds the ops from plan->begin on; sets plan->end. `head` is the state and the outputs of
+ * the op at begin, if it was inferred already. */
+struct head {
+    void *state;
+    struct irrun_tensor *out;
+};
+bool plan_infer(struct plan *plan, const struct head *head, struct irrun_error *err);
+/* Infers one op; *is_waiting is set if it needs data that is not there yet. */
+bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct irrun_tensor *out,
+                   bool has_data, struct arena *arena, bool *is_waiting, struct irrun_error *err);
+/* Makes steps of what is needed. */
+bool plan_make_steps(struct plan *plan, struct irrun_error *err);
+/* Runs prepare of an op whose operands are the slots `in` and `out`. */
+bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
+                     const uint32_t *out, size_t *scratch_bytes, struct irrun_error *err);
+/* Gives every root slot of kind SLOT_BLOCK its offset, behind `scratch_bytes`; sets block_bytes. */
+bool plan_place_slots(struct plan *plan, size_t scratch_bytes, struct irrun_error *err);
+
+#endif

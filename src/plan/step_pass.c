@@ -1,0 +1,407 @@
+/* Second pass of planning: from inferred ops to steps. Leaves out what nobody needs, decides in which form
+ * f16 and bf16 values lie in memory, puts conversions where the two forms meet, and calls prepare.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "plan/evaluate.h"
+#include "plan/plan.h"
+
+/* A step before its tensors have their final addresses. */
+struct draft {
+    bool (*run)(const struct step *step, struct irrun_error *err);
+    const struct op *op;
+    const void *state;
+    uint32_t *in, *out; /* slot ids */
+    uint32_t n_inputs, n_outputs;
+    bool is_main; /* not for initial values alone */
+};
+
+struct drafts {
+    struct plan *plan;
+    struct draft *items;
+    size_t n, capacity;
+    size_t scratch_bytes;
+    bool is_main; /* of the op at hand */
+};
+
+static bool run_convert(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct irrun_tensor *in = step->in[0], *out = step->out[0];
+    convert_elements(in->dtype, in->data, out->dtype, out->data,
+                     (size_t)shape_n_elements(&in->shape));
+    return true;
+}
+
+/* ---- who is needed ---- */
+
+static void need(struct plan *plan, const struct op *op)
+{
+    for (uint32_t i = 0; i < op->n_inputs; i++)
+        plan->slots[op_input(plan->request.graph, op, i)].is_needed = true;
+}
+
+static bool is_op_needed(const struct plan *plan, const struct op *op)
+{
+    if (op->def->role == ROLE_RESULT || op->def->role == ROLE_ASSIGN)
+        return true;
+    for (uint32_t k = 0; k < op->n_outputs; k++)
+        if (plan->slots[op->first_output + k].is_needed)
+            return true;
+    return false;
+}
+
+static void mark_needed(struct plan *plan)
+{
+    const struct graph *graph = plan->request.graph;
+    for (uint32_t i = plan->end; i < graph->n_order; i++)
+        need(plan, &graph->ops[graph->order[i]]);
+    for (uint32_t i = plan->n_planned; i-- > 0;)
+        if (is_op_needed(plan, plan->planned[i].op))
+            need(plan, plan->planned[i].op);
+    for (uint32_t i = plan->end; i < graph->n_order; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            struct slot *slot = &plan->slots[op_input(graph, op, k)];
+            plan->slots[slot->root].last_step = NO_ID;
+        }
+    }
+}
+
+/* ---- drafts ---- */
+
+static uint32_t find_root(const struct plan *plan, uint32_t slot_id)
+{
+    while (plan->slots[slot_id].root != slot_id)
+        slot_id = plan->slots[slot_id].root;
+    return slot_id;
+}
+
+static void use_slot(struct plan *plan, uint32_t slot_id, uint32_t step)
+{
+    struct slot *root = &plan->slots[find_root(plan, slot_id)];
+    if (root->first_step == NO_ID)
+        root->first_step = step;
+    if (root->last_step != NO_ID && root->last_step < step)
+        root->last_step = step;
+}
+
+static bool add_draft(struct drafts *drafts, const struct draft *draft, struct irrun_error *err)
+{
+    if (!grow_array((void **)&drafts->items, drafts->n, &drafts->capacity, sizeof *drafts->items,
+                    err))
+        return false;
+    for (uint32_t i = 0; i < draft->n_inputs; i++)
+        use_slot(drafts->plan, draft->in[i], (uint32_t)drafts->n);
+    for (uint32_t i = 0; i < draft->n_outputs; i++)
+        use_slot(drafts->plan, draft->out[i], (uint32_t)drafts->n);
+    drafts->items[drafts->n++] = *draft;
+    return true;
+}
+
+/* A slot in the plan's block, beyond the graph's values. */
+static uint32_t add_slot(struct plan *plan, const struct irrun_tensor *tensor,
+                         enum irrun_dtype declared, struct irrun_error *err)
+{
+    if (!grow_array((void **)&plan->slots, plan->n_slots, &plan->slots_capacity,
+                    sizeof *plan->slots, err))
+        return NO_ID;
+    uint32_t id = (uint32_t)plan->n_slots++;
+    plan->slots[id] = (struct slot){
+        .tensor = *tensor, .declared = declared, .kind = SLOT_BLOCK, .root = id, .twin = NO_ID,
+        .first_step = NO_ID};
+    plan->slots[id].tensor.data = NULL;
+    return id;
+}
+
+static uint32_t add_copy(struct drafts *drafts, const struct op *op, uint32_t slot_id,
+                         enum irrun_dtype dtype, struct irrun_error *err)
+{
+    struct plan *plan = drafts->plan;
+    uint32_t *ids = arena_alloc_array(&plan->arena, 2, sizeof *ids, err);
+    struct irrun_tensor tensor = plan->slots[slot_id].tensor;
+    tensor.dtype = dtype;
+    uint32_t copy = add_slot(plan, &tensor, plan->slots[slot_id].declared, err);
+    if (!ids || copy == NO_ID)
+        return NO_ID;
+    ids[0] = slot_id;
+    ids[1] = copy;
+    struct draft draft = {.run = run_convert, .op = op, .in = ids, .out = ids + 1, .n_inputs = 1,
+                          .n_outputs = 1, .is_main = drafts->is_main};
+    return add_draft(drafts, &draft, err) ? copy : NO_ID;
+}
+
+/* The f32 twin of a constant is the model's, made once for all plans. */
+static uint32_t add_constant_twin(struct plan *plan, uint32_t slot_id, struct irrun_error *err)
+{
+    struct slot slot = plan->slots[slot_id];
+    uint32_t twin = add_slot(plan, &slot.tensor, slot.declared, err);
+    if (twin == NO_ID)
+        return NO_ID;
+    struct irrun_tensor *tensor = &plan->slots[twin].tensor;
+    plan->slots[twin].kind = SLOT_CONSTANT;
+    tensor->dtype = IRRUN_F32;
+    const struct graph *graph = plan->request.graph;
+    if (slot_id < graph->n_values && graph->notes->constants[slot_id]) {
+        tensor->data =
+            (void *)constant_demand_widened(plan->request.model, graph, slot_id, err);
+    } else {
+        size_t n = (size_t)shape_n_elements(&tensor->shape);
+        tensor->data = arena_alloc_array(&plan->arena, n, sizeof(float), err);
+        if (tensor->data)
+            convert_elements(slot.tensor.dtype, slot.tensor.data, IRRUN_F32, tensor->data, n);
+    }
+    return tensor->data ? twin : NO_ID;
+}
+
+/* The slot in the wanted in-memory type; converts once for all users. NO_ID on failure. */
+static uint32_t slot_as(struct drafts *drafts, const struct op *op, uint32_t slot_id,
+                        enum irrun_dtype dtype, struct irrun_error *err)
+{
+    struct plan *plan = drafts->plan;
+    struct slot *slot = &plan->slots[slot_id];
+    if (slot->tensor.dtype == dtype)
+        return slot_id;
+    if (slot->twin == NO_ID) {
+        bool is_constant = slot->kind == SLOT_CONSTANT && dtype == IRRUN_F32;
+        uint32_t twin = is_constant ? add_constant_twin(plan, slot_id, err)
+                                    : add_copy(drafts, op, slot_id, dtype, err);
+        if (twin != NO_ID)
+            plan->slots[slot_id].twin = twin;
+        return twin;
+    }
+    uint32_t twin = slot->twin;
+    uint32_t maker = plan->slots[twin].first_step;
+    if (drafts->is_main && maker != NO_ID)
+        drafts->items[maker].is_main = true;
+    return twin;
+}
+
+static bool demand_constants(struct plan *plan, const uint32_t *in, uint32_t n,
+                             struct irrun_error *err)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct slot *slot = &plan->slots[in[i]];
+        if (slot->kind != SLOT_CONSTANT || slot->tensor.data || in[i] >= plan->request.graph->n_values)
+            continue;
+        const struct irrun_tensor *data =
+            constant_demand(plan->request.model, plan->request.graph, in[i], err);
+        if (!data)
+            return false;
+        slot->tensor.data = data->data;
+    }
+    return true;
+}
+
+bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
+                     const uint32_t *out, size_t *scratch_bytes, struct irrun_error *err)
+{
+    *scratch_bytes = 0;
+    if (!op->def->prepare)
+        return true;
+    struct arena scratch = {0};
+    const struct irrun_tensor **tensors = arena_alloc_array(
+        &scratch, (size_t)op->n_inputs + op->n_outputs, sizeof *tensors, err);
+    if (!tensors)
+        return false;
+    for (uint32_t i = 0; i < op->n_inputs; i++)
+        tensors[i] = &plan->slots[in[i]].tensor;
+    for (uint32_t i = 0; i < op->n_outputs; i++)
+        tensors[op->n_inputs + i] = &plan->slots[out[i]].tensor;
+    struct prepare prepare = {
+        .graph = plan->request.graph, .op = op, .attrs = op->attrs, .state = state,
+        .n_inputs = op->n_inputs, .n_outputs = op->n_outputs, .in = tensors,
+        .out = tensors + op->n_inputs, .kernels = &plan->request.model->kernels,
+        .arena = plan->engine.arena, .engine = &plan->engine, .err = err};
+    bool is_done = op->def->prepare(&prepare);
+    *scratch_bytes = prepare.scratch_bytes;
+    arena_free(&scratch);
+    return is_done;
+}
+
+/* ---- the roles ---- */
+
+static bool draft_ordinary(struct drafts *drafts, const struct planned_op *planned,
+                           struct irrun_error *err)
+{
+    struct plan *plan = drafts->plan;
+    const struct op *op = planned->op;
+    uint32_t *ids =
+        arena_alloc_array(&plan->arena, (size_t)op->n_inputs + op->n_outputs, sizeof *ids, err);
+    if (!ids)
+        return false;
+    bool widens = false;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        ids[i] = op_input(plan->request.graph, op, i);
+        const struct slot *slot = &plan->slots[ids[i]];
+        widens |= op_widens(op->def, 1, &slot->declared, &slot->tensor.dtype);
+    }
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        if (op->def->flags & OP_VIEW)
+            break;
+        const struct slot *slot = &plan->slots[ids[i]];
+        if (widens && dtype_is_half(slot->tensor.dtype))
+            ids[i] = slot_as(drafts, op, ids[i], IRRUN_F32, err);
+        if (ids[i] == NO_ID)
+            return false;
+    }
+    uint32_t *out = ids + op->n_inputs;
+    for (uint32_t k = 0; k < op->n_outputs; k++) {
+        out[k] = op->first_output + k;
+        struct slot *slot = &plan->slots[out[k]];
+        slot->tensor.dtype = stored_dtype(slot->declared, widens);
+    }
+    if (op->def->flags & OP_VIEW)
+        return true;
+    size_t scratch_bytes;
+    if (!demand_constants(plan, ids, op->n_inputs, err) ||
+        !plan_prepare_op(plan, op, planned->state, ids, out, &scratch_bytes, err))
+        return false;
+    if (drafts->scratch_bytes < scratch_bytes)
+        drafts->scratch_bytes = scratch_bytes;
+    struct draft draft = {.run = op->def->run, .op = op, .state = planned->state, .in = ids,
+                          .out = out, .n_inputs = op->n_inputs, .n_outputs = op->n_outputs,
+                          .is_main = drafts->is_main};
+    return add_draft(drafts, &draft, err);
+}
+
+static bool add_use(struct plan *plan, uint32_t variable, const struct slot *slot,
+                    struct irrun_error *err)
+{
+    if (!grow_array((void **)&plan->uses, plan->n_uses, &plan->uses_capacity, sizeof *plan->uses,
+                    err))
+        return false;
+    plan->uses[plan->n_uses++] =
+        (struct variable_use){variable, slot->tensor.shape, slot->declared};
+    return true;
+}
+
+/* ReadValue: a step only in iterations that start from initial values. Assign: a step always. */
+static bool draft_variable(struct drafts *drafts, const struct op *op, struct irrun_error *err)
+{
+    struct plan *plan = drafts->plan;
+    const struct graph *graph = plan->request.graph;
+    bool is_read = op->def->role == ROLE_READ_VALUE;
+    struct variable_step *state = arena_alloc(&plan->arena, sizeof *state, err);
+    uint32_t *ids = arena_alloc_array(&plan->arena, 2, sizeof *ids, err);
+    if (!state || !ids)
+        return false;
+    state->variable = graph->notes->index_of[op - graph->ops];
+    struct draft draft = {.run = is_read ? plan->request.run_read : plan->request.run_assign,
+                          .op = op, .state = state, .in = ids, .out = ids + 1,
+                          .n_inputs = op->n_inputs, .n_outputs = is_read ? 1 : 0,
+                          .is_main = !is_read};
+    if (is_read) {
+        drafts->is_main = false;
+        ids[1] = op->first_output;
+    }
+    if (op->n_inputs > 0) {
+        uint32_t in = op_input(graph, op, 0);
+        ids[0] = slot_as(drafts, op, in, plan->slots[in].declared, err);
+        if (ids[0] == NO_ID || !demand_constants(plan, ids, 1, err))
+            return false;
+    }
+    return add_use(plan, state->variable, &plan->slots[is_read ? ids[1] : ids[0]], err) &&
+           add_draft(drafts, &draft, err);
+}
+
+static bool draft_result(struct drafts *drafts, const struct op *op, struct irrun_error *err)
+{
+    struct plan *plan = drafts->plan;
+    const struct graph *graph = plan->request.graph;
+    uint32_t id = op_input(graph, op, 0);
+    enum irrun_dtype wanted = stored_dtype(plan->slots[id].declared, plan->request.is_body);
+    id = slot_as(drafts, op, id, wanted, err);
+    if (id == NO_ID || !demand_constants(plan, &id, 1, err))
+        return false;
+    enum slot_kind kind = plan->slots[find_root(plan, id)].kind;
+    if (kind == SLOT_VARIABLE || kind == SLOT_OUTER) {
+        id = add_copy(drafts, op, id, wanted, err);
+        if (id == NO_ID)
+            return false;
+    }
+    plan->slots[find_root(plan, id)].last_step = NO_ID;
+    plan->results[graph->notes->index_of[op - graph->ops]] = id;
+    return true;
+}
+
+static bool draft_all(struct drafts *drafts, struct irrun_error *err)
+{
+    struct plan *plan = drafts->plan;
+    const struct graph *graph = plan->request.graph;
+    for (uint32_t i = 0; i < plan->n_planned; i++) {
+        const struct op *op = plan->planned[i].op;
+        if (!is_op_needed(plan, op))
+            continue;
+        drafts->is_main = graph->notes->is_main[op - graph->ops];
+        enum op_role role = op->def->role;
+        bool is_done = role == ROLE_RESULT ? draft_result(drafts, op, err)
+                       : role == ROLE_ORDINARY ? draft_ordinary(drafts, &plan->planned[i], err)
+                                               : draft_variable(drafts, op, err);
+        if (!is_done)
+            return false;
+    }
+    return true;
+}
+
+/* ---- from drafts to steps ---- */
+
+static bool finish_step(struct plan *plan, const struct draft *draft, struct step *step,
+                        struct irrun_error *err)
+{
+    struct irrun_tensor **tensors = arena_alloc_array(
+        &plan->arena, (size_t)draft->n_inputs + draft->n_outputs, sizeof *tensors, err);
+    if (!tensors)
+        return false;
+    for (uint32_t i = 0; i < draft->n_inputs; i++)
+        tensors[i] = &plan->slots[draft->in[i]].tensor;
+    for (uint32_t i = 0; i < draft->n_outputs; i++)
+        tensors[draft->n_inputs + i] = &plan->slots[draft->out[i]].tensor;
+    *step = (struct step){
+        .run = draft->run, .state = draft->state, .in = tensors, .out = tensors + draft->n_inputs,
+        .n_inputs = draft->n_inputs, .n_outputs = draft->n_outputs, .graph = plan->request.graph,
+        .op = draft->op, .session = plan->request.session};
+    return true;
+}
+
+static bool finish_steps(struct plan *plan, const struct drafts *drafts, struct irrun_error *err)
+{
+    uint32_t n_main = 0;
+    for (size_t i = 0; i < drafts->n; i++)
+        n_main += drafts->items[i].is_main;
+    plan->n_steps = (uint32_t)drafts->n;
+    plan->steps = arena_alloc_array(&plan->arena, drafts->n, sizeof *plan->steps, err);
+    plan->main_steps =
+        n_main == drafts->n ? plan->steps
+                            : arena_alloc_array(&plan->arena, n_main, sizeof *plan->steps, err);
+    if (!plan->steps || !plan->main_steps)
+        return false;
+    for (size_t i = 0; i < drafts->n; i++) {
+        const struct draft *draft = &drafts->items[i];
+        struct step *step = &plan->steps[i];
+        if (!finish_step(plan, draft, step, err))
+            return false;
+        bool is_head = plan->outer && draft->run == draft->op->def->run &&
+                       draft->op == plan->planned[0].op;
+        if (is_head)
+            plan->head_steps[0] = step;
+        if (!draft->is_main)
+            continue;
+        if (plan->main_steps != plan->steps)
+            plan->main_steps[plan->n_main_steps] = *step;
+        if (is_head)
+            plan->head_steps[1] = &plan->main_steps[plan->n_main_steps];
+        plan->n_main_steps++;
+    }
+    return true;
+}
+
+bool plan_make_steps(struct plan *plan, struct irrun_error *err)
+{
+    struct drafts drafts = {.plan = plan};
+    mark_needed(plan);
+    bool is_done = draft_all(&drafts, err) && finish_steps(plan, &drafts, err) &&
+                   plan_place_slots(plan, drafts.scratch_bytes, err);
+    free(drafts.items);
+    return is_done;
+}

@@ -1,0 +1,249 @@
+/* Finds or makes the plan for the shapes at hand and goes through its steps.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/runner.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool run_read(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct variable_step *state = step->state;
+    variable_read(&step->session->variables, state->variable, step);
+    return true;
+}
+
+static bool run_assign(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct variable_step *state = step->state;
+    variable_write(&step->session->variables, state->variable, step);
+    return true;
+}
+
+/* ---- choosing a plan ---- */
+
+static bool matches(const struct runner *runner, const struct plan *plan,
+                    const struct irrun_tensor *const *in)
+{
+    const struct plan_request *request = &plan->request;
+    for (uint32_t i = 0; i < runner->graph->n_parameters; i++)
+        if (request->in[i]->dtype != in[i]->dtype ||
+            !shape_equals(&request->in[i]->shape, &in[i]->shape))
+            return false;
+    const struct model *model = runner->session->model;
+    const struct variable_state *states = runner->session->variables.states;
+    for (uint32_t i = 0; i < model->n_variables; i++) {
+        if (model->variables[i].dtype != IRRUN_DYNAMIC &&
+            partial_shape_is_static(&model->variables[i].shape))
+            continue;
+        const struct variable_state *planned = &request->variables[i];
+        if (planned->is_set != states[i].is_set)
+            return false;
+        if (planned->is_set && (planned->dtype != states[i].dtype ||
+                                !shape_equals(&planned->shape, &states[i].shape)))
+            return false;
+    }
+    return true;
+}
+
+static void runner_free_body(struct body_runner *body)
+{
+    runner_free((struct runner *)(void *)body);
+}
+
+/* A body keeps its runner when the op in front of a continuation is inferred anew. */
+static struct body_runner *runner_new_body(struct engine *engine, const struct graph *body,
+                                           const bool *is_constant, struct irrun_error *err)
+{
+    struct plan *plan = (struct plan *)(void *)((char *)engine - offsetof(struct plan, engine));
+    for (size_t i = 0; i < plan->n_runners; i++)
+        if (plan->runners[i].graph == body)
+            return plan->runners[i].runner;
+    struct runner *runner = NULL;
+    if (grow_array((void **)&plan->runners, plan->n_runners, &plan->runners_capacity,
+                   sizeof *plan->runners, err))
+        runner = runner_new(engine->session, body, true, is_constant, err);
+    if (!runner)
+        return NULL;
+    plan->runners[plan->n_runners++] = (struct owned_runner){body, &runner->body};
+    return &runner->body;
+}
+
+static struct plan *make_plan(struct runner *runner, const struct irrun_tensor *const *in,
+                              struct irrun_error *err)
+{
+    struct session *session = runner->session;
+    struct plan_request request = {
+        .model = session->model, .graph = runner->graph, .in = in,
+        .is_constant = runner->is_constant, .variables = session->variables.states,
+        .is_body = runner->is_body, .session = session, .run_read = run_read,
+        .run_assign = run_assign, .runner_new = runner_new_body, .runner_free = runner_free_body};
+    pthread_mutex_lock(&session->model->lock);
+    struct plan *plan = plan_new(&request, err);
+    pthread_mutex_unlock(&session->model->lock);
+    if (plan && !variables_reserve(&session->variables, plan->uses, plan->n_uses, err)) {
+        plan_free(plan);
+        return NULL;
+    }
+    return plan;
+}
+
+static void set_outputs(struct runner *runner, struct plan *plan)
+{
+    for (uint32_t i = 0; i < runner->graph->n_results; i++)
+        if (plan->results[i] != NO_ID)
+            runner->outputs[i] = &plan->slots[plan->results[i]].tensor;
+}
+
+bool runner_choose_plan(struct runner *runner, const struct irrun_tensor *const *in,
+                        struct irrun_error *err)
+{
+    if (runner->plan && matches(runner, runner->plan, in))
+        return true;
+    struct plan *chosen = NULL;
+    for (uint32_t i = 0; i < runner->n_plans && !chosen; i++)
+        if (matches(runner, runner->plans[i], in))
+            chosen = runner->plans[i];
+    if (!chosen) {
+        chosen = make_plan(runner, in, err);
+        if (!chosen)
+            return false;
+        if (runner->n_plans < RUNNER_MAX_PLANS) {
+            runner->plans[runner->n_plans++] = chosen;
+        } else {
+            plan_free(runner->plans[runner->next_victim]);
+            runner->plans[runner->next_victim] = chosen;
+            runner->next_victim = (runner->next_victim + 1) % RUNNER_MAX_PLANS;
+        }
+    }
+    runner->plan = chosen;
+    set_outputs(runner, chosen);
+    return true;
+}
+
+/* ---- running ---- */
+
+static void bind_moving_slots(const struct plan *plan, const struct irrun_tensor *const *in,
+                              const struct variables *variables)
+{
+    for (uint32_t i = 0; i < plan->n_moving_slots; i++) {
+        struct slot *slot = &plan->slots[plan->moving_slots[i]];
+        if (slot->kind == SLOT_INPUT)
+            slot->tensor.data = in[slot->index]->data;
+        else if (slot->kind == SLOT_VARIABLE)
+            slot->tensor.data = variables->items[slot->index].value.data;
+        else
+            slot->tensor.data = plan->outer->slots[slot->index].tensor.data;
+    }
+}
+
+static bool run_steps(const struct step *steps, uint32_t n_steps, struct irrun_error *err)
+{
+    for (const struct step *step = steps, *end = steps + n_steps; step < end; step++)
+        if (!step->run(step, err))
+            return false;
+    return true;
+}
+
+static struct plan *go_on(struct runner *runner, struct plan *plan, struct irrun_error *err)
+{
+    struct session *session = runner->session;
+    pthread_mutex_lock(&session->model->lock);
+    struct plan *next = plan_continue(plan, err);
+    pthread_mutex_unlock(&session->model->lock);
+    if (!next || !variables_reserve(&session->variables, next->uses, next->n_uses, err))
+        return NULL;
+    set_outputs(runner, next);
+    return next;
+}
+
+bool runner_execute(struct runner *runner, const struct irrun_tensor *const *in,
+                    struct irrun_error *err)
+{
+    const struct variables *variables = &runner->session->variables;
+    for (struct plan *plan = runner->plan;;) {
+        bind_moving_slots(plan, in, variables);
+        bool is_done = variables->n_unset > 0
+                           ? run_steps(plan->steps, plan->n_steps, err)
+                           : run_steps(plan->main_steps, plan->n_main_steps, err);
+        if (!is_done)
+            return false;
+        if (plan_is_complete(plan))
+            return true;
+        plan = go_on(runner, plan, err);
+        if (!plan)
+            return false;
+    }
+}
+
+/* ---- bodies ---- */
+
+static bool infer_body(struct body_runner *body, const struct irrun_tensor *const *in,
+                       struct irrun_tensor *out, bool *is_known, struct irrun_error *err)
+{
+    struct runner *runner = (struct runner *)(void *)body;
+    if (!runner_choose_plan(runner, in, err))
+        return false;
+    *is_known = plan_is_complete(runner->plan);
+    for (uint32_t i = 0; *is_known && i < runner->graph->n_results; i++) {
+        const struct slot *slot = &runner->plan->slots[runner->plan->results[i]];
+        out[i] = (struct irrun_tensor){slot->declared, slot->tensor.shape, NULL};
+    }
+    return true;
+}
+
+static bool run_body(struct body_runner *body, const struct irrun_tensor *const *in,
+                     struct irrun_error *err)
+{
+    struct runner *runner = (struct runner *)(void *)body;
+    if (!runner_choose_plan(runner, in, err) || !runner_execute(runner, in, err))
+        return false;
+    if (runner->graph->notes->has_variables)
+        variables_advance(&runner->session->variables);
+    return true;
+}
+
+static const struct irrun_tensor *body_output(const struct body_runner *body, uint32_t i)
+{
+    return ((const struct runner *)(const void *)body)->outputs[i];
+}
+
+struct runner *runner_new(struct session *session, const struct graph *graph, bool is_body,
+                          const bool *is_constant, struct irrun_error *err)
+{
+    struct runner *runner = calloc(1, sizeof *runner);
+    if (!runner) {
+        fail_memory(err, sizeof *runner);
+        return NULL;
+    }
+    runner->body = (struct body_runner){infer_body, run_body, body_output};
+    runner->session = session;
+    runner->graph = graph;
+    runner->is_body = is_body;
+    size_t n = graph->n_parameters ? graph->n_parameters : 1;
+    runner->is_constant = calloc(n, sizeof *runner->is_constant);
+    runner->outputs =
+        calloc(graph->n_results ? graph->n_results : 1, sizeof *runner->outputs);
+    if (!runner->is_constant || !runner->outputs) {
+        fail_memory(err, n);
+        runner_free(runner);
+        return NULL;
+    }
+    if (is_constant)
+        memcpy(runner->is_constant, is_constant,
+               graph->n_parameters * sizeof *runner->is_constant);
+    return runner;
+}
+
+void runner_free(struct runner *runner)
+{
+    if (!runner)
+        return;
+    for (uint32_t i = 0; i < runner->n_plans; i++)
+        plan_free(runner->plans[i]);
+    free(runner->is_constant);
+    free(runner->outputs);
+    free(runner);
+}

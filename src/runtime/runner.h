@@ -1,0 +1,48 @@
+/* Runs a graph, the model's or a body's: finds or makes the plan for the shapes at hand and goes through
+ * its steps.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_RUNTIME_RUNNER_H
+#define IRRUN_RUNTIME_RUNNER_H
+
+#include "plan/plan.h"
+#include "runtime/variables.h"
+
+/* So many plans are kept, the least recently made goes first. */
+#define RUNNER_MAX_PLANS 8
+
+struct session {
+    struct model *model;
+    struct variables variables;
+    struct runner *root;
+    struct irrun_tensor *inputs;
+    const struct irrun_tensor **input_pointers;
+    bool *has_input;
+    bool is_input_changed; /* a type or shape, since the plan in use was chosen */
+    size_t n_missing;      /* inputs that were never set */
+};
+
+struct runner {
+    struct body_runner body; /* first: what ops with bodies see */
+    struct session *session;
+    const struct graph *graph;
+    bool is_body;
+    bool *is_constant;
+    struct plan *plans[RUNNER_MAX_PLANS];
+    uint32_t n_plans, next_victim;
+    struct plan *plan;                    /* the one in use */
+    const struct irrun_tensor **outputs;  /* per Result, after a run */
+};
+
+struct runner *runner_new(struct session *session, const struct graph *graph, bool is_body,
+                          const bool *is_constant, struct irrun_error *err);
+void runner_free(struct runner *runner);
+
+/* Makes `runner->plan` fit the inputs and the variables. */
+bool runner_choose_plan(struct runner *runner, const struct irrun_tensor *const *in,
+                        struct irrun_error *err);
+
+/* Goes through the steps of the chosen plan and of what follows it; does not commit variables. */
+bool runner_execute(struct runner *runner, const struct irrun_tensor *const *in,
+                    struct irrun_error *err);
+
+#endif

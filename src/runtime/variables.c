@@ -1,0 +1,185 @@
+/* The variables of a session. Committing swaps buffers; only growing ones ever allocate.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/variables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool variables_new(struct variables *variables, const struct model *model,
+                   struct irrun_error *err)
+{
+    uint32_t n = model->n_variables;
+    *variables = (struct variables){.n = n, .n_unset = n};
+    variables->items = calloc(n ? n : 1, sizeof *variables->items);
+    variables->states = calloc(n ? n : 1, sizeof *variables->states);
+    if (!variables->items || !variables->states)
+        return fail_memory(err, n * sizeof *variables->items);
+    for (uint32_t i = 0; i < n; i++) {
+        variables->items[i].decl = &model->variables[i];
+        variables->items[i].next = 1;
+    }
+    return true;
+}
+
+void variables_free(struct variables *variables)
+{
+    for (uint32_t i = 0; variables->items && i < variables->n; i++)
+        for (int b = 0; b < 3; b++)
+            free(variables->items[i].buffers[b]);
+    free(variables->items);
+    free(variables->states);
+    *variables = (struct variables){0};
+}
+
+static bool is_of_body(const struct variable *variable)
+{
+    return variable->decl->assign && variable->decl->assign_graph->path[0] != '\0';
+}
+
+/* Room in every buffer that can come into play; what a buffer holds stays. Growing at least doubles. */
+static bool reserve(struct variable *variable, size_t size_bytes, struct irrun_error *err)
+{
+    for (uint8_t b = 0; b < 3; b++) {
+        bool is_used = is_of_body(variable) || b == variable->current || b == variable->next;
+        if (!is_used || (variable->buffers[b] && variable->capacity[b] >= size_bytes))
+            continue;
+        size_t wanted = variable->capacity[b] * 2 > size_bytes ? variable->capacity[b] * 2
+                                                               : size_bytes;
+        wanted = (wanted + 64) / 64 * 64;
+        void *grown = aligned_alloc(64, wanted);
+        if (!grown)
+            return fail_memory(err, wanted);
+        if (variable->buffers[b])
+            memcpy(grown, variable->buffers[b], variable->capacity[b]);
+        free(variable->buffers[b]);
+        variable->buffers[b] = grown;
+        variable->capacity[b] = wanted;
+    }
+    variable->value.data = variable->buffers[variable->current];
+    return true;
+}
+
+bool variables_reserve(struct variables *variables, const struct variable_use *uses, size_t n_uses,
+                       struct irrun_error *err)
+{
+    for (size_t i = 0; i < n_uses; i++) {
+        size_t size_bytes;
+        if (!tensor_size(uses[i].dtype, &uses[i].shape, &size_bytes))
+            return fail_memory(err, SIZE_MAX);
+        if (!reserve(&variables->items[uses[i].variable], size_bytes, err))
+            return false;
+    }
+    return true;
+}
+
+void variable_read(struct variables *variables, uint32_t index, const struct step *step)
+{
+    const struct variable *variable = &variables->items[index];
+    if (variable->is_set)
+        return;
+    size_t size_bytes = tensor_n_bytes(step->out[0]);
+    if (size_bytes == 0)
+        return;
+    if (step->n_inputs > 0)
+        memcpy(variable->value.data, step->in[0]->data, size_bytes);
+    else
+        memset(variable->value.data, 0, size_bytes);
+}
+
+void variable_write(struct variables *variables, uint32_t index, const struct step *step)
+{
+    struct variable *variable = &variables->items[index];
+    variable->written = *step->in[0];
+    variable->written.data = variable->buffers[variable->next];
+    size_t size_bytes = tensor_n_bytes(step->in[0]);
+    if (size_bytes > 0)
+        memcpy(variable->written.data, step->in[0]->data, size_bytes);
+    variable->is_written = true;
+}
+
+static void note_state(struct variables *variables, uint32_t index)
+{
+    const struct variable *variable = &variables->items[index];
+    struct variable_state *state = &variables->states[index];
+    if (state->is_set != variable->is_set || state->dtype != variable->value.dtype ||
+        !shape_equals(&state->shape, &variable->value.shape))
+        variables->is_shape_changed = true;
+    variables->n_unset += (uint32_t)state->is_set - (uint32_t)variable->is_set;
+    *state = (struct variable_state){variable->is_set, variable->value.dtype,
+                                     variable->value.shape};
+}
+
+void variables_advance(struct variables *variables)
+{
+    for (uint32_t i = 0; i < variables->n; i++) {
+        struct variable *variable = &variables->items[i];
+        if (!variable->is_written)
+            continue;
+        if (!variable->is_ahead) {
+            variable->before = variable->value;
+            variable->was_set = variable->is_set;
+            variable->is_ahead = true;
+        }
+        variable->is_written = false;
+        variable->is_set = true;
+        variable->value = variable->written;
+        variable->current = variable->next;
+        variable->next = (uint8_t)(3 - variable->current - variable->committed);
+        if (variable->current == variable->committed)
+            variable->next = (uint8_t)((variable->current + 1) % 3);
+        note_state(variables, i);
+    }
+}
+
+void variables_commit(struct variables *variables)
+{
+    variables_advance(variables);
+    for (uint32_t i = 0; i < variables->n; i++) {
+        struct variable *variable = &variables->items[i];
+        if (!variable->is_ahead)
+            continue;
+        variable->is_ahead = false;
+        variable->next = variable->committed;
+        variable->committed = variable->current;
+    }
+}
+
+void variables_roll_back(struct variables *variables)
+{
+    for (uint32_t i = 0; i < variables->n; i++) {
+        struct variable *variable = &variables->items[i];
+        variable->is_written = false;
+        if (!variable->is_ahead)
+            continue;
+        variable->is_ahead = false;
+        variable->next = variable->current;
+        variable->current = variable->committed;
+        variable->value = variable->before;
+        variable->is_set = variable->was_set;
+        note_state(variables, i);
+    }
+}
+
+void variables_reset(struct variables *variables)
+{
+    for (uint32_t i = 0; i < variables->n; i++) {
+        variables->items[i].is_set = false;
+        note_state(variables, i);
+    }
+}
+
+bool variable_set(struct variables *variables, uint32_t index, const struct irrun_tensor *tensor,
+                  struct irrun_error *err)
+{
+    struct variable *variable = &variables->items[index];
+    size_t size_bytes = tensor_n_bytes(tensor);
+    if (!reserve(variable, size_bytes, err))
+        return false;
+    if (size_bytes > 0)
+        memcpy(variable->buffers[variable->current], tensor->data, size_bytes);
+    variable->value = *tensor;
+    variable->value.data = variable->buffers[variable->current];
+    variable->is_set = true;
+    note_state(variables, index);
+    return true;
+}
