@@ -1,0 +1,37 @@
+/* Lets a loop over two arrays serve an operand that is a single element: the element is spread over a
+ * block that stays in the L1 cache.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "kernels/binary.h"
+
+#define BLOCK 256 /* elements */
+
+static void spread(uint64_t *block, const void *element, size_t element_bytes, size_t n)
+{
+    unsigned char *to = (unsigned char *)block;
+    size_t done = element_bytes, total = n * element_bytes;
+    memcpy(to, element, element_bytes);
+    for (; done < total; done += done <= total - done ? done : total - done)
+        memcpy(to + done, to, done <= total - done ? done : total - done);
+}
+
+bool binary_apply(binary_fn *fn, size_t operand_bytes, const void *a, bool a_moves, const void *b,
+                  bool b_moves, size_t out_bytes, void *out, size_t n)
+{
+    if (n <= 1 || (a_moves && b_moves))
+        return fn(a, b, out, n);
+    uint64_t a_block[BLOCK], b_block[BLOCK];
+    size_t step = n < BLOCK ? n : BLOCK;
+    if (!a_moves)
+        spread(a_block, a, operand_bytes, step);
+    if (!b_moves)
+        spread(b_block, b, operand_bytes, step);
+    for (size_t i = 0; i < n; i += step) {
+        const void *x = a_moves ? (const char *)a + i * operand_bytes : (const void *)a_block;
+        const void *y = b_moves ? (const char *)b + i * operand_bytes : (const void *)b_block;
+        if (!fn(x, y, (char *)out + i * out_bytes, n - i < step ? n - i : step))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,137 @@
+/* Dense products by plain loops: the specification of every other implementation. The order in which
+ * the terms of an element are added depends on k and on the layout of the operands, never on m or n.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/gemm.h"
+
+#define LANES 8   /* partial sums of a dot product: what a compiler can keep in vector registers */
+#define COLUMNS 4 /* dot products that share one reading of a row of A */
+#define ROWS 4    /* rows of C that share one reading of a row of B */
+#define STRIP 256 /* columns of C at a time: ROWS strips of it stay in the L1 cache */
+
+/* ---- B's rows lie along k: C is made of dot products ------------------------------------------ */
+
+static float sum_lanes(const float *lanes)
+{
+    float half[LANES / 2];
+    for (int l = 0; l < LANES / 2; l++)
+        half[l] = lanes[l] + lanes[l + LANES / 2];
+    return (half[0] + half[2]) + (half[1] + half[3]);
+}
+
+static float dot(const float *a, const float *b, size_t k)
+{
+    float lanes[LANES] = {0};
+    size_t i = 0;
+    for (; i + LANES <= k; i += LANES)
+        for (size_t l = 0; l < LANES; l++)
+            lanes[l] += a[i + l] * b[i + l];
+    float sum = sum_lanes(lanes);
+    for (; i < k; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+static void dot_columns(const float *a, const float *b, size_t ldb, size_t k, float *sums)
+{
+    float lanes[COLUMNS][LANES] = {{0}};
+    size_t i = 0;
+    for (; i + LANES <= k; i += LANES)
+        for (size_t j = 0; j < COLUMNS; j++)
+            for (size_t l = 0; l < LANES; l++)
+                lanes[j][l] += a[i + l] * b[j * ldb + i + l];
+    for (size_t j = 0; j < COLUMNS; j++) {
+        sums[j] = sum_lanes(lanes[j]);
+        for (size_t rest = i; rest < k; rest++)
+            sums[j] += a[rest] * b[j * ldb + rest];
+    }
+}
+
+static void multiply_by_dots(const struct gemm_f32 *p)
+{
+    for (size_t j = 0; j < p->n; j += COLUMNS) {
+        size_t n = p->n - j < COLUMNS ? p->n - j : COLUMNS;
+        for (size_t i = 0; i < p->m; i++) {
+            const float *a = p->a + i * p->lda, *b = p->b + j * p->ldb;
+            float sums[COLUMNS], *c = p->c + i * p->ldc + j;
+            if (n == COLUMNS)
+                dot_columns(a, b, p->ldb, p->k, sums);
+            else
+                for (size_t q = 0; q < n; q++)
+                    sums[q] = dot(a, b + q * p->ldb, p->k);
+            for (size_t q = 0; q < n; q++)
+                c[q] = p->is_added ? c[q] + sums[q] : sums[q];
+        }
+    }
+}
+
+/* ---- B's rows lie along n: rows of B are scaled and added up ---------------------------------- */
+
+static void add_scaled(float *restrict c, const float *restrict b, float scale, size_t n)
+{
+    for (size_t j = 0; j < n; j++)
+        c[j] += scale * b[j];
+}
+
+static void multiply_strip(const struct gemm_f32 *p, size_t row, size_t column)
+{
+    size_t n_rows = p->m - row < ROWS ? p->m - row : ROWS;
+    size_t n = p->n - column < STRIP ? p->n - column : STRIP;
+    size_t a_row = p->a_transposed ? 1 : p->lda, a_step = p->a_transposed ? p->lda : 1;
+    const float *a = p->a + row * a_row, *b = p->b + column;
+    float *c = p->c + row * p->ldc + column;
+    if (!p->is_added)
+        for (size_t i = 0; i < n_rows; i++)
+            for (size_t j = 0; j < n; j++)
+                c[i * p->ldc + j] = 0;
+    for (size_t k = 0; k < p->k; k++)
+        for (size_t i = 0; i < n_rows; i++)
+            add_scaled(c + i * p->ldc, b + k * p->ldb, a[i * a_row + k * a_step], n);
+}
+
+static void multiply_by_rows(const struct gemm_f32 *p)
+{
+    for (size_t column = 0; column < p->n; column += STRIP)
+        for (size_t row = 0; row < p->m; row += ROWS)
+            multiply_strip(p, row, column);
+}
+
+/* ---- any layout ------------------------------------------------------------------------------- */
+
+static void multiply_transposed(const struct gemm_f32 *p)
+{
+    for (size_t i = 0; i < p->m; i++) {
+        for (size_t j = 0; j < p->n; j++) {
+            float sum = 0, *c = p->c + i * p->ldc + j;
+            for (size_t k = 0; k < p->k; k++)
+                sum += p->a[k * p->lda + i] * p->b[j * p->ldb + k];
+            *c = p->is_added ? *c + sum : sum;
+        }
+    }
+}
+
+void gemm_plain_f32(const struct gemm_f32 *product)
+{
+    if (!product->b_transposed)
+        multiply_by_rows(product);
+    else if (!product->a_transposed)
+        multiply_by_dots(product);
+    else
+        multiply_transposed(product);
+}
+
+void gemm_plain_f64(const struct gemm_f64 *product)
+{
+    const struct gemm_f64 *p = product;
+    size_t a_row = p->a_transposed ? 1 : p->lda, a_step = p->a_transposed ? p->lda : 1;
+    size_t b_row = p->b_transposed ? 1 : p->ldb, b_step = p->b_transposed ? p->ldb : 1;
+    for (size_t i = 0; i < p->m; i++) {
+        double *c = p->c + i * p->ldc;
+        for (size_t j = 0; !p->is_added && j < p->n; j++)
+            c[j] = 0;
+        for (size_t k = 0; k < p->k; k++) {
+            double scale = p->a[i * a_row + k * a_step];
+            for (size_t j = 0; j < p->n; j++)
+                c[j] += scale * p->b[k * b_row + j * b_step];
+        }
+    }
+}

@@ -1,0 +1,38 @@
+/* Chooses who multiplies. Knows sizes and options only, never a clock.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/kernels.h"
+
+/* From this many multiplications on, --gemm=auto takes CBLAS. */
+#define CBLAS_FROM (1u << 18)
+
+void kernels_choose(struct kernels *kernels, enum irrun_gemm gemm)
+{
+    kernels->gemm = gemm;
+}
+
+static bool takes_cblas(const struct kernels *kernels, size_t m, size_t n, size_t k)
+{
+    if (kernels->gemm != IRRUN_GEMM_AUTO)
+        return kernels->gemm == IRRUN_GEMM_CBLAS;
+    return (double)m * (double)n * (double)k >= CBLAS_FROM;
+}
+
+gemm_f32_fn *kernels_gemm_f32(const struct kernels *kernels, size_t m, size_t n, size_t k)
+{
+    return takes_cblas(kernels, m, n, k) ? gemm_cblas_f32 : gemm_plain_f32;
+}
+
+gemm_f64_fn *kernels_gemm_f64(const struct kernels *kernels, size_t m, size_t n, size_t k)
+{
+    return takes_cblas(kernels, m, n, k) ? gemm_cblas_f64 : gemm_plain_f64;
+}
+
+const char *kernels_gemm_name(enum irrun_gemm gemm)
+{
+    static const char *const names[] = {
+        [IRRUN_GEMM_AUTO] = "auto",
+        [IRRUN_GEMM_PLAIN] = "plain",
+        [IRRUN_GEMM_CBLAS] = "cblas",
+    };
+    return names[gemm];
+}

@@ -1,0 +1,78 @@
+/* Shapes, loop and run of every op of two broadcast operands. Knows no single op.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/elementwise.h"
+
+const struct attr_def binary_attr_table[] = {
+    ATTR_CHOICE(struct binary_attrs, auto_broadcast, "numpy", AUTO_BROADCAST_CHOICES),
+    ATTR_NAMED(struct binary_attrs, axis, "auto_broadcast.auto_broadcast_axis", "0"),
+    ATTR(struct binary_attrs, m_pythondiv, "true"),
+    ATTR_END,
+};
+
+const struct op_input_def binary_number_inputs[] = {
+    {"A", .types = TYPES_NUMBER, .same = 1},
+    {"B", .types = TYPES_NUMBER, .same = 1},
+    {NULL},
+};
+
+void binary_plan(struct binary_state *state, const struct irrun_shape *out,
+                 const struct irrun_shape *a, const struct irrun_shape *b)
+{
+    const struct irrun_shape *shapes[] = {out, a, b};
+    broadcast_plan(&state->loops, 3, shapes);
+}
+
+static enum binary_operation operation_of(const struct op *op)
+{
+    return *(const enum binary_operation *)op->def->family;
+}
+
+bool binary_infer(struct infer *infer)
+{
+    const struct binary_attrs *attrs = infer->attrs;
+    struct irrun_shape b;
+    if (!infer_broadcast(infer, 0, 1, attrs->auto_broadcast, attrs->axis, &infer->out[0].shape, &b))
+        return false;
+    infer->out[0].dtype =
+        operation_of(infer->op) >= BINARY_EQUAL ? IRRUN_BOOLEAN : infer->in[0]->dtype;
+    binary_plan(infer->state, &infer->out[0].shape, &infer->in[0]->shape, &b);
+    return true;
+}
+
+bool binary_prepare(struct prepare *prepare)
+{
+    struct binary_state *state = prepare->state;
+    enum binary_operation operation = operation_of(prepare->op);
+    if (operation == BINARY_DIVIDE && !((const struct binary_attrs *)prepare->attrs)->m_pythondiv)
+        operation = BINARY_DIVIDE_TRUNC;
+    state->fn = binary_scalar(operation, prepare->in[0]->dtype);
+    state->operand_bytes = dtype_size(prepare->in[0]->dtype);
+    state->out_bytes = dtype_size(prepare->out[0]->dtype);
+    return true;
+}
+
+struct run {
+    const struct binary_state *state;
+    const char *a, *b;
+    char *out;
+};
+
+static bool visit(void *context, const int64_t *offsets)
+{
+    const struct run *run = context;
+    const struct binary_state *state = run->state;
+    return binary_apply(
+        state->fn, state->operand_bytes, run->a + (size_t)offsets[1] * state->operand_bytes,
+        state->loops.inner_strides[1] != 0, run->b + (size_t)offsets[2] * state->operand_bytes,
+        state->loops.inner_strides[2] != 0, state->out_bytes,
+        run->out + (size_t)offsets[0] * state->out_bytes, (size_t)state->loops.n_inner);
+}
+
+bool binary_run(const struct step *step, struct irrun_error *err)
+{
+    const struct binary_state *state = step->state;
+    struct run run = {state, step->in[0]->data, step->in[1]->data, step->out[0]->data};
+    if (broadcast_walk(&state->loops, visit, &run))
+        return true;
+    return step_fail(step, err, IRRUN_DATA, "integer division by zero");
+}

@@ -1,0 +1,229 @@
+/* What infer functions share: values of inputs, axes, auto_broadcast, and messages that name the op and
+ * where its inputs come from. Says nothing of any single op.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "ops/op.h"
+
+/* ---- messages ----------------------------------------------------------------------------- */
+
+#define NAME_BYTES 256
+#define MESSAGE_BYTES 1536
+
+/* `Add "block/add_1"`, or the bare type if the layer has no name. */
+static char *format_op(const struct op *op, char out[NAME_BYTES])
+{
+    if (op->name && op->name[0])
+        snprintf(out, NAME_BYTES, "%s \"%s\"", op->def->type, op->name);
+    else
+        snprintf(out, NAME_BYTES, "%s", op->def->type);
+    return out;
+}
+
+static bool fail_op(const struct graph *graph, const struct op *op, struct irrun_error *err,
+                    enum irrun_error_code code, const char *format, va_list args)
+{
+    char name[NAME_BYTES], message[MESSAGE_BYTES];
+    vsnprintf(message, sizeof message, format, args);
+    return fail_at(err, code, op_place(graph, op), "%s: %s", format_op(op, name), message);
+}
+
+bool infer_fail(struct infer *infer, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fail_op(infer->graph, infer->op, infer->err, IRRUN_DATA, format, args);
+    va_end(args);
+    return false;
+}
+
+bool step_fail(const struct step *step, struct irrun_error *err, enum irrun_error_code code,
+               const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fail_op(step->graph, step->op, err, code, format, args);
+    va_end(args);
+    return false;
+}
+
+static const char *input_name(const struct op_def *def, uint32_t i)
+{
+    const struct op_input_def *input = def->inputs;
+    while (input && input->name && i > 0 && !input->is_repeated) {
+        input++;
+        i--;
+    }
+    return input && input->name ? input->name : "";
+}
+
+/* `input 4 (W)` */
+static char *format_input(const struct infer *infer, uint32_t i, char out[NAME_BYTES])
+{
+    const char *name = input_name(infer->op->def, i);
+    if (name[0])
+        snprintf(out, NAME_BYTES, "input %u (%s)", i, name);
+    else
+        snprintf(out, NAME_BYTES, "input %u", i);
+    return out;
+}
+
+/* Appends to the hint, after "; " if there is one already. */
+static void hint_producer(struct infer *infer, uint32_t i, bool with_shape)
+{
+    const struct op *producer = value_producer(infer->graph, op_input(infer->graph, infer->op, i));
+    char input[NAME_BYTES], name[NAME_BYTES], shape[SHAPE_TEXT_BYTES], what[SHAPE_TEXT_BYTES + 32];
+    what[0] = '\0';
+    if (with_shape)
+        snprintf(what, sizeof what, " is %s %s and", irrun_dtype_name(infer->in[i]->dtype),
+                 shape_format(&infer->in[i]->shape, shape));
+    size_t length = strlen(infer->err->hint);
+    snprintf(infer->err->hint + length, sizeof infer->err->hint - length,
+             "%s%s%s comes from %s (%s:%u:%u)", length ? "; " : "", format_input(infer, i, input),
+             what, format_op(producer, name), infer->graph->file ? infer->graph->file : "",
+             producer->line, producer->column);
+}
+
+bool infer_fail_input(struct infer *infer, uint32_t i, const char *expected, ...)
+{
+    char text[MESSAGE_BYTES], input[NAME_BYTES], shape[SHAPE_TEXT_BYTES];
+    va_list args;
+    va_start(args, expected);
+    vsnprintf(text, sizeof text, expected, args);
+    va_end(args);
+    infer_fail(infer, "%s is %s %s, expected %s", format_input(infer, i, input),
+               irrun_dtype_name(infer->in[i]->dtype), shape_format(&infer->in[i]->shape, shape),
+               text);
+    hint_producer(infer, i, false);
+    return false;
+}
+
+bool infer_hint_input(struct infer *infer, uint32_t i)
+{
+    hint_producer(infer, i, true);
+    return false;
+}
+
+/* ---- values ------------------------------------------------------------------------------- */
+
+const struct irrun_tensor *infer_value(struct infer *infer, uint32_t i)
+{
+    const struct irrun_tensor *value = infer->value(infer, i);
+    if (!value)
+        infer->is_value_missing = true;
+    return value;
+}
+
+bool infer_ints(struct infer *infer, uint32_t i, struct i64_list *list)
+{
+    if (!dtype_is_integer(infer->in[i]->dtype) || infer->in[i]->shape.rank > 1)
+        return infer_fail_input(infer, i, "integers, one number or a list");
+    const struct irrun_tensor *value = infer_value(infer, i);
+    if (!value)
+        return false;
+    int64_t n = shape_n_elements(&value->shape);
+    if (n > UINT32_MAX)
+        return infer_fail_input(infer, i, "a shorter list");
+    int64_t *items = arena_alloc_array(infer->arena, (size_t)n, sizeof *items, infer->err);
+    if (!items)
+        return false;
+    for (int64_t k = 0; k < n; k++)
+        items[k] = element_as_i64(value->dtype, value->data, (size_t)k);
+    *list = (struct i64_list){items, (uint32_t)n};
+    return true;
+}
+
+bool infer_int(struct infer *infer, uint32_t i, int64_t *number)
+{
+    struct i64_list list = {0};
+    if (!infer_ints(infer, i, &list))
+        return false;
+    if (list.n != 1)
+        return infer_fail_input(infer, i, "one integer");
+    *number = list.items[0];
+    return true;
+}
+
+/* ---- axes --------------------------------------------------------------------------------- */
+
+bool infer_axis(struct infer *infer, int64_t axis, uint32_t rank, uint32_t *normal)
+{
+    int64_t n = rank;
+    if (axis < -n || axis >= n) {
+        if (rank == 0)
+            return infer_fail(infer, "axis %lld, but the tensor has no dimensions",
+                              (long long)axis);
+        return infer_fail(infer, "axis %lld is outside %lld ... %lld", (long long)axis,
+                          (long long)-n, (long long)(n - 1));
+    }
+    *normal = (uint32_t)(axis < 0 ? axis + n : axis);
+    return true;
+}
+
+bool infer_axes(struct infer *infer, const struct i64_list *axes, uint32_t rank,
+                bool is_set[IRRUN_MAX_RANK])
+{
+    memset(is_set, 0, IRRUN_MAX_RANK * sizeof *is_set);
+    for (uint32_t k = 0; k < axes->n; k++) {
+        uint32_t axis = 0;
+        if (!infer_axis(infer, axes->items[k], rank, &axis))
+            return false;
+        if (is_set[axis])
+            return infer_fail(infer, "axis %u is given twice", axis);
+        is_set[axis] = true;
+    }
+    return true;
+}
+
+/* ---- auto_broadcast ----------------------------------------------------------------------- */
+
+/* b's shape with trailing ones cut and ones put around it, so that it lies at `axis` of a. */
+static bool place_pdpd(const struct irrun_shape *a, const struct irrun_shape *b, int64_t axis,
+                       struct irrun_shape *placed)
+{
+    if (shape_equals(a, b)) /* whatever the axis: OpenVINO does not look at it then */
+        return true;
+    if (axis == -1)
+        axis = (int64_t)a->rank - b->rank;
+    uint32_t n_kept = b->rank;
+    while (n_kept > 0 && b->dims[n_kept - 1] == 1)
+        n_kept--;
+    if (axis < 0 || axis > a->rank || n_kept > a->rank - axis)
+        return false;
+    placed->rank = a->rank;
+    for (uint32_t i = 0; i < a->rank; i++)
+        placed->dims[i] = i >= axis && i < axis + n_kept ? b->dims[i - axis] : 1;
+    for (uint32_t i = 0; i < a->rank; i++)
+        if (placed->dims[i] != 1 && placed->dims[i] != a->dims[i])
+            return false;
+    return true;
+}
+
+bool infer_broadcast(struct infer *infer, uint32_t a, uint32_t b, int auto_broadcast, int64_t axis,
+                     struct irrun_shape *out, struct irrun_shape *b_shape)
+{
+    const struct irrun_shape *left = &infer->in[a]->shape, *right = &infer->in[b]->shape;
+    char text[SHAPE_TEXT_BYTES];
+    *b_shape = *right;
+    if (auto_broadcast == AUTO_BROADCAST_NUMPY) {
+        if (shape_broadcast(left, right, out))
+            return true;
+        infer_fail_input(infer, b, "a shape that broadcasts with %s of input %u",
+                         shape_format(left, text), a);
+    } else if (auto_broadcast == AUTO_BROADCAST_PDPD) {
+        *out = *left;
+        if (place_pdpd(left, right, axis, b_shape))
+            return true;
+        infer_fail_input(infer, b, "a shape that lies within %s of input %u from axis %lld on",
+                         shape_format(left, text), a, (long long)axis);
+    } else {
+        *out = *left;
+        if (shape_equals(left, right))
+            return true;
+        infer_fail_input(infer, b, "%s as input %u (auto_broadcast is none)",
+                         shape_format(left, text), a);
+    }
+    return infer_hint_input(infer, a);
+}

@@ -1,0 +1,67 @@
+/* Convert-1 and ConvertLike-1: another element type, by the rules of convert_elements.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/op.h"
+
+struct convert_attrs {
+    enum irrun_dtype destination_type;
+};
+
+static const struct attr_def attr_table[] = {
+    ATTR(struct convert_attrs, destination_type, NULL),
+    ATTR_END,
+};
+
+static const struct op_input_def convert_inputs[] = {{"data", .types = TYPES_ANY}, {NULL}};
+static const struct op_input_def convert_like_inputs[] = {
+    {"data", .types = TYPES_ANY},
+    {"like", .types = TYPES_ANY},
+    {NULL},
+};
+
+static bool infer_convert(struct infer *infer)
+{
+    enum irrun_dtype to = ((const struct convert_attrs *)infer->attrs)->destination_type;
+    if (!(TYPES_ANY & TYPE_BIT(to))) {
+        infer_fail(infer, "irrun does not convert to %s", irrun_dtype_name(to));
+        infer->err->code = IRRUN_UNSUPPORTED;
+        return false;
+    }
+    infer->out[0] = (struct irrun_tensor){to, infer->in[0]->shape, NULL};
+    return true;
+}
+
+static bool infer_convert_like(struct infer *infer)
+{
+    infer->out[0] = (struct irrun_tensor){infer->in[1]->dtype, infer->in[0]->shape, NULL};
+    return true;
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    convert_elements(step->in[0]->dtype, step->in[0]->data, step->out[0]->dtype, step->out[0]->data,
+                     (size_t)shape_n_elements(&step->out[0]->shape));
+    return true;
+}
+
+const struct op_def op_convert = {
+    .type = "Convert",
+    .opset = 1,
+    .flags = OP_ANY_STORAGE,
+    .inputs = convert_inputs,
+    .n_outputs = 1,
+    .attrs = attr_table,
+    .attrs_size = sizeof(struct convert_attrs),
+    .infer = infer_convert,
+    .run = run,
+};
+
+const struct op_def op_convert_like = {
+    .type = "ConvertLike",
+    .opset = 1,
+    .flags = OP_ANY_STORAGE,
+    .inputs = convert_like_inputs,
+    .n_outputs = 1,
+    .infer = infer_convert_like,
+    .run = run,
+};
