@@ -1,0 +1,125 @@
+/* ReverseSequence-1: for each index i of batch_axis, the first seq_lengths[i] items along seq_axis
+ * in reverse order, the rest as they are.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "ops/op.h"
+
+enum { DATA, LENGTHS };
+
+struct reverse_sequence_attrs {
+    int64_t batch_axis, seq_axis;
+};
+
+/* The shape as [outer][first axis][between][second axis][inner]; which of the two axes is the
+ * batch's is a matter of order. */
+struct reverse_sequence_state {
+    size_t n_outer, n_first, n_between, n_second;
+    size_t n_inner; /* elements */
+    bool is_batch_first;
+};
+
+static const struct op_input_def inputs[] = {
+    {.name = "data", .types = TYPES_ANY},
+    {.name = "seq_lengths", .types = TYPES_INTEGER},
+    {.name = NULL},
+};
+
+static const struct attr_def attr_table[] = {
+    ATTR(struct reverse_sequence_attrs, batch_axis, "0"),
+    ATTR(struct reverse_sequence_attrs, seq_axis, "1"),
+    ATTR_END,
+};
+
+static bool reverse_sequence_infer(struct infer *infer)
+{
+    const struct reverse_sequence_attrs *attrs = infer->attrs;
+    struct reverse_sequence_state *state = infer->state;
+    const struct irrun_shape *shape = &infer->in[DATA]->shape;
+    const struct irrun_shape *lengths = &infer->in[LENGTHS]->shape;
+    uint32_t batch_axis, seq_axis;
+
+    if (shape->rank < 2)
+        return infer_fail_input(infer, DATA, "a batch axis and a sequence axis");
+    if (!infer_axis(infer, attrs->batch_axis, shape->rank, &batch_axis) ||
+        !infer_axis(infer, attrs->seq_axis, shape->rank, &seq_axis))
+        return false;
+    if (batch_axis == seq_axis)
+        return infer_fail(infer, "batch_axis and seq_axis are both %u", batch_axis);
+    if (lengths->rank != 1 || lengths->dims[0] != shape->dims[batch_axis]) {
+        infer_fail_input(infer, LENGTHS, "[%lld], the batch of input 0 (data)",
+                         (long long)shape->dims[batch_axis]);
+        return infer_hint_input(infer, DATA);
+    }
+    uint32_t first = batch_axis < seq_axis ? batch_axis : seq_axis;
+    uint32_t second = batch_axis < seq_axis ? seq_axis : batch_axis;
+    infer->out[0].dtype = infer->in[DATA]->dtype;
+    infer->out[0].shape = *shape;
+    *state = (struct reverse_sequence_state){
+        .n_outer = (size_t)shape_product(shape, 0, first),
+        .n_first = (size_t)shape->dims[first],
+        .n_between = (size_t)shape_product(shape, first + 1, second),
+        .n_second = (size_t)shape->dims[second],
+        .n_inner = (size_t)shape_product(shape, second + 1, shape->rank),
+        .is_batch_first = batch_axis < seq_axis,
+    };
+    return true;
+}
+
+static bool check_lengths(const struct step *step, int64_t n_items, struct irrun_error *err)
+{
+    const struct irrun_tensor *lengths = step->in[LENGTHS];
+
+    for (int64_t b = 0; b < lengths->shape.dims[0]; b++) {
+        int64_t length = element_as_i64(lengths->dtype, lengths->data, (size_t)b);
+        if (length < 0 || length > n_items)
+            return step_fail(step, err, IRRUN_DATA,
+                             "seq_lengths[%lld] is %lld, outside 0 ... %lld, the length of the "
+                             "sequence axis",
+                             (long long)b, (long long)length, (long long)n_items);
+    }
+    return true;
+}
+
+static bool reverse_sequence_run(const struct step *step, struct irrun_error *err)
+{
+    const struct reverse_sequence_state *state = step->state;
+    const struct irrun_tensor *lengths = step->in[LENGTHS];
+    const unsigned char *data = step->in[DATA]->data;
+    unsigned char *out = step->out[0]->data;
+    size_t item_bytes = state->n_inner * dtype_size(step->in[DATA]->dtype);
+    size_t n_items = state->is_batch_first ? state->n_second : state->n_first;
+    size_t n_rows = state->n_outer * state->n_first * state->n_between;
+
+    if (!check_lengths(step, (int64_t)n_items, err))
+        return false;
+    if (shape_n_elements(&step->out[0]->shape) == 0)
+        return true;
+    for (size_t row = 0; row < n_rows; row++) {
+        size_t first = row / state->n_between % state->n_first;
+        for (size_t second = 0; second < state->n_second; second++) {
+            size_t b = state->is_batch_first ? first : second;
+            size_t t = state->is_batch_first ? second : first;
+            size_t length = (size_t)element_as_i64(lengths->dtype, lengths->data, b);
+            size_t from_t = t < length ? length - 1 - t : t;
+            size_t to = row * state->n_second + second, from = to + from_t - t;
+            if (!state->is_batch_first)
+                from = to + (from_t - t) * state->n_between * state->n_second;
+            memcpy(out + to * item_bytes, data + from * item_bytes, item_bytes);
+        }
+    }
+    return true;
+}
+
+const struct op_def op_reverse_sequence = {
+    .type = "ReverseSequence",
+    .opset = 1,
+    .flags = OP_MOVES,
+    .inputs = inputs,
+    .n_outputs = 1,
+    .attrs = attr_table,
+    .attrs_size = sizeof(struct reverse_sequence_attrs),
+    .state_size = sizeof(struct reverse_sequence_state),
+    .infer = reverse_sequence_infer,
+    .run = reverse_sequence_run,
+};

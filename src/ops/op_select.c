@@ -1,0 +1,129 @@
+/* Select-1: out[i] = cond[i] ? then[i] : else[i]. Under numpy all three broadcast against each
+ * other; under pdpd cond and else are placed within the shape of then; under none all three shapes
+ * are equal. Moves bits, whatever the type.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/select.h"
+#include "ops/op.h"
+#include "tensor/broadcast.h"
+
+enum { CONDITION, THEN, ELSE };
+
+struct select_attrs {
+    int auto_broadcast;
+    int64_t axis;
+};
+
+struct select_state {
+    struct broadcast loops; /* operands: out, cond, then, else */
+    select_fn *select;
+    size_t width; /* bytes of an element */
+};
+
+static const struct op_input_def inputs[] = {
+    {.name = "cond", .types = TYPES_BOOLEAN},
+    {.name = "then", .types = TYPES_ANY, .same = 1},
+    {.name = "else", .types = TYPES_ANY, .same = 1},
+    {.name = NULL},
+};
+
+static const struct attr_def attr_table[] = {
+    ATTR_CHOICE(struct select_attrs, auto_broadcast, "numpy", AUTO_BROADCAST_CHOICES),
+    ATTR_NAMED(struct select_attrs, axis, "auto_broadcast.auto_broadcast_axis", "0"),
+    ATTR_END,
+};
+
+/* The specification broadcasts cond one way into then and else; OpenVINO, and we, all three
+ * alike. */
+static bool infer_numpy(struct infer *infer, struct irrun_shape *out)
+{
+    struct irrun_shape else_shape;
+    char text[SHAPE_TEXT_BYTES];
+
+    if (!infer_broadcast(infer, THEN, ELSE, AUTO_BROADCAST_NUMPY, 0, out, &else_shape))
+        return infer_hint_input(infer, CONDITION);
+    if (shape_broadcast(out, &infer->in[CONDITION]->shape, out))
+        return true;
+    infer_fail_input(infer, CONDITION, "a shape that broadcasts with %s of then and else",
+                     shape_format(out, text));
+    infer_hint_input(infer, THEN);
+    return infer_hint_input(infer, ELSE);
+}
+
+static bool select_infer(struct infer *infer)
+{
+    const struct select_attrs *attrs = infer->attrs;
+    struct select_state *state = infer->state;
+    struct irrun_shape *out = &infer->out[0].shape;
+    struct irrun_shape condition_shape = infer->in[CONDITION]->shape;
+    struct irrun_shape else_shape = infer->in[ELSE]->shape;
+
+    if (attrs->auto_broadcast == AUTO_BROADCAST_NUMPY) {
+        if (!infer_numpy(infer, out))
+            return false;
+    } else if (!infer_broadcast(infer, THEN, ELSE, attrs->auto_broadcast, attrs->axis, out,
+                                &else_shape) ||
+               !infer_broadcast(infer, THEN, CONDITION, attrs->auto_broadcast, attrs->axis, out,
+                                &condition_shape)) {
+        return false;
+    }
+    infer->out[0].dtype = infer->in[THEN]->dtype;
+    const struct irrun_shape *shapes[] = {out, &condition_shape, &infer->in[THEN]->shape,
+                                          &else_shape};
+    broadcast_plan(&state->loops, 4, shapes);
+    return true;
+}
+
+static bool select_prepare(struct prepare *prepare)
+{
+    struct select_state *state = prepare->state;
+
+    state->width = dtype_size(prepare->out[0]->dtype);
+    state->select = state->width == 1   ? select_x8_scalar
+                    : state->width == 2 ? select_x16_scalar
+                    : state->width == 4 ? select_x32_scalar
+                                        : select_x64_scalar;
+    return true;
+}
+
+static bool select_piece(void *context, const int64_t *offsets)
+{
+    const struct step *step = *(const struct step *const *)context;
+    const struct select_state *state = step->state;
+    const int64_t *strides = state->loops.inner_strides;
+    size_t at[4];
+
+    for (size_t i = 0; i < 4; i++)
+        at[i] = (size_t)offsets[i] * (i == 1 ? 1 : state->width);
+    state->select(&(struct select_run){
+        .n = (size_t)state->loops.n_inner,
+        .condition = (const unsigned char *)step->in[CONDITION]->data + at[1],
+        .then_values = (const unsigned char *)step->in[THEN]->data + at[2],
+        .else_values = (const unsigned char *)step->in[ELSE]->data + at[3],
+        .out = (unsigned char *)step->out[0]->data + at[0],
+        .condition_stride = (size_t)strides[1],
+        .then_stride = (size_t)strides[2],
+        .else_stride = (size_t)strides[3],
+    });
+    return true;
+}
+
+static bool select_run(const struct step *step, struct irrun_error *err)
+{
+    const struct select_state *state = step->state;
+    (void)err;
+    return broadcast_walk(&state->loops, select_piece, &step);
+}
+
+const struct op_def op_select = {
+    .type = "Select",
+    .opset = 1,
+    .flags = OP_MOVES | OP_IN_PLACE,
+    .inputs = inputs,
+    .n_outputs = 1,
+    .attrs = attr_table,
+    .attrs_size = sizeof(struct select_attrs),
+    .state_size = sizeof(struct select_state),
+    .infer = select_infer,
+    .prepare = select_prepare,
+    .run = select_run,
+};

@@ -1,0 +1,281 @@
+/* Shapes, preparation and execution of the recurrent ops. What is computed is in
+ * kernels/recurrent_*.c; what the attributes mean in recurrent_rules.c.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/recurrent_common.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checked.h"
+
+#define LINE_BYTES 64
+
+/* The sizes every input is measured against. */
+struct sizes {
+    int64_t batch, n_steps, input_size, hidden_size, n_directions;
+    int64_t gates, biases; /* times hidden_size */
+};
+
+/* One dimension that an input should have, and why. */
+struct dimension {
+    int64_t size;
+    const char *meaning;
+    bool is_from_x;
+};
+
+static const struct recurrent_family *family_of(const struct op *op)
+{
+    return op->def->family;
+}
+
+static bool has_input(uint32_t n_inputs, uint32_t i)
+{
+    return i < n_inputs; /* NO_INPUT is more than any number */
+}
+
+/* "[1,512,80] = [directions, 4 * hidden_size, input size of X]" */
+static void format_dimensions(char *text, size_t size_bytes, const struct dimension *dimensions,
+                              uint32_t n)
+{
+    int length = snprintf(text, size_bytes, "[");
+    for (uint32_t i = 0; i < n; i++)
+        length += snprintf(text + length, size_bytes - (size_t)length, "%s%lld", i ? "," : "",
+                           (long long)dimensions[i].size);
+    length += snprintf(text + length, size_bytes - (size_t)length, "] = [");
+    for (uint32_t i = 0; i < n; i++)
+        length += snprintf(text + length, size_bytes - (size_t)length, "%s%s", i ? ", " : "",
+                           dimensions[i].meaning);
+    snprintf(text + length, size_bytes - (size_t)length, "]");
+}
+
+static bool check_shape(struct infer *infer, uint32_t input, const struct dimension *dimensions,
+                        uint32_t n)
+{
+    const struct irrun_shape *shape = &infer->in[input]->shape;
+    bool fits = shape->rank == n, is_x_involved = false;
+    uint32_t wrong = 0;
+    char expected[512];
+
+    for (uint32_t i = n; fits && i-- > 0;) {
+        if (shape->dims[i] != dimensions[i].size) {
+            is_x_involved = is_x_involved || dimensions[i].is_from_x;
+            wrong = i + 1;
+        }
+    }
+    if (fits && wrong == 0)
+        return true;
+    format_dimensions(expected, sizeof expected, dimensions, n);
+    if (!fits)
+        return infer_fail_input(infer, input, "%s", expected);
+    infer_fail_input(infer, input, "%s: dimension %u, %s, differs", expected, wrong - 1,
+                     dimensions[wrong - 1].meaning);
+    return is_x_involved ? infer_hint_input(infer, family_of(infer->op)->x) : false;
+}
+
+/* A weight: the directions (in a sequence), then one or two dimensions of its own. */
+static bool check_weight(struct infer *infer, const struct sizes *sizes, uint32_t input,
+                         struct dimension rows, struct dimension columns)
+{
+    struct dimension dimensions[3];
+    uint32_t n = 0;
+
+    if (!has_input(infer->n_inputs, input))
+        return true;
+    if (family_of(infer->op)->is_sequence)
+        dimensions[n++] = (struct dimension){sizes->n_directions, "directions", false};
+    dimensions[n++] = rows;
+    if (columns.meaning != NULL)
+        dimensions[n++] = columns;
+    return check_shape(infer, input, dimensions, n);
+}
+
+static bool check_weights(struct infer *infer, const struct sizes *sizes)
+{
+    const struct recurrent_family *family = family_of(infer->op);
+    static const char *const meanings[] = {
+        [1] = "hidden_size", [3] = "3 gates * hidden_size", [4] = "4 gates * hidden_size"};
+    const struct dimension none = {0};
+    struct dimension gates = {sizes->gates * sizes->hidden_size, meanings[sizes->gates], false};
+    struct dimension biases = {sizes->biases * sizes->hidden_size, meanings[sizes->biases], false};
+    struct dimension peepholes = {3 * sizes->hidden_size, "3 * hidden_size", false};
+    struct dimension inputs = {sizes->input_size, "input size of X", true};
+    struct dimension hidden = {sizes->hidden_size, "hidden_size", false};
+
+    if (sizes->biases > sizes->gates)
+        biases.meaning = "4 * hidden_size, for linear_before_reset";
+    return check_weight(infer, sizes, family->w, gates, inputs) &&
+           check_weight(infer, sizes, family->r, gates, hidden) &&
+           check_weight(infer, sizes, family->b, biases, none) &&
+           check_weight(infer, sizes, family->p, peepholes, none);
+}
+
+static bool check_states(struct infer *infer, const struct sizes *sizes)
+{
+    const struct recurrent_family *family = family_of(infer->op);
+    struct dimension batch = {sizes->batch, "batch of X", true};
+    struct dimension state[3];
+    uint32_t n = 0;
+
+    state[n++] = batch;
+    if (family->is_sequence)
+        state[n++] = (struct dimension){sizes->n_directions, "directions", false};
+    state[n++] = (struct dimension){sizes->hidden_size, "hidden_size", false};
+    return check_shape(infer, family->h0, state, n) &&
+           (family->c0 == NO_INPUT || check_shape(infer, family->c0, state, n)) &&
+           (family->lengths == NO_INPUT || check_shape(infer, family->lengths, &batch, 1));
+}
+
+static bool read_sizes(struct infer *infer, const struct recurrent *recurrent, struct sizes *sizes)
+{
+    const struct recurrent_attrs *attrs = infer->attrs;
+    const struct recurrent_family *family = family_of(infer->op);
+    const struct irrun_shape *x = &infer->in[family->x]->shape;
+    int64_t rows;
+
+    if (x->rank != (family->is_sequence ? 3 : 2))
+        return infer_fail_input(infer, family->x, "[%s, input size]",
+                                family->is_sequence ? "batch, time" : "batch");
+    sizes->batch = x->dims[0];
+    sizes->n_steps = family->is_sequence ? x->dims[1] : 1;
+    sizes->input_size = x->dims[x->rank - 1];
+    sizes->hidden_size = attrs->hidden_size;
+    sizes->n_directions = (int64_t)recurrent->n_directions;
+    sizes->gates = (int64_t)recurrent_n_gates(recurrent);
+    sizes->biases = (int64_t)recurrent_n_biases(recurrent);
+    if (sizes->hidden_size < 1 || !checked_mul_i64(sizes->hidden_size, 4, &rows))
+        return infer_fail(infer, "hidden_size is %lld, expected a size of at least 1",
+                          (long long)sizes->hidden_size);
+    return true;
+}
+
+static void set_outputs(struct infer *infer, const struct sizes *sizes)
+{
+    const struct recurrent_family *family = family_of(infer->op);
+    int64_t y[] = {sizes->batch, sizes->n_directions, sizes->n_steps, sizes->hidden_size};
+
+    for (uint32_t i = 0; i < infer->n_outputs; i++) {
+        infer->out[i].dtype = infer->in[family->x]->dtype;
+        infer->out[i].shape =
+            family->is_sequence && i == 0 ? shape_of(4, y) : infer->in[family->h0]->shape;
+    }
+}
+
+bool recurrent_infer(struct infer *infer)
+{
+    struct recurrent_state *state = infer->state;
+    struct recurrent *recurrent = &state->f32.common;
+    struct sizes sizes;
+
+    if (!recurrent_read_rules(infer, recurrent) || !read_sizes(infer, recurrent, &sizes) ||
+        !check_states(infer, &sizes) || !check_weights(infer, &sizes))
+        return false;
+    recurrent->batch = (size_t)sizes.batch;
+    recurrent->n_steps = (size_t)sizes.n_steps;
+    recurrent->input_size = (size_t)sizes.input_size;
+    recurrent->hidden_size = (size_t)sizes.hidden_size;
+    set_outputs(infer, &sizes);
+    return true;
+}
+
+bool recurrent_prepare(struct prepare *prepare)
+{
+    struct recurrent_state *state = prepare->state;
+    struct recurrent_f32 *f32 = &state->f32;
+    const struct recurrent *common = &f32->common;
+    const struct recurrent_family *family = family_of(prepare->op);
+    size_t columns = recurrent_n_gates(common) * common->hidden_size, scratch_bytes;
+    bool fits = true;
+
+    if (family->lengths != NO_INPUT)
+        fits = checked_mul(common->batch, sizeof(size_t), &state->lengths_bytes) &&
+               checked_add(state->lengths_bytes, LINE_BYTES - 1, &state->lengths_bytes);
+    state->lengths_bytes -= state->lengths_bytes % LINE_BYTES;
+    if (prepare->in[family->x]->dtype == IRRUN_F64) {
+        scratch_bytes = recurrent_f64_scratch_bytes(common);
+    } else {
+        fits = fits && recurrent_f32_lay_out(f32);
+        scratch_bytes = f32->scratch_bytes;
+        f32->cells = &recurrent_cells_f32_scalar;
+        f32->project = kernels_gemm_f32(prepare->kernels, f32->chunk_steps * common->batch, columns,
+                                        common->input_size);
+        f32->step = kernels_gemm_f32(prepare->kernels, common->batch, columns, common->hidden_size);
+    }
+    if (!fits || !checked_add(state->lengths_bytes, scratch_bytes, &prepare->scratch_bytes))
+        return fail_memory(prepare->err, SIZE_MAX);
+    return true;
+}
+
+/* Checks the lengths and puts them down as the engine wants them. */
+static bool read_lengths(const struct step *step, uint32_t input, size_t *lengths,
+                         struct irrun_error *err)
+{
+    const struct recurrent_state *state = step->state;
+    const struct recurrent *common = &state->f32.common;
+    const struct irrun_tensor *tensor = step->in[input];
+
+    for (size_t b = 0; b < common->batch; b++) {
+        int64_t length = element_as_i64(tensor->dtype, tensor->data, b);
+        if (length < 0 || (uint64_t)length > common->n_steps)
+            return step_fail(step, err, IRRUN_DATA,
+                             "sequence_lengths[%zu] (of batch element %zu) is %lld, outside "
+                             "0 ... %zu, the number of time steps of X",
+                             b, b, (long long)length, common->n_steps);
+        lengths[b] = (size_t)length;
+    }
+    return true;
+}
+
+/* An empty tensor may have no address, but pointer arithmetic wants one. */
+static void *data_of(const struct irrun_tensor *tensor)
+{
+    static double nowhere;
+    return tensor->data != NULL ? tensor->data : &nowhere;
+}
+
+static void *input_data(const struct step *step, uint32_t i)
+{
+    return has_input(step->n_inputs, i) ? data_of(step->in[i]) : NULL;
+}
+
+static void *output_data(const struct step *step, uint32_t i)
+{
+    return i < step->n_outputs ? data_of(step->out[i]) : NULL;
+}
+
+/* The tensors of a step for either engine: the fields of both have the same names. */
+#define STEP_TENSORS(type, step, family, first_state, lengths_)                                    \
+    (struct type)                                                                                  \
+    {                                                                                              \
+        .x = input_data(step, (family)->x), .h0 = input_data(step, (family)->h0),                  \
+        .c0 = input_data(step, (family)->c0), .lengths = (lengths_),                               \
+        .w = input_data(step, (family)->w), .r = input_data(step, (family)->r),                    \
+        .b = input_data(step, (family)->b), .p = input_data(step, (family)->p),                    \
+        .y = (family)->is_sequence ? output_data(step, 0) : NULL,                                  \
+        .ho = output_data(step, first_state), .co = output_data(step, (first_state) + 1),          \
+    }
+
+bool recurrent_run(const struct step *step, struct irrun_error *err)
+{
+    const struct recurrent_family *family = family_of(step->op);
+    const struct recurrent_state *state = step->state;
+    uint32_t first_state = family->is_sequence ? 1 : 0;
+    size_t *lengths = NULL;
+
+    if (state->f32.common.batch == 0)
+        return true;
+    if (family->lengths != NO_INPUT) {
+        lengths = step->scratch;
+        if (!read_lengths(step, family->lengths, lengths, err))
+            return false;
+    }
+    void *scratch = (unsigned char *)step->scratch + state->lengths_bytes;
+    if (step->in[family->x]->dtype == IRRUN_F64)
+        recurrent_f64_run(&state->f32.common,
+                          &STEP_TENSORS(recurrent_f64_tensors, step, family, first_state, lengths),
+                          scratch);
+    else
+        recurrent_f32_run(&state->f32,
+                          &STEP_TENSORS(recurrent_f32_tensors, step, family, first_state, lengths),
+                          scratch);
+    return true;
+}

@@ -1,0 +1,64 @@
+/* What the ops of the recurrent family share: LSTM, GRU and RNN, as cell and as sequence, are one
+ * infer, one prepare and one run. An op file says which inputs and attributes it has.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_OPS_RECURRENT_COMMON_H
+#define IRRUN_OPS_RECURRENT_COMMON_H
+
+#include "kernels/recurrent.h"
+#include "ops/op.h"
+
+enum recurrent_direction { DIRECTION_FORWARD, DIRECTION_REVERSE, DIRECTION_BIDIRECTIONAL };
+
+/* What an op lacks stays zero, which is its neutral value. */
+struct recurrent_attrs {
+    int64_t hidden_size;
+    int direction;
+    struct string_list activations;
+    struct f64_list activations_alpha, activations_beta;
+    double clip; /* <= 0, inf: none */
+    bool input_forget;
+    bool linear_before_reset;
+    int weights_format; /* fico|icof|ifco|ifoc|iofc */
+};
+
+/* Every op has these rows. */
+#define RECURRENT_ATTRS                                                                            \
+    ATTR(struct recurrent_attrs, hidden_size, NULL),                                               \
+        ATTR(struct recurrent_attrs, activations, ""),                                             \
+        ATTR(struct recurrent_attrs, activations_alpha, ""),                                       \
+        ATTR(struct recurrent_attrs, activations_beta, ""),                                        \
+        ATTR(struct recurrent_attrs, clip, "0")
+/* … every sequence this one. */
+#define RECURRENT_SEQUENCE_ATTRS                                                                   \
+    ATTR_CHOICE(struct recurrent_attrs, direction, "forward", "forward|reverse|bidirectional")
+/* … LSTMCell-1 and LSTMSequence-1 these. */
+#define RECURRENT_LSTM_V1_ATTRS                                                                    \
+    ATTR(struct recurrent_attrs, input_forget, "false"),                                           \
+        ATTR_CHOICE(struct recurrent_attrs, weights_format, "fico", "fico|icof|ifco|ifoc|iofc")
+
+#define NO_INPUT UINT32_MAX
+
+/* The numbers of the inputs of an op; what it never has is NO_INPUT. B and P may be absent from
+ * a layer. */
+struct recurrent_family {
+    enum recurrent_kind kind;
+    bool is_sequence;
+    uint32_t x, h0, c0, lengths, w, r, b, p;
+    uint32_t n_activations;
+    const char *activations[3]; /* the defaults */
+};
+
+struct recurrent_state {
+    struct recurrent_f32 f32; /* f64 uses its `common` only */
+    size_t lengths_bytes;     /* the scratch memory begins with the lengths */
+};
+
+bool recurrent_infer(struct infer *infer);
+bool recurrent_prepare(struct prepare *prepare);
+bool recurrent_run(const struct step *step, struct irrun_error *err);
+
+/* The part of infer that reads attributes: activations with alpha and beta, clip,
+ * weights_format. */
+bool recurrent_read_rules(struct infer *infer, struct recurrent *recurrent);
+
+#endif

@@ -1,0 +1,124 @@
+/* What the attributes of the recurrent ops say: activations, clip, the order of the gates. Shapes
+ * are read in recurrent_common.c.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "ops/recurrent_common.h"
+
+static const char *const function_names[] = {
+    [RECURRENT_SIGMOID] = "sigmoid",
+    [RECURRENT_TANH] = "tanh",
+    [RECURRENT_RELU] = "relu",
+    [RECURRENT_HARDSIGMOID] = "hardsigmoid",
+};
+
+#define N_FUNCTIONS (sizeof function_names / sizeof function_names[0])
+
+/* Where gates f, i, c and o stand, by weights_format. The writer of OpenVINO says ifco whatever
+ * it read, and its weights are in the order f, i, c, o all the same: that word is read so too. */
+static const uint8_t gate_slots[][4] = {
+    {0, 1, 2, 3}, /* fico */
+    {3, 0, 1, 2}, /* icof */
+    {0, 1, 2, 3}, /* ifco */
+    {1, 0, 3, 2}, /* ifoc */
+    {2, 0, 3, 1}, /* iofc */
+};
+
+static bool parse_function(struct infer *infer, const char *name, enum recurrent_function *function)
+{
+    for (unsigned i = 0; i < N_FUNCTIONS; i++) {
+        if (text_equals_ignore_case(name, function_names[i])) {
+            *function = (enum recurrent_function)i;
+            return true;
+        }
+    }
+    return infer_fail(infer,
+                      "activation \"%.80s\" does not exist; there are sigmoid, tanh, relu and "
+                      "hardsigmoid",
+                      name);
+}
+
+/* Some writers list the activations of a second direction as well. They are one set here, so
+ * they must be the same again. */
+static bool check_repeats(struct infer *infer, const struct string_list *list, uint32_t n)
+{
+    for (uint32_t i = n; i < list->n; i++) {
+        if (!text_equals_ignore_case(list->items[i], list->items[i % n]))
+            return infer_fail(infer,
+                              "activations has %u items, expected %u: item %u is %.80s, where "
+                              "item %u is %.80s, and all directions share them",
+                              list->n, n, i, list->items[i], i % n, list->items[i % n]);
+    }
+    return true;
+}
+
+/* alpha or beta of the activation at `position`: by its position, whatever its neighbours need. */
+static bool read_parameter(struct infer *infer, const char *attribute, const struct f64_list *list,
+                           uint32_t position, double *parameter)
+{
+    uint32_t n = ((const struct recurrent_family *)infer->op->def->family)->n_activations;
+
+    if (list->n == 0)
+        return true;
+    if (position >= list->n)
+        return infer_fail(infer,
+                          "%s has %u items, but activation %u is hardsigmoid and needs one: "
+                          "list one for each of the %u activations, or none",
+                          attribute, list->n, position, n);
+    *parameter = list->items[position];
+    for (uint32_t i = position + n; i < list->n; i += n) {
+        if (list->items[i] != *parameter)
+            return infer_fail(infer,
+                              "%s has %u items, expected %u: item %u differs from item %u, "
+                              "and all directions share them",
+                              attribute, list->n, n, i, position);
+    }
+    return true;
+}
+
+static bool read_activations(struct infer *infer, struct recurrent *recurrent)
+{
+    const struct recurrent_attrs *attrs = infer->attrs;
+    const struct recurrent_family *family = infer->op->def->family;
+    const struct string_list *list = &attrs->activations;
+    uint32_t n = family->n_activations;
+
+    if (list->n != 0 && list->n < n)
+        return infer_fail(infer, "activations has %u items, expected %u (%s%s%s%s%s by default)",
+                          list->n, n, family->activations[0], n > 1 ? ", " : "",
+                          n > 1 ? family->activations[1] : "", n > 2 ? ", " : "",
+                          n > 2 ? family->activations[2] : "");
+    for (uint32_t i = 0; i < n; i++) {
+        struct recurrent_activation *activation = &recurrent->activations[i];
+        const char *name = list->n != 0 ? list->items[i] : family->activations[i];
+        if (!parse_function(infer, name, &activation->function))
+            return false;
+        activation->alpha = 0.2;
+        activation->beta = 0.5;
+        if (activation->function == RECURRENT_HARDSIGMOID &&
+            (!read_parameter(infer, "activations_alpha", &attrs->activations_alpha, i,
+                             &activation->alpha) ||
+             !read_parameter(infer, "activations_beta", &attrs->activations_beta, i,
+                             &activation->beta)))
+            return false;
+    }
+    return list->n == 0 || check_repeats(infer, list, n);
+}
+
+bool recurrent_read_rules(struct infer *infer, struct recurrent *recurrent)
+{
+    const struct recurrent_attrs *attrs = infer->attrs;
+    const struct recurrent_family *family = infer->op->def->family;
+
+    recurrent->kind = family->kind;
+    recurrent->is_reverse = attrs->direction == DIRECTION_REVERSE;
+    recurrent->n_directions = attrs->direction == DIRECTION_BIDIRECTIONAL ? 2 : 1;
+    recurrent->clip = attrs->clip > 0 && attrs->clip < FLT_MAX ? attrs->clip : INFINITY;
+    recurrent->input_forget = attrs->input_forget;
+    recurrent->linear_before_reset = attrs->linear_before_reset;
+    memcpy(recurrent->slots, gate_slots[attrs->weights_format], sizeof recurrent->slots);
+    return read_activations(infer, recurrent);
+}
