@@ -175,6 +175,63 @@ bool irrun_session_set_variable(struct irrun_session *session, size_t index,
 /* All variables go back to their initial values, which the next iteration computes. */
 void irrun_session_reset(struct irrun_session *session);
 
+/* ---- What else there is to know ------------------------------------------------------------- */
+
+/* How often a model uses an operator; layers of bodies count too. */
+struct irrun_op_count {
+    const char *type;    /* as in the XML */
+    const char *version; /* as in the XML: "opset1" */
+    size_t n;
+    const char *problem; /* why irrun cannot run it; NULL if it can */
+};
+
+/* All pointers belong to the model. */
+struct irrun_model_info {
+    const char *name;         /* of <net>; "" if it has none */
+    const char *weights_path; /* the .bin in use; NULL if there is none */
+    uint32_t ir_version;
+    size_t n_ops;             /* layers as written, those of bodies too */
+    uint64_t weights_bytes;   /* sizes of all Consts as the XML says; a shared blob counts once */
+    uint64_t bin_bytes;       /* size of the .bin; 0 if none is in use */
+    uint64_t xml_digest;      /* FNV-1a, 64 bits, of the bytes of the XML */
+    const struct irrun_op_count *op_counts; /* by type, then version */
+    size_t n_op_counts;
+};
+
+/* A model loaded with is_dry has this too, even if it uses ops that irrun lacks: those are in
+ * op_counts with their problem, and only irrun_session_new refuses the model. */
+void irrun_model_describe(const struct irrun_model *model, struct irrun_model_info *info);
+
+/* What a session uses, once it is planned. */
+struct irrun_session_info {
+    const char *gemm;            /* who multiplies: "plain", "cblas" or "auto" */
+    size_t n_steps;              /* ops that run in every iteration */
+    size_t weights_mapped_bytes; /* of the .bin */
+    size_t weights_packed_bytes; /* copies made for the kernels */
+    size_t arena_bytes;          /* intermediate values and scratch */
+    size_t state_bytes;          /* variables, front and back */
+};
+
+void irrun_session_describe(const struct irrun_session *session, struct irrun_session_info *info);
+
+/* An operator that irrun has, in the opsets first … last. */
+struct irrun_supported_op {
+    const char *type;
+    unsigned opset_first, opset_last;
+    uint32_t types; /* bit 1 << dtype for each element type that its first input may have */
+};
+
+size_t irrun_n_supported_ops(void);
+bool irrun_supported_op(size_t index, struct irrun_supported_op *op); /* false: no such index */
+
+struct irrun_build {
+    const char *compiler; /* "gcc 12.2.0" */
+    const char *blas;     /* the library behind CBLAS as far as it says: "reference", "OpenBLAS …" */
+    const char *expat;    /* "2.5.0" */
+};
+
+const struct irrun_build *irrun_build(void);
+
 const char *irrun_dtype_name(enum irrun_dtype dtype); /* as in the IR: "f32", "boolean" */
 const char *irrun_version(void);
 

@@ -58,6 +58,7 @@ struct op_fault {
 struct op {
     const struct op_def *def; /* NULL if irrun lacks it: see fault */
     const char *name;         /* the friendly name; "" if there is none */
+    const char *version;      /* as written: "opset5"; "" if there is none */
     const void *attrs;        /* the struct that def->attrs describes; NULL if there is a fault */
     const struct op_fault *fault; /* NULL: none */
     uint32_t n_inputs;   /* value ids: graph->input_ids[first_input … ] */

@@ -161,6 +161,13 @@ bool step_fail(const struct step *step, struct irrun_error *err, enum irrun_erro
 extern const struct op_def *const op_defs[]; /* the rows of ops.def */
 extern const size_t n_op_defs;
 
+/* The same sorted by type, then opset. */
+const struct op_def *op_def_sorted(size_t index);
+
+/* The element types that the op takes: those of its first input that is neither an index nor a condition, as
+ * a set of TYPE_BIT; for an op without inputs all. */
+uint32_t op_types(const struct op_def *def);
+
 #define OP_WHY_BYTES 256
 
 /* The op that `type` in `version` ("opset6", "extension") means, or NULL with the reason in `why`: "irrun

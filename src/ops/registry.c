@@ -145,3 +145,31 @@ const struct op_def *op_find(const char *type, const char *version, char why[OP_
     say_why(type, kind, opset, n_of_type, why);
     return NULL;
 }
+
+static bool comes_before(const struct op_def *a, const struct op_def *b)
+{
+    int order = strcmp(a->type, b->type);
+    return order < 0 || (order == 0 && a->opset < b->opset);
+}
+
+const struct op_def *op_def_sorted(size_t index)
+{
+    for (size_t i = 0; i < n_op_defs; i++) {
+        size_t n_before = 0;
+        for (size_t k = 0; k < n_op_defs; k++)
+            n_before += comes_before(op_defs[k], op_defs[i]);
+        if (n_before == index)
+            return op_defs[i];
+    }
+    return NULL;
+}
+
+uint32_t op_types(const struct op_def *def)
+{
+    const struct op_input_def *input = def->inputs;
+    if (!input || !input->name)
+        return TYPES_ANY;
+    while (input[1].name && !input->same && input->types != TYPES_ANY && input[1].same)
+        input++;
+    return input->types;
+}

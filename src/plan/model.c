@@ -25,6 +25,12 @@ static bool visit_graphs(struct model *model, struct graph *graph, graph_visit_f
     return true;
 }
 
+/* An op that irrun lacks does nothing that concerns us here. */
+static enum op_role role_of(const struct op *op)
+{
+    return op->def && op->attrs ? op->def->role : ROLE_ORDINARY;
+}
+
 static bool allocate_notes(struct model *model, struct graph *graph, struct irrun_error *err)
 {
     struct graph_notes *notes = arena_alloc(model->arena, sizeof *notes, err);
@@ -87,7 +93,7 @@ static bool add_reads(struct model *model, struct graph *graph, struct irrun_err
 {
     for (uint32_t i = 0; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
-        if (op->def->role == ROLE_READ_VALUE && !add_read(model, graph, op, err))
+        if (role_of(op) == ROLE_READ_VALUE && !add_read(model, graph, op, err))
             return false;
     }
     return true;
@@ -120,7 +126,7 @@ static bool add_assigns(struct model *model, struct graph *graph, struct irrun_e
 {
     for (uint32_t i = 0; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
-        if (op->def->role == ROLE_ASSIGN && !add_assign(model, graph, op, err))
+        if (role_of(op) == ROLE_ASSIGN && !add_assign(model, graph, op, err))
             return false;
     }
     return true;
@@ -134,7 +140,7 @@ static bool mark_main(struct model *model, struct graph *graph, struct irrun_err
     bool *is_main = graph->notes->is_main;
     for (uint32_t i = graph->n_order; i-- > 0;) {
         const struct op *op = &graph->ops[graph->order[i]];
-        enum op_role role = op->def->role;
+        enum op_role role = role_of(op);
         if (role == ROLE_RESULT || role == ROLE_ASSIGN)
             is_main[graph->order[i]] = true;
         graph->notes->has_variables |= role == ROLE_READ_VALUE || role == ROLE_ASSIGN;
@@ -151,14 +157,14 @@ static uint32_t count_reads(const struct graph *graph)
     uint32_t n = 0;
     for (uint32_t i = 0; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
-        n += op->def->role == ROLE_READ_VALUE;
+        n += role_of(op) == ROLE_READ_VALUE;
         for (uint32_t b = 0; b < op->n_bodies; b++)
             n += count_reads(op->bodies[b].graph);
     }
     return n;
 }
 
-bool model_prepare(struct model *model, struct irrun_error *err)
+bool model_prepare(struct model *model, bool is_dry, struct irrun_error *err)
 {
     model->variables = arena_alloc_array(model->arena, count_reads(model->graph),
                                          sizeof *model->variables, err);
@@ -174,7 +180,7 @@ bool model_prepare(struct model *model, struct irrun_error *err)
            visit_graphs(model, model->graph, add_reads, err) &&
            visit_graphs(model, model->graph, add_assigns, err) &&
            visit_graphs(model, model->graph, mark_main, err) &&
-           visit_graphs(model, model->graph, constants_find, err);
+           (is_dry || visit_graphs(model, model->graph, constants_find, err));
 }
 
 void model_release(struct model *model)

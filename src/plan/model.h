@@ -49,8 +49,9 @@ struct model {
 };
 
 /* Fills model->variables and the notes of every graph: pairs ReadValue with Assign, finds the
- * constants. The graphs have their order already. */
-bool model_prepare(struct model *model, struct irrun_error *err);
+ * constants. The graphs have their order already. is_dry: for a look only, which may hold ops that irrun
+ * lacks and whose weights are not there; constants are then left alone. */
+bool model_prepare(struct model *model, bool is_dry, struct irrun_error *err);
 void model_release(struct model *model);
 
 /* The data of a constant value, computed at first demand; the lock is held. NULL on failure. */

@@ -1,0 +1,302 @@
+/* The public API: loads with ir, prepares with plan, runs with runtime. Holds no logic of its own beyond
+ * putting them in a row.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "irrun.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/ir_builder.h"
+#include "ir/ir_check.h"
+#include "ir/weights.h"
+#include "ir/xml_reader.h"
+#include "kernels/blas_identity.h"
+#include "ops/op.h"
+#include "plan/model.h"
+#include "plan/toposort.h"
+#include "runtime/model_facts.h"
+#include "runtime/session.h"
+
+struct irrun_model {
+    struct ir_model ir;
+    struct model model;
+    struct ports inputs, outputs;
+    struct irrun_variable *variables;
+    struct model_facts facts;
+    struct irrun_error problem; /* of a model loaded for a look that cannot run; IRRUN_OK otherwise */
+    bool is_prepared;
+};
+
+struct irrun_session {
+    struct irrun_model *model;
+    struct session *session;
+};
+
+/* ---- loading ------------------------------------------------------------------------------- */
+
+static bool list_variables(struct irrun_model *model, struct irrun_error *err)
+{
+    size_t n = model->model.n_variables;
+    model->variables = arena_alloc_array(&model->ir.arena, n, sizeof *model->variables, err);
+    if (!model->variables)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const struct variable_decl *decl = &model->model.variables[i];
+        const struct op *read = decl->read;
+        const char *init = "zeros";
+        if (read->n_inputs > 0)
+            init = value_producer(decl->graph, op_input(decl->graph, read, 0))->name;
+        model->variables[i] = (struct irrun_variable){
+            .id = decl->id, .dtype = decl->dtype, .shape = decl->shape, .init = init,
+            .line = read->line, .column = read->column};
+    }
+    return true;
+}
+
+/* A model for a look only may hold what cannot run: that is remembered for whoever tries. */
+static bool check(struct irrun_model *model, bool is_dry, struct irrun_error *err)
+{
+    error_clear(&model->problem);
+    if (ir_check_ops(model->ir.graph, &model->problem) &&
+        (is_dry || weights_open(&model->ir, &model->problem)))
+        return true;
+    if (is_dry && model->problem.code != IRRUN_SYSTEM)
+        return true;
+    *err = model->problem;
+    return false;
+}
+
+static bool load(struct irrun_model *model, const char *xml_path,
+                 const struct irrun_options *options, struct irrun_error *err)
+{
+    struct ir_model *ir = &model->ir;
+    if (!ir_load(xml_path, options->weights_path, !options->is_dry, ir, err))
+        return false;
+    struct arena *arena = &ir->arena;
+    model->model.graph = ir->graph;
+    model->model.arena = arena;
+    model->model.keeps_ops = options->keep_ops;
+    kernels_choose(&model->model.kernels, options->gemm);
+    if (!toposort(ir->graph, arena, err) || !check(model, options->is_dry, err))
+        return false;
+    model->is_prepared = model_prepare(&model->model, options->is_dry, err);
+    return model->is_prepared && ports_of_inputs(ir->graph, arena, &model->inputs, err) &&
+           ports_of_outputs(ir->graph, arena, &model->outputs, err) &&
+           list_variables(model, err) && model_facts_collect(ir, &model->facts, err);
+}
+
+bool irrun_model_load(const char *xml_path, const struct irrun_options *options,
+                      struct irrun_model **model, struct irrun_error *err)
+{
+    static const struct irrun_options defaults;
+    error_clear(err);
+    *model = calloc(1, sizeof **model);
+    if (!*model)
+        return fail_memory(err, sizeof **model);
+    if (load(*model, xml_path, options ? options : &defaults, err))
+        return true;
+    irrun_model_free(*model);
+    *model = NULL;
+    return false;
+}
+
+void irrun_model_free(struct irrun_model *model)
+{
+    if (!model)
+        return;
+    if (model->is_prepared)
+        model_release(&model->model);
+    ir_free(&model->ir);
+    free(model);
+}
+
+size_t irrun_model_n_inputs(const struct irrun_model *model)
+{
+    return model->inputs.n;
+}
+
+size_t irrun_model_n_outputs(const struct irrun_model *model)
+{
+    return model->outputs.n;
+}
+
+size_t irrun_model_n_variables(const struct irrun_model *model)
+{
+    return model->model.n_variables;
+}
+
+const struct irrun_port *irrun_model_input(const struct irrun_model *model, size_t index)
+{
+    return &model->inputs.items[index];
+}
+
+const struct irrun_port *irrun_model_output(const struct irrun_model *model, size_t index)
+{
+    return &model->outputs.items[index];
+}
+
+const struct irrun_variable *irrun_model_variable(const struct irrun_model *model, size_t index)
+{
+    return &model->variables[index];
+}
+
+bool irrun_model_find_input(const struct irrun_model *model, const char *name, size_t *index,
+                            struct irrun_error *err)
+{
+    error_clear(err);
+    return ports_find(&model->inputs, name, index, err);
+}
+
+bool irrun_model_find_output(const struct irrun_model *model, const char *name, size_t *index,
+                             struct irrun_error *err)
+{
+    error_clear(err);
+    return ports_find(&model->outputs, name, index, err);
+}
+
+void irrun_model_describe(const struct irrun_model *model, struct irrun_model_info *info)
+{
+    const struct file_map *bin = &model->ir.weights;
+    *info = (struct irrun_model_info){
+        .name = model->ir.graph->name,
+        .weights_path = bin->size_bytes > 0 ? model->ir.weights_path : NULL,
+        .ir_version = model->ir.graph->ir_version,
+        .n_ops = model->facts.n_ops,
+        .weights_bytes = model->facts.weights_bytes,
+        .bin_bytes = bin->size_bytes,
+        .xml_digest = model->ir.xml_digest,
+        .op_counts = model->facts.op_counts,
+        .n_op_counts = model->facts.n_op_counts,
+    };
+}
+
+/* ---- running ------------------------------------------------------------------------------- */
+
+bool irrun_session_new(struct irrun_model *model, struct irrun_session **session,
+                       struct irrun_error *err)
+{
+    error_clear(err);
+    *session = NULL;
+    if (model->problem.code != IRRUN_OK) {
+        *err = model->problem;
+        return false;
+    }
+    struct irrun_session *created = calloc(1, sizeof *created);
+    if (!created)
+        return fail_memory(err, sizeof *created);
+    created->model = model;
+    created->session = session_new(&model->model, err);
+    if (!created->session) {
+        free(created);
+        return false;
+    }
+    *session = created;
+    return true;
+}
+
+void irrun_session_free(struct irrun_session *session)
+{
+    if (!session)
+        return;
+    session_free(session->session);
+    free(session);
+}
+
+bool irrun_session_set_input(struct irrun_session *session, size_t index,
+                             const struct irrun_tensor *tensor, struct irrun_error *err)
+{
+    error_clear(err);
+    return session_set_input(session->session, &session->model->inputs.items[index], index, tensor,
+                             err);
+}
+
+bool irrun_session_plan(struct irrun_session *session, struct irrun_error *err)
+{
+    error_clear(err);
+    return session_plan(session->session, &session->model->inputs, err);
+}
+
+bool irrun_session_run(struct irrun_session *session, struct irrun_error *err)
+{
+    err->code = IRRUN_OK;
+    return session_run(session->session, &session->model->inputs, err);
+}
+
+const struct irrun_tensor *irrun_session_output(const struct irrun_session *session, size_t index)
+{
+    return session->session->root->outputs[index];
+}
+
+const struct irrun_tensor *irrun_session_variable(const struct irrun_session *session,
+                                                  size_t index)
+{
+    const struct variable *variable = &session->session->variables.items[index];
+    return variable->is_set ? &variable->value : NULL;
+}
+
+bool irrun_session_set_variable(struct irrun_session *session, size_t index,
+                                const struct irrun_tensor *tensor, struct irrun_error *err)
+{
+    error_clear(err);
+    return session_set_variable(session->session, index, tensor, err);
+}
+
+void irrun_session_reset(struct irrun_session *session)
+{
+    variables_reset(&session->session->variables);
+}
+
+void irrun_session_describe(const struct irrun_session *session, struct irrun_session_info *info)
+{
+    const struct irrun_model *model = session->model;
+    const struct plan *plan = session->session->root->plan;
+    *info = (struct irrun_session_info){
+        .gemm = kernels_gemm_name(model->model.kernels.gemm),
+        .n_steps = plan ? plan->n_main_steps : 0,
+        .weights_mapped_bytes = model->ir.weights.size_bytes,
+        .weights_packed_bytes = model->model.packed_bytes,
+        .arena_bytes = session_arena_bytes(session->session),
+        .state_bytes = session_state_bytes(session->session),
+    };
+}
+
+/* ---- what there is ------------------------------------------------------------------------- */
+
+size_t irrun_n_supported_ops(void)
+{
+    return n_op_defs;
+}
+
+bool irrun_supported_op(size_t index, struct irrun_supported_op *op)
+{
+    if (index >= n_op_defs)
+        return false;
+    const struct op_def *def = op_def_sorted(index);
+    *op = (struct irrun_supported_op){
+        .type = def->type,
+        .opset_first = def->opset,
+        .opset_last = def->opset_last ? def->opset_last : OPSET_LAST,
+        .types = op_types(def),
+    };
+    return true;
+}
+
+const struct irrun_build *irrun_build(void)
+{
+    static char blas[128];
+    static struct irrun_build build;
+#ifdef __clang__
+    build.compiler = "clang " __clang_version__;
+#else
+    build.compiler = "gcc " __VERSION__;
+#endif
+    build.blas = blas_identity(blas, sizeof blas);
+    build.expat = xml_library_version();
+    return &build;
+}
+
+const char *irrun_version(void)
+{
+    return IRRUN_VERSION;
+}

@@ -1,0 +1,122 @@
+/* Counts ops by type and version, and the bytes of weights that the XML names.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/model_facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ops/op.h"
+#include "ops/op_state.h"
+
+struct blob {
+    uint64_t begin, end;
+};
+
+struct census {
+    struct irrun_op_count *counts;
+    size_t n, capacity;
+    struct blob *blobs;
+    size_t n_blobs, blobs_capacity;
+    size_t n_ops;
+};
+
+static int by_type(const void *a, const void *b)
+{
+    const struct irrun_op_count *left = a, *right = b;
+    int order = strcmp(left->type, right->type);
+    return order ? order : strcmp(left->version, right->version);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct blob *left = a, *right = b;
+    return (left->begin > right->begin) - (left->begin < right->begin);
+}
+
+static bool count_op(struct census *census, const struct op *op, struct irrun_error *err)
+{
+    if (!grow_array((void **)&census->counts, census->n, &census->capacity,
+                    sizeof *census->counts, err))
+        return false;
+    const char *problem = op->def ? NULL : op->fault->message;
+    census->counts[census->n++] = (struct irrun_op_count){
+        op->def ? op->def->type : op->fault->type, op->version, 1, problem};
+    census->n_ops++;
+    if (!op->def || op->def->role != ROLE_CONST || !op->attrs)
+        return true;
+    const struct const_attrs *attrs = op->attrs;
+    if (attrs->size <= 0 || attrs->offset < 0)
+        return true;
+    if (!grow_array((void **)&census->blobs, census->n_blobs, &census->blobs_capacity,
+                    sizeof *census->blobs, err))
+        return false;
+    uint64_t begin = (uint64_t)attrs->offset;
+    census->blobs[census->n_blobs++] = (struct blob){begin, begin + (uint64_t)attrs->size};
+    return true;
+}
+
+/* Merges equal neighbours of the sorted list. */
+static void merge(struct census *census)
+{
+    qsort(census->counts, census->n, sizeof *census->counts, by_type);
+    size_t n = 0;
+    for (size_t i = 0; i < census->n; i++) {
+        if (n > 0 && by_type(&census->counts[n - 1], &census->counts[i]) == 0)
+            census->counts[n - 1].n += census->counts[i].n;
+        else
+            census->counts[n++] = census->counts[i];
+    }
+    census->n = n;
+}
+
+/* Bodies nest as deep as the reader allows. */
+static bool count_graph(struct census *census, const struct graph *graph, struct irrun_error *err)
+{
+    for (uint32_t i = 0; i < graph->n_ops; i++) {
+        const struct op *op = &graph->ops[i];
+        if (!count_op(census, op, err))
+            return false;
+        if (census->n >= 4096)
+            merge(census);
+        for (uint32_t b = 0; b < op->n_bodies; b++)
+            if (!count_graph(census, op->bodies[b].graph, err))
+                return false;
+    }
+    return true;
+}
+
+static uint64_t union_bytes(struct census *census)
+{
+    if (census->n_blobs > 0)
+        qsort(census->blobs, census->n_blobs, sizeof *census->blobs, by_begin);
+    uint64_t sum = 0, end = 0;
+    for (size_t i = 0; i < census->n_blobs; i++) {
+        const struct blob *blob = &census->blobs[i];
+        uint64_t begin = blob->begin > end ? blob->begin : end;
+        if (blob->end > begin) {
+            sum += blob->end - begin;
+            end = blob->end;
+        }
+    }
+    return sum;
+}
+
+bool model_facts_collect(struct ir_model *model, struct model_facts *facts,
+                         struct irrun_error *err)
+{
+    struct census census = {0};
+    bool is_done = count_graph(&census, model->graph, err);
+    struct irrun_op_count *counts = NULL;
+    if (is_done) {
+        if (census.n > 0)
+            merge(&census);
+        counts = arena_alloc_array(&model->arena, census.n, sizeof *counts, err);
+        is_done = counts != NULL;
+    }
+    if (is_done && census.n > 0)
+        memcpy(counts, census.counts, census.n * sizeof *counts);
+    *facts = (struct model_facts){census.n_ops, union_bytes(&census), counts, census.n};
+    free(census.counts);
+    free(census.blobs);
+    return is_done;
+}

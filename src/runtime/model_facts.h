@@ -1,0 +1,19 @@
+/* What there is to say of a model without running it: how many ops of which kind, bytes of weights.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_RUNTIME_MODEL_FACTS_H
+#define IRRUN_RUNTIME_MODEL_FACTS_H
+
+#include "ir/ir_builder.h"
+
+struct model_facts {
+    size_t n_ops;
+    uint64_t weights_bytes; /* a blob that several Consts share counts once */
+    const struct irrun_op_count *op_counts;
+    size_t n_op_counts;
+};
+
+/* Everything lies in the model's arena. */
+bool model_facts_collect(struct ir_model *model, struct model_facts *facts,
+                         struct irrun_error *err);
+
+#endif

@@ -1,0 +1,150 @@
+/* What inputs and outputs are called. The rules are those of cli.md, "Names".
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/ports.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "ops/op.h"
+#include "ops/op_state.h"
+
+bool ports_of_inputs(const struct graph *graph, struct arena *arena, struct ports *ports,
+                     struct irrun_error *err)
+{
+    ports->is_output = false;
+    ports->n = graph->n_parameters;
+    ports->items = arena_alloc_array(arena, ports->n, sizeof *ports->items, err);
+    if (!ports->items)
+        return false;
+    for (size_t i = 0; i < ports->n; i++) {
+        const struct op *op = &graph->ops[graph->parameters[i]];
+        const struct parameter_attrs *attrs = op->attrs;
+        const struct value *value = &graph->values[op->first_output];
+        ports->items[i] = (struct irrun_port){
+            .name = op->name, .names = value->names, .n_names = value->n_names,
+            .dtype = attrs->element_type, .shape = attrs->shape,
+            .line = op->line, .column = op->column};
+    }
+    return true;
+}
+
+static char *layer_port_name(const struct op *op, uint32_t port, struct arena *arena,
+                             struct irrun_error *err)
+{
+    if (op->n_outputs <= 1)
+        return arena_strdup(arena, op->name, err);
+    size_t size = strlen(op->name) + 16;
+    char *name = arena_alloc(arena, size, err);
+    if (name)
+        snprintf(name, size, "%s:%u", op->name, port);
+    return name;
+}
+
+static bool is_fed_already(const struct graph *graph, size_t result, uint32_t value_id)
+{
+    for (size_t i = 0; i < result; i++) {
+        const struct op *op = &graph->ops[graph->results[i]];
+        if (op->n_inputs > 0 && op_input(graph, op, 0) == value_id)
+            return true;
+    }
+    return false;
+}
+
+static bool name_output(const struct graph *graph, size_t index, struct arena *arena,
+                        struct irrun_port *port, struct irrun_error *err)
+{
+    const struct op *result = &graph->ops[graph->results[index]];
+    *port = (struct irrun_port){.name = result->name, .dtype = IRRUN_DYNAMIC,
+                                .shape = partial_shape_any(),
+                                .line = result->line, .column = result->column};
+    if (result->n_inputs == 0)
+        return true;
+    uint32_t value_id = op_input(graph, result, 0);
+    const struct value *value = &graph->values[value_id];
+    const char *layer_name =
+        layer_port_name(value_producer(graph, value_id), value->port, arena, err);
+    const char **names =
+        arena_alloc_array(arena, (size_t)value->n_names + result->n_output_names + 2,
+                          sizeof *names, err);
+    if (!layer_name || !names)
+        return false;
+    if (!is_fed_already(graph, index, value_id))
+        port->name = value->n_names > 0 ? value->names[0] : layer_name;
+    for (uint32_t i = 0; i < value->n_names; i++)
+        names[port->n_names++] = value->names[i];
+    for (uint32_t i = 0; i < result->n_output_names; i++)
+        names[port->n_names++] = result->output_names[i];
+    names[port->n_names++] = result->name;
+    names[port->n_names++] = layer_name;
+    port->names = names;
+    return true;
+}
+
+bool ports_of_outputs(const struct graph *graph, struct arena *arena, struct ports *ports,
+                      struct irrun_error *err)
+{
+    ports->is_output = true;
+    ports->n = graph->n_results;
+    ports->items = arena_alloc_array(arena, ports->n, sizeof *ports->items, err);
+    if (!ports->items)
+        return false;
+    for (size_t i = 0; i < ports->n; i++)
+        if (!name_output(graph, i, arena, &ports->items[i], err))
+            return false;
+    return true;
+}
+
+static bool is_alias(const struct irrun_port *port, const char *name)
+{
+    for (size_t i = 0; i < port->n_names; i++)
+        if (strcmp(port->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool parse_ordinal(const char *name, size_t n, size_t *index)
+{
+    int64_t number;
+    if (name[0] != '@' || !text_to_i64(name + 1, strlen(name + 1), &number) || number < 0 ||
+        (uint64_t)number >= n)
+        return false;
+    *index = (size_t)number;
+    return true;
+}
+
+static bool fail_unknown(const struct ports *ports, const char *name, struct irrun_error *err)
+{
+    const char *what = ports->is_output ? "output" : "input";
+    if (ports->n == 0)
+        return fail(err, IRRUN_USAGE, "no %s \"%s\": the model has no %ss", what, name, what);
+    fail(err, IRRUN_USAGE, "no %s \"%s\"; the model has:", what, name);
+    for (size_t i = 0; i < ports->n && i < 20; i++)
+        fail_more(err, "\n  @%zu %s", i, ports->items[i].name);
+    if (ports->n > 20)
+        fail_more(err, "\n  and %zu more", ports->n - 20);
+    return false;
+}
+
+bool ports_find(const struct ports *ports, const char *name, size_t *index,
+                struct irrun_error *err)
+{
+    size_t n_found = 0;
+    for (size_t i = 0; i < ports->n; i++)
+        if (strcmp(ports->items[i].name, name) == 0 && n_found++ == 0)
+            *index = i;
+    if (n_found == 0)
+        for (size_t i = 0; i < ports->n; i++)
+            if (is_alias(&ports->items[i], name) && n_found++ == 0)
+                *index = i;
+    if (n_found == 1 || (n_found == 0 && parse_ordinal(name, ports->n, index)))
+        return true;
+    if (n_found == 0)
+        return fail_unknown(ports, name, err);
+    fail(err, IRRUN_USAGE, "\"%s\" fits %zu %ss:", name, n_found,
+         ports->is_output ? "output" : "input");
+    for (size_t i = 0; i < ports->n; i++)
+        if (strcmp(ports->items[i].name, name) == 0 || is_alias(&ports->items[i], name))
+            fail_more(err, "\n  @%zu %s", i, ports->items[i].name);
+    return fail_hint(err, "name one by its place, as @%zu", *index);
+}

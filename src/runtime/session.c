@@ -1,0 +1,164 @@
+/* One run of iterations. An iteration whose shapes did not change goes straight to its steps.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct session *session_new(struct model *model, struct irrun_error *err)
+{
+    struct session *session = calloc(1, sizeof *session);
+    if (!session) {
+        fail_memory(err, sizeof *session);
+        return NULL;
+    }
+    session->model = model;
+    size_t n = model->graph->n_parameters ? model->graph->n_parameters : 1;
+    session->inputs = calloc(n, sizeof *session->inputs);
+    session->input_pointers = calloc(n, sizeof *session->input_pointers);
+    session->has_input = calloc(n, sizeof *session->has_input);
+    session->n_missing = model->graph->n_parameters;
+    bool is_done = session->inputs && session->input_pointers && session->has_input;
+    if (!is_done)
+        fail_memory(err, n * sizeof *session->inputs);
+    for (size_t i = 0; is_done && i < n; i++)
+        session->input_pointers[i] = &session->inputs[i];
+    if (is_done && variables_new(&session->variables, model, err))
+        session->root = runner_new(session, model->graph, false, NULL, err);
+    if (!session->root) {
+        session_free(session);
+        return NULL;
+    }
+    return session;
+}
+
+void session_free(struct session *session)
+{
+    if (!session)
+        return;
+    runner_free(session->root);
+    variables_free(&session->variables);
+    free(session->inputs);
+    free(session->input_pointers);
+    free(session->has_input);
+    free(session);
+}
+
+bool session_set_input(struct session *session, const struct irrun_port *port, size_t index,
+                       const struct irrun_tensor *tensor, struct irrun_error *err)
+{
+    struct irrun_tensor *input = &session->inputs[index];
+    if (session->has_input[index] && input->dtype == tensor->dtype &&
+        shape_equals(&input->shape, &tensor->shape)) {
+        input->data = tensor->data;
+        return true;
+    }
+    if (tensor->dtype != port->dtype || !partial_shape_admits(&port->shape, &tensor->shape)) {
+        char found[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES];
+        struct place place = {session->model->graph->file, port->line, port->column};
+        return fail_at(err, IRRUN_DATA, place, "input \"%s\" is %s %s, but is given %s %s",
+                       port->name, irrun_dtype_name(port->dtype),
+                       partial_shape_format(&port->shape, wanted),
+                       irrun_dtype_name(tensor->dtype), shape_format(&tensor->shape, found));
+    }
+    *input = *tensor;
+    session->n_missing -= !session->has_input[index];
+    session->has_input[index] = true;
+    session->is_input_changed = true;
+    return true;
+}
+
+/* An input that was not set but can have only one shape is planned with that. */
+static bool fill_shape(struct session *session, const struct irrun_port *port, size_t index,
+                       struct irrun_error *err)
+{
+    struct irrun_tensor *input = &session->inputs[index];
+    input->dtype = port->dtype;
+    if (partial_shape_to_shape(&port->shape, &input->shape))
+        return true;
+    char text[SHAPE_TEXT_BYTES];
+    struct place place = {session->model->graph->file, port->line, port->column};
+    fail_at(err, IRRUN_USAGE, place, "the shape of input \"%s\", %s, is not known", port->name,
+            partial_shape_format(&port->shape, text));
+    return fail_hint(err, "give it with data or with --shape");
+}
+
+bool session_plan(struct session *session, const struct ports *inputs, struct irrun_error *err)
+{
+    for (size_t i = 0; i < inputs->n; i++)
+        if (!session->has_input[i] && !fill_shape(session, &inputs->items[i], i, err))
+            return false;
+    if (!runner_choose_plan(session->root, session->input_pointers, err))
+        return false;
+    session->is_input_changed = false;
+    session->variables.is_shape_changed = false;
+    return true;
+}
+
+static bool fail_missing(const struct session *session, const struct ports *inputs,
+                         struct irrun_error *err)
+{
+    fail(err, IRRUN_USAGE, "%zu of %zu inputs %s no value:", session->n_missing, inputs->n,
+         session->n_missing == 1 ? "has" : "have");
+    for (size_t i = 0; i < inputs->n; i++)
+        if (!session->has_input[i])
+            fail_more(err, "\n  @%zu %s", i, inputs->items[i].name);
+    return false;
+}
+
+bool session_run(struct session *session, const struct ports *inputs, struct irrun_error *err)
+{
+    if (session->n_missing > 0)
+        return fail_missing(session, inputs, err);
+    struct variables *variables = &session->variables;
+    bool has_plan =
+        session->root->plan && !session->is_input_changed && !variables->is_shape_changed;
+    if (!has_plan && !session_plan(session, inputs, err))
+        return false;
+    if (!runner_execute(session->root, session->input_pointers, err)) {
+        variables_roll_back(variables);
+        return false;
+    }
+    variables_commit(variables);
+    return true;
+}
+
+bool session_set_variable(struct session *session, size_t index,
+                          const struct irrun_tensor *tensor, struct irrun_error *err)
+{
+    const struct variable_decl *decl = &session->model->variables[index];
+    bool fits_type = decl->dtype == IRRUN_DYNAMIC || decl->dtype == tensor->dtype;
+    if (!fits_type || !partial_shape_admits(&decl->shape, &tensor->shape)) {
+        char found[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES];
+        return fail_at(err, IRRUN_DATA, op_place(decl->graph, decl->read),
+                       "variable \"%s\" is %s %s, but is given %s %s", decl->id,
+                       irrun_dtype_name(decl->dtype), partial_shape_format(&decl->shape, wanted),
+                       irrun_dtype_name(tensor->dtype), shape_format(&tensor->shape, found));
+    }
+    return variable_set(&session->variables, (uint32_t)index, tensor, err);
+}
+
+static size_t plan_bytes(const struct plan *plan)
+{
+    size_t sum = plan->block_bytes;
+    for (uint32_t i = 0; i < plan->n_continuations; i++)
+        sum += plan_bytes(plan->continuations[i]);
+    return sum;
+}
+
+size_t session_arena_bytes(const struct session *session)
+{
+    size_t sum = 0;
+    for (uint32_t i = 0; i < session->root->n_plans; i++)
+        sum += plan_bytes(session->root->plans[i]);
+    return sum;
+}
+
+size_t session_state_bytes(const struct session *session)
+{
+    size_t sum = 0;
+    for (uint32_t i = 0; i < session->variables.n; i++)
+        for (int b = 0; b < 3; b++)
+            sum += session->variables.items[i].capacity[b];
+    return sum;
+}
