@@ -244,6 +244,20 @@ static bool convert_directly(enum irrun_dtype from_dtype, const unsigned char *r
     return true;
 }
 
+/* The types that convert_directly knows and f32 holds exactly. */
+#define TYPES_VIA_F32                                                                              \
+    (TYPES_HALF | TYPES_BOOLEAN | TYPE_BIT(IRRUN_I4) | TYPE_BIT(IRRUN_I8) | TYPE_BIT(IRRUN_U4) |   \
+     TYPE_BIT(IRRUN_U8) | TYPE_BIT(IRRUN_NF4))
+
+/* Decompression of weights to f16 is worth it. */
+static void convert_block_to_half(enum irrun_dtype from, const unsigned char *source,
+                                  enum irrun_dtype to, unsigned char *target, size_t n)
+{
+    unsigned char floats[BLOCK * sizeof(float)];
+    convert_directly(from, source, IRRUN_F32, floats, n);
+    convert_directly(IRRUN_F32, floats, to, target, n);
+}
+
 static void convert_apart(enum irrun_dtype from, const unsigned char *source, enum irrun_dtype to,
                           unsigned char *target, size_t n)
 {
@@ -251,8 +265,11 @@ static void convert_apart(enum irrun_dtype from, const unsigned char *source, en
         return;
     for (size_t first = 0; first < n; first += BLOCK) {
         size_t n_block = n - first < BLOCK ? n - first : BLOCK;
-        convert_block(from, source + first * dtype_size(from), to, target + first * dtype_size(to),
-                      n_block);
+        const unsigned char *block = source + first * dtype_size(from);
+        if (dtype_is_half(to) && (TYPES_VIA_F32 & TYPE_BIT(from)) != 0)
+            convert_block_to_half(from, block, to, target + first * dtype_size(to), n_block);
+        else
+            convert_block(from, block, to, target + first * dtype_size(to), n_block);
     }
 }
 

@@ -22,16 +22,24 @@ static inline float float_of(uint32_t bits)
 /* 127 - 15: what the exponents of f32 and f16 differ by. */
 #define F16_REBIAS (UINT32_C(112) << 23)
 
+/* is_first ? a : b, in a form that compilers leave without a branch. */
+static inline uint32_t choose(int is_first, uint32_t a, uint32_t b)
+{
+    uint32_t mask = 0 - (uint32_t)is_first;
+    return (a & mask) | (b & ~mask);
+}
+
 static inline float widen_f16(uint16_t bits)
 {
     uint32_t magnitude = (uint32_t)(bits & 0x7FFF) << 13; /* exponent and mantissa in f32's place */
     uint32_t normal = magnitude + F16_REBIAS;
+    uint32_t quiet = choose(magnitude > 0x0F800000, 0x00400000, 0);
+    uint32_t special = 0x7F800000 | magnitude | quiet;
     /* 2^-14 * (1 + m) - 2^-14 = 2^-14 * m: subnormals become normal in f32. */
     uint32_t smallest = UINT32_C(113) << 23;
     uint32_t subnormal = bits_of(float_of(smallest + magnitude) - float_of(smallest));
-    uint32_t special = 0x7F800000 | magnitude | (magnitude > 0x0F800000 ? 0x00400000 : 0);
-    uint32_t wide = magnitude >= 0x0F800000 ? special : normal;
-    wide = magnitude < 0x00800000 ? subnormal : wide;
+    uint32_t wide = choose(magnitude >= 0x0F800000, special, normal);
+    wide = choose(magnitude < 0x00800000, subnormal, wide);
     return float_of(wide | (uint32_t)(bits & 0x8000) << 16);
 }
 
@@ -42,12 +50,12 @@ static inline uint16_t narrow_f16(float value)
     /* Half a unit in the last place, less one unless the last place is odd: ties go to even. */
     uint32_t normal = (magnitude - F16_REBIAS + 0xFFF + (magnitude >> 13 & 1)) >> 13;
     /* The last place of 0.5 is 2^-24, as that of f16's subnormals: the addition rounds. */
-    uint32_t below = magnitude < 0x38800000 ? magnitude : 0;
-    uint32_t subnormal = bits_of(float_of(below) + 0.5f) - bits_of(0.5f);
+    int is_small = magnitude < 0x38800000; /* 2^-14 */
+    uint32_t subnormal = bits_of(float_of(choose(is_small, magnitude, 0)) + 0.5f) - bits_of(0.5f);
     uint32_t nan = 0x7E00 | (magnitude >> 13 & 0x3FF);
-    uint32_t narrow = magnitude < 0x38800000 ? subnormal : normal; /* 2^-14 */
-    narrow = magnitude >= 0x477FF000 ? 0x7C00 : narrow;            /* 65520, half way to 65536 */
-    narrow = magnitude > 0x7F800000 ? nan : narrow;
+    uint32_t narrow = choose(is_small, subnormal, normal);
+    narrow = choose(magnitude >= 0x477FF000, 0x7C00, narrow); /* 65520, half way to 65536 */
+    narrow = choose(magnitude > 0x7F800000, nan, narrow);
     return (uint16_t)(narrow | (bits >> 16 & 0x8000));
 }
 
@@ -61,7 +69,7 @@ static inline uint16_t narrow_bf16(float value)
     uint32_t bits = bits_of(value);
     uint32_t rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
     uint32_t nan = bits >> 16 | 0x40;
-    return (uint16_t)((bits & 0x7FFFFFFF) > 0x7F800000 ? nan : rounded);
+    return (uint16_t)choose((bits & 0x7FFFFFFF) > 0x7F800000, nan, rounded);
 }
 
 float f16_to_f32(uint16_t bits)
@@ -84,17 +92,29 @@ uint16_t bf16_from_f32(float value)
     return narrow_bf16(value);
 }
 
+/* Full groups apart: a loop of constant length becomes vectors at -O2 already. */
+#define GROUP 16
 #define CONVERT_N(name, from_type, to_type, convert)                                               \
-    void name(const void *source, void *target, size_t n)                                          \
+    static inline void name##_run(const unsigned char *restrict from, unsigned char *restrict to,  \
+                                  size_t n)                                                        \
     {                                                                                              \
-        const unsigned char *restrict from = source;                                               \
-        unsigned char *restrict to = target;                                                       \
         for (size_t i = 0; i < n; i++) {                                                           \
             from_type value;                                                                       \
             memcpy(&value, from + i * sizeof value, sizeof value);                                 \
             to_type converted = convert(value);                                                    \
             memcpy(to + i * sizeof converted, &converted, sizeof converted);                       \
         }                                                                                          \
+    }                                                                                              \
+    void name(const void *source, void *target, size_t n)                                          \
+    {                                                                                              \
+        const unsigned char *from = source;                                                        \
+        unsigned char *to = target;                                                                \
+        for (; n >= GROUP; n -= GROUP) {                                                           \
+            name##_run(from, to, GROUP);                                                           \
+            from += GROUP * sizeof(from_type);                                                     \
+            to += GROUP * sizeof(to_type);                                                         \
+        }                                                                                          \
+        name##_run(from, to, n);                                                                   \
     }
 
 CONVERT_N(f16_to_f32_n, uint16_t, float, widen_f16)

@@ -76,16 +76,16 @@ void packed_unpack(enum irrun_dtype dtype, const unsigned char *packed, size_t n
     case IRRUN_U3:
         for (size_t i = 0; i < n; i++) {
             const unsigned char *bytes = packed + i / 8 * 3;
-            unsigned low = bytes[i % 8 / 4] >> (6 - i % 4 * 2) & 3u;
-            unsigned high = bytes[2] >> (7 - i % 8) & 1u;
+            unsigned low = (unsigned)bytes[i % 8 / 4] >> (6 - i % 4 * 2) & 3;
+            unsigned high = (unsigned)bytes[2] >> (7 - i % 8) & 1;
             out[i] = (unsigned char)(high << 2 | low);
         }
         break;
     case IRRUN_U6:
         for (size_t i = 0; i < n; i++) {
             const unsigned char *bytes = packed + i / 4 * 3;
-            unsigned low = bytes[i % 4 / 2] >> (4 - i % 2 * 4) & 15u;
-            unsigned high = bytes[2] >> (6 - i % 4 * 2) & 3u;
+            unsigned low = (unsigned)bytes[i % 4 / 2] >> (4 - i % 2 * 4) & 15;
+            unsigned high = (unsigned)bytes[2] >> (6 - i % 4 * 2) & 3;
             out[i] = (unsigned char)(high << 4 | low);
         }
         break;

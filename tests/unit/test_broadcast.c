@@ -1,0 +1,201 @@
+/* tensor/broadcast: merged loops, and every element visited once with the right operands.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tensor/broadcast.h"
+
+#define SHAPE(...)                                                                                 \
+    shape_of(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__})
+
+/* The offset of an operand for element i of the output, dimension by dimension. */
+static int64_t offset_by_definition(const struct irrun_shape *output,
+                                    const struct irrun_shape *shape, int64_t i)
+{
+    int64_t offset = 0, stride = 1;
+    for (uint32_t k = 0; k < output->rank; k++) {
+        uint32_t axis = output->rank - 1 - k;
+        int64_t at = i % output->dims[axis];
+        i /= output->dims[axis];
+        if (k >= shape->rank)
+            continue;
+        int64_t dim = shape->dims[shape->rank - 1 - k];
+        offset += dim == 1 ? 0 : at * stride;
+        stride *= dim;
+    }
+    return offset;
+}
+
+struct walk {
+    const struct broadcast *plan;
+    const struct irrun_shape *const *shapes;
+    int64_t n_visited;
+    int64_t stop_after;
+};
+
+static bool check_run(void *context, const int64_t *offsets)
+{
+    struct walk *walk = context;
+    const struct broadcast *plan = walk->plan;
+    for (int64_t i = 0; i < plan->n_inner; i++) {
+        int64_t element = walk->n_visited + i;
+        for (uint32_t k = 0; k < plan->n_operands; k++)
+            assert_int_equal(offsets[k] + i * plan->inner_strides[k],
+                             offset_by_definition(walk->shapes[0], walk->shapes[k], element));
+    }
+    walk->n_visited += plan->n_inner;
+    return walk->n_visited != walk->stop_after;
+}
+
+/* Runs come in the order of the output, so that the first of them starts where the last ended. */
+static void assert_covers(uint32_t n_operands, const struct irrun_shape *const *shapes)
+{
+    struct broadcast plan;
+    broadcast_plan(&plan, n_operands, shapes);
+    struct walk walk = {&plan, shapes, 0, -1};
+    assert_true(broadcast_walk(&plan, check_run, &walk));
+    assert_int_equal(walk.n_visited, shape_n_elements(shapes[0]));
+    assert_int_equal(plan.inner_strides[0], 1);
+    for (uint32_t k = 0; k < n_operands; k++)
+        assert_in_range(plan.inner_strides[k], 0, 1);
+
+    /* No two neighbouring loops could have been one. */
+    for (uint32_t i = 0; i < plan.rank; i++) {
+        bool is_merged = true;
+        for (uint32_t k = 0; k < n_operands; k++) {
+            bool is_last = i + 1 == plan.rank;
+            int64_t inside = is_last ? plan.inner_strides[k] * plan.n_inner
+                                     : plan.strides[k][i + 1] * plan.dims[i + 1];
+            is_merged = is_merged && plan.strides[k][i] == inside;
+        }
+        assert_false(is_merged);
+        assert_true(plan.dims[i] > 1);
+    }
+}
+
+/* Three operands, each with every choice of stretched dimensions and of missing leading ones. */
+static void visits_every_element_with_its_operands(void **state)
+{
+    (void)state;
+    static const int64_t outputs[][4] = {{2, 3, 4, 5}, {2, 1, 3, 2}, {1, 1, 4, 1}, {1, 1, 1, 1}};
+    for (size_t o = 0; o < 4; o++) {
+        struct irrun_shape output = shape_of(4, outputs[o]);
+        for (unsigned choice = 0; choice < 256; choice++) {
+            struct irrun_shape a = output, b = output;
+            for (uint32_t i = 0; i < 4; i++) {
+                if (choice >> i & 1)
+                    a.dims[i] = 1;
+                if (choice >> (4 + i) & 1)
+                    b.dims[i] = 1;
+            }
+            for (uint32_t n_missing = 0; n_missing <= 4; n_missing++) {
+                struct irrun_shape c = shape_of(4 - n_missing, output.dims + n_missing);
+                const struct irrun_shape *shapes[] = {&output, &a, &b, &c};
+                assert_covers(4, shapes);
+            }
+        }
+    }
+}
+
+static void same_shapes_are_one_run(void **state)
+{
+    (void)state;
+    struct irrun_shape shape = SHAPE(2, 3, 4), other = SHAPE(3, 4);
+    const struct irrun_shape *shapes[] = {&shape, &shape, &shape};
+    struct broadcast plan;
+    broadcast_plan(&plan, 3, shapes);
+    assert_int_equal(plan.rank, 0);
+    assert_int_equal(plan.n_inner, 24);
+    for (int k = 0; k < 3; k++)
+        assert_int_equal(plan.inner_strides[k], 1);
+
+    shapes[1] = &other;
+    broadcast_plan(&plan, 2, shapes);
+    assert_int_equal(plan.rank, 1);
+    assert_int_equal(plan.dims[0], 2);
+    assert_int_equal(plan.n_inner, 12);
+    assert_int_equal(plan.strides[0][0], 12);
+    assert_int_equal(plan.strides[1][0], 0);
+}
+
+static void scalar_operand_stands_still(void **state)
+{
+    (void)state;
+    struct irrun_shape shape = SHAPE(2, 3, 4), scalar = {.rank = 0}, ones = SHAPE(1, 1);
+    const struct irrun_shape *shapes[] = {&shape, &scalar, &ones, &shape};
+    struct broadcast plan;
+    broadcast_plan(&plan, 4, shapes);
+    assert_int_equal(plan.rank, 0);
+    assert_int_equal(plan.n_inner, 24);
+    assert_int_equal(plan.inner_strides[1], 0);
+    assert_int_equal(plan.inner_strides[2], 0);
+    assert_int_equal(plan.inner_strides[3], 1);
+}
+
+static void one_element_is_one_run(void **state)
+{
+    (void)state;
+    struct irrun_shape scalar = {.rank = 0}, ones = SHAPE(1, 1, 1);
+    const struct irrun_shape *shapes[] = {&scalar, &scalar};
+    assert_covers(2, shapes);
+    shapes[0] = &ones;
+    assert_covers(2, shapes);
+}
+
+static bool refuse(void *context, const int64_t *offsets)
+{
+    (void)context;
+    (void)offsets;
+    return false;
+}
+
+static void empty_output_is_never_visited(void **state)
+{
+    (void)state;
+    struct irrun_shape output = SHAPE(3, 0, 2), row = SHAPE(2), one = SHAPE(1, 1);
+    const struct irrun_shape *shapes[] = {&output, &row, &one};
+    struct broadcast plan;
+    broadcast_plan(&plan, 3, shapes);
+    assert_int_equal(plan.n_inner, 0);
+    assert_true(broadcast_walk(&plan, refuse, NULL));
+}
+
+static void stops_when_a_visit_says_so(void **state)
+{
+    (void)state;
+    struct irrun_shape output = SHAPE(3, 2, 5), column = SHAPE(3, 1, 5);
+    const struct irrun_shape *shapes[] = {&output, &column};
+    struct broadcast plan;
+    broadcast_plan(&plan, 2, shapes);
+    struct walk walk = {&plan, shapes, 0, 10};
+    assert_false(broadcast_walk(&plan, check_run, &walk));
+    assert_int_equal(walk.n_visited, 10);
+}
+
+static void takes_the_largest_rank(void **state)
+{
+    (void)state;
+    struct irrun_shape output = {.rank = IRRUN_MAX_RANK}, other = {.rank = IRRUN_MAX_RANK};
+    for (uint32_t i = 0; i < IRRUN_MAX_RANK; i++) {
+        output.dims[i] = 2;
+        other.dims[i] = i % 2 ? 2 : 1;
+    }
+    const struct irrun_shape *shapes[] = {&output, &other};
+    assert_covers(2, shapes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(visits_every_element_with_its_operands),
+        cmocka_unit_test(same_shapes_are_one_run),
+        cmocka_unit_test(scalar_operand_stands_still),
+        cmocka_unit_test(one_element_is_one_run),
+        cmocka_unit_test(empty_output_is_never_visited),
+        cmocka_unit_test(stops_when_a_visit_says_so),
+        cmocka_unit_test(takes_the_largest_rank),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

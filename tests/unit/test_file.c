@@ -1,0 +1,120 @@
+/* base/file: what is mapped, and what is refused.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+static char folder[] = "/tmp/irrun-test-file-XXXXXX";
+static char path[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) && snprintf(path, sizeof path, "%s/x", folder) > 0 ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    return rmdir(folder);
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    remove(path);
+    return 0;
+}
+
+static void write_file(const void *data, size_t size_bytes)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(data, 1, size_bytes, file), size_bytes);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void maps_every_byte(void **state)
+{
+    (void)state;
+    unsigned char data[10001];
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (unsigned char)(i * 7);
+    write_file(data, sizeof data);
+    struct file_map map;
+    struct irrun_error err;
+    error_clear(&err);
+    assert_true(file_map_open(&map, path, &err));
+    assert_int_equal(map.size_bytes, sizeof data);
+    assert_memory_equal(map.data, data, sizeof data);
+    file_map_close(&map);
+    assert_null(map.data);
+    file_map_close(&map);
+}
+
+static void empty_file_has_no_data(void **state)
+{
+    (void)state;
+    write_file("", 0);
+    struct file_map map;
+    struct irrun_error err;
+    error_clear(&err);
+    assert_true(file_map_open(&map, path, &err));
+    assert_int_equal(map.size_bytes, 0);
+    assert_null(map.data);
+    file_map_close(&map);
+}
+
+static void refuses(const char *name, const char *message)
+{
+    struct file_map map;
+    struct irrun_error err;
+    error_clear(&err);
+    assert_false(file_map_open(&map, name, &err));
+    assert_int_equal(err.code, IRRUN_NO_INPUT);
+    assert_string_equal(err.file, name);
+    assert_non_null(strstr(err.message, message));
+    assert_null(map.data);
+    file_map_close(&map);
+}
+
+static void refuses_what_does_not_exist(void **state)
+{
+    (void)state;
+    refuses(path, "cannot be opened: ");
+    refuses("", "cannot be opened: ");
+}
+
+static void refuses_a_folder(void **state)
+{
+    (void)state;
+    refuses(folder, "not a regular file");
+}
+
+/* A plain open would wait for a writer for ever. */
+static void refuses_a_fifo_at_once(void **state)
+{
+    (void)state;
+    assert_int_equal(mkfifo(path, 0600), 0);
+    alarm(10);
+    refuses(path, "not a regular file");
+    alarm(0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(maps_every_byte, remove_file),
+        cmocka_unit_test_teardown(empty_file_has_no_data, remove_file),
+        cmocka_unit_test(refuses_what_does_not_exist),
+        cmocka_unit_test(refuses_a_folder),
+        cmocka_unit_test_teardown(refuses_a_fifo_at_once, remove_file),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
