@@ -1,0 +1,159 @@
+/* kernels/recurrent against the formulas of the specification: all kinds, rules and directions at
+ * sizes that hurt, with unequal lengths and NaN in the padding.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include "recurrent_problem.h"
+
+static void assert_small(const struct problem *problem, const char *engine, double difference,
+                         double limit)
+{
+    const struct recurrent *c = &problem->common;
+    if (!(difference <= limit))
+        fail_test("%s: kind %d, B %zu, T %zu, I %zu, H %zu, D %zu: %g from the formulas\n", engine,
+                  (int)c->kind, c->batch, c->n_steps, c->input_size, c->hidden_size,
+                  c->n_directions, difference);
+}
+
+static void check_problem(struct problem *problem, double limit)
+{
+    solve(problem);
+    assert_small(problem, "f64", difference_f64(problem), 1e-13 + limit * 1e-7);
+    run_f32(problem, gemm_plain_f32);
+    assert_small(problem, "f32, plain", difference_f32(problem), limit);
+    run_f32(problem, gemm_cblas_f32);
+    assert_small(problem, "f32, cblas", difference_f32(problem), limit);
+    problem_free(problem);
+}
+
+static void stays_within_a_millionth_of_the_formulas(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 100, 128};
+    enum { N_SIZES = sizeof sizes / sizeof sizes[0] };
+    random_state = 20;
+    for (int kind = RECURRENT_RNN; kind <= RECURRENT_LSTM; kind++) {
+        for (size_t i = 0; i < N_SIZES; i++) {
+            size_t input_size = sizes[(i * 5 + 3) % N_SIZES], batch = 1 + next_below(3);
+            struct problem problem = problem_new((enum recurrent_kind)kind, batch,
+                                                 1 + next_below(50), input_size, sizes[i], true);
+            check_problem(&problem, 1e-6);
+        }
+    }
+}
+
+/* Relu lets values grow and clip cuts where rounding decides: a little more room. */
+static void obeys_every_rule(void **state)
+{
+    (void)state;
+    random_state = 21;
+    for (int i = 0; i < 300; i++) {
+        struct problem problem =
+            problem_new((enum recurrent_kind)(i % 3), 1 + next_below(5), next_below(9),
+                        next_below(20), 1 + next_below(20), false);
+        check_problem(&problem, 5e-6);
+    }
+}
+
+static void crosses_chunks(void **state)
+{
+    (void)state;
+    static const size_t shapes[][2] = {{1, 95}, {1, 96}, {1, 97}, {1, 200}, {5, 40},
+                                       {48, 5}, {49, 5}, {96, 3}, {97, 3},  {130, 2}};
+    random_state = 22;
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        for (int kind = RECURRENT_RNN; kind <= RECURRENT_LSTM; kind++) {
+            struct problem problem =
+                problem_new((enum recurrent_kind)kind, shapes[i][0], shapes[i][1], 5, 6, true);
+            check_problem(&problem, 1e-6);
+        }
+    }
+}
+
+/* Whatever the others hold, and however long they are, an element's bytes stay the same. */
+static void elements_do_not_influence_each_other(void **state)
+{
+    (void)state;
+    random_state = 23;
+    for (int i = 0; i < 30; i++) {
+        struct problem problem = problem_new((enum recurrent_kind)(i % 3), 4, 30, 9, 11, i % 2);
+        const struct recurrent *c = &problem.common;
+        gemm_f32_fn *gemm = i % 4 < 2 ? gemm_plain_f32 : gemm_cblas_f32;
+        size_t first = c->n_directions * c->n_steps * c->hidden_size; /* floats of an element */
+        size_t one_state = c->n_directions * c->hidden_size;
+        float *y = allocate(first, sizeof *y), *ho = allocate(one_state, sizeof *ho);
+
+        problem.lengths[0] = 1 + next_below(c->n_steps);
+        run_f32(&problem, gemm);
+        memcpy(y, problem.f32[Y], first * sizeof *y);
+        memcpy(ho, problem.f32[HO], one_state * sizeof *ho);
+        poison(problem.f32[X] + c->n_steps * c->input_size, 3 * c->n_steps * c->input_size);
+        poison(problem.f32[H0] + one_state, 3 * one_state);
+        poison(problem.f32[C0] + one_state, 3 * one_state);
+        for (size_t b = 1; b < 4; b++)
+            problem.lengths[b] = next_below(c->n_steps + 1);
+        run_f32(&problem, gemm);
+        assert_memory_equal(y, problem.f32[Y], first * sizeof *y);
+        assert_memory_equal(ho, problem.f32[HO], one_state * sizeof *ho);
+        free(y);
+        free(ho);
+        problem_free(&problem);
+    }
+}
+
+static void no_step_gives_zeros(void **state)
+{
+    (void)state;
+    random_state = 24;
+    for (int kind = RECURRENT_RNN; kind <= RECURRENT_LSTM; kind++) {
+        struct problem problem = problem_new((enum recurrent_kind)kind, 3, 0, 4, 5, true);
+        run_f32(&problem, gemm_plain_f32);
+        for (size_t i = 0; i < problem.n[HO]; i++)
+            assert_true(problem.f32[HO][i] == 0 && !signbit(problem.f32[HO][i]));
+        check_problem(&problem, 0);
+    }
+}
+
+static void large_arguments_saturate(void **state)
+{
+    (void)state;
+    random_state = 25;
+    for (int kind = RECURRENT_RNN; kind <= RECURRENT_LSTM; kind++) {
+        struct problem problem = problem_new((enum recurrent_kind)kind, 2, 5, 4, 6, true);
+        for (size_t i = 0; i < problem.n[W]; i++)
+            put(&problem, W, i, problem.f64[W][i] * 1e6);
+        check_problem(&problem, 1e-6);
+    }
+}
+
+static void scratch_memory_does_not_grow_with_time(void **state)
+{
+    (void)state;
+    struct recurrent_f32 layout = {.common = {.kind = RECURRENT_LSTM,
+                                              .batch = 2,
+                                              .n_steps = 1000,
+                                              .input_size = 64,
+                                              .hidden_size = 32,
+                                              .n_directions = 2}};
+    assert_true(recurrent_f32_lay_out(&layout));
+    size_t before = layout.scratch_bytes;
+    layout.common.n_steps = 1000000000;
+    assert_true(recurrent_f32_lay_out(&layout));
+    assert_int_equal(layout.scratch_bytes, before);
+    layout.common.batch = SIZE_MAX / 64;
+    assert_false(recurrent_f32_lay_out(&layout));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stays_within_a_millionth_of_the_formulas),
+        cmocka_unit_test(obeys_every_rule),
+        cmocka_unit_test(crosses_chunks),
+        cmocka_unit_test(elements_do_not_influence_each_other),
+        cmocka_unit_test(no_step_gives_zeros),
+        cmocka_unit_test(large_arguments_saturate),
+        cmocka_unit_test(scratch_memory_does_not_grow_with_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
