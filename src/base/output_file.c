@@ -186,6 +186,12 @@ bool output_file_is_terminal(const struct output_file *out)
     return isatty(out->fd) == 1;
 }
 
+bool output_file_is_pipe(const struct output_file *out)
+{
+    struct stat status;
+    return fstat(out->fd, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+}
+
 /* ---- Writing ----------------------------------------------------------------------------------*/
 
 static bool fail_write(const struct output_file *out, int reason, struct irrun_error *err)

@@ -42,8 +42,8 @@ bool output_file_finish(struct output_file *out, struct irrun_error *err);
 /* Removes what was written, as far as that is possible. A zeroed or finished *out is allowed. */
 void output_file_abort(struct output_file *out);
 
-/* True for a terminal. */
 bool output_file_is_terminal(const struct output_file *out);
+bool output_file_is_pipe(const struct output_file *out); /* or a socket */
 
 /* An unnamed file beside `path` (or where temporaries go, for standard output), which vanishes
  * with its descriptor; IRRUN_CANT_CREATE. */

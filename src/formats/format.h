@@ -153,8 +153,14 @@ struct record_label {
 bool writer_write(struct writer *writer, size_t output, const struct irrun_tensor *record,
                   const struct record_label *label, struct irrun_error *err);
 
-/* The sequence is complete: what was joined, and ark's array, is written. */
-bool writer_end_sequence(struct writer *writer, const char *sequence, struct irrun_error *err);
+/* What the records of an output would be, for files of shapes when none comes: an npy stack of
+ * none is [0, …]. Without it, no record at all is IRRUN_DATA in npy and npz. */
+void writer_expect(struct writer *writer, size_t output, enum irrun_dtype dtype,
+                   const struct irrun_shape *shape);
+
+/* The sequence is complete: what was joined, and ark's array, is written. A record of another
+ * sequence does it too. */
+bool writer_end_sequence(struct writer *writer, struct irrun_error *err);
 
 /* Ends the last sequence if need be, completes the file, gives it its name. Frees the writer in any
  * case; after a failure no output file is left. */

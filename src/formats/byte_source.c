@@ -1,0 +1,206 @@
+/* Bytes from a file, a pipe or a member of an archive, through one buffer.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "formats/byte_source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool fail_read(const struct byte_source *source, int reason, struct irrun_error *err)
+{
+    return fail_at(err, IRRUN_NO_INPUT, (struct place){source->path, 0, 0}, "cannot be read: %s",
+                   strerror(reason));
+}
+
+static bool read_file(struct byte_source *source, void *data, size_t n, size_t *n_read,
+                      struct irrun_error *err)
+{
+    /* The kernel takes no more than this at a time anyway. */
+    const size_t max_bytes = (size_t)1 << 30;
+    for (;;) {
+        ssize_t got = read(source->fd, data, n < max_bytes ? n : max_bytes);
+        if (got >= 0) {
+            *n_read = (size_t)got;
+            return true;
+        }
+        if (errno == EAGAIN) {
+            struct pollfd wait = {.fd = source->fd, .events = POLLIN};
+            if (poll(&wait, 1, -1) > 0)
+                continue;
+        }
+        if (errno != EINTR)
+            return fail_read(source, errno, err);
+    }
+}
+
+static bool seek_file(struct byte_source *source, uint64_t offset, struct irrun_error *err)
+{
+    if (lseek(source->fd, (off_t)(source->first_offset + offset), SEEK_SET) < 0)
+        return fail_read(source, errno, err);
+    return true;
+}
+
+static void close_file(struct byte_source *source)
+{
+    if (source->fd > STDIN_FILENO)
+        close(source->fd);
+}
+
+static const struct byte_origin file_origin = {read_file, seek_file, close_file};
+
+static bool examine_file(struct byte_source *source, struct irrun_error *err)
+{
+    struct stat status;
+    if (fstat(source->fd, &status) != 0)
+        return fail_read(source, errno, err);
+    if (S_ISDIR(status.st_mode))
+        return fail_read(source, EISDIR, err);
+    off_t here = S_ISREG(status.st_mode) ? lseek(source->fd, 0, SEEK_CUR) : -1;
+    /* What /proc holds says that it is empty, and is not. */
+    if (here < 0 || status.st_size == 0)
+        return true;
+    source->can_seek = source->can_rewind = true;
+    source->first_offset = (uint64_t)here;
+    source->size_bytes = here < status.st_size ? (uint64_t)(status.st_size - here) : 0;
+    return true;
+}
+
+bool source_open_file(struct byte_source *source, const char *path, const char *shown_path,
+                      struct irrun_error *err)
+{
+    *source = (struct byte_source){.origin = &file_origin, .path = shown_path, .fd = STDIN_FILENO};
+    source->size_bytes = UINT64_MAX;
+    if (strcmp(path, "-") != 0)
+        source->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (source->fd < 0)
+        return fail_at(err, IRRUN_NO_INPUT, (struct place){shown_path, 0, 0},
+                       "cannot be opened: %s", strerror(errno));
+    return examine_file(source, err) && source_open(source, err);
+}
+
+bool source_open(struct byte_source *source, struct irrun_error *err)
+{
+    source->buffer = malloc(SOURCE_BUFFER_BYTES);
+    return source->buffer || fail_memory(err, SOURCE_BUFFER_BYTES);
+}
+
+void source_close(struct byte_source *source)
+{
+    if (source->origin)
+        source->origin->close(source);
+    free(source->buffer);
+    *source = (struct byte_source){.fd = -1};
+}
+
+bool source_more(struct byte_source *source, struct irrun_error *err)
+{
+    if (source->start != 0) {
+        memmove(source->buffer, source_bytes(source), source_available(source));
+        source->end -= source->start;
+        source->start = 0;
+    }
+    size_t room = SOURCE_BUFFER_BYTES - source->end;
+    if (room == 0 || source->is_at_end)
+        return true;
+    size_t n_read = 0;
+    if (!source->origin->read(source, source->buffer + source->end, room, &n_read, err))
+        return false;
+    source->is_at_end = n_read == 0;
+    source->end += n_read;
+    return true;
+}
+
+bool source_want(struct byte_source *source, size_t n, struct irrun_error *err)
+{
+    while (source_available(source) < n && !source->is_at_end)
+        if (!source_more(source, err))
+            return false;
+    return true;
+}
+
+static size_t take_buffered(struct byte_source *source, unsigned char *data, size_t n)
+{
+    size_t n_ready = source_available(source);
+    n = n < n_ready ? n : n_ready;
+    if (data && n != 0)
+        memcpy(data, source_bytes(source), n);
+    source_consume(source, n);
+    return n;
+}
+
+static bool skip(struct byte_source *source, size_t n, size_t *n_skipped, struct irrun_error *err)
+{
+    size_t done = take_buffered(source, NULL, n);
+    uint64_t left = source_left(source);
+    if (source->can_seek && left != UINT64_MAX && done < n) {
+        uint64_t step = n - done < left ? n - done : left;
+        if (!source->origin->seek(source, source->offset + step, err))
+            return false;
+        source->offset += step;
+        done += (size_t)step;
+    }
+    while (done < n && !source->is_at_end) {
+        if (!source_more(source, err))
+            return false;
+        done += take_buffered(source, NULL, n - done);
+    }
+    *n_skipped = done;
+    return true;
+}
+
+bool source_read(struct byte_source *source, void *data, size_t n, size_t *n_read,
+                 struct irrun_error *err)
+{
+    if (data == NULL)
+        return skip(source, n, n_read, err);
+    unsigned char *at = data;
+    size_t done = take_buffered(source, at, n);
+    while (done < n && !source->is_at_end) {
+        size_t got = 0;
+        if (n - done >= SOURCE_BUFFER_BYTES) {
+            if (!source->origin->read(source, at + done, n - done, &got, err))
+                return false;
+            source->is_at_end = got == 0;
+            source->offset += got;
+        } else {
+            if (!source_more(source, err))
+                return false;
+            got = take_buffered(source, at + done, n - done);
+        }
+        done += got;
+    }
+    *n_read = done;
+    return true;
+}
+
+uint64_t source_left(const struct byte_source *source)
+{
+    if (source->size_bytes == UINT64_MAX)
+        return UINT64_MAX;
+    return source->size_bytes > source->offset ? source->size_bytes - source->offset : 0;
+}
+
+bool source_rewind(struct byte_source *source, struct irrun_error *err)
+{
+    if (!source->origin->seek(source, 0, err))
+        return false;
+    source->start = source->end = 0;
+    source->offset = 0;
+    source->is_at_end = false;
+    return true;
+}
+
+bool fail_source(const struct byte_source *source, struct irrun_error *err, const char *format, ...)
+{
+    char message[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return fail_at_offset(err, IRRUN_DATA, source->path, source->offset, "%s", message);
+}

@@ -1,0 +1,83 @@
+/* Bytes from a file, a pipe or a member of an archive, through one buffer. Knows no formats.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_FORMATS_BYTE_SOURCE_H
+#define IRRUN_FORMATS_BYTE_SOURCE_H
+
+#include "base/error.h"
+
+#define SOURCE_BUFFER_BYTES ((size_t)128 * 1024)
+
+struct byte_source;
+
+/* Where the bytes come from. */
+struct byte_origin {
+    /* Reads 1 … n bytes; *n_read = 0 at the end. */
+    bool (*read)(struct byte_source *source, void *data, size_t n, size_t *n_read,
+                 struct irrun_error *err);
+    /* Goes to `offset`, counted from where the source began. */
+    bool (*seek)(struct byte_source *source, uint64_t offset, struct irrun_error *err);
+    void (*close)(struct byte_source *source);
+};
+
+struct byte_source {
+    const struct byte_origin *origin;
+    void *context; /* the origin's */
+    int fd;        /* of a file; its first byte is at `first_offset` */
+    uint64_t first_offset;
+    const char *path;      /* for messages; borrowed */
+    bool can_seek;         /* to anywhere */
+    bool can_rewind;       /* to the beginning, at least */
+    uint64_t size_bytes;   /* UINT64_MAX: not known beforehand */
+    unsigned char *buffer; /* [SOURCE_BUFFER_BYTES]; what is left: from `start` to `end` */
+    size_t start, end;
+    uint64_t offset; /* of buffer[start] */
+    bool is_at_end;  /* nothing comes behind the buffer */
+};
+
+/* Opens a file, or "-" = standard input. IRRUN_NO_INPUT. `path` is borrowed as the name to show. */
+bool source_open_file(struct byte_source *source, const char *path, const char *shown_path,
+                      struct irrun_error *err);
+
+/* The same buffer for another origin; the caller has set origin, context, path, size_bytes. */
+bool source_open(struct byte_source *source, struct irrun_error *err);
+void source_close(struct byte_source *source);
+
+/* Bytes in the buffer, ready to be looked at in source->buffer + source->start. */
+static inline size_t source_available(const struct byte_source *source)
+{
+    return source->end - source->start;
+}
+
+static inline const unsigned char *source_bytes(const struct byte_source *source)
+{
+    return source->buffer + source->start;
+}
+
+static inline void source_consume(struct byte_source *source, size_t n)
+{
+    source->start += n;
+    source->offset += n;
+}
+
+/* Makes at least n (<= SOURCE_BUFFER_BYTES) bytes available, or all there are; asks for no byte
+ * more from a pipe than it has ready. */
+bool source_want(struct byte_source *source, size_t n, struct irrun_error *err);
+
+/* Makes at least one byte more available, unless the source is at its end or the buffer full. */
+bool source_more(struct byte_source *source, struct irrun_error *err);
+
+/* Reads n bytes, fewer only at the end. `data` NULL: skips them, by seeking if it can. */
+bool source_read(struct byte_source *source, void *data, size_t n, size_t *n_read,
+                 struct irrun_error *err);
+
+/* Bytes that are still to come; UINT64_MAX if nobody knows. */
+uint64_t source_left(const struct byte_source *source);
+
+/* Back to the first byte; only if it can. */
+bool source_rewind(struct byte_source *source, struct irrun_error *err);
+
+/* IRRUN_DATA at the present offset. */
+bool fail_source(const struct byte_source *source, struct irrun_error *err, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+
+#endif

@@ -1,0 +1,236 @@
+/* csv: lines of numbers with commas, blanks or tabs between them; lines that begin with # are
+ * skipped. Reads irrun's own text output too. No quotes, no headings.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "formats/csv_number.h"
+#include "formats/format_methods.h"
+
+/* Longer words are not numbers. */
+#define MAX_WORD_BYTES 1024
+
+struct csv {
+    struct reader reader;
+    bool is_begun;
+    uint32_t line;        /* 1-based, of the next byte; stays at its maximum */
+    uint64_t line_offset; /* where that line begins */
+    bool is_in_row;       /* a number of this line was read */
+};
+
+static bool csv_next(struct reader *reader, struct array_header *header, bool *is_end,
+                     struct irrun_error *err)
+{
+    struct csv *csv = (struct csv *)reader;
+    struct byte_source *source = &reader->source;
+    *is_end = csv->is_begun;
+    *header = (struct array_header){.dtype = IRRUN_DYNAMIC};
+    if (csv->is_begun)
+        return true;
+    csv->is_begun = true;
+    csv->line = 1;
+    /* The mark that some programs put before UTF-8. */
+    if (!source_want(source, 1, err))
+        return false;
+    bool is_marked = source_available(source) != 0 && source_bytes(source)[0] == 0xef;
+    if (is_marked && !source_want(source, 3, err))
+        return false;
+    if (is_marked && source_available(source) >= 3 &&
+        memcmp(source_bytes(source), "\xef\xbb\xbf", 3) == 0)
+        source_consume(source, 3);
+    csv->line_offset = source->offset;
+    return true;
+}
+
+static uint32_t csv_line(const struct reader *reader)
+{
+    return ((const struct csv *)reader)->line;
+}
+
+static struct place place_here(const struct csv *csv)
+{
+    uint64_t column = csv->reader.source.offset - csv->line_offset + 1;
+    return (struct place){csv->reader.path, csv->line,
+                          column < UINT32_MAX ? (uint32_t)column : UINT32_MAX};
+}
+
+static bool fail_word(const struct csv *csv, const char *word, size_t length, const char *why,
+                      enum irrun_dtype dtype, struct irrun_error *err)
+{
+    int shown = (int)(length < 40 ? length : 40);
+    const char *more = length > 40 ? "..." : "";
+    if (strcmp(why, "is not a number") != 0) /* then the type matters */
+        return fail_at(err, IRRUN_DATA, place_here(csv), "\"%.*s%s\" %s: %s was expected", shown,
+                       word, more, why, irrun_dtype_name(dtype));
+    fail_at(err, IRRUN_DATA, place_here(csv), "\"%.*s%s\" %s", shown, word, more, why);
+    if (csv->line == 1)
+        fail_hint(err, "if it is a heading: tail -n +2 FILE | irrun ... -i csv:-");
+    else if (memchr(word, ';', length))
+        fail_hint(err, "numbers are separated by commas, blanks or tabs");
+    return false;
+}
+
+/* ---- Lines ----------------------------------------------------------------------------------- */
+
+/* The next byte without taking it, or -1 at the end. */
+static bool peek(struct csv *csv, int *c, struct irrun_error *err)
+{
+    struct byte_source *source = &csv->reader.source;
+    if (source_available(source) == 0 && !source_more(source, err))
+        return false;
+    *c = source_available(source) == 0 ? -1 : *source_bytes(source);
+    return true;
+}
+
+static void end_line(struct csv *csv)
+{
+    source_consume(&csv->reader.source, 1);
+    csv->line += csv->line != UINT32_MAX;
+    csv->line_offset = csv->reader.source.offset;
+    csv->is_in_row = false;
+}
+
+/* Up to the line's end, or the file's. */
+static bool skip_comment(struct csv *csv, struct irrun_error *err)
+{
+    struct byte_source *source = &csv->reader.source;
+    for (;;) {
+        size_t n = source_available(source);
+        const unsigned char *newline = n ? memchr(source_bytes(source), '\n', n) : NULL;
+        source_consume(source, newline ? (size_t)(newline - source_bytes(source)) : n);
+        if (newline || source->is_at_end)
+            return true;
+        if (!source_more(source, err))
+            return false;
+    }
+}
+
+static bool skip_blanks(struct csv *csv, int *c, struct irrun_error *err)
+{
+    struct byte_source *source = &csv->reader.source;
+    for (;;) {
+        if (!peek(csv, c, err))
+            return false;
+        if (*c != ' ' && *c != '\t' && *c != '\r')
+            return true;
+        source_consume(source, 1);
+    }
+}
+
+/* To the next number of the file, over line ends, comments and one comma; *is_end: there is none. */
+static bool find_number(struct csv *csv, bool *is_end, struct irrun_error *err)
+{
+    bool is_after_comma = false;
+    int c;
+    for (;;) {
+        if (!skip_blanks(csv, &c, err))
+            return false;
+        bool is_line_end = c == '\n' || c == -1;
+        if ((is_line_end && is_after_comma) || (c == ',' && (is_after_comma || !csv->is_in_row)))
+            return fail_at(err, IRRUN_DATA, place_here(csv), "a number is missing here");
+        if (c == '\n') {
+            end_line(csv);
+        } else if (c == '#' && !csv->is_in_row) {
+            if (!skip_comment(csv, err))
+                return false;
+        } else if (c == ',') {
+            is_after_comma = true;
+            source_consume(&csv->reader.source, 1);
+        } else {
+            *is_end = c == -1;
+            return true;
+        }
+    }
+}
+
+static const bool is_separator[256] = {
+    [','] = true, ['\n'] = true, [' '] = true, ['\t'] = true, ['\r'] = true};
+
+/* The word at the front of the buffer, wholly in it. */
+static bool measure_word(struct csv *csv, size_t *length, struct irrun_error *err)
+{
+    struct byte_source *source = &csv->reader.source;
+    size_t n = 0;
+    for (;;) {
+        const unsigned char *bytes = source_bytes(source);
+        size_t n_ready = source_available(source);
+        while (n < n_ready && !is_separator[bytes[n]])
+            n++;
+        *length = n;
+        if (n < n_ready || source->is_at_end || n > MAX_WORD_BYTES)
+            return true;
+        if (!source_more(source, err))
+            return false;
+    }
+}
+
+static bool read_number(struct csv *csv, enum irrun_dtype dtype, void *element,
+                        struct irrun_error *err)
+{
+    size_t length;
+    const char *why = "is not a number";
+    if (!measure_word(csv, &length, err))
+        return false;
+    const char *word = (const char *)source_bytes(&csv->reader.source);
+    if (length > MAX_WORD_BYTES || !csv_number_parse(word, length, dtype, element, &why))
+        return fail_word(csv, word, length, why, dtype, err);
+    source_consume(&csv->reader.source, length);
+    csv->is_in_row = true;
+    return true;
+}
+
+/* A record takes whole lines. */
+static bool end_row(struct csv *csv, size_t n, struct irrun_error *err)
+{
+    int c;
+    if (!skip_blanks(csv, &c, err))
+        return false;
+    if (c == '\n')
+        end_line(csv);
+    if (c == '\n' || c == -1)
+        return true;
+    fail_at(err, IRRUN_DATA, place_here(csv),
+            "the line goes on behind the %zu number%s that make a record", n, n == 1 ? "" : "s");
+    return fail_hint(err, "a record takes one or more whole lines");
+}
+
+static bool csv_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
+                     size_t *n_read, struct irrun_error *err)
+{
+    struct csv *csv = (struct csv *)reader;
+    unsigned char *at = data;
+    unsigned char skipped[sizeof(double)];
+    size_t size_bytes = dtype_size(dtype);
+    for (*n_read = 0; *n_read < n; ++*n_read) {
+        bool is_end = false;
+        if (!find_number(csv, &is_end, err))
+            return false;
+        if (is_end)
+            return true;
+        if (!read_number(csv, dtype, at ? at + *n_read * size_bytes : skipped, err))
+            return false;
+    }
+    return n == 0 || end_row(csv, n, err);
+}
+
+static void csv_forget(struct reader *reader)
+{
+    struct csv *csv = (struct csv *)reader;
+    csv->is_begun = csv->is_in_row = false;
+    csv->line = 0;
+}
+
+const struct reader_methods csv_reader = {.size_bytes = sizeof(struct csv),
+                                          .next = csv_next,
+                                          .read = csv_read,
+                                          .forget = csv_forget,
+                                          .line = csv_line};
+
+static bool csv_write(struct writer *writer, size_t output, const struct irrun_tensor *record,
+                      const struct record_label *label, struct irrun_error *err)
+{
+    (void)output;
+    (void)label;
+    return write_number_rows(&writer->file, record, ',', false, err);
+}
+
+const struct writer_methods csv_writer = {.size_bytes = sizeof(struct writer), .write = csv_write};

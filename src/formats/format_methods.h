@@ -1,0 +1,98 @@
+/* What a format gives to the table: how its reader and its writer work. Only for src/formats.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_FORMATS_FORMAT_METHODS_H
+#define IRRUN_FORMATS_FORMAT_METHODS_H
+
+#include "base/output_file.h"
+#include "formats/byte_source.h"
+#include "formats/format.h"
+
+/* ---- Readers -------------------------------------------------------------------------------- */
+
+/* A format's reader is a struct that begins with this one; zeroed when it is made. */
+struct reader {
+    const struct reader_methods *methods;
+    struct byte_source source;
+    char *path; /* as shown in messages */
+    char *name; /* of the npz member; NULL otherwise */
+};
+
+struct reader_methods {
+    size_t size_bytes; /* of the format's struct */
+    bool (*next)(struct reader *reader, struct array_header *header, bool *is_end,
+                 struct irrun_error *err);
+    /* As reader_read; data NULL: skips. */
+    bool (*read)(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
+                 size_t *n_read, struct irrun_error *err);
+    void (*forget)(struct reader *reader);         /* frees what it holds; ready to begin again */
+    uint32_t (*line)(const struct reader *reader); /* NULL: no lines */
+};
+
+/* A reader of nothing yet: the caller opens reader->source. NULL with *err filled. */
+struct reader *reader_new(const struct reader_methods *methods, const char *path,
+                          struct irrun_error *err);
+
+extern const struct reader_methods npy_reader, raw_reader, csv_reader, ark_reader;
+
+/* ---- Writers -------------------------------------------------------------------------------- */
+
+/* What the records of one output have in common, once the first (or writer_expect) has said it. */
+struct record_form {
+    bool is_known;    /* a record came */
+    bool is_expected; /* writer_expect spoke; until then */
+    enum irrun_dtype dtype;
+    struct irrun_shape shape;
+    uint64_t n_records;
+};
+
+struct joiner;
+
+/* A format's writer is a struct that begins with this one; zeroed when it is made. */
+struct writer {
+    const struct writer_methods *methods;
+    struct output_file file;
+    struct writer_options options;
+    char **names;              /* copies of options.names */
+    char *comment;             /* copy of options.comment */
+    struct record_form *forms; /* one per output */
+    struct joiner *joiners;    /* one per output, if records are joined; else NULL */
+    char *sequence;            /* the one that is being joined */
+};
+
+struct writer_methods {
+    size_t size_bytes;
+    bool needs_whole_sequences; /* stacks are joined in memory before they are written */
+    bool (*open)(struct writer *writer, struct irrun_error *err); /* may be NULL */
+    bool (*write)(struct writer *writer, size_t output, const struct irrun_tensor *record,
+                  const struct record_label *label, struct irrun_error *err);
+    bool (*finish)(struct writer *writer,
+                   struct irrun_error *err); /* before the file; may be NULL */
+    void (*release)(struct writer *writer);  /* may be NULL; also after a failed open */
+};
+
+extern const struct writer_methods npy_writer, npz_writer, raw_writer, csv_writer, text_writer,
+    ark_writer, none_writer;
+
+/* Holds `record` against the earlier ones of its output and counts it; IRRUN_DATA naming both. */
+bool record_form_check(struct writer *writer, size_t output, const struct irrun_tensor *record,
+                       struct irrun_error *err);
+
+/* The shape of n_records of them one above the other; IRRUN_DATA if the rank becomes too large. */
+bool stacked_shape(const struct record_form *form, int64_t n_records, const char *name,
+                   struct irrun_shape *shape, struct irrun_error *err);
+
+/* IRRUN_DATA: a file that needs a shape, and nothing that would say one. */
+bool fail_no_record(const struct writer *writer, size_t output, struct irrun_error *err);
+
+/* Calls `write` with the elements of `record` as format_stored_dtype, in pieces. */
+typedef bool bytes_write_fn(void *context, const void *data, size_t size_bytes,
+                            struct irrun_error *err);
+bool write_stored_elements(const struct irrun_tensor *record, bytes_write_fn *write, void *context,
+                           struct irrun_error *err);
+
+/* A line per last-axis row of `tensor` (one line for 0-D), `separator` between the numbers. Long
+ * tensors are summarised, if asked for, as NumPy does: three at each end of an axis. */
+bool write_number_rows(struct output_file *file, const struct irrun_tensor *tensor, char separator,
+                       bool is_summarised, struct irrun_error *err);
+
+#endif

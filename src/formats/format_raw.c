@@ -1,0 +1,103 @@
+/* raw: the bytes of the elements in this machine's order, nothing else; types below 8 bits take a
+ * byte each.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <string.h>
+
+#include "formats/format_methods.h"
+
+struct raw {
+    struct reader reader;
+    bool is_begun;
+};
+
+static bool raw_next(struct reader *reader, struct array_header *header, bool *is_end,
+                     struct irrun_error *err)
+{
+    (void)err;
+    struct raw *raw = (struct raw *)reader;
+    *is_end = raw->is_begun;
+    raw->is_begun = true;
+    *header = (struct array_header){.dtype = IRRUN_DYNAMIC};
+    return true;
+}
+
+/* What a byte of these types may hold; 0: anything. */
+static unsigned max_code(enum irrun_dtype dtype)
+{
+    switch (dtype) {
+    case IRRUN_U1:
+        return 1;
+    case IRRUN_U2:
+        return 3;
+    case IRRUN_U3:
+        return 7;
+    case IRRUN_U4:
+    case IRRUN_NF4:
+    case IRRUN_F4E2M1:
+        return 15;
+    case IRRUN_U6:
+        return 63;
+    default:
+        return 0;
+    }
+}
+
+static bool is_code(enum irrun_dtype dtype, unsigned char code)
+{
+    if (dtype == IRRUN_I4)
+        return code <= 7 || code >= 0xf8;
+    return max_code(dtype) == 0 || code <= max_code(dtype);
+}
+
+static bool check_bytes(struct reader *reader, enum irrun_dtype dtype, unsigned char *data,
+                        size_t n, struct irrun_error *err)
+{
+    if (dtype == IRRUN_BOOLEAN) {
+        for (size_t i = 0; i < n; i++)
+            data[i] = data[i] != 0;
+        return true;
+    }
+    if (dtype != IRRUN_I4 && max_code(dtype) == 0)
+        return true;
+    for (size_t i = 0; i < n; i++)
+        if (!is_code(dtype, data[i]))
+            return fail_at_offset(err, IRRUN_DATA, reader->path, reader->source.offset - n + i,
+                                  "byte %u is not a value of %s", (unsigned)data[i],
+                                  irrun_dtype_name(dtype));
+    return true;
+}
+
+static bool raw_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
+                     size_t *n_read, struct irrun_error *err)
+{
+    size_t size_bytes = dtype_size(dtype), got = 0;
+    if (n > SIZE_MAX / size_bytes)
+        n = SIZE_MAX / size_bytes;
+    if (!source_read(&reader->source, data, n * size_bytes, &got, err))
+        return false;
+    if (got % size_bytes != 0)
+        return fail_source(&reader->source, err,
+                           "the input ends inside an element: %zu of the %zu bytes of a %s",
+                           got % size_bytes, size_bytes, irrun_dtype_name(dtype));
+    *n_read = got / size_bytes;
+    return data == NULL || check_bytes(reader, dtype, data, *n_read, err);
+}
+
+static void raw_forget(struct reader *reader)
+{
+    ((struct raw *)reader)->is_begun = false;
+}
+
+const struct reader_methods raw_reader = {
+    .size_bytes = sizeof(struct raw), .next = raw_next, .read = raw_read, .forget = raw_forget};
+
+static bool raw_write(struct writer *writer, size_t output, const struct irrun_tensor *record,
+                      const struct record_label *label, struct irrun_error *err)
+{
+    (void)output;
+    (void)label;
+    return output_file_write(&writer->file, record->data, tensor_n_bytes(record), err);
+}
+
+const struct writer_methods raw_writer = {.size_bytes = sizeof(struct writer), .write = raw_write};

@@ -1,0 +1,207 @@
+/* The one table of formats, and what SRC and DST on the command line say of them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "base/text.h"
+#include "formats/format_methods.h"
+
+static const struct format formats[] = {
+    {.name = "text",
+     .read_endings = "",
+     .write_endings = ".txt",
+     .can_write = true,
+     .has_shape = true,
+     .has_keys = true,
+     .is_shared = true,
+     .can_pipe = true,
+     .writer = &text_writer},
+    {.name = "npy",
+     .read_endings = ".npy",
+     .write_endings = ".npy",
+     .can_read = true,
+     .can_write = true,
+     .has_shape = true,
+     .is_binary = true,
+     .can_pipe = true,
+     .reader = &npy_reader,
+     .writer = &npy_writer},
+    {.name = "npz",
+     .read_endings = ".npz",
+     .write_endings = ".npz",
+     .can_read = true,
+     .can_write = true,
+     .has_shape = true,
+     .has_names = true,
+     .is_shared = true,
+     .is_binary = true,
+     .writer = &npz_writer},
+    {.name = "raw",
+     .read_endings = ".raw .bin",
+     .write_endings = ".raw .bin",
+     .can_read = true,
+     .can_write = true,
+     .is_binary = true,
+     .can_pipe = true,
+     .reader = &raw_reader,
+     .writer = &raw_writer},
+    {.name = "csv",
+     .read_endings = ".csv .txt",
+     .write_endings = ".csv",
+     .can_read = true,
+     .can_write = true,
+     .can_pipe = true,
+     .reader = &csv_reader,
+     .writer = &csv_writer},
+    {.name = "none",
+     .read_endings = "",
+     .write_endings = "",
+     .can_write = true,
+     .is_shared = true,
+     .can_pipe = true,
+     .writer = &none_writer},
+};
+#define N_FORMATS (sizeof formats / sizeof formats[0])
+
+size_t format_count(void)
+{
+    return N_FORMATS;
+}
+
+const struct format *format_at(size_t index)
+{
+    return index < N_FORMATS ? &formats[index] : NULL;
+}
+
+static const struct format *find(const char *name, size_t length)
+{
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (strlen(formats[i].name) == length && memcmp(formats[i].name, name, length) == 0)
+            return &formats[i];
+    return NULL;
+}
+
+const struct format *format_find(const char *name)
+{
+    return find(name, strlen(name));
+}
+
+/* ---- SRC and DST ------------------------------------------------------------------------------*/
+
+enum direction { READING, WRITING };
+
+static bool can_go(const struct format *format, enum direction direction)
+{
+    return direction == READING ? format->can_read : format->can_write;
+}
+
+static const char *file_ending(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(slash ? slash : path, '.');
+    return dot ? dot : "";
+}
+
+/* Whether one of the words of `endings` is `ending`, in any letter case. */
+static bool has_ending(const char *endings, const char *ending)
+{
+    char word[16];
+    size_t length = strlen(ending);
+    while (*endings != '\0' && length != 0) {
+        size_t n = strcspn(endings, " ");
+        if (n == length && n < sizeof word) {
+            memcpy(word, endings, n);
+            word[n] = '\0';
+            if (text_equals_ignore_case(word, ending))
+                return true;
+        }
+        endings += n + (endings[n] == ' ');
+    }
+    return false;
+}
+
+static const struct format *format_of_ending(const char *path, enum direction direction)
+{
+    const char *ending = file_ending(path);
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (has_ending(direction == READING ? formats[i].read_endings : formats[i].write_endings,
+                       ending))
+            return &formats[i];
+    return NULL;
+}
+
+/* Appends "npy npz …" to the hint-like list in `text`. */
+static void list_formats(enum direction direction, char *text, size_t size_bytes)
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < N_FORMATS; i++) {
+        if (!can_go(&formats[i], direction))
+            continue;
+        size_t length = strlen(text);
+        size_t n = strlen(formats[i].name);
+        if (length + n + 2 > size_bytes)
+            return;
+        if (length != 0)
+            text[length++] = ' ';
+        memcpy(text + length, formats[i].name, n + 1);
+    }
+}
+
+static bool fail_no_format(const char *text, enum direction direction, struct irrun_error *err)
+{
+    char names[128];
+    list_formats(direction, names, sizeof names);
+    if (strcmp(text, "-") == 0) {
+        fail(err, IRRUN_USAGE, "\"-\" does not say which format it is");
+        return fail_hint(err, "write FORMAT:- with one of: %s", names);
+    }
+    fail(err, IRRUN_USAGE, "\"%s\" does not say which format it is", text);
+    return fail_hint(err, "write FORMAT:%s with one of: %s", text, names);
+}
+
+/* A format named before the first colon, with "," and a variant behind it. */
+static const struct format *named_format(const char *text, const char *colon, bool *is_text_variant)
+{
+    size_t length = (size_t)(colon - text);
+    *is_text_variant = length > 2 && memcmp(colon - 2, ",t", 2) == 0;
+    const struct format *format = find(text, *is_text_variant ? length - 2 : length);
+    /* Only ark has a text form. */
+    return *is_text_variant && format && !format->has_keys ? NULL : format;
+}
+
+static bool parse_spec(const char *text, enum direction direction, struct format_spec *spec,
+                       struct irrun_error *err)
+{
+    *spec = (struct format_spec){.path = text};
+    const char *colon = strchr(text, ':');
+    if (colon)
+        spec->format = named_format(text, colon, &spec->is_text_variant);
+    if (spec->format)
+        spec->path = colon + 1;
+    else
+        spec->format = format_of_ending(text, direction);
+    if (spec->format == NULL)
+        return fail_no_format(text, direction, err);
+    if (!can_go(spec->format, direction)) {
+        fail(err, IRRUN_USAGE, "format %s is only for %s", spec->format->name,
+             direction == READING ? "outputs" : "inputs");
+        return strcmp(spec->format->name, "text") == 0
+                   ? fail_hint(err, "csv:%s reads irrun's text too", spec->path)
+                   : false;
+    }
+    if (spec->path[0] == '\0' && spec->format->writer != &none_writer) {
+        fail(err, IRRUN_USAGE, "\"%s\" has no path", text);
+        return fail_hint(err, "%s- is standard %s", text,
+                         direction == READING ? "input" : "output");
+    }
+    return true;
+}
+
+bool format_parse_source(const char *text, struct format_spec *spec, struct irrun_error *err)
+{
+    return parse_spec(text, READING, spec, err);
+}
+
+bool format_parse_destination(const char *text, struct format_spec *spec, struct irrun_error *err)
+{
+    return parse_spec(text, WRITING, spec, err);
+}

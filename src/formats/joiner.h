@@ -1,0 +1,34 @@
+/* Joins the records of a sequence in memory, along an axis of theirs or a new leading one.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_FORMATS_JOINER_H
+#define IRRUN_FORMATS_JOINER_H
+
+#include "tensor/tensor.h"
+
+/* All zero = empty. */
+struct joiner {
+    enum irrun_dtype dtype;
+    struct irrun_shape shape; /* of the whole so far */
+    uint32_t axis;            /* along which it grows */
+    unsigned char *data;      /* the records one behind the other */
+    size_t n_bytes, capacity;
+    int64_t *lengths; /* of each record along the axis */
+    size_t n_records, lengths_capacity;
+};
+
+/* Appends a copy of `record`; axis may be negative. IRRUN_USAGE for an axis it has not,
+ * IRRUN_DATA for a record that does not fit the earlier ones; `name` is the output's. */
+bool joiner_concat(struct joiner *joiner, const struct irrun_tensor *record, int axis,
+                   const char *name, struct irrun_error *err);
+bool joiner_stack(struct joiner *joiner, const struct irrun_tensor *record, const char *name,
+                  struct irrun_error *err);
+
+bool joiner_is_empty(const struct joiner *joiner);
+
+/* The whole: a view of the joiner's memory. Not for an empty one. */
+bool joiner_result(struct joiner *joiner, struct irrun_tensor *whole, struct irrun_error *err);
+
+void joiner_clear(struct joiner *joiner); /* empty again; keeps its memory for the next sequence */
+void joiner_free(struct joiner *joiner);
+
+#endif

@@ -1,0 +1,322 @@
+/* The header of an npy document: a Python dictionary literal, of which only what NumPy writes is
+ * understood.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "formats/npy_header.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/text.h"
+
+#define MAGIC "\x93NUMPY"
+#define MAGIC_BYTES 6
+
+static bool is_little_endian(void)
+{
+    const uint16_t one = 1;
+    unsigned char first;
+    memcpy(&first, &one, 1);
+    return first == 1;
+}
+
+bool npy_prefix_parse(const unsigned char *prefix, size_t n, size_t *text_offset,
+                      size_t *text_bytes, const char **why)
+{
+    if (n < 10 || memcmp(prefix, MAGIC, MAGIC_BYTES) != 0) {
+        *why = n >= 4 && memcmp(prefix, "PK\3\4", 4) == 0 ? "is an npz archive, not an npy document"
+                                                          : "is not an npy document";
+        return false;
+    }
+    unsigned major = prefix[6];
+    if (major < 1 || major > 3 || prefix[7] != 0) {
+        *why = "is an npy document of an unknown version";
+        return false;
+    }
+    *text_offset = major == 1 ? 10 : 12;
+    if (n < *text_offset) {
+        *why = "ends inside an npy header";
+        return false;
+    }
+    *text_bytes = (size_t)prefix[8] | (size_t)prefix[9] << 8;
+    if (major > 1)
+        *text_bytes |= (size_t)prefix[10] << 16 | (size_t)prefix[11] << 24;
+    if (*text_bytes > NPY_MAX_HEADER_BYTES - *text_offset) {
+        *why = "has an npy header beyond all measure";
+        return false;
+    }
+    return true;
+}
+
+/* ---- The literal ----------------------------------------------------------------------------- */
+
+struct literal {
+    const char *at, *end;
+};
+
+static void skip_blanks(struct literal *literal)
+{
+    while (literal->at < literal->end && strchr(" \t\r\n", *literal->at) && *literal->at != '\0')
+        literal->at++;
+}
+
+static bool take(struct literal *literal, char c)
+{
+    skip_blanks(literal);
+    if (literal->at == literal->end || *literal->at != c)
+        return false;
+    literal->at++;
+    return true;
+}
+
+static bool take_word(struct literal *literal, const char *word)
+{
+    skip_blanks(literal);
+    size_t length = strlen(word);
+    if ((size_t)(literal->end - literal->at) < length || memcmp(literal->at, word, length) != 0)
+        return false;
+    literal->at += length;
+    return true;
+}
+
+/* A string without escapes, in either kind of quotes. */
+static bool take_string(struct literal *literal, const char **text, size_t *length)
+{
+    skip_blanks(literal);
+    if (literal->at == literal->end || (*literal->at != '\'' && *literal->at != '"'))
+        return false;
+    char quote = *literal->at++;
+    *text = literal->at;
+    const char *close = memchr(literal->at, quote, (size_t)(literal->end - literal->at));
+    if (close == NULL)
+        return false;
+    *length = (size_t)(close - literal->at);
+    literal->at = close + 1;
+    return memchr(*text, '\\', *length) == NULL;
+}
+
+static bool fail_header(struct irrun_error *err, const char *what)
+{
+    return fail(err, IRRUN_DATA, "malformed npy header: %s", what);
+}
+
+static bool take_dim(struct literal *literal, int64_t *dim, struct irrun_error *err)
+{
+    skip_blanks(literal);
+    const char *start = literal->at;
+    while (literal->at < literal->end && *literal->at >= '0' && *literal->at <= '9')
+        literal->at++;
+    size_t length = (size_t)(literal->at - start);
+    if (length == 0)
+        return fail_header(err, "a dimension is not a whole number");
+    if (!text_to_i64(start, length, dim))
+        return fail(err, IRRUN_DATA, "npy header: dimension %.*s is beyond counting",
+                    (int)(length < 40 ? length : 40), start);
+    /* Python 2 wrote long integers so. */
+    if (literal->at < literal->end && *literal->at == 'L')
+        literal->at++;
+    return true;
+}
+
+static bool take_shape(struct literal *literal, struct irrun_shape *shape, struct irrun_error *err)
+{
+    if (!take(literal, '('))
+        return fail_header(err, "the shape is not a tuple");
+    shape->rank = 0;
+    while (!take(literal, ')')) {
+        if (shape->rank == IRRUN_MAX_RANK)
+            return fail(err, IRRUN_DATA, "npy header: the array has more than %d dimensions",
+                        IRRUN_MAX_RANK);
+        if (!take_dim(literal, &shape->dims[shape->rank], err))
+            return false;
+        shape->rank++;
+        bool is_followed = take(literal, ',');
+        skip_blanks(literal);
+        if (!is_followed && (literal->at == literal->end || *literal->at != ')'))
+            return fail_header(err, "the shape is not a tuple of numbers");
+        if (!is_followed && shape->rank == 1)
+            return fail_header(err, "the shape is not a tuple");
+    }
+    return true;
+}
+
+/* ---- Types ----------------------------------------------------------------------------------- */
+
+static const struct type_code {
+    const char *code;
+    enum irrun_dtype dtype;
+} type_codes[] = {
+    {"f2", IRRUN_F16}, {"f4", IRRUN_F32}, {"f8", IRRUN_F64}, {"b1", IRRUN_BOOLEAN},
+    {"i1", IRRUN_I8},  {"i2", IRRUN_I16}, {"i4", IRRUN_I32}, {"i8", IRRUN_I64},
+    {"u1", IRRUN_U8},  {"u2", IRRUN_U16}, {"u4", IRRUN_U32}, {"u8", IRRUN_U64},
+};
+#define N_TYPE_CODES (sizeof type_codes / sizeof type_codes[0])
+
+static const struct foreign_kind {
+    char kind;
+    const char *what;
+} foreign_kinds[] = {
+    {'c', "complex numbers"}, {'O', "Python objects"}, {'U', "text"},
+    {'S', "byte strings"},    {'a', "byte strings"},   {'M', "dates"},
+    {'m', "time spans"},      {'V', "raw records"},    {'f', "floats of another size"},
+};
+
+static bool fail_type(const char *descr, size_t length, struct irrun_error *err)
+{
+    int shown = (int)(length < 60 ? length : 60);
+    char kind = length > 1 ? descr[1] : '\0';
+    for (size_t i = 0; i < sizeof foreign_kinds / sizeof foreign_kinds[0]; i++) {
+        if (foreign_kinds[i].kind != kind)
+            continue;
+        fail(err, IRRUN_DATA, "the array holds %s (descr '%.*s'), irrun reads numbers and booleans",
+             foreign_kinds[i].what, shown, descr);
+        return fail_hint(err, kind == 'V' ? "bfloat16 and 8-bit floats: save a.astype('float32')"
+                                          : "convert it with a.astype('float32') or the like");
+    }
+    return fail(err, IRRUN_DATA, "the array has an unknown type (descr '%.*s')", shown, descr);
+}
+
+static bool parse_descr(const char *descr, size_t length, struct npy_header *header,
+                        struct irrun_error *err)
+{
+    bool is_known_order = length == 3 && strchr("<>|=", descr[0]) && descr[0] != '\0';
+    size_t i = 0;
+    while (i < N_TYPE_CODES && !(is_known_order && memcmp(descr + 1, type_codes[i].code, 2) == 0))
+        i++;
+    if (i == N_TYPE_CODES)
+        return fail_type(descr, length, err);
+    header->dtype = type_codes[i].dtype;
+    size_t size_bytes = dtype_size(header->dtype);
+    if (descr[0] == '|' && size_bytes > 1)
+        return fail_header(err, "the type has no byte order");
+    char native = is_little_endian() ? '<' : '>';
+    header->is_swapped = size_bytes > 1 && descr[0] != native && descr[0] != '=';
+    return true;
+}
+
+static bool take_descr(struct literal *literal, struct npy_header *header, struct irrun_error *err)
+{
+    const char *descr;
+    size_t length;
+    skip_blanks(literal);
+    if (literal->at < literal->end && (*literal->at == '[' || *literal->at == '(')) {
+        fail(err, IRRUN_DATA, "the array is structured (its elements are records with fields)");
+        return fail_hint(err, "save the fields as arrays of their own: a['FIELD']");
+    }
+    if (!take_string(literal, &descr, &length))
+        return fail_header(err, "descr is not a string");
+    return parse_descr(descr, length, header, err);
+}
+
+/* ---- The dictionary -------------------------------------------------------------------------- */
+
+enum key { KEY_DESCR, KEY_ORDER, KEY_SHAPE, N_KEYS };
+static const char *const key_names[N_KEYS] = {"descr", "fortran_order", "shape"};
+
+static bool take_value(struct literal *literal, enum key key, struct npy_header *header,
+                       struct irrun_error *err)
+{
+    if (key == KEY_DESCR)
+        return take_descr(literal, header, err);
+    if (key == KEY_SHAPE)
+        return take_shape(literal, &header->shape, err);
+    header->is_fortran = take_word(literal, "True");
+    return header->is_fortran || take_word(literal, "False") ||
+           fail_header(err, "fortran_order is neither True nor False");
+}
+
+static bool take_item(struct literal *literal, struct npy_header *header, unsigned *seen,
+                      struct irrun_error *err)
+{
+    const char *name;
+    size_t length;
+    if (!take_string(literal, &name, &length))
+        return fail_header(err, "a key is not a string");
+    for (unsigned key = 0; key < N_KEYS; key++) {
+        if (strlen(key_names[key]) != length || memcmp(key_names[key], name, length) != 0)
+            continue;
+        if (*seen & 1u << key)
+            return fail_header(err, "a key comes twice");
+        *seen |= 1u << key;
+        if (!take(literal, ':'))
+            return fail_header(err, "a key has no value");
+        return take_value(literal, (enum key)key, header, err);
+    }
+    return fail_header(err, "there are keys beside descr, fortran_order and shape");
+}
+
+/* In Fortran's order, and in C's, at once: one dimension at most is longer than 1. */
+static bool is_either_order(const struct irrun_shape *shape)
+{
+    unsigned n_long = 0;
+    for (uint32_t i = 0; i < shape->rank; i++)
+        n_long += shape->dims[i] != 1;
+    return n_long <= 1;
+}
+
+bool npy_header_parse(const char *text, size_t n, struct npy_header *header,
+                      struct irrun_error *err)
+{
+    struct literal literal = {text, text + n};
+    unsigned seen = 0;
+    if (!take(&literal, '{'))
+        return fail_header(err, "it is not a dictionary");
+    while (!take(&literal, '}')) {
+        if (!take_item(&literal, header, &seen, err))
+            return false;
+        bool is_followed = take(&literal, ',');
+        skip_blanks(&literal);
+        if (!is_followed && (literal.at == literal.end || *literal.at != '}'))
+            return fail_header(err, "the dictionary does not end");
+    }
+    skip_blanks(&literal);
+    if (literal.at != literal.end)
+        return fail_header(err, "something follows the dictionary");
+    if (seen != (1u << N_KEYS) - 1)
+        return fail_header(err, "descr, fortran_order or shape is missing");
+    if (!tensor_size(header->dtype, &header->shape, &header->n_data_bytes)) {
+        char shape[SHAPE_TEXT_BYTES];
+        return fail(err, IRRUN_DATA, "npy header: shape %s is beyond counting",
+                    shape_format(&header->shape, shape));
+    }
+    header->is_fortran = header->is_fortran && !is_either_order(&header->shape);
+    return true;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+static const char *type_code_of(enum irrun_dtype dtype)
+{
+    for (size_t i = 0; i < N_TYPE_CODES; i++)
+        if (type_codes[i].dtype == dtype)
+            return type_codes[i].code;
+    assert(!"a type that format_stored_dtype does not give");
+    return "f4";
+}
+
+void npy_header_format(enum irrun_dtype dtype, const struct irrun_shape *shape, size_t min_bytes,
+                       char out[NPY_WRITTEN_HEADER_BYTES], size_t *n)
+{
+    char order = dtype_size(dtype) == 1 ? '|' : is_little_endian() ? '<' : '>';
+    size_t length = 10;
+    length += (size_t)snprintf(out + length, NPY_WRITTEN_HEADER_BYTES - length,
+                               "{'descr': '%c%s', 'fortran_order': False, 'shape': (", order,
+                               type_code_of(dtype));
+    for (uint32_t i = 0; i < shape->rank; i++)
+        length += (size_t)snprintf(out + length, NPY_WRITTEN_HEADER_BYTES - length, "%s%" PRId64,
+                                   i == 0 ? "" : ", ", shape->dims[i]);
+    length += (size_t)snprintf(out + length, NPY_WRITTEN_HEADER_BYTES - length, "%s), }",
+                               shape->rank == 1 ? "," : "");
+    /* The longest, of 16 dimensions of 19 digits, has some 420 bytes. */
+    size_t total = (length + 1 + 63) / 64 * 64;
+    total = total > min_bytes ? total : min_bytes;
+    assert(total <= NPY_WRITTEN_HEADER_BYTES);
+    memset(out + length, ' ', total - length);
+    out[total - 1] = '\n';
+    memcpy(out, MAGIC "\1", 8); /* the version's 0 is the string's own end */
+    out[8] = (char)(unsigned char)((total - 10) & 0xff);
+    out[9] = (char)(unsigned char)((total - 10) >> 8);
+    *n = total;
+}

@@ -1,0 +1,37 @@
+/* The header of an npy document (NumPy's "NPY format", versions 1.0 to 3.0): to and from text.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_FORMATS_NPY_HEADER_H
+#define IRRUN_FORMATS_NPY_HEADER_H
+
+#include "tensor/tensor.h"
+
+/* magic, version, length of the text: at most this much before the text */
+#define NPY_PREFIX_BYTES 12
+#define NPY_MAX_HEADER_BYTES 65536 /* prefix and text together; longer ones are refused */
+
+struct npy_header {
+    enum irrun_dtype dtype;
+    bool is_swapped; /* the file's byte order is not this machine's */
+    bool is_fortran; /* the first index runs fastest */
+    struct irrun_shape shape;
+    size_t n_data_bytes;
+};
+
+/* Looks at the first NPY_PREFIX_BYTES (fewer: n; 10 suffice for version 1.0): where the text begins
+ * and how long it is. False with a static string in *why. */
+bool npy_prefix_parse(const unsigned char *prefix, size_t n, size_t *text_offset,
+                      size_t *text_bytes, const char **why);
+
+/* Reads the text, a Python dictionary with descr, fortran_order and shape. IRRUN_DATA (not NumPy's
+ * grammar, a shape beyond counting), or an element type that irrun lacks. The
+ * caller says where the file is. */
+bool npy_header_parse(const char *text, size_t n, struct npy_header *header,
+                      struct irrun_error *err);
+
+/* Prefix and text for an array of this machine's byte order; *n is a multiple of 64 and at least
+ * min_bytes. `dtype` is one that format_stored_dtype gives. */
+#define NPY_WRITTEN_HEADER_BYTES 512
+void npy_header_format(enum irrun_dtype dtype, const struct irrun_shape *shape, size_t min_bytes,
+                       char out[NPY_WRITTEN_HEADER_BYTES], size_t *n);
+
+#endif

@@ -1,0 +1,140 @@
+/* What all readers share: opening, closing, skipping, rewinding, reading a whole array.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/format_methods.h"
+
+struct reader *reader_new(const struct reader_methods *methods, const char *path,
+                          struct irrun_error *err)
+{
+    struct reader *reader = calloc(1, methods->size_bytes);
+    char *shown_path = strdup(strcmp(path, "-") == 0 ? "standard input" : path);
+    if (reader == NULL || shown_path == NULL) {
+        free(reader);
+        free(shown_path);
+        fail_memory(err, methods->size_bytes);
+        return NULL;
+    }
+    reader->methods = methods;
+    reader->path = shown_path;
+    return reader;
+}
+
+bool reader_open(const struct format *format, const char *path, struct reader **reader,
+                 struct irrun_error *err)
+{
+    assert(format->reader);
+    *reader = reader_new(format->reader, path, err);
+    if (*reader == NULL)
+        return false;
+    if (source_open_file(&(*reader)->source, path, (*reader)->path, err))
+        return true;
+    reader_close(*reader);
+    *reader = NULL;
+    return false;
+}
+
+void reader_close(struct reader *reader)
+{
+    if (reader == NULL)
+        return;
+    reader->methods->forget(reader);
+    source_close(&reader->source);
+    free(reader->name);
+    free(reader->path);
+    free(reader);
+}
+
+bool reader_next(struct reader *reader, struct array_header *header, bool *is_end,
+                 struct irrun_error *err)
+{
+    *is_end = false;
+    return reader->methods->next(reader, header, is_end, err);
+}
+
+bool reader_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
+                 size_t *n_read, struct irrun_error *err)
+{
+    return reader->methods->read(reader, dtype, data, n, n_read, err);
+}
+
+bool reader_skip(struct reader *reader, enum irrun_dtype dtype, size_t n, size_t *n_skipped,
+                 struct irrun_error *err)
+{
+    return reader->methods->read(reader, dtype, NULL, n, n_skipped, err);
+}
+
+bool reader_can_rewind(const struct reader *reader)
+{
+    return reader->source.can_rewind;
+}
+
+bool reader_rewind(struct reader *reader, struct irrun_error *err)
+{
+    assert(reader_can_rewind(reader));
+    reader->methods->forget(reader);
+    return source_rewind(&reader->source, err);
+}
+
+const char *reader_path(const struct reader *reader)
+{
+    return reader->path;
+}
+
+uint32_t reader_line(const struct reader *reader)
+{
+    return reader->methods->line ? reader->methods->line(reader) : 0;
+}
+
+/* ---- A whole array --------------------------------------------------------------------------- */
+
+#define FIRST_PIECE ((size_t)64 * 1024) /* elements */
+
+/* Reads up to n elements into *data, which grows as they come. */
+static bool read_growing(struct reader *reader, enum irrun_dtype dtype, size_t n,
+                         unsigned char **data, size_t *n_read, struct irrun_error *err)
+{
+    size_t capacity = 0, size_bytes = dtype_size(dtype);
+    *n_read = 0;
+    while (*n_read < n) {
+        size_t step = capacity < FIRST_PIECE ? FIRST_PIECE : capacity;
+        capacity = n - capacity > step ? capacity + step : n;
+        unsigned char *grown = realloc(*data, capacity * size_bytes);
+        if (grown == NULL)
+            return fail_memory(err, capacity * size_bytes);
+        *data = grown;
+        size_t got = 0;
+        if (!reader_read(reader, dtype, grown + *n_read * size_bytes, capacity - *n_read, &got,
+                         err))
+            return false;
+        *n_read += got;
+        if (*n_read < capacity)
+            break;
+    }
+    return true;
+}
+
+bool reader_read_tensor(struct reader *reader, const struct array_header *header,
+                        struct irrun_tensor *tensor, struct irrun_error *err)
+{
+    assert(header->has_shape);
+    size_t n = (size_t)shape_n_elements(&header->shape), n_read = 0;
+    unsigned char *data = NULL;
+    if (n == 0) {
+        data = calloc(1, sizeof(double));
+        if (data == NULL)
+            return fail_memory(err, sizeof(double));
+    }
+    if (!read_growing(reader, header->dtype, n, &data, &n_read, err)) {
+        free(data);
+        return false;
+    }
+    if (n_read < n) {
+        free(data);
+        return fail_source(&reader->source, err, "the array was read in part before");
+    }
+    *tensor = (struct irrun_tensor){header->dtype, header->shape, data};
+    return true;
+}

@@ -1,0 +1,274 @@
+/* What all writers share: opening, the form that records have in common, joining the records of a
+ * sequence, and the end.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/format_methods.h"
+#include "formats/joiner.h"
+
+/* ---- Opening and closing --------------------------------------------------------------------- */
+
+static void writer_free(struct writer *writer)
+{
+    size_t n = writer->options.n_outputs;
+    if (writer->methods->release)
+        writer->methods->release(writer);
+    output_file_abort(&writer->file);
+    for (size_t i = 0; i < n && writer->names; i++)
+        free(writer->names[i]);
+    for (size_t i = 0; i < n && writer->joiners; i++)
+        joiner_free(&writer->joiners[i]);
+    free(writer->names);
+    free(writer->forms);
+    free(writer->joiners);
+    free(writer->comment);
+    free(writer->sequence);
+    free(writer);
+}
+
+void writer_abort(struct writer *writer)
+{
+    if (writer)
+        writer_free(writer);
+}
+
+static bool copy_options(struct writer *writer, const struct writer_options *options,
+                         struct irrun_error *err)
+{
+    size_t n = options->n_outputs;
+    writer->options = *options;
+    writer->names = calloc(n ? n : 1, sizeof *writer->names);
+    writer->forms = calloc(n ? n : 1, sizeof *writer->forms);
+    if (writer->names == NULL || writer->forms == NULL)
+        return fail_memory(err, n * sizeof *writer->forms);
+    for (size_t i = 0; i < n; i++) {
+        writer->names[i] = strdup(options->names[i]);
+        if (writer->names[i] == NULL)
+            return fail_memory(err, strlen(options->names[i]) + 1);
+    }
+    if (options->comment) {
+        writer->comment = strdup(options->comment);
+        if (writer->comment == NULL)
+            return fail_memory(err, strlen(options->comment) + 1);
+    }
+    bool is_joined = options->layout == WRITER_CONCAT ||
+                     (options->layout == WRITER_STACK && writer->methods->needs_whole_sequences);
+    if (!is_joined)
+        return true;
+    writer->joiners = calloc(n ? n : 1, sizeof *writer->joiners);
+    return writer->joiners || fail_memory(err, n * sizeof *writer->joiners);
+}
+
+static bool open_file(struct writer *writer, const struct format *format, const char *path,
+                      struct irrun_error *err)
+{
+    struct output_file *file = &writer->file;
+    if (strcmp(path, "-") == 0 && !format->can_pipe) {
+        fail(err, IRRUN_USAGE, "%s cannot be written to standard output", format->name);
+        return fail_hint(err, "give it a file name, or write npy:-");
+    }
+    if (!output_file_open(file, path, err))
+        return false;
+    file->is_synced = writer->options.is_synced;
+    bool is_text = writer->options.is_text_variant;
+    if (format->is_binary && !is_text && file->is_direct && output_file_is_terminal(file)) {
+        fail(err, IRRUN_USAGE, "%s is not for a terminal", format->name);
+        return fail_hint(err, "write text:- to look at it, or send it to a file or a pipe");
+    }
+    if (!format->can_pipe && file->is_direct && output_file_is_pipe(file))
+        return fail(err, IRRUN_USAGE, "%s cannot be written to a pipe (%s)", format->name, path);
+    return true;
+}
+
+bool writer_open(const struct format *format, const char *path,
+                 const struct writer_options *options, struct writer **writer,
+                 struct irrun_error *err)
+{
+    assert(format->writer);
+    const struct writer_methods *methods = format->writer;
+    struct writer *made = calloc(1, methods->size_bytes);
+    *writer = NULL;
+    if (made == NULL)
+        return fail_memory(err, methods->size_bytes);
+    made->methods = methods;
+    bool needs_file = methods != &none_writer;
+    if (!copy_options(made, options, err) || (needs_file && !open_file(made, format, path, err)) ||
+        (methods->open && !methods->open(made, err))) {
+        writer_free(made);
+        return false;
+    }
+    *writer = made;
+    return true;
+}
+
+/* ---- Records --------------------------------------------------------------------------------- */
+
+void writer_expect(struct writer *writer, size_t output, enum irrun_dtype dtype,
+                   const struct irrun_shape *shape)
+{
+    struct record_form *form = &writer->forms[output];
+    if (!form->is_known)
+        *form = (struct record_form){.dtype = dtype, .shape = *shape, .is_expected = true};
+}
+
+bool record_form_check(struct writer *writer, size_t output, const struct irrun_tensor *record,
+                       struct irrun_error *err)
+{
+    struct record_form *form = &writer->forms[output];
+    if (!form->is_known)
+        *form =
+            (struct record_form){.is_known = true, .dtype = record->dtype, .shape = record->shape};
+    char earlier[SHAPE_TEXT_BYTES], later[SHAPE_TEXT_BYTES];
+    if (form->dtype != record->dtype || !shape_equals(&form->shape, &record->shape)) {
+        fail(err, IRRUN_DATA,
+             "output \"%s\": record %" PRIu64 " is %s %s, those before it are %s %s: %s cannot "
+             "hold both",
+             writer->names[output], form->n_records, irrun_dtype_name(record->dtype),
+             shape_format(&record->shape, later), irrun_dtype_name(form->dtype),
+             shape_format(&form->shape, earlier), writer->file.path);
+        return fail_hint(err, "text, and npy on a pipe, write each record with its own shape");
+    }
+    form->n_records++;
+    return true;
+}
+
+bool stacked_shape(const struct record_form *form, int64_t n_records, const char *name,
+                   struct irrun_shape *shape, struct irrun_error *err)
+{
+    char text[SHAPE_TEXT_BYTES];
+    if (form->shape.rank == IRRUN_MAX_RANK)
+        return fail(err, IRRUN_DATA, "output \"%s\" is %s: a stack would have too many dimensions",
+                    name, shape_format(&form->shape, text));
+    shape->rank = form->shape.rank + 1;
+    shape->dims[0] = n_records;
+    memcpy(shape->dims + 1, form->shape.dims, form->shape.rank * sizeof(int64_t));
+    return true;
+}
+
+bool fail_no_record(const struct writer *writer, size_t output, struct irrun_error *err)
+{
+    return fail(err, IRRUN_DATA, "output \"%s\": there is no record to write to %s",
+                writer->names[output], writer->file.path);
+}
+
+/* The sequence that is being joined is over: writes what came together. */
+static bool write_joined(struct writer *writer, struct irrun_error *err)
+{
+    struct record_label label = {writer->sequence ? writer->sequence : "-", 0};
+    for (size_t i = 0; i < writer->options.n_outputs; i++) {
+        struct irrun_tensor whole;
+        if (joiner_is_empty(&writer->joiners[i]))
+            continue;
+        if (!joiner_result(&writer->joiners[i], &whole, err) ||
+            !writer->methods->write(writer, i, &whole, &label, err))
+            return false;
+        joiner_clear(&writer->joiners[i]);
+    }
+    free(writer->sequence);
+    writer->sequence = NULL;
+    return !writer->options.is_flushed || output_file_flush(&writer->file, err);
+}
+
+static bool join(struct writer *writer, size_t output, const struct irrun_tensor *record,
+                 const struct record_label *label, struct irrun_error *err)
+{
+    if (writer->sequence && strcmp(writer->sequence, label->sequence) != 0 &&
+        !write_joined(writer, err))
+        return false;
+    if (writer->sequence == NULL) {
+        writer->sequence = strdup(label->sequence);
+        if (writer->sequence == NULL)
+            return fail_memory(err, strlen(label->sequence) + 1);
+    }
+    if (writer->options.layout == WRITER_STACK)
+        return joiner_stack(&writer->joiners[output], record, writer->names[output], err);
+    return joiner_concat(&writer->joiners[output], record, writer->options.concat_axis,
+                         writer->names[output], err);
+}
+
+bool writer_write(struct writer *writer, size_t output, const struct irrun_tensor *record,
+                  const struct record_label *label, struct irrun_error *err)
+{
+    assert(output < writer->options.n_outputs);
+    if (writer->joiners)
+        return join(writer, output, record, label, err);
+    return writer->methods->write(writer, output, record, label, err) &&
+           (!writer->options.is_flushed || output_file_flush(&writer->file, err));
+}
+
+bool writer_end_sequence(struct writer *writer, struct irrun_error *err)
+{
+    return writer->joiners == NULL || write_joined(writer, err);
+}
+
+bool writer_finish(struct writer *writer, struct irrun_error *err)
+{
+    bool has_file = writer->methods != &none_writer;
+    bool is_finished = writer_end_sequence(writer, err) &&
+                       (!writer->methods->finish || writer->methods->finish(writer, err)) &&
+                       (!has_file || output_file_finish(&writer->file, err));
+    writer_free(writer);
+    return is_finished;
+}
+
+/* ---- none, and what NumPy lacks -------------------------------------------------------------- */
+
+static bool none_write(struct writer *writer, size_t output, const struct irrun_tensor *record,
+                       const struct record_label *label, struct irrun_error *err)
+{
+    (void)writer;
+    (void)output;
+    (void)record;
+    (void)label;
+    (void)err;
+    return true;
+}
+
+const struct writer_methods none_writer = {.size_bytes = sizeof(struct writer),
+                                           .write = none_write};
+
+enum irrun_dtype format_stored_dtype(enum irrun_dtype dtype)
+{
+    switch (dtype) {
+    case IRRUN_BF16:
+    case IRRUN_F8E4M3:
+    case IRRUN_F8E5M2:
+    case IRRUN_F4E2M1:
+    case IRRUN_F8E8M0:
+        return IRRUN_F32;
+    case IRRUN_I4:
+        return IRRUN_I8;
+    case IRRUN_U1:
+        return IRRUN_BOOLEAN;
+    case IRRUN_U2:
+    case IRRUN_U3:
+    case IRRUN_U4:
+    case IRRUN_U6:
+    case IRRUN_NF4:
+        return IRRUN_U8;
+    default:
+        return dtype;
+    }
+}
+
+bool write_stored_elements(const struct irrun_tensor *record, bytes_write_fn *write, void *context,
+                           struct irrun_error *err)
+{
+    enum irrun_dtype stored = format_stored_dtype(record->dtype);
+    if (stored == record->dtype)
+        return write(context, record->data, tensor_n_bytes(record), err);
+    unsigned char block[1024 * sizeof(float)];
+    const unsigned char *from = record->data;
+    size_t n = (size_t)shape_n_elements(&record->shape);
+    for (size_t i = 0; i < n;) {
+        size_t step = n - i < 1024 ? n - i : 1024;
+        convert_elements(record->dtype, from + i * dtype_size(record->dtype), stored, block, step);
+        if (!write(context, block, step * dtype_size(stored), err))
+            return false;
+        i += step;
+    }
+    return true;
+}
