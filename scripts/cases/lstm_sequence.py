@@ -74,7 +74,7 @@ def op_attrs(data, direction, more=None, defaults=("sigmoid", "tanh", "tanh")):
 
 def golden(data, direction, dtype=np.float32, **more):
     values = {k: v.astype(np.float64) if k != "lengths" else v for k, v in data.items()}
-    outs = reference.lstm_sequence(*(values.get(n) for n in NAMES), direction=direction, **more)
+    outs = reference.lstm_sequence(*(values.get(n) for n in NAMES + ("P",)), direction=direction, **more)
     return {n: o.astype(dtype) for n, o in zip(("Y", "Ho", "Co"), outs)}
 
 

@@ -40,7 +40,7 @@ def pack_bytes(values, element_type):
         return to_bf16(values).tobytes()
     if element_type in ("i4", "u4", "nf4"):
         nibbles = np.ravel(values).astype(np.int64) & 15
-        nibbles = np.append(nibbles, [0] * (nibbles.size % 2))
+        nibbles = np.append(nibbles, np.zeros(nibbles.size % 2, np.int64))
         return (nibbles[0::2] | nibbles[1::2] << 4).astype(np.uint8).tobytes()
     if element_type == "u1":
         return np.packbits(np.ravel(values).astype(np.uint8)).tobytes()
