@@ -88,7 +88,7 @@ static void list_versions(const char *type, char *out, size_t size_bytes)
 static const char *find_similar_type(const char *type)
 {
     const char *similar = NULL;
-    unsigned nearest = 3;
+    unsigned nearest = strlen(type) < 8 ? 2 : 3;
     for (size_t i = 0; i < n_op_defs; i++) {
         unsigned distance = text_distance(type, op_defs[i]->type, nearest);
         if (distance < nearest) {

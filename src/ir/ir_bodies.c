@@ -1,0 +1,300 @@
+/* TensorIterator, Loop and If: their bodies, and what ties these to the ports of the layer. Port maps
+ * come before or after the body and the ports they talk of, so ids are resolved when the layer ends.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "ir/ir_draft.h"
+
+void body_draft_free(struct body_draft *draft)
+{
+    free(draft->layers.refs);
+    free(draft->inputs);
+    free(draft->outputs);
+    free(draft->back_edges);
+    *draft = (struct body_draft){.graph = NULL};
+}
+
+static bool read_number(struct ir_builder *builder, xml_attrs attrs, const char *name,
+                        int64_t *number)
+{
+    const char *text = attrs_find(attrs, name);
+    return !text || text_to_i64(text, strlen(text), number) ||
+           fail_at(builder->err, IRRUN_DATA, here(builder),
+                   "%s is \"%.100s\", expected a whole number", name, text);
+}
+
+static bool read_purpose(struct ir_builder *builder, xml_attrs attrs, enum port_purpose *purpose)
+{
+    const char *text = attrs_find(attrs, "purpose");
+    *purpose = PURPOSE_NONE;
+    if (!text || *text == '\0')
+        return true;
+    if (strcmp(text, "current_iteration") == 0)
+        *purpose = PURPOSE_CURRENT_ITERATION;
+    else if (strcmp(text, "execution_condition") == 0)
+        *purpose = PURPOSE_EXECUTION_CONDITION;
+    else
+        return fail_at(builder->err, IRRUN_DATA, here(builder),
+                       "purpose is \"%.100s\", expected current_iteration or execution_condition",
+                       text);
+    return true;
+}
+
+static bool read_port_map(struct ir_builder *builder, xml_attrs attrs, const char *element,
+                          struct port_map *map)
+{
+    const char *external = attrs_find(attrs, "external_port_id");
+    *map = (struct port_map){.external = -2, .end = -1, .stride = 1, .part_size = 1};
+    map->line = here(builder).line;
+    map->column = here(builder).column;
+    map->has_axis = attrs_find(attrs, "axis") != NULL;
+    if (!external)
+        return fail_at(builder->err, IRRUN_DATA, here(builder), "<%s> has no external_port_id",
+                       element);
+    if (!text_to_i64(external, strlen(external), &map->external) || map->external < -1 ||
+        map->external >= NO_ID)
+        return fail_at(builder->err, IRRUN_DATA, here(builder),
+                       "<%s>: external_port_id is \"%.100s\", expected a port id or -1", element,
+                       external);
+    return read_id(builder, element, attrs, "internal_layer_id", &map->internal_id) &&
+           read_number(builder, attrs, "axis", &map->axis) &&
+           read_number(builder, attrs, "start", &map->start) &&
+           read_number(builder, attrs, "end", &map->end) &&
+           read_number(builder, attrs, "stride", &map->stride) &&
+           read_number(builder, attrs, "part_size", &map->part_size) &&
+           read_purpose(builder, attrs, &map->purpose);
+}
+
+static bool add_input_map(struct ir_builder *builder, xml_attrs attrs, struct body_draft *draft)
+{
+    if (!grow_array((void **)&draft->inputs, draft->n_inputs, &draft->inputs_capacity,
+                    sizeof *draft->inputs, builder->err))
+        return false;
+    return read_port_map(builder, attrs, "input", &draft->inputs[draft->n_inputs++]);
+}
+
+static bool add_output_map(struct ir_builder *builder, xml_attrs attrs, struct body_draft *draft)
+{
+    if (!grow_array((void **)&draft->outputs, draft->n_outputs, &draft->outputs_capacity,
+                    sizeof *draft->outputs, builder->err))
+        return false;
+    return read_port_map(builder, attrs, "output", &draft->outputs[draft->n_outputs++]);
+}
+
+bool start_port_map_input(struct ir_builder *builder, xml_attrs attrs)
+{
+    return add_input_map(builder, attrs, &current_layer(builder)->bodies[0]);
+}
+
+bool start_port_map_output(struct ir_builder *builder, xml_attrs attrs)
+{
+    return add_output_map(builder, attrs, &current_layer(builder)->bodies[0]);
+}
+
+bool start_else_port_map_input(struct ir_builder *builder, xml_attrs attrs)
+{
+    return add_input_map(builder, attrs, &current_layer(builder)->bodies[1]);
+}
+
+bool start_else_port_map_output(struct ir_builder *builder, xml_attrs attrs)
+{
+    return add_output_map(builder, attrs, &current_layer(builder)->bodies[1]);
+}
+
+bool start_back_edge(struct ir_builder *builder, xml_attrs attrs)
+{
+    struct body_draft *draft = &current_layer(builder)->bodies[0];
+    struct back_edge_draft edge = {.line = here(builder).line, .column = here(builder).column};
+    if (!read_id(builder, "edge", attrs, "from-layer", &edge.from_layer) ||
+        !read_id(builder, "edge", attrs, "to-layer", &edge.to_layer) ||
+        !grow_array((void **)&draft->back_edges, draft->n_back_edges, &draft->back_edges_capacity,
+                    sizeof *draft->back_edges, builder->err))
+        return false;
+    draft->back_edges[draft->n_back_edges++] = edge;
+    return true;
+}
+
+static bool start_body_of(struct ir_builder *builder, const struct body_draft *draft,
+                          const char *element)
+{
+    const struct op *op = current_op(builder);
+    if (draft->graph)
+        return fail_at(builder->err, IRRUN_DATA, here(builder), "%s \"%.200s\" has a second <%s>",
+                       op_type(op), op->name, element);
+    if (builder->scope->depth == MAX_BODY_DEPTH)
+        return fail_at(builder->err, IRRUN_UNSUPPORTED, here(builder),
+                       "bodies lie in one another more than %d deep", MAX_BODY_DEPTH);
+    const char *outer = builder->scope->path;
+    size_t outer_length = strlen(outer), name_length = strlen(op->name);
+    size_t element_length = strlen(element);
+    char *path = arena_alloc(&builder->model->arena,
+                             outer_length + name_length + element_length + 3, builder->err);
+    if (!path)
+        return false;
+    memcpy(path, outer, outer_length);
+    memcpy(path + outer_length, op->name, name_length);
+    path[outer_length + name_length] = '/';
+    memcpy(path + outer_length + name_length + 1, element, element_length);
+    path[outer_length + name_length + 1 + element_length] = '/';
+    return scope_new(builder, path) != NULL;
+}
+
+bool start_body(struct ir_builder *builder, xml_attrs attrs)
+{
+    (void)attrs;
+    return start_body_of(builder, &current_layer(builder)->bodies[0], "body");
+}
+
+bool start_then_body(struct ir_builder *builder, xml_attrs attrs)
+{
+    (void)attrs;
+    return start_body_of(builder, &current_layer(builder)->bodies[0], "then_body");
+}
+
+bool start_else_body(struct ir_builder *builder, xml_attrs attrs)
+{
+    (void)attrs;
+    return start_body_of(builder, &current_layer(builder)->bodies[1], "else_body");
+}
+
+static bool end_body_of(struct ir_builder *builder, unsigned index)
+{
+    struct body_draft *draft = &builder->scope->parent->layer.bodies[index];
+    if (!finish_graph(builder, &draft->graph, &draft->layers))
+        return false;
+    scope_pop(builder);
+    return true;
+}
+
+bool end_body(struct ir_builder *builder)
+{
+    return end_body_of(builder, 0);
+}
+
+bool end_else_body(struct ir_builder *builder)
+{
+    return end_body_of(builder, 1);
+}
+
+/* From the id of a layer of the body to the op, which must have this role. */
+static bool resolve_inner(struct ir_builder *builder, const struct body_draft *draft,
+                          enum op_role role, struct place place, uint32_t *id)
+{
+    const char *expected = role == ROLE_PARAMETER ? "Parameter" : "Result";
+    uint32_t op_id = find_layer(&draft->layers, *id);
+    if (op_id == NO_ID)
+        return fail_at(builder->err, IRRUN_DATA, place, "the body has no layer %u, expected a %s",
+                       *id, expected);
+    const struct op *op = &draft->graph->ops[op_id];
+    if (!op->def || op->def->role != role)
+        return fail_at(builder->err, IRRUN_DATA, place,
+                       "layer %u of the body is %s \"%.200s\" (line %u), expected a %s", *id,
+                       op_type(op), op->name, op->line, expected);
+    *id = op_id;
+    return true;
+}
+
+static bool resolve_map(struct ir_builder *builder, const struct body_draft *draft, bool is_input,
+                        struct port_map *map)
+{
+    const struct scope *scope = builder->scope;
+    const struct op *op = current_op(builder);
+    struct place place = {builder->file, map->line, map->column};
+    if (!resolve_inner(builder, draft, is_input ? ROLE_PARAMETER : ROLE_RESULT, place,
+                       &map->internal_id))
+        return false;
+    if (map->external == -1)
+        return true;
+    const struct port_ref *refs =
+        is_input ? scope->inputs + op->first_input : scope->outputs + op->first_output;
+    uint32_t n = is_input ? op->n_inputs : op->n_outputs;
+    uint32_t ordinal;
+    if (n == 0 || !find_port(refs, n, (uint32_t)map->external, &ordinal))
+        return fail_at(builder->err, IRRUN_DATA, place,
+                       "external_port_id %lld is no %s port of %s \"%.200s\" (line %u)",
+                       (long long)map->external, is_input ? "input" : "output", op_type(op),
+                       op->name, op->line);
+    map->external = ordinal;
+    return true;
+}
+
+/* As other readers of IR do, of several entries for one output the first counts. */
+static bool drop_repeated(struct ir_builder *builder, struct port_map *maps, uint32_t *n)
+{
+    uint32_t n_ports = current_op(builder)->n_outputs;
+    bool *is_taken = calloc((size_t)n_ports + 1, sizeof *is_taken);
+    if (!is_taken)
+        return fail_memory(builder->err, n_ports);
+    uint32_t n_kept = 0;
+    for (uint32_t i = 0; i < *n; i++) {
+        size_t port = (size_t)(maps[i].external + 1);
+        if (!is_taken[port])
+            maps[n_kept++] = maps[i];
+        is_taken[port] = true;
+    }
+    free(is_taken);
+    *n = n_kept;
+    return true;
+}
+
+static bool finish_body(struct ir_builder *builder, struct body_draft *draft, struct body *body)
+{
+    struct arena *arena = &builder->model->arena;
+    body->graph = draft->graph;
+    body->n_inputs = (uint32_t)draft->n_inputs;
+    body->n_outputs = (uint32_t)draft->n_outputs;
+    body->n_back_edges = (uint32_t)draft->n_back_edges;
+    body->inputs = arena_alloc_array(arena, draft->n_inputs, sizeof *body->inputs, builder->err);
+    body->outputs = arena_alloc_array(arena, draft->n_outputs, sizeof *body->outputs, builder->err);
+    body->back_edges =
+        arena_alloc_array(arena, draft->n_back_edges, sizeof *body->back_edges, builder->err);
+    if (!body->inputs || !body->outputs || !body->back_edges)
+        return false;
+    for (uint32_t i = 0; i < body->n_inputs; i++) {
+        body->inputs[i] = draft->inputs[i];
+        if (!resolve_map(builder, draft, true, &body->inputs[i]))
+            return false;
+    }
+    for (uint32_t i = 0; i < body->n_outputs; i++) {
+        body->outputs[i] = draft->outputs[i];
+        if (!resolve_map(builder, draft, false, &body->outputs[i]))
+            return false;
+    }
+    for (uint32_t i = 0; i < body->n_back_edges; i++) {
+        const struct back_edge_draft *edge = &draft->back_edges[i];
+        struct place place = {builder->file, edge->line, edge->column};
+        body->back_edges[i] = (struct back_edge){edge->from_layer, edge->to_layer};
+        if (!resolve_inner(builder, draft, ROLE_RESULT, place, &body->back_edges[i].from_id) ||
+            !resolve_inner(builder, draft, ROLE_PARAMETER, place, &body->back_edges[i].to_id))
+            return false;
+    }
+    return drop_repeated(builder, body->outputs, &body->n_outputs);
+}
+
+bool finish_bodies(struct ir_builder *builder)
+{
+    struct layer_draft *layer = current_layer(builder);
+    struct op *op = current_op(builder);
+    uint32_t n_bodies = (uint32_t)layer->body_form; /* none, one, two */
+    if (n_bodies == 0)
+        return true;
+    op->bodies =
+        arena_alloc_array(&builder->model->arena, n_bodies, sizeof *op->bodies, builder->err);
+    if (!op->bodies)
+        return false;
+    op->n_bodies = n_bodies;
+    for (uint32_t i = 0; i < n_bodies; i++) {
+        if (!layer->bodies[i].graph)
+            return fail_at(builder->err, IRRUN_DATA, here(builder), "%s \"%.200s\" has no <%s>",
+                           op_type(op), op->name,
+                           n_bodies == 1 ? "body"
+                           : i == 0      ? "then_body"
+                                         : "else_body");
+        if (!finish_body(builder, &layer->bodies[i], &op->bodies[i]))
+            return false;
+        body_draft_free(&layer->bodies[i]);
+    }
+    return true;
+}

@@ -1,0 +1,165 @@
+/* Goes over the live ops and gathers what cannot run.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/ir_check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "ops/op_state.h"
+
+/* The kinds of lacking ops met so far; grows on the heap. */
+struct gathering {
+    struct unsupported_op *items;
+    size_t n, capacity;
+    struct irrun_error *err;
+};
+
+static bool is_same_kind(const struct unsupported_op *item, const struct op_fault *fault)
+{
+    return text_equals_ignore_case(item->type, fault->type) &&
+           strcmp(item->version, fault->version) == 0;
+}
+
+static bool is_before(const struct op *op, const struct unsupported_op *item)
+{
+    return op->line < item->line || (op->line == item->line && op->column < item->column);
+}
+
+/* Kinds are few in any real model; past this many each layer is listed for itself, so that the search
+ * stays short. */
+#define MAX_KINDS 200
+
+/* As many as an error message has room for. */
+#define MAX_SHOWN_KINDS 20
+
+static bool gather_op(struct gathering *gathering, const struct op *op)
+{
+    for (size_t i = 0; i < gathering->n && i < MAX_KINDS; i++) {
+        struct unsupported_op *item = &gathering->items[i];
+        if (!is_same_kind(item, op->fault))
+            continue;
+        item->n_layers++;
+        if (is_before(op, item)) {
+            item->line = op->line;
+            item->column = op->column;
+        }
+        return true;
+    }
+    if (!grow_array((void **)&gathering->items, gathering->n, &gathering->capacity,
+                    sizeof *gathering->items, gathering->err))
+        return false;
+    gathering->items[gathering->n++] = (struct unsupported_op){
+        op->fault->type, op->fault->version, op->fault->message, 1, op->line, op->column};
+    return true;
+}
+
+static bool gather(struct gathering *gathering, const struct graph *graph)
+{
+    for (uint32_t i = 0; i < graph->n_order; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        if (op->fault && op->fault->code == IRRUN_UNSUPPORTED && !gather_op(gathering, op))
+            return false;
+        for (uint32_t k = 0; k < op->n_bodies; k++)
+            if (!gather(gathering, op->bodies[k].graph))
+                return false;
+    }
+    return true;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct unsupported_op *x = a, *y = b;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    return (x->column > y->column) - (x->column < y->column);
+}
+
+static bool gather_all(struct gathering *gathering, const struct graph *graph)
+{
+    if (!gather(gathering, graph))
+        return false;
+    if (gathering->n != 0)
+        qsort(gathering->items, gathering->n, sizeof *gathering->items, compare_places);
+    return true;
+}
+
+bool ir_list_unsupported(const struct graph *graph, struct arena *arena,
+                         struct unsupported_op **list, uint32_t *n, struct irrun_error *err)
+{
+    struct gathering gathering = {.err = err};
+    bool is_done = gather_all(&gathering, graph);
+    if (is_done) {
+        *list = arena_alloc_array(arena, gathering.n, sizeof **list, err);
+        is_done = *list != NULL;
+    }
+    if (is_done && gathering.n != 0)
+        memcpy(*list, gathering.items, gathering.n * sizeof **list);
+    *n = (uint32_t)gathering.n;
+    free(gathering.items);
+    return is_done;
+}
+
+static bool fail_unsupported(const struct graph *graph, const struct gathering *gathering)
+{
+    const struct unsupported_op *first = &gathering->items[0];
+    struct irrun_error *err = gathering->err;
+    size_t n_layers = 0;
+    for (size_t i = 0; i < gathering->n; i++)
+        n_layers += gathering->items[i].n_layers;
+    fail_at(err, IRRUN_UNSUPPORTED, (struct place){graph->file, first->line, first->column},
+            "irrun lacks %zu op%s of this model (%zu layer%s):", gathering->n,
+            gathering->n == 1 ? "" : "s", n_layers, n_layers == 1 ? "" : "s");
+    for (size_t i = 0; i < gathering->n && i < MAX_SHOWN_KINDS; i++) {
+        const struct unsupported_op *item = &gathering->items[i];
+        fail_more(err, "\n  %u x %.40s %.20s, line %u: %.120s", item->n_layers, item->type,
+                  *item->version ? item->version : "without a version", item->line, item->why);
+    }
+    if (gathering->n > MAX_SHOWN_KINDS)
+        fail_more(err, "\n  and %zu more", gathering->n - MAX_SHOWN_KINDS);
+    return fail_hint(err, "--supported-ops lists what irrun has");
+}
+
+/* The first layer with bad attributes, in document order. */
+static void find_bad(const struct graph *graph, const struct op **bad)
+{
+    for (uint32_t i = 0; i < graph->n_order; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        bool is_earlier = !*bad || op->line < (*bad)->line ||
+                          (op->line == (*bad)->line && op->column < (*bad)->column);
+        if (op->fault && op->fault->code != IRRUN_UNSUPPORTED && is_earlier)
+            *bad = op;
+        for (uint32_t k = 0; k < op->n_bodies; k++)
+            find_bad(op->bodies[k].graph, bad);
+    }
+}
+
+static bool check_parameters(const struct graph *graph, struct irrun_error *err)
+{
+    for (uint32_t i = 0; i < graph->n_parameters; i++) {
+        const struct op *op = &graph->ops[graph->parameters[i]];
+        const struct parameter_attrs *attrs = op->attrs;
+        if (attrs && attrs->element_type == IRRUN_STRING)
+            return fail_at(err, IRRUN_UNSUPPORTED, op_place(graph, op),
+                           "Parameter \"%.200s\" has element type string, which irrun lacks",
+                           op->name);
+    }
+    return true;
+}
+
+bool ir_check_ops(const struct graph *graph, struct irrun_error *err)
+{
+    struct gathering gathering = {.err = err};
+    bool is_good = gather_all(&gathering, graph);
+    if (is_good && gathering.n != 0)
+        is_good = fail_unsupported(graph, &gathering);
+    free(gathering.items);
+    if (!is_good)
+        return false;
+    const struct op *bad = NULL;
+    find_bad(graph, &bad);
+    if (!bad)
+        return check_parameters(graph, err);
+    fail_at(err, bad->fault->code, op_place(graph, bad), "%s", bad->fault->message);
+    return *bad->fault->hint ? fail_hint(err, "%s", bad->fault->hint) : false;
+}

@@ -1,0 +1,211 @@
+/* What the files of the reader share: a graph while its layers and edges are still coming in.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_IR_IR_DRAFT_H
+#define IRRUN_IR_IR_DRAFT_H
+
+#include "ir/ir_builder.h"
+#include "ir/xml_reader.h"
+#include "ops/op.h"
+
+/* Bodies within bodies; what walks them may recurse. */
+#define MAX_BODY_DEPTH 64
+
+/* What a file calls a port, and its place among the layer's inputs or outputs. */
+struct port_ref {
+    uint32_t id; /* NO_ID: an output of the op that the layer does not list */
+    uint32_t ordinal;
+};
+
+/* An edge in the ids of the file. */
+struct edge_draft {
+    uint32_t from_layer, from_port, to_layer, to_port;
+    uint32_t line, column;
+};
+
+/* Layer ids of one net or body, sorted. */
+struct layer_index {
+    struct layer_ref {
+        uint32_t id, op_id;
+    } * refs;
+    uint32_t n;
+};
+
+struct back_edge_draft {
+    uint32_t from_layer, to_layer;
+    uint32_t line, column;
+};
+
+/* A body of the layer at hand and what ties it to its ports; may come in any order, so ids stay those of the
+ * file until the layer ends. */
+struct body_draft {
+    struct graph *graph; /* NULL until its element ends */
+    struct layer_index layers;
+    struct port_map *inputs;
+    size_t n_inputs, inputs_capacity;
+    struct port_map *outputs;
+    size_t n_outputs, outputs_capacity;
+    struct back_edge_draft *back_edges;
+    size_t n_back_edges, back_edges_capacity;
+};
+
+/* The value is the number of bodies. */
+enum body_form { BODY_FORM_NONE, BODY_FORM_LOOP, BODY_FORM_IF };
+
+/* The layer at hand, as far as struct op does not hold it. */
+struct layer_draft {
+    enum body_form body_form;
+    struct body_draft bodies[2];
+    bool has_data;
+    bool lacks_type, lacks_shape; /* of a Const: to be taken from its output port */
+    enum irrun_dtype
+        port_precision; /* of the output port at hand; IRRUN_DYNAMIC if it does not say */
+    struct irrun_shape port_shape;
+    bool has_port_shape; /* false: no port, or a dimension that no Const can have */
+};
+
+/* A net or a body while it is read; heap arrays that end up in the model's arena. ops, values and the lists of
+ * ports grow in step with the layers: those of a layer are contiguous. */
+struct scope {
+    struct scope *parent;
+    const char *path;
+    uint32_t depth;
+    struct op *ops;
+    size_t n_ops, ops_capacity;
+    uint32_t *layer_ids; /* [n_ops] */
+    size_t layer_ids_capacity;
+    struct port_ref *inputs; /* each layer's are sorted by id when it ends */
+    size_t n_inputs, inputs_capacity;
+    struct port_ref *outputs; /* [n_values] */
+    size_t outputs_capacity;
+    struct value *values;
+    size_t n_values, values_capacity;
+    struct edge_draft *edges;
+    size_t n_edges, edges_capacity;
+    struct layer_draft layer;
+};
+
+/* What op_find said of the types met last. */
+#define N_FOUND_OPS 64
+struct found_op {
+    char type[40], version[16];
+    const struct op_def *def;
+    const struct op_fault *fault;
+};
+
+struct element;
+
+#define MAX_ELEMENTS (8 + 4 * MAX_BODY_DEPTH)
+
+struct ir_builder {
+    struct ir_model *model;
+    struct irrun_error *err;
+    struct xml_reader *xml;
+    const char *file;
+    const char *net_name;
+    uint32_t ir_version;
+    struct scope *scope;                      /* the innermost net or body */
+    const struct element *open[MAX_ELEMENTS]; /* the elements we are in, but for skipped ones */
+    uint32_t states[MAX_ELEMENTS];            /* what may stand in each of them */
+    uint32_t n_open;
+    size_t n_skipped; /* depth within an element that is skipped */
+    char dim[32];     /* the text of a <dim> */
+    size_t dim_length;
+    bool is_dim_bad;
+    struct found_op found_ops[N_FOUND_OPS];
+};
+
+typedef const char *const *xml_attrs;
+
+/* ---- ir_builder.c --------------------------------------------------------------------------- */
+
+/* A layer id or port id: 0 … NO_ID - 1. */
+bool parse_id(const char *text, uint32_t *id);
+
+/* Reads a required id; fails naming the element. */
+bool read_id(struct ir_builder *builder, const char *element, xml_attrs attrs, const char *name,
+             uint32_t *id);
+
+struct scope *scope_new(struct ir_builder *builder, const char *path);
+
+/* Frees the innermost scope and goes back to its parent. */
+void scope_pop(struct ir_builder *builder);
+
+/* The layer at hand, as an op and as a draft. */
+static inline struct op *current_op(const struct ir_builder *builder)
+{
+    return &builder->scope->ops[builder->scope->n_ops - 1];
+}
+
+static inline struct layer_draft *current_layer(const struct ir_builder *builder)
+{
+    return &builder->scope->layer;
+}
+
+/* Its type, for messages. */
+static inline const char *op_type(const struct op *op)
+{
+    return op->def ? op->def->type : op->fault->type;
+}
+
+/* Where the element at hand begins. */
+static inline struct place here(const struct ir_builder *builder)
+{
+    return xml_place(builder->xml);
+}
+
+/* ---- ir_layers.c ---------------------------------------------------------------------------- */
+
+bool start_layer(struct ir_builder *builder, xml_attrs attrs);
+bool end_layer(struct ir_builder *builder);
+bool start_data(struct ir_builder *builder, xml_attrs attrs);
+
+/* ---- ir_ports.c ----------------------------------------------------------------------------- */
+
+bool start_input_port(struct ir_builder *builder, xml_attrs attrs);
+bool start_output_port(struct ir_builder *builder, xml_attrs attrs);
+bool start_dim(struct ir_builder *builder, xml_attrs attrs);
+bool end_dim(struct ir_builder *builder);
+bool add_dim_text(struct ir_builder *builder, const char *bytes, size_t n);
+
+/* Adds an output of the layer at hand. */
+bool add_output(struct ir_builder *builder, uint32_t port_id);
+
+/* Sorts the ports of the layer at hand; fails if two have one id. */
+bool sort_ports(struct ir_builder *builder);
+
+/* The ordinal of the port with this id; false if there is none. `refs` are sorted by id. */
+bool find_port(const struct port_ref *refs, uint32_t n, uint32_t port_id, uint32_t *ordinal);
+
+/* Splits "a,b\,c" into the names a and b,c, in the arena. */
+bool parse_names(struct ir_builder *builder, const char *text, const char *const **names,
+                 uint32_t *n);
+
+/* ---- ir_edges.c ----------------------------------------------------------------------------- */
+
+bool start_edge(struct ir_builder *builder, xml_attrs attrs);
+
+/* Ends the innermost net or body: resolves its edges, and makes the graph. *layers is the caller's to
+ * free. */
+bool finish_graph(struct ir_builder *builder, struct graph **graph, struct layer_index *layers);
+
+/* The op of a layer id, or NO_ID. */
+uint32_t find_layer(const struct layer_index *layers, uint32_t layer_id);
+
+/* ---- ir_bodies.c ---------------------------------------------------------------------------- */
+
+bool start_port_map_input(struct ir_builder *builder, xml_attrs attrs);
+bool start_port_map_output(struct ir_builder *builder, xml_attrs attrs);
+bool start_else_port_map_input(struct ir_builder *builder, xml_attrs attrs);
+bool start_else_port_map_output(struct ir_builder *builder, xml_attrs attrs);
+bool start_back_edge(struct ir_builder *builder, xml_attrs attrs);
+bool start_body(struct ir_builder *builder, xml_attrs attrs);
+bool start_then_body(struct ir_builder *builder, xml_attrs attrs);
+bool start_else_body(struct ir_builder *builder, xml_attrs attrs);
+bool end_body(struct ir_builder *builder);
+bool end_else_body(struct ir_builder *builder);
+
+/* Brings the bodies of the layer at hand into its op. */
+bool finish_bodies(struct ir_builder *builder);
+void body_draft_free(struct body_draft *draft);
+
+#endif

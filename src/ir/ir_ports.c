@@ -1,0 +1,184 @@
+/* <port> and <dim>: the ids that edges refer to, and the names of tensors. Types and dimensions are hints,
+ * often stale: they are checked for form only.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "ir/ir_draft.h"
+
+bool parse_names(struct ir_builder *builder, const char *text, const char *const **names,
+                 uint32_t *n)
+{
+    struct arena *arena = &builder->model->arena;
+    size_t length = strlen(text), n_most = 1;
+    for (size_t i = 0; i < length; i++)
+        n_most += text[i] == ',';
+    if (n_most > UINT32_MAX)
+        return fail_at(builder->err, IRRUN_DATA, here(builder), "too many names");
+    const char **items = arena_alloc_array(arena, n_most, sizeof *items, builder->err);
+    char *out = arena_alloc(arena, length + 1, builder->err);
+    if (!items || !out)
+        return false;
+
+    uint32_t n_items = 0;
+    char *item = out;
+    for (const char *at = text;; at++) {
+        if (at[0] == '\\' && at[1] == ',') {
+            *out++ = *++at;
+        } else if (*at == ',' || *at == '\0') {
+            *out++ = '\0';
+            if (*item != '\0')
+                items[n_items++] = item;
+            item = out;
+            if (*at == '\0')
+                break;
+        } else {
+            *out++ = *at;
+        }
+    }
+    *names = items;
+    *n = n_items;
+    return true;
+}
+
+static bool has_room(struct ir_builder *builder, size_t n)
+{
+    return n < NO_ID - 1 || fail_at(builder->err, IRRUN_DATA, here(builder), "too many ports");
+}
+
+bool start_input_port(struct ir_builder *builder, xml_attrs attrs)
+{
+    struct scope *scope = builder->scope;
+    uint32_t id;
+    if (!read_id(builder, "port", attrs, "id", &id) || !has_room(builder, scope->n_inputs) ||
+        !grow_array((void **)&scope->inputs, scope->n_inputs, &scope->inputs_capacity,
+                    sizeof *scope->inputs, builder->err))
+        return false;
+    scope->inputs[scope->n_inputs++] = (struct port_ref){id, current_op(builder)->n_inputs++};
+    return true;
+}
+
+bool add_output(struct ir_builder *builder, uint32_t port_id)
+{
+    struct scope *scope = builder->scope;
+    if (!has_room(builder, scope->n_values) ||
+        !grow_array((void **)&scope->outputs, scope->n_values, &scope->outputs_capacity,
+                    sizeof *scope->outputs, builder->err) ||
+        !grow_array((void **)&scope->values, scope->n_values, &scope->values_capacity,
+                    sizeof *scope->values, builder->err))
+        return false;
+    uint32_t ordinal = current_op(builder)->n_outputs++;
+    scope->outputs[scope->n_values] = (struct port_ref){port_id, ordinal};
+    scope->values[scope->n_values++] =
+        (struct value){.op_id = (uint32_t)(scope->n_ops - 1), .port = ordinal};
+    return true;
+}
+
+bool start_output_port(struct ir_builder *builder, xml_attrs attrs)
+{
+    struct scope *scope = builder->scope;
+    struct layer_draft *layer = current_layer(builder);
+    uint32_t id;
+    if (!read_id(builder, "port", attrs, "id", &id) || !add_output(builder, id))
+        return false;
+    const char *precision = attrs_find(attrs, "precision");
+    if (!precision || !dtype_parse(precision, &layer->port_precision))
+        layer->port_precision = IRRUN_DYNAMIC;
+    layer->port_shape.rank = 0;
+    layer->has_port_shape = true;
+    const char *names = attrs_find(attrs, "names");
+    struct value *value = &scope->values[scope->n_values - 1];
+    return !names || parse_names(builder, names, &value->names, &value->n_names);
+}
+
+bool start_dim(struct ir_builder *builder, xml_attrs attrs)
+{
+    (void)attrs;
+    builder->dim_length = 0;
+    builder->is_dim_bad = false;
+    xml_want_text(builder->xml, true);
+    return true;
+}
+
+bool add_dim_text(struct ir_builder *builder, const char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n && builder->n_skipped == 0; i++) {
+        char c = bytes[i];
+        bool is_blank = c == ' ' || (c >= '\t' && c <= '\r');
+        if (is_blank && builder->dim_length == 0)
+            continue;
+        if (builder->dim_length < sizeof builder->dim)
+            builder->dim[builder->dim_length++] = c;
+        else
+            builder->is_dim_bad |= !is_blank;
+    }
+    return true;
+}
+
+bool end_dim(struct ir_builder *builder)
+{
+    xml_want_text(builder->xml, false);
+    int64_t dim = 0;
+    if (builder->is_dim_bad || !text_to_i64(builder->dim, builder->dim_length, &dim) || dim < -1)
+        return fail_at(builder->err, IRRUN_DATA, here(builder),
+                       "%s \"%.200s\": <dim> is \"%.*s\", expected a whole number of at least -1",
+                       op_type(current_op(builder)), current_op(builder)->name,
+                       (int)builder->dim_length, builder->dim);
+    struct layer_draft *layer = current_layer(builder);
+    struct irrun_shape *shape = &layer->port_shape;
+    if (dim < 0 || shape->rank == IRRUN_MAX_RANK)
+        layer->has_port_shape = false;
+    else
+        shape->dims[shape->rank++] = dim;
+    return true;
+}
+
+static int compare_port_ids(const void *a, const void *b)
+{
+    uint32_t id_a = ((const struct port_ref *)a)->id, id_b = ((const struct port_ref *)b)->id;
+    return (id_a > id_b) - (id_a < id_b);
+}
+
+/* Mostly they are in order. */
+static bool sort_list(struct ir_builder *builder, struct port_ref *refs, uint32_t n)
+{
+    bool is_sorted = true;
+    for (uint32_t i = 1; i < n; i++)
+        is_sorted = is_sorted && refs[i - 1].id < refs[i].id;
+    if (is_sorted)
+        return true;
+    qsort(refs, n, sizeof *refs, compare_port_ids);
+    for (uint32_t i = 1; i < n; i++)
+        if (refs[i - 1].id == refs[i].id && refs[i].id != NO_ID)
+            return fail_at(builder->err, IRRUN_DATA, here(builder),
+                           "%s \"%.200s\" lists port %u twice", op_type(current_op(builder)),
+                           current_op(builder)->name, refs[i].id);
+    return true;
+}
+
+bool sort_ports(struct ir_builder *builder)
+{
+    const struct scope *scope = builder->scope;
+    const struct op *op = current_op(builder);
+    if (op->n_inputs != 0 && !sort_list(builder, &scope->inputs[op->first_input], op->n_inputs))
+        return false;
+    return op->n_outputs == 0 ||
+           sort_list(builder, &scope->outputs[op->first_output], op->n_outputs);
+}
+
+bool find_port(const struct port_ref *refs, uint32_t n, uint32_t port_id, uint32_t *ordinal)
+{
+    uint32_t from = 0, to = n;
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        if (refs[middle].id < port_id)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    if (from == n || refs[from].id != port_id)
+        return false;
+    *ordinal = refs[from].ordinal;
+    return true;
+}

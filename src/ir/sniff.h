@@ -1,0 +1,20 @@
+/* Tells what a file is that is not what it was taken for, by its first bytes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_IR_SNIFF_H
+#define IRRUN_IR_SNIFF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SNIFF_BYTES 64
+
+/* What the bytes at the beginning of a file look like ("a zip archive"), or NULL; *hint is what to do
+ * about it, for a file given as model, or NULL. */
+const char *sniff(const unsigned char *head, size_t n, const char **hint);
+
+/* The text that stands in for a file that git-LFS has not fetched. */
+bool sniff_is_lfs_pointer(const unsigned char *head, size_t n);
+
+bool sniff_is_xml(const unsigned char *head, size_t n);
+
+#endif

@@ -1,0 +1,145 @@
+/* Nothing is read from the .bin here but its first bytes; its blobs lie at any alignment and overlap.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/weights.h"
+
+#include <inttypes.h>
+
+#include "base/checked.h"
+#include "ir/sniff.h"
+#include "ops/op_state.h"
+#include "tensor/packed_int.h"
+
+static bool is_const(const struct op *op)
+{
+    return op->def && op->def->role == ROLE_CONST && op->attrs;
+}
+
+/* The bytes that the shape needs in the file; false if no file can hold them. */
+static bool needed_bytes(const struct const_attrs *attrs, size_t *size_bytes)
+{
+    int64_t n_elements;
+    return shape_count(&attrs->shape, &n_elements) && (uint64_t)n_elements <= SIZE_MAX &&
+           packed_size(attrs->element_type, (size_t)n_elements, size_bytes);
+}
+
+static bool check_type_and_size(const struct graph *graph, const struct op *op,
+                                struct irrun_error *err)
+{
+    const struct const_attrs *attrs = op->attrs;
+    struct place place = op_place(graph, op);
+    char shape[SHAPE_TEXT_BYTES];
+    if (attrs->element_type == IRRUN_STRING)
+        return fail_at(err, IRRUN_UNSUPPORTED, place,
+                       "Const \"%.200s\" has element type string, which irrun lacks", op->name);
+    if (attrs->element_type == IRRUN_DYNAMIC)
+        return fail_at(err, IRRUN_DATA, place, "Const \"%.200s\" has no definite element type",
+                       op->name);
+    if (attrs->offset < 0 || attrs->size < 0)
+        return fail_at(err, IRRUN_DATA, place,
+                       "Const \"%.200s\": offset %" PRId64 " and size %" PRId64
+                       " must not be negative",
+                       op->name, attrs->offset, attrs->size);
+    size_t n_needed;
+    if (!needed_bytes(attrs, &n_needed))
+        return fail_at(err, IRRUN_DATA, place, "Const \"%.200s\": shape %s has too many elements",
+                       op->name, shape_format(&attrs->shape, shape));
+    if ((uint64_t)attrs->size < n_needed)
+        return fail_at(err, IRRUN_DATA, place,
+                       "Const \"%.200s\": size is %" PRId64 " bytes, but %s %s takes %zu", op->name,
+                       attrs->size, irrun_dtype_name(attrs->element_type),
+                       shape_format(&attrs->shape, shape), n_needed);
+    return true;
+}
+
+bool weights_check_const(const struct graph *graph, const struct op *op, struct irrun_error *err)
+{
+    const struct const_attrs *attrs = op->attrs;
+    if (!check_type_and_size(graph, op, err))
+        return false;
+    uint64_t n_have = graph->weights->size_bytes;
+    uint64_t offset = (uint64_t)attrs->offset, size = (uint64_t)attrs->size;
+    if (size == 0 || (offset <= n_have && size <= n_have - offset))
+        return true;
+    fail_at(err, IRRUN_DATA, op_place(graph, op),
+            "Const \"%.200s\" needs bytes %" PRIu64 " to %" PRIu64 " of %.300s, which has %" PRIu64,
+            op->name, offset, offset + size, graph->weights_file ? graph->weights_file : "the .bin",
+            n_have);
+    return fail_hint(err, "the .bin is cut short, or belongs to another model");
+}
+
+/* The first live Const with bytes, in document order of graphs. */
+static const struct op *find_const(const struct graph *graph)
+{
+    for (uint32_t i = 0; i < graph->n_order; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        if (is_const(op) && ((const struct const_attrs *)op->attrs)->size != 0)
+            return op;
+        for (uint32_t k = 0; k < op->n_bodies; k++) {
+            const struct op *inner = find_const(op->bodies[k].graph);
+            if (inner)
+                return inner;
+        }
+    }
+    return NULL;
+}
+
+static bool check_all(const struct graph *graph, struct irrun_error *err)
+{
+    for (uint32_t i = 0; i < graph->n_order; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        if (is_const(op) && !weights_check_const(graph, op, err))
+            return false;
+        for (uint32_t k = 0; k < op->n_bodies; k++)
+            if (!check_all(op->bodies[k].graph, err))
+                return false;
+    }
+    return true;
+}
+
+/* What else a file given as weights may be. */
+static bool check_kind(const struct ir_model *model, struct irrun_error *err)
+{
+    const struct file_map *map = &model->weights;
+    struct place place = {model->weights_path, 0, 0};
+    size_t n_head = map->size_bytes < SNIFF_BYTES ? map->size_bytes : SNIFF_BYTES;
+    if (sniff_is_lfs_pointer(map->data, n_head)) {
+        fail_at(err, IRRUN_DATA, place, "is a git-LFS pointer, not the weights");
+        return fail_hint(err, "fetch the real file: git lfs pull");
+    }
+    if (sniff_is_xml(map->data, n_head)) {
+        fail_at(err, IRRUN_DATA, place, "is XML, not the weights");
+        return fail_hint(err, "the weights are the .bin that belongs to the .xml");
+    }
+    return true;
+}
+
+static bool fail_no_path(const struct ir_model *model, const struct op *user,
+                         struct irrun_error *err)
+{
+    fail_at(err, IRRUN_DATA, op_place(model->graph, user),
+            "Const \"%.200s\" needs weights, and a model from standard input has no .bin beside it",
+            user->name);
+    return fail_hint(err, "name the .bin after the model: irrun - WEIGHTS.bin");
+}
+
+bool weights_open(struct ir_model *model, struct irrun_error *err)
+{
+    const struct op *user = find_const(model->graph);
+    if (!model->needs_weights)
+        return true;
+    if (user && !model->weights_path)
+        return fail_no_path(model, user, err);
+    if (user || model->has_weights_path) {
+        if (!file_map_open(&model->weights, model->weights_path, err)) {
+            if (user && err->code == IRRUN_NO_INPUT)
+                fail_hint(err,
+                          "Const \"%.200s\" (%s:%u) needs the weights; name another file "
+                          "after the model",
+                          user->name, model->graph->file, user->line);
+            return false;
+        }
+        if (user && !check_kind(model, err))
+            return false;
+    }
+    return check_all(model->graph, err);
+}

@@ -1,0 +1,16 @@
+/* The .bin beside the XML: mapped, and compared with what the Consts say.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_IR_WEIGHTS_H
+#define IRRUN_IR_WEIGHTS_H
+
+#include "ir/ir_builder.h"
+
+/* Maps the .bin if a live Const has bytes or if its path was given, then checks every live Const, those
+ * of bodies included. Does nothing for a model that needs no weights. The graphs have their order. */
+bool weights_open(struct ir_model *model, struct irrun_error *err);
+
+/* Whether the bytes of a Const are all there: offset and size lie in the file, and size suffices for the shape.
+ * IRRUN_DATA otherwise; IRRUN_UNSUPPORTED for a type that has no numbers. */
+bool weights_check_const(const struct graph *graph, const struct op *op, struct irrun_error *err);
+
+#endif

@@ -1,0 +1,253 @@
+/* The only file that knows expat.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/xml_reader.h"
+
+#include <errno.h>
+#include <expat.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "ir/sniff.h"
+
+#define PIECE_BYTES ((size_t)64 << 10)
+#define LARGEST_PIECE_BYTES ((size_t)256 << 20)
+
+/* An element that is not closed yet. */
+struct open_element {
+    size_t name; /* offset in names */
+    uint32_t line, column;
+};
+
+struct xml_reader {
+    XML_Parser parser;
+    const struct xml_handlers *handlers;
+    void *context;
+    struct irrun_error *err;
+    const char *file;
+    struct open_element *open;
+    size_t n_open, open_capacity;
+    char *names; /* of the open elements, each with its NUL */
+    size_t names_length, names_capacity;
+    struct place current;
+    unsigned char head[SNIFF_BYTES]; /* the first bytes of the file */
+    size_t n_head;
+    bool has_root, has_failed;
+};
+
+const char *xml_file_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "<stdin>" : path;
+}
+
+struct place xml_place(const struct xml_reader *xml)
+{
+    return xml->current;
+}
+
+/* Expat counts columns from 0. */
+static struct place current_place(const struct xml_reader *xml)
+{
+    XML_Size line = XML_GetCurrentLineNumber(xml->parser);
+    XML_Size column = XML_GetCurrentColumnNumber(xml->parser) + 1;
+    return (struct place){xml->file, line < UINT32_MAX ? (uint32_t)line : UINT32_MAX,
+                          column < UINT32_MAX ? (uint32_t)column : UINT32_MAX};
+}
+
+static void stop(struct xml_reader *xml)
+{
+    xml->has_failed = true;
+    XML_StopParser(xml->parser, XML_FALSE);
+}
+
+static bool push_open(struct xml_reader *xml, const char *name)
+{
+    size_t size_bytes = strlen(name) + 1;
+    while (xml->names_capacity - xml->names_length < size_bytes)
+        if (!grow_array((void **)&xml->names, xml->names_capacity, &xml->names_capacity, 1,
+                        xml->err))
+            return false;
+    if (!grow_array((void **)&xml->open, xml->n_open, &xml->open_capacity, sizeof *xml->open,
+                    xml->err))
+        return false;
+    memcpy(xml->names + xml->names_length, name, size_bytes);
+    xml->open[xml->n_open++] =
+        (struct open_element){xml->names_length, xml->current.line, xml->current.column};
+    xml->names_length += size_bytes;
+    return true;
+}
+
+static void XMLCALL on_start(void *user_data, const XML_Char *name, const XML_Char **attrs)
+{
+    struct xml_reader *xml = user_data;
+    if (xml->has_failed)
+        return;
+    xml->has_root = true;
+    xml->current = current_place(xml);
+    if (!push_open(xml, name) ||
+        !xml->handlers->start(xml->context, xml, name, (const char *const *)attrs))
+        stop(xml);
+}
+
+static void XMLCALL on_end(void *user_data, const XML_Char *name)
+{
+    struct xml_reader *xml = user_data;
+    (void)name;
+    if (xml->has_failed)
+        return;
+    const struct open_element *closed = &xml->open[--xml->n_open];
+    xml->names_length = closed->name;
+    xml->current = (struct place){xml->file, closed->line, closed->column};
+    if (!xml->handlers->end(xml->context, xml))
+        stop(xml);
+}
+
+static void XMLCALL on_text(void *user_data, const XML_Char *bytes, int n)
+{
+    struct xml_reader *xml = user_data;
+    if (!xml->has_failed && !xml->handlers->text(xml->context, bytes, (size_t)n))
+        stop(xml);
+}
+
+static void XMLCALL on_doctype(void *user_data, const XML_Char *name, const XML_Char *system_id,
+                               const XML_Char *public_id, int has_internal_subset)
+{
+    struct xml_reader *xml = user_data;
+    (void)name, (void)system_id, (void)public_id, (void)has_internal_subset;
+    if (xml->has_failed)
+        return;
+    fail_at(xml->err, IRRUN_DATA, current_place(xml), "a DOCTYPE, which an IR never has");
+    fail_hint(xml->err, "remove the <!DOCTYPE ...>");
+    stop(xml);
+}
+
+void xml_want_text(struct xml_reader *xml, bool is_wanted)
+{
+    XML_SetCharacterDataHandler(xml->parser, is_wanted ? on_text : NULL);
+}
+
+/* The file is not well-formed. */
+static bool fail_form(struct xml_reader *xml, bool is_at_end)
+{
+    enum XML_Error code = XML_GetErrorCode(xml->parser);
+    if (code == XML_ERROR_NO_MEMORY)
+        return fail_memory(xml->err, PIECE_BYTES);
+    struct place place = current_place(xml);
+    const char *hint;
+    const char *kind = xml->has_root ? NULL : sniff(xml->head, xml->n_head, &hint);
+    if (kind) {
+        fail_at(xml->err, IRRUN_DATA, (struct place){xml->file, 0, 0},
+                "is %s, not the XML of an OpenVINO IR", kind);
+        return hint ? fail_hint(xml->err, "%s", hint) : false;
+    }
+    if (!xml->has_root && xml->n_head == 0)
+        return fail_at(xml->err, IRRUN_DATA, (struct place){xml->file, 0, 0}, "is empty");
+    const struct open_element *open = xml->n_open ? &xml->open[xml->n_open - 1] : NULL;
+    if (open && code == XML_ERROR_TAG_MISMATCH)
+        return fail_at(xml->err, IRRUN_DATA, place,
+                       "mismatched tag: <%s> of line %u, column %u is still open",
+                       xml->names + open->name, open->line, open->column);
+    if (open && is_at_end) {
+        fail_at(xml->err, IRRUN_DATA, place, "the file ends within <%s> of line %u, column %u",
+                xml->names + open->name, open->line, open->column);
+        return fail_hint(xml->err, "the file is cut short: copy it again");
+    }
+    fail_at(xml->err, IRRUN_DATA, place, "not well-formed XML: %s", XML_ErrorString(code));
+    if (code == XML_ERROR_JUNK_AFTER_DOC_ELEMENT)
+        fail_hint(xml->err, "nothing may follow the closing </net>");
+    return false;
+}
+
+/* Reads until `buffer` is full or the file ends; false on an error. */
+static bool read_full(struct xml_reader *xml, int fd, unsigned char *buffer, size_t size_bytes,
+                      size_t *n)
+{
+    *n = 0;
+    while (*n < size_bytes) {
+        ssize_t n_read = read(fd, buffer + *n, size_bytes - *n);
+        if (n_read == 0)
+            return true;
+        if (n_read > 0)
+            *n += (size_t)n_read;
+        else if (errno != EINTR)
+            return fail_at(xml->err, IRRUN_NO_INPUT, (struct place){xml->file, 0, 0},
+                           "cannot be read: %s", strerror(errno));
+    }
+    return true;
+}
+
+static void keep_head(struct xml_reader *xml, const unsigned char *bytes, size_t n)
+{
+    size_t n_kept = SNIFF_BYTES - xml->n_head < n ? SNIFF_BYTES - xml->n_head : n;
+    if (n_kept != 0)
+        memcpy(xml->head + xml->n_head, bytes, n_kept);
+    xml->n_head += n_kept;
+}
+
+/* A token that spans pieces is scanned anew with each: a piece as long as what is scanned keeps the
+ * work linear in the length of the file. */
+static size_t choose_piece(const struct xml_reader *xml, XML_Index n_fed)
+{
+    XML_Index n_done = XML_GetCurrentByteIndex(xml->parser);
+    XML_Index n_waiting = n_done < 0 ? 0 : n_fed - n_done;
+    if (n_waiting <= (XML_Index)PIECE_BYTES)
+        return PIECE_BYTES;
+    return n_waiting < (XML_Index)LARGEST_PIECE_BYTES ? (size_t)n_waiting : LARGEST_PIECE_BYTES;
+}
+
+static bool feed(struct xml_reader *xml, int fd, size_t piece_bytes)
+{
+    XML_Index n_fed = 0;
+    for (bool is_last = false; !is_last;) {
+        size_t wanted = piece_bytes ? piece_bytes : choose_piece(xml, n_fed);
+        unsigned char *buffer = XML_GetBuffer(xml->parser, (int)wanted);
+        if (!buffer)
+            return fail_memory(xml->err, wanted);
+        size_t n;
+        if (!read_full(xml, fd, buffer, wanted, &n))
+            return false;
+        keep_head(xml, buffer, n);
+        n_fed += (XML_Index)n;
+        is_last = n < wanted;
+        enum XML_Status status = XML_ParseBuffer(xml->parser, (int)n, is_last);
+        if (xml->has_failed)
+            return false;
+        if (status != XML_STATUS_OK)
+            return fail_form(xml, is_last);
+    }
+    return true;
+}
+
+static bool read_from(struct xml_reader *xml, int fd, size_t piece_bytes)
+{
+    static const XML_Memory_Handling_Suite memory = {malloc, realloc, free};
+    xml->parser = XML_ParserCreate_MM(NULL, &memory, NULL);
+    if (!xml->parser)
+        return fail_memory(xml->err, PIECE_BYTES);
+    XML_SetUserData(xml->parser, xml);
+    XML_SetElementHandler(xml->parser, on_start, on_end);
+    XML_SetStartDoctypeDeclHandler(xml->parser, on_doctype);
+    bool is_read = feed(xml, fd, piece_bytes);
+    XML_ParserFree(xml->parser);
+    return is_read;
+}
+
+bool xml_read(const char *path, size_t piece_bytes, const struct xml_handlers *handlers,
+              void *context, struct irrun_error *err)
+{
+    struct xml_reader xml = {
+        .handlers = handlers, .context = context, .err = err, .file = xml_file_name(path)};
+    bool is_stdin = strcmp(path, "-") == 0;
+    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return fail_at(err, IRRUN_NO_INPUT, (struct place){path, 0, 0}, "cannot be opened: %s",
+                       strerror(errno));
+    bool is_read = read_from(&xml, fd, piece_bytes);
+    if (!is_stdin)
+        close(fd);
+    free(xml.open);
+    free(xml.names);
+    return is_read;
+}

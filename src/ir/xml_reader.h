@@ -1,0 +1,34 @@
+/* Streams an XML file through expat: events in, errors with a place out. Knows nothing of IR.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_IR_XML_READER_H
+#define IRRUN_IR_XML_READER_H
+
+#include "base/error.h"
+
+struct xml_reader;
+
+/* A handler that returns false has filled the *err that xml_read was given; reading stops. */
+struct xml_handlers {
+    /* attrs: name, value, name, value …, NULL; all text is UTF-8 and lasts for the call. */
+    bool (*start)(void *context, struct xml_reader *xml, const char *name,
+                  const char *const *attrs);
+    bool (*end)(void *context, struct xml_reader *xml);
+    /* Text within an element, in as many pieces as it comes; only while xml_want_text says so. */
+    bool (*text)(void *context, const char *bytes, size_t n);
+};
+
+/* Reads the file at `path` ("-": standard input) to its end. It is fed in pieces of piece_bytes; 0 = as is
+ * best. A DOCTYPE is refused: IR has none, and so no entity can be defined. */
+bool xml_read(const char *path, size_t piece_bytes, const struct xml_handlers *handlers,
+              void *context, struct irrun_error *err);
+
+/* The file as messages call it. */
+const char *xml_file_name(const char *path);
+
+/* Where the element begins that a start or end handler is called for: line and column from 1; a
+ * column is a character. */
+struct place xml_place(const struct xml_reader *xml);
+
+void xml_want_text(struct xml_reader *xml, bool is_wanted);
+
+#endif
