@@ -1,0 +1,27 @@
+/* Copies an N-dimensional piece from one layout to another: the one loop behind Transpose, Slice, Broadcast
+ * and Tile. Moves elements by their size and never looks at them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_STRIDED_COPY_H
+#define IRRUN_KERNELS_STRIDED_COPY_H
+
+#include "irrun.h"
+
+#define STRIDED_COPY_MAX_RANK (2 * IRRUN_MAX_RANK)
+
+/* Merged loops, outermost first; strides count elements. from: any, 0 and negative included. */
+struct strided_copy {
+    uint32_t rank; /* 0: a single element */
+    bool is_empty;
+    int64_t dims[STRIDED_COPY_MAX_RANK];
+    int64_t from_strides[STRIDED_COPY_MAX_RANK], to_strides[STRIDED_COPY_MAX_RANK];
+};
+
+/* Loops over dims[rank], dims of 1 left out, neighbours merged where both layouts allow it. */
+void strided_copy_plan(struct strided_copy *copy, uint32_t rank, const int64_t *dims,
+                       const int64_t *from_strides, const int64_t *to_strides);
+
+/* element_bytes is 1, 2, 4 or 8; from and to point to the elements at index 0 and do not overlap. */
+void strided_copy_run(const struct strided_copy *copy, size_t element_bytes, const void *from,
+                      void *to);
+
+#endif

@@ -1,0 +1,70 @@
+/* Plans and runs the strided copy of the ops that only move elements.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/movement.h"
+
+void move_strides(const struct irrun_shape *shape, int64_t strides[IRRUN_MAX_RANK])
+{
+    int64_t stride = 1;
+    for (uint32_t i = shape->rank; i-- > 0;) {
+        strides[i] = stride;
+        stride *= shape->dims[i];
+    }
+}
+
+void move_plan(struct move_state *state, uint32_t rank, const int64_t *dims,
+               const int64_t *from_strides, int64_t from_offset)
+{
+    int64_t to_strides[STRIDED_COPY_MAX_RANK], stride = 1;
+    for (uint32_t i = rank; i-- > 0;) {
+        to_strides[i] = stride;
+        stride *= dims[i];
+    }
+    strided_copy_plan(&state->copy, rank, dims, from_strides, to_strides);
+    state->from_offset = from_offset;
+}
+
+void move_plan_broadcast(struct move_state *state, const struct irrun_shape *in,
+                         const struct irrun_shape *out)
+{
+    int64_t in_strides[IRRUN_MAX_RANK], strides[IRRUN_MAX_RANK];
+    move_strides(in, in_strides);
+    uint32_t n_missing = out->rank - in->rank;
+    for (uint32_t i = 0; i < out->rank; i++) {
+        bool is_stretched = i < n_missing || in->dims[i - n_missing] == 1;
+        strides[i] = is_stretched ? 0 : in_strides[i - n_missing];
+    }
+    move_plan(state, out->rank, out->dims, strides, 0);
+}
+
+bool move_run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct move_state *state = step->state;
+    size_t size = dtype_size(step->in[0]->dtype);
+    strided_copy_run(&state->copy, size,
+                     (const char *)step->in[0]->data + state->from_offset * (int64_t)size,
+                     step->out[0]->data);
+    return true;
+}
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+void slice_bounds(int64_t dim, int64_t begin, int64_t end, int64_t step, int64_t *first, int64_t *n)
+{
+    begin += begin < 0 ? dim : 0;
+    end += end < 0 ? dim : 0;
+    int64_t distance;
+    if (step > 0) {
+        begin = clamp(begin, 0, dim);
+        distance = clamp(end, 0, dim) - begin;
+    } else {
+        begin = clamp(begin, -1, dim - 1);
+        distance = begin - clamp(end, -1, dim - 1);
+        step = step == INT64_MIN ? INT64_MAX : -step;
+    }
+    *n = distance <= 0 ? 0 : 1 + (distance - 1) / step;
+    *first = *n ? begin : 0;
+}

@@ -1,0 +1,45 @@
+/* What the ops that only move elements share: one strided copy from input 0 to output 0.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_OPS_MOVEMENT_H
+#define IRRUN_OPS_MOVEMENT_H
+
+#include "kernels/strided_copy.h"
+#include "ops/op.h"
+
+struct move_state {
+    struct strided_copy copy;
+    int64_t from_offset; /* of the first element, in elements */
+};
+
+/* Row-major strides, in elements. */
+void move_strides(const struct irrun_shape *shape, int64_t strides[IRRUN_MAX_RANK]);
+
+/* Output element [i, j, …] of a dense output of these dims is input element from_offset + i *
+ * from_strides[0] + j * from_strides[1] …  rank may be up to STRIDED_COPY_MAX_RANK. */
+void move_plan(struct move_state *state, uint32_t rank, const int64_t *dims,
+               const int64_t *from_strides, int64_t from_offset);
+
+/* Input 0, of shape `in` right-aligned, stretched to `out`, to which it broadcasts. */
+void move_plan_broadcast(struct move_state *state, const struct irrun_shape *in,
+                         const struct irrun_shape *out);
+
+/* The run function: its state is a struct move_state. */
+bool move_run(const struct step *step, struct irrun_error *err);
+
+/* The slice begin:end:step of a dimension by the rules of Python: negative bounds count from the end,
+ * all are clamped. Gives the index of the first element and how many there are. step is not 0. */
+void slice_bounds(int64_t dim, int64_t begin, int64_t end, int64_t step, int64_t *first,
+                  int64_t *n);
+
+#define MOVE_OP(object, type_, opset_, inputs_, infer_, ...)                                       \
+    const struct op_def object = {.type = type_,                                                   \
+                                  .opset = opset_,                                                 \
+                                  .flags = OP_MOVES,                                               \
+                                  .inputs = inputs_,                                               \
+                                  .n_outputs = 1,                                                  \
+                                  .state_size = sizeof(struct move_state),                         \
+                                  .infer = infer_,                                                 \
+                                  .run = move_run,                                                 \
+                                  __VA_ARGS__}
+
+#endif

@@ -1,0 +1,148 @@
+/* Gather-1, -7 and -8: slices of the data picked along an axis by a tensor of indices. Versions differ in
+ * batch_dims and in what an index outside the axis means.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "ops/op.h"
+
+enum { DATA, INDICES, AXIS };
+
+struct gather_attrs {
+    int64_t batch_dims;
+};
+
+/* data is [n_batches][n_outer][axis_dim][slice], indices [n_batches][n_indices]. */
+struct gather_state {
+    int64_t n_batches, n_outer, axis_dim, n_indices;
+    int64_t n_slice; /* elements */
+    uint32_t axis;
+};
+
+/* Out of range: Gather-8 gives zeros; the others leave it undefined, so it is refused. */
+struct gather_family {
+    bool gives_zeros;
+};
+
+static const struct attr_def attr_table[] = {
+    ATTR(struct gather_attrs, batch_dims, "0"),
+    ATTR_END,
+};
+
+static const struct op_input_def inputs[] = {
+    {"data", .types = TYPES_ANY},
+    {"indices", .types = TYPES_INTEGER},
+    {"axis", .types = TYPES_INTEGER},
+    {NULL},
+};
+
+static bool infer_batch_dims(struct infer *infer, uint32_t *n_batch_dims)
+{
+    const struct irrun_shape *data = &infer->in[DATA]->shape, *indices = &infer->in[INDICES]->shape;
+    const struct gather_state *state = infer->state;
+    int64_t given = 0;
+    if (infer->op->def->attrs)
+        given = ((const struct gather_attrs *)infer->attrs)->batch_dims;
+    int64_t n = given + (given < 0 ? indices->rank : 0);
+    if (n < 0 || n > indices->rank || n > state->axis)
+        return infer_fail(infer,
+                          "batch_dims is %lld, but axis is %u and indices have %u dimensions",
+                          (long long)given, state->axis, indices->rank);
+    for (uint32_t i = 0; i < n; i++) {
+        if (data->dims[i] != indices->dims[i]) {
+            infer_fail_input(infer, INDICES, "dimension %u as in the data (batch_dims is %lld)", i,
+                             (long long)given);
+            return infer_hint_input(infer, DATA);
+        }
+    }
+    *n_batch_dims = (uint32_t)n;
+    return true;
+}
+
+static bool infer(struct infer *infer)
+{
+    const struct irrun_shape *data = &infer->in[DATA]->shape, *indices = &infer->in[INDICES]->shape;
+    struct gather_state *state = infer->state;
+    int64_t axis = 0;
+    uint32_t n_batch_dims = 0;
+    if (!infer_int(infer, AXIS, &axis) || !infer_axis(infer, axis, data->rank, &state->axis) ||
+        !infer_batch_dims(infer, &n_batch_dims))
+        return false;
+    if (data->rank - 1 + indices->rank - n_batch_dims > IRRUN_MAX_RANK)
+        return infer_fail(infer, "the output would have more than %d dimensions", IRRUN_MAX_RANK);
+    state->n_batches = shape_product(data, 0, n_batch_dims);
+    state->n_outer = shape_product(data, n_batch_dims, state->axis);
+    state->axis_dim = data->dims[state->axis];
+    state->n_slice = shape_product(data, state->axis + 1, data->rank);
+    state->n_indices = shape_product(indices, n_batch_dims, indices->rank);
+    struct irrun_shape out = {0};
+    for (uint32_t i = 0; i < state->axis; i++)
+        out.dims[out.rank++] = data->dims[i];
+    for (uint32_t i = n_batch_dims; i < indices->rank; i++)
+        out.dims[out.rank++] = indices->dims[i];
+    for (uint32_t i = state->axis + 1; i < data->rank; i++)
+        out.dims[out.rank++] = data->dims[i];
+    infer->out[0] = (struct irrun_tensor){infer->in[DATA]->dtype, out, NULL};
+    return true;
+}
+
+/* One outer slice: n_indices pieces of from[axis_dim][slice]. */
+static bool pick(const struct step *step, int64_t first_index, const char *from, char *to,
+                 struct irrun_error *err)
+{
+    const struct gather_state *state = step->state;
+    const struct gather_family *family = step->op->def->family;
+    const struct irrun_tensor *indices = step->in[INDICES];
+    size_t slice_bytes = (size_t)state->n_slice * dtype_size(step->in[DATA]->dtype);
+    for (int64_t i = 0; i < state->n_indices; i++, to += slice_bytes) {
+        int64_t given = element_as_i64(indices->dtype, indices->data, (size_t)(first_index + i));
+        int64_t index = given + (given < 0 ? state->axis_dim : 0);
+        bool is_inside = index >= 0 && index < state->axis_dim;
+        if (is_inside)
+            memcpy(to, from + (size_t)index * slice_bytes, slice_bytes);
+        else if (family->gives_zeros)
+            memset(to, 0, slice_bytes);
+        else
+            return step_fail(step, err, IRRUN_DATA,
+                             "index %lld (element %lld of the indices) is outside axis %u, "
+                             "which is %lld",
+                             (long long)given, (long long)(first_index + i), state->axis,
+                             (long long)state->axis_dim);
+    }
+    return true;
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    const struct gather_state *state = step->state;
+    size_t slice_bytes = (size_t)state->n_slice * dtype_size(step->in[DATA]->dtype);
+    const char *from = step->in[DATA]->data;
+    char *to = step->out[0]->data;
+    if (slice_bytes == 0)
+        return true;
+    for (int64_t batch = 0; batch < state->n_batches; batch++) {
+        for (int64_t outer = 0; outer < state->n_outer; outer++) {
+            if (!pick(step, batch * state->n_indices, from, to, err))
+                return false;
+            from += (size_t)state->axis_dim * slice_bytes;
+            to += (size_t)state->n_indices * slice_bytes;
+        }
+    }
+    return true;
+}
+
+#define GATHER_OP(object, opset_, gives_zeros_, ...)                                               \
+    const struct op_def object = {.type = "Gather",                                                \
+                                  .opset = opset_,                                                 \
+                                  .flags = OP_MOVES,                                               \
+                                  .inputs = inputs,                                                \
+                                  .n_outputs = 1,                                                  \
+                                  .state_size = sizeof(struct gather_state),                       \
+                                  .family = &(const struct gather_family){gives_zeros_},           \
+                                  .infer = infer,                                                  \
+                                  .run = run,                                                      \
+                                  __VA_ARGS__}
+#define WITH_BATCH_DIMS .attrs = attr_table, .attrs_size = sizeof(struct gather_attrs)
+
+GATHER_OP(op_gather_v1, 1, false, .opset_last = 6);
+GATHER_OP(op_gather_v7, 7, false, .opset_last = 7, WITH_BATCH_DIMS);
+GATHER_OP(op_gather_v8, 8, true, WITH_BATCH_DIMS);

@@ -1,0 +1,130 @@
+/* Range-1 and -4: start, start + step, … up to stop, which is left out.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "ops/op.h"
+
+enum { START, STOP, STEP };
+
+struct range_attrs {
+    enum irrun_dtype output_type;
+};
+
+struct range_state {
+    bool is_integer;
+    int64_t start_i64, step_i64;
+    double start_f64, step_f64;
+};
+
+static const struct attr_def attr_table[] = {
+    ATTR(struct range_attrs, output_type, NULL),
+    ATTR_END,
+};
+
+static const struct op_input_def v1_inputs[] = {
+    {"start", .types = TYPES_NUMBER, .same = 1},
+    {"stop", .types = TYPES_NUMBER, .same = 1},
+    {"step", .types = TYPES_NUMBER, .same = 1},
+    {NULL},
+};
+static const struct op_input_def v4_inputs[] = {
+    {"start", .types = TYPES_NUMBER},
+    {"stop", .types = TYPES_NUMBER},
+    {"step", .types = TYPES_NUMBER},
+    {NULL},
+};
+
+static bool count_integers(int64_t start, int64_t stop, int64_t step, int64_t *n)
+{
+    uint64_t distance =
+        step > 0 ? (uint64_t)stop - (uint64_t)start : (uint64_t)start - (uint64_t)stop;
+    uint64_t stride = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
+    bool is_empty = step > 0 ? stop <= start : stop >= start;
+    uint64_t count = is_empty ? 0 : 1 + (distance - 1) / stride;
+    *n = (int64_t)count;
+    return count <= INT64_MAX;
+}
+
+static bool count_floats(double start, double stop, double step, int64_t *n)
+{
+    double count = ceil((stop - start) / step);
+    if (!(count < 0x1p62))
+        return false;
+    *n = count > 0 ? (int64_t)count : 0;
+    return true;
+}
+
+static bool infer(struct infer *infer)
+{
+    struct range_state *state = infer->state;
+    enum irrun_dtype dtype = infer->in[START]->dtype;
+    if (infer->op->def->attrs)
+        dtype = ((const struct range_attrs *)infer->attrs)->output_type;
+    if (!(TYPES_NUMBER & TYPE_BIT(dtype)))
+        return infer_fail(infer, "output_type is %s, expected a number", irrun_dtype_name(dtype));
+    const struct irrun_tensor *value[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        if (shape_n_elements(&infer->in[i]->shape) != 1)
+            return infer_fail_input(infer, i, "one number");
+        value[i] = infer_value(infer, i);
+        if (!value[i])
+            return false;
+    }
+    int64_t whole[3], n = 0;
+    double number[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        whole[i] = element_as_i64(value[i]->dtype, value[i]->data, 0);
+        number[i] = element_as_f64(value[i]->dtype, value[i]->data, 0);
+    }
+    *state = (struct range_state){dtype_is_integer(dtype), whole[START], whole[STEP], number[START],
+                                  number[STEP]};
+    if (state->is_integer ? whole[STEP] == 0 : !(number[STEP] < 0 || number[STEP] > 0))
+        return infer_fail_input(infer, STEP, "a step other than 0");
+    if (!(state->is_integer ? count_integers(whole[START], whole[STOP], whole[STEP], &n)
+                            : count_floats(number[START], number[STOP], number[STEP], &n)))
+        return infer_fail(infer, "from %g to %g by %g is no finite range", number[START],
+                          number[STOP], number[STEP]);
+    infer->out[0] = (struct irrun_tensor){dtype, shape_of(1, &n), NULL};
+    return true;
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct range_state *state = step->state;
+    struct irrun_tensor *out = step->out[0];
+    size_t n = (size_t)shape_n_elements(&out->shape), size = dtype_size(out->dtype);
+    for (size_t i = 0; i < n; i++) {
+        char *to = (char *)out->data + i * size;
+        int64_t whole = (int64_t)((uint64_t)state->start_i64 + i * (uint64_t)state->step_i64);
+        double number = state->start_f64 + (double)i * state->step_f64;
+        if (state->is_integer)
+            convert_elements(IRRUN_I64, &whole, out->dtype, to, 1);
+        else
+            convert_elements(IRRUN_F64, &number, out->dtype, to, 1);
+    }
+    return true;
+}
+
+const struct op_def op_range_v1 = {
+    .type = "Range",
+    .opset = 1,
+    .opset_last = 3,
+    .inputs = v1_inputs,
+    .n_outputs = 1,
+    .state_size = sizeof(struct range_state),
+    .infer = infer,
+    .run = run,
+};
+
+const struct op_def op_range_v4 = {
+    .type = "Range",
+    .opset = 4,
+    .inputs = v4_inputs,
+    .n_outputs = 1,
+    .attrs = attr_table,
+    .attrs_size = sizeof(struct range_attrs),
+    .state_size = sizeof(struct range_state),
+    .infer = infer,
+    .run = run,
+};

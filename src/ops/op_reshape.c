@@ -1,0 +1,85 @@
+/* Reshape-1: the same elements under another shape; -1 is what is left over, and with special_zero 0 is the
+ * input's dimension at that place.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/checked.h"
+#include "ops/op.h"
+
+struct reshape_attrs {
+    bool special_zero;
+};
+
+static const struct attr_def attr_table[] = {
+    ATTR(struct reshape_attrs, special_zero, NULL),
+    ATTR_END,
+};
+
+static const struct op_input_def inputs[] = {
+    {"data", .types = TYPES_ANY},
+    {"shape", .types = TYPES_INTEGER},
+    {NULL},
+};
+
+/* Copies the dimensions that special_zero stands for; `rest` gets the product of the input's others. */
+static bool copy_zeros(struct infer *infer, struct irrun_shape *out, bool is_copied[IRRUN_MAX_RANK],
+                       int64_t *rest)
+{
+    const struct irrun_shape *in = &infer->in[0]->shape;
+    bool special_zero = ((const struct reshape_attrs *)infer->attrs)->special_zero;
+    *rest = 1;
+    for (uint32_t i = 0; i < in->rank || i < out->rank; i++) {
+        is_copied[i] = special_zero && i < out->rank && out->dims[i] == 0;
+        if (!is_copied[i] && i < in->rank)
+            *rest *= in->dims[i];
+        else if (is_copied[i] && i < in->rank)
+            out->dims[i] = in->dims[i];
+        else if (is_copied[i])
+            return infer_fail(infer, "shape has a 0 at place %u, but input 0 has %u dimensions", i,
+                              in->rank);
+    }
+    return true;
+}
+
+static bool infer(struct infer *infer)
+{
+    struct i64_list pattern = {0};
+    if (!infer_ints(infer, 1, &pattern))
+        return false;
+    if (pattern.n > IRRUN_MAX_RANK)
+        return infer_fail_input(infer, 1, "at most %d numbers", IRRUN_MAX_RANK);
+    struct irrun_shape out = shape_of(pattern.n, pattern.items);
+    bool is_copied[IRRUN_MAX_RANK];
+    int64_t rest, product = 1;
+    if (!copy_zeros(infer, &out, is_copied, &rest))
+        return false;
+    uint32_t open = NO_ID;
+    bool is_valid = true;
+    for (uint32_t i = 0; i < out.rank; i++) {
+        if (out.dims[i] == -1 && open == NO_ID)
+            open = i;
+        else if (!is_copied[i])
+            is_valid &= out.dims[i] >= 0 && checked_mul_i64(product, out.dims[i], &product);
+    }
+    if (is_valid && open != NO_ID && product > 0 && rest % product == 0)
+        out.dims[open] = rest / product;
+    else if (is_valid && open != NO_ID && product == 0 && rest == 0)
+        out.dims[open] = 1; /* any number would do; the reference takes 1 */
+    else if (!is_valid || open != NO_ID || product != rest) {
+        char text[SHAPE_TEXT_BYTES];
+        struct irrun_shape given = shape_of(pattern.n, pattern.items);
+        infer_fail_input(infer, 0, "as many elements as shape %s has", shape_format(&given, text));
+        return infer_hint_input(infer, 1);
+    }
+    infer->out[0] = (struct irrun_tensor){infer->in[0]->dtype, out, NULL};
+    return true;
+}
+
+const struct op_def op_reshape = {
+    .type = "Reshape",
+    .opset = 1,
+    .flags = OP_MOVES | OP_VIEW,
+    .inputs = inputs,
+    .n_outputs = 1,
+    .attrs = attr_table,
+    .attrs_size = sizeof(struct reshape_attrs),
+    .infer = infer,
+};

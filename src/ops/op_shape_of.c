@@ -1,0 +1,57 @@
+/* ShapeOf-1 and -3: the dimensions of the input as a list of i64 (or, version 3, i32).
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/op.h"
+
+struct shape_of_attrs {
+    enum irrun_dtype output_type;
+};
+
+static const struct attr_def attr_table[] = {
+    ATTR(struct shape_of_attrs, output_type, "i64"),
+    ATTR_END,
+};
+
+static const struct op_input_def inputs[] = {{"data", .types = TYPES_ANY}, {NULL}};
+
+static bool infer(struct infer *infer)
+{
+    enum irrun_dtype dtype = IRRUN_I64;
+    if (infer->op->def->attrs)
+        dtype = ((const struct shape_of_attrs *)infer->attrs)->output_type;
+    if (dtype != IRRUN_I64 && dtype != IRRUN_I32)
+        return infer_fail(infer, "output_type is %s, expected i64 or i32", irrun_dtype_name(dtype));
+    infer->out[0].dtype = dtype;
+    infer->out[0].shape = shape_of(1, (int64_t[]){infer->in[0]->shape.rank});
+    return true;
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct irrun_shape *shape = &step->in[0]->shape;
+    convert_elements(IRRUN_I64, shape->dims, step->out[0]->dtype, step->out[0]->data, shape->rank);
+    return true;
+}
+
+const struct op_def op_shape_of_v1 = {
+    .type = "ShapeOf",
+    .opset = 1,
+    .opset_last = 2,
+    .flags = OP_MOVES | OP_SHAPES_ONLY,
+    .inputs = inputs,
+    .n_outputs = 1,
+    .infer = infer,
+    .run = run,
+};
+
+const struct op_def op_shape_of_v3 = {
+    .type = "ShapeOf",
+    .opset = 3,
+    .flags = OP_MOVES | OP_SHAPES_ONLY,
+    .inputs = inputs,
+    .n_outputs = 1,
+    .attrs = attr_table,
+    .attrs_size = sizeof(struct shape_of_attrs),
+    .infer = infer,
+    .run = run,
+};

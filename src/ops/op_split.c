@@ -1,0 +1,139 @@
+/* Split-1 and VariadicSplit-1: an axis cut into pieces, of equal or of given lengths.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "base/checked.h"
+#include "ops/op.h"
+
+enum { DATA, AXIS, LENGTHS };
+
+struct split_attrs {
+    int64_t num_splits;
+};
+
+struct split_state {
+    uint32_t axis;
+};
+
+static const struct attr_def split_attr_table[] = {
+    ATTR(struct split_attrs, num_splits, NULL),
+    ATTR_END,
+};
+
+static const struct op_input_def split_inputs[] = {
+    {"data", .types = TYPES_ANY},
+    {"axis", .types = TYPES_INTEGER},
+    {NULL},
+};
+
+static const struct op_input_def variadic_split_inputs[] = {
+    {"data", .types = TYPES_ANY},
+    {"axis", .types = TYPES_INTEGER},
+    {"split_lengths", .types = TYPES_INTEGER},
+    {NULL},
+};
+
+static bool infer_cut_axis(struct infer *infer, int64_t *dim)
+{
+    const struct irrun_shape *data = &infer->in[DATA]->shape;
+    struct split_state *state = infer->state;
+    int64_t axis = 0;
+    if (!infer_int(infer, AXIS, &axis) || !infer_axis(infer, axis, data->rank, &state->axis))
+        return false;
+    *dim = data->dims[state->axis];
+    return true;
+}
+
+static void set_piece(struct infer *infer, uint32_t i, int64_t length)
+{
+    infer->out[i] = *infer->in[DATA];
+    infer->out[i].data = NULL;
+    infer->out[i].shape.dims[((const struct split_state *)infer->state)->axis] = length;
+}
+
+static bool infer_split(struct infer *infer)
+{
+    int64_t n = ((const struct split_attrs *)infer->attrs)->num_splits, dim = 0;
+    if (!infer_cut_axis(infer, &dim))
+        return false;
+    if (n != infer->n_outputs)
+        return infer_fail(infer, "num_splits is %lld, but the layer has %u outputs", (long long)n,
+                          infer->n_outputs);
+    if (dim % n != 0)
+        return infer_fail_input(infer, DATA, "a dimension %u that can be cut into %lld equal parts",
+                                ((const struct split_state *)infer->state)->axis, (long long)n);
+    for (uint32_t i = 0; i < infer->n_outputs; i++)
+        set_piece(infer, i, dim / n);
+    return true;
+}
+
+static bool infer_variadic_split(struct infer *infer)
+{
+    int64_t dim = 0, rest = 0;
+    struct i64_list lengths = {0};
+    if (!infer_cut_axis(infer, &dim) || !infer_ints(infer, LENGTHS, &lengths))
+        return false;
+    if (lengths.n != infer->n_outputs)
+        return infer_fail_input(infer, LENGTHS, "%u numbers, one for each output",
+                                infer->n_outputs);
+    uint32_t open = NO_ID;
+    rest = dim;
+    for (uint32_t i = 0; i < lengths.n; i++) {
+        if (lengths.items[i] == -1 && open == NO_ID)
+            open = i;
+        else if (lengths.items[i] < 0)
+            return infer_fail(infer, "split_lengths has %lld", (long long)lengths.items[i]);
+        else if (!checked_add_i64(rest, -lengths.items[i], &rest))
+            return infer_fail(infer, "split_lengths are too large");
+    }
+    if (open == NO_ID ? rest != 0 : rest < 0)
+        return infer_fail(infer,
+                          "split_lengths add up to %lld, but dimension %u of the data is %lld",
+                          (long long)(dim - rest), ((const struct split_state *)infer->state)->axis,
+                          (long long)dim);
+    for (uint32_t i = 0; i < lengths.n; i++)
+        set_piece(infer, i, i == open ? rest : lengths.items[i]);
+    return true;
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    uint32_t axis = ((const struct split_state *)step->state)->axis;
+    const struct irrun_shape *in = &step->in[DATA]->shape;
+    size_t size = dtype_size(step->in[DATA]->dtype);
+    size_t n_rows = (size_t)shape_product(in, 0, axis);
+    size_t row_bytes = (size_t)shape_product(in, axis, in->rank) * size;
+    const char *from = step->in[DATA]->data;
+    for (uint32_t i = 0; i < step->n_outputs; i++) {
+        const struct irrun_shape *out = &step->out[i]->shape;
+        size_t piece_bytes = (size_t)shape_product(out, axis, out->rank) * size;
+        char *to = step->out[i]->data;
+        for (size_t row = 0; row < n_rows && piece_bytes > 0; row++)
+            memcpy(to + row * piece_bytes, from + row * row_bytes, piece_bytes);
+        from += piece_bytes;
+    }
+    return true;
+}
+
+const struct op_def op_split = {
+    .type = "Split",
+    .opset = 1,
+    .flags = OP_MOVES,
+    .inputs = split_inputs,
+    .attrs = split_attr_table,
+    .attrs_size = sizeof(struct split_attrs),
+    .state_size = sizeof(struct split_state),
+    .infer = infer_split,
+    .run = run,
+};
+
+const struct op_def op_variadic_split = {
+    .type = "VariadicSplit",
+    .opset = 1,
+    .flags = OP_MOVES,
+    .inputs = variadic_split_inputs,
+    .state_size = sizeof(struct split_state),
+    .infer = infer_variadic_split,
+    .run = run,
+};

@@ -1,0 +1,65 @@
+/* Squeeze-1 and -15 take dimensions of 1 out, Unsqueeze-1 puts them in.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/op.h"
+
+static const struct op_input_def squeeze_inputs[] = {
+    {"data", .types = TYPES_ANY},
+    {"axes", .types = TYPES_INTEGER, .is_optional = true},
+    {NULL},
+};
+
+static const struct op_input_def unsqueeze_inputs[] = {
+    {"data", .types = TYPES_ANY},
+    {"axes", .types = TYPES_INTEGER},
+    {NULL},
+};
+
+/* Without axes (or with an empty list) all ones go; an axis whose dimension is not 1 stays, as in the
+ * reference. */
+static bool infer_squeeze(struct infer *infer)
+{
+    const struct irrun_shape *in = &infer->in[0]->shape;
+    struct i64_list axes = {0};
+    bool is_taken[IRRUN_MAX_RANK];
+    if ((infer->n_inputs > 1 && !infer_ints(infer, 1, &axes)) ||
+        !infer_axes(infer, &axes, in->rank, is_taken))
+        return false;
+    struct irrun_shape out = {0};
+    for (uint32_t i = 0; i < in->rank; i++)
+        if (in->dims[i] != 1 || (axes.n > 0 && !is_taken[i]))
+            out.dims[out.rank++] = in->dims[i];
+    infer->out[0] = (struct irrun_tensor){infer->in[0]->dtype, out, NULL};
+    return true;
+}
+
+static bool infer_unsqueeze(struct infer *infer)
+{
+    const struct irrun_shape *in = &infer->in[0]->shape;
+    struct i64_list axes = {0};
+    bool is_new[IRRUN_MAX_RANK];
+    if (!infer_ints(infer, 1, &axes))
+        return false;
+    if (axes.n > IRRUN_MAX_RANK - in->rank)
+        return infer_fail(infer, "the output would have more than %d dimensions", IRRUN_MAX_RANK);
+    struct irrun_shape out = {.rank = in->rank + axes.n};
+    if (!infer_axes(infer, &axes, out.rank, is_new))
+        return false;
+    for (uint32_t i = 0, k = 0; i < out.rank; i++)
+        out.dims[i] = is_new[i] ? 1 : in->dims[k++];
+    infer->out[0] = (struct irrun_tensor){infer->in[0]->dtype, out, NULL};
+    return true;
+}
+
+#define VIEW_OP(object, type_, opset_, inputs_, infer_, ...)                                       \
+    const struct op_def object = {.type = type_,                                                   \
+                                  .opset = opset_,                                                 \
+                                  .flags = OP_MOVES | OP_VIEW,                                     \
+                                  .inputs = inputs_,                                               \
+                                  .n_outputs = 1,                                                  \
+                                  .infer = infer_,                                                 \
+                                  __VA_ARGS__}
+
+VIEW_OP(op_squeeze_v1, "Squeeze", 1, squeeze_inputs, infer_squeeze, .opset_last = 14);
+/* Its attribute allow_axis_skip speaks of shapes that are not known, which there are none of here. */
+VIEW_OP(op_squeeze_v15, "Squeeze", 15, squeeze_inputs, infer_squeeze, );
+VIEW_OP(op_unsqueeze, "Unsqueeze", 1, unsqueeze_inputs, infer_unsqueeze, );

@@ -1,0 +1,37 @@
+/* Transpose-1: output dimension i is input dimension order[i]; an empty order reverses them all.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/movement.h"
+
+static const struct op_input_def inputs[] = {
+    {"arg", .types = TYPES_ANY},
+    {"input_order", .types = TYPES_INTEGER},
+    {NULL},
+};
+
+static bool infer(struct infer *infer)
+{
+    const struct irrun_shape *in = &infer->in[0]->shape;
+    struct i64_list order = {0};
+    if (!infer_ints(infer, 1, &order))
+        return false;
+    if (order.n != 0 && order.n != in->rank)
+        return infer_fail_input(infer, 1, "none or %u numbers, one a dimension of input 0",
+                                in->rank);
+    bool is_used[IRRUN_MAX_RANK];
+    if (!infer_axes(infer, &order, in->rank, is_used))
+        return false;
+    int64_t in_strides[IRRUN_MAX_RANK], strides[IRRUN_MAX_RANK];
+    move_strides(in, in_strides);
+    struct irrun_shape out = {.rank = in->rank};
+    for (uint32_t i = 0; i < in->rank; i++) {
+        int64_t from = order.n ? order.items[i] : in->rank - 1 - i;
+        from += from < 0 ? in->rank : 0;
+        out.dims[i] = in->dims[from];
+        strides[i] = in_strides[from];
+    }
+    infer->out[0] = (struct irrun_tensor){infer->in[0]->dtype, out, NULL};
+    move_plan(infer->state, out.rank, out.dims, strides, 0);
+    return true;
+}
+
+MOVE_OP(op_transpose, "Transpose", 1, inputs, infer, );
