@@ -1,11 +1,14 @@
-/* TensorIterator, Loop and If: their bodies, and what ties these to the ports of the layer. Port maps
- * come before or after the body and the ports they talk of, so ids are resolved when the layer ends.
+/* TensorIterator, Loop and If: their bodies, and what ties these to the ports of the layer. Port
+ * maps come before or after the body and the ports they talk of, so ids are resolved when the layer
+ * ends.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "ir/ir_draft.h"
+
+#define PATH_NAME_BYTES 200
 
 void body_draft_free(struct body_draft *draft)
 {
@@ -116,6 +119,27 @@ bool start_back_edge(struct ir_builder *builder, xml_attrs attrs)
     return true;
 }
 
+/* The path of a body of the layer at hand. Of a long name the beginning will do: else a file could
+ * make paths that are much longer than itself. */
+static const char *extend_path(struct ir_builder *builder, const char *name, const char *element)
+{
+    const char *outer = builder->scope->path;
+    size_t n_outer = strlen(outer), n_name = strlen(name), n_element = strlen(element);
+    if (n_name > PATH_NAME_BYTES)
+        for (n_name = PATH_NAME_BYTES; n_name > 0 && ((unsigned char)name[n_name] & 0xc0) == 0x80;)
+            n_name--;
+    char *path =
+        arena_alloc(&builder->model->arena, n_outer + n_name + n_element + 3, builder->err);
+    if (!path)
+        return NULL;
+    memcpy(path, outer, n_outer);
+    memcpy(path + n_outer, name, n_name);
+    path[n_outer + n_name] = '/';
+    memcpy(path + n_outer + n_name + 1, element, n_element);
+    path[n_outer + n_name + 1 + n_element] = '/';
+    return path;
+}
+
 static bool start_body_of(struct ir_builder *builder, const struct body_draft *draft,
                           const char *element)
 {
@@ -126,19 +150,8 @@ static bool start_body_of(struct ir_builder *builder, const struct body_draft *d
     if (builder->scope->depth == MAX_BODY_DEPTH)
         return fail_at(builder->err, IRRUN_UNSUPPORTED, here(builder),
                        "bodies lie in one another more than %d deep", MAX_BODY_DEPTH);
-    const char *outer = builder->scope->path;
-    size_t outer_length = strlen(outer), name_length = strlen(op->name);
-    size_t element_length = strlen(element);
-    char *path = arena_alloc(&builder->model->arena,
-                             outer_length + name_length + element_length + 3, builder->err);
-    if (!path)
-        return false;
-    memcpy(path, outer, outer_length);
-    memcpy(path + outer_length, op->name, name_length);
-    path[outer_length + name_length] = '/';
-    memcpy(path + outer_length + name_length + 1, element, element_length);
-    path[outer_length + name_length + 1 + element_length] = '/';
-    return scope_new(builder, path) != NULL;
+    const char *path = extend_path(builder, op->name, element);
+    return path && scope_new(builder, path);
 }
 
 bool start_body(struct ir_builder *builder, xml_attrs attrs)

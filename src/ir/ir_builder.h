@@ -17,9 +17,9 @@ struct ir_model {
     uint64_t xml_digest;      /* FNV-1a, 64 bits, of the bytes of the XML */
 };
 
-/* Reads the XML; "-" is standard input. weights_path may be NULL: xml_path with the ending .bin. The
- * .bin is not looked at. On failure *model is released already. Layers that irrun lacks, and layers with
- * bad attributes, are kept with a fault: ir_check.h says which of them matter. */
+/* Reads the XML; "-" is standard input. weights_path may be NULL: xml_path with the ending .bin.
+ * The .bin is not looked at. On failure *model is released already. Layers that irrun lacks, and
+ * layers with bad attributes, are kept with a fault: ir_check.h says which of them matter. */
 bool ir_load(const char *xml_path, const char *weights_path, bool needs_weights,
              struct ir_model *model, struct irrun_error *err);
 

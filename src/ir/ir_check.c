@@ -26,8 +26,8 @@ static bool is_before(const struct op *op, const struct unsupported_op *item)
     return op->line < item->line || (op->line == item->line && op->column < item->column);
 }
 
-/* Kinds are few in any real model; past this many each layer is listed for itself, so that the search
- * stays short. */
+/* Kinds are few in any real model; past this many each layer is listed for itself, so that the
+ * search stays short. */
 #define MAX_KINDS 200
 
 /* As many as an error message has room for. */

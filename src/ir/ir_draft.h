@@ -35,8 +35,8 @@ struct back_edge_draft {
     uint32_t line, column;
 };
 
-/* A body of the layer at hand and what ties it to its ports; may come in any order, so ids stay those of the
- * file until the layer ends. */
+/* A body of the layer at hand and what ties it to its ports; may come in any order, so ids stay
+ * those of the file until the layer ends. */
 struct body_draft {
     struct graph *graph; /* NULL until its element ends */
     struct layer_index layers;
@@ -63,8 +63,8 @@ struct layer_draft {
     bool has_port_shape; /* false: no port, or a dimension that no Const can have */
 };
 
-/* A net or a body while it is read; heap arrays that end up in the model's arena. ops, values and the lists of
- * ports grow in step with the layers: those of a layer are contiguous. */
+/* A net or a body while it is read; heap arrays that end up in the model's arena. ops, values and
+ * the lists of ports grow in step with the layers: those of a layer are contiguous. */
 struct scope {
     struct scope *parent;
     const char *path;
@@ -184,8 +184,8 @@ bool parse_names(struct ir_builder *builder, const char *text, const char *const
 
 bool start_edge(struct ir_builder *builder, xml_attrs attrs);
 
-/* Ends the innermost net or body: resolves its edges, and makes the graph. *layers is the caller's to
- * free. */
+/* Ends the innermost net or body: resolves its edges, and makes the graph. *layers is the caller's
+ * to free. */
 bool finish_graph(struct ir_builder *builder, struct graph **graph, struct layer_index *layers);
 
 /* The op of a layer id, or NO_ID. */

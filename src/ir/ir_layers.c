@@ -21,15 +21,14 @@ static const struct op_fault *fault_new(struct ir_builder *builder, const struct
     return fault->type && fault->version && fault->message && fault->hint ? fault : NULL;
 }
 
-/* The place in the table of the types met last. */
+/* The place in the table of the types met last: FNV-1a of both texts. */
 static struct found_op *find_slot(struct ir_builder *builder, const char *type, const char *version)
 {
-    size_t length = strlen(type);
-    unsigned hash = (unsigned)length;
-    for (size_t i = 0; i < length && i < sizeof builder->found_ops[0].type; i++)
-        hash = hash * 31 + (unsigned char)type[i];
-    for (size_t i = 0; version[i] && i < sizeof builder->found_ops[0].version; i++)
-        hash = hash * 31 + (unsigned char)version[i];
+    uint32_t hash = 2166136261u;
+    for (const char *at = type; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 16777619u;
+    for (const char *at = version; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 16777619u;
     return &builder->found_ops[hash % N_FOUND_OPS];
 }
 

@@ -8,8 +8,8 @@
 
 #define SNIFF_BYTES 64
 
-/* What the bytes at the beginning of a file look like ("a zip archive"), or NULL; *hint is what to do
- * about it, for a file given as model, or NULL. */
+/* What the bytes at the beginning of a file look like ("a zip archive"), or NULL; *hint is what to
+ * do about it, for a file given as model, or NULL. */
 const char *sniff(const unsigned char *head, size_t n, const char **hint);
 
 /* The text that stands in for a file that git-LFS has not fetched. */

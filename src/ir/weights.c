@@ -1,4 +1,5 @@
-/* Nothing is read from the .bin here but its first bytes; its blobs lie at any alignment and overlap.
+/* Nothing is read from the .bin here but its first bytes; its blobs lie at any alignment and
+ * overlap.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/weights.h"
 

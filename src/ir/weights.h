@@ -5,12 +5,13 @@
 
 #include "ir/ir_builder.h"
 
-/* Maps the .bin if a live Const has bytes or if its path was given, then checks every live Const, those
- * of bodies included. Does nothing for a model that needs no weights. The graphs have their order. */
+/* Maps the .bin if a live Const has bytes or if its path was given, then checks every live Const,
+ * those of bodies included. Does nothing for a model that needs no weights. The graphs have their
+ * order. */
 bool weights_open(struct ir_model *model, struct irrun_error *err);
 
-/* Whether the bytes of a Const are all there: offset and size lie in the file, and size suffices for the shape.
- * IRRUN_DATA otherwise; IRRUN_UNSUPPORTED for a type that has no numbers. */
+/* Whether the bytes of a Const are all there: offset and size lie in the file, and size suffices
+ * for the shape. IRRUN_DATA otherwise; IRRUN_UNSUPPORTED for a type that has no numbers. */
 bool weights_check_const(const struct graph *graph, const struct op *op, struct irrun_error *err);
 
 #endif

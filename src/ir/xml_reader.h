@@ -17,8 +17,8 @@ struct xml_handlers {
     bool (*text)(void *context, const char *bytes, size_t n);
 };
 
-/* Reads the file at `path` ("-": standard input) to its end. It is fed in pieces of piece_bytes; 0 = as is
- * best. A DOCTYPE is refused: IR has none, and so no entity can be defined. */
+/* Reads the file at `path` ("-": standard input) to its end. It is fed in pieces of piece_bytes; 0
+ * = as is best. A DOCTYPE is refused: IR has none, and so no entity can be defined. */
 bool xml_read(const char *path, size_t piece_bytes, const struct xml_handlers *handlers,
               void *context, struct irrun_error *err);
 

@@ -65,7 +65,8 @@ struct attr_def {
         .name = name_, .kind = ATTR_KIND_OF(((type *)0)->field), .offset = offsetof(type, field),  \
         .default_text = default_text_                                                              \
     }
-/* The field is an int; ATTR_CHOICE(struct select_attrs, auto_broadcast, "numpy", "none|numpy|pdpd"). */
+/* The field is an int; ATTR_CHOICE(struct select_attrs, auto_broadcast, "numpy",
+ * "none|numpy|pdpd"). */
 #define ATTR_CHOICE(type, field, default_text_, choices_)                                          \
     {                                                                                              \
         .name = #field, .kind = ATTR_KIND_CHOICE, .offset = offsetof(type, field),                 \
@@ -78,11 +79,13 @@ struct attr_def {
 
 struct op_def;
 
-/* Fills `attrs` (def->attrs_size bytes, zeroed) from a NULL-terminated list name, value, name, value …
- * as expat gives it (NULL for no <data>). Lists and strings are copied into the arena. IRRUN_DATA names
- * the attribute, what it says and what it should be; `layer_name` is for the message. */
-bool attrs_read(const struct op_def *def, const char *const *pairs, void *attrs, struct arena *arena,
-                const char *layer_name, struct place place, struct irrun_error *err);
+/* Fills `attrs` (def->attrs_size bytes, zeroed) from a NULL-terminated list name, value, name,
+ * value … as expat gives it (NULL for no <data>). Lists and strings are copied into the arena.
+ * IRRUN_DATA names the attribute, what it says and what it should be; `layer_name` is for the
+ * message. */
+bool attrs_read(const struct op_def *def, const char *const *pairs, void *attrs,
+                struct arena *arena, const char *layer_name, struct place place,
+                struct irrun_error *err);
 
 /* The value of `name` in such a list, or NULL. */
 const char *attrs_find(const char *const *pairs, const char *name);

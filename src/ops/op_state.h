@@ -10,8 +10,8 @@ struct parameter_attrs {
     struct irrun_partial_shape shape;
 };
 
-/* The bytes lie in the .bin, at any alignment, possibly shared with other Consts; `size` may be more than
- * the shape needs. weights_check_const says whether they are there. */
+/* The bytes lie in the .bin, at any alignment, possibly shared with other Consts; `size` may be
+ * more than the shape needs. weights_check_const says whether they are there. */
 struct const_attrs {
     enum irrun_dtype element_type;
     struct irrun_shape shape;

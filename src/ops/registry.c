@@ -39,7 +39,8 @@ static enum version_kind parse_version(const char *version, int64_t *opset)
     return VERSION_UNKNOWN;
 }
 
-/* Files say Const, ReLU, PReLU and SoftMax where the classes are called otherwise; both are found. */
+/* Files say Const, ReLU, PReLU and SoftMax where the classes are called otherwise; both are found.
+ * */
 static const char *resolve_alias(const char *type)
 {
     if (text_equals_ignore_case(type, "Constant"))
