@@ -1,0 +1,412 @@
+/* The passes of TensorIterator and Loop. Values of the body's own plan are overwritten by the next pass, so what a
+ * pass leaves for the next is copied to one of two sets of buffers in turn.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/body_loop.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+
+/* Bodies see f16 and bf16 as f32. */
+static enum irrun_dtype body_dtype(enum irrun_dtype dtype)
+{
+    return dtype_is_half(dtype) ? IRRUN_F32 : dtype;
+}
+
+static bool reserve(struct loop_buffer *buffer, enum irrun_dtype dtype,
+                    const struct irrun_shape *shape, struct arena *arena, struct irrun_error *err)
+{
+    size_t size_bytes;
+    if (!tensor_size(dtype, shape, &size_bytes))
+        return fail_memory(err, SIZE_MAX);
+    if (!buffer->tensor.data || size_bytes > buffer->capacity_bytes) {
+        size_t wanted = size_bytes > 2 * buffer->capacity_bytes ? size_bytes
+                                                                : 2 * buffer->capacity_bytes;
+        buffer->tensor.data = arena_alloc(arena, wanted, err);
+        if (!buffer->tensor.data)
+            return false;
+        buffer->capacity_bytes = wanted;
+    }
+    buffer->tensor.dtype = dtype;
+    buffer->tensor.shape = *shape;
+    return true;
+}
+
+static void copy_to(struct irrun_tensor *to, const struct irrun_tensor *from)
+{
+    size_t size_bytes = tensor_n_bytes(from);
+    if (size_bytes > 0 && to->data != from->data)
+        memcpy(to->data, from->data, size_bytes);
+}
+
+/* Copies `part` elements along `axis`: between a whole tensor, at position `at`, and a piece of it. */
+static void copy_piece(struct irrun_tensor *whole, uint32_t axis, int64_t at,
+                       struct irrun_tensor *piece, bool is_to_whole)
+{
+    size_t item = dtype_size(whole->dtype);
+    size_t n_outer = (size_t)shape_product(&whole->shape, 0, axis);
+    size_t n_inner = (size_t)shape_product(&whole->shape, axis + 1, whole->shape.rank) * item;
+    size_t whole_row = (size_t)whole->shape.dims[axis] * n_inner;
+    size_t piece_row = (size_t)piece->shape.dims[axis] * n_inner;
+    unsigned char *in_whole = whole->data, *in_piece = piece->data;
+    if (piece_row == 0)
+        return;
+    for (size_t i = 0; i < n_outer; i++) {
+        unsigned char *a = in_whole + i * whole_row + (size_t)at * n_inner;
+        unsigned char *b = in_piece + i * piece_row;
+        memcpy(is_to_whole ? a : b, is_to_whole ? b : a, piece_row);
+    }
+}
+
+/* ---- one pass ---- */
+
+static bool take_slice(const struct loop_param *param, struct irrun_tensor *whole, int64_t pass,
+                       struct loop_buffer *buffer, struct irrun_tensor *in, struct arena *arena,
+                       struct irrun_error *err)
+{
+    int64_t at = param->is_reverse ? param->first - (pass + 1) * param->part
+                                   : param->first + pass * param->part;
+    int64_t length = whole->shape.dims[param->axis];
+    if (at < 0 || at + param->part > length)
+        return fail(err, IRRUN_DATA, "pass %lld is beyond input %u, which has %lld along axis %u",
+                    (long long)pass, param->input, (long long)length, param->axis);
+    struct irrun_shape shape = whole->shape;
+    shape.dims[param->axis] = param->part;
+    if (shape_product(&whole->shape, 0, param->axis) == 1) {
+        size_t row = (size_t)shape_product(&whole->shape, param->axis + 1, whole->shape.rank);
+        *in = (struct irrun_tensor){
+            whole->dtype, shape,
+            (unsigned char *)whole->data + (size_t)at * row * dtype_size(whole->dtype)};
+        return true;
+    }
+    if (!reserve(buffer, whole->dtype, &shape, arena, err))
+        return false;
+    copy_piece(whole, param->axis, at, &buffer->tensor, false);
+    *in = buffer->tensor;
+    return true;
+}
+
+static void take_iteration(const struct loop_state *state, int64_t pass, struct irrun_tensor *in)
+{
+    if (in->dtype == IRRUN_I32) {
+        int32_t number = (int32_t)pass;
+        memcpy(state->iteration, &number, sizeof number);
+    } else {
+        *state->iteration = pass;
+    }
+    in->data = state->iteration;
+}
+
+static bool take_inputs(const struct loop_state *state, struct irrun_tensor *const *outer,
+                        int64_t pass, struct irrun_error *err)
+{
+    for (uint32_t k = 0; k < state->n_params; k++) {
+        const struct loop_param *param = &state->params[k];
+        struct irrun_tensor *in = &state->in[k];
+        switch (param->source) {
+        case LOOP_SLICED:
+            if (!take_slice(param, outer[param->input], pass, &state->slices[k], in, state->arena,
+                            err))
+                return false;
+            break;
+        case LOOP_MERGED:
+            *in = pass == 0 ? *outer[param->input] : state->merged[pass & 1][k].tensor;
+            break;
+        case LOOP_ITERATION:
+            take_iteration(state, pass, in);
+            break;
+        default:
+            *in = *outer[param->input];
+        }
+    }
+    return true;
+}
+
+static bool leave_merged(const struct loop_state *state, int64_t pass, struct irrun_error *err)
+{
+    for (uint32_t k = 0; k < state->n_params; k++) {
+        if (state->params[k].source != LOOP_MERGED)
+            continue;
+        const struct irrun_tensor *from =
+            state->runner->output(state->runner, state->params[k].result);
+        struct loop_buffer *to = &state->merged[(pass + 1) & 1][k];
+        if (!reserve(to, from->dtype, &from->shape, state->arena, err))
+            return false;
+        copy_to(&to->tensor, from);
+    }
+    return true;
+}
+
+/* Keeps the piece a pass has made for a concatenated output: in place if the output is there, else behind the
+ * pieces before it. */
+static bool leave_piece(const struct loop_state *state, uint32_t k, struct irrun_tensor *out,
+                        int64_t pass, int64_t n_passes, struct irrun_error *err)
+{
+    const struct loop_output *output = &state->outputs[k];
+    struct irrun_tensor piece = *state->runner->output(state->runner, output->result);
+    if (out) {
+        int64_t place = output->is_reverse ? n_passes - 1 - pass : pass;
+        copy_piece(out, output->axis, place * piece.shape.dims[output->axis], &piece, true);
+        return true;
+    }
+    struct loop_buffer *left = &state->left[k];
+    size_t size_bytes = tensor_n_bytes(&piece), offset, wanted;
+    if (pass > 0 && !shape_equals(&left->tensor.shape, &piece.shape))
+        return fail(err, IRRUN_DATA, "output %u has another shape in pass %lld than before", k,
+                    (long long)pass);
+    if (!checked_mul(size_bytes, (size_t)pass, &offset) ||
+        !checked_add(offset, size_bytes, &wanted))
+        return fail_memory(err, SIZE_MAX);
+    if (wanted > left->capacity_bytes || !left->tensor.data) {
+        size_t capacity = 2 * wanted;
+        void *grown = arena_alloc(state->arena, capacity, err);
+        if (!grown)
+            return false;
+        if (offset > 0)
+            memcpy(grown, left->tensor.data, offset);
+        left->tensor.data = grown;
+        left->capacity_bytes = capacity;
+    }
+    if (size_bytes > 0)
+        memcpy((unsigned char *)left->tensor.data + offset, piece.data, size_bytes);
+    left->tensor.dtype = piece.dtype;
+    left->tensor.shape = piece.shape;
+    return true;
+}
+
+static bool goes_on(const struct loop_state *state)
+{
+    if (state->condition_result == NO_ID)
+        return true;
+    const struct irrun_tensor *condition =
+        state->runner->output(state->runner, state->condition_result);
+    return *(const unsigned char *)condition->data != 0;
+}
+
+/* Runs the passes; `out` NULL: the outputs are not there yet, pieces are collected. */
+static bool run_passes(const struct loop_state *state, struct irrun_tensor *const *outer,
+                       struct irrun_tensor *const *out, int64_t n_passes, bool starts,
+                       int64_t *n_done, struct irrun_error *err)
+{
+    *n_done = 0;
+    for (int64_t pass = 0; starts && (n_passes < 0 || pass < n_passes); pass++) {
+        if (!take_inputs(state, outer, pass, err) ||
+            !state->runner->run(state->runner, state->in_pointers, err))
+            return false;
+        for (uint32_t k = 0; k < state->n_outputs; k++)
+            if (state->outputs[k].is_tied && state->outputs[k].is_concatenated &&
+                !leave_piece(state, k, out ? out[k] : NULL, pass, n_passes, err))
+                return false;
+        if (!leave_merged(state, pass, err))
+            return false;
+        *n_done = pass + 1;
+        if (!goes_on(state))
+            break;
+    }
+    return true;
+}
+
+/* The value of an output that is not concatenated: the last pass's, or what went in if there was none. NULL:
+ * nothing went in. */
+static const struct irrun_tensor *last_value(const struct loop_state *state, uint32_t k,
+                                             struct irrun_tensor *const *outer, int64_t n_done)
+{
+    uint32_t result = state->outputs[k].result;
+    if (n_done > 0)
+        return state->runner->output(state->runner, result);
+    uint32_t param = state->param_of_result[result];
+    return param == NO_ID ? NULL : outer[state->params[param].input];
+}
+
+/* ---- shapes ---- */
+
+static bool infer_body(struct infer *infer, struct loop_state *state,
+                       struct irrun_tensor *results, bool *is_known)
+{
+    for (uint32_t k = 0; k < state->n_params; k++) {
+        const struct loop_param *param = &state->params[k];
+        struct irrun_tensor *in = &state->in[k];
+        if (param->source == LOOP_ITERATION)
+            continue;
+        *in = *infer->in[param->input];
+        in->dtype = body_dtype(in->dtype);
+        if (param->source == LOOP_SLICED)
+            in->shape.dims[param->axis] = param->part;
+        else if (param->source == LOOP_INVARIANT && infer->is_constant[param->input])
+            in->data = infer_value(infer, param->input)->data;
+    }
+    return state->runner->infer(state->runner, state->in_pointers, results, is_known, infer->err);
+}
+
+/* Whether what goes back into the body has the shape that came in. */
+static bool is_stable(const struct loop_state *state, const struct irrun_tensor *results)
+{
+    for (uint32_t k = 0; k < state->n_params; k++) {
+        const struct loop_param *param = &state->params[k];
+        if (param->source == LOOP_MERGED &&
+            !shape_equals(&results[param->result].shape, &state->in[k].shape))
+            return false;
+    }
+    return true;
+}
+
+static bool has_concatenation(const struct loop_state *state)
+{
+    for (uint32_t k = 0; k < state->n_outputs; k++)
+        if (state->outputs[k].is_concatenated)
+            return true;
+    return false;
+}
+
+static bool shape_output(struct infer *infer, const struct loop_state *state, uint32_t k,
+                         const struct irrun_tensor *result, int64_t n_passes)
+{
+    const struct loop_output *output = &state->outputs[k];
+    infer->out[k].dtype = result->dtype;
+    infer->out[k].shape = result->shape;
+    if (!output->is_concatenated)
+        return true;
+    int64_t *dim = &infer->out[k].shape.dims[output->axis];
+    if (output->axis >= result->shape.rank)
+        return infer_fail(infer, "output %u is joined along axis %u, but has rank %u", k,
+                          output->axis, result->shape.rank);
+    if (!checked_mul_i64(*dim, n_passes, dim))
+        return infer_fail(infer, "output %u is too large", k);
+    return true;
+}
+
+/* The passes must run before the shapes are known. */
+static bool run_to_infer(struct infer *infer, struct loop_state *state, bool starts,
+                         struct irrun_tensor *results)
+{
+    struct arena *arena = infer->arena;
+    struct irrun_tensor *tensors =
+        arena_alloc_array(arena, infer->n_inputs, sizeof *tensors, infer->err);
+    struct irrun_tensor **outer =
+        arena_alloc_array(arena, infer->n_inputs, sizeof *outer, infer->err);
+    if (!tensors || !outer)
+        return false;
+    for (uint32_t i = 0; i < infer->n_inputs; i++) {
+        const struct irrun_tensor *value = infer_value(infer, i);
+        if (!value)
+            return false;
+        tensors[i] = *value;
+        outer[i] = &tensors[i];
+        if (!dtype_is_half(value->dtype))
+            continue;
+        size_t n = (size_t)shape_n_elements(&value->shape);
+        tensors[i].dtype = IRRUN_F32;
+        tensors[i].data = arena_alloc_array(arena, n, sizeof(float), infer->err);
+        if (!tensors[i].data)
+            return false;
+        convert_elements(value->dtype, value->data, IRRUN_F32, tensors[i].data, n);
+    }
+    state->arena = arena;
+    if (!run_passes(state, outer, NULL, state->n_passes, starts, &state->n_left, infer->err))
+        return false;
+    for (uint32_t k = 0; k < state->n_outputs; k++) {
+        struct loop_buffer *left = &state->left[k];
+        if (state->outputs[k].is_concatenated && state->n_left > 0)
+            continue;
+        const struct irrun_tensor *value = state->outputs[k].is_concatenated
+                                               ? NULL
+                                               : last_value(state, k, outer, state->n_left);
+        const struct irrun_tensor *model = value ? value : &results[state->outputs[k].result];
+        if (!reserve(left, body_dtype(model->dtype), &model->shape, arena, infer->err))
+            return false;
+        if (value)
+            copy_to(&left->tensor, value);
+    }
+    state->arena = NULL;
+    state->is_run = true;
+    for (uint32_t k = 0; k < state->n_outputs; k++) {
+        struct irrun_tensor result = state->left[k].tensor;
+        enum irrun_dtype declared = results[state->outputs[k].result].dtype;
+        result.dtype = declared == IRRUN_DYNAMIC ? result.dtype : declared;
+        if (!shape_output(infer, state, k, &result, state->n_left))
+            return false;
+    }
+    return true;
+}
+
+bool loop_infer(struct infer *infer, struct loop_state *state, bool is_exact, bool starts)
+{
+    struct irrun_tensor *results =
+        arena_alloc_array(infer->arena, state->n_results, sizeof *results, infer->err);
+    bool is_known;
+    if (!results || !infer_body(infer, state, results, &is_known))
+        return false;
+    int64_t n_passes = starts ? state->n_passes : 0;
+    if (is_known && is_stable(state, results) &&
+        ((is_exact && n_passes >= 0) || n_passes == 0 || !has_concatenation(state))) {
+        for (uint32_t k = 0; k < state->n_outputs; k++)
+            if (!shape_output(infer, state, k, &results[state->outputs[k].result], n_passes))
+                return false;
+        return true;
+    }
+    return run_to_infer(infer, state, starts, results);
+}
+
+/* ---- prepare and run ---- */
+
+static bool plan_buffer(struct loop_buffer *buffer, const struct irrun_tensor *model,
+                        struct prepare *prepare)
+{
+    return reserve(buffer, model->dtype, &model->shape, prepare->arena, prepare->err);
+}
+
+bool loop_prepare(struct prepare *prepare)
+{
+    struct loop_state *state = prepare->state;
+    for (uint32_t k = 0; !state->is_run && k < state->n_params; k++) {
+        const struct loop_param *param = &state->params[k];
+        if (param->source == LOOP_SLICED && !plan_buffer(&state->slices[k], &state->in[k], prepare))
+            return false;
+        if (param->source == LOOP_MERGED &&
+            (!plan_buffer(&state->merged[0][k], &state->in[k], prepare) ||
+             !plan_buffer(&state->merged[1][k], &state->in[k], prepare)))
+            return false;
+    }
+    return true;
+}
+
+/* Hands out what infer's passes have left. */
+static void hand_out(const struct loop_state *state, struct irrun_tensor *const *out)
+{
+    for (uint32_t k = 0; k < state->n_outputs; k++) {
+        const struct loop_output *output = &state->outputs[k];
+        struct irrun_tensor piece = state->left[k].tensor;
+        if (!output->is_concatenated) {
+            copy_to(out[k], &piece);
+            continue;
+        }
+        size_t size_bytes = state->n_left > 0 ? tensor_n_bytes(&piece) : 0;
+        for (int64_t pass = 0; pass < state->n_left; pass++) {
+            int64_t place = output->is_reverse ? state->n_left - 1 - pass : pass;
+            copy_piece(out[k], output->axis, place * piece.shape.dims[output->axis], &piece, true);
+            piece.data = (unsigned char *)piece.data + size_bytes;
+        }
+    }
+}
+
+bool loop_run(const struct step *step, struct irrun_error *err, int64_t n_passes, bool starts)
+{
+    const struct loop_state *state = step->state;
+    if (state->is_run) {
+        hand_out(state, step->out);
+        return true;
+    }
+    int64_t n_done;
+    if (!run_passes(state, step->in, step->out, n_passes, starts, &n_done, err))
+        return false;
+    for (uint32_t k = 0; k < state->n_outputs; k++) {
+        if (state->outputs[k].is_concatenated)
+            continue;
+        const struct irrun_tensor *value = last_value(state, k, step->in, n_done);
+        if (value)
+            copy_to(step->out[k], value);
+        else if (tensor_n_bytes(step->out[k]) > 0)
+            memset(step->out[k]->data, 0, tensor_n_bytes(step->out[k]));
+    }
+    return true;
+}

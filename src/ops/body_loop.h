@@ -1,0 +1,74 @@
+/* What TensorIterator and Loop share: a body run again and again on slices, invariant values and what the pass
+ * before has left. An op file says how many passes there are.
+ *
+ * Where the shapes of all outputs follow from those of the inputs, infer is quick and run goes through
+ * the passes. Where they do not (the number of passes or a shape depends on data), the engine calls
+ * infer when the data is there; infer then runs the passes itself and run hands out what they left.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_OPS_BODY_LOOP_H
+#define IRRUN_OPS_BODY_LOOP_H
+
+#include "ops/body.h"
+#include "ops/op.h"
+
+enum loop_source { LOOP_UNTIED, LOOP_SLICED, LOOP_MERGED, LOOP_INVARIANT, LOOP_ITERATION };
+
+/* Where a Parameter of the body gets its value. */
+struct loop_param {
+    enum loop_source source;
+    uint32_t input;           /* ordinal of the op's input */
+    uint32_t result;          /* LOOP_MERGED: the Result that feeds the next pass */
+    const struct port_map *map;
+    uint32_t axis;            /* LOOP_SLICED, normal */
+    int64_t first, part;      /* LOOP_SLICED: pass i begins at first + i * part, or ends there if is_reverse */
+    bool is_reverse;
+};
+
+/* Where an output of the op comes from. */
+struct loop_output {
+    bool is_tied;
+    bool is_concatenated, is_reverse;
+    uint32_t result; /* ordinal among the body's Results */
+    uint32_t axis;
+};
+
+/* A value that is kept from pass to pass. */
+struct loop_buffer {
+    struct irrun_tensor tensor;
+    size_t capacity_bytes;
+};
+
+struct loop_state {
+    struct body_runner *runner;
+    const struct body *body;
+    uint32_t n_params, n_results, n_outputs;
+    struct loop_param *params;
+    struct loop_output *outputs;
+    uint32_t *param_of_result; /* the merged Parameter that a Result feeds, or NO_ID */
+    struct irrun_tensor *in;   /* [n_params] of the pass at hand */
+    const struct irrun_tensor **in_pointers;
+    struct loop_buffer *merged[2]; /* [n_params]: read by this pass, written for the next */
+    struct loop_buffer *slices;    /* [n_params] */
+    int64_t *iteration;            /* one number, in the Parameter's own type */
+    int64_t n_passes;              /* -1: until the condition fails */
+    uint32_t condition_result;     /* NO_ID: none */
+    bool is_run;                   /* infer has run the passes: the outputs are in `left` */
+    struct loop_buffer *left;      /* [n_outputs] */
+    int64_t n_left;                /* passes that infer has run */
+    struct arena *arena;           /* for buffers that grow; NULL while run goes through the passes */
+};
+
+/* Ties the body to the op: fills params, outputs and the runner. */
+bool loop_tie(struct infer *infer, struct loop_state *state);
+
+/* The passes that the slices of input `k` allow: |end - start| / part_size. */
+bool loop_count_slices(struct infer *infer, const struct loop_param *param, int64_t *n_passes);
+
+/* Gives the outputs their shapes, running the passes if nothing else will tell. `is_exact`: the body cannot
+ * end the loop before n_passes. */
+bool loop_infer(struct infer *infer, struct loop_state *state, bool is_exact, bool starts);
+
+bool loop_prepare(struct prepare *prepare);
+bool loop_run(const struct step *step, struct irrun_error *err, int64_t n_passes, bool starts);
+
+#endif

@@ -1,0 +1,201 @@
+/* Ties the ports of TensorIterator and Loop to the Parameters and Results of the body.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/body_loop.h"
+#include "ops/op_state.h"
+
+static uint32_t ordinal_of(const uint32_t *op_ids, uint32_t n, uint32_t op_id)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (op_ids[i] == op_id)
+            return i;
+    return NO_ID;
+}
+
+static bool fail_map(struct infer *infer, const struct port_map *map, const char *problem)
+{
+    struct place place = {infer->graph->file, map->line, map->column};
+    return fail_at(infer->err, IRRUN_DATA, place, "%s of %s \"%s\" (line %u)", problem,
+                   infer->op->def->type, infer->op->name, infer->op->line);
+}
+
+/* start and end count from the end if negative, where -1 is behind the last element. */
+static bool tie_slices(struct infer *infer, struct loop_param *param)
+{
+    const struct port_map *map = param->map;
+    const struct irrun_tensor *in = infer->in[param->input];
+    if (!infer_axis(infer, map->axis, in->shape.rank, &param->axis))
+        return false;
+    if (map->part_size < 1 || (map->stride != map->part_size && map->stride != -map->part_size))
+        return fail_map(infer, map, "stride must be part_size or its negative in a port_map");
+    int64_t length = in->shape.dims[param->axis];
+    int64_t start = map->start < 0 ? length + 1 + map->start : map->start;
+    param->first = start;
+    param->part = map->part_size;
+    param->is_reverse = map->stride < 0;
+    return true;
+}
+
+bool loop_count_slices(struct infer *infer, const struct loop_param *param, int64_t *n_passes)
+{
+    const struct port_map *map = param->map;
+    int64_t length = infer->in[param->input]->shape.dims[param->axis];
+    int64_t end = map->end < 0 ? length + 1 + map->end : map->end;
+    int64_t span = param->is_reverse ? param->first - end : end - param->first;
+    int64_t low = param->is_reverse ? end : param->first;
+    if (span < 0 || low < 0 || low + span > length)
+        return infer_fail_input(infer, param->input,
+                                "axis %u to hold the slices from %lld to %lld", param->axis,
+                                (long long)map->start, (long long)map->end);
+    if (span % param->part != 0)
+        return infer_fail_input(infer, param->input,
+                                "a length along axis %u that part_size %lld divides", param->axis,
+                                (long long)param->part);
+    *n_passes = span / param->part;
+    return true;
+}
+
+static bool tie_param(struct infer *infer, struct loop_state *state, const struct port_map *map)
+{
+    const struct graph *body = state->body->graph;
+    uint32_t k = ordinal_of(body->parameters, body->n_parameters, map->internal_id);
+    if (k == NO_ID)
+        return fail_map(infer, map, "internal_layer_id is no Parameter in a port_map");
+    struct loop_param *param = &state->params[k];
+    if (map->purpose == PURPOSE_CURRENT_ITERATION || map->external < 0) {
+        if (map->purpose == PURPOSE_CURRENT_ITERATION)
+            param->source = LOOP_ITERATION;
+        return true;
+    }
+    if ((uint64_t)map->external >= infer->n_inputs)
+        return fail_map(infer, map, "external_port_id is no input in a port_map");
+    param->input = (uint32_t)map->external;
+    param->map = map;
+    param->source = map->has_axis ? LOOP_SLICED : LOOP_INVARIANT;
+    return !map->has_axis || tie_slices(infer, param);
+}
+
+static bool tie_back_edges(struct infer *infer, struct loop_state *state)
+{
+    const struct body *body = state->body;
+    for (uint32_t i = 0; i < body->n_back_edges; i++) {
+        const struct back_edge *edge = &body->back_edges[i];
+        uint32_t to = ordinal_of(body->graph->parameters, body->graph->n_parameters, edge->to_id);
+        uint32_t from = ordinal_of(body->graph->results, body->graph->n_results, edge->from_id);
+        if (to == NO_ID || from == NO_ID)
+            return infer_fail(infer, "back edge %u does not go from a Result to a Parameter", i);
+        struct loop_param *param = &state->params[to];
+        if (param->source != LOOP_INVARIANT)
+            return infer_fail(infer,
+                              "back edge %u goes to Parameter \"%s\" (line %u), which has no "
+                              "initial value",
+                              i, body->graph->ops[edge->to_id].name,
+                              body->graph->ops[edge->to_id].line);
+        param->source = LOOP_MERGED;
+        param->result = from;
+        state->param_of_result[from] = to;
+    }
+    return true;
+}
+
+static bool tie_outputs(struct infer *infer, struct loop_state *state)
+{
+    const struct body *body = state->body;
+    for (uint32_t i = 0; i < body->n_outputs; i++) {
+        const struct port_map *map = &body->outputs[i];
+        uint32_t result =
+            ordinal_of(body->graph->results, body->graph->n_results, map->internal_id);
+        if (result == NO_ID)
+            return fail_map(infer, map, "internal_layer_id is no Result in a port_map");
+        if (map->purpose == PURPOSE_EXECUTION_CONDITION)
+            state->condition_result = result;
+        if (map->external < 0)
+            continue;
+        if ((uint64_t)map->external >= infer->n_outputs)
+            return fail_map(infer, map, "external_port_id is no output in a port_map");
+        struct loop_output *output = &state->outputs[map->external];
+        if (map->axis < 0 && map->has_axis)
+            return fail_map(infer, map, "axis is negative in the port_map of an output");
+        *output = (struct loop_output){true, map->has_axis, map->stride < 0, result,
+                                       map->has_axis ? (uint32_t)map->axis : 0};
+    }
+    for (uint32_t k = 0; k < state->n_outputs; k++)
+        if (!state->outputs[k].is_tied)
+            return infer_fail(infer, "output %u is tied to no Result of the body (line %u)", k,
+                              body->graph->n_results > 0
+                                  ? body->graph->ops[body->graph->results[0]].line
+                                  : infer->op->line);
+    return true;
+}
+
+static bool allocate(struct infer *infer, struct loop_state *state)
+{
+    struct arena *arena = infer->arena;
+    struct irrun_error *err = infer->err;
+    uint32_t n = state->n_params;
+    state->params = arena_alloc_array(arena, n, sizeof *state->params, err);
+    state->outputs = arena_alloc_array(arena, state->n_outputs, sizeof *state->outputs, err);
+    state->param_of_result =
+        arena_alloc_array(arena, state->n_results, sizeof *state->param_of_result, err);
+    state->in = arena_alloc_array(arena, n, sizeof *state->in, err);
+    state->in_pointers = arena_alloc_array(arena, n, sizeof *state->in_pointers, err);
+    state->merged[0] = arena_alloc_array(arena, n, sizeof *state->merged[0], err);
+    state->merged[1] = arena_alloc_array(arena, n, sizeof *state->merged[1], err);
+    state->slices = arena_alloc_array(arena, n, sizeof *state->slices, err);
+    state->left = arena_alloc_array(arena, state->n_outputs, sizeof *state->left, err);
+    state->iteration = arena_alloc(arena, sizeof *state->iteration, err);
+    return err->code == IRRUN_OK;
+}
+
+/* Checks that every Parameter has a value, and makes the runner. */
+static bool finish(struct infer *infer, struct loop_state *state)
+{
+    const struct graph *body = state->body->graph;
+    bool *is_constant =
+        arena_alloc_array(infer->arena, state->n_params, sizeof *is_constant, infer->err);
+    if (!is_constant)
+        return false;
+    for (uint32_t k = 0; k < state->n_params; k++) {
+        const struct op *parameter = &body->ops[body->parameters[k]];
+        const struct parameter_attrs *attrs = parameter->attrs;
+        struct loop_param *param = &state->params[k];
+        state->in_pointers[k] = &state->in[k];
+        if (param->source == LOOP_UNTIED)
+            return infer_fail(infer,
+                              "Parameter \"%s\" of its body (line %u) is connected to no input",
+                              parameter->name, parameter->line);
+        if (param->source == LOOP_ITERATION) {
+            bool is_scalar = attrs->shape.is_rank_dynamic || attrs->shape.rank == 0;
+            state->in[k] = (struct irrun_tensor){
+                attrs->element_type, {.rank = is_scalar ? 0 : 1, .dims = {1}}, state->iteration};
+            if (attrs->element_type != IRRUN_I32 && attrs->element_type != IRRUN_I64)
+                return infer_fail(infer, "current_iteration \"%s\" (line %u) is neither i32 nor i64",
+                                  parameter->name, parameter->line);
+        }
+        is_constant[k] = param->source == LOOP_INVARIANT && infer->is_constant[param->input];
+    }
+    if (!infer->engine->session)
+        return infer_fail(infer, "a body cannot be folded");
+    state->runner = infer->engine->runner_new(infer->engine, body, is_constant, infer->err);
+    return state->runner != NULL;
+}
+
+bool loop_tie(struct infer *infer, struct loop_state *state)
+{
+    if (infer->op->n_bodies != 1)
+        return infer_fail(infer, "has no body");
+    const struct body *body = &infer->op->bodies[0];
+    state->body = body;
+    state->n_params = body->graph->n_parameters;
+    state->n_results = body->graph->n_results;
+    state->n_outputs = infer->n_outputs;
+    state->condition_result = NO_ID;
+    state->n_passes = -1;
+    if (!allocate(infer, state))
+        return false;
+    for (uint32_t r = 0; r < state->n_results; r++)
+        state->param_of_result[r] = NO_ID;
+    for (uint32_t i = 0; i < body->n_inputs; i++)
+        if (!tie_param(infer, state, &body->inputs[i]))
+            return false;
+    return tie_back_edges(infer, state) && tie_outputs(infer, state) && finish(infer, state);
+}

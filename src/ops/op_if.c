@@ -1,0 +1,265 @@
+/* If-8: one of two bodies. Where both give outputs of the same types and shapes the choice is made by run;
+ * otherwise infer waits for the condition and looks at the body it takes only.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "ops/body.h"
+#include "ops/op.h"
+
+enum { THEN_BODY, ELSE_BODY };
+
+struct if_branch {
+    const struct body *body;
+    struct body_runner *runner;
+    struct irrun_tensor *in; /* [n_parameters] */
+    const struct irrun_tensor **in_pointers;
+    uint32_t *input_of;  /* per Parameter: ordinal of the op's input */
+    uint32_t *result_of; /* per output of the op: ordinal among the Results */
+};
+
+struct if_state {
+    struct if_branch branches[2];
+    int taken; /* the one that infer took, if it had to know; else -1 */
+    bool is_run;                /* infer has run it: the outputs are in `left` */
+    struct irrun_tensor *left;
+};
+
+static uint32_t ordinal_of(const uint32_t *op_ids, uint32_t n, uint32_t op_id)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (op_ids[i] == op_id)
+            return i;
+    return NO_ID;
+}
+
+static bool tie_inputs(struct infer *infer, struct if_branch *branch)
+{
+    const struct graph *graph = branch->body->graph;
+    for (uint32_t k = 0; k < graph->n_parameters; k++)
+        branch->input_of[k] = NO_ID;
+    for (uint32_t i = 0; i < branch->body->n_inputs; i++) {
+        const struct port_map *map = &branch->body->inputs[i];
+        uint32_t k = ordinal_of(graph->parameters, graph->n_parameters, map->internal_id);
+        if (k == NO_ID || map->external < 0 || (uint64_t)map->external >= infer->n_inputs)
+            return infer_fail(infer, "a port_map (line %u) ties no input to a Parameter",
+                              map->line);
+        branch->input_of[k] = (uint32_t)map->external;
+    }
+    for (uint32_t k = 0; k < graph->n_parameters; k++) {
+        const struct op *parameter = &graph->ops[graph->parameters[k]];
+        if (branch->input_of[k] == NO_ID)
+            return infer_fail(infer,
+                              "Parameter \"%s\" of its body (line %u) is connected to no input",
+                              parameter->name, parameter->line);
+    }
+    return true;
+}
+
+static bool tie_outputs(struct infer *infer, struct if_branch *branch)
+{
+    const struct graph *graph = branch->body->graph;
+    for (uint32_t k = 0; k < infer->n_outputs; k++)
+        branch->result_of[k] = NO_ID;
+    for (uint32_t i = 0; i < branch->body->n_outputs; i++) {
+        const struct port_map *map = &branch->body->outputs[i];
+        uint32_t result = ordinal_of(graph->results, graph->n_results, map->internal_id);
+        if (result == NO_ID || map->external < 0 || (uint64_t)map->external >= infer->n_outputs)
+            return infer_fail(infer, "a port_map (line %u) ties no output to a Result", map->line);
+        branch->result_of[map->external] = result;
+    }
+    for (uint32_t k = 0; k < infer->n_outputs; k++)
+        if (branch->result_of[k] == NO_ID)
+            return infer_fail(infer, "output %u is tied to no Result of the body", k);
+    return true;
+}
+
+static bool tie(struct infer *infer, struct if_branch *branch, const struct body *body)
+{
+    const struct graph *graph = body->graph;
+    struct arena *arena = infer->arena;
+    uint32_t n = graph->n_parameters;
+    branch->body = body;
+    branch->in = arena_alloc_array(arena, n, sizeof *branch->in, infer->err);
+    branch->in_pointers = arena_alloc_array(arena, n, sizeof *branch->in_pointers, infer->err);
+    branch->input_of = arena_alloc_array(arena, n, sizeof *branch->input_of, infer->err);
+    branch->result_of =
+        arena_alloc_array(arena, infer->n_outputs, sizeof *branch->result_of, infer->err);
+    bool *is_constant = arena_alloc_array(arena, n, sizeof *is_constant, infer->err);
+    if (infer->err->code != IRRUN_OK || !tie_inputs(infer, branch) || !tie_outputs(infer, branch))
+        return false;
+    for (uint32_t k = 0; k < n; k++) {
+        branch->in_pointers[k] = &branch->in[k];
+        is_constant[k] = infer->is_constant[branch->input_of[k]];
+    }
+    if (!infer->engine->session)
+        return infer_fail(infer, "a body cannot be folded");
+    branch->runner = infer->engine->runner_new(infer->engine, graph, is_constant, infer->err);
+    return branch->runner != NULL;
+}
+
+/* Bodies see f16 and bf16 as f32. */
+static bool infer_branch(struct infer *infer, struct if_branch *branch, struct irrun_tensor *out,
+                         bool *is_known, struct irrun_error *err)
+{
+    const struct graph *graph = branch->body->graph;
+    struct irrun_tensor *results =
+        arena_alloc_array(infer->arena, graph->n_results, sizeof *results, err);
+    if (!results)
+        return false;
+    for (uint32_t k = 0; k < graph->n_parameters; k++) {
+        uint32_t input = branch->input_of[k];
+        branch->in[k] = *infer->in[input];
+        if (dtype_is_half(branch->in[k].dtype))
+            branch->in[k].dtype = IRRUN_F32;
+        else if (infer->is_constant[input])
+            branch->in[k].data = infer_value(infer, input)->data;
+    }
+    if (!branch->runner->infer(branch->runner, branch->in_pointers, results, is_known, err))
+        return false;
+    for (uint32_t k = 0; *is_known && k < infer->n_outputs; k++)
+        out[k] = results[branch->result_of[k]];
+    return true;
+}
+
+static bool have_equal_shapes(const struct irrun_tensor *a, const struct irrun_tensor *b,
+                              uint32_t n)
+{
+    for (uint32_t k = 0; k < n; k++)
+        if (a[k].dtype != b[k].dtype || !shape_equals(&a[k].shape, &b[k].shape))
+            return false;
+    return true;
+}
+
+/* Types and shapes that hold for both branches; a branch that does not fit these inputs may be one that is never
+ * taken, so its error is not ours yet. */
+static bool infer_both(struct infer *infer, struct if_state *state, bool *is_known)
+{
+    struct irrun_tensor *other =
+        arena_alloc_array(infer->arena, infer->n_outputs, sizeof *other, infer->err);
+    struct irrun_error ignored;
+    error_clear(&ignored);
+    bool is_then_known = false, is_else_known = false;
+    if (!other)
+        return false;
+    *is_known = infer_branch(infer, &state->branches[THEN_BODY], infer->out, &is_then_known,
+                             &ignored) &&
+                infer_branch(infer, &state->branches[ELSE_BODY], other, &is_else_known,
+                             &ignored) &&
+                is_then_known && is_else_known &&
+                have_equal_shapes(infer->out, other, infer->n_outputs);
+    if (ignored.code != IRRUN_SYSTEM)
+        return true;
+    *infer->err = ignored;
+    return false;
+}
+
+static bool run_branch(struct if_branch *branch, struct irrun_tensor *const *in,
+                       struct irrun_error *err)
+{
+    for (uint32_t k = 0; k < branch->body->graph->n_parameters; k++)
+        branch->in[k] = *in[branch->input_of[k]];
+    return branch->runner->run(branch->runner, branch->in_pointers, err);
+}
+
+/* The shapes within the branch depend on data: it must run to tell. */
+static bool run_to_infer(struct infer *infer, struct if_state *state)
+{
+    struct if_branch *branch = &state->branches[state->taken];
+    uint32_t n = infer->n_inputs;
+    struct irrun_tensor *tensors = arena_alloc_array(infer->arena, n, sizeof *tensors, infer->err);
+    struct irrun_tensor **in = arena_alloc_array(infer->arena, n, sizeof *in, infer->err);
+    state->left =
+        arena_alloc_array(infer->arena, infer->n_outputs, sizeof *state->left, infer->err);
+    if (!tensors || !in || !state->left)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct irrun_tensor *value = infer_value(infer, i);
+        if (!value)
+            return false;
+        tensors[i] = *value;
+        in[i] = &tensors[i];
+        if (!dtype_is_half(value->dtype))
+            continue;
+        size_t count = (size_t)shape_n_elements(&value->shape);
+        tensors[i].dtype = IRRUN_F32;
+        tensors[i].data = arena_alloc_array(infer->arena, count, sizeof(float), infer->err);
+        if (!tensors[i].data)
+            return false;
+        convert_elements(value->dtype, value->data, IRRUN_F32, tensors[i].data, count);
+    }
+    if (!run_branch(branch, in, infer->err))
+        return false;
+    for (uint32_t k = 0; k < infer->n_outputs; k++) {
+        const struct irrun_tensor *value =
+            branch->runner->output(branch->runner, branch->result_of[k]);
+        size_t size_bytes = tensor_n_bytes(value);
+        infer->out[k] = state->left[k] = *value;
+        infer->out[k].data = NULL;
+        state->left[k].data = arena_alloc(infer->arena, size_bytes, infer->err);
+        if (!state->left[k].data)
+            return false;
+        if (size_bytes > 0)
+            memcpy(state->left[k].data, value->data, size_bytes);
+    }
+    state->is_run = true;
+    return true;
+}
+
+static bool if_infer(struct infer *infer)
+{
+    struct if_state *state = infer->state;
+    state->taken = -1;
+    if (infer->op->n_bodies != 2)
+        return infer_fail(infer, "has %u bodies, expected then_body and else_body",
+                          infer->op->n_bodies);
+    for (int i = 0; i < 2; i++)
+        if (!tie(infer, &state->branches[i], &infer->op->bodies[i]))
+            return false;
+    if (shape_n_elements(&infer->in[0]->shape) != 1)
+        return infer_fail_input(infer, 0, "one boolean, [] or [1]");
+    bool is_known = false;
+    if (!infer->is_constant[0] && !infer_both(infer, state, &is_known))
+        return false;
+    if (is_known)
+        return true;
+    const struct irrun_tensor *condition = infer_value(infer, 0);
+    if (!condition)
+        return false;
+    state->taken = *(const unsigned char *)condition->data != 0 ? THEN_BODY : ELSE_BODY;
+    if (!infer_branch(infer, &state->branches[state->taken], infer->out, &is_known, infer->err))
+        return false;
+    return is_known || run_to_infer(infer, state);
+}
+
+static bool if_run(const struct step *step, struct irrun_error *err)
+{
+    const struct if_state *state = step->state;
+    int taken = state->taken;
+    if (taken < 0)
+        taken = *(const unsigned char *)step->in[0]->data != 0 ? THEN_BODY : ELSE_BODY;
+    struct if_branch branch = state->branches[taken];
+    if (!state->is_run && !run_branch(&branch, step->in, err))
+        return false;
+    for (uint32_t k = 0; k < step->n_outputs; k++) {
+        const struct irrun_tensor *value =
+            state->is_run ? &state->left[k]
+                          : branch.runner->output(branch.runner, branch.result_of[k]);
+        size_t size_bytes = tensor_n_bytes(step->out[k]);
+        if (size_bytes > 0)
+            memcpy(step->out[k]->data, value->data, size_bytes);
+    }
+    return true;
+}
+
+static const struct op_input_def if_inputs[] = {
+    {.name = "cond", .types = TYPES_BOOLEAN},
+    {.name = "inputs", .types = TYPES_ANY, .is_optional = true, .is_repeated = true},
+    {.name = NULL},
+};
+
+const struct op_def op_if = {
+    .type = "If", .opset = 8,
+    .inputs = if_inputs,
+    .state_size = sizeof(struct if_state),
+    .infer = if_infer, .run = if_run,
+};

@@ -1,0 +1,106 @@
+/* Loop-5: passes over the body until trip_count is reached (-1: never) or the condition that the body gives
+ * turns false; it is looked at after each pass.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/body_loop.h"
+#include "ops/op_state.h"
+
+enum { TRIP_COUNT, EXECUTION_CONDITION };
+
+/* A boolean or number given as 0-D or [1]. */
+static int64_t scalar_of(const struct irrun_tensor *tensor)
+{
+    return element_as_i64(tensor->dtype, tensor->data, 0);
+}
+
+static bool check_scalar(struct infer *infer, uint32_t i)
+{
+    int64_t n;
+    if (shape_count(&infer->in[i]->shape, &n) && n == 1)
+        return true;
+    return infer_fail_input(infer, i, "one number, [] or [1]");
+}
+
+/* The value of an input that is the same in every iteration of the plan; otherwise *is_known is
+ * false. */
+static bool read_constant(struct infer *infer, uint32_t i, bool *is_known, int64_t *number)
+{
+    *is_known = infer->is_constant[i];
+    if (!*is_known)
+        return true;
+    const struct irrun_tensor *value = infer_value(infer, i);
+    if (!value)
+        return false;
+    *number = scalar_of(value);
+    return true;
+}
+
+/* Whether the condition can never turn false: a Const that is true, or the Parameter that it feeds itself and that
+ * starts true. */
+static bool never_stops(struct infer *infer, const struct loop_state *state)
+{
+    if (state->condition_result == NO_ID)
+        return true;
+    const struct graph *body = state->body->graph;
+    const struct op *result = &body->ops[body->results[state->condition_result]];
+    uint32_t value_id = op_input(body, result, 0);
+    const struct op *source = value_producer(body, value_id);
+    if (source->def->role == ROLE_CONST) {
+        const struct const_attrs *attrs = source->attrs;
+        return body->weights->data && body->weights->data[attrs->offset] != 0;
+    }
+    for (uint32_t k = 0; k < state->n_params; k++) {
+        const struct loop_param *param = &state->params[k];
+        bool is_kept = param->source == LOOP_INVARIANT ||
+                       (param->source == LOOP_MERGED && param->result == state->condition_result);
+        bool is_known;
+        int64_t number = 0;
+        if (source == &body->ops[body->parameters[k]] && is_kept)
+            return read_constant(infer, param->input, &is_known, &number) && is_known &&
+                   number != 0;
+    }
+    return false;
+}
+
+static bool loop_infer_op(struct infer *infer)
+{
+    struct loop_state *state = infer->state;
+    bool is_count_known, is_start_known;
+    int64_t n_passes = -1, starts = 1;
+    if (!check_scalar(infer, TRIP_COUNT) || !check_scalar(infer, EXECUTION_CONDITION) ||
+        !loop_tie(infer, state) ||
+        !read_constant(infer, TRIP_COUNT, &is_count_known, &n_passes) ||
+        !read_constant(infer, EXECUTION_CONDITION, &is_start_known, &starts))
+        return false;
+    bool has_data = false;
+    if (!is_count_known || !is_start_known) {
+        const struct irrun_tensor *count = infer_value(infer, TRIP_COUNT);
+        const struct irrun_tensor *start = infer_value(infer, EXECUTION_CONDITION);
+        infer->is_value_missing = false;
+        has_data = count && start;
+        n_passes = has_data ? scalar_of(count) : -1;
+        starts = has_data ? scalar_of(start) != 0 : true;
+    }
+    state->n_passes = n_passes < 0 ? -1 : n_passes;
+    bool is_exact = ((is_count_known && is_start_known) || has_data) && never_stops(infer, state);
+    return loop_infer(infer, state, is_exact, starts != 0);
+}
+
+static bool loop_run_op(const struct step *step, struct irrun_error *err)
+{
+    int64_t n_passes = scalar_of(step->in[TRIP_COUNT]);
+    return loop_run(step, err, n_passes, scalar_of(step->in[EXECUTION_CONDITION]) != 0);
+}
+
+static const struct op_input_def loop_inputs[] = {
+    {.name = "trip_count", .types = TYPE_BIT(IRRUN_I32) | TYPE_BIT(IRRUN_I64)},
+    {.name = "execution_condition", .types = TYPES_BOOLEAN},
+    {.name = "inputs", .types = TYPES_ANY, .is_optional = true, .is_repeated = true},
+    {.name = NULL},
+};
+
+const struct op_def op_loop = {
+    .type = "Loop", .opset = 5,
+    .inputs = loop_inputs,
+    .state_size = sizeof(struct loop_state),
+    .infer = loop_infer_op, .prepare = loop_prepare, .run = loop_run_op,
+};

@@ -1,0 +1,43 @@
+/* TensorIterator-1: as many passes over the body as the sliced inputs have slices.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/body_loop.h"
+
+static bool tensor_iterator_infer(struct infer *infer)
+{
+    struct loop_state *state = infer->state;
+    if (!loop_tie(infer, state))
+        return false;
+    for (uint32_t k = 0; k < state->n_params; k++) {
+        int64_t n_passes;
+        if (state->params[k].source != LOOP_SLICED)
+            continue;
+        if (!loop_count_slices(infer, &state->params[k], &n_passes))
+            return false;
+        if (state->n_passes >= 0 && state->n_passes != n_passes)
+            return infer_fail_input(infer, state->params[k].input,
+                                    "%lld slices, as another input has, not %lld",
+                                    (long long)state->n_passes, (long long)n_passes);
+        state->n_passes = n_passes;
+    }
+    if (state->n_passes < 0)
+        return infer_fail(infer, "has no sliced input, so nothing says how many passes there are");
+    return loop_infer(infer, state, true, true);
+}
+
+static bool tensor_iterator_run(const struct step *step, struct irrun_error *err)
+{
+    const struct loop_state *state = step->state;
+    return loop_run(step, err, state->n_passes, true);
+}
+
+static const struct op_input_def tensor_iterator_inputs[] = {
+    {.name = "inputs", .types = TYPES_ANY, .is_optional = true, .is_repeated = true},
+    {.name = NULL},
+};
+
+const struct op_def op_tensor_iterator = {
+    .type = "TensorIterator", .opset = 1,
+    .inputs = tensor_iterator_inputs,
+    .state_size = sizeof(struct loop_state),
+    .infer = tensor_iterator_infer, .prepare = loop_prepare, .run = tensor_iterator_run,
+};
