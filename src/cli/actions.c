@@ -1,0 +1,142 @@
+/* Actions print to standard output; whether that worked is checked once, by the caller.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/actions.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/help.h"
+#include "cli/iterate.h"
+
+static void print_version(void)
+{
+    const struct irrun_build *build = irrun_build();
+    printf("irrun %s\n", irrun_version());
+    printf("compiler  %s\n", build->compiler);
+    printf("BLAS      %s\n", build->blas);
+    printf("expat     %s\n", build->expat);
+}
+
+/* ---- --supported-ops -------------------------------------------------------------------------- */
+
+static void print_supported_ops(void)
+{
+    for (size_t i = 0; i < irrun_n_supported_ops(); i++) {
+        struct irrun_supported_op op;
+        char opsets[48];
+        irrun_supported_op(i, &op);
+        if (op.opset_first == op.opset_last)
+            snprintf(opsets, sizeof opsets, "opset%u", op.opset_first);
+        else
+            snprintf(opsets, sizeof opsets, "opset%u-%u", op.opset_first, op.opset_last);
+        printf("%s\t%s\t", op.type, opsets);
+        const char *separator = "";
+        for (int dtype = IRRUN_BOOLEAN; dtype < IRRUN_N_DTYPES; dtype++) {
+            if (!(op.types >> dtype & 1U))
+                continue;
+            printf("%s%s", separator, irrun_dtype_name((enum irrun_dtype)dtype));
+            separator = " ";
+        }
+        putchar('\n');
+    }
+}
+
+/* ---- --inspect -------------------------------------------------------------------------------- */
+
+static void print_port(const struct irrun_port *port)
+{
+    char shape[SHAPE_TEXT_BYTES];
+    printf("  %s  %s %s", port->name, irrun_dtype_name(port->dtype),
+           partial_shape_format(&port->shape, shape));
+    for (size_t i = 0; i < port->n_names; i++)
+        printf("%s%s", i == 0 ? "  also: " : ", ", port->names[i]);
+    putchar('\n');
+}
+
+static void print_variable(const struct irrun_variable *variable)
+{
+    char shape[SHAPE_TEXT_BYTES];
+    printf("  %s  %s %s  init: %s\n", variable->id, irrun_dtype_name(variable->dtype),
+           partial_shape_format(&variable->shape, shape), variable->init);
+}
+
+static void print_op_counts(const struct irrun_model_info *info)
+{
+    size_t n_lacking = 0;
+    printf("ops: %zu\n", info->n_ops);
+    for (size_t i = 0; i < info->n_op_counts; i++) {
+        const struct irrun_op_count *count = &info->op_counts[i];
+        printf("  %6zu  %s  %s\n", count->n, count->type, count->version);
+        n_lacking += count->problem != NULL;
+    }
+    if (n_lacking == 0)
+        return;
+    printf("unsupported: %zu\n", n_lacking);
+    for (size_t i = 0; i < info->n_op_counts; i++) {
+        const struct irrun_op_count *count = &info->op_counts[i];
+        if (count->problem)
+            printf("  %6zu  %s  %s: %s\n", count->n, count->type, count->version, count->problem);
+    }
+}
+
+static void print_model(const struct irrun_model *model, const char *path)
+{
+    struct irrun_model_info info;
+    irrun_model_describe(model, &info);
+    printf("model: %s (IR version %" PRIu32 ")\n", info.name[0] ? info.name : path,
+           info.ir_version);
+    printf("inputs: %zu\n", irrun_model_n_inputs(model));
+    for (size_t i = 0; i < irrun_model_n_inputs(model); i++)
+        print_port(irrun_model_input(model, i));
+    printf("outputs: %zu\n", irrun_model_n_outputs(model));
+    for (size_t i = 0; i < irrun_model_n_outputs(model); i++)
+        print_port(irrun_model_output(model, i));
+    printf("variables: %zu\n", irrun_model_n_variables(model));
+    for (size_t i = 0; i < irrun_model_n_variables(model); i++)
+        print_variable(irrun_model_variable(model, i));
+    printf("weights: %" PRIu64 " bytes\n", info.weights_bytes);
+    print_op_counts(&info);
+}
+
+/* ---- All -------------------------------------------------------------------------------------- */
+
+static bool do_model_action(const struct options *options, struct irrun_error *err)
+{
+    const struct irrun_options how = {.weights_path = options->weights_path,
+                                      .gemm = options->gemm,
+                                      .is_dry = options->action == ACTION_INSPECT};
+    struct irrun_model *model;
+    double start_s = stats_now_s();
+    if (!irrun_model_load(options->model_path, &how, &model, err))
+        return false;
+    double load_s = stats_now_s() - start_s;
+    bool is_done = true;
+    if (options->action == ACTION_INSPECT)
+        print_model(model, options->model_path);
+    else if (options->action == ACTION_CHECK)
+        is_done = check_model(model, options, err);
+    else
+        is_done = run_model(model, options, load_s, err);
+    irrun_model_free(model);
+    return is_done;
+}
+
+bool do_action(const struct options *options, struct irrun_error *err)
+{
+    switch (options->action) {
+    case ACTION_HELP:
+        print_short_help(stdout);
+        return true;
+    case ACTION_HELP_ALL:
+        print_full_help(stdout);
+        return true;
+    case ACTION_VERSION:
+        print_version();
+        return true;
+    case ACTION_SUPPORTED_OPS:
+        print_supported_ops();
+        return true;
+    default:
+        return do_model_action(options, err);
+    }
+}

@@ -1,0 +1,109 @@
+/* Sources to ports, by name. What a port does with its reader is the caller's business.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/bind.h"
+
+#include <stdlib.h>
+
+static bool take_member(const struct binder *binder, const struct binding *binding,
+                        struct archive *archive, size_t member, size_t port,
+                        struct irrun_error *err)
+{
+    struct reader *reader;
+    return archive_open_member(archive, member, &reader, err) &&
+           binder->take(binder->context, port, binding, reader, err);
+}
+
+/* x.npz: every member belongs to a port. */
+static bool take_all_members(const struct binder *binder, const struct binding *binding,
+                             struct archive *archive, struct irrun_error *err)
+{
+    for (size_t i = 0; i < archive_n_members(archive); i++) {
+        const char *name = archive_member(archive, i)->name;
+        struct irrun_error other;
+        size_t port;
+        error_clear(&other);
+        if (!binder->find(binder->context, name, &port, &other)) {
+            fail_at(err, IRRUN_DATA, (struct place){binding->spec.path, 0, 0}, "member \"%s\": %s",
+                    name, other.message);
+            return fail_hint(err, "%s", other.hint);
+        }
+        if (!take_member(binder, binding, archive, i, port, err))
+            return false;
+    }
+    return true;
+}
+
+/* NAME=x.npz: the member of that name, or of another name of the same port, or the only one. */
+static bool take_one_member(const struct binder *binder, const struct binding *binding,
+                            struct archive *archive, size_t port, struct irrun_error *err)
+{
+    size_t n = archive_n_members(archive), member;
+    if (archive_find(archive, binding->name, &member))
+        return take_member(binder, binding, archive, member, port, err);
+    for (member = 0; member < n; member++) {
+        struct irrun_error ignored;
+        size_t other;
+        error_clear(&ignored);
+        if (binder->find(binder->context, archive_member(archive, member)->name, &other,
+                         &ignored) &&
+            other == port)
+            return take_member(binder, binding, archive, member, port, err);
+    }
+    if (n == 1)
+        return take_member(binder, binding, archive, 0, port, err);
+    fail_at(err, IRRUN_DATA, (struct place){binding->spec.path, 0, 0}, "has no member \"%s\", only",
+            binding->name);
+    for (size_t i = 0; i < n; i++)
+        fail_more(err, "%s \"%s\"", i == 0 ? "" : ",", archive_member(archive, i)->name);
+    return false;
+}
+
+static bool bind_archive(const struct binder *binder, const struct binding *binding, size_t port,
+                         struct irrun_error *err)
+{
+    struct archive_list *archives = binder->archives;
+    struct archive *archive;
+    if (!grow_array((void **)&archives->items, archives->n, &archives->capacity,
+                    sizeof(struct archive *), err) ||
+        !archive_open(binding->spec.path, &archive, err))
+        return false;
+    archives->items[archives->n++] = archive;
+    return binding->name ? take_one_member(binder, binding, archive, port, err)
+                         : take_all_members(binder, binding, archive, err);
+}
+
+static bool fail_nameless(const struct binder *binder, const struct binding *binding,
+                          struct irrun_error *err)
+{
+    const char *path = binding->spec.path;
+    if (binder->n_ports == 0)
+        return fail(err, IRRUN_USAGE, "%s%s: the model has nothing for it", binder->option, path);
+    fail(err, IRRUN_USAGE, "%s%s does not say which of", binder->option, path);
+    for (size_t i = 0; i < binder->n_ports; i++)
+        fail_more(err, "%s \"%s\"", i == 0 ? "" : ",", binder->name(binder->context, i));
+    fail_more(err, " it is");
+    return fail_hint(err, "write %s%s=%s", binder->option, binder->name(binder->context, 0), path);
+}
+
+bool bind_source(const struct binder *binder, const struct binding *binding,
+                 struct irrun_error *err)
+{
+    struct reader *reader;
+    size_t port = 0;
+    if (binding->name && !binder->find(binder->context, binding->name, &port, err))
+        return false;
+    if (binding->spec.format->has_names)
+        return bind_archive(binder, binding, port, err);
+    if (!binding->name && binder->n_ports != 1)
+        return fail_nameless(binder, binding, err);
+    return reader_open(binding->spec.format, binding->spec.path, &reader, err) &&
+           binder->take(binder->context, port, binding, reader, err);
+}
+
+void archives_close(struct archive_list *archives)
+{
+    for (size_t i = 0; i < archives->n; i++)
+        archive_close(archives->items[i]);
+    free(archives->items);
+    *archives = (struct archive_list){.items = NULL};
+}

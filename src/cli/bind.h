@@ -1,0 +1,34 @@
+/* Finds for every array of a source on the command line the input or output it belongs to.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_CLI_BIND_H
+#define IRRUN_CLI_BIND_H
+
+#include "cli/options.h"
+
+/* The archives that are open; their readers must be closed before. All zero = none. */
+struct archive_list {
+    struct archive **items;
+    size_t n, capacity;
+};
+
+/* One side of a model: its inputs, or its outputs. */
+struct binder {
+    const char *option; /* "-i", "--expect="; for messages */
+    size_t n_ports;
+    const char *(*name)(void *context, size_t port);
+    bool (*find)(void *context, const char *name, size_t *port, struct irrun_error *err);
+    /* Takes the reader, whatever comes of it. */
+    bool (*take)(void *context, size_t port, const struct binding *binding, struct reader *reader,
+                 struct irrun_error *err);
+    void *context;
+    struct archive_list *archives;
+};
+
+/* Opens the source and calls take for its array, or for every member of an npz. Fails with IRRUN_USAGE if
+ * it is not clear which port is meant, IRRUN_DATA if a member belongs to none. */
+bool bind_source(const struct binder *binder, const struct binding *binding,
+                 struct irrun_error *err);
+
+void archives_close(struct archive_list *archives);
+
+#endif

@@ -1,0 +1,54 @@
+/* Compares the sets of values of element types; converts nothing.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cast.h"
+
+/* Integers: bits without the sign. Floats: bits of the significand (the hidden one counts), and the
+ * exponents of the largest and of the smallest positive value. */
+struct value_set {
+    bool is_float, is_signed;
+    int n_bits, max_exponent, min_exponent;
+};
+
+static bool describe(enum irrun_dtype dtype, struct value_set *set)
+{
+    switch (dtype) {
+    case IRRUN_BOOLEAN:
+    case IRRUN_U1:
+        *set = (struct value_set){false, false, 1, 0, 0};
+        return true;
+    case IRRUN_F16:
+        *set = (struct value_set){true, true, 11, 15, -24};
+        return true;
+    case IRRUN_BF16:
+        *set = (struct value_set){true, true, 8, 127, -133};
+        return true;
+    case IRRUN_F32:
+        *set = (struct value_set){true, true, 24, 127, -149};
+        return true;
+    case IRRUN_F64:
+        *set = (struct value_set){true, true, 53, 1023, -1074};
+        return true;
+    default:
+        if (!dtype_is_integer(dtype))
+            return false;
+        bool is_signed = dtype_is_signed(dtype);
+        *set =
+            (struct value_set){false, is_signed, (int)dtype_packed_bits(dtype) - is_signed, 0, 0};
+        return true;
+    }
+}
+
+bool cast_is_safe(enum irrun_dtype from, enum irrun_dtype to)
+{
+    struct value_set a, b;
+    if (from == to)
+        return true;
+    if (to == IRRUN_BOOLEAN || !describe(from, &a) || !describe(to, &b))
+        return from == IRRUN_U1 && to == IRRUN_BOOLEAN;
+    if (a.is_float)
+        return b.is_float && a.n_bits <= b.n_bits && a.max_exponent <= b.max_exponent &&
+               a.min_exponent >= b.min_exponent;
+    if (b.is_float)
+        return a.n_bits <= b.n_bits; /* the lowest value of a signed type is a power of two */
+    return a.n_bits <= b.n_bits && (b.is_signed || !a.is_signed);
+}

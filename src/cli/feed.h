@@ -1,0 +1,73 @@
+/* A feed gives the records of one tensor, one at a time: a model's input, an expected output, the
+ * numbers of --reset=if:NAME. It holds one record, never a whole file (but for --axis inside an array).
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_CLI_FEED_H
+#define IRRUN_CLI_FEED_H
+
+#include "cli/options.h"
+
+/* What the records are for. */
+struct feed_port {
+    const char *what; /* "input", "output"; for messages */
+    const char *name;
+    enum irrun_dtype dtype; /* IRRUN_DYNAMIC: whatever comes */
+    struct irrun_partial_shape shape;
+    bool is_series;   /* one number a record: [N] is N records, whatever `shape` says */
+    bool keeps_dtype; /* the records stay in the type that the file has */
+    enum irrun_error_code form_code; /* of an array of another shape; IRRUN_OK: IRRUN_DATA */
+};
+
+enum feed_state {
+    FEED_SINGLE,   /* one record so far, and nobody has looked whether another follows */
+    FEED_REPEATED, /* one record for all iterations */
+    FEED_STREAM
+};
+
+struct feed {
+    struct feed_port port;
+    struct irrun_tensor record; /* the present one; its memory is the feed's */
+    bool is_new_place;          /* the record's shape or address changed with the last feed_next */
+    enum feed_state state;
+    bool is_stacked;    /* records come along a leading axis, a cut axis, or without end */
+    uint64_t n_records; /* given so far, since the last rewind */
+
+    struct reader *reader;
+    const struct axis_spec *axis; /* NULL: records are not cut */
+    enum irrun_dtype source_dtype;
+    bool is_endless;  /* raw, csv: the length is known only at the end */
+    bool is_held;     /* a record was read ahead: the next feed_next gives it */
+    bool has_pending; /* the header of the next array was read ahead */
+    struct array_header pending;
+    int64_t n_left;        /* records left in the present array */
+    int64_t n_elements;    /* of a record */
+    size_t capacity_bytes; /* of record.data */
+    void *staging;         /* a record in the source's type, where that differs */
+    size_t staging_bytes;
+    struct irrun_tensor whole; /* an array that is cut inside: data NULL if it is not */
+    int64_t position;          /* in it, along the axis */
+};
+
+/* Takes the reader (closed even on failure) and looks at its first array. Fails with IRRUN_DATA if its
+ * records are not of the port's type and shape, IRRUN_USAGE if the axis does not exist. */
+bool feed_open(struct feed *feed, const struct feed_port *port, struct reader *reader,
+               const struct axis_spec *axis, struct irrun_error *err);
+
+/* One record for all iterations, already in memory (malloc'ed): the feed takes it. */
+void feed_open_record(struct feed *feed, const struct feed_port *port,
+                      const struct irrun_tensor *record);
+
+/* Reads the next record into feed->record. At the end *has_record is false; a FEED_SINGLE then has
+ * become FEED_REPEATED, and its record is still there. */
+bool feed_next(struct feed *feed, bool *has_record, struct irrun_error *err);
+
+/* Decides now whether a FEED_SINGLE is repeated; reads ahead. On a pipe this waits for the second
+ * record or the end. */
+bool feed_settle(struct feed *feed, struct irrun_error *err);
+
+/* Back to the first record; IRRUN_DATA if the source is a pipe. */
+bool feed_rewind(struct feed *feed, struct irrun_error *err);
+
+const char *feed_path(const struct feed *feed); /* for messages */
+void feed_close(struct feed *feed);
+
+#endif

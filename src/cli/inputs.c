@@ -1,0 +1,415 @@
+/* Binds sources to the model's inputs by name and keeps their records in step. Cutting and casting is
+ * feed.c's, whether an iteration runs is iterate.c's.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/inputs.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/bind.h"
+#include "cli/random.h"
+
+#define NO_INPUT SIZE_MAX /* an -i that only --reset=if: reads */
+
+struct inputs {
+    const struct irrun_model *model;
+    const struct options *options;
+    size_t n;           /* inputs of the model */
+    struct feed *feeds; /* [n + 1]: the last one is the series of --reset=if:, if no input is */
+    bool *is_filled;    /* [n + 1] */
+    const struct axis_spec **axes; /* [n + 1]; NULL: none, or the one without a name */
+    const struct axis_spec *common_axis;
+    struct feed **streams; /* those that can end: n_streams of [n + 1] */
+    size_t n_streams;
+    struct archive_list archives;
+    const struct feed *reset_feed; /* NULL: no --reset=if: */
+    uint64_t n_records;
+    bool was_given; /* the one record of inputs that never end */
+};
+
+/* ---- Names ------------------------------------------------------------------------------------ */
+
+static bool is_series_name(const struct inputs *inputs, const char *name)
+{
+    const struct reset_policy *reset = &inputs->options->reset;
+    return reset->when == RESET_IF && strcmp(reset->name, name) == 0;
+}
+
+static bool find_axes(struct inputs *inputs, struct irrun_error *err)
+{
+    for (size_t i = 0; i < inputs->options->axes.n; i++) {
+        const struct axis_spec *axis = &inputs->options->axes.items[i];
+        size_t index;
+        if (!axis->name) {
+            inputs->common_axis = axis;
+            continue;
+        }
+        if (!irrun_model_find_input(inputs->model, axis->name, &index, err))
+            return false;
+        if (inputs->axes[index])
+            return fail(err, IRRUN_USAGE, "--axis is given twice for input \"%s\"", axis->name);
+        inputs->axes[index] = axis;
+    }
+    return true;
+}
+
+static bool check_random_names(const struct inputs *inputs, struct irrun_error *err)
+{
+    size_t index;
+    for (size_t i = 0; i < inputs->options->randoms.n; i++) {
+        const char *name = inputs->options->randoms.items[i].name;
+        if (name && !irrun_model_find_input(inputs->model, name, &index, err))
+            return false;
+    }
+    return true;
+}
+
+bool inputs_new(const struct irrun_model *model, const struct options *options,
+                struct inputs **inputs, struct irrun_error *err)
+{
+    struct inputs *made = calloc(1, sizeof *made);
+    *inputs = made;
+    if (!made)
+        return fail_memory(err, sizeof *made);
+    made->model = model;
+    made->options = options;
+    made->n = irrun_model_n_inputs(model);
+    made->feeds = calloc(made->n + 1, sizeof *made->feeds);
+    made->is_filled = calloc(made->n + 1, sizeof *made->is_filled);
+    made->axes = calloc(made->n + 1, sizeof *made->axes);
+    made->streams = calloc(made->n + 1, sizeof(struct feed *));
+    if (!made->feeds || !made->is_filled || !made->axes || !made->streams)
+        return fail_memory(err, (made->n + 1) * sizeof *made->feeds);
+    return find_axes(made, err) && check_random_names(made, err);
+}
+
+void inputs_free(struct inputs *inputs)
+{
+    if (!inputs)
+        return;
+    inputs_close(inputs);
+    free(inputs->feeds);
+    free(inputs->is_filled);
+    free(inputs->axes);
+    free(inputs->streams);
+    free(inputs);
+}
+
+void inputs_close(struct inputs *inputs)
+{
+    for (size_t i = 0; inputs->feeds && i <= inputs->n; i++) {
+        feed_close(&inputs->feeds[i]);
+        inputs->is_filled[i] = false;
+    }
+    archives_close(&inputs->archives);
+    inputs->n_streams = 0;
+    inputs->n_records = 0;
+    inputs->was_given = false;
+    inputs->reset_feed = NULL;
+}
+
+/* ---- Opening ---------------------------------------------------------------------------------- */
+
+static struct feed_port port_of_input(const struct inputs *inputs, size_t index)
+{
+    if (index == inputs->n)
+        return (struct feed_port){.what = "series",
+                                  .name = inputs->options->reset.name,
+                                  .dtype = IRRUN_DYNAMIC,
+                                  .shape = partial_shape_any(),
+                                  .is_series = true};
+    const struct irrun_port *port = irrun_model_input(inputs->model, index);
+    return (struct feed_port){
+        .what = "input", .name = port->name, .dtype = port->dtype, .shape = port->shape};
+}
+
+/* --axis without NAME means the only input that is read. */
+static bool find_axis(const struct inputs *inputs, size_t index, const struct axis_spec **axis,
+                      struct irrun_error *err)
+{
+    *axis = inputs->axes[index];
+    if (*axis || !inputs->common_axis || index == inputs->n)
+        return true;
+    *axis = inputs->common_axis;
+    for (size_t i = 0; i < inputs->n; i++) {
+        if (!inputs->is_filled[i] || inputs->feeds[i].axis != *axis)
+            continue;
+        fail(err, IRRUN_USAGE, "--axis does not say which input it cuts, \"%s\" or \"%s\"",
+             inputs->feeds[i].port.name, irrun_model_input(inputs->model, index)->name);
+        return fail_hint(err, "write --axis=NAME=%" PRId64, inputs->common_axis->axis);
+    }
+    return true;
+}
+
+/* Which input a name means; the series of --reset=if: is none of the model's. */
+static bool find_input(void *context, const char *name, size_t *index, struct irrun_error *err)
+{
+    const struct inputs *inputs = context;
+    struct irrun_error other;
+    error_clear(&other);
+    if (irrun_model_find_input(inputs->model, name, index, &other))
+        return true;
+    *index = inputs->n;
+    if (!is_series_name(inputs, name))
+        *err = other;
+    return err->code == IRRUN_OK;
+}
+
+static const char *input_name(void *context, size_t index)
+{
+    const struct inputs *inputs = context;
+    return irrun_model_input(inputs->model, index)->name;
+}
+
+static bool take_reader(void *context, size_t index, const struct binding *binding,
+                        struct reader *reader, struct irrun_error *err)
+{
+    struct inputs *inputs = context;
+    struct feed_port port = port_of_input(inputs, index);
+    const struct axis_spec *axis = NULL;
+    bool is_member = binding->spec.format->has_names;
+    if (inputs->is_filled[index])
+        fail(err, is_member ? IRRUN_DATA : IRRUN_USAGE,
+             "input \"%s\" is filled twice, by %s and %s", port.name,
+             feed_path(&inputs->feeds[index]), reader_path(reader));
+    else if (index == inputs->n && !binding->spec.format->has_shape &&
+             binding->spec.format->is_binary)
+        fail(err, IRRUN_USAGE, "--reset=if:%s: %s files have no type of their own", port.name,
+             binding->spec.format->name);
+    if (err->code != IRRUN_OK || !find_axis(inputs, index, &axis, err)) {
+        reader_close(reader);
+        return false;
+    }
+    inputs->is_filled[index] = true;
+    return feed_open(&inputs->feeds[index], &port, reader, axis, err);
+}
+
+/* ---- What no source fills --------------------------------------------------------------------- */
+
+static bool find_random(const struct inputs *inputs, size_t index, const struct random_spec **spec)
+{
+    const struct random_list *randoms = &inputs->options->randoms;
+    *spec = NULL;
+    for (size_t i = 0; i < randoms->n; i++) {
+        struct irrun_error ignored;
+        size_t named;
+        error_clear(&ignored);
+        if (!randoms->items[i].name && !*spec)
+            *spec = &randoms->items[i];
+        if (randoms->items[i].name &&
+            irrun_model_find_input(inputs->model, randoms->items[i].name, &named, &ignored) &&
+            named == index)
+            *spec = &randoms->items[i];
+    }
+    return *spec != NULL;
+}
+
+static bool fill_randomly(struct inputs *inputs, size_t index, const struct random_spec *spec,
+                          struct irrun_error *err)
+{
+    struct feed_port port = port_of_input(inputs, index);
+    struct irrun_tensor record = {.dtype = port.dtype == IRRUN_DYNAMIC ? IRRUN_F32 : port.dtype};
+    size_t size_bytes;
+    char text[SHAPE_TEXT_BYTES];
+    if (!partial_shape_to_shape(&port.shape, &record.shape))
+        return fail(err, IRRUN_USAGE, "--random: input \"%s\" has open dimensions: %s", port.name,
+                    partial_shape_format(&port.shape, text));
+    if (!tensor_size(record.dtype, &record.shape, &size_bytes) ||
+        posix_memalign(&record.data, 64, size_bytes ? size_bytes : 64) != 0)
+        return fail_memory(err, size_bytes);
+    random_fill(spec, inputs->options->seed, index, &record);
+    feed_open_record(&inputs->feeds[index], &port, &record);
+    inputs->is_filled[index] = true;
+    return true;
+}
+
+/* Exit 65 if an archive should have had it, else the command line lacks something. */
+static bool fail_unfilled(const struct inputs *inputs, const struct sequence *sequence,
+                          struct irrun_error *err)
+{
+    const char *archive = NULL;
+    for (size_t i = 0; i < sequence->n_inputs && !archive; i++) {
+        if (sequence->inputs[i].spec.format->has_names && !sequence->inputs[i].name)
+            archive = sequence->inputs[i].spec.path;
+    }
+    if (archive)
+        fail_at(err, IRRUN_DATA, (struct place){archive, 0, 0}, "has no member for");
+    else
+        fail(err, IRRUN_USAGE, "nothing fills");
+    for (size_t i = 0, n = 0; i < inputs->n; i++) {
+        const struct irrun_port *port = irrun_model_input(inputs->model, i);
+        char text[SHAPE_TEXT_BYTES];
+        if (!inputs->is_filled[i])
+            fail_more(err, "%s \"%s\" (%s %s)", n++ == 0 ? " input" : ",", port->name,
+                      irrun_dtype_name(port->dtype), partial_shape_format(&port->shape, text));
+    }
+    return fail_hint(err, "-i [NAME=]FILE reads an input, --random makes one up");
+}
+
+static bool fill_the_rest(struct inputs *inputs, const struct sequence *sequence,
+                          struct irrun_error *err)
+{
+    for (size_t i = 0; i < inputs->n; i++) {
+        const struct random_spec *spec;
+        if (inputs->is_filled[i])
+            continue;
+        if (!find_random(inputs, i, &spec))
+            return fail_unfilled(inputs, sequence, err);
+        if (inputs->axes[i])
+            return fail(err, IRRUN_USAGE, "--axis: input \"%s\" is filled by --random",
+                        irrun_model_input(inputs->model, i)->name);
+        if (!fill_randomly(inputs, i, spec, err))
+            return false;
+    }
+    return true;
+}
+
+static bool find_reset_feed(struct inputs *inputs, struct irrun_error *err)
+{
+    const struct reset_policy *reset = &inputs->options->reset;
+    size_t index;
+    if (reset->when != RESET_IF)
+        return true;
+    if (!find_input(inputs, reset->name, &index, err))
+        return false;
+    if (!inputs->is_filled[index])
+        return fail(err, IRRUN_USAGE, "--reset=if:%s: no -i and no npz member is called so",
+                    reset->name);
+    inputs->reset_feed = &inputs->feeds[index];
+    return true;
+}
+
+/* ---- Records ---------------------------------------------------------------------------------- */
+
+/* Tells the session where the input's record lies. */
+static bool bind_feed(struct inputs *inputs, struct irrun_session *session, const struct feed *feed,
+                      struct irrun_error *err)
+{
+    size_t index = (size_t)(feed - inputs->feeds);
+    char text[SHAPE_TEXT_BYTES];
+    if (feed == inputs->reset_feed && shape_n_elements(&feed->record.shape) != 1)
+        return fail(err, IRRUN_DATA, "--reset=if:%s is %s, but should be one number",
+                    inputs->options->reset.name, shape_format(&feed->record.shape, text));
+    return index == inputs->n || irrun_session_set_input(session, index, &feed->record, err);
+}
+
+/* A feed is left undecided between one record and many only where nothing hangs on it. */
+static bool settle_feeds(struct inputs *inputs, bool must_look_ahead, struct irrun_error *err)
+{
+    size_t n_open = 0;
+    for (size_t i = 0; i <= inputs->n; i++)
+        n_open += inputs->is_filled[i] && inputs->feeds[i].state != FEED_REPEATED;
+    for (size_t i = 0; i <= inputs->n; i++) {
+        struct feed *feed = &inputs->feeds[i];
+        if (!inputs->is_filled[i] || feed->state != FEED_SINGLE)
+            continue;
+        if ((must_look_ahead || n_open > 1 || reader_can_rewind(feed->reader)) &&
+            !feed_settle(feed, err))
+            return false;
+    }
+    for (size_t i = 0; i <= inputs->n; i++) {
+        if (inputs->is_filled[i] && inputs->feeds[i].state != FEED_REPEATED)
+            inputs->streams[inputs->n_streams++] = &inputs->feeds[i];
+    }
+    return true;
+}
+
+bool inputs_open(struct inputs *inputs, const struct sequence *sequence,
+                 struct irrun_session *session, bool must_look_ahead, struct irrun_error *err)
+{
+    inputs_close(inputs);
+    const struct binder binder = {.option = "-i ",
+                                  .n_ports = inputs->n,
+                                  .name = input_name,
+                                  .find = find_input,
+                                  .take = take_reader,
+                                  .context = inputs,
+                                  .archives = &inputs->archives};
+    for (size_t i = 0; i < sequence->n_inputs; i++) {
+        if (!bind_source(&binder, &sequence->inputs[i], err))
+            return false;
+    }
+    if (!fill_the_rest(inputs, sequence, err) || !find_reset_feed(inputs, err) ||
+        !settle_feeds(inputs, must_look_ahead, err))
+        return false;
+    for (size_t i = 0; i <= inputs->n; i++) {
+        if (inputs->is_filled[i] && !bind_feed(inputs, session, &inputs->feeds[i], err))
+            return false;
+    }
+    return true;
+}
+
+static bool fail_counts(const struct feed *longer, const struct feed *shorter,
+                        struct irrun_error *err)
+{
+    return fail(err, IRRUN_DATA,
+                "%s \"%s\" (%s) has %" PRIu64 " records, but %s \"%s\" (%s) has more",
+                shorter->port.what, shorter->port.name, feed_path(shorter), shorter->n_records,
+                longer->port.what, longer->port.name, feed_path(longer));
+}
+
+static void drop_stream(struct inputs *inputs, size_t i)
+{
+    inputs->streams[i] = inputs->streams[--inputs->n_streams];
+}
+
+bool inputs_next(struct inputs *inputs, struct irrun_session *session, bool *has_record,
+                 struct irrun_error *err)
+{
+    const struct feed *ended = NULL, *going = NULL;
+    for (size_t i = 0; i < inputs->n_streams; i++) {
+        struct feed *feed = inputs->streams[i];
+        bool has_one;
+        if (!feed_next(feed, &has_one, err))
+            return false;
+        if (feed->state == FEED_REPEATED) {
+            drop_stream(inputs, i--);
+            continue;
+        }
+        if (has_one)
+            going = feed;
+        else
+            ended = feed;
+        if (feed->is_new_place && has_one && !bind_feed(inputs, session, feed, err))
+            return false;
+    }
+    if (ended && going)
+        return fail_counts(going, ended, err);
+    *has_record = going || (!ended && !inputs->was_given);
+    inputs->was_given |= !ended;
+    inputs->n_records += *has_record;
+    return true;
+}
+
+bool inputs_rewind(struct inputs *inputs, struct irrun_session *session, struct irrun_error *err)
+{
+    inputs->was_given = false;
+    for (size_t i = 0; i < inputs->n_streams; i++) {
+        struct feed *feed = inputs->streams[i];
+        if (feed->n_records == 0)
+            return fail(err, IRRUN_DATA, "%s \"%s\": %s holds no record", feed->port.what,
+                        feed->port.name, feed_path(feed));
+        if (!feed_rewind(feed, err))
+            return false;
+        if (feed->is_new_place && !bind_feed(inputs, session, feed, err))
+            return false;
+    }
+    return true;
+}
+
+bool inputs_are_stacked(const struct inputs *inputs)
+{
+    return inputs->n_streams > 0;
+}
+
+bool inputs_ask_for_reset(const struct inputs *inputs)
+{
+    const struct irrun_tensor *record = &inputs->reset_feed->record;
+    return element_as_f64(record->dtype, record->data, 0) != 0;
+}
+
+uint64_t inputs_n_records(const struct inputs *inputs)
+{
+    return inputs->n_records;
+}

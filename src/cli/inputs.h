@@ -1,0 +1,39 @@
+/* The inputs of a sequence: a feed for every input of the model, pulled one record at a time.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_CLI_INPUTS_H
+#define IRRUN_CLI_INPUTS_H
+
+#include "cli/feed.h"
+#include "cli/sequence.h"
+
+struct inputs;
+
+/* Checks the names on the command line against the model; opens nothing. Borrows model and options. */
+bool inputs_new(const struct irrun_model *model, const struct options *options,
+                struct inputs **inputs, struct irrun_error *err);
+void inputs_free(struct inputs *inputs);
+
+/* Opens what the sequence reads and binds every input of the session. must_look_ahead: whether one record or
+ * several come has to be known now, even if that means to wait for the second. */
+bool inputs_open(struct inputs *inputs, const struct sequence *sequence,
+                 struct irrun_session *session, bool must_look_ahead, struct irrun_error *err);
+void inputs_close(struct inputs *inputs);
+
+/* The next record is in the session's inputs; *has_record is false at the end. With no input that ends
+ * there is one record. IRRUN_DATA if inputs end at different counts. */
+bool inputs_next(struct inputs *inputs, struct irrun_session *session, bool *has_record,
+                 struct irrun_error *err);
+
+/* Begins again with the first record; IRRUN_DATA if there is none or it is gone with its pipe. */
+bool inputs_rewind(struct inputs *inputs, struct irrun_session *session, struct irrun_error *err);
+
+/* Whether records come along some axis (or that is not known yet), so that outputs are stacks too; if not,
+ * every iteration has the same record. */
+bool inputs_are_stacked(const struct inputs *inputs);
+
+/* Whether the scalar of --reset=if:NAME is non-zero in the present record. */
+bool inputs_ask_for_reset(const struct inputs *inputs);
+
+uint64_t inputs_n_records(const struct inputs *inputs); /* read since inputs_open, rewound or not */
+
+#endif

@@ -1,0 +1,18 @@
+/* The run itself: sequences, their records, the iterations, the resets between them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_CLI_ITERATE_H
+#define IRRUN_CLI_ITERATE_H
+
+#include "cli/options.h"
+#include "cli/stats.h"
+
+/* Runs the model as the options say: reads, iterates, writes, compares, shows --stats. Fails with what comes
+ * up first; a difference from --expect is IRRUN_MISMATCH, with all outputs in place. load_s: what
+ * loading took, for --stats. */
+bool run_model(struct irrun_model *model, const struct options *options, double load_s,
+               struct irrun_error *err);
+
+/* --check: everything but the iterations. Without inputs a model with open dimensions is not planned. */
+bool check_model(struct irrun_model *model, const struct options *options, struct irrun_error *err);
+
+#endif

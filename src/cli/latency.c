@@ -1,0 +1,73 @@
+/* A histogram with buckets of equal relative width.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/latency.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+bool latency_new(struct latency *latency, struct irrun_error *err)
+{
+    *latency = (struct latency){.counts = calloc(LATENCY_BUCKETS, sizeof *latency->counts)};
+    return latency->counts || fail_memory(err, LATENCY_BUCKETS * sizeof *latency->counts);
+}
+
+void latency_free(struct latency *latency)
+{
+    free(latency->counts);
+    latency->counts = NULL;
+}
+
+/* A duration in [2^k, 2^(k+1)), k >= 10, loses its last k - 10 bits. */
+static size_t bucket_of(uint64_t duration_ns)
+{
+    if (duration_ns < 2 * LATENCY_STEPS)
+        return (size_t)duration_ns;
+    unsigned shift = 63 - (unsigned)__builtin_clzll(duration_ns) - 10;
+    return (size_t)(shift * LATENCY_STEPS + (duration_ns >> shift));
+}
+
+static uint64_t bucket_start(size_t bucket)
+{
+    if (bucket < 2 * LATENCY_STEPS)
+        return bucket;
+    size_t shift = bucket / LATENCY_STEPS - 1;
+    return (uint64_t)(bucket - shift * LATENCY_STEPS) << shift;
+}
+
+void latency_add(struct latency *latency, uint64_t duration_ns)
+{
+    double duration = (double)duration_ns;
+    latency->counts[bucket_of(duration_ns)]++;
+    if (latency->n++ == 0 || duration_ns < latency->min_ns)
+        latency->min_ns = duration_ns;
+    if (duration_ns > latency->max_ns)
+        latency->max_ns = duration_ns;
+    double off = duration - latency->mean_ns;
+    latency->mean_ns += off / (double)latency->n;
+    latency->squares_ns += off * (duration - latency->mean_ns);
+}
+
+double latency_percentile_s(const struct latency *latency, double share)
+{
+    uint64_t rank = (uint64_t)ceil(share * (double)latency->n), n_seen = 0;
+    size_t bucket = 0;
+    if (rank < 1)
+        rank = 1;
+    for (; bucket + 1 < LATENCY_BUCKETS; bucket++) {
+        n_seen += latency->counts[bucket];
+        if (n_seen >= rank)
+            break;
+    }
+    double middle = ((double)bucket_start(bucket) + (double)bucket_start(bucket + 1) - 1) / 2;
+    return fmin(fmax(middle, (double)latency->min_ns), (double)latency->max_ns) * 1e-9;
+}
+
+double latency_mean_s(const struct latency *latency)
+{
+    return latency->mean_ns * 1e-9;
+}
+
+double latency_sd_s(const struct latency *latency)
+{
+    return latency->n > 0 ? sqrt(latency->squares_ns / (double)latency->n) * 1e-9 : 0;
+}

@@ -1,0 +1,32 @@
+/* How long iterations took: a distribution in fixed memory, whatever their number.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_CLI_LATENCY_H
+#define IRRUN_CLI_LATENCY_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* Durations are counted in nanoseconds: exactly below 2048, above in 1024 steps for each power of two,
+ * so that a percentile is off by less than 0.1 %. */
+#define LATENCY_STEPS 1024
+#define LATENCY_BUCKETS (LATENCY_STEPS * (64 - 9))
+
+/* All zero but for `counts` = nothing measured. */
+struct latency {
+    uint64_t *counts; /* [LATENCY_BUCKETS] */
+    uint64_t n, min_ns, max_ns;
+    double mean_ns,
+        squares_ns; /* the running mean, and the sum of squared distances from it (Welford) */
+};
+
+bool latency_new(struct latency *latency, struct irrun_error *err);
+void latency_free(struct latency *latency);
+void latency_add(struct latency *latency, uint64_t duration_ns);
+
+/* The duration that a share (0 … 1) of the iterations do not exceed: nearest rank. n > 0. */
+double latency_percentile_s(const struct latency *latency, double share);
+double latency_mean_s(const struct latency *latency);
+double latency_sd_s(const struct latency *latency); /* of the n measured ones */
+
+#endif

@@ -1,0 +1,274 @@
+/* Parses the command line with getopt_long and closes its traps: abbreviations, an optional argument set
+ * apart by a blank, options given twice. What an option means is in option_values.c.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/options.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/option_values.h"
+
+const struct option_row option_rows[N_OPTIONS] = {
+#define OPTION(id, name, letter, argument, metavar, repeats, group, help)                          \
+    {name,           letter, OPTION_##argument, metavar, OPTION_##repeats,                         \
+     OPTION_##group, help,   option_set_##id},
+#include "cli/options.def"
+#undef OPTION
+};
+
+/* getopt's values for long options: above every letter. */
+#define LONG_BASE 256
+
+struct parser {
+    struct options *options;
+    char **argv;
+    const char *seen[N_OPTIONS]; /* the value an option was given, "" for none; NULL: not given */
+    const char *stray;           /* the word behind a bare MAYBE option … */
+    enum option_id stray_id;     /* … and that option */
+    struct irrun_error *err;
+};
+
+const char *nearest_word(const char *word, const char *const *words, size_t n)
+{
+    unsigned limit = strlen(word) < 4 ? 1 : 2;
+    const char *nearest = NULL;
+    for (size_t i = 0; i < n; i++) {
+        unsigned distance = text_distance(word, words[i], limit);
+        if (distance <= limit) {
+            nearest = words[i];
+            limit = distance - (distance > 0);
+        }
+    }
+    return nearest;
+}
+
+static const char *nearest_option(const char *name)
+{
+    const char *names[N_OPTIONS];
+    for (size_t i = 0; i < N_OPTIONS; i++)
+        names[i] = option_rows[i].name;
+    return nearest_word(name, names, N_OPTIONS);
+}
+
+/* Whether `word` is "--name" or "--name=…". */
+static bool is_spelled_out(const char *word, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, length) == 0 &&
+           (word[2 + length] == '\0' || word[2 + length] == '=');
+}
+
+static bool fail_abbreviation(struct parser *parser, const char *word, size_t length)
+{
+    struct irrun_error *err = parser->err;
+    fail(err, IRRUN_USAGE, "'%.*s' is cut short: options are to be written in full", (int)length,
+         word);
+    for (size_t i = 0, n = 0; i < N_OPTIONS; i++) {
+        if (strncmp(option_rows[i].name, word + 2, length - 2) == 0) {
+            char list[sizeof err->hint];
+            memcpy(list, err->hint, sizeof list);
+            err->hint[0] = '\0';
+            fail_hint(err, "%s%s--%s", list, n++ == 0 ? "" : ", ", option_rows[i].name);
+        }
+    }
+    return false;
+}
+
+/* An option that getopt does not know, or finds ambiguous. */
+static bool fail_unknown(struct parser *parser, const char *word)
+{
+    struct irrun_error *err = parser->err;
+    if (strncmp(word, "--", 2) != 0) {
+        fail(err, IRRUN_USAGE, "there is no option '-%c'", optopt);
+        const char *near = nearest_option(word + 1);
+        return near ? fail_hint(err, "did you mean --%s?", near) : false;
+    }
+    size_t length = strcspn(word, "=");
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        if (strncmp(option_rows[i].name, word + 2, length - 2) == 0)
+            return fail_abbreviation(parser, word, length);
+    }
+    char name[64];
+    size_t n_kept = length - 2 < sizeof name ? length - 2 : sizeof name - 1;
+    memcpy(name, word + 2, n_kept);
+    name[n_kept] = '\0';
+    fail(err, IRRUN_USAGE, "there is no option '%.*s'", (int)length, word);
+    const char *near = nearest_option(name);
+    return near ? fail_hint(err, "did you mean --%s?", near)
+                : fail_hint(err, "irrun --help=all lists them");
+}
+
+static bool fail_argument(struct parser *parser, int result, const char *word)
+{
+    if (result == '?' && optopt < LONG_BASE)
+        return fail_unknown(parser, word);
+    if (result == '?')
+        return fail(parser->err, IRRUN_USAGE, "--%s takes no value",
+                    option_rows[optopt - LONG_BASE].name);
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        if (optopt == (int)i + LONG_BASE || optopt == option_rows[i].letter)
+            return fail(parser->err, IRRUN_USAGE, "--%s needs a value: --%s=%s",
+                        option_rows[i].name, option_rows[i].name, option_rows[i].metavar);
+    }
+    return fail(parser->err, IRRUN_INTERNAL, "getopt asks for a value of an unknown option");
+}
+
+static bool apply(struct parser *parser, enum option_id id, const char *value)
+{
+    const struct option_row *row = &option_rows[id];
+    const char *now = value ? value : "";
+    if (row->repeats == OPTION_ONCE && parser->seen[id]) {
+        if (strcmp(parser->seen[id], now) == 0)
+            return true;
+        return fail(parser->err, IRRUN_USAGE, "--%s is given twice: '%s' and '%s'", row->name,
+                    parser->seen[id], now);
+    }
+    parser->seen[id] = now;
+    return row->set(parser->options, value, parser->err);
+}
+
+/* The word getopt took its last long option from. */
+static const char *last_word(char **argv)
+{
+    return optind >= 2 && optarg && optarg == argv[optind - 1] ? argv[optind - 2]
+                                                               : argv[optind - 1];
+}
+
+static bool take_option(struct parser *parser, int result)
+{
+    const char *word = last_word(parser->argv);
+    if (result == '?' || result == ':') {
+        if (strncmp(word, "--", 2) == 0 && optopt >= LONG_BASE &&
+            !is_spelled_out(word, option_rows[optopt - LONG_BASE].name))
+            return fail_abbreviation(parser, word, strcspn(word, "="));
+        return fail_argument(parser, result, word);
+    }
+    enum option_id id = 0;
+    while (id < N_OPTIONS && result != (int)id + LONG_BASE && result != option_rows[id].letter)
+        id++;
+    if (result >= LONG_BASE && !is_spelled_out(word, option_rows[id].name))
+        return fail_abbreviation(parser, word, strcspn(word, "="));
+    if (option_rows[id].argument == OPTION_MAYBE && !optarg && !parser->stray) {
+        parser->stray = parser->argv[optind];
+        parser->stray_id = id;
+    }
+    return apply(parser, id, optarg);
+}
+
+/* ":" first: getopt then tells a missing argument from an unknown option. */
+static void make_tables(struct option *longs, char *shorts)
+{
+    char *end = shorts;
+    *end++ = ':';
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        const struct option_row *row = &option_rows[i];
+        longs[i] = (struct option){.name = row->name,
+                                   .has_arg = row->argument == OPTION_FLAG    ? no_argument
+                                              : row->argument == OPTION_VALUE ? required_argument
+                                                                              : optional_argument,
+                                   .val = LONG_BASE + (int)i};
+        if (row->letter == '\0')
+            continue;
+        *end++ = row->letter;
+        if (row->argument == OPTION_VALUE)
+            *end++ = ':';
+    }
+    longs[N_OPTIONS] = (struct option){.name = NULL};
+    *end = '\0';
+}
+
+/* `--reset 5 model.xml`: the 5 was meant for the option. */
+static bool check_stray(struct parser *parser, const char *first)
+{
+    if (!parser->stray || parser->stray != first || access(first, F_OK) == 0)
+        return true;
+    const struct option_row *row = &option_rows[parser->stray_id];
+    struct options scratch = {.action = ACTION_RUN};
+    struct irrun_error ignored;
+    error_clear(&ignored);
+    bool is_value = row->set(&scratch, first, &ignored);
+    options_free(&scratch);
+    if (!is_value)
+        return true;
+    fail(parser->err, IRRUN_USAGE, "'%s' is taken for the model, and there is no such file", first);
+    return fail_hint(parser->err, "write --%s=%s", row->name, first);
+}
+
+static bool take_operands(struct parser *parser, int n, char **words)
+{
+    struct options *options = parser->options;
+    bool needs_model = options->action == ACTION_RUN || options->action == ACTION_CHECK ||
+                       options->action == ACTION_INSPECT;
+    if (n > 0 && !check_stray(parser, words[0]))
+        return false;
+    if (!needs_model)
+        return n == 0 || options->action == ACTION_HELP || options->action == ACTION_HELP_ALL ||
+               fail(parser->err, IRRUN_USAGE, "--%s takes no file: '%s'", options->action_name,
+                    words[0]);
+    if (n == 0) {
+        fail(parser->err, IRRUN_USAGE, "which model?");
+        return fail_hint(parser->err, "irrun [options] MODEL.xml [WEIGHTS.bin]; irrun --help");
+    }
+    if (n > 2) {
+        fail(parser->err, IRRUN_USAGE, "too many files: '%s'", words[2]);
+        return fail_hint(parser->err, "irrun takes one model and its weights; inputs go with -i");
+    }
+    options->model_path = words[0];
+    options->weights_path = n == 2 ? words[1] : NULL;
+    return true;
+}
+
+/* The command line wins over the environment. */
+static bool take_environment(struct parser *parser)
+{
+    const char *gemm = getenv("IRRUN_GEMM");
+    if (!gemm || *gemm == '\0' || parser->seen[OPTION_ID_gemm])
+        return true;
+    return option_set_gemm(parser->options, gemm, parser->err) ||
+           fail_more(parser->err, " (from the environment: IRRUN_GEMM)");
+}
+
+/* Only one thing can read standard input. */
+static bool check_standard_input(const struct options *options, struct irrun_error *err)
+{
+    size_t n = options->model_path && strcmp(options->model_path, "-") == 0;
+    for (size_t i = 0; i < options->inputs.n; i++)
+        n += strcmp(options->inputs.items[i].spec.path, "-") == 0;
+    for (size_t i = 0; i < options->expected.n; i++)
+        n += strcmp(options->expected.items[i].spec.path, "-") == 0;
+    return n <= 1 || fail(err, IRRUN_USAGE, "standard input ('-') can be read only once");
+}
+
+bool options_parse(int argc, char **argv, struct options *options, struct irrun_error *err)
+{
+    struct option longs[N_OPTIONS + 1];
+    char shorts[2 * N_OPTIONS + 2];
+    struct parser parser = {.options = options, .argv = argv, .err = err};
+    *options = (struct options){.reset = {.when = RESET_SEQUENCE, .text = "sequence"}};
+    make_tables(longs, shorts);
+    opterr = 0;
+    for (;;) {
+        int result = getopt_long(argc, argv, shorts, longs, NULL);
+        if (result == -1)
+            break;
+        if (!take_option(&parser, result))
+            return false;
+    }
+    return take_environment(&parser) && take_operands(&parser, argc - optind, argv + optind) &&
+           check_standard_input(options, err);
+}
+
+void options_free(struct options *options)
+{
+    free(options->inputs.items);
+    free(options->randoms.items);
+    free(options->axes.items);
+    free(options->outputs.items);
+    free(options->expected.items);
+    free(options->atols.items);
+    free(options->rtols.items);
+    arena_free(&options->arena);
+}

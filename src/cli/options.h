@@ -1,0 +1,157 @@
+/* The command line as the rest of the program sees it: parsed, and checked as far as that needs no model.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_CLI_OPTIONS_H
+#define IRRUN_CLI_OPTIONS_H
+
+#include "base/arena.h"
+#include "formats/format.h"
+
+/* ---- The list --------------------------------------------------------------------------------- */
+
+enum option_id {
+#define OPTION(id, name, letter, argument, metavar, repeats, group, help) OPTION_ID_##id,
+#include "cli/options.def"
+#undef OPTION
+    N_OPTIONS
+};
+
+enum option_argument { OPTION_FLAG, OPTION_VALUE, OPTION_MAYBE };
+enum option_repeats { OPTION_ONCE, OPTION_MANY };
+enum option_group {
+    OPTION_INPUTS,
+    OPTION_RUNNING,
+    OPTION_OUTPUTS,
+    OPTION_MEASURING,
+    OPTION_ACTIONS,
+    N_OPTION_GROUPS
+};
+
+struct options;
+
+/* value: NULL if the option stands bare. Fails with IRRUN_USAGE, naming what may be written. */
+typedef bool option_set_fn(struct options *options, const char *value, struct irrun_error *err);
+
+struct option_row {
+    const char *name; /* the long name, without dashes */
+    char letter;      /* '\0': none */
+    enum option_argument argument;
+    const char *metavar;
+    enum option_repeats repeats;
+    enum option_group group;
+    const char *help;
+    option_set_fn *set;
+};
+
+extern const struct option_row option_rows[N_OPTIONS];
+
+/* ---- What was asked for ----------------------------------------------------------------------- */
+
+enum action {
+    ACTION_RUN,
+    ACTION_CHECK,
+    ACTION_INSPECT,
+    ACTION_SUPPORTED_OPS,
+    ACTION_HELP,
+    ACTION_HELP_ALL,
+    ACTION_VERSION
+};
+
+/* [NAME=]SRC or [NAME=]DST. */
+struct binding {
+    const char *name; /* NULL: none was given */
+    struct format_spec spec;
+};
+
+struct binding_list {
+    struct binding *items;
+    size_t n, capacity;
+};
+
+enum random_kind {
+    RANDOM_DEFAULT, /* by type: uniform(-1,1), zeros, coin flips */
+    RANDOM_UNIFORM,
+    RANDOM_NORMAL,
+    RANDOM_INT,
+    RANDOM_ZEROS,
+    RANDOM_ONES,
+    RANDOM_ARANGE
+};
+
+struct random_spec {
+    const char *name; /* NULL: every input that nothing else fills */
+    enum random_kind kind;
+    double a, b;       /* of uniform, normal */
+    int64_t low, high; /* of int */
+};
+
+struct random_list {
+    struct random_spec *items;
+    size_t n, capacity;
+};
+
+struct axis_spec {
+    const char *name; /* NULL: every input that -i reads */
+    int64_t axis;
+    int64_t chunk; /* 0: not given */
+};
+
+struct axis_list {
+    struct axis_spec *items;
+    size_t n, capacity;
+};
+
+struct tolerance {
+    const char *name; /* NULL: every output */
+    double value;
+};
+
+struct tolerance_list {
+    struct tolerance *items;
+    size_t n, capacity;
+};
+
+enum reset_when { RESET_SEQUENCE, RESET_NEVER, RESET_ITERATION, RESET_EVERY, RESET_IF };
+
+struct reset_policy {
+    enum reset_when when;
+    uint64_t every;   /* of RESET_EVERY */
+    const char *name; /* of RESET_IF */
+    const char *text; /* as given; "sequence" without the option */
+};
+
+enum emit { EMIT_DEFAULT, EMIT_ALL, EMIT_LAST, EMIT_NONE };
+
+struct options {
+    enum action action;
+    const char *action_name;               /* the option that asked for it; NULL: none */
+    const char *model_path, *weights_path; /* weights_path: NULL if not given */
+
+    struct binding_list inputs;
+    struct random_list randoms;
+    struct axis_list axes;
+    uint64_t seed;
+
+    bool has_iterations;
+    uint64_t n_iterations;
+    struct reset_policy reset;
+    bool is_reset_given;
+    enum irrun_gemm gemm;
+
+    struct binding_list outputs, expected;
+    struct tolerance_list atols, rtols;
+    enum emit emit;
+
+    bool wants_stats, is_quiet, is_verbose;
+
+    struct arena arena; /* of the strings */
+};
+
+/* Parses argv (permuting it) and the environment. Strings are borrowed from argv or live in the arena.
+ * To be freed in any case. Fails with IRRUN_USAGE. */
+bool options_parse(int argc, char **argv, struct options *options, struct irrun_error *err);
+void options_free(struct options *options);
+
+/* The most similar of n words, or NULL if none is near. */
+const char *nearest_word(const char *word, const char *const *words, size_t n);
+
+#endif

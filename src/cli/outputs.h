@@ -1,0 +1,34 @@
+/* Where the outputs of the iterations go: a writer for every destination on the command line.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_CLI_OUTPUTS_H
+#define IRRUN_CLI_OUTPUTS_H
+
+#include "cli/options.h"
+#include "cli/sequence.h"
+
+struct outputs;
+
+/* Checks names and destinations against the model; opens nothing. Borrows model and options. */
+bool outputs_new(const struct irrun_model *model, const struct options *options,
+                 struct outputs **outputs, struct irrun_error *err);
+void outputs_free(struct outputs *outputs); /* removes what is unfinished; NULL is allowed */
+
+/* Nothing is written at all. */
+bool outputs_are_none(const struct outputs *outputs);
+
+/* Whether a file depends on one record being told from a stack. */
+bool outputs_depend_on_layout(const struct outputs *outputs);
+
+/* Opens what the sequence writes to, unless an earlier one did. */
+bool outputs_begin_sequence(struct outputs *outputs, const struct sequence *sequence,
+                            bool is_stacked, struct irrun_error *err);
+
+/* Writes the outputs of the session's last run. index: the iteration within the sequence. */
+bool outputs_write(struct outputs *outputs, const struct irrun_session *session, uint64_t index,
+                   struct irrun_error *err);
+bool outputs_end_sequence(struct outputs *outputs, struct irrun_error *err);
+
+/* Everything is on disk under its name. */
+bool outputs_finish(struct outputs *outputs, struct irrun_error *err);
+
+#endif

@@ -1,0 +1,165 @@
+/* --random: xoshiro256++ (Blackman and Vigna, 2019), seeded by splitmix64; normal numbers by Marsaglia's
+ * polar method with a logarithm of our own, so that no libm has a say in the bytes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/random.h"
+
+#include <math.h>
+#include <string.h>
+
+struct generator {
+    uint64_t s[4];
+    double spare; /* the second number of a polar pair */
+    bool has_spare;
+};
+
+static uint64_t split_mix(uint64_t *state)
+{
+    uint64_t z = (*state += UINT64_C(0x9E3779B97F4A7C15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return z ^ (z >> 31);
+}
+
+static uint64_t rotate(uint64_t x, unsigned n)
+{
+    return (x << n) | (x >> (64 - n));
+}
+
+static uint64_t next_bits(struct generator *g)
+{
+    uint64_t result = rotate(g->s[0] + g->s[3], 23) + g->s[0];
+    uint64_t t = g->s[1] << 17;
+    g->s[2] ^= g->s[0];
+    g->s[3] ^= g->s[1];
+    g->s[1] ^= g->s[2];
+    g->s[0] ^= g->s[3];
+    g->s[2] ^= t;
+    g->s[3] = rotate(g->s[3], 45);
+    return result;
+}
+
+static struct generator seed_generator(uint64_t seed, uint64_t stream)
+{
+    struct generator g = {.has_spare = false};
+    uint64_t state = seed;
+    state = split_mix(&state) ^ stream;
+    for (int i = 0; i < 4; i++)
+        g.s[i] = split_mix(&state);
+    return g;
+}
+
+/* In [0, 1), a multiple of 2^-53. */
+static double next_unit(struct generator *g)
+{
+    return (double)(next_bits(g) >> 11) * 0x1p-53;
+}
+
+/* In [low, high]; numbers from the incomplete last span are thrown away. */
+static int64_t next_int(struct generator *g, int64_t low, int64_t high)
+{
+    uint64_t span = (uint64_t)high - (uint64_t)low + 1;
+    uint64_t bits = next_bits(g);
+    if (span == 0)
+        return (int64_t)bits;
+    uint64_t limit = UINT64_MAX - (UINT64_MAX % span + 1) % span;
+    while (bits > limit)
+        bits = next_bits(g);
+    return (int64_t)((uint64_t)low + bits % span);
+}
+
+/* ln x for a normal x > 0: x = m 2^e with m in [sqrt(1/2), sqrt(2)), and ln m = 2 artanh(s) with
+ * s = (m - 1) / (m + 1), |s| < 0.172: the first term left out, s^25 / 25, is below 2^-67. */
+static double natural_log(double x)
+{
+    static const double ln2 = 0x1.62e42fefa39efp-1;
+    int exponent;
+    double m = frexp(x, &exponent);
+    if (m < 0x1.6a09e667f3bcdp-1) {
+        m *= 2;
+        exponent--;
+    }
+    double s = (m - 1) / (m + 1), square = s * s, sum = 0;
+    for (int k = 23; k >= 1; k -= 2)
+        sum = sum * square + 1.0 / k;
+    return 2 * s * sum + exponent * ln2;
+}
+
+static double next_normal(struct generator *g)
+{
+    if (g->has_spare) {
+        g->has_spare = false;
+        return g->spare;
+    }
+    double u, v, r;
+    do {
+        u = 2 * next_unit(g) - 1;
+        v = 2 * next_unit(g) - 1;
+        r = u * u + v * v;
+    } while (r >= 1 || r == 0);
+    double scale = sqrt(-2 * natural_log(r) / r);
+    g->spare = v * scale;
+    g->has_spare = true;
+    return u * scale;
+}
+
+/* The kind that --random without DIST means for a type. */
+static struct random_spec settle(const struct random_spec *spec, enum irrun_dtype dtype)
+{
+    struct random_spec settled = *spec;
+    if (spec->kind != RANDOM_DEFAULT)
+        return settled;
+    settled.kind = dtype == IRRUN_BOOLEAN || dtype == IRRUN_U1 ? RANDOM_INT
+                   : dtype_is_integer(dtype)                   ? RANDOM_ZEROS
+                                                               : RANDOM_UNIFORM;
+    settled.a = -1;
+    settled.b = 1;
+    settled.low = 0;
+    settled.high = 1;
+    return settled;
+}
+
+static double next_float(const struct random_spec *spec, struct generator *g)
+{
+    if (spec->kind == RANDOM_NORMAL)
+        return spec->a + spec->b * next_normal(g);
+    return spec->a + (spec->b - spec->a) * next_unit(g);
+}
+
+static int64_t next_whole(const struct random_spec *spec, struct generator *g, size_t index)
+{
+    switch (spec->kind) {
+    case RANDOM_INT:
+        return next_int(g, spec->low, spec->high);
+    case RANDOM_ARANGE:
+        return (int64_t)index;
+    default:
+        return spec->kind == RANDOM_ONES;
+    }
+}
+
+#define N_BLOCK 128
+
+void random_fill(const struct random_spec *spec, uint64_t seed, uint64_t stream,
+                 const struct irrun_tensor *tensor)
+{
+    struct random_spec settled = settle(spec, tensor->dtype);
+    struct generator g = seed_generator(seed, stream);
+    bool is_float = settled.kind == RANDOM_UNIFORM || settled.kind == RANDOM_NORMAL;
+    size_t n = (size_t)shape_n_elements(&tensor->shape);
+    size_t element_bytes = dtype_size(tensor->dtype);
+
+    for (size_t start = 0; start < n; start += N_BLOCK) {
+        size_t n_now = n - start < N_BLOCK ? n - start : N_BLOCK;
+        double floats[N_BLOCK];
+        int64_t wholes[N_BLOCK];
+        for (size_t i = 0; i < n_now; i++) {
+            if (is_float)
+                floats[i] = next_float(&settled, &g);
+            else
+                wholes[i] = next_whole(&settled, &g, start + i);
+        }
+        convert_elements(is_float ? IRRUN_F64 : IRRUN_I64,
+                         is_float ? (const void *)floats : (const void *)wholes, tensor->dtype,
+                         (char *)tensor->data + start * element_bytes, n_now);
+    }
+}

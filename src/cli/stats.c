@@ -1,0 +1,121 @@
+/* Clocks, and the table of --stats.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/stats.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <sys/resource.h>
+#include <time.h>
+
+static uint64_t read_clock(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+uint64_t stats_now_ns(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+double stats_now_s(void)
+{
+    return (double)stats_now_ns() * 1e-9;
+}
+
+double stats_cpu_s(void)
+{
+    return (double)read_clock(CLOCK_PROCESS_CPUTIME_ID) * 1e-9;
+}
+
+uint64_t stats_peak_rss_bytes(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+}
+
+/* "1.23 ms": three digits and a unit of time. */
+static const char *format_time(double seconds, char text[32])
+{
+    static const struct {
+        double scale;
+        const char *unit;
+    } units[] = {{1e9, "ns"}, {1e6, "us"}, {1e3, "ms"}, {1, "s"}};
+    size_t i = 0;
+    while (i < 3 && seconds * units[i].scale >= 999.5)
+        i++;
+    double value = seconds * units[i].scale;
+    int n_decimals = value >= 99.95 || i == 0 ? 0 : value >= 9.995 ? 1 : 2;
+    snprintf(text, 32, "%.*f %s", n_decimals, value, units[i].unit);
+    return text;
+}
+
+static const char *format_bytes(double n_bytes, char text[32])
+{
+    static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
+    size_t i = 0;
+    for (; i < 4 && n_bytes >= 1000; i++)
+        n_bytes /= 1024;
+    snprintf(text, 32, "%.*f %s", i == 0 || n_bytes >= 99.95 ? 0 : 1, n_bytes, units[i]);
+    return text;
+}
+
+static void print_time(FILE *out, const char *what, double seconds)
+{
+    char text[32];
+    fprintf(out, "%-18s %s\n", what, format_time(seconds, text));
+}
+
+static void print_bytes(FILE *out, const char *what, double n_bytes)
+{
+    char text[32];
+    fprintf(out, "%-18s %s\n", what, format_bytes(n_bytes, text));
+}
+
+static void print_latency(FILE *out, const struct latency *latency)
+{
+    static const struct {
+        const char *name;
+        double share;
+    } rows[] = {
+        {"  p50", 0.5}, {"  p90", 0.9}, {"  p95", 0.95}, {"  p99", 0.99}, {"  p99.9", 0.999}};
+    if (latency->n == 0)
+        return;
+    fprintf(out, "time of an iteration\n");
+    print_time(out, "  min", (double)latency->min_ns * 1e-9);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        print_time(out, rows[i].name, latency_percentile_s(latency, rows[i].share));
+    print_time(out, "  max", (double)latency->max_ns * 1e-9);
+    print_time(out, "  mean", latency_mean_s(latency));
+    print_time(out, "  sd", latency_sd_s(latency));
+}
+
+void stats_print(FILE *out, const struct stats *stats, const struct options *options,
+                 const struct irrun_model *model, const struct irrun_session *session)
+{
+    struct irrun_session_info info;
+    irrun_session_describe(session, &info);
+    print_time(out, "load", stats->load_s);
+    print_time(out, "plan", stats->plan_s);
+    if (stats->n_iterations > 0)
+        print_time(out, "first iteration", stats->first_iteration_s);
+    print_latency(out, &stats->latency);
+    fprintf(out, "%-18s %" PRIu64 "\n", "iterations", stats->n_iterations);
+    if (stats->loop_s > 0)
+        fprintf(out, "%-18s %.*f\n", "iterations/s",
+                (double)stats->n_iterations < 100 * stats->loop_s ? 2 : 0,
+                (double)stats->n_iterations / stats->loop_s);
+    print_time(out, "total", stats->total_s);
+    fprintf(out, "%-18s %.2f\n", "CPU/wall",
+            stats->total_s > 0 ? stats->cpu_s / stats->total_s : 0);
+    if (irrun_model_n_variables(model) > 0)
+        fprintf(out, "%-18s %" PRIu64 " (--reset=%s)\n", "resets", stats->n_resets,
+                options->reset.text);
+    fprintf(out, "%-18s %s (BLAS: %s)\n", "gemm", info.gemm, irrun_build()->blas);
+    print_bytes(out, "weights mapped", (double)info.weights_mapped_bytes);
+    print_bytes(out, "weights packed", (double)info.weights_packed_bytes);
+    print_bytes(out, "arena", (double)info.arena_bytes);
+    print_bytes(out, "state", (double)info.state_bytes);
+    print_bytes(out, "peak RSS", (double)stats_peak_rss_bytes());
+}

@@ -1,0 +1,34 @@
+/* The program: parses, does, reports the one error, and gives its code as exit status.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/actions.h"
+#include "cli/signals.h"
+
+/* What actions print is only certain to be there once standard output is closed. */
+static bool close_standard_output(struct irrun_error *err)
+{
+    bool had_error = ferror(stdout);
+    if (fclose(stdout) == 0 && !had_error)
+        return true;
+    return fail(err, IRRUN_IO, "standard output cannot be written: %s", strerror(errno));
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    struct irrun_error err;
+    error_clear(&err);
+    signals_install();
+    bool is_done = options_parse(argc, argv, &options, &err) && do_action(&options, &err);
+    is_done = close_standard_output(&err) && is_done;
+    options_free(&options);
+    if (is_done)
+        return IRRUN_OK;
+
+    char text[sizeof err.file + sizeof err.message + sizeof err.hint + 128];
+    fputs(error_format(&err, text, sizeof text), stderr);
+    return (int)err.code;
+}
