@@ -97,6 +97,22 @@ static void many_small_pieces_take_few_allocations(void **state)
     arena_free(&arena);
 }
 
+/* A large piece has a block of its own and leaves what is left of the current one in use. */
+static void large_pieces_do_not_end_a_block(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct irrun_error err;
+    error_clear(&err);
+    size_t before = n_calls;
+    for (size_t i = 0; i < 100; i++) {
+        assert_non_null(arena_alloc(&arena, 24, &err));
+        assert_non_null(arena_alloc(&arena, 600000, &err));
+    }
+    assert_true(n_calls - before < 110);
+    arena_free(&arena);
+}
+
 static void rejects_sizes_that_overflow(void **state)
 {
     (void)state;
@@ -218,6 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_are_zeroed_aligned_and_apart),
         cmocka_unit_test(many_small_pieces_take_few_allocations),
+        cmocka_unit_test(large_pieces_do_not_end_a_block),
         cmocka_unit_test(rejects_sizes_that_overflow),
         cmocka_unit_test(array_of_nothing_is_a_pointer),
         cmocka_unit_test(copies_texts_with_their_end),
