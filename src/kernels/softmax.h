@@ -1,0 +1,18 @@
+/* Softmax and its logarithm along the middle of [n_outer][n][n_inner].
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_SOFTMAX_H
+#define IRRUN_KERNELS_SOFTMAX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct softmax {
+    size_t n_outer, n, n_inner;
+    bool is_log;
+};
+
+/* out may be in. A row with a NaN, or of nothing but -inf, is NaN. */
+void softmax_f32(const struct softmax *softmax, const float *in, float *out);
+void softmax_f64(const struct softmax *softmax, const double *in, double *out);
+
+#endif

@@ -1,0 +1,166 @@
+/* MatMul-1: products of the last two dimensions; the others are batches that broadcast. A list is a row on
+ * the left and a column on the right.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/gemm_integer.h"
+#include "ops/op.h"
+#include "tensor/broadcast.h"
+
+enum { A, B };
+
+struct matmul_attrs {
+    bool transpose_a, transpose_b;
+};
+
+struct matmul_state {
+    size_t m, n, k; /* of one product */
+    bool a_transposed, b_transposed;
+    struct broadcast batches; /* operands: out, a, b; an element is a matrix */
+    enum irrun_dtype dtype;
+    gemm_f32_fn *f32;
+    gemm_f64_fn *f64;
+};
+
+static const struct attr_def attr_table[] = {
+    ATTR(struct matmul_attrs, transpose_a, "false"),
+    ATTR(struct matmul_attrs, transpose_b, "false"),
+    ATTR_END,
+};
+
+static const struct op_input_def inputs[] = {
+    {"A", .types = TYPES_NUMBER, .same = 1},
+    {"B", .types = TYPES_NUMBER, .same = 1},
+    {NULL},
+};
+
+/* An operand as batches of matrices. */
+struct matrix {
+    int64_t rows, columns; /* after transposition */
+    struct irrun_shape batches;
+};
+
+static bool read_matrix(struct infer *infer, uint32_t i, bool is_transposed, struct matrix *matrix)
+{
+    const struct irrun_shape *shape = &infer->in[i]->shape;
+    if (shape->rank == 0)
+        return infer_fail_input(infer, i, "at least one dimension");
+    matrix->batches = shape_of(shape->rank > 1 ? shape->rank - 2 : 0, shape->dims);
+    int64_t last = shape->dims[shape->rank - 1];
+    int64_t before = shape->rank > 1 ? shape->dims[shape->rank - 2] : 1;
+    if (shape->rank == 1)
+        is_transposed = i == B;
+    matrix->rows = is_transposed ? last : before;
+    matrix->columns = is_transposed ? before : last;
+    return true;
+}
+
+/* Batches that meet one matrix B are rows of one product; vectors have no layout but the dense one. */
+static void join_batches(struct matmul_state *state, const struct matrix *a, const struct matrix *b,
+                         struct irrun_shape *out, struct irrun_shape *a_batches)
+{
+    *a_batches = a->batches;
+    if (!state->a_transposed && shape_n_elements(&b->batches) == 1) {
+        state->m *= (size_t)shape_n_elements(out);
+        *out = *a_batches = (struct irrun_shape){0};
+    }
+    state->a_transposed &= state->m != 1;
+    state->b_transposed |= state->n == 1;
+}
+
+static bool infer(struct infer *infer)
+{
+    const struct matmul_attrs *attrs = infer->attrs;
+    struct matmul_state *state = infer->state;
+    struct matrix a, b;
+    struct irrun_shape batches;
+    if (!read_matrix(infer, A, attrs->transpose_a, &a) ||
+        !read_matrix(infer, B, attrs->transpose_b, &b))
+        return false;
+    if (a.columns != b.rows) {
+        infer_fail_input(infer, B, "%lld rows%s to meet as many columns of input 0",
+                         (long long)a.columns, attrs->transpose_b ? " (after transposition)" : "");
+        return infer_hint_input(infer, A);
+    }
+    if (!shape_broadcast(&a.batches, &b.batches, &batches)) {
+        infer_fail_input(infer, B, "leading dimensions that broadcast with those of input 0");
+        return infer_hint_input(infer, A);
+    }
+    struct irrun_shape out = batches;
+    if (infer->in[A]->shape.rank > 1)
+        out.dims[out.rank++] = a.rows;
+    if (infer->in[B]->shape.rank > 1)
+        out.dims[out.rank++] = b.columns;
+    infer->out[0] = (struct irrun_tensor){infer->in[A]->dtype, out, NULL};
+
+    state->m = (size_t)a.rows;
+    state->n = (size_t)b.columns;
+    state->k = (size_t)a.columns;
+    state->a_transposed = attrs->transpose_a && infer->in[A]->shape.rank > 1;
+    state->b_transposed = attrs->transpose_b || infer->in[B]->shape.rank == 1;
+    struct irrun_shape a_batches;
+    join_batches(state, &a, &b, &batches, &a_batches);
+    const struct irrun_shape *shapes[] = {&batches, &a_batches, &b.batches};
+    if (batches.rank == 0)
+        shapes[2] = &batches;
+    broadcast_plan(&state->batches, 3, shapes);
+    return true;
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    struct matmul_state *state = prepare->state;
+    state->dtype = prepare->in[A]->dtype;
+    state->f32 = kernels_gemm_f32(prepare->kernels, state->m, state->n, state->k);
+    state->f64 = kernels_gemm_f64(prepare->kernels, state->m, state->n, state->k);
+    return true;
+}
+
+/* The matrices number a of A, b of B and c of the output. */
+static void multiply(const struct step *step, size_t a, size_t b, size_t c)
+{
+    const struct matmul_state *s = step->state;
+    size_t size = dtype_size(s->dtype);
+    const void *a_data = (const char *)step->in[A]->data + a * s->m * s->k * size;
+    const void *b_data = (const char *)step->in[B]->data + b * s->k * s->n * size;
+    void *c_data = (char *)step->out[0]->data + c * s->m * s->n * size;
+    size_t lda = s->a_transposed ? s->m : s->k, ldb = s->b_transposed ? s->k : s->n;
+    bool ta = s->a_transposed, tb = s->b_transposed;
+    if (s->dtype == IRRUN_F32)
+        s->f32(&(struct gemm_f32){s->m, s->n, s->k, a_data, lda, ta, b_data, ldb, tb, c_data, s->n,
+                                  false});
+    else if (s->dtype == IRRUN_F64)
+        s->f64(&(struct gemm_f64){s->m, s->n, s->k, a_data, lda, ta, b_data, ldb, tb, c_data, s->n,
+                                  false});
+    else
+        gemm_integer(&(struct gemm_integer){s->m, s->n, s->k, a_data, ta, b_data, tb, c_data},
+                     size);
+}
+
+static bool visit(void *context, const int64_t *offsets)
+{
+    const struct step *step = context;
+    const struct broadcast *batches = &((const struct matmul_state *)step->state)->batches;
+    for (int64_t i = 0; i < batches->n_inner; i++)
+        multiply(step, (size_t)(offsets[1] + i * batches->inner_strides[1]),
+                 (size_t)(offsets[2] + i * batches->inner_strides[2]), (size_t)(offsets[0] + i));
+    return true;
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct matmul_state *state = step->state;
+    return broadcast_walk(&state->batches, visit, (void *)step);
+}
+
+const struct op_def op_matmul = {
+    .type = "MatMul",
+    .opset = 1,
+    .inputs = inputs,
+    .n_outputs = 1,
+    .attrs = attr_table,
+    .attrs_size = sizeof(struct matmul_attrs),
+    .state_size = sizeof(struct matmul_state),
+    .infer = infer,
+    .prepare = prepare,
+    .run = run,
+};

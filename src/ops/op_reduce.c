@@ -1,0 +1,203 @@
+/* The reductions: a row each. Axes come as an input, as a list or one number; none reduces nothing.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <float.h>
+#include <math.h>
+
+#include "kernels/reduce.h"
+#include "ops/op.h"
+#include "tensor/broadcast.h"
+
+struct reduce_attrs {
+    bool keep_dims;
+};
+
+enum finish { FINISH_NOTHING, FINISH_MEAN, FINISH_ROOT };
+
+struct reduce_family {
+    enum reduce_operation operation;
+    enum finish finish;
+};
+
+struct reduce_state {
+    struct broadcast loops; /* operands: data, accumulators */
+    size_t n_out;
+    int64_t n_folded;      /* elements that make one of the output */
+    enum irrun_dtype wide; /* what the loops read */
+    size_t element_bytes;  /* of the data */
+    reduce_fn *fold;
+};
+
+static const struct attr_def attr_table[] = {
+    ATTR(struct reduce_attrs, keep_dims, "false"),
+    ATTR_END,
+};
+
+static const struct op_input_def numbers[] = {
+    {"data", .types = TYPES_NUMBER},
+    {"axes", .types = TYPES_INTEGER},
+    {NULL},
+};
+static const struct op_input_def booleans[] = {
+    {"data", .types = TYPES_BOOLEAN},
+    {"axes", .types = TYPES_INTEGER},
+    {NULL},
+};
+
+static bool infer(struct infer *infer)
+{
+    struct reduce_state *state = infer->state;
+    const struct irrun_shape *in = &infer->in[0]->shape;
+    bool keeps_dims = ((const struct reduce_attrs *)infer->attrs)->keep_dims;
+    struct i64_list axes = {0};
+    bool is_reduced[IRRUN_MAX_RANK];
+    if (!infer_ints(infer, 1, &axes) || !infer_axes(infer, &axes, in->rank, is_reduced))
+        return false;
+    struct irrun_shape out = {0}, kept = *in;
+    state->n_folded = 1;
+    for (uint32_t i = 0; i < in->rank; i++) {
+        if (is_reduced[i]) {
+            state->n_folded *= in->dims[i];
+            kept.dims[i] = 1;
+        }
+        if (!is_reduced[i] || keeps_dims)
+            out.dims[out.rank++] = kept.dims[i];
+    }
+    infer->out[0] = (struct irrun_tensor){infer->in[0]->dtype, out, NULL};
+    const struct irrun_shape *shapes[] = {in, &kept};
+    broadcast_plan(&state->loops, 2, shapes);
+    return true;
+}
+
+static enum irrun_dtype wide_type(enum irrun_dtype dtype)
+{
+    if (dtype == IRRUN_F32 || dtype == IRRUN_F64)
+        return dtype;
+    return dtype_is_signed(dtype) ? IRRUN_I64 : IRRUN_U64;
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    struct reduce_state *state = prepare->state;
+    const struct reduce_family *family = prepare->op->def->family;
+    state->wide = wide_type(prepare->in[0]->dtype);
+    state->element_bytes = dtype_size(prepare->in[0]->dtype);
+    state->fold = reduce_scalar(family->operation, state->wide);
+    state->n_out = (size_t)shape_n_elements(&prepare->out[0]->shape);
+    prepare->scratch_bytes = state->n_out * sizeof(union accumulator);
+    return true;
+}
+
+static bool visit(void *context, const int64_t *offsets)
+{
+    const struct step *step = context;
+    const struct reduce_state *state = step->state;
+    enum irrun_dtype dtype = step->in[0]->dtype;
+    bool into_one = state->loops.inner_strides[1] == 0;
+    union accumulator *to = (union accumulator *)step->scratch + offsets[1];
+    const char *from = (const char *)step->in[0]->data + (size_t)offsets[0] * state->element_bytes;
+    size_t n = (size_t)state->loops.n_inner;
+    if (dtype == state->wide) {
+        state->fold(to, into_one, from, n);
+        return true;
+    }
+    uint64_t block[256];
+    size_t size = sizeof block / sizeof *block;
+    for (size_t i = 0; i < n; i += size) {
+        size_t n_now = n - i < size ? n - i : size;
+        convert_elements(dtype, from + i * state->element_bytes, state->wide, block, n_now);
+        state->fold(into_one ? to : to + i, into_one, block, n_now);
+    }
+    return true;
+}
+
+/* The largest or smallest number there is: what OpenVINO gives for the maximum or minimum of nothing. */
+static void fill_extreme(struct irrun_tensor *out, size_t n, bool is_lowest)
+{
+    double number = out->dtype == IRRUN_F64 ? DBL_MAX : (double)FLT_MAX;
+    size_t n_spare_bits = 64 - dtype_size(out->dtype) * 8 + dtype_is_signed(out->dtype);
+    uint64_t highest = UINT64_MAX >> n_spare_bits;
+    uint64_t lowest = dtype_is_signed(out->dtype) ? ~highest : 0;
+    uint64_t bits = is_lowest ? lowest : highest;
+    number = is_lowest ? -number : number;
+    bool is_float = dtype_is_float(out->dtype);
+    size_t size = dtype_size(out->dtype);
+    for (size_t i = 0; i < n; i++)
+        convert_elements(is_float ? IRRUN_F64 : IRRUN_U64,
+                         is_float ? (void *)&number : (void *)&bits, out->dtype,
+                         (char *)out->data + i * size, 1);
+}
+
+static void finish_floats(double *sums, size_t n, int64_t n_folded, enum finish finish)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (finish == FINISH_MEAN)
+            sums[i] = n_folded ? sums[i] / (double)n_folded : 0;
+        else if (finish == FINISH_ROOT)
+            sums[i] = sqrt(sums[i]);
+    }
+}
+
+/* Means are rounded toward zero. */
+static void finish_integers(union accumulator *sums, size_t n, int64_t n_folded, bool is_signed,
+                            enum finish finish)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (finish == FINISH_ROOT)
+            sums[i].u64 = (uint64_t)sqrt((double)sums[i].u64);
+        else if (finish == FINISH_MEAN && n_folded && is_signed)
+            sums[i].i64 /= n_folded;
+        else if (finish == FINISH_MEAN && n_folded)
+            sums[i].u64 /= (uint64_t)n_folded;
+    }
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct reduce_state *state = step->state;
+    const struct reduce_family *family = step->op->def->family;
+    struct irrun_tensor *out = step->out[0];
+    union accumulator *accumulators = step->scratch;
+    bool is_extreme = family->operation == REDUCE_MAX || family->operation == REDUCE_MIN;
+    if (is_extreme && state->n_folded == 0) {
+        fill_extreme(out, state->n_out, family->operation == REDUCE_MAX);
+        return true;
+    }
+    for (size_t i = 0; i < state->n_out; i++)
+        accumulators[i] = reduce_start(family->operation, state->wide);
+    broadcast_walk(&state->loops, visit, (void *)step);
+    bool is_float = state->wide == IRRUN_F32 || state->wide == IRRUN_F64;
+    if (is_float)
+        finish_floats(step->scratch, state->n_out, state->n_folded, family->finish);
+    else
+        finish_integers(accumulators, state->n_out, state->n_folded, state->wide == IRRUN_I64,
+                        family->finish);
+    convert_elements(is_float ? IRRUN_F64 : state->wide, accumulators, out->dtype, out->data,
+                     state->n_out);
+    return true;
+}
+
+#define REDUCE_OP(object, type_, opset_, inputs_, operation, finish)                               \
+    const struct op_def object = {                                                                 \
+        .type = type_,                                                                             \
+        .opset = opset_,                                                                           \
+        .inputs = inputs_,                                                                         \
+        .n_outputs = 1,                                                                            \
+        .attrs = attr_table,                                                                       \
+        .attrs_size = sizeof(struct reduce_attrs),                                                 \
+        .state_size = sizeof(struct reduce_state),                                                 \
+        .family = &(const struct reduce_family){operation, finish},                                \
+        .infer = infer,                                                                            \
+        .prepare = prepare,                                                                        \
+        .run = run,                                                                                \
+    }
+
+REDUCE_OP(op_reduce_sum, "ReduceSum", 1, numbers, REDUCE_SUM, FINISH_NOTHING);
+REDUCE_OP(op_reduce_mean, "ReduceMean", 1, numbers, REDUCE_SUM, FINISH_MEAN);
+REDUCE_OP(op_reduce_prod, "ReduceProd", 1, numbers, REDUCE_PROD, FINISH_NOTHING);
+REDUCE_OP(op_reduce_max, "ReduceMax", 1, numbers, REDUCE_MAX, FINISH_NOTHING);
+REDUCE_OP(op_reduce_min, "ReduceMin", 1, numbers, REDUCE_MIN, FINISH_NOTHING);
+REDUCE_OP(op_reduce_l1, "ReduceL1", 4, numbers, REDUCE_SUM_OF_MAGNITUDES, FINISH_NOTHING);
+REDUCE_OP(op_reduce_l2, "ReduceL2", 4, numbers, REDUCE_SUM_OF_SQUARES, FINISH_ROOT);
+REDUCE_OP(op_reduce_logical_and, "ReduceLogicalAnd", 1, booleans, REDUCE_AND, FINISH_NOTHING);
+REDUCE_OP(op_reduce_logical_or, "ReduceLogicalOr", 1, booleans, REDUCE_OR, FINISH_NOTHING);

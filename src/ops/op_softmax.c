@@ -1,0 +1,60 @@
+/* SoftMax-1, SoftMax-8 and LogSoftmax-5: along one axis.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/softmax.h"
+#include "ops/op.h"
+
+struct softmax_attrs {
+    int64_t axis;
+};
+
+static const struct attr_def attr_table[] = {
+    ATTR(struct softmax_attrs, axis, "1"),
+    ATTR_END,
+};
+
+static const struct op_input_def inputs[] = {{"data", .types = TYPES_FLOAT}, {NULL}};
+
+/* family is whether the logarithm is meant. */
+static bool infer(struct infer *infer)
+{
+    const struct irrun_shape *shape = &infer->in[0]->shape;
+    uint32_t axis = 0;
+    if (!infer_axis(infer, ((const struct softmax_attrs *)infer->attrs)->axis, shape->rank, &axis))
+        return false;
+    *(struct softmax *)infer->state = (struct softmax){
+        .n_outer = (size_t)shape_product(shape, 0, axis),
+        .n = (size_t)shape->dims[axis],
+        .n_inner = (size_t)shape_product(shape, axis + 1, shape->rank),
+        .is_log = *(const bool *)infer->op->def->family,
+    };
+    infer->out[0] = (struct irrun_tensor){infer->in[0]->dtype, *shape, NULL};
+    return true;
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    if (step->in[0]->dtype == IRRUN_F64)
+        softmax_f64(step->state, step->in[0]->data, step->out[0]->data);
+    else
+        softmax_f32(step->state, step->in[0]->data, step->out[0]->data);
+    return true;
+}
+
+#define SOFTMAX_OP(object, type_, opset_, is_log, ...)                                             \
+    const struct op_def object = {.type = type_,                                                   \
+                                  .opset = opset_,                                                 \
+                                  .flags = OP_IN_PLACE,                                            \
+                                  .inputs = inputs,                                                \
+                                  .n_outputs = 1,                                                  \
+                                  .attrs = attr_table,                                             \
+                                  .attrs_size = sizeof(struct softmax_attrs),                      \
+                                  .state_size = sizeof(struct softmax),                            \
+                                  .family = &(const bool){is_log},                                 \
+                                  .infer = infer,                                                  \
+                                  .run = run,                                                      \
+                                  __VA_ARGS__}
+
+SOFTMAX_OP(op_softmax_v1, "SoftMax", 1, false, .opset_last = 7);
+SOFTMAX_OP(op_softmax_v8, "SoftMax", 8, false, );
+SOFTMAX_OP(op_log_softmax, "LogSoftmax", 5, true, );
