@@ -4,6 +4,7 @@
 #define IRRUN_FORMATS_FORMAT_METHODS_H
 
 #include "base/output_file.h"
+#include "base/text.h"
 #include "formats/byte_source.h"
 #include "formats/format.h"
 
@@ -61,7 +62,8 @@ struct writer {
 
 struct writer_methods {
     size_t size_bytes;
-    bool needs_whole_sequences; /* stacks are joined in memory before they are written */
+    bool needs_whole_sequences;  /* stacks are joined in memory before they are written */
+    uint32_t min_rank, max_rank; /* of what is written at once; max_rank 0: any */
     bool (*open)(struct writer *writer, struct irrun_error *err); /* may be NULL */
     bool (*write)(struct writer *writer, size_t output, const struct irrun_tensor *record,
                   const struct record_label *label, struct irrun_error *err);
@@ -89,6 +91,10 @@ typedef bool bytes_write_fn(void *context, const void *data, size_t size_bytes,
                             struct irrun_error *err);
 bool write_stored_elements(const struct irrun_tensor *record, bytes_write_fn *write, void *context,
                            struct irrun_error *err);
+
+/* Writes an element in decimals, without a NUL; returns the length. */
+size_t format_element(enum irrun_dtype dtype, const void *data, size_t i,
+                      char out[TEXT_NUMBER_BYTES]);
 
 /* A line per last-axis row of `tensor` (one line for 0-D), `separator` between the numbers. Long
  * tensors are summarised, if asked for, as NumPy does: three at each end of an axis. */

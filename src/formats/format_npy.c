@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/byte_order.h"
 #include "formats/format_methods.h"
 #include "formats/npy_header.h"
 
@@ -21,14 +22,19 @@ struct npy {
     int64_t index[IRRUN_MAX_RANK];
 };
 
+/* `missing` bytes of the array lie behind the input's end. */
 static bool fail_truncated(struct npy *npy, uint64_t missing, struct irrun_error *err)
 {
+    const struct byte_source *source = &npy->reader.source;
     char shape[SHAPE_TEXT_BYTES];
-    return fail_source(&npy->reader.source, err,
-                       "the file is truncated: array %s of %s ends %" PRIu64
-                       " bytes short of its %zu",
-                       shape_format(&npy->header.shape, shape), irrun_dtype_name(npy->header.dtype),
-                       missing, npy->header.n_data_bytes);
+    uint64_t left = source_left(source);
+    uint64_t end = source->offset + (left == UINT64_MAX ? 0 : left);
+    return fail_at_offset(err, IRRUN_DATA, source->path, end,
+                          "the file is truncated: %" PRIu64 " of the %zu bytes of array %s of %s "
+                          "are missing",
+                          missing, npy->header.n_data_bytes,
+                          shape_format(&npy->header.shape, shape),
+                          irrun_dtype_name(npy->header.dtype));
 }
 
 /* ---- Headers --------------------------------------------------------------------------------- */
@@ -40,7 +46,7 @@ static bool fail_no_document(struct npy *npy, const char *why, struct irrun_erro
         return fail_source(source, err,
                            "what follows the array is neither the end nor a further npy document");
     fail_source(source, err, "%s", why);
-    return strstr(why, "npz") ? fail_hint(err, "npz:%s", npy->reader.path) : false;
+    return strstr(why, "npz") ? fail_hint(err, "read it as npz:FILE") : false;
 }
 
 static bool parse_header(struct npy *npy, size_t text_offset, size_t text_bytes,
@@ -129,20 +135,10 @@ static bool npy_next(struct reader *reader, struct array_header *header, bool *i
 
 /* ---- Elements -------------------------------------------------------------------------------- */
 
-static void swap_bytes(unsigned char *data, size_t size_bytes, size_t n)
-{
-    for (; n != 0; n--, data += size_bytes)
-        for (size_t i = 0; i < size_bytes / 2; i++) {
-            unsigned char byte = data[i];
-            data[i] = data[size_bytes - 1 - i];
-            data[size_bytes - 1 - i] = byte;
-        }
-}
-
 static void normalise(const struct npy_header *header, unsigned char *data, size_t n)
 {
     if (header->is_swapped)
-        swap_bytes(data, dtype_size(header->dtype), n);
+        swap_elements(data, dtype_size(header->dtype), n);
     if (header->dtype == IRRUN_BOOLEAN)
         for (size_t i = 0; i < n; i++)
             data[i] = data[i] != 0;

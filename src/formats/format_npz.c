@@ -176,9 +176,12 @@ static bool add_member(struct archive *archive, unzFile zip, const unz_file_info
     }
     if (length > 4 && strcmp(name + length - 4, ".npy") == 0)
         name[length - 4] = '\0';
-    if (!check_member(archive, info, name, err) ||
-        !grow_array((void **)&archive->members, archive->n_members, &archive->capacity,
-                    sizeof *archive->members, err)) {
+    void *members = archive->members;
+    bool is_good =
+        check_member(archive, info, name, err) &&
+        grow_array(&members, archive->n_members, &archive->capacity, sizeof *archive->members, err);
+    archive->members = members;
+    if (!is_good) {
         free(name);
         return false;
     }
@@ -240,9 +243,23 @@ static bool sort_members(struct archive *archive, struct irrun_error *err)
     return true;
 }
 
+/* An archive without members is its end record alone, which minizip does not take for one. */
+static bool read_empty(struct archive *archive)
+{
+    unsigned char record[22];
+    if (pread(archive->fd, record, sizeof record, 0) != sizeof record ||
+        memcmp(record, "PK\5\6\0\0\0\0\0\0\0\0", 12) != 0)
+        return false;
+    size_t n = (size_t)record[20] | (size_t)record[21] << 8;
+    archive->comment = calloc(1, n + 1);
+    return archive->comment && pread(archive->fd, archive->comment, n, sizeof record) == (ssize_t)n;
+}
+
 static bool read_directory(struct archive *archive, struct irrun_error *err)
 {
     unzFile zip = open_zip(archive);
+    if (zip == NULL && read_empty(archive))
+        return sort_members(archive, err);
     if (zip == NULL)
         return fail_at(err, IRRUN_DATA, place_of(archive),
                        "is not an npz archive, or it is truncated");

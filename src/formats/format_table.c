@@ -52,6 +52,18 @@ static const struct format formats[] = {
      .can_pipe = true,
      .reader = &csv_reader,
      .writer = &csv_writer},
+    {.name = "ark",
+     .read_endings = ".ark",
+     .write_endings = ".ark",
+     .can_read = true,
+     .can_write = true,
+     .has_shape = true,
+     .has_keys = true,
+     .is_shared = true,
+     .is_binary = true,
+     .can_pipe = true,
+     .reader = &ark_reader,
+     .writer = &ark_writer},
     {.name = "none",
      .read_endings = "",
      .write_endings = "",
@@ -165,7 +177,7 @@ static const struct format *named_format(const char *text, const char *colon, bo
     *is_text_variant = length > 2 && memcmp(colon - 2, ",t", 2) == 0;
     const struct format *format = find(text, *is_text_variant ? length - 2 : length);
     /* Only ark has a text form. */
-    return *is_text_variant && format && !format->has_keys ? NULL : format;
+    return *is_text_variant && format && format->writer != &ark_writer ? NULL : format;
 }
 
 static bool parse_spec(const char *text, enum direction direction, struct format_spec *spec,

@@ -41,8 +41,8 @@ static size_t format_integer(enum irrun_dtype dtype, const void *data, size_t i,
     return format_unsigned(u64, value < 0, out);
 }
 
-static size_t format_element(enum irrun_dtype dtype, const void *data, size_t i,
-                             char out[TEXT_NUMBER_BYTES])
+size_t format_element(enum irrun_dtype dtype, const void *data, size_t i,
+                      char out[TEXT_NUMBER_BYTES])
 {
     float f32;
     switch (dtype) {

@@ -71,9 +71,11 @@ static bool append(struct joiner *joiner, const struct irrun_tensor *record, uin
     if (!checked_add(joiner->n_bytes, size_bytes, &n_bytes) ||
         !checked_add_i64(*length, record->shape.dims[axis], length))
         return fail_memory(err, SIZE_MAX);
-    if (!reserve(joiner, n_bytes, err) ||
-        !grow_array((void **)&joiner->lengths, joiner->n_records, &joiner->lengths_capacity,
-                    sizeof *joiner->lengths, err))
+    void *lengths = joiner->lengths;
+    bool is_grown = grow_array(&lengths, joiner->n_records, &joiner->lengths_capacity,
+                               sizeof *joiner->lengths, err);
+    joiner->lengths = lengths;
+    if (!is_grown || !reserve(joiner, n_bytes, err))
         return false;
     if (size_bytes != 0)
         memcpy(joiner->data + joiner->n_bytes, record->data, size_bytes);

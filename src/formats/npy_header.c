@@ -10,17 +10,10 @@
 
 #include "base/checked.h"
 #include "base/text.h"
+#include "formats/byte_order.h"
 
 #define MAGIC "\x93NUMPY"
 #define MAGIC_BYTES 6
-
-static bool is_little_endian(void)
-{
-    const uint16_t one = 1;
-    unsigned char first;
-    memcpy(&first, &one, 1);
-    return first == 1;
-}
 
 bool npy_prefix_parse(const unsigned char *prefix, size_t n, size_t *text_offset,
                       size_t *text_bytes, const char **why)
@@ -289,11 +282,11 @@ bool npy_header_parse(const char *text, size_t n, struct npy_header *header,
 
 static const char *type_code_of(enum irrun_dtype dtype)
 {
-    for (size_t i = 0; i < N_TYPE_CODES; i++)
-        if (type_codes[i].dtype == dtype)
-            return type_codes[i].code;
-    assert(!"a type that format_stored_dtype does not give");
-    return "f4";
+    size_t i = 0;
+    while (i + 1 < N_TYPE_CODES && type_codes[i].dtype != dtype)
+        i++;
+    assert(type_codes[i].dtype == dtype);
+    return type_codes[i].code;
 }
 
 void npy_header_format(enum irrun_dtype dtype, const struct irrun_shape *shape, size_t min_bytes,

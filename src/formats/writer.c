@@ -189,10 +189,28 @@ static bool join(struct writer *writer, size_t output, const struct irrun_tensor
                          writer->names[output], err);
 }
 
+/* Says early, at the first record, what a format cannot hold. */
+static bool check_rank(const struct writer *writer, size_t output,
+                       const struct irrun_tensor *record, struct irrun_error *err)
+{
+    const struct writer_methods *methods = writer->methods;
+    bool is_stack = writer->options.layout == WRITER_STACK;
+    uint32_t rank = record->shape.rank + is_stack;
+    char shape[SHAPE_TEXT_BYTES];
+    if (methods->max_rank == 0 || (rank >= methods->min_rank && rank <= methods->max_rank))
+        return true;
+    fail(err, IRRUN_USAGE, "output \"%s\" is %s%s: %s holds arrays of %u to %u dimensions",
+         writer->names[output], shape_format(&record->shape, shape), is_stack ? " per record" : "",
+         writer->file.path, methods->min_rank, methods->max_rank);
+    return is_stack ? fail_hint(err, "--concat=0 joins the records along their first axis") : false;
+}
+
 bool writer_write(struct writer *writer, size_t output, const struct irrun_tensor *record,
                   const struct record_label *label, struct irrun_error *err)
 {
     assert(output < writer->options.n_outputs);
+    if (!check_rank(writer, output, record, err))
+        return false;
     if (writer->joiners)
         return join(writer, output, record, label, err);
     return writer->methods->write(writer, output, record, label, err) &&

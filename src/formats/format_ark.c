@@ -1,0 +1,329 @@
+/* Reads Kaldi archives: keys, each with a matrix or vector of floats or doubles, binary or text.
+ * Compressed matrices are refused. Writing is ark_writer.c.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "formats/byte_order.h"
+#include "formats/csv_number.h"
+#include "formats/format_methods.h"
+
+#define MAX_KEY_BYTES 1024
+#define MAX_WORD_BYTES 64 /* of a number in text */
+
+struct ark {
+    struct reader reader;
+    char key[MAX_KEY_BYTES + 1];
+    enum irrun_dtype dtype;
+    struct irrun_shape shape;
+    size_t n_left;
+    uint32_t line; /* 1-based, while everything so far was text; else 0 */
+    /* An array in text is held here; its dtype is f32. */
+    float *values;
+    size_t n_values, capacity;
+    bool is_text;
+};
+
+static bool fail_entry(struct ark *ark, struct irrun_error *err, const char *what)
+{
+    const struct reader *reader = &ark->reader;
+    if (ark->is_text && ark->line != 0)
+        return fail_at(err, IRRUN_DATA, (struct place){reader->path, ark->line, 0}, "key %s: %s",
+                       ark->key, what);
+    return fail_source(&reader->source, err, "key %s: %s", ark->key, what);
+}
+
+/* The next byte, without taking it; -1 at the end. */
+static bool peek(struct ark *ark, int *c, struct irrun_error *err)
+{
+    struct byte_source *source = &ark->reader.source;
+    if (!source_want(source, 1, err))
+        return false;
+    *c = source_available(source) == 0 ? -1 : *source_bytes(source);
+    return true;
+}
+
+static void take(struct ark *ark)
+{
+    struct byte_source *source = &ark->reader.source;
+    if (*source_bytes(source) == '\n' && ark->line != 0 && ark->line != UINT32_MAX)
+        ark->line++;
+    source_consume(source, 1);
+}
+
+static bool is_blank(int c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* ---- Binary ---------------------------------------------------------------------------------- */
+
+static bool take_bytes(struct ark *ark, void *bytes, size_t n, struct irrun_error *err)
+{
+    size_t n_read = 0;
+    if (!source_read(&ark->reader.source, bytes, n, &n_read, err))
+        return false;
+    return n_read == n || fail_entry(ark, err, "the file is truncated");
+}
+
+/* A size as Kaldi writes it: the number of its bytes, 4, and then those. */
+static bool take_dim(struct ark *ark, struct irrun_error *err)
+{
+    unsigned char bytes[5];
+    if (!take_bytes(ark, bytes, sizeof bytes, err))
+        return false;
+    uint32_t dim = (uint32_t)bytes[1] | (uint32_t)bytes[2] << 8 | (uint32_t)bytes[3] << 16 |
+                   (uint32_t)bytes[4] << 24;
+    if (bytes[0] != 4 || dim > INT32_MAX)
+        return fail_entry(ark, err, "a dimension is malformed");
+    ark->shape.dims[ark->shape.rank++] = dim;
+    return true;
+}
+
+/* "FM ", "CM2 ", … */
+static bool take_kind(struct ark *ark, char kind[8], struct irrun_error *err)
+{
+    for (size_t n = 0; n < 7; n++) {
+        if (!take_bytes(ark, &kind[n], 1, err))
+            return false;
+        if (kind[n] == ' ') {
+            kind[n] = '\0';
+            return true;
+        }
+        if (kind[n] <= ' ' || kind[n] > '~')
+            break;
+    }
+    return fail_entry(ark, err, "is neither a matrix nor a vector of floats");
+}
+
+static bool read_binary_header(struct ark *ark, struct irrun_error *err)
+{
+    char kind[8];
+    if (!take_kind(ark, kind, err))
+        return false;
+    if (kind[0] == 'C' && kind[1] == 'M') {
+        fail_entry(ark, err, "is a compressed matrix, which irrun does not read");
+        return fail_hint(err, "copy-feats --compress=false ark:IN ark:OUT");
+    }
+    bool is_known = strlen(kind) == 2 && (kind[0] == 'F' || kind[0] == 'D') &&
+                    (kind[1] == 'M' || kind[1] == 'V');
+    if (!is_known)
+        return fail_entry(ark, err, "is neither a matrix nor a vector of floats or doubles");
+    ark->dtype = kind[0] == 'F' ? IRRUN_F32 : IRRUN_F64;
+    if (!take_dim(ark, err) || (kind[1] == 'M' && !take_dim(ark, err)))
+        return false;
+    size_t n_bytes;
+    uint64_t left = source_left(&ark->reader.source);
+    if (!tensor_size(ark->dtype, &ark->shape, &n_bytes))
+        return fail_entry(ark, err, "its size is beyond counting");
+    if (left != UINT64_MAX && left < n_bytes)
+        return fail_entry(ark, err, "the file is truncated");
+    ark->n_left = (size_t)shape_n_elements(&ark->shape);
+    return true;
+}
+
+/* ---- Text ------------------------------------------------------------------------------------ */
+
+static bool skip_blanks(struct ark *ark, int *c, struct irrun_error *err)
+{
+    for (;;) {
+        if (!peek(ark, c, err))
+            return false;
+        if (!is_blank(*c))
+            return true;
+        take(ark);
+    }
+}
+
+static bool add_value(struct ark *ark, const char *word, size_t length, struct irrun_error *err)
+{
+    const char *why;
+    float value;
+    if (!csv_number_parse(word, length, IRRUN_F32, &value, &why))
+        return fail_entry(ark, err, "there is something that is not a number");
+    void *values = ark->values;
+    bool is_grown = grow_array(&values, ark->n_values, &ark->capacity, sizeof value, err);
+    ark->values = values;
+    if (is_grown)
+        ark->values[ark->n_values++] = value;
+    return is_grown;
+}
+
+static bool take_value(struct ark *ark, struct irrun_error *err)
+{
+    char word[MAX_WORD_BYTES];
+    size_t length = 0;
+    int c;
+    for (;;) {
+        if (!peek(ark, &c, err))
+            return false;
+        if (is_blank(c) || c == '\n' || c == ']' || c == -1 || length == sizeof word)
+            return add_value(ark, word, length, err);
+        word[length++] = (char)c;
+        take(ark);
+    }
+}
+
+/* Ends a row of a matrix, if there is one: all must be of one length. */
+static bool end_row(struct ark *ark, size_t *row_start, struct irrun_error *err)
+{
+    int64_t length = (int64_t)(ark->n_values - *row_start);
+    *row_start = ark->n_values;
+    if (length == 0)
+        return true;
+    if (ark->shape.dims[0] != 0 && ark->shape.dims[1] != length)
+        return fail_entry(ark, err, "the rows of the matrix differ in length");
+    ark->shape.dims[0]++;
+    ark->shape.dims[1] = length;
+    return true;
+}
+
+/* "[ 1 2 3 ]" is a vector; with a line end after the bracket, or between numbers, a matrix. */
+static bool read_text(struct ark *ark, struct irrun_error *err)
+{
+    int c;
+    size_t row_start = 0;
+    bool is_matrix = false;
+    ark->dtype = IRRUN_F32;
+    if (!skip_blanks(ark, &c, err))
+        return false;
+    if (c != '[')
+        return fail_entry(ark, err, "neither Kaldi's binary mark nor \"[\" follows the key");
+    take(ark);
+    for (;;) {
+        if (!skip_blanks(ark, &c, err))
+            return false;
+        if (c == -1)
+            return fail_entry(ark, err, "the file is truncated: \"]\" is missing");
+        if (c != '\n' && c != ']') {
+            if (!take_value(ark, err))
+                return false;
+            continue;
+        }
+        take(ark);
+        is_matrix = is_matrix || c == '\n';
+        if (!end_row(ark, &row_start, err))
+            return false;
+        if (c == ']')
+            break;
+    }
+    ark->shape.rank = is_matrix ? 2 : 1;
+    if (!is_matrix)
+        ark->shape.dims[0] = (int64_t)ark->n_values;
+    ark->n_left = ark->n_values;
+    return true;
+}
+
+/* ---- Entries --------------------------------------------------------------------------------- */
+
+/* Up to the blank behind the key; *is_end: there is none. */
+static bool read_key(struct ark *ark, bool *is_end, struct irrun_error *err)
+{
+    int c;
+    size_t length = 0;
+    ark->key[0] = '\0';
+    do {
+        if (!skip_blanks(ark, &c, err))
+            return false;
+        if (c == '\n')
+            take(ark);
+    } while (c == '\n');
+    *is_end = c == -1;
+    while (c > ' ' && length < MAX_KEY_BYTES) {
+        ark->key[length++] = (char)c;
+        take(ark);
+        if (!peek(ark, &c, err))
+            return false;
+    }
+    ark->key[length] = '\0';
+    if (*is_end)
+        return true;
+    if (length == 0 || (c != ' ' && c != '\t')) {
+        ark->key[0] = '\0';
+        return fail_source(&ark->reader.source, err, "is not a Kaldi archive: a key is malformed");
+    }
+    take(ark);
+    return true;
+}
+
+/* Leaves the present array behind. */
+static bool pass_array(struct ark *ark, struct irrun_error *err)
+{
+    size_t n_bytes = ark->is_text ? 0 : ark->n_left * dtype_size(ark->dtype), n_skipped = 0;
+    ark->n_left = ark->n_values = 0;
+    ark->shape = (struct irrun_shape){0};
+    if (n_bytes != 0 && !source_read(&ark->reader.source, NULL, n_bytes, &n_skipped, err))
+        return false;
+    return n_skipped == n_bytes || fail_entry(ark, err, "the file is truncated");
+}
+
+static bool ark_next(struct reader *reader, struct array_header *header, bool *is_end,
+                     struct irrun_error *err)
+{
+    struct ark *ark = (struct ark *)reader;
+    struct byte_source *source = &reader->source;
+    if (!pass_array(ark, err))
+        return false;
+    if (source->offset == 0)
+        ark->line = 1;
+    if (!read_key(ark, is_end, err))
+        return false;
+    if (*is_end)
+        return true;
+    if (!source_want(source, 2, err))
+        return false;
+    ark->is_text = source_available(source) < 2 || memcmp(source_bytes(source), "\0B", 2) != 0;
+    if (!ark->is_text) {
+        source_consume(source, 2);
+        ark->line = 0;
+    }
+    if (!(ark->is_text ? read_text(ark, err) : read_binary_header(ark, err)))
+        return false;
+    *header = (struct array_header){
+        .key = ark->key, .dtype = ark->dtype, .has_shape = true, .shape = ark->shape};
+    return true;
+}
+
+static bool ark_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
+                     size_t *n_read, struct irrun_error *err)
+{
+    struct ark *ark = (struct ark *)reader;
+    size_t size_bytes = dtype_size(dtype), got = 0;
+    n = n < ark->n_left ? n : ark->n_left;
+    *n_read = n;
+    if (n == 0)
+        return true;
+    if (ark->is_text) {
+        if (data)
+            memcpy(data, ark->values + (ark->n_values - ark->n_left), n * sizeof(float));
+    } else {
+        if (!source_read(&reader->source, data, n * size_bytes, &got, err))
+            return false;
+        if (got < n * size_bytes)
+            return fail_entry(ark, err, "the file is truncated");
+        if (data && !is_little_endian())
+            swap_elements(data, size_bytes, n);
+    }
+    ark->n_left -= n;
+    return true;
+}
+
+static void ark_forget(struct reader *reader)
+{
+    struct ark *ark = (struct ark *)reader;
+    free(ark->values);
+    ark->values = NULL;
+    ark->n_left = ark->n_values = ark->capacity = 0;
+}
+
+static uint32_t ark_line(const struct reader *reader)
+{
+    return ((const struct ark *)reader)->line;
+}
+
+const struct reader_methods ark_reader = {.size_bytes = sizeof(struct ark),
+                                          .next = ark_next,
+                                          .read = ark_read,
+                                          .forget = ark_forget,
+                                          .line = ark_line};
