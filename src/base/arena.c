@@ -110,6 +110,23 @@ void arena_free(struct arena *arena)
     *arena = (struct arena){NULL, 0};
 }
 
+void arena_reset(struct arena *arena)
+{
+    size_t capacity_bytes = 0;
+    for (const struct arena_block *block = arena->blocks; block; block = block->next)
+        capacity_bytes += block->capacity_bytes;
+    if (arena->blocks && !arena->blocks->next) {
+        memset(arena->blocks->data, 0, arena->blocks->used_bytes);
+        arena->blocks->used_bytes = 0;
+        arena->size_bytes = 0;
+        return;
+    }
+    /* One block that holds what several did: from now on resetting allocates nothing. */
+    arena_free(arena);
+    if (capacity_bytes > 0)
+        add_block(arena, 2 * capacity_bytes);
+}
+
 bool grow_array(void **items, size_t n, size_t *capacity, size_t item_bytes,
                 struct irrun_error *err)
 {

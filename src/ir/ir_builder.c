@@ -11,6 +11,7 @@
 
 #define OLDEST_VERSION 10
 #define NEWEST_VERSION 11
+#define NET_EXAMPLE "<net name=\"...\" version=\"11\">"
 
 /* Where an element may stand. */
 enum state {
@@ -54,12 +55,16 @@ bool read_id(struct ir_builder *builder, const char *element, xml_attrs attrs, c
              uint32_t *id)
 {
     const char *text = attrs_find(attrs, name);
-    if (!text)
-        return fail_at(builder->err, IRRUN_DATA, here(builder), "<%s> has no %s", element, name);
-    if (!parse_id(text, id))
-        return fail_at(builder->err, IRRUN_DATA, here(builder),
-                       "<%s>: %s is \"%.100s\", expected a whole number below 4294967295", element,
-                       name, text);
+    if (!text) {
+        fail_at(builder->err, IRRUN_DATA, here(builder), "<%s> has no %s", element, name);
+        return fail_hint(builder->err, "write <%s %s=\"...\">", element, name);
+    }
+    if (!parse_id(text, id)) {
+        fail_at(builder->err, IRRUN_DATA, here(builder),
+                "<%s>: %s is \"%.100s\", expected a whole number below 4294967295", element, name,
+                text);
+        return fail_hint(builder->err, "layers and ports are known by numbers: 0, 1, 2 ...");
+    }
     return true;
 }
 
@@ -94,23 +99,26 @@ void scope_pop(struct ir_builder *builder)
 
 static bool check_version(struct ir_builder *builder, const char *text)
 {
-    if (!text)
-        return fail_at(builder->err, IRRUN_DATA, here(builder),
-                       "<net> has no version, expected version=\"10\" or \"11\"");
     int64_t version;
-    if (!text_to_i64(text, strlen(text), &version))
-        return fail_at(builder->err, IRRUN_DATA, here(builder),
-                       "<net>: version is \"%.100s\", expected 10 or 11", text);
+    if (!text || !text_to_i64(text, strlen(text), &version)) {
+        fail_at(builder->err, IRRUN_DATA, here(builder),
+                text ? "<net>: version is \"%.100s\", expected 10 or 11"
+                     : "<net> has no version, expected 10 or 11",
+                text);
+        return fail_hint(builder->err, "an OpenVINO IR begins with " NET_EXAMPLE);
+    }
     if (version < OLDEST_VERSION) {
         fail_at(builder->err, IRRUN_UNSUPPORTED, here(builder),
                 "IR version %lld, of OpenVINO 2019 or older; irrun reads versions 10 and 11",
                 (long long)version);
         return fail_hint(builder->err, "convert the original model anew, with a newer OpenVINO");
     }
-    if (version > NEWEST_VERSION)
-        return fail_at(builder->err, IRRUN_UNSUPPORTED, here(builder),
-                       "IR version %lld is newer than irrun, which reads versions 10 and 11",
-                       (long long)version);
+    if (version > NEWEST_VERSION) {
+        fail_at(builder->err, IRRUN_UNSUPPORTED, here(builder),
+                "IR version %lld is newer than irrun, which reads versions 10 and 11",
+                (long long)version);
+        return fail_hint(builder->err, "save the model with an OpenVINO of 2026 or before");
+    }
     builder->ir_version = (uint32_t)version;
     return true;
 }
@@ -185,7 +193,7 @@ static bool fail_root(struct ir_builder *builder, const char *name)
             name);
     if (text_equals_ignore_case(name, "html"))
         return fail_hint(builder->err, "this is a web page: download the file itself");
-    return fail_hint(builder->err, "an OpenVINO IR begins with <net name=\"...\" version=\"11\">");
+    return fail_hint(builder->err, "an OpenVINO IR begins with " NET_EXAMPLE);
 }
 
 static bool on_start(void *context, struct xml_reader *xml, const char *name,
@@ -279,7 +287,7 @@ bool ir_load_in_pieces(const char *xml_path, const char *weights_path, bool need
     builder->model = model;
     builder->err = err;
     bool is_read = prepare_model(builder, xml_path, weights_path) &&
-                   xml_read(xml_path, piece_bytes, &handlers, builder, err);
+                   xml_read(xml_path, piece_bytes, &handlers, builder, &model->xml_digest, err);
     while (builder->scope)
         scope_pop(builder);
     free(builder);

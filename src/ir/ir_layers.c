@@ -102,8 +102,10 @@ bool start_layer(struct ir_builder *builder, xml_attrs attrs)
     if (!read_id(builder, "layer", attrs, "id", &id))
         return false;
     const char *type = attrs_find(attrs, "type");
-    if (!type)
-        return fail_at(builder->err, IRRUN_DATA, here(builder), "<layer> has no type");
+    if (!type) {
+        fail_at(builder->err, IRRUN_DATA, here(builder), "<layer> %u has no type", id);
+        return fail_hint(builder->err, "write <layer type=\"...\" version=\"opset...\">");
+    }
     if (!add_op(builder, id))
         return false;
 
@@ -158,9 +160,11 @@ static bool read_attrs(struct ir_builder *builder, xml_attrs attrs)
 
 bool start_data(struct ir_builder *builder, xml_attrs attrs)
 {
-    if (current_layer(builder)->has_data)
-        return fail_at(builder->err, IRRUN_DATA, here(builder), "%s \"%.200s\" has a second <data>",
-                       op_type(current_op(builder)), current_op(builder)->name);
+    if (current_layer(builder)->has_data) {
+        fail_at(builder->err, IRRUN_DATA, here(builder), "%s \"%.200s\" has a second <data>",
+                op_type(current_op(builder)), current_op(builder)->name);
+        return fail_hint(builder->err, "one <data> holds all attributes of a layer");
+    }
     return read_attrs(builder, attrs);
 }
 
@@ -201,10 +205,12 @@ static bool complete_outputs(struct ir_builder *builder, struct op *op)
     bool is_open = !op->def || (n_wanted == 0 && op->def->role != ROLE_RESULT);
     if (is_open)
         return true;
-    if (n_listed > n_wanted)
-        return fail_at(builder->err, IRRUN_DATA, here(builder),
-                       "%s \"%.200s\" lists %u output ports, but has %u", op->def->type, op->name,
-                       n_listed, n_wanted);
+    if (n_listed > n_wanted) {
+        fail_at(builder->err, IRRUN_DATA, here(builder),
+                "%s \"%.200s\" lists %u output ports, but has %u", op->def->type, op->name,
+                n_listed, n_wanted);
+        return fail_hint(builder->err, "remove the <port> that is too much, and its edges");
+    }
     for (uint32_t i = n_listed; i < n_wanted; i++)
         if (!add_output(builder, NO_ID))
             return false;

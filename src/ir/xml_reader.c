@@ -35,7 +35,25 @@ struct xml_reader {
     unsigned char head[SNIFF_BYTES]; /* the first bytes of the file */
     size_t n_head;
     bool has_root, has_failed;
+    uint64_t digest;
 };
+
+const char *xml_library_version(void)
+{
+    const char *version = XML_ExpatVersion();
+    const char *number = strchr(version, '_');
+    return number ? number + 1 : version;
+}
+
+/* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
+#define FNV_OFFSET UINT64_C(14695981039346656037)
+#define FNV_PRIME UINT64_C(1099511628211)
+
+static void add_to_digest(struct xml_reader *xml, const unsigned char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        xml->digest = (xml->digest ^ bytes[i]) * FNV_PRIME;
+}
 
 const char *xml_file_name(const char *path)
 {
@@ -128,6 +146,12 @@ void xml_want_text(struct xml_reader *xml, bool is_wanted)
     XML_SetCharacterDataHandler(xml->parser, is_wanted ? on_text : NULL);
 }
 
+static bool fail_empty(struct xml_reader *xml)
+{
+    fail_at(xml->err, IRRUN_DATA, (struct place){xml->file, 0, 0}, "is empty");
+    return fail_hint(xml->err, "copy it again");
+}
+
 /* The file is not well-formed. */
 static bool fail_form(struct xml_reader *xml, bool is_at_end)
 {
@@ -143,12 +167,15 @@ static bool fail_form(struct xml_reader *xml, bool is_at_end)
         return hint ? fail_hint(xml->err, "%s", hint) : false;
     }
     if (!xml->has_root && xml->n_head == 0)
-        return fail_at(xml->err, IRRUN_DATA, (struct place){xml->file, 0, 0}, "is empty");
+        return fail_empty(xml);
     const struct open_element *open = xml->n_open ? &xml->open[xml->n_open - 1] : NULL;
-    if (open && code == XML_ERROR_TAG_MISMATCH)
-        return fail_at(xml->err, IRRUN_DATA, place,
-                       "mismatched tag: <%s> of line %u, column %u is still open",
-                       xml->names + open->name, open->line, open->column);
+    if (open && code == XML_ERROR_TAG_MISMATCH) {
+        fail_at(xml->err, IRRUN_DATA, place,
+                "mismatched tag: <%s> of line %u, column %u is still open", xml->names + open->name,
+                open->line, open->column);
+        return fail_hint(xml->err, "is </%s> missing? Copy the file again, or mend it",
+                         xml->names + open->name);
+    }
     if (open && is_at_end) {
         fail_at(xml->err, IRRUN_DATA, place, "the file ends within <%s> of line %u, column %u",
                 xml->names + open->name, open->line, open->column);
@@ -156,8 +183,8 @@ static bool fail_form(struct xml_reader *xml, bool is_at_end)
     }
     fail_at(xml->err, IRRUN_DATA, place, "not well-formed XML: %s", XML_ErrorString(code));
     if (code == XML_ERROR_JUNK_AFTER_DOC_ELEMENT)
-        fail_hint(xml->err, "nothing may follow the closing </net>");
-    return false;
+        return fail_hint(xml->err, "nothing may follow the closing </net>");
+    return fail_hint(xml->err, "to see the place: xmllint --noout %s", xml->file);
 }
 
 /* Reads until `buffer` is full or the file ends; false on an error. */
@@ -209,6 +236,7 @@ static bool feed(struct xml_reader *xml, int fd, size_t piece_bytes)
         if (!read_full(xml, fd, buffer, wanted, &n))
             return false;
         keep_head(xml, buffer, n);
+        add_to_digest(xml, buffer, n);
         n_fed += (XML_Index)n;
         is_last = n < wanted;
         enum XML_Status status = XML_ParseBuffer(xml->parser, (int)n, is_last);
@@ -235,10 +263,13 @@ static bool read_from(struct xml_reader *xml, int fd, size_t piece_bytes)
 }
 
 bool xml_read(const char *path, size_t piece_bytes, const struct xml_handlers *handlers,
-              void *context, struct irrun_error *err)
+              void *context, uint64_t *digest, struct irrun_error *err)
 {
-    struct xml_reader xml = {
-        .handlers = handlers, .context = context, .err = err, .file = xml_file_name(path)};
+    struct xml_reader xml = {.handlers = handlers,
+                             .context = context,
+                             .err = err,
+                             .file = xml_file_name(path),
+                             .digest = FNV_OFFSET};
     bool is_stdin = strcmp(path, "-") == 0;
     int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -249,5 +280,6 @@ bool xml_read(const char *path, size_t piece_bytes, const struct xml_handlers *h
         close(fd);
     free(xml.open);
     free(xml.names);
+    *digest = xml.digest;
     return is_read;
 }

@@ -7,6 +7,9 @@
 
 struct xml_reader;
 
+/* The version of expat, "2.5.0". */
+const char *xml_library_version(void);
+
 /* A handler that returns false has filled the *err that xml_read was given; reading stops. */
 struct xml_handlers {
     /* attrs: name, value, name, value …, NULL; all text is UTF-8 and lasts for the call. */
@@ -20,7 +23,7 @@ struct xml_handlers {
 /* Reads the file at `path` ("-": standard input) to its end. It is fed in pieces of piece_bytes; 0
  * = as is best. A DOCTYPE is refused: IR has none, and so no entity can be defined. */
 bool xml_read(const char *path, size_t piece_bytes, const struct xml_handlers *handlers,
-              void *context, struct irrun_error *err);
+              void *context, uint64_t *digest, struct irrun_error *err);
 
 /* The file as messages call it. */
 const char *xml_file_name(const char *path);
