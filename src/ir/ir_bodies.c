@@ -23,9 +23,11 @@ static bool read_number(struct ir_builder *builder, xml_attrs attrs, const char 
                         int64_t *number)
 {
     const char *text = attrs_find(attrs, name);
-    return !text || text_to_i64(text, strlen(text), number) ||
-           fail_at(builder->err, IRRUN_DATA, here(builder),
-                   "%s is \"%.100s\", expected a whole number", name, text);
+    if (!text || text_to_i64(text, strlen(text), number))
+        return true;
+    fail_at(builder->err, IRRUN_DATA, here(builder), "%s is \"%.100s\", expected a whole number",
+            name, text);
+    return fail_hint(builder->err, "negative numbers count from the end");
 }
 
 static bool read_purpose(struct ir_builder *builder, xml_attrs attrs, enum port_purpose *purpose)
@@ -38,11 +40,11 @@ static bool read_purpose(struct ir_builder *builder, xml_attrs attrs, enum port_
         *purpose = PURPOSE_CURRENT_ITERATION;
     else if (strcmp(text, "execution_condition") == 0)
         *purpose = PURPOSE_EXECUTION_CONDITION;
-    else
-        return fail_at(builder->err, IRRUN_DATA, here(builder),
-                       "purpose is \"%.100s\", expected current_iteration or execution_condition",
-                       text);
-    return true;
+    if (*purpose != PURPOSE_NONE)
+        return true;
+    fail_at(builder->err, IRRUN_DATA, here(builder),
+            "purpose is \"%.100s\", expected current_iteration or execution_condition", text);
+    return fail_hint(builder->err, "leave it out for an ordinary input or output");
 }
 
 static bool read_port_map(struct ir_builder *builder, xml_attrs attrs, const char *element,
@@ -53,14 +55,14 @@ static bool read_port_map(struct ir_builder *builder, xml_attrs attrs, const cha
     map->line = here(builder).line;
     map->column = here(builder).column;
     map->has_axis = attrs_find(attrs, "axis") != NULL;
-    if (!external)
-        return fail_at(builder->err, IRRUN_DATA, here(builder), "<%s> has no external_port_id",
-                       element);
-    if (!text_to_i64(external, strlen(external), &map->external) || map->external < -1 ||
-        map->external >= NO_ID)
-        return fail_at(builder->err, IRRUN_DATA, here(builder),
-                       "<%s>: external_port_id is \"%.100s\", expected a port id or -1", element,
-                       external);
+    if (!external || !text_to_i64(external, strlen(external), &map->external) ||
+        map->external < -1 || map->external >= NO_ID) {
+        fail_at(builder->err, IRRUN_DATA, here(builder),
+                external ? "<%s>: external_port_id is \"%.100s\", expected a port id or -1"
+                         : "<%s> has no external_port_id",
+                element, external);
+        return fail_hint(builder->err, "it names a port of the layer; -1 is none of them");
+    }
     return read_id(builder, element, attrs, "internal_layer_id", &map->internal_id) &&
            read_number(builder, attrs, "axis", &map->axis) &&
            read_number(builder, attrs, "start", &map->start) &&
@@ -144,12 +146,16 @@ static bool start_body_of(struct ir_builder *builder, const struct body_draft *d
                           const char *element)
 {
     const struct op *op = current_op(builder);
-    if (draft->graph)
-        return fail_at(builder->err, IRRUN_DATA, here(builder), "%s \"%.200s\" has a second <%s>",
-                       op_type(op), op->name, element);
-    if (builder->scope->depth == MAX_BODY_DEPTH)
-        return fail_at(builder->err, IRRUN_UNSUPPORTED, here(builder),
-                       "bodies lie in one another more than %d deep", MAX_BODY_DEPTH);
+    if (draft->graph) {
+        fail_at(builder->err, IRRUN_DATA, here(builder), "%s \"%.200s\" has a second <%s>",
+                op_type(op), op->name, element);
+        return fail_hint(builder->err, "remove one of the two");
+    }
+    if (builder->scope->depth == MAX_BODY_DEPTH) {
+        fail_at(builder->err, IRRUN_UNSUPPORTED, here(builder),
+                "bodies lie in one another more than %d deep", MAX_BODY_DEPTH);
+        return fail_hint(builder->err, "unroll the inner loops when the model is converted");
+    }
     const char *path = extend_path(builder, op->name, element);
     return path && scope_new(builder, path);
 }
@@ -197,16 +203,20 @@ static bool resolve_inner(struct ir_builder *builder, const struct body_draft *d
 {
     const char *expected = role == ROLE_PARAMETER ? "Parameter" : "Result";
     uint32_t op_id = find_layer(&draft->layers, *id);
-    if (op_id == NO_ID)
-        return fail_at(builder->err, IRRUN_DATA, place, "the body has no layer %u, expected a %s",
-                       *id, expected);
-    const struct op *op = &draft->graph->ops[op_id];
-    if (!op->def || op->def->role != role)
-        return fail_at(builder->err, IRRUN_DATA, place,
-                       "layer %u of the body is %s \"%.200s\" (line %u), expected a %s", *id,
-                       op_type(op), op->name, op->line, expected);
-    *id = op_id;
-    return true;
+    const struct op *op = op_id == NO_ID ? NULL : &draft->graph->ops[op_id];
+    if (op && op->def && op->def->role == role) {
+        *id = op_id;
+        return true;
+    }
+    if (op)
+        fail_at(builder->err, IRRUN_DATA, place,
+                "layer %u of the body is %s \"%.200s\" (line %u), expected a %s", *id, op_type(op),
+                op->name, op->line, expected);
+    else
+        fail_at(builder->err, IRRUN_DATA, place, "the body has no layer %u, expected a %s", *id,
+                expected);
+    return fail_hint(builder->err,
+                     "inputs go to Parameters of the body, outputs come from Results");
 }
 
 static bool resolve_map(struct ir_builder *builder, const struct body_draft *draft, bool is_input,
@@ -224,11 +234,13 @@ static bool resolve_map(struct ir_builder *builder, const struct body_draft *dra
         is_input ? scope->inputs + op->first_input : scope->outputs + op->first_output;
     uint32_t n = is_input ? op->n_inputs : op->n_outputs;
     uint32_t ordinal;
-    if (n == 0 || !find_port(refs, n, (uint32_t)map->external, &ordinal))
-        return fail_at(builder->err, IRRUN_DATA, place,
-                       "external_port_id %lld is no %s port of %s \"%.200s\" (line %u)",
-                       (long long)map->external, is_input ? "input" : "output", op_type(op),
-                       op->name, op->line);
+    if (n == 0 || !find_port(refs, n, (uint32_t)map->external, &ordinal)) {
+        fail_at(builder->err, IRRUN_DATA, place,
+                "external_port_id %lld is no %s port of %s \"%.200s\" (line %u)",
+                (long long)map->external, is_input ? "input" : "output", op_type(op), op->name,
+                op->line);
+        return fail_hint(builder->err, "it is the id of a <port> of that layer");
+    }
     map->external = ordinal;
     return true;
 }
@@ -286,6 +298,14 @@ static bool finish_body(struct ir_builder *builder, struct body_draft *draft, st
     return drop_repeated(builder, body->outputs, &body->n_outputs);
 }
 
+static bool fail_no_body(struct ir_builder *builder, const struct op *op, uint32_t index)
+{
+    const char *element = op->n_bodies == 1 ? "body" : index == 0 ? "then_body" : "else_body";
+    fail_at(builder->err, IRRUN_DATA, here(builder), "%s \"%.200s\" has no <%s>", op_type(op),
+            op->name, element);
+    return fail_hint(builder->err, "the layer needs <%s> with <layers> and <edges>", element);
+}
+
 bool finish_bodies(struct ir_builder *builder)
 {
     struct layer_draft *layer = current_layer(builder);
@@ -300,11 +320,7 @@ bool finish_bodies(struct ir_builder *builder)
     op->n_bodies = n_bodies;
     for (uint32_t i = 0; i < n_bodies; i++) {
         if (!layer->bodies[i].graph)
-            return fail_at(builder->err, IRRUN_DATA, here(builder), "%s \"%.200s\" has no <%s>",
-                           op_type(op), op->name,
-                           n_bodies == 1 ? "body"
-                           : i == 0      ? "then_body"
-                                         : "else_body");
+            return fail_no_body(builder, op, i);
         if (!finish_body(builder, &layer->bodies[i], &op->bodies[i]))
             return false;
         body_draft_free(&layer->bodies[i]);

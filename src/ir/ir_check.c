@@ -140,11 +140,11 @@ static bool check_parameters(const struct graph *graph, struct irrun_error *err)
         const struct op *op = &graph->ops[graph->parameters[i]];
         const struct parameter_attrs *attrs = op->attrs;
         if (attrs && attrs->element_type == IRRUN_STRING)
-            return fail_at(err, IRRUN_UNSUPPORTED, op_place(graph, op),
-                           "Parameter \"%.200s\" has element type string, which irrun lacks",
-                           op->name);
+            fail_at(err, IRRUN_UNSUPPORTED, op_place(graph, op),
+                    "Parameter \"%.200s\" has element type string, which irrun lacks", op->name);
     }
-    return true;
+    return err->code == IRRUN_OK ||
+           fail_hint(err, "cut the text part off the model when it is converted");
 }
 
 bool ir_check_ops(const struct graph *graph, struct irrun_error *err)

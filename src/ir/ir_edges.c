@@ -243,8 +243,10 @@ static bool fill_graph(struct ir_builder *builder, struct graph *graph,
 
 bool finish_graph(struct ir_builder *builder, struct graph **graph, struct layer_index *layers)
 {
-    if (builder->scope->n_ops == 0)
-        return fail_at(builder->err, IRRUN_DATA, here(builder), "there are no layers in here");
+    if (builder->scope->n_ops == 0) {
+        fail_at(builder->err, IRRUN_DATA, here(builder), "there are no layers in here");
+        return fail_hint(builder->err, "layers stand in <layers> within this element");
+    }
     *graph = arena_alloc(&builder->model->arena, sizeof **graph, builder->err);
     return *graph && index_layers(builder, layers) && fill_graph(builder, *graph, layers);
 }

@@ -120,11 +120,13 @@ bool end_dim(struct ir_builder *builder)
 {
     xml_want_text(builder->xml, false);
     int64_t dim = 0;
-    if (builder->is_dim_bad || !text_to_i64(builder->dim, builder->dim_length, &dim) || dim < -1)
-        return fail_at(builder->err, IRRUN_DATA, here(builder),
-                       "%s \"%.200s\": <dim> is \"%.*s\", expected a whole number of at least -1",
-                       op_type(current_op(builder)), current_op(builder)->name,
-                       (int)builder->dim_length, builder->dim);
+    if (builder->is_dim_bad || !text_to_i64(builder->dim, builder->dim_length, &dim) || dim < -1) {
+        fail_at(builder->err, IRRUN_DATA, here(builder),
+                "%s \"%.200s\": <dim> is \"%.*s\", expected a whole number of at least -1",
+                op_type(current_op(builder)), current_op(builder)->name, (int)builder->dim_length,
+                builder->dim);
+        return fail_hint(builder->err, "-1 stands for a dimension that is not known");
+    }
     struct layer_draft *layer = current_layer(builder);
     struct irrun_shape *shape = &layer->port_shape;
     if (dim < 0 || shape->rank == IRRUN_MAX_RANK)
@@ -149,12 +151,14 @@ static bool sort_list(struct ir_builder *builder, struct port_ref *refs, uint32_
     if (is_sorted)
         return true;
     qsort(refs, n, sizeof *refs, compare_port_ids);
-    for (uint32_t i = 1; i < n; i++)
-        if (refs[i - 1].id == refs[i].id && refs[i].id != NO_ID)
-            return fail_at(builder->err, IRRUN_DATA, here(builder),
-                           "%s \"%.200s\" lists port %u twice", op_type(current_op(builder)),
-                           current_op(builder)->name, refs[i].id);
-    return true;
+    uint32_t i = 1;
+    while (i < n && (refs[i - 1].id != refs[i].id || refs[i].id == NO_ID))
+        i++;
+    if (i == n)
+        return true;
+    fail_at(builder->err, IRRUN_DATA, here(builder), "%s \"%.200s\" lists port %u twice",
+            op_type(current_op(builder)), current_op(builder)->name, refs[i].id);
+    return fail_hint(builder->err, "every port of a layer needs an id of its own");
 }
 
 bool sort_ports(struct ir_builder *builder)

@@ -29,27 +29,27 @@ static bool check_type_and_size(const struct graph *graph, const struct op *op,
     const struct const_attrs *attrs = op->attrs;
     struct place place = op_place(graph, op);
     char shape[SHAPE_TEXT_BYTES];
-    if (attrs->element_type == IRRUN_STRING)
-        return fail_at(err, IRRUN_UNSUPPORTED, place,
-                       "Const \"%.200s\" has element type string, which irrun lacks", op->name);
-    if (attrs->element_type == IRRUN_DYNAMIC)
-        return fail_at(err, IRRUN_DATA, place, "Const \"%.200s\" has no definite element type",
-                       op->name);
-    if (attrs->offset < 0 || attrs->size < 0)
-        return fail_at(err, IRRUN_DATA, place,
-                       "Const \"%.200s\": offset %" PRId64 " and size %" PRId64
-                       " must not be negative",
-                       op->name, attrs->offset, attrs->size);
     size_t n_needed;
-    if (!needed_bytes(attrs, &n_needed))
-        return fail_at(err, IRRUN_DATA, place, "Const \"%.200s\": shape %s has too many elements",
-                       op->name, shape_format(&attrs->shape, shape));
-    if ((uint64_t)attrs->size < n_needed)
-        return fail_at(err, IRRUN_DATA, place,
-                       "Const \"%.200s\": size is %" PRId64 " bytes, but %s %s takes %zu", op->name,
-                       attrs->size, irrun_dtype_name(attrs->element_type),
-                       shape_format(&attrs->shape, shape), n_needed);
-    return true;
+    if (attrs->element_type == IRRUN_STRING)
+        fail_at(err, IRRUN_UNSUPPORTED, place,
+                "Const \"%.200s\" has element type string, which irrun lacks", op->name);
+    else if (attrs->element_type == IRRUN_DYNAMIC)
+        fail_at(err, IRRUN_DATA, place, "Const \"%.200s\" has no definite element type", op->name);
+    else if (attrs->offset < 0 || attrs->size < 0)
+        fail_at(err, IRRUN_DATA, place,
+                "Const \"%.200s\": offset %" PRId64 " and size %" PRId64 " must not be negative",
+                op->name, attrs->offset, attrs->size);
+    else if (!needed_bytes(attrs, &n_needed))
+        fail_at(err, IRRUN_DATA, place, "Const \"%.200s\": shape %s has too many elements",
+                op->name, shape_format(&attrs->shape, shape));
+    else if ((uint64_t)attrs->size < n_needed)
+        fail_at(err, IRRUN_DATA, place,
+                "Const \"%.200s\": size is %" PRId64 " bytes, but %s %s takes %zu", op->name,
+                attrs->size, irrun_dtype_name(attrs->element_type),
+                shape_format(&attrs->shape, shape), n_needed);
+    else
+        return true;
+    return fail_hint(err, "element_type, shape, offset and size stand in the layer's <data>");
 }
 
 bool weights_check_const(const struct graph *graph, const struct op *op, struct irrun_error *err)

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/attrs.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -44,10 +45,10 @@ static struct slice trim(const char *at, size_t length)
 
 static bool fail_value(const struct reading *reading, const char *expected)
 {
-    return fail_at(reading->err, IRRUN_DATA, reading->place,
-                   "%s \"" SHOWN "\": attribute %s is \"" SHOWN "\", expected %s",
-                   reading->def->type, reading->layer_name, reading->attr->name, reading->value,
-                   expected);
+    fail_at(reading->err, IRRUN_DATA, reading->place,
+            "%s \"" SHOWN "\": attribute %s is \"" SHOWN "\", expected %s", reading->def->type,
+            reading->layer_name, reading->attr->name, reading->value, expected);
+    return fail_hint(reading->err, "mend %s in the layer's <data>", reading->attr->name);
 }
 
 /* The text of a list without blanks and brackets around it, and the number of its items. */
@@ -160,11 +161,9 @@ static bool read_choice(const struct reading *reading, int *field)
             break;
         choice += length + 1;
     }
-    fail_at(reading->err, IRRUN_DATA, reading->place,
-            "%s \"" SHOWN "\": attribute %s is \"" SHOWN "\", expected one of %s",
-            reading->def->type, reading->layer_name, reading->attr->name, reading->value,
-            reading->attr->choices);
-    return false;
+    char expected[300];
+    snprintf(expected, sizeof expected, "one of %s", reading->attr->choices);
+    return fail_value(reading, expected);
 }
 
 static bool read_string(const struct reading *reading, const char **field)
