@@ -28,7 +28,7 @@ static bool visit_graphs(struct model *model, struct graph *graph, graph_visit_f
 /* An op that irrun lacks does nothing that concerns us here. */
 static enum op_role role_of(const struct op *op)
 {
-    return op->def && op->attrs ? op->def->role : ROLE_ORDINARY;
+    return op->def && !op->fault ? op->def->role : ROLE_ORDINARY;
 }
 
 static bool allocate_notes(struct model *model, struct graph *graph, struct irrun_error *err)
