@@ -72,7 +72,7 @@ def case_files(case):
     """name -> bytes of every file of the folder."""
     files = {"args": (case.args + "\n").encode()}
     if case.net is not None:
-        files["model.xml"] = case.net.xml().encode()
+        files["model.xml"] = case.net.xml_bytes()
         if case.net.data or any(l.type == "Const" for l in case.net.layers):
             files["model.bin"] = bytes(case.net.data)
     if case.feed:

@@ -12,16 +12,14 @@ CONFIG = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 2}
 CORE = ov.Core()
 
 
-def read(net_or_xml, data=b""):
-    """An ov.Model of a Net, or of XML text and weights."""
-    xml = net_or_xml if isinstance(net_or_xml, str) else net_or_xml.xml()
-    weights = data if isinstance(net_or_xml, str) else bytes(net_or_xml.data)
+def read(net):
+    """The ov.Model of a Net."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.xml")
-        with open(path, "w", encoding="utf-8") as f:
-            f.write(xml)
+        with open(path, "wb") as f:
+            f.write(net.xml_bytes())
         with open(path[:-3] + "bin", "wb") as f:
-            f.write(weights)
+            f.write(bytes(net.data))
         return CORE.read_model(path)
 
 
@@ -93,7 +91,7 @@ def replay(model, feed, reset, wanted=()):
     if flag is not None and flag.ndim:
         counts.append(len(flag))
     request = CORE.compile_model(model, "CPU", CONFIG).create_infer_request()
-    names = [output_name(r, wanted) for r in model.get_results()]
+    names = output_names(model, wanted)
     collected = {name: [] for name in names}
     for k in range(counts[0] if counts else 1):
         if reset == "iteration" or (reset.isdigit() and k and k % int(reset) == 0) or (
@@ -106,11 +104,16 @@ def replay(model, feed, reset, wanted=()):
     return {name: np.stack(values) if counts else values[0] for name, values in collected.items()}
 
 
-def output_name(result, wanted):
-    """The name that cases know an output by. OpenVINO adds names of its own to the tensor."""
-    source = result.input_value(0)
-    names = sorted(source.get_names() - {result.get_friendly_name()}, key=lambda n: (n not in wanted, n))
-    return names[0] if names else source.get_node().get_friendly_name()
+def output_names(model, wanted):
+    """The names that cases know the outputs by. OpenVINO adds names of its own to the tensors."""
+    taken = []
+    for result in model.get_results():
+        source = result.input_value(0)
+        layer, port = source.get_node().get_friendly_name(), source.get_index()
+        names = sorted(source.get_names() - {result.get_friendly_name()})
+        names += [layer, f"{layer}:{port}", result.get_friendly_name()]
+        taken.append(min(names, key=lambda n: (n in taken, n not in wanted)))
+    return taken
 
 
 def compare(got, want, atol, rtol):
@@ -153,7 +156,7 @@ def reference_agrees(case):
     options = parse_args(case.args)
     try:
         model = read(case.net)
-        got = {output_name(r, case.want): [] for r in model.get_results()}
+        got = {name: [] for name in output_names(model, case.want)}
         inputs = [(p.get_friendly_name(), p.get_partial_shape().rank.get_length()) for p in model.get_parameters()]
         counts = [len(case.feed[n]) for n, rank in inputs if case.feed[n].ndim > rank]
         for k in range(counts[0] if counts else 1):
@@ -165,7 +168,7 @@ def reference_agrees(case):
                 return False
             for name, tensor in zip(got, outputs):
                 got[name].append(tensor.data.copy())
-    except (RuntimeError, KeyError, TypeError):
+    except (RuntimeError, LookupError, TypeError):
         return False
     return all(not compare(np.stack(v) if counts else v[0], case.want[n], options["atol"], options["rtol"])
                for n, v in got.items())

@@ -95,6 +95,8 @@ class Net:
         self.layers, self.data = [], bytearray() if data is None else data
         self.extra_xml = ""      # after <edges>
         self.edges_first = False
+        self.rewrite = None      # text -> text, for spellings that rendering does not know
+        self.encoding = "utf-8"
 
     def body(self):
         return Net("", data=self.data)
@@ -217,7 +219,11 @@ class Net:
         lines += render_graph(self, "\t")
         if self.extra_xml:
             lines.append(self.extra_xml)
-        return "\n".join(lines + ["</net>", ""])
+        text = "\n".join(lines + ["</net>", ""])
+        return self.rewrite(text) if self.rewrite else text
+
+    def xml_bytes(self):
+        return self.xml().encode(self.encoding)
 
 
 def attributes(pairs):
