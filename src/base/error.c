@@ -142,6 +142,14 @@ static void append(char *text, size_t size_bytes, const char *format, ...)
     va_end(args);
 }
 
+/* What a file holds must not steer a terminal. */
+static void hide_controls(char *text)
+{
+    for (; *text != '\0'; text++)
+        if (((unsigned char)*text < ' ' && *text != '\n') || *text == 0x7f)
+            *text = '?';
+}
+
 char *error_format(const struct irrun_error *err, char *text, size_t size_bytes)
 {
     if (size_bytes == 0)
@@ -157,5 +165,6 @@ char *error_format(const struct irrun_error *err, char *text, size_t size_bytes)
     append(text, size_bytes, ": error: %s\n", err->message);
     if (err->hint[0])
         append(text, size_bytes, "  hint: %s\n", err->hint);
+    hide_controls(text);
     return text;
 }

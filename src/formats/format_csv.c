@@ -62,10 +62,11 @@ static bool fail_word(const struct csv *csv, const char *word, size_t length, co
         return fail_at(err, IRRUN_DATA, place_here(csv), "\"%.*s%s\" %s: %s was expected", shown,
                        word, more, why, irrun_dtype_name(dtype));
     fail_at(err, IRRUN_DATA, place_here(csv), "\"%.*s%s\" %s", shown, word, more, why);
-    if (csv->line == 1)
-        fail_hint(err, "if it is a heading: tail -n +2 FILE | irrun ... -i csv:-");
-    else if (memchr(word, ';', length))
+    bool is_heading = csv->line == 1 && length != 0 && strchr("+-.0123456789", word[0]) == NULL;
+    if (memchr(word, ';', length))
         fail_hint(err, "numbers are separated by commas, blanks or tabs");
+    else if (is_heading)
+        fail_hint(err, "if it is a heading: tail -n +2 FILE | irrun ... -i csv:-");
     return false;
 }
 
@@ -189,7 +190,7 @@ static bool end_row(struct csv *csv, size_t n, struct irrun_error *err)
     if (c == '\n' || c == -1)
         return true;
     fail_at(err, IRRUN_DATA, place_here(csv),
-            "the line goes on behind the %zu number%s that make a record", n, n == 1 ? "" : "s");
+            "the line goes on where the record of %zu number%s ends", n, n == 1 ? "" : "s");
     return fail_hint(err, "a record takes one or more whole lines");
 }
 
