@@ -53,12 +53,24 @@ static bool allocate_notes(struct model *model, struct graph *graph, struct irru
     return true;
 }
 
+/* Where in the hash table `id` stands, or would stand. FNV-1a, linear probing; the table is at most half full. */
+static uint32_t *find_entry(const struct model *model, const char *id)
+{
+    uint32_t hash = 2166136261u;
+    for (const char *c = id; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
+    uint32_t mask = model->n_variable_entries - 1;
+    for (uint32_t i = hash & mask;; i = (i + 1) & mask) {
+        uint32_t *entry = &model->variable_entries[i];
+        if (*entry == NO_ID || strcmp(model->variables[*entry].id, id) == 0)
+            return entry;
+    }
+}
+
 static struct variable_decl *find_variable(struct model *model, const char *id)
 {
-    for (uint32_t i = 0; i < model->n_variables; i++)
-        if (strcmp(model->variables[i].id, id) == 0)
-            return &model->variables[i];
-    return NULL;
+    uint32_t index = *find_entry(model, id);
+    return index == NO_ID ? NULL : &model->variables[index];
 }
 
 static bool fail_pair(struct irrun_error *err, const struct graph *graph, const struct op *op,
@@ -80,6 +92,7 @@ static bool add_read(struct model *model, struct graph *graph, const struct op *
             return fail_pair(err, graph, op, known->id,
                              "is declared with another type or shape by ReadValue", known->read);
     } else {
+        *find_entry(model, attrs->variable_id) = model->n_variables;
         known = &model->variables[model->n_variables++];
         *known = (struct variable_decl){
             .id = attrs->variable_id, .dtype = attrs->variable_type,
@@ -164,11 +177,23 @@ static uint32_t count_reads(const struct graph *graph)
     return n;
 }
 
+static bool allocate_variables(struct model *model, struct irrun_error *err)
+{
+    uint32_t n = count_reads(model->graph), n_entries = 4;
+    while (n_entries / 2 < n)
+        n_entries *= 2;
+    model->variables = arena_alloc_array(model->arena, n, sizeof *model->variables, err);
+    model->variable_entries =
+        arena_alloc_array(model->arena, n_entries, sizeof *model->variable_entries, err);
+    model->n_variable_entries = n_entries;
+    for (uint32_t i = 0; model->variable_entries && i < n_entries; i++)
+        model->variable_entries[i] = NO_ID;
+    return model->variables && model->variable_entries;
+}
+
 bool model_prepare(struct model *model, bool is_dry, struct irrun_error *err)
 {
-    model->variables = arena_alloc_array(model->arena, count_reads(model->graph),
-                                         sizeof *model->variables, err);
-    if (!model->variables)
+    if (!allocate_variables(model, err))
         return false;
     pthread_mutexattr_t attributes;
     if (pthread_mutexattr_init(&attributes) != 0 ||

@@ -43,6 +43,8 @@ struct model {
     struct kernels kernels;
     struct variable_decl *variables;
     uint32_t n_variables;
+    uint32_t *variable_entries; /* hash table of variable ids: index in variables, or NO_ID */
+    uint32_t n_variable_entries;
     pthread_mutex_t lock; /* held by whoever plans; recursive: planning an op plans its bodies */
     size_t packed_bytes;  /* of weights copied, converted or packed */
     bool keeps_ops;

@@ -3,6 +3,7 @@
 #include "runtime/ports.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -41,18 +42,9 @@ static char *layer_port_name(const struct op *op, uint32_t port, struct arena *a
     return name;
 }
 
-static bool is_fed_already(const struct graph *graph, size_t result, uint32_t value_id)
-{
-    for (size_t i = 0; i < result; i++) {
-        const struct op *op = &graph->ops[graph->results[i]];
-        if (op->n_inputs > 0 && op_input(graph, op, 0) == value_id)
-            return true;
-    }
-    return false;
-}
-
-static bool name_output(const struct graph *graph, size_t index, struct arena *arena,
-                        struct irrun_port *port, struct irrun_error *err)
+/* is_named: per value, whether a Result before took its name. */
+static bool name_output(const struct graph *graph, size_t index, bool *is_named,
+                        struct arena *arena, struct irrun_port *port, struct irrun_error *err)
 {
     const struct op *result = &graph->ops[graph->results[index]];
     *port = (struct irrun_port){.name = result->name, .dtype = IRRUN_DYNAMIC,
@@ -69,8 +61,9 @@ static bool name_output(const struct graph *graph, size_t index, struct arena *a
                           sizeof *names, err);
     if (!layer_name || !names)
         return false;
-    if (!is_fed_already(graph, index, value_id))
+    if (!is_named[value_id])
         port->name = value->n_names > 0 ? value->names[0] : layer_name;
+    is_named[value_id] = true;
     for (uint32_t i = 0; i < value->n_names; i++)
         names[port->n_names++] = value->names[i];
     for (uint32_t i = 0; i < result->n_output_names; i++)
@@ -87,12 +80,14 @@ bool ports_of_outputs(const struct graph *graph, struct arena *arena, struct por
     ports->is_output = true;
     ports->n = graph->n_results;
     ports->items = arena_alloc_array(arena, ports->n, sizeof *ports->items, err);
-    if (!ports->items)
-        return false;
-    for (size_t i = 0; i < ports->n; i++)
-        if (!name_output(graph, i, arena, &ports->items[i], err))
-            return false;
-    return true;
+    bool *is_named = calloc(graph->n_values ? graph->n_values : 1, sizeof *is_named);
+    bool is_done = ports->items && is_named;
+    if (ports->items && !is_named)
+        fail_memory(err, graph->n_values);
+    for (size_t i = 0; is_done && i < ports->n; i++)
+        is_done = name_output(graph, i, is_named, arena, &ports->items[i], err);
+    free(is_named);
+    return is_done;
 }
 
 static bool is_alias(const struct irrun_port *port, const char *name)
