@@ -30,12 +30,13 @@ static enum binary_operation operation_of(const struct op *op)
 bool binary_infer(struct infer *infer)
 {
     const struct binary_attrs *attrs = infer->attrs;
-    struct irrun_shape b;
-    if (!infer_broadcast(infer, 0, 1, attrs->auto_broadcast, attrs->axis, &infer->out[0].shape, &b))
-        return false;
-    infer->out[0].dtype =
+    enum irrun_dtype dtype =
         operation_of(infer->op) >= BINARY_EQUAL ? IRRUN_BOOLEAN : infer->in[0]->dtype;
-    binary_plan(infer->state, &infer->out[0].shape, &infer->in[0]->shape, &b);
+    struct irrun_shape out, b;
+    if (!infer_broadcast(infer, 0, 1, attrs->auto_broadcast, attrs->axis, &out, &b) ||
+        !infer_output(infer, 0, dtype, &out))
+        return false;
+    binary_plan(infer->state, &out, &infer->in[0]->shape, &b);
     return true;
 }
 

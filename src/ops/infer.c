@@ -146,6 +146,19 @@ bool infer_int(struct infer *infer, uint32_t i, int64_t *number)
     return true;
 }
 
+/* ---- outputs ------------------------------------------------------------------------------ */
+
+bool infer_output(struct infer *infer, uint32_t i, enum irrun_dtype dtype,
+                  const struct irrun_shape *shape)
+{
+    int64_t n_elements;
+    char text[SHAPE_TEXT_BYTES];
+    if (!shape_count(shape, &n_elements))
+        return infer_fail(infer, "output %u would be too large: %s", i, shape_format(shape, text));
+    infer->out[i] = (struct irrun_tensor){.dtype = dtype, .shape = *shape};
+    return true;
+}
+
 /* ---- axes --------------------------------------------------------------------------------- */
 
 bool infer_axis(struct infer *infer, int64_t axis, uint32_t rank, uint32_t *normal)

@@ -99,6 +99,10 @@ bool infer_ints(struct infer *infer, uint32_t i, struct i64_list *list);
 /* … and as one number, 0-D or [1]. */
 bool infer_int(struct infer *infer, uint32_t i, int64_t *number);
 
+/* Says what output i is; fails if that is more than can be counted. Done before loops are planned. */
+bool infer_output(struct infer *infer, uint32_t i, enum irrun_dtype dtype,
+                  const struct irrun_shape *shape);
+
 /* Fails with the op's place, type and name before the message. */
 bool infer_fail(struct infer *infer, const char *format, ...) PRINTF_LIKE(2, 3);
 /* … `input 4 (W) is f32 [1,512,40], expected <format>`, and a hint that names that input's producer and

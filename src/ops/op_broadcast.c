@@ -107,7 +107,8 @@ static bool infer(struct infer *infer)
         return infer_fail_input(infer, DATA, "a shape that broadcasts to %s",
                                 shape_format(&target, text));
     }
-    infer->out[0] = (struct irrun_tensor){infer->in[DATA]->dtype, out, NULL};
+    if (!infer_output(infer, 0, infer->in[DATA]->dtype, &out))
+        return false;
     move_plan_broadcast(infer->state, &placed, &out);
     return true;
 }

@@ -49,8 +49,7 @@ static bool infer(struct infer *infer)
         if (!checked_add_i64(out.dims[state->axis], in->dims[state->axis], &out.dims[state->axis]))
             return infer_fail(infer, "dimension %u of the output is too large", state->axis);
     }
-    infer->out[0] = (struct irrun_tensor){infer->in[0]->dtype, out, NULL};
-    return true;
+    return infer_output(infer, 0, infer->in[0]->dtype, &out);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)

@@ -26,14 +26,12 @@ static bool infer_convert(struct infer *infer)
         infer->err->code = IRRUN_UNSUPPORTED;
         return false;
     }
-    infer->out[0] = (struct irrun_tensor){to, infer->in[0]->shape, NULL};
-    return true;
+    return infer_output(infer, 0, to, &infer->in[0]->shape);
 }
 
 static bool infer_convert_like(struct infer *infer)
 {
-    infer->out[0] = (struct irrun_tensor){infer->in[1]->dtype, infer->in[0]->shape, NULL};
-    return true;
+    return infer_output(infer, 0, infer->in[1]->dtype, &infer->in[0]->shape);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)

@@ -81,8 +81,7 @@ static bool infer(struct infer *infer)
         out.dims[out.rank++] = indices->dims[i];
     for (uint32_t i = state->axis + 1; i < data->rank; i++)
         out.dims[out.rank++] = data->dims[i];
-    infer->out[0] = (struct irrun_tensor){infer->in[DATA]->dtype, out, NULL};
-    return true;
+    return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
 }
 
 /* One outer slice: n_indices pieces of from[axis_dim][slice]. */

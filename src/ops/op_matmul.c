@@ -89,7 +89,8 @@ static bool infer(struct infer *infer)
         out.dims[out.rank++] = a.rows;
     if (infer->in[B]->shape.rank > 1)
         out.dims[out.rank++] = b.columns;
-    infer->out[0] = (struct irrun_tensor){infer->in[A]->dtype, out, NULL};
+    if (!infer_output(infer, 0, infer->in[A]->dtype, &out))
+        return false;
 
     state->m = (size_t)a.rows;
     state->n = (size_t)b.columns;

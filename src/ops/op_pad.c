@@ -97,8 +97,7 @@ static bool infer(struct infer *infer)
             state->n_axes = i + 1;
     }
     state->n_slice = shape_product(in, state->n_axes, in->rank);
-    infer->out[0] = (struct irrun_tensor){infer->in[DATA]->dtype, out, NULL};
-    return true;
+    return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
 }
 
 /* What stays the same while the loops go down the axes. */

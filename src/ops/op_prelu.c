@@ -22,7 +22,8 @@ static bool infer(struct infer *infer)
         infer_fail_input(infer, 1, "a shape that broadcasts to that of input 0");
         return infer_hint_input(infer, 0);
     }
-    infer->out[0] = (struct irrun_tensor){infer->in[0]->dtype, out, NULL};
+    if (!infer_output(infer, 0, infer->in[0]->dtype, &out))
+        return false;
     binary_plan(infer->state, &out, data, &slope);
     return true;
 }

@@ -84,8 +84,8 @@ static bool infer(struct infer *infer)
                             : count_floats(number[START], number[STOP], number[STEP], &n)))
         return infer_fail(infer, "from %g to %g by %g is no finite range", number[START],
                           number[STOP], number[STEP]);
-    infer->out[0] = (struct irrun_tensor){dtype, shape_of(1, &n), NULL};
-    return true;
+    struct irrun_shape out = shape_of(1, &n);
+    return infer_output(infer, 0, dtype, &out);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)

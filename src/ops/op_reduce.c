@@ -62,7 +62,8 @@ static bool infer(struct infer *infer)
         if (!is_reduced[i] || keeps_dims)
             out.dims[out.rank++] = kept.dims[i];
     }
-    infer->out[0] = (struct irrun_tensor){infer->in[0]->dtype, out, NULL};
+    if (!infer_output(infer, 0, infer->in[0]->dtype, &out))
+        return false;
     const struct irrun_shape *shapes[] = {in, &kept};
     broadcast_plan(&state->loops, 2, shapes);
     return true;

@@ -69,8 +69,7 @@ static bool infer(struct infer *infer)
         infer_fail_input(infer, 0, "as many elements as shape %s has", shape_format(&given, text));
         return infer_hint_input(infer, 1);
     }
-    infer->out[0] = (struct irrun_tensor){infer->in[0]->dtype, out, NULL};
-    return true;
+    return infer_output(infer, 0, infer->in[0]->dtype, &out);
 }
 
 const struct op_def op_reshape = {

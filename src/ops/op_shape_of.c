@@ -20,9 +20,8 @@ static bool infer(struct infer *infer)
         dtype = ((const struct shape_of_attrs *)infer->attrs)->output_type;
     if (dtype != IRRUN_I64 && dtype != IRRUN_I32)
         return infer_fail(infer, "output_type is %s, expected i64 or i32", irrun_dtype_name(dtype));
-    infer->out[0].dtype = dtype;
-    infer->out[0].shape = shape_of(1, (int64_t[]){infer->in[0]->shape.rank});
-    return true;
+    struct irrun_shape out = shape_of(1, (int64_t[]){infer->in[0]->shape.rank});
+    return infer_output(infer, 0, dtype, &out);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)

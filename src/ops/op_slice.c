@@ -59,7 +59,8 @@ static bool infer(struct infer *infer)
         offset += first * strides[axis];
         strides[axis] *= out.dims[axis] > 1 ? step : 1;
     }
-    infer->out[0] = (struct irrun_tensor){infer->in[DATA]->dtype, out, NULL};
+    if (!infer_output(infer, 0, infer->in[DATA]->dtype, &out))
+        return false;
     move_plan(infer->state, out.rank, out.dims, strides, offset);
     return true;
 }

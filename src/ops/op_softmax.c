@@ -27,8 +27,7 @@ static bool infer(struct infer *infer)
         .n_inner = (size_t)shape_product(shape, axis + 1, shape->rank),
         .is_log = *(const bool *)infer->op->def->family,
     };
-    infer->out[0] = (struct irrun_tensor){infer->in[0]->dtype, *shape, NULL};
-    return true;
+    return infer_output(infer, 0, infer->in[0]->dtype, shape);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)

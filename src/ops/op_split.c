@@ -44,11 +44,11 @@ static bool infer_cut_axis(struct infer *infer, int64_t *dim)
     return true;
 }
 
-static void set_piece(struct infer *infer, uint32_t i, int64_t length)
+static bool set_piece(struct infer *infer, uint32_t i, int64_t length)
 {
-    infer->out[i] = *infer->in[DATA];
-    infer->out[i].data = NULL;
-    infer->out[i].shape.dims[((const struct split_state *)infer->state)->axis] = length;
+    struct irrun_shape out = infer->in[DATA]->shape;
+    out.dims[((const struct split_state *)infer->state)->axis] = length;
+    return infer_output(infer, i, infer->in[DATA]->dtype, &out);
 }
 
 static bool infer_split(struct infer *infer)
@@ -63,7 +63,8 @@ static bool infer_split(struct infer *infer)
         return infer_fail_input(infer, DATA, "a dimension %u that can be cut into %lld equal parts",
                                 ((const struct split_state *)infer->state)->axis, (long long)n);
     for (uint32_t i = 0; i < infer->n_outputs; i++)
-        set_piece(infer, i, dim / n);
+        if (!set_piece(infer, i, dim / n))
+            return false;
     return true;
 }
 
@@ -92,7 +93,8 @@ static bool infer_variadic_split(struct infer *infer)
                           (long long)(dim - rest), ((const struct split_state *)infer->state)->axis,
                           (long long)dim);
     for (uint32_t i = 0; i < lengths.n; i++)
-        set_piece(infer, i, i == open ? rest : lengths.items[i]);
+        if (!set_piece(infer, i, i == open ? rest : lengths.items[i]))
+            return false;
     return true;
 }
 

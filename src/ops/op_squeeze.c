@@ -28,8 +28,7 @@ static bool infer_squeeze(struct infer *infer)
     for (uint32_t i = 0; i < in->rank; i++)
         if (in->dims[i] != 1 || (axes.n > 0 && !is_taken[i]))
             out.dims[out.rank++] = in->dims[i];
-    infer->out[0] = (struct irrun_tensor){infer->in[0]->dtype, out, NULL};
-    return true;
+    return infer_output(infer, 0, infer->in[0]->dtype, &out);
 }
 
 static bool infer_unsqueeze(struct infer *infer)
@@ -46,8 +45,7 @@ static bool infer_unsqueeze(struct infer *infer)
         return false;
     for (uint32_t i = 0, k = 0; i < out.rank; i++)
         out.dims[i] = is_new[i] ? 1 : in->dims[k++];
-    infer->out[0] = (struct irrun_tensor){infer->in[0]->dtype, out, NULL};
-    return true;
+    return infer_output(infer, 0, infer->in[0]->dtype, &out);
 }
 
 #define VIEW_OP(object, type_, opset_, inputs_, infer_, ...)                                       \

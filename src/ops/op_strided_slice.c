@@ -136,7 +136,8 @@ static bool infer(struct infer *infer)
     }
     if (!copy_dims(infer, &builder, in->rank - builder.dim))
         return false;
-    infer->out[0] = (struct irrun_tensor){infer->in[DATA]->dtype, builder.out, NULL};
+    if (!infer_output(infer, 0, infer->in[DATA]->dtype, &builder.out))
+        return false;
     move_plan(infer->state, builder.out.rank, builder.out.dims, builder.strides, builder.offset);
     return true;
 }

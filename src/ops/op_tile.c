@@ -35,7 +35,8 @@ static bool infer(struct infer *infer)
         dims[2 * i + 1] = dim;
         strides[2 * i + 1] = is_missing ? 0 : in_strides[i - (rank - in->rank)];
     }
-    infer->out[0] = (struct irrun_tensor){infer->in[0]->dtype, out, NULL};
+    if (!infer_output(infer, 0, infer->in[0]->dtype, &out))
+        return false;
     move_plan(infer->state, 2 * rank, dims, strides, 0);
     return true;
 }

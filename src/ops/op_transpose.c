@@ -29,7 +29,8 @@ static bool infer(struct infer *infer)
         out.dims[i] = in->dims[from];
         strides[i] = in_strides[from];
     }
-    infer->out[0] = (struct irrun_tensor){infer->in[0]->dtype, out, NULL};
+    if (!infer_output(infer, 0, infer->in[0]->dtype, &out))
+        return false;
     move_plan(infer->state, out.rank, out.dims, strides, 0);
     return true;
 }

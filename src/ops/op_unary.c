@@ -25,8 +25,7 @@ static bool infer(struct infer *infer)
     for (uint32_t i = 1; i < infer->n_inputs; i++)
         if (shape_n_elements(&infer->in[i]->shape) != 1)
             return infer_fail_input(infer, i, "one number");
-    infer->out[0] = (struct irrun_tensor){infer->in[0]->dtype, infer->in[0]->shape, NULL};
-    return true;
+    return infer_output(infer, 0, infer->in[0]->dtype, &infer->in[0]->shape);
 }
 
 static bool prepare(struct prepare *prepare)

@@ -1,0 +1,31 @@
+/* Convolutions: input [c_in][in], weights [c_out][c_in][kernel], output [c_out][out] of one group of one
+ * batch element; the spatial sizes are those of the window.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_CONVOLUTION_H
+#define IRRUN_KERNELS_CONVOLUTION_H
+
+#include "irrun.h"
+#include "kernels/gemm.h"
+#include "kernels/window.h"
+
+struct convolution {
+    struct window window;
+    int64_t c_in, c_out;
+};
+
+/* Term by term, for every type; the specification. Integers wrap. */
+typedef void convolution_fn(const struct convolution *convolution, const void *in,
+                            const void *weights, void *out);
+convolution_fn *convolution_direct(enum irrun_dtype dtype);
+
+/* As products of the weights with patches of the input, `n_patches` at a time, that are copied to
+ * `patches` ([n_patches][c_in * kernel]). With n_patches 0 the input itself is the second factor: for kernels
+ * of one element, unit strides and no pads. */
+void convolution_by_gemm(const struct convolution *convolution, gemm_f32_fn *gemm,
+                         int64_t n_patches, const float *in, const float *weights, float *out,
+                         float *patches);
+
+/* The n_patches that suits; -1: the direct loops do better. */
+int64_t convolution_n_patches(const struct convolution *convolution);
+
+#endif

@@ -1,0 +1,113 @@
+/* Convolution as dense products. The patches are made a few at a time, so that they stay in the cache and no
+ * buffer grows with the image.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "kernels/convolution.h"
+
+#define PATCHES_FLOATS 32768 /* 128 KB: a quarter of an L2 cache, beside the weights */
+#define MIN_TERMS 24         /* shorter products lose more on patches than they gain */
+#define MIN_CHANNELS 3
+
+int64_t convolution_n_patches(const struct convolution *c)
+{
+    const struct window *w = &c->window;
+    int64_t n_terms = c->c_in * window_product(w->kernel), n_out = window_product(w->out);
+    bool is_pointwise = true;
+    for (int d = 0; d < 3; d++)
+        is_pointwise &=
+            w->kernel[d] == 1 && w->stride[d] == 1 && w->in[d] == w->out[d] && w->pad_begin[d] == 0;
+    if (is_pointwise)
+        return 0;
+    if (n_terms < MIN_TERMS || c->c_out < MIN_CHANNELS)
+        return -1;
+    int64_t n = PATCHES_FLOATS / n_terms;
+    n = n < 8 ? 8 : n / 8 * 8;
+    return n < n_out ? n : n_out;
+}
+
+/* One row of the kernel, zeros where it lies outside the input. */
+static float *copy_row(const struct window *w, const float *row, int64_t x, float *to)
+{
+    int64_t first, end, at = x * w->stride[2] - w->pad_begin[2];
+    window_inside(w, 2, x, &first, &end);
+    for (int64_t k = 0; k < first; k++)
+        to[k] = 0;
+    if (w->dilation[2] == 1 && end > first)
+        memcpy(to + first, row + at + first, (size_t)(end - first) * sizeof *to);
+    for (int64_t k = first; k < end && w->dilation[2] != 1; k++)
+        to[k] = row[at + k * w->dilation[2]];
+    for (int64_t k = end; k < w->kernel[2]; k++)
+        to[k] = 0;
+    return to + w->kernel[2];
+}
+
+static float *clear_rows(float *to, int64_t n)
+{
+    memset(to, 0, (size_t)n * sizeof *to);
+    return to + n;
+}
+
+/* What the kernel sees at output position o of one channel: [kernel]. */
+static float *copy_patch(const struct window *w, const float *channel, const int64_t o[3],
+                         float *to)
+{
+    int64_t first[2], end[2], row = w->kernel[2], slice = w->kernel[1] * row;
+    window_inside(w, 0, o[0], &first[0], &end[0]);
+    window_inside(w, 1, o[1], &first[1], &end[1]);
+    int64_t z = o[0] * w->stride[0] - w->pad_begin[0], y = o[1] * w->stride[1] - w->pad_begin[1];
+    to = clear_rows(to, first[0] * slice);
+    for (int64_t kz = first[0]; kz < end[0]; kz++) {
+        to = clear_rows(to, first[1] * row);
+        for (int64_t ky = first[1]; ky < end[1]; ky++) {
+            int64_t line = (z + kz * w->dilation[0]) * w->in[1] + y + ky * w->dilation[1];
+            to = copy_row(w, channel + line * w->in[2], o[2], to);
+        }
+        to = clear_rows(to, (w->kernel[1] - end[1]) * row);
+    }
+    return clear_rows(to, (w->kernel[0] - end[0]) * slice);
+}
+
+static void copy_patches(const struct convolution *c, const float *in, int64_t first, int64_t n,
+                         float *to)
+{
+    const struct window *w = &c->window;
+    int64_t n_in = window_product(w->in);
+    for (int64_t i = first; i < first + n; i++) {
+        int64_t o[3] = {i / (w->out[1] * w->out[2]), i / w->out[2] % w->out[1], i % w->out[2]};
+        for (int64_t channel = 0; channel < c->c_in; channel++)
+            to = copy_patch(w, in + channel * n_in, o, to);
+    }
+}
+
+void convolution_by_gemm(const struct convolution *c, gemm_f32_fn *gemm, int64_t n_patches,
+                         const float *in, const float *weights, float *out, float *patches)
+{
+    size_t n_terms = (size_t)(c->c_in * window_product(c->window.kernel));
+    size_t n_out = (size_t)window_product(c->window.out);
+    struct gemm_f32 product = {
+        .m = (size_t)c->c_out,
+        .n = n_out,
+        .k = n_terms,
+        .a = weights,
+        .lda = n_terms,
+        .b = in,
+        .ldb = n_out,
+        .c = out,
+        .ldc = n_out,
+    };
+    if (n_patches == 0) {
+        gemm(&product);
+        return;
+    }
+    product.b = patches;
+    product.ldb = n_terms;
+    product.b_transposed = true;
+    for (size_t first = 0; first < n_out; first += (size_t)n_patches) {
+        size_t rest = n_out - first;
+        product.n = rest < (size_t)n_patches ? rest : (size_t)n_patches;
+        product.c = out + first;
+        copy_patches(c, in, (int64_t)first, (int64_t)product.n, patches);
+        gemm(&product);
+    }
+}

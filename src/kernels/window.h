@@ -1,0 +1,35 @@
+/* A window that slides over up to three spatial dimensions: what convolutions and poolings share.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_WINDOW_H
+#define IRRUN_KERNELS_WINDOW_H
+
+#include <stdint.h>
+
+/* Outermost first; fewer dimensions stand at the end, after dimensions of 1. Output position o with kernel
+ * element k looks at input position o * stride - pad_begin + k * dilation. */
+struct window {
+    int64_t in[3], out[3], kernel[3], stride[3], dilation[3];
+    int64_t pad_begin[3], pad_end[3];
+};
+
+/* Elements of a channel of the input, of the output, and of the kernel. */
+static inline int64_t window_product(const int64_t dims[3])
+{
+    return dims[0] * dims[1] * dims[2];
+}
+
+/* The kernel elements [first, end) along dimension d that lie inside the input for output position o. */
+static inline void window_inside(const struct window *window, int d, int64_t o, int64_t *first,
+                                 int64_t *end)
+{
+    int64_t at = o * window->stride[d] - window->pad_begin[d], step = window->dilation[d];
+    int64_t room = window->in[d] - at;
+    *first = at < 0 ? (-at + step - 1) / step : 0;
+    *end = room <= 0 ? 0 : (room + step - 1) / step;
+    if (*end > window->kernel[d])
+        *end = window->kernel[d];
+    if (*first > *end)
+        *first = *end;
+}
+
+#endif

@@ -1,0 +1,128 @@
+/* Convolution-1 and GroupConvolution-1 over one to three spatial dimensions.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/checked.h"
+#include "kernels/convolution.h"
+#include "ops/window.h"
+
+enum { DATA, FILTERS };
+
+struct convolution_attrs {
+    struct window_attrs window;
+};
+
+struct convolution_state {
+    struct convolution convolution; /* of one group */
+    int64_t n_batches, n_groups;
+    int64_t n_patches; /* at a time; 0 and -1 as convolution_n_patches says */
+    gemm_f32_fn *gemm; /* NULL: the direct loops */
+    convolution_fn *direct;
+};
+
+static const struct attr_def attr_table[] = {
+    WINDOW_ATTRS(struct convolution_attrs),
+    ATTR_NAMED(struct convolution_attrs, window.dilations, "dilations", NULL),
+    ATTR_END,
+};
+
+static const struct op_input_def inputs[] = {
+    {"data", .types = TYPES_NUMBER, .same = 1},
+    {"filters", .types = TYPES_NUMBER, .same = 1},
+    {NULL},
+};
+
+/* family is the number of dimensions of the filters before c_out: 1 for the groups. */
+static bool infer(struct infer *infer)
+{
+    uint32_t n_leading = *(const uint32_t *)infer->op->def->family;
+    const struct irrun_shape *data = &infer->in[DATA]->shape, *filters = &infer->in[FILTERS]->shape;
+    struct convolution_state *state = infer->state;
+    struct convolution *convolution = &state->convolution;
+    if (data->rank < 3 || data->rank > 5)
+        return infer_fail_input(infer, DATA,
+                                "3 to 5 dimensions: batch, channels, 1 to 3 spatial ones");
+    if (filters->rank != data->rank + n_leading)
+        return infer_fail_input(infer, FILTERS, "%u dimensions", data->rank + n_leading);
+    state->n_batches = data->dims[0];
+    state->n_groups = n_leading ? filters->dims[0] : 1;
+    convolution->c_out = filters->dims[n_leading];
+    convolution->c_in = filters->dims[n_leading + 1];
+    int64_t c_in, c_out;
+    if (!checked_mul_i64(convolution->c_in, state->n_groups, &c_in) || c_in != data->dims[1]) {
+        infer_fail_input(infer, FILTERS, "filters for %lld input channels",
+                         (long long)data->dims[1]);
+        return infer_hint_input(infer, DATA);
+    }
+    uint32_t rank = data->rank - 2;
+    if (!infer_window(infer, &((const struct convolution_attrs *)infer->attrs)->window, rank,
+                      data->dims + 2, filters->dims + n_leading + 2, &convolution->window))
+        return false;
+    if (!checked_mul_i64(convolution->c_out, state->n_groups, &c_out))
+        return infer_fail(infer, "the output has too many channels");
+    struct irrun_shape out = {.rank = data->rank, .dims = {state->n_batches, c_out}};
+    for (uint32_t i = 0; i < rank; i++)
+        out.dims[2 + i] = convolution->window.out[3 - rank + i];
+    return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    struct convolution_state *state = prepare->state;
+    const struct convolution *convolution = &state->convolution;
+    int64_t n_terms = convolution->c_in * window_product(convolution->window.kernel);
+    state->direct = convolution_direct(prepare->in[DATA]->dtype);
+    state->n_patches = convolution_n_patches(convolution);
+    if (prepare->in[DATA]->dtype != IRRUN_F32 || state->n_patches < 0)
+        return true;
+    int64_t n = state->n_patches ? state->n_patches : window_product(convolution->window.out);
+    state->gemm =
+        kernels_gemm_f32(prepare->kernels, (size_t)convolution->c_out, (size_t)n, (size_t)n_terms);
+    prepare->scratch_bytes = (size_t)(state->n_patches * n_terms) * sizeof(float);
+    return true;
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct convolution_state *state = step->state;
+    const struct convolution *c = &state->convolution;
+    size_t size = dtype_size(step->in[DATA]->dtype);
+    size_t in_bytes = (size_t)(c->c_in * window_product(c->window.in)) * size;
+    size_t out_bytes = (size_t)(c->c_out * window_product(c->window.out)) * size;
+    size_t filter_bytes = (size_t)(c->c_out * c->c_in * window_product(c->window.kernel)) * size;
+    const char *in = step->in[DATA]->data;
+    char *out = step->out[0]->data;
+    if (shape_n_elements(&step->out[0]->shape) == 0)
+        return true;
+    for (int64_t batch = 0; batch < state->n_batches; batch++) {
+        const char *filters = step->in[FILTERS]->data;
+        for (int64_t group = 0; group < state->n_groups; group++) {
+            if (state->gemm)
+                convolution_by_gemm(c, state->gemm, state->n_patches, (const void *)in,
+                                    (const void *)filters, (void *)out, step->scratch);
+            else
+                state->direct(c, in, filters, out);
+            in += in_bytes;
+            out += out_bytes;
+            filters += filter_bytes;
+        }
+    }
+    return true;
+}
+
+#define CONVOLUTION_OP(object, type_, n_leading)                                                   \
+    const struct op_def object = {                                                                 \
+        .type = type_,                                                                             \
+        .opset = 1,                                                                                \
+        .inputs = inputs,                                                                          \
+        .n_outputs = 1,                                                                            \
+        .attrs = attr_table,                                                                       \
+        .attrs_size = sizeof(struct convolution_attrs),                                            \
+        .state_size = sizeof(struct convolution_state),                                            \
+        .family = &(const uint32_t){n_leading},                                                    \
+        .infer = infer,                                                                            \
+        .prepare = prepare,                                                                        \
+        .run = run,                                                                                \
+    }
+
+CONVOLUTION_OP(op_convolution, "Convolution", 0);
+CONVOLUTION_OP(op_group_convolution, "GroupConvolution", 1);

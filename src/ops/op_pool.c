@@ -1,0 +1,167 @@
+/* MaxPool-1, -8, -14 and AvgPool-1, -14, -16 over one to three spatial dimensions.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/pool.h"
+#include "ops/window.h"
+
+struct pool_attrs {
+    struct window_attrs window;
+    int64_t axis; /* the indices of MaxPool count from this dimension on */
+    enum irrun_dtype index_element_type;
+    bool exclude_pad;
+};
+
+struct pool_state {
+    struct window window; /* of one channel */
+    int64_t n_channels;   /* of all batches */
+    int64_t n_indexed;    /* places are taken modulo this */
+    max_pool_fn *max;
+    avg_pool_fn *avg;
+};
+
+#define POOL_ATTRS                                                                                 \
+    WINDOW_ATTRS(struct pool_attrs), ATTR_NAMED(struct pool_attrs, window.kernel, "kernel", NULL), \
+    {                                                                                              \
+        .name = "rounding_type", .kind = ATTR_KIND_CHOICE,                                         \
+        .offset = offsetof(struct pool_attrs, window.rounding_type), .default_text = "floor",      \
+        .choices = "floor|ceil|ceil_torch",                                                        \
+    }
+#define DILATIONS ATTR_NAMED(struct pool_attrs, window.dilations, "dilations", "")
+
+static const struct attr_def max_v1_attrs[] = {POOL_ATTRS, ATTR_END};
+static const struct attr_def max_v8_attrs[] = {
+    POOL_ATTRS,
+    DILATIONS,
+    ATTR(struct pool_attrs, axis, "0"),
+    ATTR(struct pool_attrs, index_element_type, "i64"),
+    ATTR_END,
+};
+static const struct attr_def avg_v1_attrs[] = {
+    POOL_ATTRS,
+    ATTR_NAMED(struct pool_attrs, exclude_pad, "exclude-pad", NULL),
+    ATTR_END,
+};
+static const struct attr_def avg_v16_attrs[] = {
+    POOL_ATTRS,
+    DILATIONS,
+    ATTR_NAMED(struct pool_attrs, exclude_pad, "exclude-pad", NULL),
+    ATTR_END,
+};
+
+static const struct op_input_def numbers[] = {{"data", .types = TYPES_NUMBER}, {NULL}};
+static const struct op_input_def floats[] = {{"data", .types = TYPES_FLOAT}, {NULL}};
+
+static bool infer_pool(struct infer *infer)
+{
+    const struct pool_attrs *attrs = infer->attrs;
+    struct pool_state *state = infer->state;
+    const struct irrun_shape *data = &infer->in[0]->shape;
+    if (data->rank < 3 || data->rank > 5)
+        return infer_fail_input(infer, 0,
+                                "3 to 5 dimensions: batch, channels, 1 to 3 spatial ones");
+    uint32_t rank = data->rank - 2;
+    if (attrs->window.kernel.n != rank)
+        return infer_fail(infer, "kernel has %u numbers, expected %u", attrs->window.kernel.n,
+                          rank);
+    if (!infer_window(infer, &attrs->window, rank, data->dims + 2, attrs->window.kernel.items,
+                      &state->window))
+        return false;
+    state->n_channels = shape_product(data, 0, 2);
+    struct irrun_shape out = *data;
+    for (uint32_t i = 0; i < rank; i++)
+        out.dims[2 + i] = state->window.out[3 - rank + i];
+    return infer_output(infer, 0, infer->in[0]->dtype, &out);
+}
+
+static bool infer_max_v8(struct infer *infer)
+{
+    const struct pool_attrs *attrs = infer->attrs;
+    struct pool_state *state = infer->state;
+    const struct irrun_shape *data = &infer->in[0]->shape;
+    uint32_t axis = 0;
+    if (!infer_pool(infer) || !infer_axis(infer, attrs->axis, data->rank, &axis))
+        return false;
+    state->n_indexed = shape_product(data, axis, data->rank);
+    if (attrs->index_element_type != IRRUN_I64 && attrs->index_element_type != IRRUN_I32)
+        return infer_fail(infer, "index_element_type is %s, expected i64 or i32",
+                          irrun_dtype_name(attrs->index_element_type));
+    return infer->n_outputs < 2 ||
+           infer_output(infer, 1, attrs->index_element_type, &infer->out[0].shape);
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    struct pool_state *state = prepare->state;
+    state->max = max_pool_scalar(prepare->in[0]->dtype);
+    state->avg = avg_pool_scalar(prepare->in[0]->dtype);
+    if (prepare->n_outputs > 1)
+        prepare->scratch_bytes = (size_t)window_product(state->window.out) * sizeof(int64_t);
+    return true;
+}
+
+/* Turns places in a channel into places from dimension `axis` on. */
+static void write_places(const struct pool_state *state, int64_t channel, int64_t *places,
+                         struct irrun_tensor *out)
+{
+    int64_t n_in = window_product(state->window.in), n_out = window_product(state->window.out);
+    for (int64_t i = 0; i < n_out; i++)
+        places[i] = (channel * n_in + places[i]) % state->n_indexed;
+    char *to = (char *)out->data + (size_t)(channel * n_out) * dtype_size(out->dtype);
+    convert_elements(IRRUN_I64, places, out->dtype, to, (size_t)n_out);
+}
+
+static bool run_max(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct pool_state *state = step->state;
+    size_t size = dtype_size(step->in[0]->dtype);
+    int64_t n_in = window_product(state->window.in), n_out = window_product(state->window.out);
+    int64_t *places = step->n_outputs > 1 ? step->scratch : NULL;
+    for (int64_t i = 0; i < state->n_channels && n_out > 0; i++) {
+        state->max(&state->window, (const char *)step->in[0]->data + (size_t)(i * n_in) * size,
+                   (char *)step->out[0]->data + (size_t)(i * n_out) * size, places);
+        if (places)
+            write_places(state, i, places, step->out[1]);
+    }
+    return true;
+}
+
+static bool run_avg(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct pool_state *state = step->state;
+    bool exclude_pad = ((const struct pool_attrs *)step->op->attrs)->exclude_pad;
+    size_t size = dtype_size(step->in[0]->dtype);
+    int64_t n_in = window_product(state->window.in), n_out = window_product(state->window.out);
+    for (int64_t i = 0; i < state->n_channels && n_out > 0; i++)
+        state->avg(&state->window, exclude_pad,
+                   (const char *)step->in[0]->data + (size_t)(i * n_in) * size,
+                   (char *)step->out[0]->data + (size_t)(i * n_out) * size);
+    return true;
+}
+
+#define POOL_OP(object, type_, opset_, opset_last_, inputs_, attrs_, infer_, run_, ...)            \
+    const struct op_def object = {.type = type_,                                                   \
+                                  .opset = opset_,                                                 \
+                                  .opset_last = opset_last_,                                       \
+                                  .inputs = inputs_,                                               \
+                                  .attrs = attrs_,                                                 \
+                                  .attrs_size = sizeof(struct pool_attrs),                         \
+                                  .state_size = sizeof(struct pool_state),                         \
+                                  .infer = infer_,                                                 \
+                                  .prepare = prepare,                                              \
+                                  .run = run_,                                                     \
+                                  __VA_ARGS__}
+#define WITH_PLACES .n_outputs = 2, .n_outputs_min = 1
+
+POOL_OP(op_max_pool_v1, "MaxPool", 1, 7, numbers, max_v1_attrs, infer_pool, run_max,
+        .n_outputs = 1);
+POOL_OP(op_max_pool_v8, "MaxPool", 8, 13, numbers, max_v8_attrs, infer_max_v8, run_max,
+        WITH_PLACES);
+POOL_OP(op_max_pool_v14, "MaxPool", 14, 0, numbers, max_v8_attrs, infer_max_v8, run_max,
+        WITH_PLACES);
+POOL_OP(op_avg_pool_v1, "AvgPool", 1, 13, floats, avg_v1_attrs, infer_pool, run_avg,
+        .n_outputs = 1);
+POOL_OP(op_avg_pool_v14, "AvgPool", 14, 15, floats, avg_v1_attrs, infer_pool, run_avg,
+        .n_outputs = 1);
+POOL_OP(op_avg_pool_v16, "AvgPool", 16, 0, floats, avg_v16_attrs, infer_pool, run_avg,
+        .n_outputs = 1);

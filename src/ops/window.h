@@ -1,0 +1,39 @@
+/* The attributes of sliding windows, and their geometry: shared by convolutions and poolings.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_OPS_WINDOW_H
+#define IRRUN_OPS_WINDOW_H
+
+#include "kernels/window.h"
+#include "ops/op.h"
+
+enum auto_pad {
+    AUTO_PAD_EXPLICIT,
+    AUTO_PAD_NOTSET,
+    AUTO_PAD_SAME_UPPER,
+    AUTO_PAD_SAME_LOWER,
+    AUTO_PAD_VALID
+};
+enum rounding { ROUNDING_FLOOR, ROUNDING_CEIL, ROUNDING_CEIL_TORCH };
+
+/* An op's attributes begin with this; what it lacks stays zero. */
+struct window_attrs {
+    struct i64_list strides, dilations, pads_begin, pads_end; /* dilations: none = all 1 */
+    struct i64_list kernel;                                   /* of poolings */
+    int auto_pad, rounding_type;
+};
+
+#define WINDOW_ATTRS(type)                                                                         \
+    ATTR_NAMED(type, window.strides, "strides", NULL),                                             \
+        ATTR_NAMED(type, window.pads_begin, "pads_begin", NULL),                                   \
+        ATTR_NAMED(type, window.pads_end, "pads_end", NULL),                                       \
+    {                                                                                              \
+        .name = "auto_pad", .kind = ATTR_KIND_CHOICE, .offset = offsetof(type, window.auto_pad),   \
+        .default_text = "explicit", .choices = "explicit|notset|same_upper|same_lower|valid",      \
+    }
+
+/* Works out the window over the `rank` (1 to 3) spatial dimensions `in` for a kernel of these
+ * dimensions. */
+bool infer_window(struct infer *infer, const struct window_attrs *attrs, uint32_t rank,
+                  const int64_t *in, const int64_t *kernel, struct window *window);
+
+#endif
