@@ -100,10 +100,20 @@ struct irrun_session;
 
 enum irrun_gemm { IRRUN_GEMM_AUTO, IRRUN_GEMM_PLAIN, IRRUN_GEMM_CBLAS };
 
+/* Vector instructions, each level with all below it. */
+enum irrun_simd {
+    IRRUN_SIMD_AUTO, /* the highest level that the CPU has */
+    IRRUN_SIMD_SCALAR,
+    IRRUN_SIMD_SSE41,
+    IRRUN_SIMD_AVX2,  /* with FMA and F16C */
+    IRRUN_SIMD_AVX512 /* F, BW, VL and DQ */
+};
+
 /* Set to zero for the defaults. */
 struct irrun_options {
     const char *weights_path; /* NULL: the model's path with its ending replaced by .bin */
     enum irrun_gemm gemm;     /* who multiplies */
+    enum irrun_simd simd;     /* the highest level to use; IRRUN_USAGE if CPU or build lack it */
     bool keep_ops;            /* run the ops one by one as written: no fusing, no replacing */
     bool is_dry;              /* read no weights: for a look at the model only */
 };
@@ -205,6 +215,7 @@ void irrun_model_describe(const struct irrun_model *model, struct irrun_model_in
 /* What a session uses, once it is planned. */
 struct irrun_session_info {
     const char *gemm;            /* who multiplies: "plain", "cblas" or "auto" */
+    const char *simd;            /* the level in use: "scalar", "sse4.1", "avx2", "avx512" */
     size_t n_steps;              /* ops that run in every iteration */
     size_t weights_mapped_bytes; /* of the .bin */
     size_t weights_packed_bytes; /* copies made for the kernels */
@@ -224,6 +235,18 @@ struct irrun_supported_op {
 size_t irrun_n_supported_ops(void);
 bool irrun_supported_op(size_t index, struct irrun_supported_op *op); /* false: no such index */
 
+/* A family of kernels and the variants of it. */
+struct irrun_kernel {
+    const char *family;   /* "select_x32" */
+    uint32_t built;       /* bit 1 << level (enum irrun_simd) for each variant that was built */
+    enum irrun_simd used; /* the variant that simd leads to; IRRUN_SIMD_AUTO if to none */
+};
+
+size_t irrun_n_kernels(void);
+/* False: no such index, or, with *err, a level that CPU or build lack. */
+bool irrun_kernel(size_t index, enum irrun_simd simd, struct irrun_kernel *kernel,
+                  struct irrun_error *err);
+
 struct irrun_build {
     const char *compiler; /* "gcc 12.2.0" */
     const char *blas;     /* the library behind CBLAS as far as it says: "reference", "OpenBLAS …" */
@@ -233,6 +256,7 @@ struct irrun_build {
 const struct irrun_build *irrun_build(void);
 
 const char *irrun_dtype_name(enum irrun_dtype dtype); /* as in the IR: "f32", "boolean" */
+const char *irrun_simd_name(enum irrun_simd simd);    /* "auto", "scalar", "sse4.1", … */
 const char *irrun_version(void);
 
 #endif

@@ -12,6 +12,7 @@
 #include "ir/weights.h"
 #include "ir/xml_reader.h"
 #include "kernels/blas_identity.h"
+#include "kernels/cpu.h"
 #include "ops/op.h"
 #include "plan/model.h"
 #include "plan/toposort.h"
@@ -77,7 +78,8 @@ static bool load(struct irrun_model *model, const char *xml_path,
     model->model.graph = ir->graph;
     model->model.arena = arena;
     model->model.keeps_ops = options->keep_ops;
-    kernels_choose(&model->model.kernels, options->gemm);
+    if (!kernels_choose(&model->model.kernels, options->gemm, options->simd, err))
+        return false;
     if (!toposort(ir->graph, arena, err) || !check(model, options->is_dry, err))
         return false;
     model->is_prepared = model_prepare(&model->model, options->is_dry, err);
@@ -253,6 +255,7 @@ void irrun_session_describe(const struct irrun_session *session, struct irrun_se
     const struct plan *plan = session->session->root->plan;
     *info = (struct irrun_session_info){
         .gemm = kernels_gemm_name(model->model.kernels.gemm),
+        .simd = simd_name(model->model.kernels.simd),
         .n_steps = plan ? plan->n_main_steps : 0,
         .weights_mapped_bytes = model->ir.weights.size_bytes,
         .weights_packed_bytes = model->model.packed_bytes,
@@ -282,6 +285,29 @@ bool irrun_supported_op(size_t index, struct irrun_supported_op *op)
     return true;
 }
 
+size_t irrun_n_kernels(void)
+{
+    return n_kernel_families;
+}
+
+bool irrun_kernel(size_t index, enum irrun_simd simd, struct irrun_kernel *kernel,
+                  struct irrun_error *err)
+{
+    enum irrun_simd level;
+    error_clear(err);
+    if (index >= n_kernel_families || !kernels_level(simd, &level, err))
+        return false;
+    *kernel = (struct irrun_kernel){.family = kernel_families[index]};
+    for (size_t i = 0; i < n_kernel_rows; i++) {
+        if (strcmp(kernel_rows[i].family, kernel->family) != 0)
+            continue;
+        kernel->built |= 1U << kernel_rows[i].simd;
+        if (kernel_rows[i].simd <= level)
+            kernel->used = kernel_rows[i].simd;
+    }
+    return true;
+}
+
 const struct irrun_build *irrun_build(void)
 {
     static char blas[128];
@@ -294,6 +320,11 @@ const struct irrun_build *irrun_build(void)
     build.blas = blas_identity(blas, sizeof blas);
     build.expat = xml_library_version();
     return &build;
+}
+
+const char *irrun_simd_name(enum irrun_simd simd)
+{
+    return simd_name(simd);
 }
 
 const char *irrun_version(void)

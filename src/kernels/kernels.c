@@ -5,11 +5,6 @@
 /* From this many multiplications on, --gemm=auto takes CBLAS. */
 #define CBLAS_FROM (1u << 18)
 
-void kernels_choose(struct kernels *kernels, enum irrun_gemm gemm)
-{
-    kernels->gemm = gemm;
-}
-
 static bool takes_cblas(const struct kernels *kernels, size_t m, size_t n, size_t k)
 {
     if (kernels->gemm != IRRUN_GEMM_AUTO)

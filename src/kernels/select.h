@@ -20,9 +20,4 @@ struct select_run {
 
 typedef void select_fn(const struct select_run *run);
 
-void select_x8_scalar(const struct select_run *run);
-void select_x16_scalar(const struct select_run *run);
-void select_x32_scalar(const struct select_run *run);
-void select_x64_scalar(const struct select_run *run);
-
 #endif

@@ -1,6 +1,6 @@
 /* Select in plain C: the specification of every other variant.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/select.h"
+#include "kernels/kernels.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -78,10 +78,11 @@ static bool select_prepare(struct prepare *prepare)
     struct select_state *state = prepare->state;
 
     state->width = dtype_size(prepare->out[0]->dtype);
-    state->select = state->width == 1   ? select_x8_scalar
-                    : state->width == 2 ? select_x16_scalar
-                    : state->width == 4 ? select_x32_scalar
-                                        : select_x64_scalar;
+    const struct kernels *kernels = prepare->kernels;
+    state->select = state->width == 1   ? kernels->select_x8
+                    : state->width == 2 ? kernels->select_x16
+                    : state->width == 4 ? kernels->select_x32
+                                        : kernels->select_x64;
     return true;
 }
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "kernels/select.h"
+#include "kernels/kernels.h"
 
 enum { MAX_N = 70, MAX_BYTES = (MAX_N + 2) * 8, POISON = 0xA5 };
 
