@@ -15,6 +15,7 @@ import pkgutil
 import shutil
 import sys
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import cases  # noqa: E402
 from cases import common, confirm  # noqa: E402

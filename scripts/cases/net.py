@@ -127,13 +127,14 @@ class Net:
         return port.named(name)
 
     def const(self, values, dtype=None, shape=None, name=None):
-        """values: anything NumPy takes, or bytes (then dtype and shape must be given)."""
+        """values: an array keeps its type, lists of floats are f32; or bytes (then dtype and shape must be given)."""
         if isinstance(values, bytes):
             raw = values
         else:
+            is_array = isinstance(values, (np.ndarray, np.generic))
             values = np.asarray(values)
             if dtype is None:
-                dtype = type_of(values.astype(np.float32) if values.dtype == np.float64 else values)
+                dtype = "f32" if values.dtype == np.float64 and not is_array else type_of(values)
             shape = list(values.shape) if shape is None else shape
             raw = pack_bytes(values, dtype)
         if not raw and not self.data:
