@@ -41,6 +41,27 @@ static void print_supported_ops(void)
     }
 }
 
+/* ---- --list-kernels --------------------------------------------------------------------------- */
+
+static bool print_kernels(enum irrun_simd simd, struct irrun_error *err)
+{
+    struct irrun_kernel kernel;
+    for (size_t i = 0; i < irrun_n_kernels(); i++) {
+        if (!irrun_kernel(i, simd, &kernel, err))
+            return false;
+        printf("%s\t", kernel.family);
+        const char *separator = "";
+        for (int level = IRRUN_SIMD_SCALAR; level <= IRRUN_SIMD_AVX512; level++) {
+            if (!(kernel.built >> level & 1U))
+                continue;
+            printf("%s%s", separator, irrun_simd_name((enum irrun_simd)level));
+            separator = " ";
+        }
+        printf("\t%s\n", kernel.used == IRRUN_SIMD_AUTO ? "-" : irrun_simd_name(kernel.used));
+    }
+    return true;
+}
+
 /* ---- --inspect -------------------------------------------------------------------------------- */
 
 static void print_port(const struct irrun_port *port)
@@ -104,6 +125,7 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
 {
     const struct irrun_options how = {.weights_path = options->weights_path,
                                       .gemm = options->gemm,
+                                      .simd = options->simd,
                                       .is_dry = options->action == ACTION_INSPECT};
     struct irrun_model *model;
     double start_s = stats_now_s();
@@ -136,6 +158,8 @@ bool do_action(const struct options *options, struct irrun_error *err)
     case ACTION_SUPPORTED_OPS:
         print_supported_ops();
         return true;
+    case ACTION_LIST_KERNELS:
+        return print_kernels(options->simd, err);
     default:
         return do_model_action(options, err);
     }

@@ -233,6 +233,18 @@ bool option_set_gemm(struct options *options, const char *value, struct irrun_er
     return true;
 }
 
+bool option_set_simd(struct options *options, const char *value, struct irrun_error *err)
+{
+    const char *words[IRRUN_SIMD_AVX512 + 1];
+    size_t index;
+    for (int simd = IRRUN_SIMD_AUTO; simd <= IRRUN_SIMD_AVX512; simd++)
+        words[simd] = irrun_simd_name((enum irrun_simd)simd);
+    if (!choose_word("simd", value, words, sizeof words / sizeof words[0], &index, err))
+        return false;
+    options->simd = (enum irrun_simd)index;
+    return true;
+}
+
 /* ---- Outputs and checks ------------------------------------------------------------------------ */
 
 bool option_set_output(struct options *options, const char *value, struct irrun_error *err)
@@ -325,6 +337,12 @@ bool option_set_supported_ops(struct options *options, const char *value, struct
 {
     return accept_text("supported-ops", value, err) &&
            set_action(options, ACTION_SUPPORTED_OPS, "supported-ops", err);
+}
+
+bool option_set_list_kernels(struct options *options, const char *value, struct irrun_error *err)
+{
+    (void)value;
+    return set_action(options, ACTION_LIST_KERNELS, "list-kernels", err);
 }
 
 bool option_set_quiet(struct options *options, const char *value, struct irrun_error *err)

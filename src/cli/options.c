@@ -4,6 +4,7 @@
 #include "cli/options.h"
 
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -81,21 +82,18 @@ static bool fail_abbreviation(struct parser *parser, const char *word, size_t le
 static bool fail_unknown(struct parser *parser, const char *word)
 {
     struct irrun_error *err = parser->err;
-    if (strncmp(word, "--", 2) != 0) {
-        fail(err, IRRUN_USAGE, "there is no option '-%c'", optopt);
-        const char *near = nearest_option(word + 1);
-        return near ? fail_hint(err, "did you mean --%s?", near) : false;
-    }
-    size_t length = strcspn(word, "=");
-    for (size_t i = 0; i < N_OPTIONS; i++) {
+    bool is_long = strncmp(word, "--", 2) == 0;
+    size_t length = strcspn(word, "="), n_dashes = is_long ? 2 : 1;
+    for (size_t i = 0; i < N_OPTIONS && is_long; i++) {
         if (strncmp(option_rows[i].name, word + 2, length - 2) == 0)
             return fail_abbreviation(parser, word, length);
     }
+    if (is_long)
+        fail(err, IRRUN_USAGE, "there is no option '%.*s'", (int)length, word);
+    else
+        fail(err, IRRUN_USAGE, "there is no option '-%c'", optopt);
     char name[64];
-    size_t n_kept = length - 2 < sizeof name ? length - 2 : sizeof name - 1;
-    memcpy(name, word + 2, n_kept);
-    name[n_kept] = '\0';
-    fail(err, IRRUN_USAGE, "there is no option '%.*s'", (int)length, word);
+    snprintf(name, sizeof name, "%.*s", (int)(length - n_dashes), word + n_dashes);
     const char *near = nearest_option(name);
     return near ? fail_hint(err, "did you mean --%s?", near)
                 : fail_hint(err, "irrun --help=all lists them");
@@ -130,16 +128,21 @@ static bool apply(struct parser *parser, enum option_id id, const char *value)
     return row->set(parser->options, value, parser->err);
 }
 
-/* The word getopt took its last long option from. */
-static const char *last_word(char **argv)
+/* The word getopt took its last option from. In the middle of a cluster of letters optind has not moved on
+ * yet. */
+static const char *last_word(char **argv, int result)
 {
-    return optind >= 2 && optarg && optarg == argv[optind - 1] ? argv[optind - 2]
-                                                               : argv[optind - 1];
+    bool is_letter = result == '?' && optopt > 0 && optopt < LONG_BASE;
+    const char *next = argv[optind];
+    if (is_letter && next && next[0] == '-' && next[1] != '-' && strchr(next, optopt))
+        return next;
+    bool is_argument = optind >= 2 && optarg && optarg == argv[optind - 1];
+    return argv[optind - 1 - is_argument];
 }
 
 static bool take_option(struct parser *parser, int result)
 {
-    const char *word = last_word(parser->argv);
+    const char *word = last_word(parser->argv, result);
     if (result == '?' || result == ':') {
         if (strncmp(word, "--", 2) == 0 && optopt >= LONG_BASE &&
             !is_spelled_out(word, option_rows[optopt - LONG_BASE].name))
@@ -224,11 +227,18 @@ static bool take_operands(struct parser *parser, int n, char **words)
 /* The command line wins over the environment. */
 static bool take_environment(struct parser *parser)
 {
-    const char *gemm = getenv("IRRUN_GEMM");
-    if (!gemm || *gemm == '\0' || parser->seen[OPTION_ID_gemm])
-        return true;
-    return option_set_gemm(parser->options, gemm, parser->err) ||
-           fail_more(parser->err, " (from the environment: IRRUN_GEMM)");
+    static const struct {
+        const char *name;
+        enum option_id id;
+    } variables[] = {{"IRRUN_GEMM", OPTION_ID_gemm}, {"IRRUN_SIMD", OPTION_ID_simd}};
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        const char *value = getenv(variables[i].name);
+        enum option_id id = variables[i].id;
+        if (value && *value != '\0' && !parser->seen[id] &&
+            !option_rows[id].set(parser->options, value, parser->err))
+            return fail_more(parser->err, " (from the environment: %s)", variables[i].name);
+    }
+    return true;
 }
 
 /* Only one thing can read standard input. */

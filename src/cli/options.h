@@ -51,6 +51,7 @@ enum action {
     ACTION_CHECK,
     ACTION_INSPECT,
     ACTION_SUPPORTED_OPS,
+    ACTION_LIST_KERNELS,
     ACTION_HELP,
     ACTION_HELP_ALL,
     ACTION_VERSION
@@ -136,6 +137,7 @@ struct options {
     struct reset_policy reset;
     bool is_reset_given;
     enum irrun_gemm gemm;
+    enum irrun_simd simd;
 
     struct binding_list outputs, expected;
     struct tolerance_list atols, rtols;

@@ -112,6 +112,7 @@ void stats_print(FILE *out, const struct stats *stats, const struct options *opt
     if (irrun_model_n_variables(model) > 0)
         fprintf(out, "%-18s %" PRIu64 " (--reset=%s)\n", "resets", stats->n_resets,
                 options->reset.text);
+    fprintf(out, "%-18s %s\n", "simd", info.simd);
     fprintf(out, "%-18s %s (BLAS: %s)\n", "gemm", info.gemm, irrun_build()->blas);
     print_bytes(out, "weights mapped", (double)info.weights_mapped_bytes);
     print_bytes(out, "weights packed", (double)info.weights_packed_bytes);

@@ -1,0 +1,78 @@
+#!/usr/bin/env bats
+# Which variant of a kernel runs: --simd, $IRRUN_SIMD, --list-kernels, --stats.
+# SPDX-License-Identifier: Apache-2.0
+
+load common
+
+setup() {
+    common_setup
+    unset IRRUN_SIMD
+}
+
+levels=(scalar sse4.1 avx2 avx512)
+
+# The levels that this machine has: without the option the last of them is in use.
+levels_here() {
+    local level
+    for level in "${levels[@]}"; do
+        irrun --list-kernels --simd="$level" >/dev/null 2>&1 && echo "$level"
+    done
+    return 0
+}
+
+@test "every family is listed with its levels and the one in use" {
+    run_apart irrun --list-kernels
+    [ "$status" -eq 0 ]
+    [[ $output == *$'select_x32\tscalar'* ]]
+    [ -z "$(awk -F '\t' 'NF != 3' <<<"$output")" ]
+    # The one in use is one of those that were built.
+    [ -z "$(awk -F '\t' '$3 != "-" && index(" " $2 " ", " " $3 " ") == 0' <<<"$output")" ]
+}
+
+@test "--simd holds every family to the level" {
+    run_apart irrun --list-kernels --simd=scalar
+    [ "$status" -eq 0 ]
+    [ -z "$(awk -F '\t' '$3 != "scalar" && $3 != "-"' <<<"$output")" ]
+}
+
+@test "--stats says the level in use: the highest without the option" {
+    local level
+    for level in $(levels_here); do
+        run_apart irrun "$data/sum.xml" --random -o none: -s --simd="$level"
+        [ "$status" -eq 0 ]
+        grep -qx "simd  *$level" <<<"$stderr"
+    done
+    run_apart irrun "$data/sum.xml" --random -o none: -s
+    grep -qx "simd  *$level" <<<"$stderr"
+}
+
+@test "a level that the machine lacks is an error, not a silent fallback" {
+    local here level
+    here=$(levels_here)
+    [[ $here == scalar* ]]
+    for level in "${levels[@]}"; do
+        run_apart irrun "$data/sum.xml" --random -o none: --simd="$level"
+        if grep -qx "$level" <<<"$here"; then
+            [ "$status" -eq 0 ]
+        else
+            [ "$status" -eq 2 ]
+            [[ $stderr == *"lacks $level"*"the highest level here is"* ]]
+        fi
+    done
+}
+
+@test "the environment names a level, the command line has the last word" {
+    IRRUN_SIMD=scalar run_apart irrun "$data/sum.xml" --random -o none: -s
+    grep -qx 'simd  *scalar' <<<"$stderr"
+    IRRUN_SIMD=mmx run_apart irrun "$data/sum.xml" --random -o none:
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"IRRUN_SIMD"* ]]
+    IRRUN_SIMD=mmx run_apart irrun "$data/sum.xml" --random -o none: -s --simd=scalar
+    [ "$status" -eq 0 ]
+}
+
+@test "a word that is no level is refused with those there are" {
+    run_apart irrun "$data/sum.xml" --random --simd=sse41
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"auto, scalar, sse4.1, avx2, avx512"*"did you mean --simd=sse4.1?"* ]]
+}
