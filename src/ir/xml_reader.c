@@ -152,8 +152,15 @@ static bool fail_empty(struct xml_reader *xml)
     return fail_hint(xml->err, "copy it again");
 }
 
+/* What expat says of a file that ends too early. */
+static bool is_cut_short(enum XML_Error code)
+{
+    return code == XML_ERROR_NO_ELEMENTS || code == XML_ERROR_UNCLOSED_TOKEN ||
+           code == XML_ERROR_PARTIAL_CHAR || code == XML_ERROR_UNCLOSED_CDATA_SECTION;
+}
+
 /* The file is not well-formed. */
-static bool fail_form(struct xml_reader *xml, bool is_at_end)
+static bool fail_form(struct xml_reader *xml)
 {
     enum XML_Error code = XML_GetErrorCode(xml->parser);
     if (code == XML_ERROR_NO_MEMORY)
@@ -176,7 +183,7 @@ static bool fail_form(struct xml_reader *xml, bool is_at_end)
         return fail_hint(xml->err, "is </%s> missing? Copy the file again, or mend it",
                          xml->names + open->name);
     }
-    if (open && is_at_end) {
+    if (open && is_cut_short(code)) {
         fail_at(xml->err, IRRUN_DATA, place, "the file ends within <%s> of line %u, column %u",
                 xml->names + open->name, open->line, open->column);
         return fail_hint(xml->err, "the file is cut short: copy it again");
@@ -243,7 +250,7 @@ static bool feed(struct xml_reader *xml, int fd, size_t piece_bytes)
         if (xml->has_failed)
             return false;
         if (status != XML_STATUS_OK)
-            return fail_form(xml, is_last);
+            return fail_form(xml);
     }
     return true;
 }
