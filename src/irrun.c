@@ -25,7 +25,8 @@ struct irrun_model {
     struct ports inputs, outputs;
     struct irrun_variable *variables;
     struct model_facts facts;
-    struct irrun_error problem; /* of a model loaded for a look that cannot run; IRRUN_OK otherwise */
+    struct irrun_error
+        problem; /* of a model loaded for a look that cannot run; IRRUN_OK otherwise */
     bool is_prepared;
 };
 
@@ -48,9 +49,12 @@ static bool list_variables(struct irrun_model *model, struct irrun_error *err)
         const char *init = "zeros";
         if (read->n_inputs > 0)
             init = value_producer(decl->graph, op_input(decl->graph, read, 0))->name;
-        model->variables[i] = (struct irrun_variable){
-            .id = decl->id, .dtype = decl->dtype, .shape = decl->shape, .init = init,
-            .line = read->line, .column = read->column};
+        model->variables[i] = (struct irrun_variable){.id = decl->id,
+                                                      .dtype = decl->dtype,
+                                                      .shape = decl->shape,
+                                                      .init = init,
+                                                      .line = read->line,
+                                                      .column = read->column};
     }
     return true;
 }
@@ -84,8 +88,8 @@ static bool load(struct irrun_model *model, const char *xml_path,
         return false;
     model->is_prepared = model_prepare(&model->model, options->is_dry, err);
     return model->is_prepared && ports_of_inputs(ir->graph, arena, &model->inputs, err) &&
-           ports_of_outputs(ir->graph, arena, &model->outputs, err) &&
-           list_variables(model, err) && model_facts_collect(ir, &model->facts, err);
+           ports_of_outputs(ir->graph, arena, &model->outputs, err) && list_variables(model, err) &&
+           model_facts_collect(ir, &model->facts, err);
 }
 
 bool irrun_model_load(const char *xml_path, const struct irrun_options *options,
@@ -230,8 +234,7 @@ const struct irrun_tensor *irrun_session_output(const struct irrun_session *sess
     return session->session->root->outputs[index];
 }
 
-const struct irrun_tensor *irrun_session_variable(const struct irrun_session *session,
-                                                  size_t index)
+const struct irrun_tensor *irrun_session_variable(const struct irrun_session *session, size_t index)
 {
     const struct variable *variable = &session->session->variables.items[index];
     return variable->is_set ? &variable->value : NULL;

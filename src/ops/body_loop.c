@@ -20,8 +20,8 @@ static bool reserve(struct loop_buffer *buffer, enum irrun_dtype dtype,
     if (!tensor_size(dtype, shape, &size_bytes))
         return fail_memory(err, SIZE_MAX);
     if (!buffer->tensor.data || size_bytes > buffer->capacity_bytes) {
-        size_t wanted = size_bytes > 2 * buffer->capacity_bytes ? size_bytes
-                                                                : 2 * buffer->capacity_bytes;
+        size_t wanted =
+            size_bytes > 2 * buffer->capacity_bytes ? size_bytes : 2 * buffer->capacity_bytes;
         buffer->tensor.data = arena_alloc(arena, wanted, err);
         if (!buffer->tensor.data)
             return false;
@@ -74,9 +74,9 @@ static bool take_slice(const struct loop_param *param, struct irrun_tensor *whol
     shape.dims[param->axis] = param->part;
     if (shape_product(&whole->shape, 0, param->axis) == 1) {
         size_t row = (size_t)shape_product(&whole->shape, param->axis + 1, whole->shape.rank);
-        *in = (struct irrun_tensor){
-            whole->dtype, shape,
-            (unsigned char *)whole->data + (size_t)at * row * dtype_size(whole->dtype)};
+        *in = (struct irrun_tensor){whole->dtype, shape,
+                                    (unsigned char *)whole->data +
+                                        (size_t)at * row * dtype_size(whole->dtype)};
         return true;
     }
     if (!reserve(buffer, whole->dtype, &shape, arena, err))
@@ -220,8 +220,8 @@ static const struct irrun_tensor *last_value(const struct loop_state *state, uin
 
 /* ---- shapes ---- */
 
-static bool infer_body(struct infer *infer, struct loop_state *state,
-                       struct irrun_tensor *results, bool *is_known)
+static bool infer_body(struct infer *infer, struct loop_state *state, struct irrun_tensor *results,
+                       bool *is_known)
 {
     for (uint32_t k = 0; k < state->n_params; k++) {
         const struct loop_param *param = &state->params[k];
@@ -308,9 +308,8 @@ static bool run_to_infer(struct infer *infer, struct loop_state *state, bool sta
         struct loop_buffer *left = &state->left[k];
         if (state->outputs[k].is_concatenated && state->n_left > 0)
             continue;
-        const struct irrun_tensor *value = state->outputs[k].is_concatenated
-                                               ? NULL
-                                               : last_value(state, k, outer, state->n_left);
+        const struct irrun_tensor *value =
+            state->outputs[k].is_concatenated ? NULL : last_value(state, k, outer, state->n_left);
         const struct irrun_tensor *model = value ? value : &results[state->outputs[k].result];
         if (!reserve(left, body_dtype(model->dtype), &model->shape, arena, infer->err))
             return false;

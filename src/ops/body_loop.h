@@ -16,11 +16,12 @@ enum loop_source { LOOP_UNTIED, LOOP_SLICED, LOOP_MERGED, LOOP_INVARIANT, LOOP_I
 /* Where a Parameter of the body gets its value. */
 struct loop_param {
     enum loop_source source;
-    uint32_t input;           /* ordinal of the op's input */
-    uint32_t result;          /* LOOP_MERGED: the Result that feeds the next pass */
+    uint32_t input;  /* ordinal of the op's input */
+    uint32_t result; /* LOOP_MERGED: the Result that feeds the next pass */
     const struct port_map *map;
-    uint32_t axis;            /* LOOP_SLICED, normal */
-    int64_t first, part;      /* LOOP_SLICED: pass i begins at first + i * part, or ends there if is_reverse */
+    uint32_t axis; /* LOOP_SLICED, normal */
+    int64_t first,
+        part; /* LOOP_SLICED: pass i begins at first + i * part, or ends there if is_reverse */
     bool is_reverse;
 };
 
@@ -55,7 +56,7 @@ struct loop_state {
     bool is_run;                   /* infer has run the passes: the outputs are in `left` */
     struct loop_buffer *left;      /* [n_outputs] */
     int64_t n_left;                /* passes that infer has run */
-    struct arena *arena;           /* for buffers that grow; NULL while run goes through the passes */
+    struct arena *arena; /* for buffers that grow; NULL while run goes through the passes */
 };
 
 /* Ties the body to the op: fills params, outputs and the runner. */

@@ -43,9 +43,8 @@ bool loop_count_slices(struct infer *infer, const struct loop_param *param, int6
     int64_t span = param->is_reverse ? param->first - end : end - param->first;
     int64_t low = param->is_reverse ? end : param->first;
     if (span < 0 || low < 0 || low + span > length)
-        return infer_fail_input(infer, param->input,
-                                "axis %u to hold the slices from %lld to %lld", param->axis,
-                                (long long)map->start, (long long)map->end);
+        return infer_fail_input(infer, param->input, "axis %u to hold the slices from %lld to %lld",
+                                param->axis, (long long)map->start, (long long)map->end);
     if (span % param->part != 0)
         return infer_fail_input(infer, param->input,
                                 "a length along axis %u that part_size %lld divides", param->axis,
@@ -168,7 +167,8 @@ static bool finish(struct infer *infer, struct loop_state *state)
             state->in[k] = (struct irrun_tensor){
                 attrs->element_type, {.rank = is_scalar ? 0 : 1, .dims = {1}}, state->iteration};
             if (attrs->element_type != IRRUN_I32 && attrs->element_type != IRRUN_I64)
-                return infer_fail(infer, "current_iteration \"%s\" (line %u) is neither i32 nor i64",
+                return infer_fail(infer,
+                                  "current_iteration \"%s\" (line %u) is neither i32 nor i64",
                                   parameter->name, parameter->line);
         }
         is_constant[k] = param->source == LOOP_INVARIANT && infer->is_constant[param->input];

@@ -19,8 +19,8 @@ struct if_branch {
 
 struct if_state {
     struct if_branch branches[2];
-    int taken; /* the one that infer took, if it had to know; else -1 */
-    bool is_run;                /* infer has run it: the outputs are in `left` */
+    int taken;   /* the one that infer took, if it had to know; else -1 */
+    bool is_run; /* infer has run it: the outputs are in `left` */
     struct irrun_tensor *left;
 };
 
@@ -141,12 +141,10 @@ static bool infer_both(struct infer *infer, struct if_state *state, bool *is_kno
     bool is_then_known = false, is_else_known = false;
     if (!other)
         return false;
-    *is_known = infer_branch(infer, &state->branches[THEN_BODY], infer->out, &is_then_known,
-                             &ignored) &&
-                infer_branch(infer, &state->branches[ELSE_BODY], other, &is_else_known,
-                             &ignored) &&
-                is_then_known && is_else_known &&
-                have_equal_shapes(infer->out, other, infer->n_outputs);
+    *is_known =
+        infer_branch(infer, &state->branches[THEN_BODY], infer->out, &is_then_known, &ignored) &&
+        infer_branch(infer, &state->branches[ELSE_BODY], other, &is_else_known, &ignored) &&
+        is_then_known && is_else_known && have_equal_shapes(infer->out, other, infer->n_outputs);
     if (ignored.code != IRRUN_SYSTEM)
         return true;
     *infer->err = ignored;
@@ -258,8 +256,10 @@ static const struct op_input_def if_inputs[] = {
 };
 
 const struct op_def op_if = {
-    .type = "If", .opset = 8,
+    .type = "If",
+    .opset = 8,
     .inputs = if_inputs,
     .state_size = sizeof(struct if_state),
-    .infer = if_infer, .run = if_run,
+    .infer = if_infer,
+    .run = if_run,
 };

@@ -67,8 +67,7 @@ static bool loop_infer_op(struct infer *infer)
     bool is_count_known, is_start_known;
     int64_t n_passes = -1, starts = 1;
     if (!check_scalar(infer, TRIP_COUNT) || !check_scalar(infer, EXECUTION_CONDITION) ||
-        !loop_tie(infer, state) ||
-        !read_constant(infer, TRIP_COUNT, &is_count_known, &n_passes) ||
+        !loop_tie(infer, state) || !read_constant(infer, TRIP_COUNT, &is_count_known, &n_passes) ||
         !read_constant(infer, EXECUTION_CONDITION, &is_start_known, &starts))
         return false;
     bool has_data = false;
@@ -99,8 +98,11 @@ static const struct op_input_def loop_inputs[] = {
 };
 
 const struct op_def op_loop = {
-    .type = "Loop", .opset = 5,
+    .type = "Loop",
+    .opset = 5,
     .inputs = loop_inputs,
     .state_size = sizeof(struct loop_state),
-    .infer = loop_infer_op, .prepare = loop_prepare, .run = loop_run_op,
+    .infer = loop_infer_op,
+    .prepare = loop_prepare,
+    .run = loop_run_op,
 };

@@ -36,8 +36,11 @@ static const struct op_input_def tensor_iterator_inputs[] = {
 };
 
 const struct op_def op_tensor_iterator = {
-    .type = "TensorIterator", .opset = 1,
+    .type = "TensorIterator",
+    .opset = 1,
     .inputs = tensor_iterator_inputs,
     .state_size = sizeof(struct loop_state),
-    .infer = tensor_iterator_infer, .prepare = loop_prepare, .run = tensor_iterator_run,
+    .infer = tensor_iterator_infer,
+    .prepare = loop_prepare,
+    .run = tensor_iterator_run,
 };

@@ -63,12 +63,20 @@ static bool find_folded(struct model *model, struct graph *graph, const struct o
     struct irrun_error ignored;
     error_clear(&ignored);
     struct engine engine = {.arena = model->arena};
-    struct const_infer self = {
-        .infer = {.graph = graph, .op = op, .attrs = op->attrs, .state = state, .n_inputs = n,
-                  .n_outputs = m, .in = in, .out = tensors + n, .arena = model->arena,
-                  .engine = &engine, .value = value_of_constant, .is_constant = is_constant,
-                  .err = &ignored},
-        .model = model};
+    struct const_infer self = {.infer = {.graph = graph,
+                                         .op = op,
+                                         .attrs = op->attrs,
+                                         .state = state,
+                                         .n_inputs = n,
+                                         .n_outputs = m,
+                                         .in = in,
+                                         .out = tensors + n,
+                                         .arena = model->arena,
+                                         .engine = &engine,
+                                         .value = value_of_constant,
+                                         .is_constant = is_constant,
+                                         .err = &ignored},
+                               .model = model};
     if (!infer_op(&self.infer))
         return ignored.code == IRRUN_SYSTEM ? (*err = ignored, false) : true;
     bool widens = op_widens(op->def, n, declared, stored);

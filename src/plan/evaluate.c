@@ -90,8 +90,8 @@ static bool check_types(struct infer *infer)
         if (first == NO_ID) {
             first_of[input->same] = i;
         } else if (infer->in[first]->dtype != dtype) {
-            infer_fail_input(infer, i, "%s as input %u",
-                             irrun_dtype_name(infer->in[first]->dtype), first);
+            infer_fail_input(infer, i, "%s as input %u", irrun_dtype_name(infer->in[first]->dtype),
+                             first);
             return infer_hint_input(infer, first);
         }
     }
@@ -157,14 +157,28 @@ bool evaluate_op(const struct kernels *kernels, const struct graph *graph, const
         out_pointers[i] = &out[i];
     struct engine engine = {.arena = arena};
     struct prepare prepare = {
-        .graph = graph, .op = op, .attrs = op->attrs, .state = state,
-        .n_inputs = op->n_inputs, .n_outputs = op->n_outputs, .in = in,
+        .graph = graph,
+        .op = op,
+        .attrs = op->attrs,
+        .state = state,
+        .n_inputs = op->n_inputs,
+        .n_outputs = op->n_outputs,
+        .in = in,
         .out = (const struct irrun_tensor *const *)out_pointers,
-        .kernels = kernels, .arena = arena, .engine = &engine, .err = err,
+        .kernels = kernels,
+        .arena = arena,
+        .engine = &engine,
+        .err = err,
     };
     struct step step = {
-        .run = op->def->run, .state = state, .in = pointers, .out = out_pointers,
-        .n_inputs = op->n_inputs, .n_outputs = op->n_outputs, .graph = graph, .op = op,
+        .run = op->def->run,
+        .state = state,
+        .in = pointers,
+        .out = out_pointers,
+        .n_inputs = op->n_inputs,
+        .n_outputs = op->n_outputs,
+        .graph = graph,
+        .op = op,
     };
     return run_once(op, &step, &prepare, err);
 }

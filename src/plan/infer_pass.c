@@ -49,12 +49,21 @@ bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct i
         in[i] = &tensors[i];
         is_constant[i] = slot->kind == SLOT_CONSTANT;
     }
-    struct plan_inference self = {
-        .infer = {.graph = plan->request.graph, .op = op, .attrs = op->attrs, .state = state,
-                  .n_inputs = n, .n_outputs = op->n_outputs, .in = in, .out = out, .arena = arena,
-                  .engine = &plan->engine, .value = value_of_slot, .is_constant = is_constant,
-                  .err = err},
-        .plan = plan, .has_data = has_data};
+    struct plan_inference self = {.infer = {.graph = plan->request.graph,
+                                            .op = op,
+                                            .attrs = op->attrs,
+                                            .state = state,
+                                            .n_inputs = n,
+                                            .n_outputs = op->n_outputs,
+                                            .in = in,
+                                            .out = out,
+                                            .arena = arena,
+                                            .engine = &plan->engine,
+                                            .value = value_of_slot,
+                                            .is_constant = is_constant,
+                                            .err = err},
+                                  .plan = plan,
+                                  .has_data = has_data};
     *is_waiting = false;
     if (infer_op(&self.infer)) {
         for (uint32_t k = 0; k < op->n_outputs; k++) {
@@ -74,9 +83,13 @@ bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct i
 static void set_slot(struct plan *plan, uint32_t slot_id, enum slot_kind kind, uint32_t index,
                      const struct irrun_tensor *tensor, enum irrun_dtype declared)
 {
-    plan->slots[slot_id] = (struct slot){
-        .tensor = *tensor, .declared = declared, .kind = kind, .root = slot_id, .index = index,
-        .twin = NO_ID, .first_step = NO_ID};
+    plan->slots[slot_id] = (struct slot){.tensor = *tensor,
+                                         .declared = declared,
+                                         .kind = kind,
+                                         .root = slot_id,
+                                         .index = index,
+                                         .twin = NO_ID,
+                                         .first_step = NO_ID};
 }
 
 /* ---- folding ---- */
@@ -148,8 +161,8 @@ static bool fold_op(struct plan *plan, const struct op *op, void *state, struct 
                      err))
         return false;
     for (uint32_t k = 0; k < op->n_outputs; k++) {
-        enum irrun_dtype as_declared = out[k].dtype == IRRUN_F32 && dtype_is_half(declared[0])
-                                           ? declared[0] : out[k].dtype;
+        enum irrun_dtype as_declared =
+            out[k].dtype == IRRUN_F32 && dtype_is_half(declared[0]) ? declared[0] : out[k].dtype;
         set_slot(plan, op->first_output + k, SLOT_CONSTANT, 0, &out[k], as_declared);
     }
     return true;
@@ -209,11 +222,12 @@ static bool read_shape_without_init(const struct plan *plan, const struct op *op
 }
 
 static bool read_shape_from_init(struct plan *plan, const struct op *op,
-                                 const struct variable_decl *variable,
-                                 struct irrun_tensor *tensor, struct irrun_error *err)
+                                 const struct variable_decl *variable, struct irrun_tensor *tensor,
+                                 struct irrun_error *err)
 {
     const struct slot *init = input_slot(plan, op, 0);
-    const struct op *source = value_producer(plan->request.graph, op_input(plan->request.graph, op, 0));
+    const struct op *source =
+        value_producer(plan->request.graph, op_input(plan->request.graph, op, 0));
     char found[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES];
     bool fits_type = variable->dtype == IRRUN_DYNAMIC || variable->dtype == init->declared;
     if (!fits_type || !partial_shape_admits(&variable->shape, &init->tensor.shape)) {
@@ -281,8 +295,7 @@ static bool plan_ordinary(struct plan *plan, const struct op *op, const struct h
                           bool *is_waiting, struct irrun_error *err)
 {
     struct irrun_tensor *out =
-        head ? head->out
-             : arena_alloc_array(&plan->arena, op->n_outputs, sizeof *out, err);
+        head ? head->out : arena_alloc_array(&plan->arena, op->n_outputs, sizeof *out, err);
     void *state = head ? head->state : arena_alloc(&plan->arena, op->def->state_size, err);
     if (!out || !state)
         return false;

@@ -102,8 +102,7 @@ static bool place_over_input(struct plan *plan, const struct step *step, uint32_
         uint32_t in_id = root_of(plan, step->in[i]);
         struct slot *in = &plan->slots[in_id];
         if (in->kind != SLOT_BLOCK || in->last_step != step_id || in_id == out_id ||
-            in->first_step == step_id ||
-            !shape_equals(&step->in[i]->shape, &step->out[0]->shape) ||
+            in->first_step == step_id || !shape_equals(&step->in[i]->shape, &step->out[0]->shape) ||
             !shape_equals(&in->tensor.shape, &step->in[i]->shape) ||
             dtype_size(in->tensor.dtype) != dtype_size(out->tensor.dtype))
             continue;

@@ -39,8 +39,7 @@ static bool allocate_notes(struct model *model, struct graph *graph, struct irru
     graph->notes = notes;
     notes->constants =
         arena_alloc_array(model->arena, graph->n_values, sizeof *notes->constants, err);
-    notes->index_of =
-        arena_alloc_array(model->arena, graph->n_ops, sizeof *notes->index_of, err);
+    notes->index_of = arena_alloc_array(model->arena, graph->n_ops, sizeof *notes->index_of, err);
     notes->is_main = arena_alloc_array(model->arena, graph->n_ops, sizeof *notes->is_main, err);
     if (!notes->constants || !notes->index_of || !notes->is_main)
         return false;
@@ -94,9 +93,11 @@ static bool add_read(struct model *model, struct graph *graph, const struct op *
     } else {
         *find_entry(model, attrs->variable_id) = model->n_variables;
         known = &model->variables[model->n_variables++];
-        *known = (struct variable_decl){
-            .id = attrs->variable_id, .dtype = attrs->variable_type,
-            .shape = attrs->variable_shape, .graph = graph, .read = op};
+        *known = (struct variable_decl){.id = attrs->variable_id,
+                                        .dtype = attrs->variable_type,
+                                        .shape = attrs->variable_shape,
+                                        .graph = graph,
+                                        .read = op};
     }
     graph->notes->index_of[op - graph->ops] = (uint32_t)(known - model->variables);
     return true;

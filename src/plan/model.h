@@ -17,7 +17,8 @@ struct variable_decl {
     enum irrun_dtype dtype;           /* IRRUN_DYNAMIC: that of the initial value */
     struct irrun_partial_shape shape; /* what it may take */
     const struct graph *graph;        /* where its first ReadValue stands */
-    const struct op *read, *assign;   /* assign may be NULL: then every iteration starts from the init */
+    const struct op *read,
+        *assign; /* assign may be NULL: then every iteration starts from the init */
     const struct graph *assign_graph;
 };
 
@@ -31,9 +32,10 @@ struct constant {
 /* Worked out once per graph (the model's, and each body's). */
 struct graph_notes {
     struct constant **constants; /* per value; NULL = not constant */
-    uint32_t *index_of; /* per op: number of a Parameter, of a Result, or of the variable of a ReadValue or
+    uint32_t *
+        index_of; /* per op: number of a Parameter, of a Result, or of the variable of a ReadValue or
                            Assign; NO_ID for other ops */
-    bool *is_main;               /* per op: needed in every iteration, not for initial values alone */
+    bool *is_main; /* per op: needed in every iteration, not for initial values alone */
     bool has_variables;
 };
 
@@ -68,8 +70,7 @@ bool constants_find(struct model *model, struct graph *graph, struct irrun_error
 
 /* The variable of a ReadValue or Assign. */
 static inline const struct variable_decl *model_variable(const struct model *model,
-                                                         const struct graph *graph,
-                                                         uint32_t op_id)
+                                                         const struct graph *graph, uint32_t op_id)
 {
     return &model->variables[graph->notes->index_of[op_id]];
 }

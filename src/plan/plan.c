@@ -93,10 +93,9 @@ static bool allocate_tables(struct plan *plan, struct irrun_error *err)
         return fail_memory(err, graph->n_values * sizeof *plan->slots);
     for (uint32_t i = 0; i < graph->n_values; i++)
         plan->slots[i] = (struct slot){.root = i, .twin = NO_ID, .first_step = NO_ID};
-    plan->planned = arena_alloc_array(&plan->arena, graph->n_order - plan->begin,
-                                      sizeof *plan->planned, err);
-    plan->results =
-        arena_alloc_array(&plan->arena, graph->n_results, sizeof *plan->results, err);
+    plan->planned =
+        arena_alloc_array(&plan->arena, graph->n_order - plan->begin, sizeof *plan->planned, err);
+    plan->results = arena_alloc_array(&plan->arena, graph->n_results, sizeof *plan->results, err);
     if (!plan->planned || !plan->results)
         return false;
     for (uint32_t i = 0; i < graph->n_results; i++)
@@ -129,8 +128,8 @@ static struct plan *make(const struct plan_request *request, struct plan *outer,
     }
     plan->outer = outer;
     plan->begin = outer ? outer->end : 0;
-    plan->engine = (struct engine){.session = request->session, .arena = &plan->arena,
-                                   .runner_new = request->runner_new};
+    plan->engine = (struct engine){
+        .session = request->session, .arena = &plan->arena, .runner_new = request->runner_new};
     bool is_done = copy_request(plan, request, err) && allocate_tables(plan, err);
     if (is_done && outer)
         inherit_slots(plan);
@@ -185,11 +184,11 @@ static bool reuse(struct plan *plan, const struct op *op, void *state, bool *is_
     if (!plan->head_steps[0])
         return true;
     uint32_t ids[64];
-    uint32_t *slots = (size_t)op->n_inputs + op->n_outputs <= 64
-                          ? ids
-                          : arena_alloc_array(&plan->outer->head_arena,
-                                              (size_t)op->n_inputs + op->n_outputs, sizeof *ids,
-                                              err);
+    uint32_t *slots =
+        (size_t)op->n_inputs + op->n_outputs <= 64
+            ? ids
+            : arena_alloc_array(&plan->outer->head_arena, (size_t)op->n_inputs + op->n_outputs,
+                                sizeof *ids, err);
     if (!slots)
         return false;
     const struct step *step = plan->head_steps[0];
@@ -233,8 +232,8 @@ struct plan *plan_continue(struct plan *plan, struct irrun_error *err)
     void *state = arena_alloc(&plan->head_arena, op->def->state_size, err);
     bool is_waiting;
     plan->engine.arena = &plan->head_arena;
-    bool is_done = out && state && plan_infer_op(plan, op, state, out, true, &plan->head_arena,
-                                                 &is_waiting, err);
+    bool is_done = out && state &&
+                   plan_infer_op(plan, op, state, out, true, &plan->head_arena, &is_waiting, err);
     plan->engine.arena = &plan->arena;
     if (!is_done)
         return NULL;

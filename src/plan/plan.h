@@ -55,8 +55,9 @@ struct variable_state {
 struct plan_request {
     struct model *model;
     const struct graph *graph;
-    const struct irrun_tensor *const *in; /* per Parameter: type and shape; data where is_constant */
-    const bool *is_constant;              /* per Parameter; NULL = none is */
+    const struct irrun_tensor *const
+        *in;                 /* per Parameter: type and shape; data where is_constant */
+    const bool *is_constant; /* per Parameter; NULL = none is */
     const struct variable_state *variables; /* per variable of the model */
     bool is_body;                           /* Parameters and Results hold f16 and bf16 as f32 */
     struct session *session;                /* for steps that need it */
@@ -100,7 +101,7 @@ struct plan {
     uint32_t n_main_steps;
     struct variable_use *uses;
     size_t n_uses, uses_capacity;
-    uint32_t *results; /* slot per Result of the graph; NO_ID if a later part makes it */
+    uint32_t *results;    /* slot per Result of the graph; NO_ID if a later part makes it */
     size_t scratch_bytes; /* at the start of the block, shared by all steps */
     size_t block_bytes;
 
@@ -108,11 +109,12 @@ struct plan {
     uint32_t *moving_slots; /* slots whose data follows an input, a variable or the outer plan */
     uint32_t n_moving_slots;
 
-    struct plan *outer;       /* the part before this one */
-    struct arena head_arena;  /* for what infer makes of the op at `end`, anew in every iteration */
+    struct plan *outer;      /* the part before this one */
+    struct arena head_arena; /* for what infer makes of the op at `end`, anew in every iteration */
     struct plan *continuations[PLAN_MAX_CONTINUATIONS];
     uint32_t n_continuations, next_victim;
-    struct step *head_steps[2]; /* of the op at `begin` in a continuation, in steps and main_steps */
+    struct step
+        *head_steps[2]; /* of the op at `begin` in a continuation, in steps and main_steps */
 };
 
 /* Makes a plan and its memory. NULL with *err filled on failure. The model's lock is held. */

@@ -107,9 +107,12 @@ static uint32_t add_slot(struct plan *plan, const struct irrun_tensor *tensor,
                     sizeof *plan->slots, err))
         return NO_ID;
     uint32_t id = (uint32_t)plan->n_slots++;
-    plan->slots[id] = (struct slot){
-        .tensor = *tensor, .declared = declared, .kind = SLOT_BLOCK, .root = id, .twin = NO_ID,
-        .first_step = NO_ID};
+    plan->slots[id] = (struct slot){.tensor = *tensor,
+                                    .declared = declared,
+                                    .kind = SLOT_BLOCK,
+                                    .root = id,
+                                    .twin = NO_ID,
+                                    .first_step = NO_ID};
     plan->slots[id].tensor.data = NULL;
     return id;
 }
@@ -126,8 +129,13 @@ static uint32_t add_copy(struct drafts *drafts, const struct op *op, uint32_t sl
         return NO_ID;
     ids[0] = slot_id;
     ids[1] = copy;
-    struct draft draft = {.run = run_convert, .op = op, .in = ids, .out = ids + 1, .n_inputs = 1,
-                          .n_outputs = 1, .is_main = drafts->is_main};
+    struct draft draft = {.run = run_convert,
+                          .op = op,
+                          .in = ids,
+                          .out = ids + 1,
+                          .n_inputs = 1,
+                          .n_outputs = 1,
+                          .is_main = drafts->is_main};
     return add_draft(drafts, &draft, err) ? copy : NO_ID;
 }
 
@@ -143,8 +151,7 @@ static uint32_t add_constant_twin(struct plan *plan, uint32_t slot_id, struct ir
     tensor->dtype = IRRUN_F32;
     const struct graph *graph = plan->request.graph;
     if (slot_id < graph->n_values && graph->notes->constants[slot_id]) {
-        tensor->data =
-            (void *)constant_demand_widened(plan->request.model, graph, slot_id, err);
+        tensor->data = (void *)constant_demand_widened(plan->request.model, graph, slot_id, err);
     } else {
         size_t n = (size_t)shape_n_elements(&tensor->shape);
         tensor->data = arena_alloc_array(&plan->arena, n, sizeof(float), err);
@@ -182,7 +189,8 @@ static bool demand_constants(struct plan *plan, const uint32_t *in, uint32_t n,
 {
     for (uint32_t i = 0; i < n; i++) {
         struct slot *slot = &plan->slots[in[i]];
-        if (slot->kind != SLOT_CONSTANT || slot->tensor.data || in[i] >= plan->request.graph->n_values)
+        if (slot->kind != SLOT_CONSTANT || slot->tensor.data ||
+            in[i] >= plan->request.graph->n_values)
             continue;
         const struct irrun_tensor *data =
             constant_demand(plan->request.model, plan->request.graph, in[i], err);
@@ -199,23 +207,28 @@ bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const 
     *scratch_bytes = 0;
     if (!op->def->prepare)
         return true;
-    struct arena scratch = {0};
     const struct irrun_tensor **tensors = arena_alloc_array(
-        &scratch, (size_t)op->n_inputs + op->n_outputs, sizeof *tensors, err);
+        plan->engine.arena, (size_t)op->n_inputs + op->n_outputs, sizeof *tensors, err);
     if (!tensors)
         return false;
     for (uint32_t i = 0; i < op->n_inputs; i++)
         tensors[i] = &plan->slots[in[i]].tensor;
     for (uint32_t i = 0; i < op->n_outputs; i++)
         tensors[op->n_inputs + i] = &plan->slots[out[i]].tensor;
-    struct prepare prepare = {
-        .graph = plan->request.graph, .op = op, .attrs = op->attrs, .state = state,
-        .n_inputs = op->n_inputs, .n_outputs = op->n_outputs, .in = tensors,
-        .out = tensors + op->n_inputs, .kernels = &plan->request.model->kernels,
-        .arena = plan->engine.arena, .engine = &plan->engine, .err = err};
+    struct prepare prepare = {.graph = plan->request.graph,
+                              .op = op,
+                              .attrs = op->attrs,
+                              .state = state,
+                              .n_inputs = op->n_inputs,
+                              .n_outputs = op->n_outputs,
+                              .in = tensors,
+                              .out = tensors + op->n_inputs,
+                              .kernels = &plan->request.model->kernels,
+                              .arena = plan->engine.arena,
+                              .engine = &plan->engine,
+                              .err = err};
     bool is_done = op->def->prepare(&prepare);
     *scratch_bytes = prepare.scratch_bytes;
-    arena_free(&scratch);
     return is_done;
 }
 
@@ -259,8 +272,13 @@ static bool draft_ordinary(struct drafts *drafts, const struct planned_op *plann
         return false;
     if (drafts->scratch_bytes < scratch_bytes)
         drafts->scratch_bytes = scratch_bytes;
-    struct draft draft = {.run = op->def->run, .op = op, .state = planned->state, .in = ids,
-                          .out = out, .n_inputs = op->n_inputs, .n_outputs = op->n_outputs,
+    struct draft draft = {.run = op->def->run,
+                          .op = op,
+                          .state = planned->state,
+                          .in = ids,
+                          .out = out,
+                          .n_inputs = op->n_inputs,
+                          .n_outputs = op->n_outputs,
                           .is_main = drafts->is_main};
     return add_draft(drafts, &draft, err);
 }
@@ -288,8 +306,12 @@ static bool draft_variable(struct drafts *drafts, const struct op *op, struct ir
         return false;
     state->variable = graph->notes->index_of[op - graph->ops];
     struct draft draft = {.run = is_read ? plan->request.run_read : plan->request.run_assign,
-                          .op = op, .state = state, .in = ids, .out = ids + 1,
-                          .n_inputs = op->n_inputs, .n_outputs = is_read ? 1 : 0,
+                          .op = op,
+                          .state = state,
+                          .in = ids,
+                          .out = ids + 1,
+                          .n_inputs = op->n_inputs,
+                          .n_outputs = is_read ? 1 : 0,
                           .is_main = !is_read};
     if (is_read) {
         drafts->is_main = false;
@@ -335,7 +357,7 @@ static bool draft_all(struct drafts *drafts, struct irrun_error *err)
             continue;
         drafts->is_main = graph->notes->is_main[op - graph->ops];
         enum op_role role = op->def->role;
-        bool is_done = role == ROLE_RESULT ? draft_result(drafts, op, err)
+        bool is_done = role == ROLE_RESULT     ? draft_result(drafts, op, err)
                        : role == ROLE_ORDINARY ? draft_ordinary(drafts, &plan->planned[i], err)
                                                : draft_variable(drafts, op, err);
         if (!is_done)
@@ -357,10 +379,15 @@ static bool finish_step(struct plan *plan, const struct draft *draft, struct ste
         tensors[i] = &plan->slots[draft->in[i]].tensor;
     for (uint32_t i = 0; i < draft->n_outputs; i++)
         tensors[draft->n_inputs + i] = &plan->slots[draft->out[i]].tensor;
-    *step = (struct step){
-        .run = draft->run, .state = draft->state, .in = tensors, .out = tensors + draft->n_inputs,
-        .n_inputs = draft->n_inputs, .n_outputs = draft->n_outputs, .graph = plan->request.graph,
-        .op = draft->op, .session = plan->request.session};
+    *step = (struct step){.run = draft->run,
+                          .state = draft->state,
+                          .in = tensors,
+                          .out = tensors + draft->n_inputs,
+                          .n_inputs = draft->n_inputs,
+                          .n_outputs = draft->n_outputs,
+                          .graph = plan->request.graph,
+                          .op = draft->op,
+                          .session = plan->request.session};
     return true;
 }
 
@@ -371,9 +398,9 @@ static bool finish_steps(struct plan *plan, const struct drafts *drafts, struct 
         n_main += drafts->items[i].is_main;
     plan->n_steps = (uint32_t)drafts->n;
     plan->steps = arena_alloc_array(&plan->arena, drafts->n, sizeof *plan->steps, err);
-    plan->main_steps =
-        n_main == drafts->n ? plan->steps
-                            : arena_alloc_array(&plan->arena, n_main, sizeof *plan->steps, err);
+    plan->main_steps = n_main == drafts->n
+                           ? plan->steps
+                           : arena_alloc_array(&plan->arena, n_main, sizeof *plan->steps, err);
     if (!plan->steps || !plan->main_steps)
         return false;
     for (size_t i = 0; i < drafts->n; i++) {
@@ -381,8 +408,8 @@ static bool finish_steps(struct plan *plan, const struct drafts *drafts, struct 
         struct step *step = &plan->steps[i];
         if (!finish_step(plan, draft, step, err))
             return false;
-        bool is_head = plan->outer && draft->run == draft->op->def->run &&
-                       draft->op == plan->planned[0].op;
+        bool is_head =
+            plan->outer && draft->run == draft->op->def->run && draft->op == plan->planned[0].op;
         if (is_head)
             plan->head_steps[0] = step;
         if (!draft->is_main)

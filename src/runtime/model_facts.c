@@ -35,12 +35,12 @@ static int by_begin(const void *a, const void *b)
 
 static bool count_op(struct census *census, const struct op *op, struct irrun_error *err)
 {
-    if (!grow_array((void **)&census->counts, census->n, &census->capacity,
-                    sizeof *census->counts, err))
+    if (!grow_array((void **)&census->counts, census->n, &census->capacity, sizeof *census->counts,
+                    err))
         return false;
     const char *problem = op->def ? NULL : op->fault->message;
-    census->counts[census->n++] = (struct irrun_op_count){
-        op->def ? op->def->type : op->fault->type, op->version, 1, problem};
+    census->counts[census->n++] =
+        (struct irrun_op_count){op->def ? op->def->type : op->fault->type, op->version, 1, problem};
     census->n_ops++;
     if (!op->def || op->def->role != ROLE_CONST || !op->attrs)
         return true;
@@ -101,8 +101,7 @@ static uint64_t union_bytes(struct census *census)
     return sum;
 }
 
-bool model_facts_collect(struct ir_model *model, struct model_facts *facts,
-                         struct irrun_error *err)
+bool model_facts_collect(struct ir_model *model, struct model_facts *facts, struct irrun_error *err)
 {
     struct census census = {0};
     bool is_done = count_graph(&census, model->graph, err);

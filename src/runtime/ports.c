@@ -22,10 +22,13 @@ bool ports_of_inputs(const struct graph *graph, struct arena *arena, struct port
         const struct op *op = &graph->ops[graph->parameters[i]];
         const struct parameter_attrs *attrs = op->attrs;
         const struct value *value = &graph->values[op->first_output];
-        ports->items[i] = (struct irrun_port){
-            .name = op->name, .names = value->names, .n_names = value->n_names,
-            .dtype = attrs->element_type, .shape = attrs->shape,
-            .line = op->line, .column = op->column};
+        ports->items[i] = (struct irrun_port){.name = op->name,
+                                              .names = value->names,
+                                              .n_names = value->n_names,
+                                              .dtype = attrs->element_type,
+                                              .shape = attrs->shape,
+                                              .line = op->line,
+                                              .column = op->column};
     }
     return true;
 }
@@ -47,18 +50,19 @@ static bool name_output(const struct graph *graph, size_t index, bool *is_named,
                         struct arena *arena, struct irrun_port *port, struct irrun_error *err)
 {
     const struct op *result = &graph->ops[graph->results[index]];
-    *port = (struct irrun_port){.name = result->name, .dtype = IRRUN_DYNAMIC,
+    *port = (struct irrun_port){.name = result->name,
+                                .dtype = IRRUN_DYNAMIC,
                                 .shape = partial_shape_any(),
-                                .line = result->line, .column = result->column};
+                                .line = result->line,
+                                .column = result->column};
     if (result->n_inputs == 0)
         return true;
     uint32_t value_id = op_input(graph, result, 0);
     const struct value *value = &graph->values[value_id];
     const char *layer_name =
         layer_port_name(value_producer(graph, value_id), value->port, arena, err);
-    const char **names =
-        arena_alloc_array(arena, (size_t)value->n_names + result->n_output_names + 2,
-                          sizeof *names, err);
+    const char **names = arena_alloc_array(
+        arena, (size_t)value->n_names + result->n_output_names + 2, sizeof *names, err);
     if (!layer_name || !names)
         return false;
     if (!is_named[value_id])
@@ -121,8 +125,7 @@ static bool fail_unknown(const struct ports *ports, const char *name, struct irr
     return false;
 }
 
-bool ports_find(const struct ports *ports, const char *name, size_t *index,
-                struct irrun_error *err)
+bool ports_find(const struct ports *ports, const char *name, size_t *index, struct irrun_error *err)
 {
     size_t n_found = 0;
     for (size_t i = 0; i < ports->n; i++)

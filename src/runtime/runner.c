@@ -41,8 +41,8 @@ static bool matches(const struct runner *runner, const struct plan *plan,
         const struct variable_state *planned = &request->variables[i];
         if (planned->is_set != states[i].is_set)
             return false;
-        if (planned->is_set && (planned->dtype != states[i].dtype ||
-                                !shape_equals(&planned->shape, &states[i].shape)))
+        if (planned->is_set &&
+            (planned->dtype != states[i].dtype || !shape_equals(&planned->shape, &states[i].shape)))
             return false;
     }
     return true;
@@ -75,11 +75,17 @@ static struct plan *make_plan(struct runner *runner, const struct irrun_tensor *
                               struct irrun_error *err)
 {
     struct session *session = runner->session;
-    struct plan_request request = {
-        .model = session->model, .graph = runner->graph, .in = in,
-        .is_constant = runner->is_constant, .variables = session->variables.states,
-        .is_body = runner->is_body, .session = session, .run_read = run_read,
-        .run_assign = run_assign, .runner_new = runner_new_body, .runner_free = runner_free_body};
+    struct plan_request request = {.model = session->model,
+                                   .graph = runner->graph,
+                                   .in = in,
+                                   .is_constant = runner->is_constant,
+                                   .variables = session->variables.states,
+                                   .is_body = runner->is_body,
+                                   .session = session,
+                                   .run_read = run_read,
+                                   .run_assign = run_assign,
+                                   .runner_new = runner_new_body,
+                                   .runner_free = runner_free_body};
     pthread_mutex_lock(&session->model->lock);
     struct plan *plan = plan_new(&request, err);
     pthread_mutex_unlock(&session->model->lock);
@@ -224,16 +230,14 @@ struct runner *runner_new(struct session *session, const struct graph *graph, bo
     runner->is_body = is_body;
     size_t n = graph->n_parameters ? graph->n_parameters : 1;
     runner->is_constant = calloc(n, sizeof *runner->is_constant);
-    runner->outputs =
-        calloc(graph->n_results ? graph->n_results : 1, sizeof *runner->outputs);
+    runner->outputs = calloc(graph->n_results ? graph->n_results : 1, sizeof *runner->outputs);
     if (!runner->is_constant || !runner->outputs) {
         fail_memory(err, n);
         runner_free(runner);
         return NULL;
     }
     if (is_constant)
-        memcpy(runner->is_constant, is_constant,
-               graph->n_parameters * sizeof *runner->is_constant);
+        memcpy(runner->is_constant, is_constant, graph->n_parameters * sizeof *runner->is_constant);
     return runner;
 }
 

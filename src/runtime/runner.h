@@ -29,8 +29,8 @@ struct runner {
     bool *is_constant;
     struct plan *plans[RUNNER_MAX_PLANS];
     uint32_t n_plans, next_victim;
-    struct plan *plan;                    /* the one in use */
-    const struct irrun_tensor **outputs;  /* per Result, after a run */
+    struct plan *plan;                   /* the one in use */
+    const struct irrun_tensor **outputs; /* per Result, after a run */
 };
 
 struct runner *runner_new(struct session *session, const struct graph *graph, bool is_body,

@@ -58,8 +58,8 @@ bool session_set_input(struct session *session, const struct irrun_port *port, s
         struct place place = {session->model->graph->file, port->line, port->column};
         return fail_at(err, IRRUN_DATA, place, "input \"%s\" is %s %s, but is given %s %s",
                        port->name, irrun_dtype_name(port->dtype),
-                       partial_shape_format(&port->shape, wanted),
-                       irrun_dtype_name(tensor->dtype), shape_format(&tensor->shape, found));
+                       partial_shape_format(&port->shape, wanted), irrun_dtype_name(tensor->dtype),
+                       shape_format(&tensor->shape, found));
     }
     *input = *tensor;
     session->n_missing -= !session->has_input[index];
@@ -123,8 +123,8 @@ bool session_run(struct session *session, const struct ports *inputs, struct irr
     return true;
 }
 
-bool session_set_variable(struct session *session, size_t index,
-                          const struct irrun_tensor *tensor, struct irrun_error *err)
+bool session_set_variable(struct session *session, size_t index, const struct irrun_tensor *tensor,
+                          struct irrun_error *err)
 {
     const struct variable_decl *decl = &session->model->variables[index];
     bool fits_type = decl->dtype == IRRUN_DYNAMIC || decl->dtype == tensor->dtype;

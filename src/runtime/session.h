@@ -14,8 +14,8 @@ bool session_set_input(struct session *session, const struct irrun_port *port, s
                        const struct irrun_tensor *tensor, struct irrun_error *err);
 bool session_plan(struct session *session, const struct ports *inputs, struct irrun_error *err);
 bool session_run(struct session *session, const struct ports *inputs, struct irrun_error *err);
-bool session_set_variable(struct session *session, size_t index,
-                          const struct irrun_tensor *tensor, struct irrun_error *err);
+bool session_set_variable(struct session *session, size_t index, const struct irrun_tensor *tensor,
+                          struct irrun_error *err);
 
 /* Bytes of values and scratch over all plans kept, and of the variables. */
 size_t session_arena_bytes(const struct session *session);

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool variables_new(struct variables *variables, const struct model *model,
-                   struct irrun_error *err)
+bool variables_new(struct variables *variables, const struct model *model, struct irrun_error *err)
 {
     uint32_t n = model->n_variables;
     *variables = (struct variables){.n = n, .n_unset = n};
@@ -43,8 +42,8 @@ static bool reserve(struct variable *variable, size_t size_bytes, struct irrun_e
         bool is_used = is_of_body(variable) || b == variable->current || b == variable->next;
         if (!is_used || (variable->buffers[b] && variable->capacity[b] >= size_bytes))
             continue;
-        size_t wanted = variable->capacity[b] * 2 > size_bytes ? variable->capacity[b] * 2
-                                                               : size_bytes;
+        size_t wanted =
+            variable->capacity[b] * 2 > size_bytes ? variable->capacity[b] * 2 : size_bytes;
         wanted = (wanted + 64) / 64 * 64;
         void *grown = aligned_alloc(64, wanted);
         if (!grown)
@@ -105,8 +104,8 @@ static void note_state(struct variables *variables, uint32_t index)
         !shape_equals(&state->shape, &variable->value.shape))
         variables->is_shape_changed = true;
     variables->n_unset += (uint32_t)state->is_set - (uint32_t)variable->is_set;
-    *state = (struct variable_state){variable->is_set, variable->value.dtype,
-                                     variable->value.shape};
+    *state =
+        (struct variable_state){variable->is_set, variable->value.dtype, variable->value.shape};
 }
 
 void variables_advance(struct variables *variables)

@@ -16,9 +16,9 @@ struct variable {
     struct irrun_tensor value; /* the current one, or where it will be; dtype and shape if is_set */
     struct irrun_tensor written;
     struct irrun_tensor before; /* the committed value while current differs from it */
-    bool is_set, was_set; /* current, committed */
-    bool is_written;      /* by an Assign since the last pass ended */
-    bool is_ahead;        /* current differs from committed */
+    bool is_set, was_set;       /* current, committed */
+    bool is_written;            /* by an Assign since the last pass ended */
+    bool is_ahead;              /* current differs from committed */
 };
 
 struct variables {
@@ -29,8 +29,7 @@ struct variables {
     bool is_shape_changed; /* since the flag was last cleared: a plan may no longer fit */
 };
 
-bool variables_new(struct variables *variables, const struct model *model,
-                   struct irrun_error *err);
+bool variables_new(struct variables *variables, const struct model *model, struct irrun_error *err);
 void variables_free(struct variables *variables);
 
 /* Makes room for what a plan reads and writes. */
