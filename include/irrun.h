@@ -36,12 +36,12 @@ enum irrun_error_code {
 
 struct irrun_error {
     enum irrun_error_code code;
-    char file[512];       /* "" if the error has no place in a file */
-    uint32_t line;        /* 1-based; 0 = does not apply */
-    uint32_t column;      /* 1-based, in bytes; 0 = does not apply */
-    uint64_t offset;      /* byte offset in a binary file; UINT64_MAX = does not apply */
-    char message[2048];   /* what was found and what was expected; may have several lines */
-    char hint[1024];      /* something to type or to look at; "" if none */
+    char file[512];     /* "" if the error has no place in a file */
+    uint32_t line;      /* 1-based; 0 = does not apply */
+    uint32_t column;    /* 1-based, in bytes; 0 = does not apply */
+    uint64_t offset;    /* byte offset in a binary file; UINT64_MAX = does not apply */
+    char message[2048]; /* what was found and what was expected; may have several lines */
+    char hint[1024];    /* something to type or to look at; "" if none */
 };
 
 /* Element types. In memory every element of a type below 8 bits takes one byte. */
@@ -120,11 +120,11 @@ struct irrun_options {
 
 /* An input or an output of the model. All pointers belong to the model. */
 struct irrun_port {
-    const char *name; /* the primary name */
+    const char *name;         /* the primary name */
     const char *const *names; /* every further name it answers to */
     size_t n_names;
     enum irrun_dtype dtype;
-    struct irrun_partial_shape shape; /* of an output: what is known without data */
+    struct irrun_partial_shape shape; /* of an output: what the XML says of it */
     uint32_t line, column;            /* of its <layer> */
 };
 
@@ -171,12 +171,14 @@ bool irrun_session_plan(struct irrun_session *session, struct irrun_error *err);
 /* One iteration. If it fails, the variables are as they were before it. */
 bool irrun_session_run(struct irrun_session *session, struct irrun_error *err);
 
-/* The value of an output after a run: a view that the next run overwrites. */
+/* The value of an output after a run: a view that the next run overwrites. Between planning and the
+ * first run it has type and shape but no values, or is NULL if the shape depends on data. */
 const struct irrun_tensor *irrun_session_output(const struct irrun_session *session, size_t index);
 
 /* The value of a variable: a view until the next run, or NULL while it is unset (the next
  * iteration then takes its initial value). */
-const struct irrun_tensor *irrun_session_variable(const struct irrun_session *session, size_t index);
+const struct irrun_tensor *irrun_session_variable(const struct irrun_session *session,
+                                                  size_t index);
 
 /* Sets a variable: copies `tensor`. Type and shape must fit what the model says. */
 bool irrun_session_set_variable(struct irrun_session *session, size_t index,
@@ -200,10 +202,10 @@ struct irrun_model_info {
     const char *name;         /* of <net>; "" if it has none */
     const char *weights_path; /* the .bin in use; NULL if there is none */
     uint32_t ir_version;
-    size_t n_ops;             /* layers as written, those of bodies too */
-    uint64_t weights_bytes;   /* sizes of all Consts as the XML says; a shared blob counts once */
-    uint64_t bin_bytes;       /* size of the .bin; 0 if none is in use */
-    uint64_t xml_digest;      /* FNV-1a, 64 bits, of the bytes of the XML */
+    size_t n_ops;           /* layers as written, those of bodies too */
+    uint64_t weights_bytes; /* sizes of all Consts as the XML says; a shared blob counts once */
+    uint64_t bin_bytes;     /* size of the .bin; 0 if none is in use */
+    uint64_t xml_digest;    /* FNV-1a, 64 bits, of the bytes of the XML */
     const struct irrun_op_count *op_counts; /* by type, then version */
     size_t n_op_counts;
 };
@@ -249,8 +251,8 @@ bool irrun_kernel(size_t index, enum irrun_simd simd, struct irrun_kernel *kerne
 
 struct irrun_build {
     const char *compiler; /* "gcc 12.2.0" */
-    const char *blas;     /* the library behind CBLAS as far as it says: "reference", "OpenBLAS …" */
-    const char *expat;    /* "2.5.0" */
+    const char *blas;  /* the library behind CBLAS as far as it says: "reference", "OpenBLAS …" */
+    const char *expat; /* "2.5.0" */
 };
 
 const struct irrun_build *irrun_build(void);

@@ -19,6 +19,10 @@ struct value {
     uint32_t port;            /* ordinal among the op's outputs */
     const char *const *names; /* tensor names, file order */
     uint32_t n_names;
+    /* What the port says of itself: never relied upon, for a look at the model only. */
+    uint8_t dtype_hint; /* enum irrun_dtype */
+    uint8_t rank_hint;
+    int64_t *dims_hint; /* [rank_hint], -1 = open */
 };
 
 enum port_purpose { PURPOSE_NONE, PURPOSE_CURRENT_ITERATION, PURPOSE_EXECUTION_CONDITION };

@@ -56,6 +56,7 @@ bool start_input_port(struct ir_builder *builder, xml_attrs attrs)
                     sizeof *scope->inputs, builder->err))
         return false;
     scope->inputs[scope->n_inputs++] = (struct port_ref){id, current_op(builder)->n_inputs++};
+    current_layer(builder)->is_in_output = false;
     return true;
 }
 
@@ -85,10 +86,12 @@ bool start_output_port(struct ir_builder *builder, xml_attrs attrs)
     const char *precision = attrs_find(attrs, "precision");
     if (!precision || !dtype_parse(precision, &layer->port_precision))
         layer->port_precision = IRRUN_DYNAMIC;
+    layer->is_in_output = true;
     layer->port_shape.rank = 0;
     layer->has_port_shape = true;
     const char *names = attrs_find(attrs, "names");
     struct value *value = &scope->values[scope->n_values - 1];
+    value->dtype_hint = (uint8_t)layer->port_precision;
     return !names || parse_names(builder, names, &value->names, &value->n_names);
 }
 
@@ -116,6 +119,30 @@ bool add_dim_text(struct ir_builder *builder, const char *bytes, size_t n)
     return true;
 }
 
+/* Most tensors have no more dimensions than this. */
+#define USUAL_RANK 4
+
+/* Keeps a dimension of the output port at hand. */
+static bool add_dim_hint(struct ir_builder *builder, int64_t dim)
+{
+    struct value *value = &builder->scope->values[builder->scope->n_values - 1];
+    uint32_t rank = value->rank_hint;
+    if (rank == IRRUN_MAX_RANK)
+        return true;
+    if (rank == 0 || rank == USUAL_RANK) {
+        int64_t *dims = arena_alloc_array(&builder->model->arena,
+                                          rank == 0 ? USUAL_RANK : IRRUN_MAX_RANK, sizeof *dims,
+                                          builder->err);
+        if (!dims)
+            return false;
+        if (rank > 0)
+            memcpy(dims, value->dims_hint, rank * sizeof *dims);
+        value->dims_hint = dims;
+    }
+    value->dims_hint[value->rank_hint++] = dim;
+    return true;
+}
+
 bool end_dim(struct ir_builder *builder)
 {
     xml_want_text(builder->xml, false);
@@ -133,7 +160,7 @@ bool end_dim(struct ir_builder *builder)
         layer->has_port_shape = false;
     else
         shape->dims[shape->rank++] = dim;
-    return true;
+    return !layer->is_in_output || add_dim_hint(builder, dim);
 }
 
 static int compare_port_ids(const void *a, const void *b)

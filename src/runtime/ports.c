@@ -45,6 +45,32 @@ static char *layer_port_name(const struct op *op, uint32_t port, struct arena *a
     return name;
 }
 
+/* The list stays short: a layer has few names. */
+static void add_alias(struct irrun_port *port, const char **names, const char *name)
+{
+    bool is_known = strcmp(port->name, name) == 0;
+    for (size_t i = 0; i < port->n_names && !is_known && i < 64; i++)
+        is_known = strcmp(names[i], name) == 0;
+    if (!is_known)
+        names[port->n_names++] = name;
+}
+
+/* What the port says of its type and shape. A port without dimensions may be 0-D or of any rank. */
+static void take_hints(const struct value *value, struct irrun_port *port)
+{
+    port->dtype = (enum irrun_dtype)value->dtype_hint;
+    port->shape = partial_shape_any();
+    if (value->rank_hint == 0)
+        return;
+    port->shape.is_rank_dynamic = false;
+    port->shape.rank = value->rank_hint;
+    for (uint32_t i = 0; i < value->rank_hint; i++) {
+        int64_t dim = value->dims_hint[i];
+        port->shape.min[i] = dim < 0 ? 0 : dim;
+        port->shape.max[i] = dim < 0 ? INT64_MAX : dim;
+    }
+}
+
 /* is_named: per value, whether a Result before took its name. */
 static bool name_output(const struct graph *graph, size_t index, bool *is_named,
                         struct arena *arena, struct irrun_port *port, struct irrun_error *err)
@@ -65,16 +91,17 @@ static bool name_output(const struct graph *graph, size_t index, bool *is_named,
         arena, (size_t)value->n_names + result->n_output_names + 2, sizeof *names, err);
     if (!layer_name || !names)
         return false;
+    take_hints(value, port);
     if (!is_named[value_id])
         port->name = value->n_names > 0 ? value->names[0] : layer_name;
     is_named[value_id] = true;
-    for (uint32_t i = 0; i < value->n_names; i++)
-        names[port->n_names++] = value->names[i];
-    for (uint32_t i = 0; i < result->n_output_names; i++)
-        names[port->n_names++] = result->output_names[i];
-    names[port->n_names++] = result->name;
-    names[port->n_names++] = layer_name;
     port->names = names;
+    for (uint32_t i = 0; i < value->n_names; i++)
+        add_alias(port, names, value->names[i]);
+    for (uint32_t i = 0; i < result->n_output_names; i++)
+        add_alias(port, names, result->output_names[i]);
+    add_alias(port, names, result->name);
+    add_alias(port, names, layer_name);
     return true;
 }
 
