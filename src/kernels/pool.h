@@ -7,11 +7,11 @@
 #include "kernels/window.h"
 
 /* The largest element that each window sees, the first of equals; NaN is passed over. `places` gets its
- * index in the channel, unless it is NULL. A window that sees nothing gives the lowest number, place 0. */
+ * index in the channel, unless it is NULL. A window that sees nothing gives the lowest finite number, place 0. */
 typedef void max_pool_fn(const struct window *window, const void *in, void *out, int64_t *places);
 max_pool_fn *max_pool_scalar(enum irrun_dtype dtype);
 
-/* Means; pads count as zeros unless exclude_pad. A window that sees nothing gives 0. */
+/* Means; pads count as zeros unless exclude_pad. The mean of nothing is 0. */
 typedef void avg_pool_fn(const struct window *window, bool exclude_pad, const void *in, void *out);
 avg_pool_fn *avg_pool_scalar(enum irrun_dtype dtype);
 

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/pool.h"
 
+#include <float.h>
 #include <math.h>
 
 /* What an output position sees: kernel elements [first, end) of every dimension, and the input position
@@ -29,7 +30,7 @@ static int64_t row_start(const struct window *w, const struct view *view, int64_
     return (slice * w->in[1] + row) * w->in[2] + view->at[2];
 }
 
-#define DEFINE_MAX_POOL(T, suffix, lowest)                                                         \
+#define DEFINE_MAX_POOL(T, suffix, lowest, of_nothing)                                             \
     static T find_highest_##suffix(const struct window *w, const struct view *v, const T *in,      \
                                    int64_t *place)                                                 \
     {                                                                                              \
@@ -47,7 +48,7 @@ static int64_t row_start(const struct window *w, const struct view *view, int64_
                 }                                                                                  \
             }                                                                                      \
         }                                                                                          \
-        return highest;                                                                            \
+        return *place < 0 ? of_nothing : highest;                                                  \
     }                                                                                              \
                                                                                                    \
     static void max_pool_##suffix(const struct window *w, const void *in, void *out,               \
@@ -62,16 +63,16 @@ static int64_t row_start(const struct window *w, const struct view *view, int64_
         }                                                                                          \
     }
 
-DEFINE_MAX_POOL(float, f32, -INFINITY)
-DEFINE_MAX_POOL(double, f64, -(double)INFINITY)
-DEFINE_MAX_POOL(int8_t, i8, INT8_MIN)
-DEFINE_MAX_POOL(int16_t, i16, INT16_MIN)
-DEFINE_MAX_POOL(int32_t, i32, INT32_MIN)
-DEFINE_MAX_POOL(int64_t, i64, INT64_MIN)
-DEFINE_MAX_POOL(uint8_t, u8, 0)
-DEFINE_MAX_POOL(uint16_t, u16, 0)
-DEFINE_MAX_POOL(uint32_t, u32, 0)
-DEFINE_MAX_POOL(uint64_t, u64, 0)
+DEFINE_MAX_POOL(float, f32, -INFINITY, -FLT_MAX)
+DEFINE_MAX_POOL(double, f64, -(double)INFINITY, -DBL_MAX)
+DEFINE_MAX_POOL(int8_t, i8, INT8_MIN, INT8_MIN)
+DEFINE_MAX_POOL(int16_t, i16, INT16_MIN, INT16_MIN)
+DEFINE_MAX_POOL(int32_t, i32, INT32_MIN, INT32_MIN)
+DEFINE_MAX_POOL(int64_t, i64, INT64_MIN, INT64_MIN)
+DEFINE_MAX_POOL(uint8_t, u8, 0, 0)
+DEFINE_MAX_POOL(uint16_t, u16, 0, 0)
+DEFINE_MAX_POOL(uint32_t, u32, 0, 0)
+DEFINE_MAX_POOL(uint64_t, u64, 0, 0)
 
 max_pool_fn *max_pool_scalar(enum irrun_dtype dtype)
 {
@@ -84,20 +85,17 @@ max_pool_fn *max_pool_scalar(enum irrun_dtype dtype)
     return loops[dtype];
 }
 
-/* How many elements a mean is taken of. Pads count, what a window that was rounded up sees beyond
- * them does not. */
+/* How many elements a mean is taken of. With pads that count it is always the whole kernel; without any, or
+ * if they do not count, what a window sees. So it is in OpenVINO, also where a window that was rounded up
+ * reaches beyond the pads. */
 static int64_t count_terms(const struct window *w, const struct view *v, bool exclude_pad)
 {
-    int64_t n = 1;
+    int64_t n = 1, n_pads = 0;
     for (int d = 0; d < 3; d++) {
-        int64_t room = w->in[d] + w->pad_end[d] - v->at[d];
-        int64_t n_padded = room <= 0 ? 0 : (room + w->dilation[d] - 1) / w->dilation[d];
-        if (exclude_pad)
-            n *= v->end[d] - v->first[d];
-        else
-            n *= n_padded < w->kernel[d] ? n_padded : w->kernel[d];
+        n *= v->end[d] - v->first[d];
+        n_pads += w->pad_begin[d] != 0 || w->pad_end[d] != 0;
     }
-    return n;
+    return exclude_pad || n_pads == 0 ? n : window_product(w->kernel);
 }
 
 #define DEFINE_AVG_POOL(T, suffix)                                                                 \

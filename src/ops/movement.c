@@ -61,7 +61,7 @@ void slice_bounds(int64_t dim, int64_t begin, int64_t end, int64_t step, int64_t
         begin = clamp(begin, 0, dim);
         distance = clamp(end, 0, dim) - begin;
     } else {
-        begin = clamp(begin, -1, dim - 1);
+        begin = clamp(begin, dim ? 0 : -1, dim - 1);
         distance = begin - clamp(end, -1, dim - 1);
         step = step == INT64_MIN ? INT64_MAX : -step;
     }

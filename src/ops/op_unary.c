@@ -12,6 +12,7 @@ struct unary_attrs {
 struct unary_state {
     unary_fn *fn;
     bool is_through_f64; /* integers in a function that has loops for floating types only */
+    bool is_rounded; /* then; but the reference cuts off what follows the point of these three */
     double p[UNARY_N_PARAMETERS];
 };
 
@@ -37,14 +38,16 @@ static bool prepare(struct prepare *prepare)
     state->fn = unary_scalar((enum unary_operation)operation, prepare->in[0]->dtype);
     if (!state->fn) {
         state->is_through_f64 = true;
+        state->is_rounded =
+            operation != UNARY_EXP && operation != UNARY_LOG && operation != UNARY_SIN;
         state->fn = unary_scalar((enum unary_operation)operation, IRRUN_F64);
     }
     return true;
 }
 
-/* Integers: computed in double, rounded, back by the rules of Convert. */
-static void run_through_f64(unary_fn *fn, const double *p, const struct irrun_tensor *in,
-                            struct irrun_tensor *out, size_t n)
+/* Integers: computed in double, rounded if is_rounded, back by the rules of Convert. */
+static void run_through_f64(const struct unary_state *state, const double *p,
+                            const struct irrun_tensor *in, struct irrun_tensor *out, size_t n)
 {
     unary_fn *round = unary_scalar(UNARY_ROUND_HALF_AWAY_FROM_ZERO, IRRUN_F64);
     double block[128];
@@ -52,8 +55,9 @@ static void run_through_f64(unary_fn *fn, const double *p, const struct irrun_te
     for (size_t i = 0; i < n; i += step) {
         size_t n_now = n - i < step ? n - i : step;
         convert_elements(in->dtype, (const char *)in->data + i * size, IRRUN_F64, block, n_now);
-        fn(block, block, n_now, p);
-        round(block, block, n_now, p);
+        state->fn(block, block, n_now, p);
+        if (state->is_rounded)
+            round(block, block, n_now, p);
         convert_elements(IRRUN_F64, block, out->dtype, (char *)out->data + i * size, n_now);
     }
 }
@@ -67,7 +71,7 @@ static bool run(const struct step *step, struct irrun_error *err)
         p[i - 1] = element_as_f64(step->in[i]->dtype, step->in[i]->data, 0);
     size_t n = (size_t)shape_n_elements(&step->out[0]->shape);
     if (state->is_through_f64)
-        run_through_f64(state->fn, p, step->in[0], step->out[0], n);
+        run_through_f64(state, p, step->in[0], step->out[0], n);
     else
         state->fn(step->in[0]->data, step->out[0]->data, n, p);
     return true;
@@ -159,7 +163,7 @@ UNARY_OP(op_negative, "Negative", 1, number, UNARY_NEGATIVE, );
 UNARY_OP(op_relu, "ReLU", 1, number, UNARY_RELU, );
 UNARY_OP(op_round, "Round", 5, number, UNARY_ROUND_HALF_TO_EVEN, WITH_ATTRS(round_attrs));
 UNARY_OP(op_selu, "Selu", 1, selu_inputs, UNARY_SELU, );
-UNARY_OP(op_sigmoid, "Sigmoid", 1, number, UNARY_SIGMOID, );
+UNARY_OP(op_sigmoid, "Sigmoid", 1, floating, UNARY_SIGMOID, );
 UNARY_OP(op_sign, "Sign", 1, number, UNARY_SIGN, );
 UNARY_OP(op_sin, "Sin", 1, number, UNARY_SIN, );
 UNARY_OP(op_sinh, "Sinh", 1, number, UNARY_SINH, );

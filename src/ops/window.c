@@ -27,12 +27,10 @@ static bool size_dim(struct infer *infer, const struct window_attrs *attrs, stru
     int64_t reach = (w->kernel[d] - 1) * w->dilation[d] + 1, stride = w->stride[d];
     int64_t in = w->in[d];
     if (attrs->auto_pad == AUTO_PAD_SAME_UPPER || attrs->auto_pad == AUTO_PAD_SAME_LOWER) {
-        w->out[d] = (in + stride - 1) / stride;
-        int64_t pad = (w->out[d] - 1) * stride + reach - in;
+        int64_t pad = ((in + stride - 1) / stride - 1) * stride + reach - in;
         pad = pad < 0 || in == 0 ? 0 : pad;
         w->pad_begin[d] = attrs->auto_pad == AUTO_PAD_SAME_UPPER ? pad / 2 : pad - pad / 2;
         w->pad_end[d] = pad - w->pad_begin[d];
-        return true;
     }
     if (attrs->auto_pad == AUTO_PAD_VALID)
         w->pad_begin[d] = w->pad_end[d] = 0;
