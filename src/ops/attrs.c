@@ -43,11 +43,11 @@ static struct slice trim(const char *at, size_t length)
     return (struct slice){at, length};
 }
 
-static bool fail_value(const struct reading *reading, const char *expected)
+static bool fail_value(const struct reading *reading, const char *why)
 {
     fail_at(reading->err, IRRUN_DATA, reading->place,
-            "%s \"" SHOWN "\": attribute %s is \"" SHOWN "\", expected %s", reading->def->type,
-            reading->layer_name, reading->attr->name, reading->value, expected);
+            "%s \"" SHOWN "\": attribute %s is \"" SHOWN "\": %s", reading->def->type,
+            reading->layer_name, reading->attr->name, reading->value, why);
     return fail_hint(reading->err, "mend %s in the layer's <data>", reading->attr->name);
 }
 
@@ -58,14 +58,14 @@ static bool open_list(const struct reading *reading, struct slice *list, uint32_
     bool is_open = list->length != 0 && list->at[0] == '[';
     bool is_closed = list->length != 0 && list->at[list->length - 1] == ']';
     if (is_open != is_closed || (is_open && list->length < 2))
-        return fail_value(reading, "a list whose brackets match");
+        return fail_value(reading, "expected a list whose brackets match");
     if (is_open)
         *list = trim(list->at + 1, list->length - 2);
     size_t n_items = list->length != 0;
     for (size_t i = 0; i < list->length; i++)
         n_items += list->at[i] == ',';
     if (n_items > UINT32_MAX)
-        return fail_value(reading, "a shorter list");
+        return fail_value(reading, "expected a shorter list");
     *n = (uint32_t)n_items;
     return true;
 }
@@ -91,7 +91,7 @@ static bool read_ints(const struct reading *reading, struct i64_list *field)
     for (uint32_t i = 0; i < field->n; i++) {
         struct slice item = next_item(&list);
         if (!text_to_i64(item.at, item.length, &items[i]))
-            return fail_value(reading, "whole numbers separated by commas");
+            return fail_value(reading, "expected whole numbers separated by commas");
     }
     field->items = items;
     return true;
@@ -108,7 +108,7 @@ static bool read_floats(const struct reading *reading, struct f64_list *field)
     for (uint32_t i = 0; i < field->n; i++) {
         struct slice item = next_item(&list);
         if (!text_to_f64(item.at, item.length, &items[i]))
-            return fail_value(reading, "numbers separated by commas");
+            return fail_value(reading, "expected numbers separated by commas");
     }
     field->items = items;
     return true;
@@ -125,7 +125,7 @@ static bool read_strings(const struct reading *reading, struct string_list *fiel
     for (uint32_t i = 0; i < field->n; i++) {
         struct slice item = next_item(&list);
         if (item.length == 0)
-            return fail_value(reading, "words separated by commas");
+            return fail_value(reading, "expected words separated by commas");
         items[i] = arena_strndup(reading->arena, item.at, item.length, reading->err);
         if (!items[i])
             return false;
@@ -144,7 +144,7 @@ static bool read_bool(const struct reading *reading, bool *field)
             return true;
         }
     }
-    return fail_value(reading, "true or false");
+    return fail_value(reading, "expected true or false");
 }
 
 static bool read_choice(const struct reading *reading, int *field)
@@ -162,7 +162,7 @@ static bool read_choice(const struct reading *reading, int *field)
         choice += length + 1;
     }
     char expected[300];
-    snprintf(expected, sizeof expected, "one of %s", reading->attr->choices);
+    snprintf(expected, sizeof expected, "expected one of %s", reading->attr->choices);
     return fail_value(reading, expected);
 }
 
@@ -185,7 +185,7 @@ static bool read_static_shape(const struct reading *reading, struct irrun_shape 
     if (!partial_shape_parse(reading->value, &partial, &why))
         return fail_value(reading, why);
     return partial_shape_to_shape(&partial, field) ||
-           fail_value(reading, "dimensions that are whole numbers");
+           fail_value(reading, "expected dimensions that are whole numbers");
 }
 
 static bool read_value(const struct reading *reading, void *field)
@@ -193,9 +193,10 @@ static bool read_value(const struct reading *reading, void *field)
     const char *value = reading->value;
     switch (reading->attr->kind) {
     case ATTR_KIND_INT:
-        return text_to_i64(value, strlen(value), field) || fail_value(reading, "a whole number");
+        return text_to_i64(value, strlen(value), field) ||
+               fail_value(reading, "expected a whole number");
     case ATTR_KIND_FLOAT:
-        return text_to_f64(value, strlen(value), field) || fail_value(reading, "a number");
+        return text_to_f64(value, strlen(value), field) || fail_value(reading, "expected a number");
     case ATTR_KIND_BOOL:
         return read_bool(reading, field);
     case ATTR_KIND_STRING:
@@ -207,7 +208,8 @@ static bool read_value(const struct reading *reading, void *field)
     case ATTR_KIND_STRINGS:
         return read_strings(reading, field);
     case ATTR_KIND_DTYPE:
-        return dtype_parse(value, field) || fail_value(reading, "an element type such as f32");
+        return dtype_parse(value, field) ||
+               fail_value(reading, "expected an element type such as f32");
     case ATTR_KIND_SHAPE:
         return read_shape(reading, field);
     case ATTR_KIND_STATIC_SHAPE:
