@@ -151,7 +151,7 @@ bool output_file_open(struct output_file *out, const char *path, struct irrun_er
         return fail_memory(err, strlen(path) + 1);
     struct stat status;
     bool is_there = stat(path, &status) == 0;
-    if (!is_there && errno != ENOENT)
+    if (!is_there && (errno != ENOENT || path[0] == '\0'))
         return fail_create(path, errno, err);
     if (is_there && S_ISDIR(status.st_mode))
         return fail_create(path, EISDIR, err);

@@ -1,0 +1,181 @@
+/* base/output_file: complete or not at all; patches, links, directories, a signal's clean-up.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "format_files.h"
+
+#include <fcntl.h>
+
+#include "base/output_file.h"
+
+static void open_output(struct output_file *out, const char *name)
+{
+    assert_fine(output_file_open(out, in_folder(name), &err));
+}
+
+static void write_text(struct output_file *out, const char *text)
+{
+    assert_fine(output_file_write(out, text, strlen(text), &err));
+}
+
+static void appears_when_it_is_finished(void **state)
+{
+    (void)state;
+    struct output_file out;
+    open_output(&out, "x");
+    write_text(&out, "one ");
+    write_text(&out, "two");
+    assert_int_equal(out.offset, 7);
+    assert_int_not_equal(access(in_folder("x"), F_OK), 0);
+    assert_fine(output_file_finish(&out, &err));
+    assert_text_file(in_folder("x"), "one two");
+    output_file_abort(&out);
+    output_file_abort(&out);
+}
+
+static void has_the_rights_of_any_new_file(void **state)
+{
+    (void)state;
+    struct output_file out;
+    struct stat status;
+    mode_t mask = umask(027);
+    open_output(&out, "x");
+    assert_fine(output_file_finish(&out, &err));
+    umask(mask);
+    assert_int_equal(stat(in_folder("x"), &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0640);
+    remove(in_folder("x"));
+}
+
+static void writes_any_amount_and_patches_it(void **state)
+{
+    (void)state;
+    enum { N = 300000 };
+    unsigned char *data = malloc(N);
+    assert_non_null(data);
+    for (size_t i = 0; i < N; i++)
+        data[i] = (unsigned char)(i * 31 >> 3);
+    struct output_file out;
+    open_output(&out, "x");
+    size_t at = 0;
+    for (size_t step = 1; at < N; step = step * 3 % 100003) {
+        size_t n = step < N - at ? step : N - at;
+        assert_fine(output_file_write(&out, data + at, n, &err));
+        at += n;
+    }
+    for (size_t offset = 0; offset + 10 < N; offset += 70000) {
+        memset(data + offset, 'p', 10);
+        assert_fine(output_file_patch(&out, offset, "pppppppppp", 10, &err));
+    }
+    assert_fine(output_file_write(&out, "", 0, &err));
+    assert_fine(output_file_finish(&out, &err));
+    assert_file(in_folder("x"), data, N);
+    free(data);
+}
+
+static void follows_symbolic_links(void **state)
+{
+    (void)state;
+    struct output_file out;
+    struct stat status;
+    put_file(in_folder("target"), "old", 3);
+    assert_int_equal(symlink("target", in_folder("link")), 0);
+    open_output(&out, "link");
+    write_text(&out, "new");
+    assert_fine(output_file_finish(&out, &err));
+    assert_int_equal(lstat(in_folder("link"), &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    remove(in_folder("link"));
+    assert_text_file(in_folder("target"), "new");
+}
+
+static void writes_devices_directly(void **state)
+{
+    (void)state;
+    struct output_file out;
+    assert_fine(output_file_open(&out, "/dev/null", &err));
+    assert_true(out.is_direct);
+    write_text(&out, "gone");
+    assert_fine(output_file_finish(&out, &err));
+    assert_fine(output_file_open(&out, "/dev/full", &err));
+    write_text(&out, "no room");
+    assert_failed(output_file_flush(&out, &err), IRRUN_IO, "No space left");
+    output_file_abort(&out);
+    struct stat status;
+    assert_int_equal(stat("/dev/full", &status), 0);
+    assert_true(S_ISCHR(status.st_mode));
+}
+
+static void refuses_what_cannot_be_created(void **state)
+{
+    (void)state;
+    struct output_file out;
+    assert_failed(output_file_open(&out, in_folder("no/folder"), &err), IRRUN_CANT_CREATE,
+                  "No such file");
+    output_file_abort(&out);
+    assert_failed(output_file_open(&out, folder, &err), IRRUN_CANT_CREATE, "Is a directory");
+    output_file_abort(&out);
+    assert_failed(output_file_open(&out, "", &err), IRRUN_CANT_CREATE, "cannot be created");
+    output_file_abort(&out);
+}
+
+static void leaves_nothing_if_the_end_fails(void **state)
+{
+    (void)state;
+    struct output_file out;
+    open_output(&out, "x");
+    write_text(&out, "text");
+    assert_int_equal(mkdir(in_folder("x"), 0700), 0); /* no file can take its name now */
+    assert_failed(output_file_finish(&out, &err), IRRUN_CANT_CREATE, "cannot be created");
+    assert_int_equal(rmdir(in_folder("x")), 0);
+    assert_int_equal(count_files(), 0);
+}
+
+static void a_signal_removes_what_is_unfinished(void **state)
+{
+    (void)state;
+    struct output_file outs[20];
+    for (size_t i = 0; i < 20; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "x%zu", i);
+        open_output(&outs[i], name);
+    }
+    for (size_t i = 0; i < 10; i++)
+        assert_fine(output_file_finish(&outs[i], &err));
+    assert_int_equal(count_files(), 20);
+    output_files_remove_all();
+    assert_int_equal(count_files(), 10);
+    for (size_t i = 10; i < 20; i++)
+        output_file_abort(&outs[i]);
+    for (size_t i = 0; i < 10; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "x%zu", i);
+        assert_int_equal(remove(in_folder(name)), 0);
+    }
+}
+
+static void an_unnamed_file_leaves_no_trace(void **state)
+{
+    (void)state;
+    int fd;
+    assert_fine(output_file_open_unnamed(in_folder("x"), &fd, &err));
+    assert_int_equal(write(fd, "abc", 3), 3);
+    assert_int_equal(count_files(), 0);
+    close(fd);
+    assert_failed(output_file_open_unnamed(in_folder("no/folder"), &fd, &err), IRRUN_CANT_CREATE,
+                  "cannot be created");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(appears_when_it_is_finished, clear_error),
+        cmocka_unit_test_setup(has_the_rights_of_any_new_file, clear_error),
+        cmocka_unit_test_setup(writes_any_amount_and_patches_it, clear_error),
+        cmocka_unit_test_setup(follows_symbolic_links, clear_error),
+        cmocka_unit_test_setup(writes_devices_directly, clear_error),
+        cmocka_unit_test_setup(refuses_what_cannot_be_created, clear_error),
+        cmocka_unit_test_setup(leaves_nothing_if_the_end_fails, clear_error),
+        cmocka_unit_test_setup(a_signal_removes_what_is_unfinished, clear_error),
+        cmocka_unit_test_setup(an_unnamed_file_leaves_no_trace, clear_error),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
