@@ -6,6 +6,7 @@
 #   args     further options, one line, split at blanks
 #   exit     of an error case: the exit status
 #   stderr   of an error case: each line must occur in what is printed on stderr
+#   bits     the bytes of the one output, where it must be equal to the last bit (NaN payloads)
 #
 # Environment: IRRUN, the program (build/irrun; may be several words), IRRUN_ARGS, options for all.
 # With --skip-unsupported a model that irrun refuses because it lacks an op is skipped, not failed.
@@ -51,12 +52,12 @@ failed_because() {
 judge() { # exit status
     local expected=0 fragment
     [ ! -e exit ] || expected=$(<./exit)
-    if $skip_unsupported && [ "$1" -eq 69 ] && [ "$expected" -ne 69 ]; then
+    if $skip_unsupported && [ "$1" = 69 ] && [ "$expected" -ne 69 ]; then
         skipped=$((skipped + 1))
         printf 'skip: %s # an op that irrun lacks\n' "$case_dir"
         return
     fi
-    if [ "$1" -ne "$expected" ]; then
+    if [ "$1" != "$expected" ]; then
         failed_because "exit status $1, expected $expected"
         return
     fi
@@ -88,6 +89,10 @@ run_case() {
         args+=("${own[@]}")
     fi
     "${irrun[@]}" "${common_args[@]}" "${args[@]}" >"$out" 2>"$err" </dev/null || status=$?
+    if [ "$status" -eq 0 ] && [ -e bits ]; then
+        "${irrun[@]}" "${common_args[@]}" model.xml -i in.npz -o npy:- 2>>"$err" </dev/null |
+            tail -c "$(wc -c <bits)" | cmp -s - bits || status="0, but other bits"
+    fi
     judge "$status"
 }
 

@@ -36,7 +36,7 @@ class Case:
     stand_in: object = None
     confirm_tolerance: tuple = None
     reference_agrees: bool = False  # set while making: OpenVINO's reference code gives the golden
-    bits: bool = False     # outputs must be equal bit for bit, NaN payloads included
+    bits: bool = False     # the one output must be equal bit for bit, NaN payloads included
     exit: int = 0          # an error case: the exit status,
     stderr: list = field(default_factory=list)  # and what its message must hold
     files: dict = field(default_factory=dict)   # further files; replaces model.xml or model.bin too
@@ -83,7 +83,8 @@ def case_files(case):
     else:
         files["out.npz"] = npz_bytes(case.want)
     if case.bits:
-        files["bits"] = b""
+        (value,) = case.want.values()
+        files["bits"] = np.ascontiguousarray(value).tobytes()
     files.update(case.files)
     status = "OpenVINO confirms it."
     if case.openvino:

@@ -185,19 +185,22 @@ def several_cases():
 
 def fed_directly_cases():
     x = np.round(uniform(rng(FAMILY, "direct"), (5, 1, 3)) * 64) / 64
-    for v in (3, 6):
+    last = np.concatenate([np.array([[[9, 8, 7]]], np.float32), x[:-1]])
+    for v, why in ((3, "it wants the ReadValue of version 3 above its Assign."),
+                   (6, "the variable aliases the input buffer and reads the current input.")):
         net = Net(f"v{v}_assign_from_parameter")
         a = net.param("x", "f32", [1, 3])
-        # Assign-3 wants its ReadValue among its ancestors: it is one only with the sum in between.
         old = net.read("last", net.const([[9.0, 8.0, 7.0]]), v=v)
-        y = net.op("Subtract", a, old, auto_broadcast="numpy")
-        net.assign("last", a if v == 6 else net.op("Add", y, old, auto_broadcast="numpy"), v=v)
-        net.result(y, "y")
-        last = np.concatenate([np.array([[[9, 8, 7]]], np.float32), x[:-1]])
-        yield Case(FAMILY, f"v{v}_assign_from_parameter" if v == 6 else "v3_difference", net, {"x": x}, {"y": x - last},
-                   "The difference to the record before" + (
-                       ": Assign is fed straight by a Parameter." if v == 6 else ", with the version 3 ops."), EXACT,
-                   "the variable aliases the input buffer and reads the current input." if v == 6 else "")
+        net.assign("last", a, v=v)
+        net.result(net.op("Subtract", a, old, auto_broadcast="numpy"), "y")
+        yield Case(FAMILY, net.name, net, {"x": x}, {"y": x - last},
+                   "The difference to the record before: Assign is fed straight by a Parameter.", EXACT, why)
+    net = Net("v3_difference")
+    a, old = net.param("x", "f32", [1, 3]), net.read("last", net.const([[9.0, 8.0, 7.0]]), v=3)
+    y = net.op("Subtract", a, old, auto_broadcast="numpy")
+    net.assign("last", net.op("Add", y, old, auto_broadcast="numpy"), v=3)
+    net.result(y, "y")
+    yield Case(FAMILY, net.name, net, {"x": x}, {"y": x - last}, "The same with the ReadValue above its Assign.", EXACT)
     net = Net("assign_from_const")
     old = net.read("mode", net.const([[1.0, 1.0, 1.0]]))
     net.assign("mode", net.const([[-1.0, 0.5, 2.0]]))
