@@ -35,6 +35,7 @@ void print_short_help(FILE *out)
           "  sox a.wav -t f32 - | irrun m.xml -i raw:- --axis=1:512 -o csv:-\n"
           "  irrun m.xml -i in.npz --expect=out.npz  exit 1 if an output differs\n"
           "  irrun m.xml --random -n 1000 -s -o none:\n"
+          "  irrun --inspect m.xml\n"
           "\n",
           out);
     for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)

@@ -54,17 +54,6 @@ static bool find_axes(struct inputs *inputs, struct irrun_error *err)
     return true;
 }
 
-static bool check_random_names(const struct inputs *inputs, struct irrun_error *err)
-{
-    size_t index;
-    for (size_t i = 0; i < inputs->options->randoms.n; i++) {
-        const char *name = inputs->options->randoms.items[i].name;
-        if (name && !irrun_model_find_input(inputs->model, name, &index, err))
-            return false;
-    }
-    return true;
-}
-
 bool inputs_new(const struct irrun_model *model, const struct options *options,
                 struct inputs **inputs, struct irrun_error *err)
 {
@@ -81,7 +70,7 @@ bool inputs_new(const struct irrun_model *model, const struct options *options,
     made->streams = calloc(made->n + 1, sizeof(struct feed *));
     if (!made->feeds || !made->is_filled || !made->axes || !made->streams)
         return fail_memory(err, (made->n + 1) * sizeof *made->feeds);
-    return find_axes(made, err) && check_random_names(made, err);
+    return find_axes(made, err) && random_check_names(model, &options->randoms, err);
 }
 
 void inputs_free(struct inputs *inputs)
@@ -187,43 +176,6 @@ static bool take_reader(void *context, size_t index, const struct binding *bindi
 
 /* ---- What no source fills --------------------------------------------------------------------- */
 
-static bool find_random(const struct inputs *inputs, size_t index, const struct random_spec **spec)
-{
-    const struct random_list *randoms = &inputs->options->randoms;
-    *spec = NULL;
-    for (size_t i = 0; i < randoms->n; i++) {
-        struct irrun_error ignored;
-        size_t named;
-        error_clear(&ignored);
-        if (!randoms->items[i].name && !*spec)
-            *spec = &randoms->items[i];
-        if (randoms->items[i].name &&
-            irrun_model_find_input(inputs->model, randoms->items[i].name, &named, &ignored) &&
-            named == index)
-            *spec = &randoms->items[i];
-    }
-    return *spec != NULL;
-}
-
-static bool fill_randomly(struct inputs *inputs, size_t index, const struct random_spec *spec,
-                          struct irrun_error *err)
-{
-    struct feed_port port = port_of_input(inputs, index);
-    struct irrun_tensor record = {.dtype = port.dtype == IRRUN_DYNAMIC ? IRRUN_F32 : port.dtype};
-    size_t size_bytes;
-    char text[SHAPE_TEXT_BYTES];
-    if (!partial_shape_to_shape(&port.shape, &record.shape))
-        return fail(err, IRRUN_USAGE, "--random: input \"%s\" has open dimensions: %s", port.name,
-                    partial_shape_format(&port.shape, text));
-    if (!tensor_size(record.dtype, &record.shape, &size_bytes) ||
-        posix_memalign(&record.data, 64, size_bytes ? size_bytes : 64) != 0)
-        return fail_memory(err, size_bytes);
-    random_fill(spec, inputs->options->seed, index, &record);
-    feed_open_record(&inputs->feeds[index], &port, &record);
-    inputs->is_filled[index] = true;
-    return true;
-}
-
 /* Exit 65 if an archive should have had it, else the command line lacks something. */
 static bool fail_unfilled(const struct inputs *inputs, const struct sequence *sequence,
                           struct irrun_error *err)
@@ -250,17 +202,22 @@ static bool fail_unfilled(const struct inputs *inputs, const struct sequence *se
 static bool fill_the_rest(struct inputs *inputs, const struct sequence *sequence,
                           struct irrun_error *err)
 {
+    const struct options *options = inputs->options;
     for (size_t i = 0; i < inputs->n; i++) {
-        const struct random_spec *spec;
+        struct feed_port port = port_of_input(inputs, i);
+        struct irrun_tensor record;
         if (inputs->is_filled[i])
             continue;
-        if (!find_random(inputs, i, &spec))
+        const struct random_spec *spec = random_find(inputs->model, &options->randoms, i);
+        if (!spec)
             return fail_unfilled(inputs, sequence, err);
         if (inputs->axes[i])
-            return fail(err, IRRUN_USAGE, "--axis: input \"%s\" is filled by --random",
-                        irrun_model_input(inputs->model, i)->name);
-        if (!fill_randomly(inputs, i, spec, err))
+            return fail(err, IRRUN_USAGE, "--axis: input \"%s\" is filled by --random", port.name);
+        if (!random_record(spec, options->seed, i, irrun_model_input(inputs->model, i), &record,
+                           err))
             return false;
+        feed_open_record(&inputs->feeds[i], &port, &record);
+        inputs->is_filled[i] = true;
     }
     return true;
 }

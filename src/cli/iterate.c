@@ -150,7 +150,7 @@ static bool run_sequence(struct run *run, const struct sequence *sequence, struc
         reset(run);
     bool is_stacked = run->writes_all && (inputs_are_stacked(run->inputs) ||
                                           (options->has_iterations && options->n_iterations > 1));
-    if (!outputs_begin_sequence(run->outputs, sequence, is_stacked, err))
+    if (!outputs_begin_sequence(run->outputs, sequence, run->session, is_stacked, err))
         return false;
     double start_s = stats_now_s();
     bool is_run = iterate(run, err);

@@ -217,7 +217,8 @@ bool outputs_depend_on_layout(const struct outputs *outputs)
 
 /* ---- Writing ---------------------------------------------------------------------------------- */
 
-static bool open_destination(struct outputs *outputs, struct destination *item, bool is_stacked,
+static bool open_destination(struct outputs *outputs, struct destination *item,
+                             const struct irrun_session *session, bool is_stacked,
                              struct irrun_error *err)
 {
     bool is_terminal = strcmp(item->path, "-") == 0 && isatty(STDOUT_FILENO);
@@ -233,22 +234,22 @@ static bool open_destination(struct outputs *outputs, struct destination *item, 
     bool is_open = writer_open(item->spec.format, path, &how, &item->writer, err);
     free(path);
     for (size_t i = 0; i < item->n_outputs && is_open; i++) {
-        const struct irrun_port *port = irrun_model_output(outputs->model, item->output_ids[i]);
-        struct irrun_shape shape;
-        if (partial_shape_to_shape(&port->shape, &shape))
-            writer_expect(item->writer, i, port->dtype, &shape);
+        const struct irrun_tensor *form = irrun_session_output(session, item->output_ids[i]);
+        if (form)
+            writer_expect(item->writer, i, form->dtype, &form->shape);
     }
     return is_open;
 }
 
 bool outputs_begin_sequence(struct outputs *outputs, const struct sequence *sequence,
-                            bool is_stacked, struct irrun_error *err)
+                            const struct irrun_session *session, bool is_stacked,
+                            struct irrun_error *err)
 {
     outputs->key = sequence->key;
     for (size_t i = 0; i < outputs->n; i++) {
         struct destination *item = &outputs->items[i];
         if (!item->writer && !is_none(outputs, item) &&
-            !open_destination(outputs, item, is_stacked, err))
+            !open_destination(outputs, item, session, is_stacked, err))
             return false;
     }
     return true;

@@ -19,9 +19,10 @@ bool outputs_are_none(const struct outputs *outputs);
 /* Whether a file depends on one record being told from a stack. */
 bool outputs_depend_on_layout(const struct outputs *outputs);
 
-/* Opens what the sequence writes to, unless an earlier one did. */
+/* Opens what the sequence writes to, unless an earlier one did. The session is planned. */
 bool outputs_begin_sequence(struct outputs *outputs, const struct sequence *sequence,
-                            bool is_stacked, struct irrun_error *err);
+                            const struct irrun_session *session, bool is_stacked,
+                            struct irrun_error *err);
 
 /* Writes the outputs of the session's last run. index: the iteration within the sequence. */
 bool outputs_write(struct outputs *outputs, const struct irrun_session *session, uint64_t index,

@@ -4,7 +4,7 @@
 #include "cli/random.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 struct generator {
     uint64_t s[4];
@@ -139,7 +139,7 @@ static int64_t next_whole(const struct random_spec *spec, struct generator *g, s
 
 #define N_BLOCK 128
 
-void random_fill(const struct random_spec *spec, uint64_t seed, uint64_t stream,
+static void fill(const struct random_spec *spec, uint64_t seed, uint64_t stream,
                  const struct irrun_tensor *tensor)
 {
     struct random_spec settled = settle(spec, tensor->dtype);
@@ -162,4 +162,54 @@ void random_fill(const struct random_spec *spec, uint64_t seed, uint64_t stream,
                          is_float ? (const void *)floats : (const void *)wholes, tensor->dtype,
                          (char *)tensor->data + start * element_bytes, n_now);
     }
+}
+
+/* ---- Inputs ------------------------------------------------------------------------------------ */
+
+bool random_check_names(const struct irrun_model *model, const struct random_list *randoms,
+                        struct irrun_error *err)
+{
+    size_t index;
+    for (size_t i = 0; i < randoms->n; i++) {
+        const char *name = randoms->items[i].name;
+        if (name && !irrun_model_find_input(model, name, &index, err))
+            return false;
+    }
+    return true;
+}
+
+const struct random_spec *random_find(const struct irrun_model *model,
+                                      const struct random_list *randoms, size_t index)
+{
+    const struct random_spec *found = NULL;
+    for (size_t i = 0; i < randoms->n; i++) {
+        const struct random_spec *spec = &randoms->items[i];
+        struct irrun_error ignored;
+        size_t named;
+        error_clear(&ignored);
+        if (spec->name && irrun_model_find_input(model, spec->name, &named, &ignored) &&
+            named == index)
+            return spec;
+        if (!spec->name)
+            found = spec;
+    }
+    return found;
+}
+
+bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
+                   const struct irrun_port *port, struct irrun_tensor *record,
+                   struct irrun_error *err)
+{
+    size_t size_bytes = 0;
+    char text[SHAPE_TEXT_BYTES];
+    *record =
+        (struct irrun_tensor){.dtype = port->dtype == IRRUN_DYNAMIC ? IRRUN_F32 : port->dtype};
+    if (!partial_shape_to_shape(&port->shape, &record->shape))
+        return fail(err, IRRUN_USAGE, "--random: input \"%s\" has open dimensions: %s", port->name,
+                    partial_shape_format(&port->shape, text));
+    if (!tensor_size(record->dtype, &record->shape, &size_bytes) ||
+        posix_memalign(&record->data, 64, size_bytes ? size_bytes : 64) != 0)
+        return fail_memory(err, size_bytes);
+    fill(spec, seed, index, record);
+    return true;
 }

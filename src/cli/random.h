@@ -5,10 +5,18 @@
 
 #include "cli/options.h"
 
-/* Fills a tensor that has memory. `stream` tells the inputs of one run apart: their numbers do not depend
- * on one another. Floats that the type cannot hold are rounded to nearest even; integers and booleans are
- * made from them as Convert does. */
-void random_fill(const struct random_spec *spec, uint64_t seed, uint64_t stream,
-                 const struct irrun_tensor *tensor);
+bool random_check_names(const struct irrun_model *model, const struct random_list *randoms,
+                        struct irrun_error *err);
+
+/* What --random says of input `index`: by name, else for all; NULL if nothing. */
+const struct random_spec *random_find(const struct irrun_model *model,
+                                      const struct random_list *randoms, size_t index);
+
+/* A record for input `index`; its data is malloc'ed, the caller's. Floats that the type cannot hold are
+ * rounded to nearest even; integers and booleans are made from them as Convert does. The numbers of
+ * one input do not depend on the others. IRRUN_USAGE if the port has open dimensions. */
+bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
+                   const struct irrun_port *port, struct irrun_tensor *record,
+                   struct irrun_error *err);
 
 #endif

@@ -6,7 +6,7 @@ common_setup() {
     root=$(realpath "$BATS_TEST_DIRNAME/../..")
     data=$root/tests/cli/data
     IRRUN=$(realpath "${IRRUN:-$root/build/irrun}")
-    unset IRRUN_GEMM POSIXLY_CORRECT
+    unset IRRUN_GEMM IRRUN_SIMD POSIXLY_CORRECT
     cd "$BATS_TEST_TMPDIR" || return
 }
 
@@ -46,5 +46,5 @@ numbers() {
 
 # shape FILE.npy: as its header says it.
 shape() {
-    head -n 1 "$1" | tr -d '\000-\037' | sed "s/.*'shape': (\([^)]*\)).*/\1/"
+    head -n 1 "$1" | LC_ALL=C tr -d '\000-\037' | LC_ALL=C sed "s/.*'shape': (\([^)]*\)).*/\1/"
 }

@@ -1,0 +1,126 @@
+#!/usr/bin/env bats
+# --help, --version, --inspect, --supported-ops, --check, --stats, -v, and what the manual says of them.
+# SPDX-License-Identifier: Apache-2.0
+
+load common
+
+setup() {
+    common_setup
+    npy '<f4' '5, 1' 1 2 3 4 5 >five.npy
+}
+
+# The long names in options.def, one a line.
+names_in_list() {
+    sed -n 's/^OPTION([a-z_]*, "\([a-z-]*\)".*/\1/p' "$root/src/cli/options.def" | sort
+}
+
+@test "-h has 24 lines of at most 80 characters, examples first" {
+    [ "$(irrun -h | wc -l)" -eq 24 ]
+    [ "$(irrun -h)" = "$(irrun --help)" ]
+    [ "$(irrun -h | awk 'length > 80' | wc -l)" -eq 0 ]
+    irrun -h | grep -q 'sox a.wav'
+}
+
+@test "--help=all shows every option of the list, and no other" {
+    [ "$(names_in_list | wc -l)" -gt 20 ]
+    diff <(irrun --help=all | sed -n 's/^  \(-.,\|   \) --\([a-z-]*\).*/\2/p' | sort) <(names_in_list)
+}
+
+@test "the manual page describes every option of the list, and no other" {
+    diff <(sed -n 's/^\.It .*Fl Fl \([a-z-]*\).*/\1/p' "$root/man/irrun.1" | sort) <(names_in_list)
+}
+
+@test "the manual page has the letters of the list" {
+    diff <(sed -n 's/^\.It Fl \([a-zA-Z]\) .*Fl Fl \([a-z-]*\).*/\1 \2/p' "$root/man/irrun.1" | sort -k 2) \
+        <(sed -n "s/^OPTION([a-z_]*, \"\([a-z-]*\)\", '\(.\)'.*/\2 \1/p" "$root/src/cli/options.def" | sort -k 2)
+}
+
+@test "every option of the list is accepted as it is written there" {
+    local name
+    for name in $(names_in_list); do
+        run_apart irrun --"$name"
+        [[ $stderr != *"there is no option"* ]]
+    done
+}
+
+@test "--version says what is in use" {
+    [ "$(irrun -V | head -n 1)" = "irrun $(sed -n 's/^#define IRRUN_VERSION "\(.*\)"/\1/p' "$root/include/irrun.h")" ]
+    irrun -V | grep -q '^BLAS  *.'
+    irrun -V | grep -q '^expat  *[0-9]'
+}
+
+@test "--supported-ops: type, opsets, element types" {
+    irrun --supported-ops | awk -F '\t' 'NF != 3 || $2 !~ /^opset[0-9]+(-[0-9]+)?$/ { bad = 1 } END { exit bad || NR < 20 }'
+    irrun --supported-ops | grep -q "^ReadValue	opset6"
+    irrun --supported-ops | grep -q "^Select	opset1"
+    [ "$(irrun --supported-ops=text)" = "$(irrun --supported-ops)" ]
+    run_apart irrun --supported-ops=xml
+    [ "$status" -eq 2 ]
+}
+
+@test "--inspect shows inputs, outputs, variables and ops, and needs no weights" {
+    run_apart irrun --inspect "$data/sum.xml"
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "" ]
+    [[ $output == *"inputs: 1"*"x  f32 [1]"*"outputs: 1"*"sum  "*"variables: 1"*"total  f32 [1]  init: zeros"*"Add  opset1"* ]]
+    run_apart irrun --inspect "$data/pair.xml"
+    [[ $output == *"minus  "*"diff"* ]]
+    [[ $output == *"variables: 0"* ]]
+}
+
+@test "--inspect lists what is unsupported, and is no failure" {
+    run_apart irrun --inspect "$data/lacking.xml"
+    [ "$status" -eq 0 ]
+    [[ $output == *"unsupported: 2"*Frobnicate*Defenestrate* || $output == *"unsupported: 2"*Defenestrate*Frobnicate* ]]
+}
+
+@test "--check: silent when all is well, 69 with every op that is lacking" {
+    run_apart irrun --check "$data/sum.xml"
+    [ "$status" -eq 0 ]
+    [ "$output$stderr" = "" ]
+    run_apart irrun --check "$data/twice_open.xml"
+    [ "$status" -eq 0 ]
+    run_apart irrun --check "$data/lacking.xml"
+    [ "$status" -eq 69 ]
+    [[ $stderr == "$data/lacking.xml:"*Frobnicate*Defenestrate* ]]
+    run_apart irrun "$data/lacking.xml" --random
+    [ "$status" -eq 69 ]
+}
+
+@test "--check looks at the inputs too, and writes nothing" {
+    run_apart irrun --check "$data/sum.xml" -i five.npy -o y.npy
+    [ "$status" -eq 0 ]
+    [ ! -e y.npy ]
+    run_apart irrun --check "$data/twice.xml" -i five.npy
+    [ "$status" -eq 65 ]
+    run_apart irrun --check "$data/twice.xml" --expect=nothing=five.npy
+    [ "$status" -eq 2 ]
+}
+
+@test "--stats says everything on standard error" {
+    run_apart irrun "$data/sum.xml" -i five.npy -n 100 --reset=10 -o csv:- -s
+    [ "$status" -eq 0 ]
+    [ "$output" = 30 ]
+    local word
+    for word in load plan "first iteration" min p50 p90 p95 p99 p99.9 max mean sd iterations/s CPU/wall gemm \
+        "weights mapped" "weights packed" arena state "peak RSS"; do
+        [[ $stderr == *"$word "* ]]
+    done
+    [[ $stderr == *"iterations         100"* ]]
+    [[ $stderr == *"resets             9 (--reset=10)"* ]]
+}
+
+@test "numbers do not depend on the locale" {
+    mkdir locales
+    german() {
+        LOCPATH=$PWD/locales LC_ALL=de_DE.UTF-8 "$@"
+    }
+    localedef -i de_DE -f UTF-8 locales/de_DE.UTF-8 2>/dev/null || status=$?
+    [ "$(german "$(type -P printf)" '%.1f' 1,5 2>/dev/null)" = "1,5" ] ||
+        skip "localedef cannot make a locale with a decimal comma"
+    printf '1.5,2.25\n' >x.csv
+    [ "$(german "$IRRUN" "$data/twice.xml" -i x.csv -o csv:-)" = "3,4.5" ]
+    [ "$(german "$IRRUN" "$data/twice.xml" -i x.csv | tail -n 1)" = "3 4.5" ]
+    german "$IRRUN" "$data/twice.xml" -i x.csv --expect=csv:- --atol=0.5 <<<"3.25,4.25"
+    [ "$(german "$IRRUN" "$data/twice.xml" '--random=uniform(0.5,0.5)' -o csv:-)" = "1,1" ]
+}
