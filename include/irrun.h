@@ -208,6 +208,8 @@ struct irrun_model_info {
     uint64_t xml_digest;    /* FNV-1a, 64 bits, of the bytes of the XML */
     const struct irrun_op_count *op_counts; /* by type, then version */
     size_t n_op_counts;
+    const char *const *notes; /* what runs otherwise than it is written, a line each */
+    size_t n_notes;
 };
 
 /* A model loaded with is_dry has this too, even if it uses ops that irrun lacks: those are in

@@ -16,6 +16,7 @@
 #include "ops/op.h"
 #include "plan/model.h"
 #include "plan/toposort.h"
+#include "plan/unrolled.h"
 #include "runtime/model_facts.h"
 #include "runtime/session.h"
 
@@ -25,6 +26,7 @@ struct irrun_model {
     struct ports inputs, outputs;
     struct irrun_variable *variables;
     struct model_facts facts;
+    struct unrolled_notes notes;
     struct irrun_error
         problem; /* of a model loaded for a look that cannot run; IRRUN_OK otherwise */
     bool is_prepared;
@@ -86,10 +88,13 @@ static bool load(struct irrun_model *model, const char *xml_path,
         return false;
     if (!toposort(ir->graph, arena, err) || !check(model, options->is_dry, err))
         return false;
+    if (!model_facts_collect(ir, &model->facts, err) ||
+        (!options->is_dry && !options->keep_ops &&
+         !unrolled_replace(ir->graph, arena, &model->notes, err)))
+        return false;
     model->is_prepared = model_prepare(&model->model, options->is_dry, err);
     return model->is_prepared && ports_of_inputs(ir->graph, arena, &model->inputs, err) &&
-           ports_of_outputs(ir->graph, arena, &model->outputs, err) && list_variables(model, err) &&
-           model_facts_collect(ir, &model->facts, err);
+           ports_of_outputs(ir->graph, arena, &model->outputs, err) && list_variables(model, err);
 }
 
 bool irrun_model_load(const char *xml_path, const struct irrun_options *options,
@@ -174,6 +179,8 @@ void irrun_model_describe(const struct irrun_model *model, struct irrun_model_in
         .xml_digest = model->ir.xml_digest,
         .op_counts = model->facts.op_counts,
         .n_op_counts = model->facts.n_op_counts,
+        .notes = model->notes.items,
+        .n_notes = model->notes.n,
     };
 }
 

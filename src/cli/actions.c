@@ -121,17 +121,27 @@ static void print_model(const struct irrun_model *model, const char *path)
 
 /* ---- All -------------------------------------------------------------------------------------- */
 
+static void tell_notes(const struct irrun_model *model, const struct options *options)
+{
+    struct irrun_model_info info;
+    irrun_model_describe(model, &info);
+    for (size_t i = 0; i < info.n_notes; i++)
+        tell(options, "%s", info.notes[i]);
+}
+
 static bool do_model_action(const struct options *options, struct irrun_error *err)
 {
     const struct irrun_options how = {.weights_path = options->weights_path,
                                       .gemm = options->gemm,
                                       .simd = options->simd,
+                                      .keep_ops = options->keeps_ops,
                                       .is_dry = options->action == ACTION_INSPECT};
     struct irrun_model *model;
     double start_s = stats_now_s();
     if (!irrun_model_load(options->model_path, &how, &model, err))
         return false;
     double load_s = stats_now_s() - start_s;
+    tell_notes(model, options);
     bool is_done = true;
     if (options->action == ACTION_INSPECT)
         print_model(model, options->model_path);

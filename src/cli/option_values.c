@@ -245,6 +245,13 @@ bool option_set_simd(struct options *options, const char *value, struct irrun_er
     return true;
 }
 
+bool option_set_no_fuse(struct options *options, const char *value, struct irrun_error *err)
+{
+    (void)value, (void)err;
+    options->keeps_ops = true;
+    return true;
+}
+
 /* ---- Outputs and checks ------------------------------------------------------------------------ */
 
 bool option_set_output(struct options *options, const char *value, struct irrun_error *err)

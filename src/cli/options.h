@@ -138,6 +138,7 @@ struct options {
     bool is_reset_given;
     enum irrun_gemm gemm;
     enum irrun_simd simd;
+    bool keeps_ops; /* --no-fuse */
 
     struct binding_list outputs, expected;
     struct tolerance_list atols, rtols;

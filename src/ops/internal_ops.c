@@ -1,0 +1,171 @@
+/* Ops that no IR file names.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/internal_ops.h"
+
+#include <string.h>
+
+static bool infer_insert_axis(struct infer *infer)
+{
+    const struct axis_attrs *attrs = infer->attrs;
+    const struct irrun_shape *in = &infer->in[0]->shape;
+    uint32_t axis = (uint32_t)attrs->axis;
+    if (axis > in->rank || in->rank == IRRUN_MAX_RANK)
+        return infer_fail_input(infer, 0, "a rank of at least %u", axis);
+    infer->out[0] = *infer->in[0];
+    struct irrun_shape *out = &infer->out[0].shape;
+    memmove(out->dims + axis + 1, out->dims + axis, (in->rank - axis) * sizeof *out->dims);
+    out->dims[axis] = 1;
+    out->rank++;
+    return true;
+}
+
+static bool infer_drop_axis(struct infer *infer)
+{
+    const struct axis_attrs *attrs = infer->attrs;
+    const struct irrun_shape *in = &infer->in[0]->shape;
+    uint32_t axis = (uint32_t)attrs->axis;
+    if (axis >= in->rank || in->dims[axis] != 1)
+        return infer_fail_input(infer, 0, "a dimension of 1 at axis %u", axis);
+    infer->out[0] = *infer->in[0];
+    struct irrun_shape *out = &infer->out[0].shape;
+    memmove(out->dims + axis, out->dims + axis + 1, (in->rank - axis - 1) * sizeof *out->dims);
+    out->rank--;
+    return true;
+}
+
+static bool infer_swap_axes(struct infer *infer)
+{
+    const struct irrun_shape *in = &infer->in[0]->shape;
+    if (in->rank != 3)
+        return infer_fail_input(infer, 0, "a rank of 3");
+    infer->out[0] = *infer->in[0];
+    infer->out[0].shape.dims[0] = in->dims[1];
+    infer->out[0].shape.dims[1] = in->dims[0];
+    return true;
+}
+
+static bool run_swap_axes(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct irrun_tensor *in = step->in[0];
+    size_t n = (size_t)in->shape.dims[0], m = (size_t)in->shape.dims[1];
+    size_t row_bytes = (size_t)in->shape.dims[2] * dtype_size(in->dtype);
+    const unsigned char *from = in->data;
+    unsigned char *to = step->out[0]->data;
+    for (size_t i = 0; i < n && row_bytes > 0; i++)
+        for (size_t k = 0; k < m; k++)
+            memcpy(to + (k * n + i) * row_bytes, from + (i * m + k) * row_bytes, row_bytes);
+    return true;
+}
+
+static const struct op_input_def one_input[] = {
+    {.name = "data", .types = TYPES_ANY},
+    {.name = NULL},
+};
+
+#define AXIS_OP(type_, ...)                                                                        \
+    {                                                                                              \
+        .type = type_, .inputs = one_input, .n_outputs = 1,                                        \
+        .attrs_size = sizeof(struct axis_attrs), __VA_ARGS__                                       \
+    }
+
+const struct op_def op_insert_axis =
+    AXIS_OP("(insert axis)", .flags = OP_VIEW, .infer = infer_insert_axis);
+const struct op_def op_drop_axis =
+    AXIS_OP("(drop axis)", .flags = OP_VIEW, .infer = infer_drop_axis);
+const struct op_def op_swap_axes =
+    AXIS_OP("(swap axes)", .flags = OP_MOVES, .infer = infer_swap_axes, .run = run_swap_axes);
+
+/* ---- a cell over time ---- */
+
+static void copy_state(const struct step *step, uint32_t in, uint32_t out)
+{
+    size_t size_bytes = tensor_n_bytes(step->in[in]);
+    if (out < step->n_outputs && size_bytes > 0)
+        memcpy(step->out[out]->data, step->in[in]->data, size_bytes);
+}
+
+static bool run_over_time(const struct step *step, struct irrun_error *err)
+{
+    const struct recurrent_family *family = step->op->def->family;
+    if (step->in[family->x]->shape.dims[1] > 0)
+        return recurrent_run(step, err);
+    copy_state(step, family->h0, 1);
+    if (family->c0 != NO_INPUT)
+        copy_state(step, family->c0, 2);
+    return true;
+}
+
+#define TYPED(name_) .name = name_, .types = TYPES_FLOAT, .same = 1
+
+static const struct op_input_def lstm_inputs[] = {
+    {TYPED("X")},
+    {TYPED("initial_hidden_state")},
+    {TYPED("initial_cell_state")},
+    {TYPED("W")},
+    {TYPED("R")},
+    {TYPED("B"), .is_optional = true},
+    {.name = NULL},
+};
+
+static const struct op_input_def gru_inputs[] = {
+    {TYPED("X")}, {TYPED("initial_hidden_state")},   {TYPED("W")},
+    {TYPED("R")}, {TYPED("B"), .is_optional = true}, {.name = NULL},
+};
+
+static const struct recurrent_family lstm_family = {
+    .kind = RECURRENT_LSTM,
+    .is_sequence = true,
+    .x = 0,
+    .h0 = 1,
+    .c0 = 2,
+    .lengths = NO_INPUT,
+    .w = 3,
+    .r = 4,
+    .b = 5,
+    .p = NO_INPUT,
+    .n_activations = 3,
+    .activations = {"sigmoid", "tanh", "tanh"},
+};
+
+static const struct recurrent_family gru_family = {
+    .kind = RECURRENT_GRU,
+    .is_sequence = true,
+    .x = 0,
+    .h0 = 1,
+    .c0 = NO_INPUT,
+    .lengths = NO_INPUT,
+    .w = 2,
+    .r = 3,
+    .b = 4,
+    .p = NO_INPUT,
+    .n_activations = 2,
+    .activations = {"sigmoid", "tanh"},
+};
+
+static const struct recurrent_family rnn_family = {
+    .kind = RECURRENT_RNN,
+    .is_sequence = true,
+    .x = 0,
+    .h0 = 1,
+    .c0 = NO_INPUT,
+    .lengths = NO_INPUT,
+    .w = 2,
+    .r = 3,
+    .b = 4,
+    .p = NO_INPUT,
+    .n_activations = 1,
+    .activations = {"tanh"},
+};
+
+#define OVER_TIME_OP(type_, inputs_, n_outputs_, family_)                                          \
+    {                                                                                              \
+        .type = type_, .inputs = inputs_, .n_outputs = n_outputs_,                                 \
+        .attrs_size = sizeof(struct recurrent_attrs), .family = &family_,                          \
+        .state_size = sizeof(struct recurrent_state), .infer = recurrent_infer,                    \
+        .prepare = recurrent_prepare, .run = run_over_time                                         \
+    }
+
+const struct op_def op_lstm_over_time = OVER_TIME_OP("LSTMCell", lstm_inputs, 3, lstm_family);
+const struct op_def op_gru_over_time = OVER_TIME_OP("GRUCell", gru_inputs, 2, gru_family);
+const struct op_def op_rnn_over_time = OVER_TIME_OP("RNNCell", gru_inputs, 2, rnn_family);

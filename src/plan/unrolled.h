@@ -1,0 +1,32 @@
+/* A TensorIterator whose body is one LSTM, GRU or RNN cell is the sequence op written out: the form in which
+ * older converters left every recurrent layer.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_PLAN_UNROLLED_H
+#define IRRUN_PLAN_UNROLLED_H
+
+#include "graph/graph.h"
+
+/* What a body was found to be. Ids are of the body's graph where not said otherwise. */
+struct unrolled {
+    uint32_t op_id; /* of the TensorIterator in its graph */
+    uint32_t cell_id;
+    bool is_time_first; /* X is [time, batch, input size] */
+    bool is_reverse;
+    uint32_t x, h0, c0;  /* outer value ids; c0 NO_ID without a cell state */
+    uint32_t weights[3]; /* W, R, B: values of the body; B NO_ID if absent */
+    uint32_t y, ho, co;  /* outer value ids; NO_ID if nobody asks */
+};
+
+/* Whether the op is one; every difference, however small, says no. */
+bool unrolled_match(const struct graph *graph, uint32_t op_id, struct unrolled *found);
+
+/* Replaces all of them, in the graph and in every body. The order of a graph that changed is made anew. For each, a line for
+ * the user goes to *notes, which grows in the arena. */
+struct unrolled_notes {
+    const char **items;
+    size_t n;
+};
+bool unrolled_replace(struct graph *graph, struct arena *arena, struct unrolled_notes *notes,
+                      struct irrun_error *err);
+
+#endif

@@ -1,0 +1,266 @@
+/* Recognises a recurrent cell written out as a TensorIterator.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "ops/op_state.h"
+#include "ops/recurrent_common.h"
+#include "plan/unrolled.h"
+
+struct matching {
+    const struct graph *outer;
+    const struct op *op;
+    const struct body *body;
+    const struct graph *graph; /* the body's */
+    const struct op *cell;
+    const struct recurrent_family *family;
+    const struct port_map *slices; /* of X */
+    uint32_t axis;
+    struct unrolled *found;
+};
+
+static const struct op *producer(const struct matching *match, uint32_t value_id)
+{
+    return value_producer(match->graph, value_id);
+}
+
+static bool is_type(const struct op *op, const char *type)
+{
+    return strcmp(op->def->type, type) == 0;
+}
+
+/* The input of the op that is mapped to a Parameter of the body. */
+static const struct port_map *map_of(const struct matching *match, const struct op *parameter)
+{
+    uint32_t op_id = (uint32_t)(parameter - match->graph->ops);
+    for (uint32_t i = 0; i < match->body->n_inputs; i++)
+        if (match->body->inputs[i].internal_id == op_id)
+            return &match->body->inputs[i];
+    return NULL;
+}
+
+/* The op id of the Result that feeds a Parameter of the next pass, or NO_ID. */
+static uint32_t feeder_of(const struct matching *match, const struct op *parameter)
+{
+    uint32_t op_id = (uint32_t)(parameter - match->graph->ops);
+    for (uint32_t i = 0; i < match->body->n_back_edges; i++)
+        if (match->body->back_edges[i].to_id == op_id)
+            return match->body->back_edges[i].from_id;
+    return NO_ID;
+}
+
+static uint32_t outer_value(const struct matching *match, const struct port_map *map)
+{
+    return op_input(match->outer, match->op, (uint32_t)map->external);
+}
+
+/* A Const of whole numbers: at most 4 of them. */
+static bool read_ints(const struct matching *match, uint32_t value_id, int64_t items[4],
+                      uint32_t *n)
+{
+    const struct op *op = producer(match, value_id);
+    const struct file_map *weights = match->graph->weights;
+    if (op->def->role != ROLE_CONST || !weights->data)
+        return false;
+    const struct const_attrs *attrs = op->attrs;
+    int64_t count = shape_n_elements(&attrs->shape);
+    if (count > 4 || (attrs->element_type != IRRUN_I64 && attrs->element_type != IRRUN_I32))
+        return false;
+    *n = (uint32_t)count;
+    convert_elements(attrs->element_type, weights->data + attrs->offset, IRRUN_I64, items,
+                     (size_t)count);
+    return true;
+}
+
+/* The last dimension of a weight that is a Const or a Const converted; -1 if it is neither. */
+static int64_t n_columns(const struct matching *match, uint32_t value_id)
+{
+    const struct op *op = producer(match, value_id);
+    if (is_type(op, "Convert"))
+        op = producer(match, op_input(match->graph, op, 0));
+    if (op->def->role != ROLE_CONST)
+        return -1;
+    const struct const_attrs *attrs = op->attrs;
+    return attrs->shape.rank == 2 ? attrs->shape.dims[1] : -1;
+}
+
+/* Squeeze of just the sliced axis, or Reshape to [batch, input size]. */
+static bool drops_axis(const struct matching *match, const struct op *op)
+{
+    int64_t items[4];
+    uint32_t n;
+    if (op->n_inputs != 2 || !read_ints(match, op_input(match->graph, op, 1), items, &n))
+        return false;
+    if (is_type(op, "Squeeze"))
+        return n == 1 && (items[0] == match->axis || items[0] == (int64_t)match->axis - 3);
+    int64_t columns = n_columns(match, op_input(match->graph, match->cell, match->family->w));
+    return is_type(op, "Reshape") && n == 2 && columns > 0 && items[1] == columns;
+}
+
+/* Unsqueeze at the sliced axis, or Reshape to [batch, 1, hidden_size] or [1, batch, hidden_size]. */
+static bool puts_axis(const struct matching *match, const struct op *op)
+{
+    int64_t items[4];
+    uint32_t n;
+    if (op->n_inputs != 2 || !read_ints(match, op_input(match->graph, op, 1), items, &n))
+        return false;
+    if (is_type(op, "Unsqueeze"))
+        return n == 1 && (items[0] == match->axis || items[0] == (int64_t)match->axis - 3);
+    const struct recurrent_attrs *attrs = match->cell->attrs;
+    return is_type(op, "Reshape") && n == 3 && items[match->axis] == 1 &&
+           items[2] == attrs->hidden_size;
+}
+
+static bool covers_all(const struct port_map *map)
+{
+    if (map->part_size != 1)
+        return false;
+    return map->stride == 1 ? map->start == 0 && map->end == -1
+                            : map->stride == -1 && map->start == -1 && map->end == 0;
+}
+
+static bool match_x(struct matching *match)
+{
+    const struct op *drop = producer(match, op_input(match->graph, match->cell, match->family->x));
+    if (drop->n_inputs != 2)
+        return false;
+    const struct op *parameter = producer(match, op_input(match->graph, drop, 0));
+    if (parameter->def->role != ROLE_PARAMETER || feeder_of(match, parameter) != NO_ID)
+        return false;
+    match->slices = map_of(match, parameter);
+    if (!match->slices || !match->slices->has_axis || match->slices->external < 0 ||
+        !covers_all(match->slices))
+        return false;
+    const struct parameter_attrs *attrs = parameter->attrs;
+    if (attrs->shape.is_rank_dynamic || attrs->shape.rank != 3)
+        return false;
+    int64_t axis = match->slices->axis < 0 ? match->slices->axis + 3 : match->slices->axis;
+    match->axis = (uint32_t)axis;
+    match->found->is_time_first = axis == 0;
+    match->found->is_reverse = match->slices->stride < 0;
+    match->found->x = outer_value(match, match->slices);
+    return (axis == 0 || axis == 1) && drops_axis(match, drop);
+}
+
+/* A state: a Parameter that the cell's own output feeds. */
+static bool match_state(struct matching *match, uint32_t input, uint32_t output, uint32_t *outer_id)
+{
+    const struct op *parameter = producer(match, op_input(match->graph, match->cell, input));
+    if (parameter->def->role != ROLE_PARAMETER)
+        return false;
+    const struct port_map *map = map_of(match, parameter);
+    uint32_t feeder = feeder_of(match, parameter);
+    if (!map || map->has_axis || map->external < 0 || feeder == NO_ID)
+        return false;
+    const struct op *result = &match->graph->ops[feeder];
+    *outer_id = outer_value(match, map);
+    return result->n_inputs == 1 &&
+           op_input(match->graph, result, 0) == match->cell->first_output + output;
+}
+
+/* A weight that is the same in every pass. */
+static bool match_weight(struct matching *match, uint32_t input, uint32_t *value_id)
+{
+    *value_id = NO_ID;
+    if (input >= match->cell->n_inputs)
+        return true;
+    *value_id = op_input(match->graph, match->cell, input);
+    const struct op *op = producer(match, *value_id);
+    if (is_type(op, "Convert"))
+        op = producer(match, op_input(match->graph, op, 0));
+    if (op->def->role == ROLE_CONST)
+        return true;
+    if (op != producer(match, *value_id) || op->def->role != ROLE_PARAMETER)
+        return false;
+    const struct port_map *map = map_of(match, op);
+    return map && !map->has_axis && map->external >= 0 && feeder_of(match, op) == NO_ID;
+}
+
+static bool match_output(struct matching *match, const struct port_map *map)
+{
+    struct unrolled *found = match->found;
+    const struct op *result = &match->graph->ops[map->internal_id];
+    if (result->def->role != ROLE_RESULT || result->n_inputs != 1 || map->external < 0)
+        return false;
+    uint32_t outer_id = match->op->first_output + (uint32_t)map->external;
+    uint32_t value_id = op_input(match->graph, result, 0);
+    uint32_t *taken;
+    if (map->has_axis) {
+        const struct op *put = producer(match, value_id);
+        if (map->axis != match->axis || map->stride != match->slices->stride || !covers_all(map) ||
+            !puts_axis(match, put) || op_input(match->graph, put, 0) != match->cell->first_output)
+            return false;
+        taken = &found->y;
+    } else if (value_id == match->cell->first_output) {
+        taken = &found->ho;
+    } else if (match->family->c0 != NO_INPUT && value_id == match->cell->first_output + 1) {
+        taken = &found->co;
+    } else {
+        return false;
+    }
+    if (*taken != NO_ID)
+        return false;
+    *taken = outer_id;
+    return true;
+}
+
+/* The one cell of the body; NULL if there is none or several, or if it is of a kind that has no sequence. */
+static const struct op *find_cell(const struct graph *graph)
+{
+    const struct op *cell = NULL;
+    for (uint32_t i = 0; i < graph->n_order; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        if (op->def->prepare != recurrent_prepare)
+            continue;
+        if (cell)
+            return NULL;
+        cell = op;
+    }
+    return cell;
+}
+
+static bool match_cell(struct matching *match)
+{
+    match->cell = find_cell(match->graph);
+    if (!match->cell)
+        return false;
+    match->family = match->cell->def->family;
+    const struct recurrent_attrs *attrs = match->cell->attrs;
+    bool has_peepholes = match->family->p != NO_INPUT && match->cell->n_inputs > match->family->p;
+    bool is_fico = attrs->weights_format == 0 || attrs->weights_format == 2;
+    return !match->family->is_sequence && !has_peepholes && !attrs->input_forget && is_fico;
+}
+
+/* Every Result must be one of the cell's values, so nothing else in the body can matter. */
+static bool match_results(struct matching *match)
+{
+    const struct body *body = match->body;
+    for (uint32_t i = 0; i < body->n_outputs; i++)
+        if (!match_output(match, &body->outputs[i]))
+            return false;
+    for (uint32_t i = 0; i < match->graph->n_order; i++)
+        if (match->graph->ops[match->graph->order[i]].def->role == ROLE_ASSIGN)
+            return false;
+    return true;
+}
+
+bool unrolled_match(const struct graph *graph, uint32_t op_id, struct unrolled *found)
+{
+    const struct op *op = &graph->ops[op_id];
+    if (!op->def || strcmp(op->def->type, "TensorIterator") != 0 || op->n_bodies != 1)
+        return false;
+    *found = (struct unrolled){.op_id = op_id, .c0 = NO_ID, .y = NO_ID, .ho = NO_ID, .co = NO_ID};
+    struct matching match = {.outer = graph,
+                             .op = op,
+                             .body = &op->bodies[0],
+                             .graph = op->bodies[0].graph,
+                             .found = found};
+    if (!match_cell(&match) || !match_x(&match))
+        return false;
+    found->cell_id = (uint32_t)(match.cell - match.graph->ops);
+    const struct recurrent_family *family = match.family;
+    return match_state(&match, family->h0, 0, &found->h0) &&
+           (family->c0 == NO_INPUT || match_state(&match, family->c0, 1, &found->c0)) &&
+           match_weight(&match, family->w, &found->weights[0]) &&
+           match_weight(&match, family->r, &found->weights[1]) &&
+           match_weight(&match, family->b, &found->weights[2]) && match_results(&match);
+}

@@ -1,0 +1,172 @@
+/* Puts a sequence op in the place of a recurrent cell written out as a TensorIterator.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ops/internal_ops.h"
+#include "ops/op_state.h"
+#include "plan/graph_edit.h"
+#include "plan/toposort.h"
+#include "plan/unrolled.h"
+
+/* What one replacement adds at most: for each weight a Const, a Convert and an axis; around X, H0, C0, Y, Ho, Co at most two
+ * ops each; the sequence op. */
+#define MAX_NEW_OPS 24
+#define MAX_NEW_INPUTS 40
+#define MAX_NEW_VALUES 28
+
+struct replacement {
+    struct graph_edit edit;
+    const struct unrolled *unrolled;
+    struct op op; /* a copy of the TensorIterator */
+    struct irrun_error *err;
+};
+
+static const void *axis_attrs(struct replacement *r, int64_t axis)
+{
+    struct axis_attrs *attrs = arena_alloc(r->edit.arena, sizeof *attrs, r->err);
+    if (attrs)
+        attrs->axis = axis;
+    return attrs;
+}
+
+/* Adds an op of one input and one output; returns the value. */
+static uint32_t add_unary(struct replacement *r, const struct op_def *def, const void *attrs,
+                          uint32_t in)
+{
+    uint32_t op_id = graph_edit_add(&r->edit, def, attrs, &r->op, &in, 1, 1);
+    return r->edit.graph->ops[op_id].first_output;
+}
+
+static uint32_t add_axis_op(struct replacement *r, const struct op_def *def, int64_t axis,
+                            uint32_t in)
+{
+    return add_unary(r, def, axis_attrs(r, axis), in);
+}
+
+/* A value of the body, in the outer graph: a Const (converted or not) is put there too, a Parameter is what feeds it. */
+static uint32_t bring_out(struct replacement *r, uint32_t value_id)
+{
+    const struct body *body = &r->op.bodies[0];
+    const struct op *op = value_producer(body->graph, value_id);
+    if (op->def->role == ROLE_CONST) {
+        uint32_t op_id = graph_edit_add(&r->edit, op->def, op->attrs, op, NULL, 0, 1);
+        return r->edit.graph->ops[op_id].first_output;
+    }
+    if (op->def->role != ROLE_PARAMETER)
+        return add_unary(r, op->def, op->attrs, bring_out(r, op_input(body->graph, op, 0)));
+    uint32_t parameter = (uint32_t)(op - body->graph->ops);
+    for (uint32_t i = 0; i < body->n_inputs; i++)
+        if (body->inputs[i].internal_id == parameter)
+            return op_input(r->edit.graph, &r->op, (uint32_t)body->inputs[i].external);
+    return NO_ID;
+}
+
+static const struct op_def *sequence_of(const struct op *cell)
+{
+    const struct recurrent_family *family = cell->def->family;
+    return family->kind == RECURRENT_LSTM  ? &op_lstm_over_time
+           : family->kind == RECURRENT_GRU ? &op_gru_over_time
+                                           : &op_rnn_over_time;
+}
+
+/* The last op of an output takes over the value that the TensorIterator gave. */
+static void hand_over(struct replacement *r, uint32_t from, uint32_t outer_id, bool is_sequence)
+{
+    if (outer_id == NO_ID)
+        return;
+    uint32_t value = add_axis_op(r, &op_drop_axis, 1, from);
+    if (is_sequence && r->unrolled->is_time_first)
+        value = add_axis_op(r, &op_swap_axes, 0, value);
+    graph_edit_take_over(&r->edit, r->edit.graph->values[value].op_id, outer_id);
+}
+
+static void replace_one(struct replacement *r)
+{
+    const struct unrolled *u = r->unrolled;
+    const struct op *cell = &r->op.bodies[0].graph->ops[u->cell_id];
+    struct recurrent_attrs *attrs = arena_alloc(r->edit.arena, sizeof *attrs, r->err);
+    if (!attrs)
+        return;
+    *attrs = *(const struct recurrent_attrs *)cell->attrs;
+    attrs->direction = u->is_reverse ? DIRECTION_REVERSE : DIRECTION_FORWARD;
+    uint32_t inputs[6], n = 0;
+    inputs[n++] = u->is_time_first ? add_axis_op(r, &op_swap_axes, 0, u->x) : u->x;
+    inputs[n++] = add_axis_op(r, &op_insert_axis, 1, u->h0);
+    if (u->c0 != NO_ID)
+        inputs[n++] = add_axis_op(r, &op_insert_axis, 1, u->c0);
+    for (int i = 0; i < 3; i++)
+        if (u->weights[i] != NO_ID)
+            inputs[n++] = add_axis_op(r, &op_insert_axis, 0, bring_out(r, u->weights[i]));
+    uint32_t n_outputs = u->c0 != NO_ID ? 3 : 2;
+    uint32_t op_id =
+        graph_edit_add(&r->edit, sequence_of(cell), attrs, &r->op, inputs, n, n_outputs);
+    uint32_t first = r->edit.graph->ops[op_id].first_output;
+    hand_over(r, first, u->y, true);
+    hand_over(r, first + 1, u->ho, false);
+    if (u->c0 != NO_ID)
+        hand_over(r, first + 2, u->co, false);
+}
+
+static bool add_note(struct unrolled_notes *notes, const struct op *op, const struct op *cell,
+                     struct arena *arena, struct irrun_error *err)
+{
+    size_t size = strlen(op->name) + 100;
+    char *line = arena_alloc(arena, size, err);
+    if (!line)
+        return false;
+    snprintf(line, size, "TensorIterator \"%s\" (line %u) runs as one sequence of its %s", op->name,
+             (unsigned)op->line, cell->def->type);
+    if ((notes->n & (notes->n + 1)) == 0) {
+        const char **items = arena_alloc_array(arena, 2 * notes->n + 1, sizeof *items, err);
+        if (!items)
+            return false;
+        if (notes->n > 0)
+            memcpy(items, notes->items, notes->n * sizeof *items);
+        notes->items = items;
+    }
+    notes->items[notes->n++] = line;
+    return true;
+}
+
+static bool replace_found(struct graph *graph, struct arena *arena, const struct unrolled *found,
+                          size_t n, struct unrolled_notes *notes, struct irrun_error *err)
+{
+    struct replacement r = {.err = err};
+    if (!graph_edit_begin(&r.edit, graph, arena, n * MAX_NEW_OPS, n * MAX_NEW_VALUES,
+                          n * MAX_NEW_INPUTS, err))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        r.unrolled = &found[i];
+        r.op = graph->ops[found[i].op_id];
+        replace_one(&r);
+        const struct op *cell = &r.op.bodies[0].graph->ops[found[i].cell_id];
+        if (err->code != IRRUN_OK || !add_note(notes, &r.op, cell, arena, err))
+            return false;
+    }
+    return toposort(graph, arena, err);
+}
+
+bool unrolled_replace(struct graph *graph, struct arena *arena, struct unrolled_notes *notes,
+                      struct irrun_error *err)
+{
+    struct unrolled *found = NULL;
+    size_t n = 0, capacity = 0;
+    bool is_done = true;
+    for (uint32_t i = 0; is_done && i < graph->n_order; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        struct unrolled candidate;
+        for (uint32_t b = 0; is_done && b < op->n_bodies; b++)
+            is_done = unrolled_replace(op->bodies[b].graph, arena, notes, err);
+        if (!is_done || !unrolled_match(graph, graph->order[i], &candidate))
+            continue;
+        is_done = grow_array((void **)&found, n, &capacity, sizeof *found, err);
+        if (is_done)
+            found[n++] = candidate;
+    }
+    if (is_done && n > 0)
+        is_done = replace_found(graph, arena, found, n, notes, err);
+    free(found);
+    return is_done;
+}

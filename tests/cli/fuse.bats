@@ -1,0 +1,39 @@
+#!/usr/bin/env bats
+# What runs otherwise than it is written: -v says so, --no-fuse turns it off, and both agree.
+
+load common
+
+cases=$BATS_TEST_DIRNAME/../cases/tensor_iterator
+
+notes_of() {
+    "$IRRUN" -v "$@" -o none: 2>&1 >/dev/null | grep 'runs as one sequence' || [ $? -eq 1 ]
+}
+
+@test "a cell written out over time runs as a sequence, and -v says so" {
+    for name in lstm_forward lstm_reverse lstm_time_first lstm_reshape gru_lbr rnn_forward; do
+        run notes_of "$cases/$name/model.xml" -i "$cases/$name/in.npz"
+        [[ $output == *'TensorIterator "TensorIterator_'*'runs as one sequence of its '* ]]
+    done
+}
+
+@test "a body that differs in the least runs as it is written" {
+    n=0
+    for folder in "$cases"/near_*; do
+        run notes_of "$folder/model.xml" -i "$folder/in.npz"
+        [ "$output" = "" ]
+        n=$((n + 1))
+    done
+    [ "$n" -ge 5 ]
+}
+
+@test "--no-fuse runs it as written" {
+    run notes_of --no-fuse "$cases/lstm_forward/model.xml" -i "$cases/lstm_forward/in.npz"
+    [ "$output" = "" ]
+}
+
+@test "both ways give what is expected" {
+    for arguments in --no-fuse --gemm=auto; do
+        IRRUN_ARGS=$arguments run "$BATS_TEST_DIRNAME/../../scripts/run-cases.sh" "$cases"
+        [ "$status" -eq 0 ]
+    done
+}
