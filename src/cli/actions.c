@@ -7,6 +7,7 @@
 
 #include "cli/help.h"
 #include "cli/iterate.h"
+#include "cli/warning.h"
 
 static void print_version(void)
 {
