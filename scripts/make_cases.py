@@ -4,6 +4,7 @@
   make_cases.py [FAMILY...]           write these families (default: all), goldens confirmed by OpenVINO
   make_cases.py --check [FAMILY...]   write nothing; fail if what is there differs from what would be written
   make_cases.py --list [FAMILY...]    one line a case: name, what it proves
+  make_cases.py --departures          write docs/openvino-departures.md
 
 Needs openvino and numpy. A golden is computed with NumPy; OpenVINO's CPU device must agree with it, unless
 the case says why it does not. SPDX-License-Identifier: Apache-2.0
@@ -18,7 +19,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import cases  # noqa: E402
-from cases import common, confirm  # noqa: E402
+from cases import common, confirm, departures  # noqa: E402
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "cases")
 
@@ -82,14 +83,27 @@ def extra_folders(found, families):
     return [f for f in there if f not in wanted]
 
 
+def write_departures(found):
+    for case in found:
+        case.reference_agrees = bool(case.openvino) and confirm.reference_agrees(case)
+    path = os.path.join(ROOT, "..", "..", "docs", "openvino-departures.md")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(departures.sections_text(found, confirm.ov.__version__.split("-")[0]))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--departures", action="store_true")
     parser.add_argument("-v", "--verbose", action="store_true")
     parser.add_argument("families", nargs="*", metavar="FAMILY")
     options = parser.parse_args()
     found = all_cases(options.families)
+    if options.departures:
+        write_departures(found)
+        return 0
     troubles, confirmed, through, differing = [], 0, 0, 0
     for case in found:
         if options.list:

@@ -22,7 +22,8 @@ class Case:
     feed, want: arrays by input and output name; one more leading axis than the model's is a stack
     of records. about: what the case proves, one sentence. openvino: "" = OpenVINO must give the golden within
     the tolerance (or confirm_tolerance, where it computes less precisely than the case demands); otherwise
-    why it does not. runs_openvino=False: it would take the process down with it. stand_in: an equivalent Net
+    why it does not. runs_openvino=False: it would end the process, or what it gives depends on what
+    was in memory. stand_in: an equivalent Net
     with the same names that OpenVINO computes rightly, where net is a form that it cannot read or gets wrong."""
     family: str
     name: str

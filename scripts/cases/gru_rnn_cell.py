@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
+from . import departures
 from .common import F16, F64, RECURRENT, Case, rng, uniform
 from .net import Net
 from .recurrent import KINDS, cell_attrs, cell_case, cell_data
@@ -11,7 +12,7 @@ def no_bias_case(kind, name, about, size, lbr=False):
     data = cell_data((kind, name), kind, *size, lbr=lbr)
     zero = dict(data, B=np.zeros_like(data["B"]))
     return cell_case(kind, name, about, size, data=data, lbr=lbr, drop=("B",),
-                     openvino="it does not take the cell without its optional B.",
+                     openvino=departures.NO_BIAS,
                      stand_in=cell_case(kind, "", "", size, data=zero, lbr=lbr).net)
 
 
@@ -31,7 +32,7 @@ def form_cases(kind):
         ("activations", "activations_alpha", "activations_beta", "clip", "linear_before_reset")))
     yield cell_case(kind, "hardsigmoid", "hardsigmoid with its defaults.", small,
                     attrs={"activations": ", ".join(("hardsigmoid",) + names[1:])},
-                    ref={"activations": ("hardsigmoid",) + names[1:]}, openvino="it has no hardsigmoid here.")
+                    ref={"activations": ("hardsigmoid",) + names[1:]}, openvino=departures.NO_HARDSIGMOID)
     yield cell_case(kind, "weights_as_parameters", "W, R and B are inputs.", small, params=("X", "H", "W", "R", "B"))
     yield cell_case(kind, "f64", "In f64.", small, dtype=np.float64, args=F64, confirm_tolerance=(1e-6, 1e-5))
     yield cell_case(kind, "f16", "In f16; sums stay in f32.", small, dtype=np.float16, args=F16)

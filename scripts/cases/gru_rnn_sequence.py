@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
+from . import departures
 from .common import F16, F64
-from .lstm_sequence import NO_DEFAULT, make_data
+from .lstm_sequence import make_data
 from .recurrent import KINDS, sequence_case
 
-IGNORES_LENGTHS = "with a dynamic batch or time it ignores sequence_lengths."
 BOTH = ("forward", "reverse", "bidirectional")
 
 
@@ -23,7 +23,7 @@ def direction_cases(kind):
                          bias_gates=KINDS[kind][1])
         for axes, word in (((0, 1), "batch_time"), ((1,), "time"))[:2 if direction == "bidirectional" else 1]:
             yield sequence_case(kind, f"lengths_dynamic_{word}_{direction}", f"{direction}, unknown {word}, lengths 2, 4, 0.",
-                                size, direction, data=data, dynamic=axes, openvino=IGNORES_LENGTHS,
+                                size, direction, data=data, dynamic=axes, openvino=departures.LENGTHS,
                                 stand_in=sequence_case(kind, "", "", size, direction, data=data).net)
 
 
@@ -54,7 +54,7 @@ def attribute_cases(kind):
     data = make_data((kind, "absent"), *small, gates=KINDS[kind][1], bias_gates=KINDS[kind][1], states=1)
     yield sequence_case(kind, "activations_absent", "Only hidden_size and direction are given.", small, data=data,
                         attrs=dict.fromkeys(("activations", "activations_alpha", "activations_beta", "clip",
-                                             "linear_before_reset")), openvino=NO_DEFAULT,
+                                             "linear_before_reset")), openvino=departures.NO_ACTIVATIONS,
                         stand_in=sequence_case(kind, "", "", small, data=data).net)
     for alpha, beta in ((None, None), ([0.3] * len(names), [0.4] * len(names))):
         word = "default" if alpha is None else "alpha_beta"
@@ -65,7 +65,7 @@ def attribute_cases(kind):
             ref.update(alpha=alpha, beta=beta)
         yield sequence_case(kind, f"hardsigmoid_{word}", "hardsigmoid, " + (
             "alpha 0.2 and beta 0.5 by default." if alpha is None else "alpha 0.3 and beta 0.4."), small, attrs=attrs,
-            ref=ref, openvino="it has no hardsigmoid here.")
+            ref=ref, openvino=departures.NO_HARDSIGMOID)
     yield sequence_case(kind, "f64", "In f64 throughout.", small, "bidirectional", (1, 4), args=F64, dtype=np.float64,
                         confirm_tolerance=(1e-6, 1e-5))
     yield sequence_case(kind, "f16", "In f16; sums stay in f32.", small, args=F16, dtype=np.float16)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
+from . import departures
 from .common import EXACT, RECURRENT, Case, rng, uniform
 from .net import Net
 
@@ -123,7 +124,7 @@ def shape_cases():
             return body.op("Reshape", x, body.i64([-1]), special_zero=False)
         net = one_input(f"ranks_differ_{str(flag).lower()}", flat, scale(2))
         yield Case(FAMILY, net.name, net, {"cond": np.array(flag), "x": X}, {"y": X.ravel() if flag else X * 2},
-                   "The branches' outputs differ in rank.", EXACT, "it takes no If whose rank is not known.")
+                   "The branches' outputs differ in rank.", EXACT, departures.IF_RANKS)
     net = one_input("dynamic_input", scale(2), shift(10), shape=(-1, 3))
     yield Case(FAMILY, net.name, net, {"cond": np.array(False), "x": X}, {"y": X + 10}, "The input's shape comes with the "
                "record.", EXACT)

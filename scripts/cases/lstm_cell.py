@@ -4,7 +4,7 @@ import numpy as np
 
 from . import reference
 from .common import F64, RECURRENT, Case, rng, uniform
-from .lstm_sequence import NO_DEFAULT, weights
+from .lstm_sequence import weights
 from .net import Net
 
 FAMILY = "lstm_cell"

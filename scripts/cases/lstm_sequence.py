@@ -2,15 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
-from . import reference
+from . import departures, reference
 from .common import F64, RECURRENT, Case, rng, uniform
 from .net import Net
 
 FAMILY = "lstm_sequence"
 NAMES = ("X", "H0", "C0", "lengths", "W", "R", "B")
 GATES = 4
-NO_DEFAULT = "an absent or empty activations list is not replaced by the documented default."
-NO_V1 = "it does not read LSTMSequence of opset1 to 4."
 
 
 def weights(g, dirs, hidden, inputs, gates=GATES, bias_gates=None, dtype=np.float32):
@@ -137,7 +135,7 @@ def attribute_cases():
     for name, attrs in (("absent", none), ("empty", {"activations": ""})):
         data = make_data((FAMILY, name), *small, lengths=(1, 4))
         yield case(f"activations_{name}", f"activations {name}: sigmoid, tanh, tanh.", small, data=data, attrs=attrs,
-                   openvino=NO_DEFAULT, stand_in=case("", "", small, data=data).net)
+                   openvino=departures.NO_ACTIVATIONS, stand_in=case("", "", small, data=data).net)
     yield case("direction_absent", "Without direction: forward.", small, attrs={"direction": None})
     yield case("f64", "In f64 throughout.", small, "bidirectional", (2, 4), args=F64, dtype=np.float64,
                confirm_tolerance=(1e-6, 1e-5))
@@ -165,7 +163,7 @@ def spec_cases():
     for v in (5, 1):
         yield case(f"spec_page_v{v}", f"The graph of the LSTMSequence-{v} page with its sizes; only hidden_size is given. "
                    "Weights in i8.", (1, 4, 16, 128), v=v, stand_in=twin, attrs=bare,
-                   openvino=NO_DEFAULT if v == 5 else NO_V1, **args)
+                   openvino=departures.NO_ACTIVATIONS if v == 5 else departures.NO_SEQUENCE_1, **args)
 
 
 def version_1_cases():
@@ -173,7 +171,7 @@ def version_1_cases():
         data = make_data((FAMILY, name), 2, 3, 3, 4, "bidirectional", (3, 1))
         twin = case(name, "", (2, 3, 3, 4), "bidirectional", data=data)
         yield case(name, f"LSTMSequence of opset{v} without its further attributes is that of opset5.", (2, 3, 3, 4),
-                   "bidirectional", data=data, v=v, openvino=NO_V1, stand_in=twin.net)
+                   "bidirectional", data=data, v=v, openvino=departures.NO_SEQUENCE_1, stand_in=twin.net)
 
 
 def cases():

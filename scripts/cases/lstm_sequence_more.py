@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
-from . import reference
+from . import departures, reference
 from .common import F16, RECURRENT, Case, rng, uniform
 from .lstm_sequence import FAMILY, build, case, golden, make_data, op_attrs
 from .net import Net
 from .recurrent import stored, weight_port
 
-IGNORES_LENGTHS = "with a dynamic batch or time it ignores sequence_lengths."
 ALL = ("X", "H0", "C0", "lengths", "W", "R", "B")
 
 
@@ -22,13 +21,19 @@ def dynamic_cases():
                 continue
             yield case(f"lengths_dynamic_{word}_{direction}", f"{direction}, unknown {word.replace('_', ' and ')}, lengths "
                        "5, 2, 0, 3: they are honoured all the same.", size, direction, data=data, dynamic=axes,
-                       openvino=IGNORES_LENGTHS, stand_in=twin)
+                       openvino=departures.LENGTHS, stand_in=twin)
     data = make_data((FAMILY, "dynamic const"), *size, lengths=lengths)
     yield case("lengths_dynamic_const", "Unknown time, lengths in a Const.", size, data=data, dynamic=(1,),
-               params=("X", "H0", "C0"), openvino=IGNORES_LENGTHS, stand_in=case("", "", size, data=data,
+               params=("X", "H0", "C0"), openvino=departures.LENGTHS, stand_in=case("", "", size, data=data,
                                                                                        params=("X", "H0", "C0")).net)
     yield case("dynamic_all_full", "Unknown batch and time, every row as long as T.", size, dynamic=(0, 1))
     yield case("dynamic_input_size", "Even the last dimension of X is unknown.", (2, 3, 4, 3), dynamic=(0, 1, 2))
+    yield case("time_0", "No time step at all: Y is empty, Ho and Co are 0 as for a length of 0.", (2, 0, 3, 4),
+               dynamic=(1,), openvino=departures.TIME_0, runs_openvino=False)
+    data = make_data((FAMILY, "padding"), *size, lengths=lengths)
+    data["X"] = np.where(np.isnan(data["X"]), uniform(rng(FAMILY, "numbers"), data["X"].shape), data["X"])
+    yield case("lengths_dynamic_numbers_in_padding", "Unknown time; the padding holds numbers like the rest.", size, data=data,
+               dynamic=(1,), openvino=departures.LENGTHS, stand_in=case("", "", size, data=data).net)
     yield case("dynamic_clip_lengths", "Unknown shapes with clip and lengths.", size, lengths=lengths, dynamic=(0, 1),
                attrs={"clip": 0.5}, ref={"clip": 0.5})
     yield case("dynamic_parameters_lengths", "Unknown shapes, weights as inputs, lengths.", size, lengths=lengths,
@@ -89,12 +94,12 @@ def activation_cases():
     for name, (attrs, ref, words) in forms.items():
         yield case(f"hardsigmoid_{name}", f"f is hardsigmoid with {words}.", small,
                    attrs={"activations": ", ".join(hard), **attrs}, ref={"activations": hard, **ref},
-                   openvino="it has no hardsigmoid here.")
+                   openvino=departures.NO_HARDSIGMOID)
     last = ("sigmoid", "tanh", "hardsigmoid")
     yield case("hardsigmoid_third", "h is hardsigmoid; alpha and beta are taken by position.", small, "bidirectional",
                attrs={"activations": ", ".join(last), "activations_alpha": "9, 9, 0.5", "activations_beta": "9, 9, 0.25"},
                ref={"activations": last, "alpha": (9, 9, 0.5), "beta": (9, 9, 0.25)},
-               openvino="it has no hardsigmoid here.")
+               openvino=departures.NO_HARDSIGMOID)
     yield case("alpha_beta_ignored", "alpha and beta do nothing to sigmoid and tanh.", small,
                attrs={"activations_alpha": [0.1, 0.2, 0.3], "activations_beta": [4.0, 5.0, 6.0]})
     yield case("clip_zero_lengths_reverse", "clip 0 is none; reverse with lengths 0, 2.", (2, 3, 3, 4), "reverse", (0, 2),

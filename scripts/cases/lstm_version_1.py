@@ -3,9 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
-from . import lstm_cell, lstm_sequence, reference, unrolled
+from . import departures, lstm_cell, lstm_sequence, reference, unrolled
 from .common import rng, uniform
-from .lstm_sequence import NO_V1
 from .net import Net
 
 SMALL_CELL, SMALL = (2, 3, 5), (2, 3, 3, 4)
@@ -41,17 +40,17 @@ def cell_cases():
         return lstm_cell.make_data(("lstm 1", name), *size)
     data = dict(data_of("P"), P=P)
     yield lstm_cell.case("v1_peepholes", "LSTMCell-1 with peepholes.", size, v=1, data=data,
-                         openvino="it ignores P.", stand_in=unrolled_cell(data))
+                         openvino=departures.PEEPHOLES, stand_in=unrolled_cell(data))
     yield lstm_cell.case("v1_peepholes_clip", "Peepholes are added before clip 0.4.", size, v=1, data=data,
-                         attrs={"clip": 0.4}, ref={"clip": np.float32(0.4)}, openvino="it ignores P.",
+                         attrs={"clip": 0.4}, ref={"clip": np.float32(0.4)}, openvino=departures.PEEPHOLES,
                          stand_in=unrolled_cell(data, clip=0.4))
     zero = dict(data_of("forget"), P=np.zeros_like(P))
     for name, d in (("v1_input_forget", zero), ("v1_input_forget_peepholes", dict(zero, P=P))):
         yield lstm_cell.case(name, "input_forget: i = 1 - f" + (", with peepholes." if d["P"].any() else "."), size, v=1,
                              data=d, attrs={"input_forget": True}, ref={"input_forget": True},
-                             openvino="it ignores input_forget.", stand_in=unrolled_cell(d, input_forget=True))
+                             openvino=departures.INPUT_FORGET, stand_in=unrolled_cell(d, input_forget=True))
     yield lstm_cell.case("v1_peepholes_as_parameter", "P and the weights are inputs.", size, v=1, data=data,
-                         params=("X", "H", "C", "W", "R", "B", "P"), openvino="it ignores P.")
+                         params=("X", "H", "C", "W", "R", "B", "P"), openvino=departures.PEEPHOLES)
     for order in ("fico", "ifco", "icof", "ifoc", "iofc"):
         fico = data_of(order)
         moved = fico if order in ("fico", "ifco") else {
@@ -63,13 +62,13 @@ def cell_cases():
         twin = case.net
         case.net = lstm_cell.build(case.name, moved, v=1, attrs={"weights_format": order})
         if differs:
-            case.openvino, case.stand_in = "it ignores weights_format.", twin
+            case.openvino, case.stand_in = departures.WEIGHTS_FORMAT, twin
         yield case
     five = {k: v for k, v in data_of("five").items() if k != "B"}
     with_zero = dict(five, B=np.zeros(4 * size[2], np.float32))
     yield lstm_cell.case("v1_five_inputs", "LSTMCell-1 without B: it is 0.", size, v=1, data=five)
     yield lstm_cell.case("v4_five_inputs", "LSTMCell-4 without B: it is 0.", size, data=five,
-                         openvino="it does not take the cell without its optional B.",
+                         openvino=departures.NO_BIAS,
                          stand_in=lstm_cell.case("", "", size, data=with_zero).net)
 
 
@@ -103,7 +102,7 @@ def sequence_case(name, about, direction, data, attrs, stand_in, want=None):
     ref = {"input_forget": True} if attrs.get("input_forget") else {}
     params = BASE + ("lengths",) if stand_in is None or "lengths" in [l.name for l in stand_in.layers] else BASE
     return lstm_sequence.case(name, about, SMALL, direction, v=1, data=data, attrs=attrs, ref=ref, params=params,
-                              want=want, openvino=NO_V1, stand_in=stand_in)
+                              want=want, openvino=departures.NO_SEQUENCE_1, stand_in=stand_in)
 
 
 def cases():

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
+from . import departures
 from .common import EXACT, Case, rng
 from .net import TYPES, Net, type_of
 
 FAMILY = "select"
-INEXACT = "its CPU device moves {} through a narrower type."
 
 
 def build(name, cond, then, other, mode="numpy", axis=None, records=(), const=(), shapes=None):
@@ -89,7 +89,7 @@ def pdpd_cases():
     then, other = numbers((2, 3, 4)), -numbers((3,))
     cond = coins(g, (3,))
     want = np.where(cond[:, None], then, other[:, None])
-    why = "pdpd compiles with axis -1 only."
+    why = departures.PDPD
     yield case("pdpd_axis_1", cond, then, other, want, "pdpd with axis 1: else and cond go to the middle axis.",
                why, mode="pdpd", axis=1)
     other, cond = -numbers((2, 3)), coins(g, (2, 1))
@@ -116,7 +116,7 @@ def type_cases():
         else:
             then, other = (r.view(numpy_type) for r in raw)
         cond = coins(g, (17,))
-        why = INEXACT.format(dtype) if dtype in ("f64", "i64", "u64") else ""
+        why = departures.SELECT_BITS if dtype in ("f64", "i64", "u64") else ""
         yield case(f"type_{dtype}", cond, then, other, np.where(cond, then, other),
                    f"17 elements of {dtype}, moved whole.", why)
 
@@ -138,7 +138,7 @@ def bits_cases():
         c = cond[:6]
         want = np.where(c, words, words[::-1]).view(dtype)
         name = {8: "f64", 2: "f16"}[np.dtype(dtype).itemsize]
-        why = INEXACT.format(name) if name == "f64" else ""
+        why = departures.SELECT_BITS if name == "f64" else ""
         yield case(f"nan_payloads_{name}", c, a, b, want, f"NaN payloads of {name}, signalling ones too.", why, bits=True)
 
 
@@ -164,7 +164,7 @@ def empty_and_const_cases():
     net.result(net.op("Select", cond, a, b, auto_broadcast="numpy"), "y")
     feed = {"then": numbers(8), "else": -numbers(8)}
     yield Case(FAMILY, net.name, net, feed, {"y": np.where(raw, feed["then"], feed["else"])},
-               "Any byte but 0 is true.", EXACT, "bytes from 128 on are false.")
+               "Any byte but 0 is true.", EXACT, departures.BYTES)
     n = 1025
     cond, x = coins(g, n), numbers(n)
     yield case("long_row", cond, x, -x, np.where(cond, x, -x), "1025 elements: whole vectors and a rest of one.")

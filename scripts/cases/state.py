@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
+from . import departures
 from .common import EXACT, Case, rng, uniform
 from .net import TYPES, Net
 
@@ -186,8 +187,8 @@ def several_cases():
 def fed_directly_cases():
     x = np.round(uniform(rng(FAMILY, "direct"), (5, 1, 3)) * 64) / 64
     last = np.concatenate([np.array([[[9, 8, 7]]], np.float32), x[:-1]])
-    for v, why in ((3, "it wants the ReadValue of version 3 above its Assign."),
-                   (6, "the variable aliases the input buffer and reads the current input.")):
+    for v, why in ((3, departures.V3_ANCESTOR),
+                   (6, departures.FROM_PARAMETER)):
         net = Net(f"v{v}_assign_from_parameter")
         a = net.param("x", "f32", [1, 3])
         old = net.read("last", net.const([[9.0, 8.0, 7.0]]), v=v)
@@ -208,7 +209,7 @@ def fed_directly_cases():
     factor = np.array([[[1, 1, 1]]] + [[[-1, 0.5, 2]]] * 4, np.float32)
     yield Case(FAMILY, "assign_from_const", net, {"x": x}, {"y": x * factor},
                "Assign is fed straight by a Const: the first iteration differs from all others.", EXACT,
-               "it ignores an Assign fed by a Const; the variable keeps its initial value.")
+               departures.FROM_CONST)
 
 
 def type_cases():
@@ -226,13 +227,13 @@ def type_cases():
         yield Case(FAMILY, f"type_{dtype}", net, {"x": x},
                    {"y": run(lambda s, r: (s + r, s + r), x, lambda r: np.full_like(r, first))},
                    f"A running sum in a variable of type {dtype}, with all its digits.", EXACT,
-                   f"its CPU device has no variables of {dtype}." if dtype in RUN_TIME_TYPES else "")
+                   departures.NO_VARIABLES if dtype in RUN_TIME_TYPES else "")
     x = np.array([[100, 100], [100, -100], [100, -100], [-100, -100]], np.int8)
     for dtype, data in (("i8", x), ("u8", x.view(np.uint8))):
         with np.errstate(over="ignore"):
             want = np.cumsum(data, axis=0, dtype=data.dtype)
         yield Case(FAMILY, f"wraps_{dtype}", adder(f"wraps_{dtype}", 0, dtype=dtype, shape=(2,)), {"x": data},
-                   {"y": want}, f"A sum in {dtype} wraps around.", EXACT, "Add on i8 and u8 saturates.")
+                   {"y": want}, f"A sum in {dtype} wraps around.", EXACT, departures.SATURATES)
     net = Net("type_boolean")
     x = net.param("x", "boolean", [4])
     seen = net.read("seen", net.const(np.zeros(4, np.bool_)))
@@ -242,7 +243,7 @@ def type_cases():
     data = np.array([[0, 1, 0, 0], [0, 0, 0, 1], [1, 0, 0, 0], [0, 0, 0, 0]], np.bool_)
     yield Case(FAMILY, "type_boolean", net, {"x": data}, {"y": np.logical_or.accumulate(data)},
                "A latch in a boolean variable, made with Select.", EXACT,
-               "it turns the variable into u8 and then finds that Select's branches differ in type.")
+               departures.BOOLEAN_VARIABLE)
 
 
 def spec_cases():

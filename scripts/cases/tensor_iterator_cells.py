@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
-from . import reference, unrolled
+from . import departures, reference, unrolled
 from .common import RECURRENT, Case
 from .lstm_cell import attrs_of as lstm_attrs
 from .lstm_sequence import make_data
@@ -11,7 +11,6 @@ from .recurrent import KINDS, cell_attrs
 
 FAMILY = "tensor_iterator"
 FORWARD = {"start": 0, "end": -1, "stride": 1, "part_size": 1}
-FUSES = "it takes this for a sequence op, which it is not."
 BACKWARD = {"start": -1, "end": 0, "stride": -1, "part_size": 1}
 SIZES = (2, 5, 3, 4)  # batch, time, input, hidden
 
@@ -141,14 +140,14 @@ def scaled(body, port, factor):
 
 def near_misses():
     yield case("near_input_reversed_only", "Near miss: the input from the end, the output from the start.",
-               reverse_in=True, reverse_out=False, openvino=FUSES)
-    yield case("near_output_reversed_only", "Near miss: the output alone has stride -1.", reverse_out=True, openvino=FUSES)
+               reverse_in=True, reverse_out=False, openvino=departures.FALSE_FUSION)
+    yield case("near_output_reversed_only", "Near miss: the output alone has stride -1.", reverse_out=True, openvino=departures.FALSE_FUSION)
     yield case("near_state_scaled", "Near miss: H is halved on its way back.",
                lambda body, s: [scaled(body, s[0], 0.5), s[1]], lambda s: [s[0] * 0.5, s[1]])
     yield case("near_states_crossed", "Near miss: H and C change places on the way back.", lambda body, s: s[::-1],
-               lambda s: s[::-1], openvino=FUSES)
+               lambda s: s[::-1], openvino=departures.FALSE_FUSION)
     yield case("near_cell_state_twice", "Near miss: C goes back as both states.", lambda body, s: [s[1], s[1]],
-               lambda s: [s[1], s[1]], openvino=FUSES)
+               lambda s: [s[1], s[1]], openvino=departures.FALSE_FUSION)
     yield case("near_input_scaled", "Near miss: X is scaled inside the body.",
                before=lambda body, x: scaled(body, x, 0.75), before_ref=lambda x: x * 0.75)
     yield case("near_gru_scaled", "Near miss: a GRU whose state is scaled.", lambda body, s: [scaled(body, s[0], -0.5)],

@@ -1,0 +1,161 @@
+# Where OpenVINO's CPU device departs from its own specification, by subject. A case names its departure by the
+# sentence; docs/openvino-departures.md is written from this list and the cases.
+# SPDX-License-Identifier: Apache-2.0
+
+NO_VARIABLES = "its CPU device has no variables of f64, i16, u16, u32, i64 and u64."
+FROM_PARAMETER = "an Assign fed straight by a Parameter makes the variable an alias of the input buffer."
+FROM_CONST = "it ignores an Assign fed by a Const; the variable keeps its initial value."
+SHIFT_REGISTER = "a shift register (Slice of the variable, Concat with the input) gives out uninitialised memory."
+V3_ANCESTOR = "it wants the ReadValue of version 3 above its Assign."
+TWO_READERS = "a second ReadValue of one variable fails at run time."
+NO_ASSIGN = "a ReadValue without Assign fails at run time."
+ASSIGN_FEEDS = "it does not compile an Assign that feeds something."
+UNKNOWN_RANK_VARIABLE = "it compiles no variable of unknown rank."
+KNOWN_INTO_UNKNOWN = "it cannot assign a tensor of known shape to a variable of unknown shape."
+BOOLEAN_VARIABLE = "it turns a boolean variable into u8 and then finds that Select's branches differ in type."
+PACKED_VARIABLE = "a variable of u1 ends the process with SIGSEGV."
+SLASH_ID = "it uses \"/id=\" for itself and loses a variable whose id holds it."
+
+LENGTHS = "with a dynamic batch or time it ignores sequence_lengths."
+NO_ACTIVATIONS = "an absent or empty activations list is not replaced by the documented default."
+NO_SEQUENCE_1 = "it does not read LSTMSequence of opset1 to 4."
+NO_HARDSIGMOID = "it has no hardsigmoid in recurrent ops."
+NO_BIAS = "it does not take the cell without its optional B."
+PEEPHOLES = "LSTMCell-1: it ignores P."
+INPUT_FORGET = "LSTMCell-1: it ignores input_forget."
+WEIGHTS_FORMAT = "LSTMCell-1: it ignores weights_format."
+TIME_0 = "with no time step at all the last cell state is uninitialised memory."
+
+PDPD = "pdpd compiles with axis -1 only."
+SELECT_BITS = "it moves f64, i64 and u64 through f32 or i32, and bits are lost."
+BYTES = "condition bytes from 128 on are false."
+
+SLICE_START = "the start of a sliced input is ignored: it reads from index 0."
+END_COUNT = "a non-negative end: it infers one iteration more than it runs, so nothing fits."
+BACK_EDGES = "back edges are moved one after the other, so the second sees what the first has written."
+NESTED_ITERATOR = "it takes no TensorIterator in another."
+FALSE_FUSION = "it takes a TensorIterator for a sequence op which it is not."
+LOOP_0_CONST = "a Loop with a Const trip count of 0 ends the process with SIGFPE."
+LOOP_0_LATER = "a Loop without passes keeps the concatenated output of the run before."
+IF_RANKS = "it takes no If whose rank is not known."
+
+SATURATES = "arithmetic on i8 and u8 saturates."
+NARROW = "f64 is computed as f32, i64 and u64 as i32."
+TRUNCATES = "integer Divide truncates although m_pythondiv is true."
+COMPARES_F32 = "integers are compared as f32."
+NAN_GREATER = "Greater and GreaterEqual are true where an operand is NaN."
+CONVERT_I32 = "Convert from f32 to i64 goes through i32."
+CONVERT_PAIR = "it drops a pair of Converts that ends where it began, and the rounding with it."
+NO_AXES = "it does not run a reduction over no axes."
+
+CONST_FROM_PORT = "it reads a Const that leaves type and shape to its port as nothing."
+
+# section -> [(departure, what the specification says)]
+SECTIONS = {
+    "State": [
+        (FROM_PARAMETER, "ReadValue gives what was assigned in the iteration before: a delay line."),
+        (FROM_CONST, "After the first iteration the variable holds the Const."),
+        (SHIFT_REGISTER, "The new frame is appended to what is left of the old ones."),
+        (NO_VARIABLES, "ReadValue-6 names these types."),
+        (BOOLEAN_VARIABLE, "boolean is a type of variables like any other."),
+        (PACKED_VARIABLE, "u1 is in the list of variable types."),
+        (UNKNOWN_RANK_VARIABLE, "variable_shape may relax the initial value's shape."),
+        (KNOWN_INTO_UNKNOWN, "The assigned shape must be compatible with the variable's; it is."),
+        (TWO_READERS, "All readers see the value from before the iteration."),
+        (NO_ASSIGN, "A variable that was never assigned gives its initial value."),
+        (ASSIGN_FEEDS, "Assign has an output: what was assigned."),
+        (V3_ANCESTOR, "The specification of Assign-3 asks for no such path."),
+        (SLASH_ID, "variable_id is any non-empty string."),
+    ],
+    "Recurrent ops": [
+        (LENGTHS, "Beyond its length a row is not read, Y is 0, and the last states are those of its last step."),
+        (NO_ACTIVATIONS, "The defaults are sigmoid,tanh,tanh, sigmoid,tanh and tanh: the specification's own examples leave "
+         "them out."),
+        (NO_SEQUENCE_1, "LSTMSequence-1 is documented."),
+        (NO_HARDSIGMOID, "The ops accept it with alpha and beta, by default 0.2 and 0.5."),
+        (NO_BIAS, "B is optional in the cells."),
+        (PEEPHOLES, "P is the optional seventh input."),
+        (INPUT_FORGET, "The input gate is 1 - f."),
+        (WEIGHTS_FORMAT, "It names the order of the gates in W, R and B."),
+        (TIME_0, "As for a row of length 0 the last states are 0."),
+    ],
+    "Select": [
+        (PDPD, "else and cond are placed into then at the axis."),
+        (SELECT_BITS, "Select copies the chosen element."),
+        (BYTES, "Any byte but 0 is true."),
+    ],
+    "TensorIterator, Loop, If": [
+        (SLICE_START, "The first slice begins at start."),
+        (END_COUNT, "end is exclusive, and the output has as many pieces as there were iterations."),
+        (BACK_EDGES, "All states of the next iteration are those of the end of this one."),
+        (FALSE_FUSION, "The body is computed as written."),
+        (NESTED_ITERATOR, "Bodies are models like any other."),
+        (LOOP_0_CONST, "No pass: the last values are the initial ones."),
+        (LOOP_0_LATER, "The concatenation of no pass is empty."),
+        (IF_RANKS, "The branches' outputs may differ in shape."),
+    ],
+    "Arithmetic": [
+        (NARROW, "The type is that of the operands."),
+        (SATURATES, "Its own reference code wraps around, as for wider types."),
+        (TRUNCATES, "m_pythondiv is true by default: -7 / 2 is -4."),
+        (COMPARES_F32, "16777216 and 16777217 differ."),
+        (NAN_GREATER, "A comparison with NaN is false."),
+        (CONVERT_I32, "i64 holds 10^10."),
+        (CONVERT_PAIR, "Convert to f16 rounds."),
+        (NO_AXES, "An empty list of axes leaves the input as it is."),
+    ],
+    "Reading IR": [
+        (CONST_FROM_PORT, "The first files of version 10 were written so."),
+    ],
+}
+
+HEAD = """# Where OpenVINO's CPU device departs from its own specification
+
+<!-- Written by scripts/make_cases.py --departures. -->
+
+irrun computes what OpenVINO's specification says. OpenVINO {version}, CPU device, precision hint f32, does not always: below is every
+departure that our conformance cases show. Each line names a case to see it with:
+
+```sh
+case=tests/cases/lstm_sequence/lengths_dynamic_time_forward
+build/irrun $case/model.xml -i $case/in.npz --expect $case/out.npz $(cat $case/args)   # irrun agrees with the golden
+scripts/show_departure.py $case                                                        # OpenVINO's numbers beside it
+```
+
+The goldens are NumPy's, in float64 or exact, written from the specification. *Confirmed* says who else gives the golden: OpenVINO's own
+reference code (`Model.evaluate`), or its CPU device with an equivalent model (static shapes, the op written out in other ops, the
+default written into the file). `scripts/make_cases.py` runs all of it again, and complains if OpenVINO has come to agree.
+
+"""
+
+
+def sections_text(cases, version):
+    """The document; cases: all Case objects, with reference_agrees set."""
+    by_departure = {}
+    for case in cases:
+        if case.openvino:
+            by_departure.setdefault(case.openvino, []).append(case)
+    known = [sentence for entries in SECTIONS.values() for sentence, _ in entries]
+    missing = set(by_departure) ^ set(known)
+    if missing:
+        raise SystemExit(f"departures.py and the cases disagree about: {sorted(missing)}")
+    lines = []
+    for section, entries in SECTIONS.items():
+        lines.append(f"## {section}\n")
+        for sentence, specified in entries:
+            found = by_departure[sentence]
+            first = next((c for c in found if c.stand_in), found[0])
+            how = []
+            if any(c.stand_in for c in found):
+                how.append("an equivalent model")
+            if any(c.reference_agrees for c in found):
+                how.append("its reference code")
+            folders = ", ".join(f"`{c.folder}`" for c in found[:6] if c is not first)
+            more = f" and {len(found) - 6} more" if len(found) > 6 else ""
+            lines.append(f"**{sentence[0].upper() + sentence[1:]}** {specified}"
+                         + (f" Confirmed by {' and '.join(how)}." if how else "") + "\n")
+            lines.append(f"    case=tests/cases/{first.folder}\n    build/irrun $case/model.xml -i $case/in.npz --expect "
+                         f"$case/out.npz $(cat $case/args)\n    scripts/show_departure.py $case\n")
+            if folders:
+                lines.append(f"Also: {folders}{more}.\n")
+    return HEAD.format(version=version) + "\n".join(lines)
