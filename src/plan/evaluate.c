@@ -62,13 +62,15 @@ static void list_types(uint32_t types, struct text *list)
                      irrun_dtype_name((enum irrun_dtype)dtype));
 }
 
+/* A type that every runtime computes with is excluded by the specification; others are what irrun lacks. */
 static bool fail_type(struct infer *infer, uint32_t i, uint32_t types)
 {
     struct text list = {0};
     list_types(types, &list);
     infer_fail_input(infer, i, "a type that %s takes here: %s", infer->op->def->type,
                      list.data ? list.data : "none");
-    infer->err->code = IRRUN_UNSUPPORTED;
+    bool is_common = TYPE_BIT(infer->in[i]->dtype) & (TYPES_NUMBER | TYPES_BOOLEAN);
+    infer->err->code = is_common ? IRRUN_DATA : IRRUN_UNSUPPORTED;
     text_free(&list);
     return false;
 }
