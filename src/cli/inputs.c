@@ -9,6 +9,7 @@
 
 #include "cli/bind.h"
 #include "cli/random.h"
+#include "cli/warning.h"
 
 #define NO_INPUT SIZE_MAX /* an -i that only --reset=if: reads */
 
@@ -364,6 +365,19 @@ bool inputs_ask_for_reset(const struct inputs *inputs)
 {
     const struct irrun_tensor *record = &inputs->reset_feed->record;
     return element_as_f64(record->dtype, record->data, 0) != 0;
+}
+
+void inputs_tell(const struct inputs *inputs)
+{
+    for (size_t i = 0; i <= inputs->n; i++) {
+        const struct feed *feed = &inputs->feeds[i];
+        char shape[SHAPE_TEXT_BYTES];
+        if (inputs->is_filled[i])
+            tell(inputs->options, "%s \"%s\": %s %s from %s, %s", feed->port.what, feed->port.name,
+                 irrun_dtype_name(feed->source_dtype), shape_format(&feed->record.shape, shape),
+                 feed_path(feed),
+                 feed->state == FEED_REPEATED ? "the same in every iteration" : "record by record");
+    }
 }
 
 uint64_t inputs_n_records(const struct inputs *inputs)

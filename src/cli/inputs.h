@@ -34,6 +34,9 @@ bool inputs_are_stacked(const struct inputs *inputs);
 /* Whether the scalar of --reset=if:NAME is non-zero in the present record. */
 bool inputs_ask_for_reset(const struct inputs *inputs);
 
+/* Says with -v what every input reads. */
+void inputs_tell(const struct inputs *inputs);
+
 uint64_t inputs_n_records(const struct inputs *inputs); /* read since inputs_open, rewound or not */
 
 #endif

@@ -88,6 +88,16 @@ static bool pull_record(struct run *run, uint64_t index, bool *has_record, struc
            inputs_next(run->inputs, run->session, has_record, err);
 }
 
+static void tell_plan(const struct run *run)
+{
+    struct irrun_session_info info;
+    irrun_session_describe(run->session, &info);
+    inputs_tell(run->inputs);
+    tell(run->options,
+         "plan: %zu ops an iteration, gemm %s, SIMD %s, %zu bytes of values, %zu of state",
+         info.n_steps, info.gemm, info.simd, info.arena_bytes, info.state_bytes);
+}
+
 static void reset(struct run *run)
 {
     irrun_session_reset(run->session);
@@ -144,6 +154,7 @@ static bool run_sequence(struct run *run, const struct sequence *sequence, struc
                      err) ||
         !plan(run, err))
         return false;
+    tell_plan(run);
     if (options->has_iterations && options->n_iterations == 0)
         return true;
     if (run->stats.n_sequences++ > 0 && options->reset.when != RESET_NEVER)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cli/warning.h"
 
 struct destination {
     struct format_spec spec;
@@ -232,6 +233,9 @@ static bool open_destination(struct outputs *outputs, struct destination *item,
     if (!path)
         return fail_memory(err, strlen(item->path));
     bool is_open = writer_open(item->spec.format, path, &how, &item->writer, err);
+    tell(outputs->options, "%zu of %zu outputs to %s as %s, %s", item->n_outputs,
+         irrun_model_n_outputs(outputs->model), path, item->spec.format->name,
+         is_stacked ? "every iteration" : "one record");
     free(path);
     for (size_t i = 0; i < item->n_outputs && is_open; i++) {
         const struct irrun_tensor *form = irrun_session_output(session, item->output_ids[i]);

@@ -1,6 +1,6 @@
 # What the tests of the command line share: the program, the models, files of numbers.
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # those who load this use them
 
 common_setup() {
     root=$(realpath "$BATS_TEST_DIRNAME/../..")

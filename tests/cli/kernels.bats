@@ -2,6 +2,7 @@
 # Which variant of a kernel runs: --simd, $IRRUN_SIMD, --list-kernels, --stats.
 # SPDX-License-Identifier: Apache-2.0
 
+# shellcheck disable=SC2154 # common.bash sets them
 load common
 
 setup() {

@@ -2,6 +2,7 @@
 # --help, --version, --inspect, --supported-ops, --check, --stats, -v, and what the manual says of them.
 # SPDX-License-Identifier: Apache-2.0
 
+# shellcheck disable=SC2154 # common.bash sets them
 load common
 
 setup() {
@@ -108,6 +109,15 @@ names_in_list() {
     done
     [[ $stderr == *"iterations         100"* ]]
     [[ $stderr == *"resets             9 (--reset=10)"* ]]
+}
+
+@test "-v says what was chosen, on standard error only" {
+    run_apart irrun "$data/sum.xml" -i five.npy -o csv:- -v
+    [ "$(numbers <<<"$output")" = "1 3 6 10 15" ]
+    [[ $stderr == *'input "x": f32 [1] from five.npy, record by record'* ]]
+    [[ $stderr == *"1 of 1 outputs to - as csv"* ]]
+    [[ $stderr == *"gemm auto"* ]]
+    [ "$(grep -vc '^irrun: ' <<<"$stderr")" -eq 0 ]
 }
 
 @test "numbers do not depend on the locale" {

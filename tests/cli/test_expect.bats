@@ -2,6 +2,7 @@
 # --expect: what counts as a difference, and how it is told.
 # SPDX-License-Identifier: Apache-2.0
 
+# shellcheck disable=SC2154 # common.bash sets them
 load common
 
 setup() {

@@ -2,6 +2,7 @@
 # Getopt's traps, and what the command line refuses.
 # SPDX-License-Identifier: Apache-2.0
 
+# shellcheck disable=SC2154 # common.bash sets them
 load common
 
 setup() {

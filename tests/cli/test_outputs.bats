@@ -2,6 +2,7 @@
 # Where outputs go: formats, names, streams, and what is left after a failure.
 # SPDX-License-Identifier: Apache-2.0
 
+# shellcheck disable=SC2154 # common.bash sets them
 load common
 
 setup() {

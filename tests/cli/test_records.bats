@@ -2,6 +2,7 @@
 # How files become records: single ones, stacks, cut axes, files without a shape.
 # SPDX-License-Identifier: Apache-2.0
 
+# shellcheck disable=SC2154 # common.bash sets them
 load common
 
 setup() {

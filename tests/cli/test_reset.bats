@@ -2,6 +2,7 @@
 # --reset: when the variables go back to their initial value.
 # SPDX-License-Identifier: Apache-2.0
 
+# shellcheck disable=SC2154 # common.bash sets them
 load common
 
 setup() {
