@@ -52,8 +52,8 @@ names_in_list() {
 
 @test "--supported-ops: type, opsets, element types" {
     irrun --supported-ops | awk -F '\t' 'NF != 3 || $2 !~ /^opset[0-9]+(-[0-9]+)?$/ { bad = 1 } END { exit bad || NR < 20 }'
-    irrun --supported-ops | grep -q "^ReadValue	opset6"
-    irrun --supported-ops | grep -q "^Select	opset1"
+    irrun --supported-ops | grep -q $'^ReadValue\topset6'
+    irrun --supported-ops | grep -q $'^Select\topset1'
     [ "$(irrun --supported-ops=text)" = "$(irrun --supported-ops)" ]
     run_apart irrun --supported-ops=xml
     [ "$status" -eq 2 ]
