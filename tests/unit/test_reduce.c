@@ -1,0 +1,136 @@
+/* kernels/reduce and kernels/softmax: what they start with, NaN and infinities, wrap-around, accuracy.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include <math.h>
+
+#include "kernels/reduce.h"
+#include "kernels/softmax.h"
+
+static union accumulator fold(enum reduce_operation operation, enum irrun_dtype dtype,
+                              const void *in, size_t n)
+{
+    union accumulator result = reduce_start(operation, dtype);
+    reduce_scalar(operation, dtype)(&result, true, in, n);
+    return result;
+}
+
+static void runs_of_any_length_fold_into_one(void **state)
+{
+    (void)state;
+    float numbers[20];
+    for (size_t n = 0; n < 20; n++) {
+        double sum = 0, squares = 0, magnitudes = 0;
+        for (size_t i = 0; i < n; i++) {
+            numbers[i] = (float)i * (i % 2 ? 1 : -1) + 0.5f;
+            sum += (double)numbers[i];
+            squares += (double)numbers[i] * (double)numbers[i];
+            magnitudes += fabs((double)numbers[i]);
+        }
+        assert_true(fold(REDUCE_SUM, IRRUN_F32, numbers, n).f64 == sum);
+        assert_true(fold(REDUCE_SUM_OF_SQUARES, IRRUN_F32, numbers, n).f64 == squares);
+        assert_true(fold(REDUCE_SUM_OF_MAGNITUDES, IRRUN_F32, numbers, n).f64 == magnitudes);
+    }
+}
+
+static void columns_fold_side_by_side(void **state)
+{
+    (void)state;
+    union accumulator sums[3] = {{.f64 = 1}, {.f64 = 2}, {.f64 = 3}};
+    double row[] = {10, 20, 30};
+    reduce_scalar(REDUCE_SUM, IRRUN_F64)(sums, false, row, 3);
+    assert_true(sums[0].f64 == 11 && sums[1].f64 == 22 && sums[2].f64 == 33);
+    reduce_scalar(REDUCE_MAX, IRRUN_F64)(sums, false, row, 3);
+    assert_true(sums[0].f64 == 11 && sums[1].f64 == 22 && sums[2].f64 == 33);
+}
+
+static void nothing_gives_the_neutral_number(void **state)
+{
+    (void)state;
+    assert_true(fold(REDUCE_SUM, IRRUN_F32, NULL, 0).f64 == 0);
+    assert_true(fold(REDUCE_PROD, IRRUN_F32, NULL, 0).f64 == 1);
+    assert_true(fold(REDUCE_PROD, IRRUN_I64, NULL, 0).i64 == 1);
+    assert_true(fold(REDUCE_AND, IRRUN_U64, NULL, 0).u64 == 1);
+    assert_true(fold(REDUCE_OR, IRRUN_U64, NULL, 0).u64 == 0);
+}
+
+static void extremes_pass_over_nan(void **state)
+{
+    (void)state;
+    float numbers[] = {NAN, -1, NAN, -3}, low[] = {-INFINITY, -INFINITY};
+    assert_true(fold(REDUCE_MAX, IRRUN_F32, numbers, 4).f64 == -1);
+    assert_true(fold(REDUCE_MIN, IRRUN_F32, numbers, 4).f64 == -3);
+    assert_true(fold(REDUCE_MAX, IRRUN_F32, low, 2).f64 == -INFINITY);
+    assert_true(isnan(fold(REDUCE_SUM, IRRUN_F32, numbers, 4).f64));
+}
+
+static void integers_keep_their_sign_and_wrap(void **state)
+{
+    (void)state;
+    int64_t numbers[] = {-5, INT64_MAX, 6};
+    assert_true(fold(REDUCE_MAX, IRRUN_I64, numbers, 1).i64 == -5);
+    assert_true(fold(REDUCE_MIN, IRRUN_I64, numbers, 3).i64 == -5);
+    assert_true(fold(REDUCE_SUM, IRRUN_I64, numbers, 3).i64 == INT64_MIN);
+    assert_true(fold(REDUCE_SUM_OF_MAGNITUDES, IRRUN_I64, numbers, 1).i64 == 5);
+    uint64_t large[] = {UINT64_MAX, 1};
+    assert_true(fold(REDUCE_MAX, IRRUN_U64, large, 2).u64 == UINT64_MAX);
+    assert_true(fold(REDUCE_MIN, IRRUN_U64, large, 1).u64 == UINT64_MAX);
+}
+
+static void softmax_survives_large_numbers(void **state)
+{
+    (void)state;
+    float in[] = {1000, 1001, -1000}, out[3];
+    struct softmax s = {1, 3, 1, false};
+    softmax_f32(&s, in, out);
+    assert_true(fabsf(out[0] - 0.26894142f) < 1e-7f && fabsf(out[1] - 0.73105858f) < 1e-7f);
+    assert_true(out[2] == 0);
+    s.is_log = true;
+    softmax_f32(&s, in, out);
+    assert_true(fabsf(out[0] + 1.3132617f) < 1e-6f && fabsf(out[2] + 2001.3132617f) < 1e-3f);
+}
+
+static void softmax_of_nothing_but_minus_infinity_is_nan(void **state)
+{
+    (void)state;
+    float in[] = {-INFINITY, -INFINITY, -INFINITY, 0}, out[4];
+    softmax_f32(&(struct softmax){2, 2, 1, false}, in, out);
+    assert_true(isnan(out[0]) && isnan(out[1]) && out[2] == 0 && out[3] == 1);
+}
+
+static void softmax_runs_along_the_middle(void **state)
+{
+    (void)state;
+    enum { OUTER = 2, N = 3, INNER = 70 };
+    static double in[OUTER * N * INNER];
+    for (size_t i = 0; i < OUTER * N * INNER; i++)
+        in[i] = sin((double)i * 0.7) * 3;
+    double expected[OUTER * N * INNER];
+    for (size_t o = 0; o < OUTER; o++) {
+        for (size_t c = 0; c < INNER; c++) {
+            double sum = 0;
+            for (size_t i = 0; i < N; i++)
+                sum += exp(in[(o * N + i) * INNER + c]);
+            for (size_t i = 0; i < N; i++)
+                expected[(o * N + i) * INNER + c] = exp(in[(o * N + i) * INNER + c]) / sum;
+        }
+    }
+    softmax_f64(&(struct softmax){OUTER, N, INNER, false}, in, in);
+    for (size_t i = 0; i < OUTER * N * INNER; i++)
+        assert_true(fabs(in[i] - expected[i]) < 1e-15);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs_of_any_length_fold_into_one),
+        cmocka_unit_test(columns_fold_side_by_side),
+        cmocka_unit_test(nothing_gives_the_neutral_number),
+        cmocka_unit_test(extremes_pass_over_nan),
+        cmocka_unit_test(integers_keep_their_sign_and_wrap),
+        cmocka_unit_test(softmax_survives_large_numbers),
+        cmocka_unit_test(softmax_of_nothing_but_minus_infinity_is_nan),
+        cmocka_unit_test(softmax_runs_along_the_middle),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
