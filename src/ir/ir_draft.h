@@ -60,7 +60,7 @@ struct layer_draft {
     enum irrun_dtype
         port_precision; /* of the output port at hand; IRRUN_DYNAMIC if it does not say */
     struct irrun_shape port_shape;
-    bool is_in_output;           /* the port at hand is an output */
+    bool is_in_output;   /* the port at hand is an output */
     bool has_port_shape; /* false: no port, or a dimension that no Const can have */
 };
 

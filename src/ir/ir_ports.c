@@ -130,9 +130,9 @@ static bool add_dim_hint(struct ir_builder *builder, int64_t dim)
     if (rank == IRRUN_MAX_RANK)
         return true;
     if (rank == 0 || rank == USUAL_RANK) {
-        int64_t *dims = arena_alloc_array(&builder->model->arena,
-                                          rank == 0 ? USUAL_RANK : IRRUN_MAX_RANK, sizeof *dims,
-                                          builder->err);
+        int64_t *dims =
+            arena_alloc_array(&builder->model->arena, rank == 0 ? USUAL_RANK : IRRUN_MAX_RANK,
+                              sizeof *dims, builder->err);
         if (!dims)
             return false;
         if (rank > 0)

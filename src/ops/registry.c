@@ -138,7 +138,7 @@ const struct op_def *op_find(const char *type, const char *version, char why[OP_
         bool is_meant = kind == VERSION_NONE ||
                         (def->opset <= opset && opset <= last_opset(def) && opset <= OPSET_LAST &&
                          (kind == VERSION_OPSET || def->is_extension));
-        if (is_meant && (!found || def->opset > found->opset))
+        if (is_meant)
             found = def;
     }
     if (found && (kind != VERSION_NONE || n_of_type == 1))

@@ -85,7 +85,7 @@ static void bad_texts_fail_the_same_in_pieces(void **state)
     }
 }
 
-/* Tokens far longer than a piece: the time must stay linear, and the text whole. */
+/* Tokens far longer than a piece. */
 static void reads_tokens_longer_than_a_piece(void **state)
 {
     (void)state;

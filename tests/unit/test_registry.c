@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -128,6 +129,24 @@ static void rows_do_not_overlap(void **state)
     }
 }
 
+static bool has_opset(const struct op_def *def, unsigned opset)
+{
+    return def->opset <= opset && opset <= (def->opset_last ? def->opset_last : OPSET_LAST);
+}
+
+static void finds_every_row_in_each_of_its_opsets(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < n_op_defs; i++) {
+        for (unsigned opset = 2; opset <= OPSET_LAST; opset++) {
+            char version[20], why[OP_WHY_BYTES];
+            snprintf(version, sizeof version, "opset%u", opset);
+            const struct op_def *found = op_find(op_defs[i]->type, version, why);
+            assert_int_equal(found == op_defs[i], has_opset(op_defs[i], opset));
+        }
+    }
+}
+
 static void tables_are_well_formed(void **state)
 {
     (void)state;
@@ -176,6 +195,7 @@ int main(void)
         cmocka_unit_test(takes_a_layer_without_version_if_there_is_one_meaning),
         cmocka_unit_test(cuts_no_reason_short),
         cmocka_unit_test(rows_do_not_overlap),
+        cmocka_unit_test(finds_every_row_in_each_of_its_opsets),
         cmocka_unit_test(tables_are_well_formed),
         cmocka_unit_test(defaults_are_good),
     };
