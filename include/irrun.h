@@ -38,7 +38,7 @@ struct irrun_error {
     enum irrun_error_code code;
     char file[512];     /* "" if the error has no place in a file */
     uint32_t line;      /* 1-based; 0 = does not apply */
-    uint32_t column;    /* 1-based, in bytes; 0 = does not apply */
+    uint32_t column;    /* 1-based, in characters; 0 = does not apply */
     uint64_t offset;    /* byte offset in a binary file; UINT64_MAX = does not apply */
     char message[2048]; /* what was found and what was expected; may have several lines */
     char hint[1024];    /* something to type or to look at; "" if none */
