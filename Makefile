@@ -91,7 +91,7 @@ header_checks := $(patsubst %.h,$(BUILD)/%.alone,$(headers))
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
 language := -std=c11 -D_GNU_SOURCE -ffp-contract=off
 cppflags := -Isrc -Iinclude $(module_cflags) $(CPPFLAGS)
-cflags := $(language) $(warnings) -ffunction-sections -fdata-sections $(instrument) $(CFLAGS)
+cflags := $(language) $(warnings) -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections $(instrument) $(CFLAGS)
 ldflags := -Wl,--gc-sections -Wl,--as-needed $(instrument) $(LDFLAGS)
 libs := $(module_libs) -lm -lpthread
 
@@ -103,7 +103,7 @@ file_cflags = $(if $(filter src/kernels/%,$(1)),$(kernel_cflags)) $(call isa_cfl
 
 # ---- Targets ------------------------------------------------------------------------------------
 
-.PHONY: all demo test style clean install uninstall help objects check-programs FORCE
+.PHONY: all demo test check-kernels style clean install uninstall help objects check-programs FORCE
 .DEFAULT_GOAL := all
 
 all: $(irrun) ## build build/irrun
@@ -113,6 +113,9 @@ demo: $(irrun) ## build, then watch a stateful model at work (installs what is m
 
 test: $(irrun) check-programs ## build, then run every test (installs what is missing)
 	@BUILD=$(BUILD) tests/run.sh
+
+check-kernels: $(kernel_check) ## compare every variant of the kernels with the scalar one, and time it
+	@$(kernel_check) --speed
 
 style: ## check the layout of the sources
 	@scripts/check-style.sh
