@@ -26,12 +26,14 @@ static size_t bucket_of(uint64_t duration_ns)
     return (size_t)(shift * LATENCY_STEPS + (duration_ns >> shift));
 }
 
-static uint64_t bucket_start(size_t bucket)
+/* The middle of the durations that fall into a bucket. */
+static double bucket_middle(size_t bucket)
 {
     if (bucket < 2 * LATENCY_STEPS)
-        return bucket;
-    size_t shift = bucket / LATENCY_STEPS - 1;
-    return (uint64_t)(bucket - shift * LATENCY_STEPS) << shift;
+        return (double)bucket;
+    int shift = (int)(bucket / LATENCY_STEPS) - 1;
+    double first = (double)(bucket - (size_t)shift * LATENCY_STEPS);
+    return ldexp(first, shift) + (ldexp(1, shift) - 1) / 2;
 }
 
 void latency_add(struct latency *latency, uint64_t duration_ns)
@@ -58,7 +60,7 @@ double latency_percentile_s(const struct latency *latency, double share)
         if (n_seen >= rank)
             break;
     }
-    double middle = ((double)bucket_start(bucket) + (double)bucket_start(bucket + 1) - 1) / 2;
+    double middle = bucket_middle(bucket);
     return fmin(fmax(middle, (double)latency->min_ns), (double)latency->max_ns) * 1e-9;
 }
 
