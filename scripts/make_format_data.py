@@ -33,6 +33,14 @@ def write_zip(name, members, method=zipfile.ZIP_STORED, comment=b"", zip64=False
                 file.write(data)
 
 
+def write_zip64_directory(name, members):
+    """As if every size and offset, and the directory's own, were beyond 32 bits."""
+    limit = zipfile.ZIP64_LIMIT
+    zipfile.ZIP64_LIMIT = 1
+    write_zip(name, members, zip64=True)
+    zipfile.ZIP64_LIMIT = limit
+
+
 def write_bytes(name, data):
     with open(os.path.join(OUT, name), "wb") as file:
         file.write(data)
@@ -49,6 +57,7 @@ def main():
     write_zip("stored.npz", both, comment=b"made for a test")
     write_zip("deflated.npz", both, zipfile.ZIP_DEFLATED)
     write_zip("zip64.npz", both, zip64=True)
+    write_zip64_directory("zip64_directory.npz", both)
     write_zip("empty.npz", [])
     write_zip("utf8.npz", [("état.npy", npy(X)), ("folder/", b""), ("bare", npy(STEPS))])
     with warnings.catch_warnings():

@@ -9,7 +9,7 @@
 #include "formats/format_methods.h"
 #include "formats/npy_header.h"
 #include "formats/spool.h"
-#include "formats/zip_io.h"
+#include "formats/zip_sink.h"
 
 struct npz_out {
     struct writer writer;
@@ -128,7 +128,7 @@ static bool npz_finish(struct writer *writer, struct irrun_error *err)
 {
     struct npz_out *npz = (struct npz_out *)writer;
     struct zip_sink sink = {&writer->file, err, 0};
-    zlib_filefunc64_def functions = zip_writing_functions(&sink);
+    zlib_filefunc64_def functions = zip_sink_functions(&sink);
     zipFile zip = zipOpen2_64("", APPEND_STATUS_CREATE, NULL, &functions);
     if (zip == NULL)
         return fail_memory(err, sizeof *npz);

@@ -1,0 +1,218 @@
+/* The directory of a zip archive: found from the end of the file, read entry by entry.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "formats/zip_directory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+
+#define END_BYTES 22       /* end of central directory record */
+#define LOCATOR_BYTES 20   /* zip64 end of central directory locator, just before it */
+#define END64_BYTES 56     /* zip64 end of central directory record, without its extensions */
+#define ENTRY_BYTES 46     /* central directory header */
+#define MAX_COMMENT 0xffff /* its length has 16 bits */
+#define FLAG_ENCRYPTED 1u
+
+struct reading {
+    int fd;
+    const char *path;
+    uint64_t file_bytes;
+    uint64_t end; /* of the entries: nothing of them lies behind */
+    uint64_t offset, n_entries;
+    struct irrun_error *err;
+};
+
+static bool fail_zip(const struct reading *reading, const char *what)
+{
+    return fail_at(reading->err, IRRUN_DATA, (struct place){reading->path, 0, 0}, "%s", what);
+}
+
+static bool fail_damaged(const struct reading *reading)
+{
+    return fail_zip(reading, "the archive's directory is damaged");
+}
+
+size_t zip_read_at(int fd, uint64_t offset, void *data, size_t n)
+{
+    size_t done = 0;
+    while (done < n && offset + done <= INT64_MAX) {
+        ssize_t got = pread(fd, (unsigned char *)data + done, n - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        done += (size_t)got;
+    }
+    return done;
+}
+
+static bool read_exactly(const struct reading *reading, uint64_t offset, void *data, size_t n)
+{
+    return zip_read_at(reading->fd, offset, data, n) == n;
+}
+
+/* ---- The end of the file --------------------------------------------------------------------- */
+
+/* ZIP64: the sizes stand in a record of their own, which a locator before the end record points to. */
+static bool read_end64(struct reading *reading, uint64_t end_offset, bool *is_found)
+{
+    unsigned char locator[LOCATOR_BYTES], record[END64_BYTES];
+    *is_found = end_offset >= LOCATOR_BYTES &&
+                read_exactly(reading, end_offset - LOCATOR_BYTES, locator, LOCATOR_BYTES) &&
+                memcmp(locator, "PK\6\7", 4) == 0;
+    if (!*is_found)
+        return true;
+    uint64_t offset = zip_u64(locator + 8);
+    if (offset > end_offset || !read_exactly(reading, offset, record, END64_BYTES) ||
+        memcmp(record, "PK\6\6", 4) != 0 || zip_u32(record + 16) != 0 ||
+        zip_u64(record + 24) != zip_u64(record + 32))
+        return fail_damaged(reading);
+    reading->n_entries = zip_u64(record + 32);
+    reading->offset = zip_u64(record + 48);
+    reading->end = offset;
+    return true;
+}
+
+static bool take_end(struct reading *reading, const unsigned char *record, uint64_t end_offset)
+{
+    bool is_found;
+    reading->end = end_offset;
+    reading->n_entries = zip_u16(record + 10);
+    reading->offset = zip_u32(record + 16);
+    if (zip_u16(record + 4) != 0 || zip_u16(record + 8) != zip_u16(record + 10))
+        return fail_zip(reading, "the archive is one part of several");
+    return read_end64(reading, end_offset, &is_found);
+}
+
+/* The end record is the last thing in the file, but for a comment whose length it says. */
+static bool find_end(struct reading *reading, struct zip_directory *directory)
+{
+    size_t n = END_BYTES + MAX_COMMENT;
+    if (reading->file_bytes < n)
+        n = (size_t)reading->file_bytes;
+    unsigned char *tail = malloc(n + 1);
+    if (tail == NULL)
+        return fail_memory(reading->err, n + 1);
+    uint64_t start = reading->file_bytes - n;
+    bool is_read = read_exactly(reading, start, tail, n), is_found = false;
+    for (size_t at = n < END_BYTES ? 0 : n - END_BYTES + 1; is_read && !is_found && at-- > 0;) {
+        is_found =
+            memcmp(tail + at, "PK\5\6", 4) == 0 && zip_u16(tail + at + 20) == n - at - END_BYTES;
+        if (!is_found)
+            continue;
+        directory->comment = strndup((const char *)tail + at + END_BYTES, n - at - END_BYTES);
+        is_read = directory->comment ? take_end(reading, tail + at, start + at)
+                                     : fail_memory(reading->err, n);
+    }
+    free(tail);
+    return is_found ? is_read : fail_zip(reading, "is not an npz archive, or it is truncated");
+}
+
+/* ---- Entries --------------------------------------------------------------------------------- */
+
+/* Takes the next of the 64-bit numbers of a ZIP64 field, if its 32-bit place says that it is there. */
+static bool widen(uint64_t *value, const unsigned char *field, size_t n, size_t *at)
+{
+    if (*value != UINT32_MAX)
+        return true;
+    if (n - *at < 8)
+        return false;
+    *value = zip_u64(field + *at);
+    *at += 8;
+    return true;
+}
+
+static bool take_extra(struct zip_entry *entry, const unsigned char *extra, size_t n)
+{
+    for (size_t at = 0; at + 4 <= n;) {
+        size_t length = zip_u16(extra + at + 2), used = 0;
+        if (length > n - at - 4)
+            return false;
+        const unsigned char *field = extra + at + 4;
+        if (zip_u16(extra + at) == 1)
+            return widen(&entry->size_bytes, field, length, &used) &&
+                   widen(&entry->packed_bytes, field, length, &used) &&
+                   widen(&entry->offset, field, length, &used);
+        at += 4 + length;
+    }
+    return true;
+}
+
+/* `rest` holds the name and the extra fields. */
+static bool take_entry(struct reading *reading, struct zip_directory *directory,
+                       const unsigned char *header, const unsigned char *rest)
+{
+    size_t n_name = zip_u16(header + 28), n_extra = zip_u16(header + 30);
+    struct zip_entry entry = {.offset = zip_u32(header + 42),
+                              .packed_bytes = zip_u32(header + 20),
+                              .size_bytes = zip_u32(header + 24),
+                              .crc = zip_u32(header + 16),
+                              .method = zip_u16(header + 10),
+                              .is_encrypted = (zip_u16(header + 8) & FLAG_ENCRYPTED) != 0};
+    if (!take_extra(&entry, rest + n_name, n_extra) || memchr(rest, '\0', n_name) ||
+        entry.offset > reading->end || entry.packed_bytes > reading->end - entry.offset)
+        return fail_damaged(reading);
+    void *entries = directory->entries;
+    bool is_grown =
+        grow_array(&entries, directory->n, &directory->capacity, sizeof entry, reading->err);
+    directory->entries = entries;
+    if (!is_grown)
+        return false;
+    entry.name = strndup((const char *)rest, n_name);
+    if (entry.name == NULL)
+        return fail_memory(reading->err, n_name + 1);
+    directory->entries[directory->n++] = entry;
+    return true;
+}
+
+static bool read_entry(struct reading *reading, struct zip_directory *directory,
+                       unsigned char *rest)
+{
+    unsigned char header[ENTRY_BYTES];
+    if (reading->offset > reading->end || reading->end - reading->offset < ENTRY_BYTES ||
+        !read_exactly(reading, reading->offset, header, ENTRY_BYTES) ||
+        memcmp(header, "PK\1\2", 4) != 0)
+        return fail_damaged(reading);
+    reading->offset += ENTRY_BYTES;
+    size_t n_rest = (size_t)zip_u16(header + 28) + zip_u16(header + 30);
+    if (n_rest > reading->end - reading->offset ||
+        !read_exactly(reading, reading->offset, rest, n_rest))
+        return fail_damaged(reading);
+    reading->offset += n_rest + zip_u16(header + 32);
+    return take_entry(reading, directory, header, rest);
+}
+
+bool zip_directory_read(struct zip_directory *directory, int fd, const char *path,
+                        struct irrun_error *err)
+{
+    struct reading reading = {.fd = fd, .path = path, .err = err};
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return fail_at(err, IRRUN_NO_INPUT, (struct place){path, 0, 0}, "cannot be read: %s",
+                       strerror(errno));
+    reading.file_bytes = (uint64_t)status.st_size;
+    if (!find_end(&reading, directory))
+        return false;
+    const size_t max_rest = (size_t)2 * UINT16_MAX;
+    unsigned char *rest = malloc(max_rest);
+    if (rest == NULL)
+        return fail_memory(err, max_rest);
+    bool is_read = true;
+    for (uint64_t i = 0; i < reading.n_entries && is_read; i++)
+        is_read = read_entry(&reading, directory, rest);
+    free(rest);
+    return is_read;
+}
+
+void zip_directory_free(struct zip_directory *directory)
+{
+    for (size_t i = 0; i < directory->n; i++)
+        free(directory->entries[i].name);
+    free(directory->entries);
+    free(directory->comment);
+    *directory = (struct zip_directory){0};
+}

@@ -1,0 +1,56 @@
+/* The directory of a zip archive and the bytes of its members, ZIP64 included. By hand, because the
+ * minizip that Debian 12 has cannot read what is longer than 4 GB. Writing is minizip's.
+ * Source: PKWARE's APPNOTE.TXT, sections 4.3 to 4.5.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_FORMATS_ZIP_DIRECTORY_H
+#define IRRUN_FORMATS_ZIP_DIRECTORY_H
+
+#include "formats/byte_source.h"
+
+struct zip_entry {
+    char *name;            /* as in the archive */
+    uint64_t offset;       /* of its local header */
+    uint64_t packed_bytes; /* in the archive */
+    uint64_t size_bytes;   /* unpacked */
+    uint32_t crc;
+    uint16_t method; /* 0 stored, 8 deflated; others cannot be opened */
+    bool is_encrypted;
+};
+
+/* All zero = empty. */
+struct zip_directory {
+    struct zip_entry *entries;
+    size_t n, capacity;
+    char *comment; /* "" if there is none; NULL before it was read */
+};
+
+/* Reads the directory of a regular file; `path` is for messages. Nothing is believed that the size of
+ * the file contradicts: IRRUN_DATA. In any case zip_directory_free may follow. */
+bool zip_directory_read(struct zip_directory *directory, int fd, const char *path,
+                        struct irrun_error *err);
+void zip_directory_free(struct zip_directory *directory);
+
+/* Opens a member as a source that can be rewound; reads by offset, so any number may share `fd`. A
+ * wrong checksum is IRRUN_DATA with the last byte. `path` and fd are borrowed. */
+bool zip_member_open(struct byte_source *source, int fd, const struct zip_entry *entry,
+                     const char *path, struct irrun_error *err);
+
+/* Reads up to n bytes at an offset; fewer only at the end or after an error. */
+size_t zip_read_at(int fd, uint64_t offset, void *data, size_t n);
+
+static inline uint16_t zip_u16(const unsigned char *bytes)
+{
+    return (uint16_t)(bytes[0] | bytes[1] << 8);
+}
+
+static inline uint32_t zip_u32(const unsigned char *bytes)
+{
+    return (uint32_t)zip_u16(bytes) | (uint32_t)zip_u16(bytes + 2) << 16;
+}
+
+static inline uint64_t zip_u64(const unsigned char *bytes)
+{
+    return (uint64_t)zip_u32(bytes) | (uint64_t)zip_u32(bytes + 4) << 32;
+}
+
+#endif
