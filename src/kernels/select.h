@@ -3,19 +3,21 @@
 #ifndef IRRUN_KERNELS_SELECT_H
 #define IRRUN_KERNELS_SELECT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-/* One run of n elements: out[i] = condition[i] ? then[i] : else[i]. A condition is one byte, and
- * any that is not zero is true. A stride is 1, or 0 for an operand that stands still. No pointer
- * needs any alignment. out may be one of the others, element for element, or overlaps none of
- * them. */
+/* n_rows rows of n elements: out[i] = condition[i] ? then[i] : else[i]. A condition is one byte, and any
+ * that is not zero is true. Strides count elements. No pointer needs any alignment. out may be one of the
+ * others, element for element, or overlaps none of them. */
 struct select_run {
-    size_t n;
+    size_t n, n_rows;
     const unsigned char *condition;
     const void *then_values;
     const void *else_values;
-    void *out;
-    size_t condition_stride, then_stride, else_stride;
+    void *out;                                         /* dense: [n_rows][n] */
+    size_t condition_stride, then_stride, else_stride; /* within a row: 1, or 0 = stands still */
+    size_t condition_row, then_row, else_row;          /* from one row to the next */
+    bool is_streamed; /* out goes past the caches, for what is larger than they are */
 };
 
 typedef void select_fn(const struct select_run *run);

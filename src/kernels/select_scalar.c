@@ -1,52 +1,50 @@
 /* Select in plain C: the specification of every other variant.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/kernels.h"
+#include "kernels/select_row.h"
 
-#include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
-/* A run whose condition stands still: a copy of one side, or one element n times. */
-static void take_side(const struct select_run *run, size_t width)
+/* A row whose condition stands still: a copy of one side, or one element n times. */
+static void take_side(const struct select_row *row, size_t width)
 {
-    bool is_then = *run->condition != 0;
-    const unsigned char *side = is_then ? run->then_values : run->else_values;
-    size_t stride = is_then ? run->then_stride : run->else_stride;
-    unsigned char *out = run->out;
+    bool is_then = *row->condition != 0;
+    const unsigned char *side = is_then ? row->then_values : row->else_values;
+    size_t mask = is_then ? row->then_mask : row->else_mask;
 
-    if (stride == 1) {
-        if (out != side)
-            memcpy(out, side, run->n * width);
-        return;
-    }
-    for (size_t i = 0; i < run->n; i++)
-        memmove(out + i * width, side, width);
+    if (mask != 0 && row->out != side)
+        memcpy(row->out, side, row->n * width);
+    for (size_t i = 0; mask == 0 && i < row->n; i++)
+        memmove(row->out + i * width, side, width);
 }
 
-/* The element goes through an integer of its width, by memcpy: no alignment, no value. */
-#define DEFINE_SELECT(name, type)                                                                  \
-    void name(const struct select_run *run)                                                        \
-    {                                                                                              \
-        const unsigned char *then_values = run->then_values;                                       \
-        const unsigned char *else_values = run->else_values;                                       \
-        unsigned char *out = run->out;                                                             \
-                                                                                                   \
-        if (run->n == 0)                                                                           \
-            return;                                                                                \
-        if (run->condition_stride == 0) {                                                          \
-            take_side(run, sizeof(type));                                                          \
-            return;                                                                                \
-        }                                                                                          \
-        for (size_t i = 0; i < run->n; i++) {                                                      \
-            type a, b;                                                                             \
-            memcpy(&a, then_values + i * run->then_stride * sizeof a, sizeof a);                   \
-            memcpy(&b, else_values + i * run->else_stride * sizeof b, sizeof b);                   \
-            a = run->condition[i] != 0 ? a : b;                                                    \
-            memcpy(out + i * sizeof a, &a, sizeof a);                                              \
-        }                                                                                          \
+ALWAYS_INLINE void run_scalar(const struct select_run *run, size_t width)
+{
+    for (size_t i = 0; i < run->n_rows && run->n > 0; i++) {
+        struct select_row row = select_row_at(run, i, width);
+        if (run->condition_stride == 0)
+            take_side(&row, width);
+        else
+            select_few(&row, 0, row.n, width);
     }
+}
 
-DEFINE_SELECT(select_x8_scalar, uint8_t)
-DEFINE_SELECT(select_x16_scalar, uint16_t)
-DEFINE_SELECT(select_x32_scalar, uint32_t)
-DEFINE_SELECT(select_x64_scalar, uint64_t)
+void select_x8_scalar(const struct select_run *run)
+{
+    run_scalar(run, 1);
+}
+
+void select_x16_scalar(const struct select_run *run)
+{
+    run_scalar(run, 2);
+}
+
+void select_x32_scalar(const struct select_run *run)
+{
+    run_scalar(run, 4);
+}
+
+void select_x64_scalar(const struct select_run *run)
+{
+    run_scalar(run, 8);
+}

@@ -47,6 +47,7 @@ static void check_run(size_t kernel, size_t n, size_t shift, unsigned form)
     size_t width = kernels[kernel].width;
     struct select_run run = {
         .n = n,
+        .n_rows = 1,
         .condition = condition + shift,
         .then_values = a + shift,
         .else_values = b + (shift + 1) % 8,
@@ -93,6 +94,20 @@ static void takes_pointers_of_any_alignment(void **state)
                 check_run(kernel, 33, shift, form);
 }
 
+static void choose_five(select_fn *select, const unsigned char *conditions, const void *a,
+                        const void *b, void *out)
+{
+    select(&(struct select_run){.n = 5,
+                                .n_rows = 1,
+                                .condition = conditions,
+                                .then_values = a,
+                                .else_values = b,
+                                .out = out,
+                                .condition_stride = 1,
+                                .then_stride = 1,
+                                .else_stride = 1});
+}
+
 static void keeps_nan_payloads_and_signed_zeros(void **state)
 {
     (void)state;
@@ -104,13 +119,13 @@ static void keeps_nan_payloads_and_signed_zeros(void **state)
     static const unsigned char zeros[40];
     unsigned char out[40];
 
-    select_x32_scalar(&(struct select_run){5, conditions, bits32, zeros, out, 1, 1, 1});
+    choose_five(select_x32_scalar, conditions, bits32, zeros, out);
     assert_memory_equal(out, bits32, sizeof bits32);
-    select_x16_scalar(&(struct select_run){5, conditions, bits16, zeros, out, 1, 1, 1});
+    choose_five(select_x16_scalar, conditions, bits16, zeros, out);
     assert_memory_equal(out, bits16, sizeof bits16);
-    select_x64_scalar(&(struct select_run){5, conditions, bits64, zeros, out, 1, 1, 1});
+    choose_five(select_x64_scalar, conditions, bits64, zeros, out);
     assert_memory_equal(out, bits64, sizeof bits64);
-    select_x32_scalar(&(struct select_run){5, zeros, zeros, bits32, out, 1, 1, 1});
+    choose_five(select_x32_scalar, zeros, zeros, bits32, out);
     assert_memory_equal(out, bits32, sizeof bits32);
 }
 
@@ -127,7 +142,15 @@ static void writes_over_an_operand(void **state)
             fill_conditions(operands[0], MAX_BYTES);
             fill(operands[1], MAX_BYTES);
             fill(operands[2], MAX_BYTES);
-            struct select_run run = {n, operands[0], operands[1], operands[2], expected, 1, 1, 1};
+            struct select_run run = {.n = n,
+                                     .n_rows = 1,
+                                     .condition = operands[0],
+                                     .then_values = operands[1],
+                                     .else_values = operands[2],
+                                     .out = expected,
+                                     .condition_stride = 1,
+                                     .then_stride = 1,
+                                     .else_stride = 1};
             kernels[kernel].select(&run);
             run.out = operands[which];
             kernels[kernel].select(&run);
