@@ -44,6 +44,12 @@ NARROW = "f64 is computed as f32, i64 and u64 as i32."
 TRUNCATES = "integer Divide truncates although m_pythondiv is true."
 COMPARES_F32 = "integers are compared as f32."
 NAN_GREATER = "Greater and GreaterEqual are true where an operand is NaN."
+NAN_CUT = "ReLU makes NaN 0, Clamp makes it its lower bound."
+NAN_SECOND = "Maximum and Minimum return the second operand where the first is NaN."
+JUST_BELOW = "Round half_away_from_zero rounds 0.49999997 to 1."
+EXP_NAN = "Exp of NaN is infinite."
+FLAT_HARD_SIGMOID = "HardSigmoid with alpha 0 is not beta."
+RANGE_AWAY = "a Range whose step leads away from stop is not empty."
 CONVERT_I32 = "Convert from f32 to i64 goes through i32."
 CONVERT_PAIR = "it drops a pair of Converts that ends where it began, and the rounding with it."
 NO_AXES = "it does not run a reduction over no axes."
@@ -100,6 +106,12 @@ SECTIONS = {
         (TRUNCATES, "m_pythondiv is true by default: -7 / 2 is -4."),
         (COMPARES_F32, "16777216 and 16777217 differ."),
         (NAN_GREATER, "A comparison with NaN is false."),
+        (NAN_CUT, "A comparison with NaN is false, so it is not cut; the reference code keeps it."),
+        (NAN_SECOND, "The reference code keeps a NaN in the first operand."),
+        (JUST_BELOW, "The nearest integer is 0."),
+        (EXP_NAN, "It is NaN."),
+        (FLAT_HARD_SIGMOID, "It is beta everywhere, between 0 and 1."),
+        (RANGE_AWAY, "There is no number between start and stop in that direction."),
         (CONVERT_I32, "i64 holds 10^10."),
         (CONVERT_PAIR, "Convert to f16 rounds."),
         (NO_AXES, "An empty list of axes leaves the input as it is."),

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
-from . import reference
-from .common import F64, RECURRENT, Case, rng, uniform
+from . import departures, reference, weight_forms
+from .common import F16, F64, RECURRENT, Case, rng, uniform
 from .lstm_sequence import weights
 from .net import Net
 
@@ -91,6 +91,28 @@ def attribute_cases():
         yield case(f"size_b{batch}_i{inputs}_h{hidden}", f"B {batch}, I {inputs}, H {hidden}.", (batch, inputs, hidden))
 
 
+def stored_cases():
+    for batch, inputs, hidden, form in ((2, 31, 63, "i4"), (1, 65, 65, "u4_zero_point"), (2, 8, 100, "i4"), (1, 7, 128, "i4"),
+                                        (3, 33, 31, "i8"), (2, 6, 8, "f16"), (2, 6, 9, "bf16"), (1, 8, 16, "i4_groups")):
+        name = f"weights_{form}_h{hidden}"
+        data = make_data((FAMILY, name), batch, inputs, hidden)
+        data.update({k: weight_forms.represent(data[k], form) for k in ("W", "R")})
+        net = Net(name)
+        ports = [net.param(k, "f32", list(data[k].shape)) for k in ("X", "H", "C")]
+        ports += [weight_forms.port_of(net, data[k], form) for k in ("W", "R")] + [net.const(data["B"])]
+        for port, output in zip(net.op("LSTMCell", *ports, v=4, outs=2, name="cell", data=attrs_of(hidden)), ("Ho", "Co")):
+            net.result(port, output)
+        yield Case(FAMILY, name, net, {k: data[k] for k in ("X", "H", "C")}, golden(data),
+                   f"H {hidden}, W and R stored as {form}.", RECURRENT)
+    half = make_data((FAMILY, "f16"), 2, 3, 5, np.float16)
+    yield case("f16", "In f16; sums and states stay in f32.", None, data=half, dtype=np.float16, args=F16)
+    hard = ("hardsigmoid", "tanh", "hardsigmoid")
+    yield case("hardsigmoid", "f and h are hardsigmoid; alpha and beta by position.", (2, 3, 5),
+               attrs={"activations": ", ".join(hard), "activations_alpha": "0.25, 0, 0.5", "activations_beta": "0.4, 0, 0.25"},
+               ref={"activations": hard, "alpha": (0.25, 0, 0.5), "beta": (0.4, 0, 0.25)},
+               openvino=departures.NO_HARDSIGMOID)
+
+
 def stateful_cases():
     name, records, batch, inputs, hidden = "states_in_variables", 12, 1, 3, 6
     data = make_data((FAMILY, name), batch, inputs, hidden)
@@ -133,5 +155,5 @@ def stateful_cases():
 
 
 def cases():
-    for make in (figures_cases, attribute_cases, stateful_cases):
+    for make in (figures_cases, attribute_cases, stored_cases, stateful_cases):
         yield from make()
