@@ -12,7 +12,7 @@ const struct attr_def binary_attr_table[] = {
 const struct op_input_def binary_number_inputs[] = {
     {"A", .types = TYPES_NUMBER, .same = 1},
     {"B", .types = TYPES_NUMBER, .same = 1},
-    {NULL},
+    {.name = NULL},
 };
 
 void binary_plan(struct binary_state *state, const struct irrun_shape *out,

@@ -50,6 +50,7 @@ struct op_input_def {
 };
 
 struct infer;
+struct packer;
 struct prepare;
 struct step;
 
@@ -68,6 +69,9 @@ struct op_def {
     size_t state_size;  /* bytes that infer fills and run reads */
     const void *family; /* what tells the rows of a family file apart */
     bool (*infer)(struct infer *infer);
+    /* Optional: which of these inputs, constants all of them, prepare is going to pack (both are sets of
+     * 1 << i). Their data is then neither widened nor read for anybody else; step->in has none. */
+    uint32_t (*packs)(const struct prepare *prepare, uint32_t constants);
     bool (*prepare)(struct prepare *prepare);
     bool (*run)(const struct step *step, struct irrun_error *err);
 };
@@ -138,9 +142,32 @@ struct prepare {
     const struct kernels *kernels;
     struct arena *arena;  /* lives as long as the plan */
     size_t scratch_bytes; /* to set: memory that run may use, 64-byte aligned, not kept between runs */
+    uint32_t packed;      /* what packs answered; 0 while constants are folded */
+    struct packer *packer; /* behind the functions below */
     struct engine *engine;
     struct irrun_error *err;
 };
+
+struct packer {
+    const struct irrun_tensor *(*constant)(struct prepare *prepare, uint32_t i);
+    void *(*pack)(struct prepare *prepare, uint32_t layout, size_t size_bytes, bool *is_new);
+};
+
+/* A packed input's value: f16 if that is what its f32 were converted from, else of its own type. NULL with
+ * *err filled on failure. */
+static inline const struct irrun_tensor *prepare_constant(struct prepare *prepare, uint32_t i)
+{
+    return prepare->packer->constant(prepare, i);
+}
+
+/* Memory for what an op makes of packed inputs, the same for every plan of the model that asks with the
+ * same layout: a number of the op's own choice. 64-byte aligned. *is_new: to be filled at once. NULL
+ * with *err filled if there is no memory. */
+static inline void *prepare_pack(struct prepare *prepare, uint32_t layout, size_t size_bytes,
+                                 bool *is_new)
+{
+    return prepare->packer->pack(prepare, layout, size_bytes, is_new);
+}
 
 /* ---- run ---------------------------------------------------------------------------------- */
 

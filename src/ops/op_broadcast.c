@@ -26,7 +26,7 @@ static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_ANY},
     {"target_shape", .types = TYPES_INTEGER},
     {"axes_mapping", .types = TYPES_INTEGER, .is_optional = true},
-    {NULL},
+    {.name = NULL},
 };
 
 static bool read_target(struct infer *infer, struct irrun_shape *target)

@@ -5,7 +5,7 @@
 static const struct op_input_def inputs[] = {
     {"A", .types = TYPES_NUMBER | TYPES_BOOLEAN, .same = 1},
     {"B", .types = TYPES_NUMBER | TYPES_BOOLEAN, .same = 1},
-    {NULL},
+    {.name = NULL},
 };
 
 BINARY_OP(op_equal, "Equal", 1, inputs, BINARY_EQUAL);

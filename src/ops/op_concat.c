@@ -20,7 +20,7 @@ static const struct attr_def attr_table[] = {
 
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_ANY, .same = 1, .is_repeated = true},
-    {NULL},
+    {.name = NULL},
 };
 
 static bool fits(const struct irrun_shape *a, const struct irrun_shape *b, uint32_t axis)

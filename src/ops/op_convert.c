@@ -11,11 +11,11 @@ static const struct attr_def attr_table[] = {
     ATTR_END,
 };
 
-static const struct op_input_def convert_inputs[] = {{"data", .types = TYPES_ANY}, {NULL}};
+static const struct op_input_def convert_inputs[] = {{"data", .types = TYPES_ANY}, {.name = NULL}};
 static const struct op_input_def convert_like_inputs[] = {
     {"data", .types = TYPES_ANY},
     {"like", .types = TYPES_ANY},
-    {NULL},
+    {.name = NULL},
 };
 
 static bool infer_convert(struct infer *infer)

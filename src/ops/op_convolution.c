@@ -27,7 +27,7 @@ static const struct attr_def attr_table[] = {
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_NUMBER, .same = 1},
     {"filters", .types = TYPES_NUMBER, .same = 1},
-    {NULL},
+    {.name = NULL},
 };
 
 /* family is the number of dimensions of the filters before c_out: 1 for the groups. */

@@ -32,7 +32,7 @@ static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_ANY},
     {"indices", .types = TYPES_INTEGER},
     {"axis", .types = TYPES_INTEGER},
-    {NULL},
+    {.name = NULL},
 };
 
 static bool infer_batch_dims(struct infer *infer, uint32_t *n_batch_dims)

@@ -5,7 +5,7 @@
 static const struct op_input_def inputs[] = {
     {"A", .types = TYPES_BOOLEAN},
     {"B", .types = TYPES_BOOLEAN},
-    {NULL},
+    {.name = NULL},
 };
 
 BINARY_OP(op_logical_and, "LogicalAnd", 1, inputs, BINARY_AND);

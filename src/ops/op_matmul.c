@@ -29,7 +29,7 @@ static const struct attr_def attr_table[] = {
 static const struct op_input_def inputs[] = {
     {"A", .types = TYPES_NUMBER, .same = 1},
     {"B", .types = TYPES_NUMBER, .same = 1},
-    {NULL},
+    {.name = NULL},
 };
 
 /* An operand as batches of matrices. */

@@ -30,7 +30,7 @@ static const struct op_input_def inputs[] = {
     {"pads_begin", .types = TYPES_INTEGER},
     {"pads_end", .types = TYPES_INTEGER},
     {"pad_value", .types = TYPES_ANY, .same = 1, .is_optional = true},
-    {NULL},
+    {.name = NULL},
 };
 
 /* The input coordinate that coordinate i (0 = the first of the input) shows; n > 0. */

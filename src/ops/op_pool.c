@@ -47,8 +47,8 @@ static const struct attr_def avg_v16_attrs[] = {
     ATTR_END,
 };
 
-static const struct op_input_def numbers[] = {{"data", .types = TYPES_NUMBER}, {NULL}};
-static const struct op_input_def floats[] = {{"data", .types = TYPES_FLOAT}, {NULL}};
+static const struct op_input_def numbers[] = {{"data", .types = TYPES_NUMBER}, {.name = NULL}};
+static const struct op_input_def floats[] = {{"data", .types = TYPES_FLOAT}, {.name = NULL}};
 
 static bool infer_pool(struct infer *infer)
 {

@@ -5,7 +5,7 @@
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_FLOAT | TYPES_SIGNED, .same = 1},
     {"slope", .types = TYPES_FLOAT | TYPES_SIGNED, .same = 1},
-    {NULL},
+    {.name = NULL},
 };
 
 static bool infer(struct infer *infer)

@@ -6,6 +6,8 @@
 
 enum { START, STOP, STEP };
 
+#define BLOCK 256 /* elements that are made at a time, wide, before they get their type */
+
 struct range_attrs {
     enum irrun_dtype output_type;
 };
@@ -25,13 +27,13 @@ static const struct op_input_def v1_inputs[] = {
     {"start", .types = TYPES_NUMBER, .same = 1},
     {"stop", .types = TYPES_NUMBER, .same = 1},
     {"step", .types = TYPES_NUMBER, .same = 1},
-    {NULL},
+    {.name = NULL},
 };
 static const struct op_input_def v4_inputs[] = {
     {"start", .types = TYPES_NUMBER},
     {"stop", .types = TYPES_NUMBER},
     {"step", .types = TYPES_NUMBER},
-    {NULL},
+    {.name = NULL},
 };
 
 static bool count_integers(int64_t start, int64_t stop, int64_t step, int64_t *n)
@@ -94,14 +96,21 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct range_state *state = step->state;
     struct irrun_tensor *out = step->out[0];
     size_t n = (size_t)shape_n_elements(&out->shape), size = dtype_size(out->dtype);
-    for (size_t i = 0; i < n; i++) {
-        char *to = (char *)out->data + i * size;
-        int64_t whole = (int64_t)((uint64_t)state->start_i64 + i * (uint64_t)state->step_i64);
-        double number = state->start_f64 + (double)i * state->step_f64;
-        if (state->is_integer)
-            convert_elements(IRRUN_I64, &whole, out->dtype, to, 1);
-        else
-            convert_elements(IRRUN_F64, &number, out->dtype, to, 1);
+    union {
+        int64_t whole[BLOCK];
+        double number[BLOCK];
+    } block;
+    for (size_t i = 0; i < n; i += BLOCK) {
+        size_t n_now = n - i < BLOCK ? n - i : BLOCK;
+        for (size_t k = 0; k < n_now; k++) {
+            if (state->is_integer)
+                block.whole[k] =
+                    (int64_t)((uint64_t)state->start_i64 + (i + k) * (uint64_t)state->step_i64);
+            else
+                block.number[k] = state->start_f64 + (double)(i + k) * state->step_f64;
+        }
+        convert_elements(state->is_integer ? IRRUN_I64 : IRRUN_F64, &block, out->dtype,
+                         (char *)out->data + i * size, n_now);
     }
     return true;
 }

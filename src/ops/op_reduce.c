@@ -35,12 +35,12 @@ static const struct attr_def attr_table[] = {
 static const struct op_input_def numbers[] = {
     {"data", .types = TYPES_NUMBER},
     {"axes", .types = TYPES_INTEGER},
-    {NULL},
+    {.name = NULL},
 };
 static const struct op_input_def booleans[] = {
     {"data", .types = TYPES_BOOLEAN},
     {"axes", .types = TYPES_INTEGER},
-    {NULL},
+    {.name = NULL},
 };
 
 static bool infer(struct infer *infer)

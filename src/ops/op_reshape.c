@@ -16,7 +16,7 @@ static const struct attr_def attr_table[] = {
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_ANY},
     {"shape", .types = TYPES_INTEGER},
-    {NULL},
+    {.name = NULL},
 };
 
 /* Copies the dimensions that special_zero stands for; `rest` gets the product of the input's others. */

@@ -12,7 +12,7 @@ static const struct attr_def attr_table[] = {
     ATTR_END,
 };
 
-static const struct op_input_def inputs[] = {{"data", .types = TYPES_FLOAT}, {NULL}};
+static const struct op_input_def inputs[] = {{"data", .types = TYPES_FLOAT}, {.name = NULL}};
 
 /* family is whether the logarithm is meant. */
 static bool infer(struct infer *infer)

@@ -23,14 +23,14 @@ static const struct attr_def split_attr_table[] = {
 static const struct op_input_def split_inputs[] = {
     {"data", .types = TYPES_ANY},
     {"axis", .types = TYPES_INTEGER},
-    {NULL},
+    {.name = NULL},
 };
 
 static const struct op_input_def variadic_split_inputs[] = {
     {"data", .types = TYPES_ANY},
     {"axis", .types = TYPES_INTEGER},
     {"split_lengths", .types = TYPES_INTEGER},
-    {NULL},
+    {.name = NULL},
 };
 
 static bool infer_cut_axis(struct infer *infer, int64_t *dim)

@@ -5,13 +5,13 @@
 static const struct op_input_def squeeze_inputs[] = {
     {"data", .types = TYPES_ANY},
     {"axes", .types = TYPES_INTEGER, .is_optional = true},
-    {NULL},
+    {.name = NULL},
 };
 
 static const struct op_input_def unsqueeze_inputs[] = {
     {"data", .types = TYPES_ANY},
     {"axes", .types = TYPES_INTEGER},
-    {NULL},
+    {.name = NULL},
 };
 
 /* Without axes (or with an empty list) all ones go; an axis whose dimension is not 1 stays, as in the

@@ -23,7 +23,7 @@ static const struct op_input_def inputs[] = {
     {"begin", .types = TYPES_INTEGER},
     {"end", .types = TYPES_INTEGER},
     {"strides", .types = TYPES_INTEGER, .is_optional = true},
-    {NULL},
+    {.name = NULL},
 };
 
 struct bounds {

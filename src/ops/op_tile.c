@@ -6,7 +6,7 @@
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPES_ANY},
     {"repeats", .types = TYPES_INTEGER},
-    {NULL},
+    {.name = NULL},
 };
 
 static bool infer(struct infer *infer)

@@ -5,7 +5,7 @@
 static const struct op_input_def inputs[] = {
     {"arg", .types = TYPES_ANY},
     {"input_order", .types = TYPES_INTEGER},
-    {NULL},
+    {.name = NULL},
 };
 
 static bool infer(struct infer *infer)

@@ -77,25 +77,27 @@ static bool run(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-static const struct op_input_def number[] = {{"data", .types = TYPES_NUMBER}, {NULL}};
-static const struct op_input_def floating[] = {{"data", .types = TYPES_FLOAT}, {NULL}};
-static const struct op_input_def boolean[] = {{"data", .types = TYPES_BOOLEAN}, {NULL}};
+static const struct op_input_def number[] = {{"data", .types = TYPES_NUMBER}, {.name = NULL}};
+static const struct op_input_def floating[] = {{"data", .types = TYPES_FLOAT}, {.name = NULL}};
+static const struct op_input_def boolean[] = {{"data", .types = TYPES_BOOLEAN}, {.name = NULL}};
+static const struct op_input_def bits[] = {{"data", .types = TYPES_INTEGER | TYPES_BOOLEAN},
+                                           {.name = NULL}};
 static const struct op_input_def hard_sigmoid_inputs[] = {
     {"data", .types = TYPES_FLOAT, .same = 1},
     {"alpha", .types = TYPES_FLOAT, .same = 1},
     {"beta", .types = TYPES_FLOAT, .same = 1},
-    {NULL},
+    {.name = NULL},
 };
 static const struct op_input_def selu_inputs[] = {
     {"data", .types = TYPES_FLOAT, .same = 1},
     {"alpha", .types = TYPES_FLOAT, .same = 1},
     {"lambda", .types = TYPES_FLOAT, .same = 1},
-    {NULL},
+    {.name = NULL},
 };
 static const struct op_input_def swish_inputs[] = {
     {"data", .types = TYPES_FLOAT, .same = 1},
     {"beta", .types = TYPES_FLOAT, .same = 1, .is_optional = true},
-    {NULL},
+    {.name = NULL},
 };
 
 static const struct attr_def clamp_attrs[] = {
@@ -143,6 +145,7 @@ UNARY_OP(op_asin, "Asin", 1, number, UNARY_ASIN, );
 UNARY_OP(op_asinh, "Asinh", 4, number, UNARY_ASINH, );
 UNARY_OP(op_atan, "Atan", 1, number, UNARY_ATAN, );
 UNARY_OP(op_atanh, "Atanh", 4, number, UNARY_ATANH, );
+UNARY_OP(op_bitwise_not, "BitwiseNot", 13, bits, UNARY_NOT, );
 UNARY_OP(op_ceiling, "Ceiling", 1, number, UNARY_CEILING, );
 UNARY_OP(op_clamp, "Clamp", 1, number, UNARY_CLAMP, WITH_ATTRS(clamp_attrs));
 UNARY_OP(op_cos, "Cos", 1, number, UNARY_COS, );
