@@ -60,7 +60,7 @@ static bool infer_split(struct infer *infer)
         return infer_fail(infer, "num_splits is %lld, but the layer has %u outputs", (long long)n,
                           infer->n_outputs);
     if (dim % n != 0)
-        return infer_fail_input(infer, DATA, "a dimension %u that can be cut into %lld equal parts",
+        return infer_fail_input(infer, DATA, "dimension %u to be a multiple of num_splits, %lld",
                                 ((const struct split_state *)infer->state)->axis, (long long)n);
     for (uint32_t i = 0; i < infer->n_outputs; i++)
         if (!set_piece(infer, i, dim / n))

@@ -12,7 +12,7 @@ struct unary_attrs {
 struct unary_state {
     unary_fn *fn;
     bool is_through_f64; /* integers in a function that has loops for floating types only */
-    bool is_rounded; /* then; but the reference cuts off what follows the point of these three */
+    bool is_rounded; /* then: to the nearest; else cut off at the point, as the reference does */
     double p[UNARY_N_PARAMETERS];
 };
 

@@ -16,7 +16,8 @@ static bool read_list(struct infer *infer, const char *name, const struct i64_li
     for (uint32_t i = 0; i < list->n; i++) {
         int64_t number = list->items[i];
         if (number < lowest || number > LIMIT)
-            return infer_fail(infer, "%s has %lld", name, (long long)number);
+            return infer_fail(infer, "%s has %lld, expected %lld ... 2^40", name, (long long)number,
+                              (long long)lowest);
         out[3 - rank + i] = number;
     }
     return true;
