@@ -98,7 +98,7 @@ struct irrun_partial_shape {
 struct irrun_model;
 struct irrun_session;
 
-enum irrun_gemm { IRRUN_GEMM_AUTO, IRRUN_GEMM_PLAIN, IRRUN_GEMM_CBLAS };
+enum irrun_gemm { IRRUN_GEMM_AUTO, IRRUN_GEMM_PLAIN, IRRUN_GEMM_CBLAS, IRRUN_GEMM_PACKED };
 
 /* Vector instructions, each level with all below it. */
 enum irrun_simd {
@@ -210,6 +210,8 @@ struct irrun_model_info {
     size_t n_op_counts;
     const char *const *notes; /* what runs otherwise than it is written, a line each */
     size_t n_notes;
+    const char *const *warnings; /* what a user should know, a line each */
+    size_t n_warnings;
 };
 
 /* A model loaded with is_dry has this too, even if it uses ops that irrun lacks: those are in
@@ -218,7 +220,7 @@ void irrun_model_describe(const struct irrun_model *model, struct irrun_model_in
 
 /* What a session uses, once it is planned. */
 struct irrun_session_info {
-    const char *gemm;            /* who multiplies: "plain", "cblas" or "auto" */
+    const char *gemm;            /* who multiplies: "plain", "cblas", "packed" or "auto" */
     const char *simd;            /* the level in use: "scalar", "sse4.1", "avx2", "avx512" */
     size_t n_steps;              /* ops that run in every iteration */
     size_t weights_mapped_bytes; /* of the .bin */

@@ -181,6 +181,8 @@ void irrun_model_describe(const struct irrun_model *model, struct irrun_model_in
         .n_op_counts = model->facts.n_op_counts,
         .notes = model->notes.items,
         .n_notes = model->notes.n,
+        .warnings = model->facts.warnings,
+        .n_warnings = model->facts.n_warnings,
     };
 }
 

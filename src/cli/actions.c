@@ -126,6 +126,8 @@ static void tell_notes(const struct irrun_model *model, const struct options *op
 {
     struct irrun_model_info info;
     irrun_model_describe(model, &info);
+    for (size_t i = 0; i < info.n_warnings; i++)
+        warn(options, "%s", info.warnings[i]);
     for (size_t i = 0; i < info.n_notes; i++)
         tell(options, "%s", info.notes[i]);
 }

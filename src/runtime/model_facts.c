@@ -2,11 +2,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/model_facts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ops/op.h"
 #include "ops/op_state.h"
+#include "ops/recurrent_common.h"
 
 struct blob {
     uint64_t begin, end;
@@ -17,6 +18,9 @@ struct census {
     size_t n, capacity;
     struct blob *blobs;
     size_t n_blobs, blobs_capacity;
+    const char **warnings;
+    size_t n_warnings, warnings_capacity;
+    struct arena *arena;
     size_t n_ops;
 };
 
@@ -31,6 +35,30 @@ static int by_begin(const void *a, const void *b)
 {
     const struct blob *left = a, *right = b;
     return (left->begin > right->begin) - (left->begin < right->begin);
+}
+
+/* The class of LSTMCell-1 writes ifco of itself and computes fico; the other orders are honoured, but who wrote them may
+ * have meant otherwise. */
+static bool warn_of_gates(struct census *census, const struct op *op, struct irrun_error *err)
+{
+    static const char *const orders[] = {"fico", "icof", "ifco", "ifoc", "iofc"};
+    if (!op->def || op->def->prepare != recurrent_prepare || !op->attrs)
+        return true;
+    const struct recurrent_attrs *attrs = op->attrs;
+    const char *order = orders[attrs->weights_format];
+    if (strcmp(order, "fico") == 0 || strcmp(order, "ifco") == 0)
+        return true;
+    size_t size = strlen(op->name) + 160;
+    char *line = arena_alloc(census->arena, size, err);
+    if (!line || !grow_array((void **)&census->warnings, census->n_warnings,
+                             &census->warnings_capacity, sizeof *census->warnings, err))
+        return false;
+    snprintf(line, size,
+             "%s \"%s\" (line %u): the gates of its weights are read in the order %s that "
+             "weights_format says; OpenVINO reads fico",
+             op->def->type, op->name, (unsigned)op->line, order);
+    census->warnings[census->n_warnings++] = line;
+    return true;
 }
 
 static bool count_op(struct census *census, const struct op *op, struct irrun_error *err)
@@ -74,7 +102,7 @@ static bool count_graph(struct census *census, const struct graph *graph, struct
 {
     for (uint32_t i = 0; i < graph->n_ops; i++) {
         const struct op *op = &graph->ops[i];
-        if (!count_op(census, op, err))
+        if (!count_op(census, op, err) || !warn_of_gates(census, op, err))
             return false;
         if (census->n >= 4096)
             merge(census);
@@ -103,18 +131,24 @@ static uint64_t union_bytes(struct census *census)
 
 bool model_facts_collect(struct ir_model *model, struct model_facts *facts, struct irrun_error *err)
 {
-    struct census census = {0};
+    struct census census = {.arena = &model->arena};
     bool is_done = count_graph(&census, model->graph, err);
+    const char **warnings = NULL;
     struct irrun_op_count *counts = NULL;
     if (is_done) {
         if (census.n > 0)
             merge(&census);
         counts = arena_alloc_array(&model->arena, census.n, sizeof *counts, err);
-        is_done = counts != NULL;
+        warnings = arena_alloc_array(&model->arena, census.n_warnings, sizeof *warnings, err);
+        is_done = counts && warnings;
     }
+    if (is_done && census.n_warnings > 0)
+        memcpy(warnings, census.warnings, census.n_warnings * sizeof *warnings);
     if (is_done && census.n > 0)
         memcpy(counts, census.counts, census.n * sizeof *counts);
-    *facts = (struct model_facts){census.n_ops, union_bytes(&census), counts, census.n};
+    *facts = (struct model_facts){census.n_ops, union_bytes(&census), counts, census.n,
+                                  warnings,     census.n_warnings};
+    free(census.warnings);
     free(census.counts);
     free(census.blobs);
     return is_done;

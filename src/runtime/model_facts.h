@@ -10,6 +10,8 @@ struct model_facts {
     uint64_t weights_bytes; /* a blob that several Consts share counts once */
     const struct irrun_op_count *op_counts;
     size_t n_op_counts;
+    const char **warnings; /* what a user should know of this model, a line each */
+    size_t n_warnings;
 };
 
 /* Everything lies in the model's arena. */
