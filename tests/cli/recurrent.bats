@@ -146,12 +146,12 @@ says() {
 @test "LSTMCell-1: gates in an order of their own bring a warning, fico and ifco none, -q silences it" {
     cases=$root/tests/cases/lstm_cell
     for order in iofc icof ifoc; do
-        run_apart irrun "$cases/v1_weights_$order/model.xml" -i "$cases/v1_weights_$order/in.npz" -o none:
+        run "$IRRUN" "$cases/v1_weights_$order/model.xml" -i "$cases/v1_weights_$order/in.npz" -o none:
         [ "$status" -eq 0 ]
-        [[ $stderr == *"warning: LSTMCell "*"in the order $order that weights_format says"* ]]
+        [[ $output == *"warning: LSTMCell "*"in the order $order that weights_format says"* ]]
     done
-    run_apart irrun "$cases/v1_weights_ifco/model.xml" -i "$cases/v1_weights_ifco/in.npz" -o none:
-    [ "$stderr" = "" ]
-    run_apart irrun -q "$cases/v1_weights_iofc/model.xml" -i "$cases/v1_weights_iofc/in.npz" -o none:
-    [ "$stderr" = "" ]
+    run "$IRRUN" "$cases/v1_weights_ifco/model.xml" -i "$cases/v1_weights_ifco/in.npz" -o none:
+    [ "$output" = "" ]
+    run "$IRRUN" -q "$cases/v1_weights_iofc/model.xml" -i "$cases/v1_weights_iofc/in.npz" -o none:
+    [ "$output" = "" ]
 }
