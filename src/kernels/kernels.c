@@ -7,7 +7,7 @@
 
 static bool takes_cblas(const struct kernels *kernels, size_t m, size_t n, size_t k)
 {
-    if (kernels->gemm != IRRUN_GEMM_AUTO)
+    if (kernels->gemm == IRRUN_GEMM_PLAIN || kernels->gemm == IRRUN_GEMM_CBLAS)
         return kernels->gemm == IRRUN_GEMM_CBLAS;
     return (double)m * (double)n * (double)k >= CBLAS_FROM;
 }
@@ -28,6 +28,7 @@ const char *kernels_gemm_name(enum irrun_gemm gemm)
         [IRRUN_GEMM_AUTO] = "auto",
         [IRRUN_GEMM_PLAIN] = "plain",
         [IRRUN_GEMM_CBLAS] = "cblas",
+        [IRRUN_GEMM_PACKED] = "packed",
     };
     return names[gemm];
 }

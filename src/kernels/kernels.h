@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "irrun.h"
 #include "kernels/gemm.h"
+#include "kernels/panels.h"
 #include "kernels/select.h"
 
 /* The levels that files exist for on this architecture, as IF_BUILT_<level>(text), and what the

@@ -44,6 +44,7 @@ const struct op_def op_gru_cell = {
     .family = &family,
     .state_size = sizeof(struct recurrent_state),
     .infer = recurrent_infer,
+    .packs = recurrent_packs,
     .prepare = recurrent_prepare,
     .run = recurrent_run,
 };

@@ -43,6 +43,7 @@ const struct op_def op_lstm_cell_v4 = {
     .family = &family,
     .state_size = sizeof(struct recurrent_state),
     .infer = recurrent_infer,
+    .packs = recurrent_packs,
     .prepare = recurrent_prepare,
     .run = recurrent_run,
 };

@@ -64,6 +64,7 @@ const struct op_def op_lstm_sequence_v1 = {
     .family = &family,
     .state_size = sizeof(struct recurrent_state),
     .infer = lstm_sequence_v1_infer,
+    .packs = recurrent_packs,
     .prepare = recurrent_prepare,
     .run = recurrent_run,
 };

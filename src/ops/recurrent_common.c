@@ -192,6 +192,10 @@ bool recurrent_prepare(struct prepare *prepare)
     state->lengths_bytes -= state->lengths_bytes % LINE_BYTES;
     if (prepare->in[family->x]->dtype == IRRUN_F64) {
         scratch_bytes = recurrent_f64_scratch_bytes(common);
+    } else if (prepare->packed != 0) {
+        if (!recurrent_pack(prepare))
+            return false;
+        scratch_bytes = state->packed.scratch_bytes;
     } else {
         fits = fits && recurrent_f32_lay_out(f32);
         scratch_bytes = f32->scratch_bytes;
@@ -273,6 +277,11 @@ bool recurrent_run(const struct step *step, struct irrun_error *err)
         recurrent_f64_run(&state->f32.common,
                           &STEP_TENSORS(recurrent_f64_tensors, step, family, first_state, lengths),
                           scratch);
+    else if (state->n_runs)
+        recurrent_packed_run(
+            &state->packed,
+            &STEP_TENSORS(recurrent_f32_tensors, step, family, first_state, lengths), scratch,
+            state->n_runs);
     else
         recurrent_f32_run(&state->f32,
                           &STEP_TENSORS(recurrent_f32_tensors, step, family, first_state, lengths),

@@ -5,6 +5,7 @@
 #define IRRUN_OPS_RECURRENT_COMMON_H
 
 #include "kernels/recurrent.h"
+#include "kernels/recurrent_packed.h"
 #include "ops/op.h"
 
 enum recurrent_direction { DIRECTION_FORWARD, DIRECTION_REVERSE, DIRECTION_BIDIRECTIONAL };
@@ -51,11 +52,17 @@ struct recurrent_family {
 struct recurrent_state {
     struct recurrent_f32 f32; /* f64 uses its `common` only */
     size_t lengths_bytes;     /* the scratch memory begins with the lengths */
+    struct recurrent_packed packed;
+    unsigned *n_runs; /* of the packed engine; NULL where another one runs */
 };
 
 bool recurrent_infer(struct infer *infer);
+uint32_t recurrent_packs(const struct prepare *prepare, uint32_t constants);
 bool recurrent_prepare(struct prepare *prepare);
 bool recurrent_run(const struct step *step, struct irrun_error *err);
+
+/* The part of prepare for packed weights: fills state->packed. */
+bool recurrent_pack(struct prepare *prepare);
 
 /* The part of infer that reads attributes: activations with alpha and beta, clip,
  * weights_format. */

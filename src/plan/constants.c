@@ -237,6 +237,30 @@ const struct irrun_tensor *constant_demand(struct model *model, const struct gra
     return is_fine ? &wanted->tensor : NULL;
 }
 
+/* The constant whose elements `value_id` holds, seen through views and one widening of f16. */
+static uint32_t find_stored(const struct graph *graph, uint32_t value_id)
+{
+    struct constant **constants = graph->notes->constants;
+    for (;;) {
+        const struct op *op = value_producer(graph, value_id);
+        if (op->def->role != ROLE_ORDINARY || op->n_inputs == 0)
+            return value_id;
+        uint32_t source = op_input(graph, op, 0);
+        bool widens = strcmp(op->def->type, "Convert") == 0 && constants[source] &&
+                      constants[source]->declared == IRRUN_F16 &&
+                      constants[value_id]->declared == IRRUN_F32;
+        if (!constants[source] || (!widens && !(op->def->flags & OP_VIEW)))
+            return value_id;
+        value_id = source;
+    }
+}
+
+const struct irrun_tensor *constant_demand_stored(struct model *model, const struct graph *graph,
+                                                  uint32_t value_id, struct irrun_error *err)
+{
+    return constant_demand(model, graph, find_stored(graph, value_id), err);
+}
+
 const void *constant_demand_widened(struct model *model, const struct graph *graph,
                                     uint32_t value_id, struct irrun_error *err)
 {

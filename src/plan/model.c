@@ -211,5 +211,6 @@ bool model_prepare(struct model *model, bool is_dry, struct irrun_error *err)
 
 void model_release(struct model *model)
 {
+    packs_free(model);
     pthread_mutex_destroy(&model->lock);
 }

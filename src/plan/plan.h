@@ -145,6 +145,9 @@ bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct i
                    bool has_data, struct arena *arena, bool *is_waiting, struct irrun_error *err);
 /* Makes steps of what is needed. */
 bool plan_make_steps(struct plan *plan, struct irrun_error *err);
+/* Which inputs prepare is going to pack, as a set of 1 << i; the slots `in` may lack data. */
+bool plan_packed_inputs(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
+                        uint32_t *packed, struct irrun_error *err);
 /* Runs prepare of an op whose operands are the slots `in` and `out`. */
 bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
                      const uint32_t *out, size_t *scratch_bytes, struct irrun_error *err);

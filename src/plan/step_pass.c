@@ -184,12 +184,17 @@ static uint32_t slot_as(struct drafts *drafts, const struct op *op, uint32_t slo
     return twin;
 }
 
-static bool demand_constants(struct plan *plan, const uint32_t *in, uint32_t n,
+static bool is_packed(uint32_t packed, uint32_t i)
+{
+    return i < 32 && (packed >> i & 1) != 0;
+}
+
+static bool demand_constants(struct plan *plan, const uint32_t *in, uint32_t n, uint32_t packed,
                              struct irrun_error *err)
 {
     for (uint32_t i = 0; i < n; i++) {
         struct slot *slot = &plan->slots[in[i]];
-        if (slot->kind != SLOT_CONSTANT || slot->tensor.data ||
+        if (is_packed(packed, i) || slot->kind != SLOT_CONSTANT || slot->tensor.data ||
             in[i] >= plan->request.graph->n_values)
             continue;
         const struct irrun_tensor *data =
@@ -199,37 +204,6 @@ static bool demand_constants(struct plan *plan, const uint32_t *in, uint32_t n,
         slot->tensor.data = data->data;
     }
     return true;
-}
-
-bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
-                     const uint32_t *out, size_t *scratch_bytes, struct irrun_error *err)
-{
-    *scratch_bytes = 0;
-    if (!op->def->prepare)
-        return true;
-    const struct irrun_tensor **tensors = arena_alloc_array(
-        plan->engine.arena, (size_t)op->n_inputs + op->n_outputs, sizeof *tensors, err);
-    if (!tensors)
-        return false;
-    for (uint32_t i = 0; i < op->n_inputs; i++)
-        tensors[i] = &plan->slots[in[i]].tensor;
-    for (uint32_t i = 0; i < op->n_outputs; i++)
-        tensors[op->n_inputs + i] = &plan->slots[out[i]].tensor;
-    struct prepare prepare = {.graph = plan->request.graph,
-                              .op = op,
-                              .attrs = op->attrs,
-                              .state = state,
-                              .n_inputs = op->n_inputs,
-                              .n_outputs = op->n_outputs,
-                              .in = tensors,
-                              .out = tensors + op->n_inputs,
-                              .kernels = &plan->request.model->kernels,
-                              .arena = plan->engine.arena,
-                              .engine = &plan->engine,
-                              .err = err};
-    bool is_done = op->def->prepare(&prepare);
-    *scratch_bytes = prepare.scratch_bytes;
-    return is_done;
 }
 
 /* ---- the roles ---- */
@@ -249,11 +223,14 @@ static bool draft_ordinary(struct drafts *drafts, const struct planned_op *plann
         const struct slot *slot = &plan->slots[ids[i]];
         widens |= op_widens(op->def, 1, &slot->declared, &slot->tensor.dtype);
     }
+    uint32_t packed;
+    if (!plan_packed_inputs(plan, op, planned->state, ids, &packed, err))
+        return false;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         if (op->def->flags & OP_VIEW)
             break;
         const struct slot *slot = &plan->slots[ids[i]];
-        if (widens && dtype_is_half(slot->tensor.dtype))
+        if (widens && dtype_is_half(slot->tensor.dtype) && !is_packed(packed, i))
             ids[i] = slot_as(drafts, op, ids[i], IRRUN_F32, err);
         if (ids[i] == NO_ID)
             return false;
@@ -267,7 +244,7 @@ static bool draft_ordinary(struct drafts *drafts, const struct planned_op *plann
     if (op->def->flags & OP_VIEW)
         return true;
     size_t scratch_bytes;
-    if (!demand_constants(plan, ids, op->n_inputs, err) ||
+    if (!demand_constants(plan, ids, op->n_inputs, packed, err) ||
         !plan_prepare_op(plan, op, planned->state, ids, out, &scratch_bytes, err))
         return false;
     if (drafts->scratch_bytes < scratch_bytes)
@@ -320,7 +297,7 @@ static bool draft_variable(struct drafts *drafts, const struct op *op, struct ir
     if (op->n_inputs > 0) {
         uint32_t in = op_input(graph, op, 0);
         ids[0] = slot_as(drafts, op, in, plan->slots[in].declared, err);
-        if (ids[0] == NO_ID || !demand_constants(plan, ids, 1, err))
+        if (ids[0] == NO_ID || !demand_constants(plan, ids, 1, 0, err))
             return false;
     }
     return add_use(plan, state->variable, &plan->slots[is_read ? ids[1] : ids[0]], err) &&
@@ -334,7 +311,7 @@ static bool draft_result(struct drafts *drafts, const struct op *op, struct irru
     uint32_t id = op_input(graph, op, 0);
     enum irrun_dtype wanted = stored_dtype(plan->slots[id].declared, plan->request.is_body);
     id = slot_as(drafts, op, id, wanted, err);
-    if (id == NO_ID || !demand_constants(plan, &id, 1, err))
+    if (id == NO_ID || !demand_constants(plan, &id, 1, 0, err))
         return false;
     enum slot_kind kind = plan->slots[find_root(plan, id)].kind;
     if (kind == SLOT_VARIABLE || kind == SLOT_OUTER) {

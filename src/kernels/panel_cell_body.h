@@ -1,0 +1,146 @@
+/* The cells of panel_cells.h, for vectors of any length: see panel_tile_body.h for what comes before.
+ * The formulas are those of recurrent_cell_scalar.c.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifdef VECTOR_LANES
+
+#include "kernels/panel_cells.h"
+#include "kernels/vector_math_body.h"
+
+/* Units of a panel, by the number of gates: see recurrent_packed.c. */
+#define LSTM_UNITS 16
+#define GRU_UNITS 32
+#define RNN_UNITS 64
+
+/* NaN falls through. */
+ALWAYS_INLINE vec clamp(vec x, vec low, vec high)
+{
+    return vec_min(high, vec_max(low, x));
+}
+
+static vec activate(const struct recurrent_activation *activation, vec x)
+{
+    switch (activation->function) {
+    case RECURRENT_SIGMOID:
+        return vec_sigmoid(x);
+    case RECURRENT_TANH:
+        return vec_tanh(x);
+    case RECURRENT_RELU:
+        return vec_max(vec_zero(), x);
+    case RECURRENT_HARDSIGMOID:
+        return clamp(vec_add(vec_mul(vec_set1((float)activation->alpha), x),
+                             vec_set1((float)activation->beta)),
+                     vec_zero(), vec_set1(1.0F));
+    }
+    return x;
+}
+
+static vec gate(const struct recurrent *rules, unsigned activation, vec x)
+{
+    vec clip = vec_set1((float)rules->clip);
+    return activate(&rules->activations[activation], clamp(x, vec_sub(vec_zero(), clip), clip));
+}
+
+static void lstm(const struct recurrent *rules, const struct panel_row *row)
+{
+    (void)rules;
+    for (size_t j = 0; j < LSTM_UNITS; j += VECTOR_LANES) {
+        vec f = vec_load(row->gates + j), i = vec_load(row->gates + LSTM_UNITS + j);
+        vec g = vec_load(row->gates + 2 * LSTM_UNITS + j);
+        vec o = vec_load(row->gates + 3 * LSTM_UNITS + j);
+        vec c = vec_fma(vec_sigmoid(f), vec_load(row->c + j), vec_sigmoid_times_tanh(i, g));
+        vec_store(row->c + j, c);
+        vec_store(row->h_next + j, vec_sigmoid_times_tanh(o, c));
+    }
+}
+
+static void lstm_any(const struct recurrent *rules, const struct panel_row *row)
+{
+    const float *p = row->peepholes;
+    for (size_t j = 0; j < LSTM_UNITS; j += VECTOR_LANES) {
+        vec c = vec_load(row->c + j);
+        vec f = vec_load(row->gates + j), i = vec_load(row->gates + LSTM_UNITS + j);
+        vec o = vec_load(row->gates + 3 * LSTM_UNITS + j);
+        if (p != NULL) {
+            f = vec_fma(vec_load(p + j), c, f);
+            i = vec_fma(vec_load(p + LSTM_UNITS + j), c, i);
+        }
+        f = gate(rules, 0, f);
+        i = rules->input_forget ? vec_sub(vec_set1(1.0F), f) : gate(rules, 0, i);
+        c = vec_fma(f, c, vec_mul(i, gate(rules, 1, vec_load(row->gates + 2 * LSTM_UNITS + j))));
+        if (p != NULL)
+            o = vec_fma(vec_load(p + 2 * LSTM_UNITS + j), c, o);
+        vec_store(row->c + j, c);
+        vec_store(row->h_next + j, vec_mul(gate(rules, 0, o), activate(&rules->activations[2], c)));
+    }
+}
+
+/* h' = (1 - z) * n + z * h */
+ALWAYS_INLINE vec blend_state(vec z, vec n, vec h)
+{
+    return vec_fma(z, h, vec_mul(vec_sub(vec_set1(1.0F), z), n));
+}
+
+static void gru_linear(const struct recurrent *rules, const struct panel_row *row)
+{
+    (void)rules;
+    for (size_t j = 0; j < GRU_UNITS; j += VECTOR_LANES) {
+        const float *x = row->x_gates + j, *h = row->gates + j;
+        vec z = vec_sigmoid(vec_add(vec_load(x), vec_load(h)));
+        vec r = vec_sigmoid(vec_add(vec_load(x + GRU_UNITS), vec_load(h + GRU_UNITS)));
+        vec n = vec_tanh(vec_fma(r, vec_load(h + 2 * GRU_UNITS), vec_load(x + 2 * GRU_UNITS)));
+        vec_store(row->h_next + j, blend_state(z, n, vec_load(row->h + j)));
+    }
+}
+
+static void gru_linear_any(const struct recurrent *rules, const struct panel_row *row)
+{
+    for (size_t j = 0; j < GRU_UNITS; j += VECTOR_LANES) {
+        const float *x = row->x_gates + j, *h = row->gates + j;
+        vec z = gate(rules, 0, vec_add(vec_load(x), vec_load(h)));
+        vec r = gate(rules, 0, vec_add(vec_load(x + GRU_UNITS), vec_load(h + GRU_UNITS)));
+        vec n =
+            gate(rules, 1, vec_fma(r, vec_load(h + 2 * GRU_UNITS), vec_load(x + 2 * GRU_UNITS)));
+        vec_store(row->h_next + j, blend_state(z, n, vec_load(row->h + j)));
+    }
+}
+
+static void gru_reset_any(const struct recurrent *rules, const struct panel_row *row)
+{
+    float *z = row->c;
+    for (size_t j = 0; j < GRU_UNITS; j += VECTOR_LANES) {
+        vec r = gate(rules, 0, vec_load(row->gates + GRU_UNITS + j));
+        vec_store(z + j, gate(rules, 0, vec_load(row->gates + j)));
+        vec_store(row->h_next + j, vec_mul(r, vec_load(row->h + j)));
+    }
+}
+
+static void gru_update_any(const struct recurrent *rules, const struct panel_row *row)
+{
+    const float *z = row->c;
+    for (size_t j = 0; j < GRU_UNITS; j += VECTOR_LANES) {
+        vec n = gate(rules, 1, vec_load(row->gates + j));
+        vec_store(row->h_next + j, blend_state(vec_load(z + j), n, vec_load(row->h + j)));
+    }
+}
+
+static void rnn(const struct recurrent *rules, const struct panel_row *row)
+{
+    (void)rules;
+    for (size_t j = 0; j < RNN_UNITS; j += VECTOR_LANES)
+        vec_store(row->h_next + j, vec_tanh(vec_load(row->gates + j)));
+}
+
+static void rnn_any(const struct recurrent *rules, const struct panel_row *row)
+{
+    for (size_t j = 0; j < RNN_UNITS; j += VECTOR_LANES)
+        vec_store(row->h_next + j, gate(rules, 0, vec_load(row->gates + j)));
+}
+
+#define PANEL_CELLS                                                                                \
+    {                                                                                              \
+        .lstm = lstm, .gru_linear = gru_linear, .rnn = rnn, .lstm_any = lstm_any,                  \
+        .gru_linear_any = gru_linear_any, .rnn_any = rnn_any, .gru_reset_any = gru_reset_any,      \
+        .gru_update_any = gru_update_any,                                                          \
+    }
+
+#endif

@@ -1,0 +1,33 @@
+/* What a step of LSTM, GRU and RNN does behind a panel's product: activations and the state's update, for
+ * the hidden units of one panel and one element of the batch.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_PANEL_CELLS_H
+#define IRRUN_KERNELS_PANEL_CELLS_H
+
+#include "kernels/recurrent.h"
+
+/* A panel holds U units: [gate][U], U = 16, 32 or 64. Pointers lead to the panel's first unit; state may be
+ * read and written up to the panel's end. */
+struct panel_row {
+    const float
+        *gates; /* [G][U], both products and the biases in it; GRU with linear_before_reset: the
+                             * part of h, with the second bias in gate h */
+    const float *x_gates;   /* [3][U], GRU only: the part of x */
+    const float *peepholes; /* [3][U], LSTM only: f, i, o; NULL = zeros */
+    const float *h;
+    float *h_next; /* GRU's reset: r * h */
+    float *c;
+};
+
+typedef void panel_cell_fn(const struct recurrent *rules, const struct panel_row *row);
+
+/* lstm, gru_linear and rnn with the activations that everybody uses and nothing else (no clip, no
+ * peepholes), the same with any rules, and the two halves of GRU without linear_before_reset: reset
+ * takes gates z and r, and leaves z in the place of r; update takes gate h, and z as x_gates. */
+struct panel_cells {
+    panel_cell_fn *lstm, *gru_linear, *rnn;
+    panel_cell_fn *lstm_any, *gru_linear_any, *rnn_any;
+    panel_cell_fn *gru_reset_any, *gru_update_any;
+};
+
+#endif

@@ -1,0 +1,114 @@
+/* The tiles of panels.h, written once for vectors of any length. A file panels_<level>.c defines
+ * VECTOR_LANES, ALWAYS_INLINE, vec and the vec_* functions before it includes this.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifdef VECTOR_LANES
+
+#include "kernels/panels.h"
+
+/* Loops over rows and vectors must vanish, or the accumulators would live in memory. */
+#if defined(__clang__)
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
+ALWAYS_INLINE vec load_weights(const unsigned char *at, bool is_f16)
+{
+#ifdef VECTOR_HAS_F16
+    if (is_f16)
+        return vec_load_f16(at);
+#endif
+    (void)is_f16;
+    return vec_load((const float *)(const void *)at);
+}
+
+#define MAX_VECTORS (PANEL_MAX_WIDTH * PANEL_GROUP / VECTOR_LANES)
+
+/* One k. What there is less of, factors or weights, is held in registers beside the sums. */
+ALWAYS_INLINE void add_by_vectors(vec sums[][MAX_VECTORS], const float *a, size_t lda,
+                                  const unsigned char *weights, size_t n_rows, size_t n_vectors,
+                                  bool is_f16)
+{
+    size_t vector_bytes = VECTOR_LANES * (is_f16 ? sizeof(uint16_t) : sizeof(float));
+    vec factors[PANEL_MAX_ROWS];
+    UNROLL
+    for (size_t r = 0; r < n_rows; r++)
+        factors[r] = vec_set1(a[r * lda]);
+    UNROLL
+    for (size_t v = 0; v < n_vectors; v++) {
+        vec w = load_weights(weights + v * vector_bytes, is_f16);
+        UNROLL
+        for (size_t r = 0; r < n_rows; r++)
+            sums[r][v] = vec_fma(factors[r], w, sums[r][v]);
+    }
+}
+
+ALWAYS_INLINE void add_by_rows(vec sums[][MAX_VECTORS], const float *a, size_t lda,
+                               const unsigned char *weights, size_t n_rows, size_t n_vectors,
+                               bool is_f16)
+{
+    size_t vector_bytes = VECTOR_LANES * (is_f16 ? sizeof(uint16_t) : sizeof(float));
+    vec w[MAX_VECTORS];
+    UNROLL
+    for (size_t v = 0; v < n_vectors; v++)
+        w[v] = load_weights(weights + v * vector_bytes, is_f16);
+    UNROLL
+    for (size_t r = 0; r < n_rows; r++) {
+        vec factor = vec_set1(a[r * lda]);
+        UNROLL
+        for (size_t v = 0; v < n_vectors; v++)
+            sums[r][v] = vec_fma(factor, w[v], sums[r][v]);
+    }
+}
+
+/* n_rows and n_vectors are constants wherever this is used: the accumulators are registers. */
+ALWAYS_INLINE void run_tile(const struct panel_tile *tile, size_t n_rows, size_t n_vectors,
+                            bool is_f16)
+{
+    vec sums[PANEL_MAX_ROWS][MAX_VECTORS];
+    size_t element_bytes = is_f16 ? sizeof(uint16_t) : sizeof(float);
+    const unsigned char *weights = tile->weights;
+    const float *a = tile->a;
+
+    UNROLL
+    for (size_t r = 0; r < n_rows; r++) {
+        UNROLL
+        for (size_t v = 0; v < n_vectors; v++)
+            sums[r][v] = vec_zero();
+    }
+    for (size_t k = 0; k < tile->k; k++) {
+        if (n_rows <= n_vectors)
+            add_by_vectors(sums, a + k, tile->lda, weights, n_rows, n_vectors, is_f16);
+        else
+            add_by_rows(sums, a + k, tile->lda, weights, n_rows, n_vectors, is_f16);
+        weights += n_vectors * VECTOR_LANES * element_bytes;
+    }
+    UNROLL
+    for (size_t r = 0; r < n_rows; r++) {
+        UNROLL
+        for (size_t v = 0; v < n_vectors; v++) {
+            size_t at = v * VECTOR_LANES;
+            vec_store(tile->c + r * tile->ldc + at,
+                      vec_add(vec_load(tile->add + r * tile->ld_add + at), sums[r][v]));
+        }
+    }
+}
+
+#define TILE(stream, rows)                                                                         \
+    static void tile_f32_##stream##_##rows(const struct panel_tile *tile)                          \
+    {                                                                                              \
+        run_tile(tile, rows, (stream)*PANEL_GROUP / VECTOR_LANES, false);                          \
+    }                                                                                              \
+    TILE_F16(stream, rows)
+
+#ifdef VECTOR_HAS_F16
+#define TILE_F16(stream, rows)                                                                     \
+    static void tile_f16_##stream##_##rows(const struct panel_tile *tile)                          \
+    {                                                                                              \
+        run_tile(tile, rows, (stream)*PANEL_GROUP / VECTOR_LANES, true);                           \
+    }
+#else
+#define TILE_F16(stream, rows)
+#endif
+
+#endif

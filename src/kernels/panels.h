@@ -1,0 +1,75 @@
+/* Constant factors of dense products, packed once into panels that the product then reads from end to
+ * end, and the kernels that do it. Every sum runs over k in one order, whatever the number of rows,
+ * the layout and the level's registers: packing changes no bytes of a result.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_PANELS_H
+#define IRRUN_KERNELS_PANELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/panel_cells.h"
+
+/* Columns come in groups of 16: a cache line of f32, a vector of AVX-512, two of AVX2. */
+#define PANEL_GROUP 16
+#define PANEL_MAX_WIDTH 6 /* groups of a panel */
+#define PANEL_MAX_ROWS 12 /* of a tile */
+
+/* A k x n matrix. A panel is `width` groups of columns; `stream` of them lie side by side along k, so
+ * that a tile with that many groups reads memory in one direction without a gap. */
+struct panels {
+    size_t k, n_panels;
+    size_t width, stream; /* stream divides width */
+    bool is_f16;          /* elements stay f16 and are widened in registers */
+    const void *data;     /* [n_panels][width / stream][k][stream][16] */
+};
+
+/* c[row][column] = add[row][column] + sum over k of a[row][k] * weights[k][column], for as many rows and
+ * groups of columns as the function's name says. add may be c. */
+struct panel_tile {
+    size_t k;
+    const void *weights;
+    const float *a;
+    size_t lda;
+    const float *add;
+    size_t ld_add; /* 0: one row for all */
+    float *c;
+    size_t ldc;
+};
+typedef void panel_tile_fn(const struct panel_tile *tile);
+
+/* What a level has. A tile that it lacks is NULL. */
+struct panel_kernels {
+    panel_tile_fn *f32[PANEL_MAX_WIDTH + 1][PANEL_MAX_ROWS + 1]; /* [stream][rows] */
+    panel_tile_fn *f16[PANEL_MAX_WIDTH + 1][PANEL_MAX_ROWS + 1];
+    /* The largest stream at which a level still does that many rows well. */
+    size_t widest_stream[PANEL_MAX_ROWS + 1]; /* [rows] */
+    struct panel_cells cells;
+};
+
+/* The stream that suits products of so many rows with panels of that width. */
+size_t panels_stream(const struct panel_kernels *kernels, size_t width, size_t rows);
+
+/* Bytes of the data; false on overflow. */
+bool panels_bytes(const struct panels *panels, size_t *size_bytes);
+
+/* Copies 16 columns into place: column j of the group is source[j * ld + k], j < n_columns; the others
+ * are zero. The source is f16 if the panels are, or if is_f16_source; it may lie at any address. */
+void panels_pack_group(const struct panels *panels, void *data, size_t panel, size_t group,
+                       const void *source, bool is_f16_source, size_t ld, size_t n_columns);
+
+/* One panel's columns of a product: as struct panel_tile, with any number of rows. */
+struct panel_product {
+    size_t panel, rows;
+    const float *a;
+    size_t lda;
+    const float *add;
+    size_t ld_add;
+    float *c;
+    size_t ldc;
+};
+void panels_multiply(const struct panel_kernels *kernels, const struct panels *panels,
+                     const struct panel_product *product);
+
+#endif

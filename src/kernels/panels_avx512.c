@@ -1,0 +1,128 @@
+/* Products of panels and the cells behind them with AVX-512.
+ * SPDX-License-Identifier: Apache-2.0 */
+#if !defined(__AVX512F__) || !defined(__AVX512DQ__)
+#error "to be compiled with AVX-512 F and DQ"
+#endif
+#include <immintrin.h>
+
+#include "kernels/kernels.h"
+
+#define VECTOR_LANES 16
+#define VECTOR_HAS_F16
+typedef __m512 vec;
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+ALWAYS_INLINE vec vec_zero(void)
+{
+    return _mm512_setzero_ps();
+}
+
+ALWAYS_INLINE vec vec_set1(float x)
+{
+    return _mm512_set1_ps(x);
+}
+
+ALWAYS_INLINE vec vec_load(const float *at)
+{
+    return _mm512_loadu_ps(at);
+}
+
+ALWAYS_INLINE void vec_store(float *at, vec x)
+{
+    _mm512_storeu_ps(at, x);
+}
+
+ALWAYS_INLINE vec vec_add(vec a, vec b)
+{
+    return _mm512_add_ps(a, b);
+}
+
+ALWAYS_INLINE vec vec_sub(vec a, vec b)
+{
+    return _mm512_sub_ps(a, b);
+}
+
+ALWAYS_INLINE vec vec_mul(vec a, vec b)
+{
+    return _mm512_mul_ps(a, b);
+}
+
+ALWAYS_INLINE vec vec_div(vec a, vec b)
+{
+    return _mm512_div_ps(a, b);
+}
+
+/* a * b + c, c - a * b */
+ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+
+ALWAYS_INLINE vec vec_fnma(vec a, vec b, vec c)
+{
+    return _mm512_fnmadd_ps(a, b, c);
+}
+
+/* If either is NaN, b. */
+ALWAYS_INLINE vec vec_min(vec a, vec b)
+{
+    return _mm512_min_ps(a, b);
+}
+
+ALWAYS_INLINE vec vec_max(vec a, vec b)
+{
+    return _mm512_max_ps(a, b);
+}
+
+ALWAYS_INLINE vec vec_round(vec x)
+{
+    return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+/* 2^n for whole n in -126 ... 127. */
+ALWAYS_INLINE vec vec_exp2(vec n)
+{
+    return _mm512_scalef_ps(_mm512_set1_ps(1.0F), n);
+}
+
+ALWAYS_INLINE vec vec_abs(vec x)
+{
+    return _mm512_abs_ps(x);
+}
+
+ALWAYS_INLINE vec vec_with_sign_of(vec magnitude, vec x)
+{
+    return _mm512_or_ps(magnitude, _mm512_and_ps(x, _mm512_set1_ps(-0.0F)));
+}
+
+ALWAYS_INLINE vec vec_load_f16(const void *at)
+{
+    return _mm512_cvtph_ps(_mm256_loadu_si256(at));
+}
+
+#include "kernels/panel_tile_body.h"
+
+#include "kernels/panel_cell_body.h"
+
+/* 32 registers hold up to 24 sums beside a row's factors and the weights. */
+/* clang-format off */
+#define TILES(T) \
+    T(1, 1) T(1, 2) T(1, 3) T(1, 4) T(1, 5) T(1, 6) T(1, 7) T(1, 8) T(1, 9) T(1, 10) T(1, 11) T(1, 12) \
+    T(2, 1) T(2, 2) T(2, 3) T(2, 4) T(2, 5) T(2, 6) T(2, 7) T(2, 8) T(2, 9) T(2, 10) T(2, 11) T(2, 12) \
+    T(3, 1) T(3, 2) T(3, 3) T(3, 4) T(3, 5) T(3, 6) T(3, 7) T(3, 8) \
+    T(4, 1) T(4, 2) T(4, 3) T(4, 4) T(4, 5) T(4, 6) \
+    T(6, 1) T(6, 2) T(6, 3) T(6, 4)
+/* clang-format on */
+
+TILES(TILE)
+
+#define F32(stream, rows) [stream][rows] = tile_f32_##stream##_##rows,
+#define F16(stream, rows) [stream][rows] = tile_f16_##stream##_##rows,
+
+const struct panel_kernels panels_avx512 = {
+    .f32 = {TILES(F32)},
+    .f16 = {TILES(F16)},
+    .widest_stream = {0, 6, 6, 6, 6, 4, 4, 3, 3, 2, 2, 2, 2},
+    .cells = PANEL_CELLS,
+};

@@ -1,0 +1,59 @@
+/* The recurrent engine of f32 for constant weights: packed into panels, in f32 or as the f16 that they
+ * were, by whoever plans; then chunks of steps are projected, and each step goes through the panels of R
+ * with the cell behind each of them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_RECURRENT_PACKED_H
+#define IRRUN_KERNELS_RECURRENT_PACKED_H
+
+#include "kernels/panels.h"
+#include "kernels/recurrent.h"
+
+/* Constant weights as struct recurrent_f32_tensors has them; w and r may be f16, and lie at any address. */
+struct recurrent_weights {
+    const void *w, *r;
+    bool is_w_f16, is_r_f16;
+    const float *b, *p; /* NULL = zeros */
+};
+
+struct recurrent_packed {
+    struct recurrent common;
+    const struct panel_kernels *kernels;
+    bool is_w_f16, is_r_f16, has_peepholes;
+    const void *x_part, *h_part; /* packed */
+
+    /* What follows is the layout. A panel holds `units` hidden units of every gate. */
+    panel_cell_fn *cell;
+    size_t units, n_panels;
+    size_t columns;        /* of a panel: units * gates */
+    struct panels w, r;    /* of one direction; r without gate h for a GRU that resets first, … */
+    struct panels r_reset; /* … whose gate h this is */
+    size_t w_bytes, r_bytes, r_reset_bytes;
+    size_t x_part_bytes; /* per direction W, biases [n_panels][columns] */
+    size_t
+        h_part_bytes; /* per direction R, R of reset, then [n_panels][columns] of biases inside the reset
+                          * (GRU, linear_before_reset) or [n_panels][3][units] of peepholes */
+    size_t x_direction_bytes, h_direction_bytes;
+    size_t chunk_steps;
+    size_t ld_x, ld_gates, ld_state; /* in floats, from row to row of what follows */
+    size_t x_at, gates_at,
+        tile_at; /* [chunk_steps][B][I], [chunk_steps][B][panels], [B][columns] */
+    size_t h_at[2], c_at, reset_at; /* [B][H]; c: LSTM's, or z of a GRU that resets first */
+    size_t scratch_bytes;
+};
+
+/* Fills the layout from what stands before it (the parts may be missing); false if sizes overflow. */
+bool recurrent_packed_lay_out(struct recurrent_packed *packed);
+
+/* Fill the parts: x_part_bytes and h_part_bytes, 64-byte aligned. */
+void recurrent_packed_fill_x(const struct recurrent_packed *packed,
+                             const struct recurrent_weights *weights, void *x_part);
+void recurrent_packed_fill_h(const struct recurrent_packed *packed,
+                             const struct recurrent_weights *weights, void *h_part);
+
+/* Of the tensors, the weights are not looked at. scratch: scratch_bytes, 64-byte aligned. *n_runs counts: panels
+ * are walked up and down in turn, so that what the caches hold is used first. */
+void recurrent_packed_run(const struct recurrent_packed *packed,
+                          const struct recurrent_f32_tensors *tensors, void *scratch,
+                          unsigned *n_runs);
+
+#endif

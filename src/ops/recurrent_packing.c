@@ -1,0 +1,133 @@
+/* Which recurrent ops run on packed weights, and the packing, once per model.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/recurrent_common.h"
+
+#include "base/checked.h"
+
+/* Panels hold whole vectors of hidden units: small sizes grow when they are packed, up to so many times
+ * where that is more than a few pages. */
+#define MAX_GROWTH 4
+#define FREE_BYTES (4u << 20)
+
+static const struct recurrent_family *family_of(const struct op *op)
+{
+    return op->def->family;
+}
+
+static bool has_input(const struct prepare *prepare, uint32_t i)
+{
+    return i < prepare->n_inputs;
+}
+
+/* What the layout needs to know before the constants are there. */
+static void begin(const struct prepare *prepare, struct recurrent_packed *packed)
+{
+    const struct recurrent_state *state = prepare->state;
+    *packed = (struct recurrent_packed){
+        .common = state->f32.common,
+        .kernels = prepare->kernels->panels,
+        .has_peepholes = has_input(prepare, family_of(prepare->op)->p),
+    };
+}
+
+static bool has_sane_size(struct recurrent_packed *packed)
+{
+    const struct recurrent *common = &packed->common;
+    double rows = (double)(common->n_directions * recurrent_n_gates(common) * common->hidden_size);
+    double bytes = rows * (double)(common->input_size + common->hidden_size) * sizeof(float);
+
+    if (common->batch == 0 || common->n_steps == 0 || !recurrent_packed_lay_out(packed))
+        return false;
+    return (double)packed->x_part_bytes + (double)packed->h_part_bytes <=
+           MAX_GROWTH * bytes + FREE_BYTES;
+}
+
+uint32_t recurrent_packs(const struct prepare *prepare, uint32_t constants)
+{
+    const struct recurrent_family *family = family_of(prepare->op);
+    enum irrun_gemm gemm = prepare->kernels->gemm;
+    const uint32_t weights[] = {family->w, family->r, family->b, family->p};
+    struct recurrent_packed packed;
+    uint32_t all = 0;
+
+    for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++) {
+        if (!has_input(prepare, weights[i]))
+            continue;
+        enum irrun_dtype dtype = prepare->in[weights[i]]->dtype;
+        if (dtype != IRRUN_F32 && dtype != IRRUN_F16)
+            return 0;
+        all |= 1U << weights[i];
+    }
+    begin(prepare, &packed);
+    bool is_wanted = gemm == IRRUN_GEMM_AUTO || gemm == IRRUN_GEMM_PACKED;
+    return is_wanted && packed.kernels && (all & ~constants) == 0 && has_sane_size(&packed) ? all
+                                                                                            : 0;
+}
+
+/* A small constant as f32; NULL with *is_fine unchanged if there is no such input. */
+static const float *vector_of(struct prepare *prepare, uint32_t i, bool *is_fine)
+{
+    if (!has_input(prepare, i))
+        return NULL;
+    const struct irrun_tensor *stored = prepare_constant(prepare, i);
+    if (!stored || stored->dtype == IRRUN_F32) {
+        *is_fine &= stored != NULL;
+        return stored ? stored->data : NULL;
+    }
+    size_t n = (size_t)shape_n_elements(&stored->shape);
+    float *copy = arena_alloc_array(prepare->arena, n, sizeof *copy, prepare->err);
+    *is_fine &= copy != NULL;
+    if (copy)
+        convert_elements(stored->dtype, stored->data, IRRUN_F32, copy, n);
+    return copy;
+}
+
+/* Layouts are told apart by what they depend on beside the op: the streams. */
+static bool fill_parts(struct prepare *prepare, struct recurrent_packed *packed,
+                       const struct recurrent_weights *weights)
+{
+    bool is_new;
+    uint32_t x_layout = (uint32_t)packed->w.stream << 1;
+    uint32_t h_layout =
+        1U | (uint32_t)packed->r.stream << 1 | (uint32_t)packed->r_reset.stream << 8;
+
+    void *x_part = prepare_pack(prepare, x_layout, packed->x_part_bytes, &is_new);
+    if (x_part && is_new)
+        recurrent_packed_fill_x(packed, weights, x_part);
+    void *h_part = x_part ? prepare_pack(prepare, h_layout, packed->h_part_bytes, &is_new) : NULL;
+    if (h_part && is_new)
+        recurrent_packed_fill_h(packed, weights, h_part);
+    packed->x_part = x_part;
+    packed->h_part = h_part;
+    return h_part != NULL;
+}
+
+bool recurrent_pack(struct prepare *prepare)
+{
+    struct recurrent_state *state = prepare->state;
+    const struct recurrent_family *family = family_of(prepare->op);
+    struct recurrent_packed *packed = &state->packed;
+    const struct irrun_tensor *w = prepare_constant(prepare, family->w);
+    const struct irrun_tensor *r = w ? prepare_constant(prepare, family->r) : NULL;
+    bool is_fine = r != NULL;
+
+    if (!is_fine)
+        return false;
+    struct recurrent_weights weights = {
+        .w = w->data,
+        .r = r->data,
+        .is_w_f16 = w->dtype == IRRUN_F16,
+        .is_r_f16 = r->dtype == IRRUN_F16,
+        .b = vector_of(prepare, family->b, &is_fine),
+        .p = is_fine ? vector_of(prepare, family->p, &is_fine) : NULL,
+    };
+    state->n_runs = arena_alloc(prepare->arena, sizeof *state->n_runs, prepare->err);
+    if (!is_fine || !state->n_runs)
+        return false;
+    begin(prepare, packed);
+    packed->is_w_f16 = weights.is_w_f16;
+    packed->is_r_f16 = weights.is_r_f16;
+    if (!recurrent_packed_lay_out(packed))
+        return fail_memory(prepare->err, SIZE_MAX);
+    return fill_parts(prepare, packed, &weights);
+}

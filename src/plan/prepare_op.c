@@ -1,0 +1,152 @@
+/* Calls prepare of one op, and lends it what outlives the plan: constants as they are stored, and the
+ * packs made of them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/checked.h"
+#include "plan/plan.h"
+
+#define LINE_BYTES 64u
+#define HUGE_BYTES (2u << 20)
+
+/* ---- packs ---- */
+
+void packs_free(struct model *model)
+{
+    while (model->packs) {
+        struct pack *pack = model->packs;
+        model->packs = pack->next;
+        free(pack->data);
+        free(pack);
+    }
+}
+
+/* Large packs are read from end to end again and again: 2 MB pages save address translations, and most of
+ * the time of the first touch. */
+static void *allocate(size_t size_bytes)
+{
+    size_t alignment = size_bytes >= HUGE_BYTES / 2 ? HUGE_BYTES : LINE_BYTES, rounded;
+    if (!checked_add(size_bytes, alignment - 1, &rounded))
+        return NULL;
+    rounded -= rounded % alignment;
+    void *data = aligned_alloc(alignment, rounded > 0 ? rounded : alignment);
+    if (data && alignment == HUGE_BYTES)
+        madvise(data, rounded, MADV_HUGEPAGE);
+    return data;
+}
+
+void *model_pack(struct model *model, const struct op *op, uint32_t layout, size_t size_bytes,
+                 bool *is_new, struct irrun_error *err)
+{
+    *is_new = false;
+    for (struct pack *pack = model->packs; pack; pack = pack->next)
+        if (pack->op == op && pack->layout == layout)
+            return pack->data;
+    struct pack *pack = malloc(sizeof *pack);
+    void *data = allocate(size_bytes);
+    if (!pack || !data) {
+        free(pack);
+        free(data);
+        fail_memory(err, size_bytes);
+        return NULL;
+    }
+    *pack = (struct pack){model->packs, op, layout, data, size_bytes};
+    model->packs = pack;
+    model->packed_bytes += size_bytes;
+    *is_new = true;
+    return data;
+}
+
+/* ---- prepare ---- */
+
+struct op_packer {
+    struct packer packer;
+    struct model *model;
+};
+
+static const struct irrun_tensor *constant_of(struct prepare *prepare, uint32_t i)
+{
+    struct op_packer *self = (struct op_packer *)prepare->packer;
+    return constant_demand_stored(self->model, prepare->graph,
+                                  op_input(prepare->graph, prepare->op, i), prepare->err);
+}
+
+static void *pack_of(struct prepare *prepare, uint32_t layout, size_t size_bytes, bool *is_new)
+{
+    struct op_packer *self = (struct op_packer *)prepare->packer;
+    return model_pack(self->model, prepare->op, layout, size_bytes, is_new, prepare->err);
+}
+
+/* The inputs that are constants of the model, not of this plan alone. */
+static uint32_t constant_inputs(const struct plan *plan, const struct op *op, const uint32_t *in)
+{
+    const struct graph *graph = plan->request.graph;
+    uint32_t constants = 0;
+
+    for (uint32_t i = 0; i < op->n_inputs && i < 32; i++)
+        if (in[i] < graph->n_values && plan->slots[in[i]].kind == SLOT_CONSTANT &&
+            graph->notes->constants[in[i]])
+            constants |= 1U << i;
+    return constants;
+}
+
+static const struct irrun_tensor **tensors_of(struct plan *plan, const uint32_t *slots, uint32_t n,
+                                              struct irrun_error *err)
+{
+    const struct irrun_tensor **tensors =
+        arena_alloc_array(plan->engine.arena, n, sizeof *tensors, err);
+    for (uint32_t i = 0; tensors && i < n; i++)
+        tensors[i] = &plan->slots[slots[i]].tensor;
+    return tensors;
+}
+
+static struct prepare prepare_for(struct plan *plan, const struct op *op, void *state)
+{
+    return (struct prepare){.graph = plan->request.graph,
+                            .op = op,
+                            .attrs = op->attrs,
+                            .state = state,
+                            .n_inputs = op->n_inputs,
+                            .n_outputs = op->n_outputs,
+                            .kernels = &plan->request.model->kernels,
+                            .arena = plan->engine.arena,
+                            .engine = &plan->engine};
+}
+
+bool plan_packed_inputs(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
+                        uint32_t *packed, struct irrun_error *err)
+{
+    *packed = 0;
+    if (!op->def->packs)
+        return true;
+    struct prepare prepare = prepare_for(plan, op, state);
+    prepare.err = err;
+    prepare.in = tensors_of(plan, in, op->n_inputs, err);
+    if (!prepare.in)
+        return false;
+    uint32_t constants = constant_inputs(plan, op, in);
+    *packed = constants & op->def->packs(&prepare, constants);
+    return true;
+}
+
+bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
+                     const uint32_t *out, size_t *scratch_bytes, struct irrun_error *err)
+{
+    *scratch_bytes = 0;
+    if (!op->def->prepare)
+        return true;
+    struct op_packer packer = {{constant_of, pack_of}, plan->request.model};
+    struct prepare prepare = prepare_for(plan, op, state);
+    prepare.err = err;
+    prepare.packer = &packer.packer;
+    prepare.in = tensors_of(plan, in, op->n_inputs, err);
+    prepare.out = tensors_of(plan, out, op->n_outputs, err);
+    if (!prepare.in || !prepare.out ||
+        !plan_packed_inputs(plan, op, state, in, &prepare.packed, err))
+        return false;
+    bool is_done = op->def->prepare(&prepare);
+    *scratch_bytes = prepare.scratch_bytes;
+    return is_done;
+}
