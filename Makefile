@@ -103,7 +103,7 @@ file_cflags = $(if $(filter src/kernels/%,$(1)),$(kernel_cflags)) $(call isa_cfl
 
 # ---- Targets ------------------------------------------------------------------------------------
 
-.PHONY: all demo test check-kernels style clean install uninstall help objects check-programs FORCE
+.PHONY: all demo test bench check-kernels style clean install uninstall help objects check-programs FORCE
 .DEFAULT_GOAL := all
 
 all: $(irrun) ## build build/irrun
@@ -116,6 +116,11 @@ test: $(irrun) check-programs ## build, then run every test (installs what is mi
 
 check-kernels: $(kernel_check) ## compare every variant of the kernels with the scalar one, and time it
 	@$(kernel_check) --speed
+
+# PYTHON: one that has openvino and numpy; MODELS: a folder of further models; ARGS: --threads 1,2, names.
+PYTHON ?= python3
+bench: $(irrun) ## time irrun beside OpenVINO (PYTHON=, MODELS=, ARGS=); skipped aloud without it
+	@$(PYTHON) bench/bench.py --irrun $(irrun) $(addprefix --models ,$(MODELS)) $(ARGS)
 
 style: ## check the layout of the sources
 	@scripts/check-style.sh

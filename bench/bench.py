@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""irrun beside OpenVINO, in one run: bench.py [--irrun PATH] [--rounds N] [--threads 1,2] [--models DIR]... [NAME-PATTERN...]
+
+Makes the models of make_bench_models.py (and takes every model.xml or *.xml below --models), compares the outputs of both sides on the
+same inputs first (a cell that differs is not a cell), then times them in turn and prints a Markdown table: per cell the ratio
+OpenVINO / irrun of the best p50 of all rounds, its spread over the rounds, and whole-process times to the first result.
+Without OpenVINO's Python package it says so and stops: there is nothing to compare with.
+SPDX-License-Identifier: Apache-2.0
+"""
+import argparse
+import fnmatch
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+
+
+def find_openvino():
+    try:
+        import openvino
+    except ImportError:
+        print("bench: skipped: no Python package openvino (pip install openvino in a virtual environment, and run with its python)")
+        sys.exit(0)
+    return Path(openvino.__file__).parent
+
+
+def build_peer(openvino, out):
+    library = sorted((openvino / "libs").glob("libopenvino.so.*"))[0]
+    program = out / "peer_openvino"
+    source = HERE / "peer_openvino.cpp"
+    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+        subprocess.run(["g++", "-O2", "-std=c++17", f"-I{openvino / 'include'}", source, "-o", program, library,
+                        f"-Wl,-rpath,{openvino / 'libs'}"], check=True)
+    return program
+
+
+def make_inputs(model, folder):
+    """Raw files with one record per Parameter, the same for both sides."""
+    import numpy as np
+    import openvino as ov
+    rng = np.random.default_rng(7)
+    files, names = [], []
+    for index, port in enumerate(ov.Core().read_model(model).inputs):
+        if not port.partial_shape.is_static:
+            raise ValueError("open dimensions")
+        dtype, shape = port.element_type.to_dtype(), tuple(port.shape)
+        if dtype == np.bool_:
+            data = rng.integers(0, 2, shape).astype(np.bool_)
+        elif np.issubdtype(dtype, np.integer):
+            data = np.zeros(shape, dtype)
+        else:
+            data = rng.uniform(-1, 1, shape).astype(dtype)
+        path = folder / f"in{index}.raw"
+        path.write_bytes(data.tobytes())
+        files.append(path)
+        names.append(port.node.friendly_name)
+    return files, names
+
+
+class Cell:
+    def __init__(self, model, args, peer, work):
+        self.model, self.args, self.peer, self.work = model, args, peer, work
+        self.name = model.parent.name if model.name == "model.xml" else model.stem
+        self.files, self.names = make_inputs(model, work)
+        self.iterations, self.warmup = 50, 10
+
+    def irrun_command(self, n, *more):
+        inputs = [word for name, path in zip(self.names, self.files) for word in ("-i", f"{name}=raw:{path}")]
+        return [str(self.args.irrun), str(self.model), *inputs, "-n", str(n), *more]
+
+    def peer_command(self, n, warmup, threads, outputs=()):
+        return [str(self.peer), str(self.model), str(n), str(warmup), str(threads), *map(str, self.files), "--",
+                *map(str, outputs)]
+
+    def compare(self):
+        import numpy as np
+        import openvino as ov
+        ports = ov.Core().read_model(self.model).outputs
+        raw = [self.work / f"peer{i}.raw" for i in range(len(ports))]
+        subprocess.run(self.peer_command(0, 0, 2, raw), check=True, capture_output=True)
+        ours = self.work / "ours.npz"
+        subprocess.run(self.irrun_command(1, "-o", f"npz:{ours}"), check=True, capture_output=True)
+        worst = 0.0
+        with np.load(ours) as archive:
+            for path, member in zip(raw, archive.files):
+                got = archive[member]
+                want = np.frombuffer(path.read_bytes(), got.dtype).reshape(got.shape)
+                worst = max(worst, float(np.abs(got.astype(np.float64) - want.astype(np.float64)).max(initial=0)))
+        return worst
+
+    def time_irrun(self, threads):
+        extra = ["-o", "none:", "-s"] + (["--threads", str(threads)] if threads > 1 else [])
+        text = subprocess.run(self.irrun_command(self.iterations + self.warmup, *extra), check=True, capture_output=True,
+                              text=True).stderr
+        number, unit = re.search(r"p50\s+([\d.]+) (ns|us|ms|s)\b", text).groups()
+        peak = re.search(r"peak RSS\s+([\d.]+) (KB|MB|GB)", text).groups()
+        return {"p50_us": float(number) * {"ns": 1e-3, "us": 1, "ms": 1e3, "s": 1e6}[unit],
+                "peak_mb": float(peak[0]) * {"KB": 1e-3, "MB": 1, "GB": 1e3}[peak[1]]}
+
+    def time_peer(self, threads):
+        out = subprocess.run(self.peer_command(self.iterations, self.warmup, threads), check=True, capture_output=True, text=True)
+        return json.loads(out.stdout)
+
+    def tune(self):
+        """As many iterations as fill about half a second on the slower side."""
+        per = max(self.time_peer(1)["p50_us"], self.time_irrun(1)["p50_us"])
+        self.iterations = int(min(max(5e5 / max(per, 0.01), 5), 20000))
+        self.warmup = min(20, self.iterations)
+
+    def whole_process(self):
+        def once(command):
+            start = time.perf_counter()
+            subprocess.run(command, check=True, capture_output=True)
+            return (time.perf_counter() - start) * 1e3
+        ours = [once(self.irrun_command(1, "-o", "none:")) for _ in range(5)]
+        theirs = [once(self.peer_command(0, 0, 2)) for _ in range(3)]
+        return statistics.median(ours), statistics.median(theirs)
+
+    def measure(self):
+        worst = self.compare()
+        if worst > 1e-4:
+            return f"| {self.name} | outputs differ by {worst:.1e}: not a cell |"
+        self.tune()
+        columns = []
+        for threads in self.args.threads:
+            ours, theirs = [], []
+            for _ in range(self.args.rounds):
+                ours.append(self.time_irrun(threads))
+                theirs.append(self.time_peer(threads))
+            a, b = [r["p50_us"] for r in ours], [r["p50_us"] for r in theirs]
+            ratios = [y / x for x, y in zip(a, b)]
+            columns += [f"{min(a):.4g}", f"{min(b):.4g}", f"**{min(b) / min(a):.2f}** ({min(ratios):.2f}-{max(ratios):.2f})"]
+            memory = f"{ours[0]['peak_mb']:.1f} / {theirs[0]['peak_rss_kb'] / 1e3:.0f}"
+        start = self.whole_process()
+        return f"| {self.name} | {' | '.join(columns)} | {start[0]:.1f} / {start[1]:.0f} ({start[1] / start[0]:.0f}x) | {memory} |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--irrun", type=Path, default=ROOT / "build/irrun")
+    parser.add_argument("--out", type=Path, default=ROOT / "build/bench")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=lambda text: [int(word) for word in text.split(",")], default=[1])
+    parser.add_argument("--models", type=Path, action="append", default=[])
+    parser.add_argument("patterns", nargs="*")
+    args = parser.parse_args()
+    openvino = find_openvino()
+    grid = args.out / "models"
+    (args.out / "work").mkdir(parents=True, exist_ok=True)
+    if not (grid / "acc.xml").exists():
+        subprocess.run([sys.executable, HERE / "make_bench_models.py", grid], check=True)
+    peer = build_peer(openvino, args.out)
+    models = sorted(grid.glob("*.xml")) + [m for d in args.models for m in sorted(d.rglob("*.xml"))]
+    cpu = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
+    print(f"{cpu}, {os.cpu_count()} CPUs; {args.rounds} rounds in turn; times in us are the best p50 of the rounds\n")
+    heads = [f"irrun {t}T | OpenVINO {t}T | ratio (spread)" for t in args.threads]
+    print(f"| model | {' | '.join(heads)} | process to first result, ms | peak MB |")
+    print("|---" * (3 + 3 * len(args.threads)) + "|")
+    for model in models:
+        name = model.parent.name if model.name == "model.xml" else model.stem
+        if args.patterns and not any(fnmatch.fnmatch(name, p) for p in args.patterns):
+            continue
+        try:
+            print(Cell(model, args, peer, args.out / "work").measure(), flush=True)
+        except (ValueError, subprocess.CalledProcessError) as error:
+            print(f"| {name} | not a cell: {error} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
