@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Writes the conformance cases of tests/cases.
 
-  make_cases.py [FAMILY...]           write these families (default: all), goldens confirmed by OpenVINO
-  make_cases.py --check [FAMILY...]   write nothing; fail if what is there differs from what would be written
+  make_cases.py [FAMILY...]           write these families (default: all); OpenVINO must confirm
+  make_cases.py --check [FAMILY...]   write nothing; fail if what is there is not what would be
   make_cases.py --list [FAMILY...]    one line a case: name, what it proves
+  make_cases.py --remove [FAMILY...]  also remove folders that no code makes any more
   make_cases.py --departures          write docs/openvino-departures.md
 
-Needs openvino and numpy. A golden is computed with NumPy; OpenVINO's CPU device must agree with it, unless
-the case says why it does not. SPDX-License-Identifier: Apache-2.0
+Needs openvino and numpy. A golden is computed with NumPy; OpenVINO's CPU device must agree with it,
+unless the case says why it does not. SPDX-License-Identifier: Apache-2.0
 """
 import argparse
 import importlib
@@ -93,9 +94,11 @@ def write_departures(found):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--remove", action="store_true")
     parser.add_argument("--departures", action="store_true")
     parser.add_argument("-v", "--verbose", action="store_true")
     parser.add_argument("families", nargs="*", metavar="FAMILY")
@@ -125,16 +128,18 @@ def main():
             troubles.append(case.folder)
         if trouble or (note and options.verbose):
             print(f"{case.folder}: {trouble or note}", flush=True)
-    for folder in extra_folders(found, options.families):
-        if options.check:
-            troubles.append(folder)
-            print(f"{folder}: nobody makes this case")
-        elif not options.list:
+    for folder in [] if options.list else extra_folders(found, options.families):
+        if options.remove:
             shutil.rmtree(os.path.join(ROOT, folder))
+        else:
+            troubles.append(folder)
+            print(f"{folder}: nobody makes this case (--remove removes it)")
     if not options.list:
-        print(f"{len(found)} cases: OpenVINO confirms {confirmed}, differs in {differing} (of which it confirms "
-              f"{through} through an equivalent model), {len(found) - confirmed - differing} are errors; "
-              f"{len(troubles)} in trouble")
+        print(
+            f"{len(found)} cases: OpenVINO confirms {confirmed}, differs in {differing} ("
+            f"it confirms {through} of these through an equivalent model), "
+            f"{len(found) - confirmed - differing} are errors; "
+            f"{len(troubles)} in trouble")
     return 1 if troubles else 0
 
 

@@ -3,8 +3,9 @@
 
   show_departure.py [--irrun PROGRAM] CASE...    CASE: a folder of tests/cases
 
-OpenVINO runs in a process of its own, for some cases end it. If PROGRAM (build/irrun by default) is there, its numbers
-stand beside the others. Needs openvino and numpy. SPDX-License-Identifier: Apache-2.0
+OpenVINO runs in a process of its own, for some cases end it. If PROGRAM (build/irrun by default) is
+there, its numbers stand beside the others. Needs openvino and numpy.
+SPDX-License-Identifier: Apache-2.0
 """
 import argparse
 import os
@@ -37,15 +38,16 @@ def run_openvino(folder, target):
     from cases import confirm
     reset = confirm.parse_args(read_args(folder))["reset"]
     want = load(os.path.join(folder, "out.npz"))
-    got = confirm.replay(confirm.CORE.read_model(os.path.join(folder, "model.xml")), load(os.path.join(folder, "in.npz")),
-                         reset, want)
+    got = confirm.replay(confirm.CORE.read_model(os.path.join(folder, "model.xml")),
+                         load(os.path.join(folder, "in.npz")), reset, want)
     np.savez(target, **got)
 
 
 def ask_openvino(folder, target):
     """'' or why there are no outputs."""
-    child = subprocess.run([sys.executable, os.path.abspath(__file__), "--child", target, folder], capture_output=True,
-                           text=True, check=False)
+    child = subprocess.run(
+        [sys.executable, os.path.abspath(__file__), "--child", target, folder], capture_output=True,
+        text=True, check=False)
     if child.returncode < 0:
         return f"its process dies of {signal.Signals(-child.returncode).name}"
     lines = [line.strip() for line in child.stderr.splitlines() if line.strip()]
@@ -64,7 +66,9 @@ def rows_of(name, columns):
     golden = columns["golden"]
     odd = [t for t, a in columns.items() if a.shape != golden.shape]
     if odd:
-        return [f"  {name}: " + ", ".join(f"{t} {a.dtype}{list(a.shape)}" for t, a in columns.items())]
+        return [
+            f"  {name}: " + ", ".join(f"{t} {a.dtype}{list(a.shape)}" for t, a in columns.items())
+        ]
     wide = {t: a.astype(np.float64) if a.dtype.kind == "f" else a for t, a in columns.items()}
     with np.errstate(invalid="ignore", over="ignore"):
         differs = np.zeros(golden.shape, bool)
@@ -76,11 +80,14 @@ def rows_of(name, columns):
     count = int(differs.sum())
     if not count:
         return [f"  {name}: no difference"]
-    lines = [f"  {name}: {count} of {golden.size} elements differ",
-             "    " + f"{'index':16}" + "".join(f"{t:>22}" for t in columns)]
+    lines = [
+        f"  {name}: {count} of {golden.size} elements differ",
+        "    " + f"{'index':16}" + "".join(f"{t:>22}" for t in columns)
+    ]
     for at in list(map(tuple, np.argwhere(differs)))[:ROWS]:
-        lines.append("    " + f"{str(list(map(int, at))):16}" + "".join(
-            f"{a[at]:>22.9g}" if a.dtype.kind == "f" else f"{str(a[at]):>22}" for a in columns.values()))
+        lines.append("    " + f"{str(list(map(int, at))):16}" +
+                     "".join(f"{a[at]:>22.9g}" if a.dtype.kind == "f" else f"{str(a[at]):>22}"
+                             for a in columns.values()))
     return lines + (["    ..."] if count > ROWS else [])
 
 
@@ -100,13 +107,18 @@ def show(folder, program):
             ask_irrun(os.path.abspath(program), folder, target)
             outputs["irrun"] = load(target)
     for name in outputs["golden"]:
-        print("\n".join(rows_of(name, {title: arrays[name] for title, arrays in outputs.items() if name in arrays})))
+        print("\n".join(
+            rows_of(name,
+                    {title: arrays[name]
+                     for title, arrays in outputs.items() if name in arrays})))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--irrun", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "build", "irrun"),
-                        metavar="PROGRAM")
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--irrun", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "build",
+                                        "irrun"), metavar="PROGRAM")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     parser.add_argument("cases", nargs="+", metavar="CASE")
     options = parser.parse_args()

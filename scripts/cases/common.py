@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 EXACT = "--atol 0 --rtol 0"
-RECURRENT = "--atol 2e-6 --rtol 1e-5"   # H <= 128, T <= 50, weights scaled by 1/sqrt(H+I)
-F16 = "--atol 1e-4 --rtol 1e-3"         # a last digit of f16 either way
+RECURRENT = "--atol 2e-6 --rtol 1e-5"  # H <= 128, T <= 50, weights scaled by 1/sqrt(H+I)
+F16 = "--atol 1e-4 --rtol 1e-3"  # a last digit of f16 either way
 F64 = "--atol 1e-13 --rtol 1e-12"
 
 
@@ -20,11 +20,11 @@ class Case:
     """One folder of tests/cases.
 
     feed, want: arrays by input and output name; one more leading axis than the model's is a stack
-    of records. about: what the case proves, one sentence. openvino: "" = OpenVINO must give the golden within
-    the tolerance (or confirm_tolerance, where it computes less precisely than the case demands); otherwise
-    why it does not. runs_openvino=False: it would end the process, or what it gives depends on what
-    was in memory. stand_in: an equivalent Net
-    with the same names that OpenVINO computes rightly, where net is a form that it cannot read or gets wrong."""
+    of records. about: what the case proves, one sentence. openvino: "" = OpenVINO must give the
+    golden within the tolerance (or confirm_tolerance, where it computes less precisely than the
+    case demands); otherwise why it does not. runs_openvino=False: it would end the process, or what
+    it gives depends on what was in memory. stand_in: an equivalent Net with the same names that
+    OpenVINO computes rightly, where net is a form that it cannot read or gets wrong."""
     family: str
     name: str
     net: object
@@ -37,10 +37,10 @@ class Case:
     stand_in: object = None
     confirm_tolerance: tuple = None
     reference_agrees: bool = False  # set while making: OpenVINO's reference code gives the golden
-    bits: bool = False     # the one output must be equal bit for bit, NaN payloads included
-    exit: int = 0          # an error case: the exit status,
+    bits: bool = False  # the one output must be equal bit for bit, NaN payloads included
+    exit: int = 0  # an error case: the exit status,
     stderr: list = field(default_factory=list)  # and what its message must hold
-    files: dict = field(default_factory=dict)   # further files; replaces model.xml or model.bin too
+    files: dict = field(default_factory=dict)  # further files; replaces model.xml or model.bin too
 
     @property
     def folder(self):
@@ -62,7 +62,8 @@ def npz_bytes(arrays):
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
         for name, array in arrays.items():
             member = io.BytesIO()
-            np.lib.format.write_array(member, np.asarray(array, order="C"), version=(1, 0), allow_pickle=False)
+            np.lib.format.write_array(member, np.asarray(array, order="C"), version=(1, 0),
+                                      allow_pickle=False)
             info = zipfile.ZipInfo(name + ".npy", date_time=(1980, 1, 1, 0, 0, 0))
             info.external_attr = 0o644 << 16
             archive.writestr(info, member.getvalue())

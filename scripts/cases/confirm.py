@@ -1,5 +1,6 @@
-# Runs cases with OpenVINO's CPU device in f32 and compares with the goldens; fills in port shapes from
-# OpenVINO's own inference. Two threads: with one, OpenVINO loses errors and returns uninitialised memory.
+# Runs cases with OpenVINO's CPU device in f32 and compares with the goldens; fills in port shapes
+# from OpenVINO's own inference. Two threads: with one, OpenVINO loses errors and returns
+# uninitialised memory.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import shlex
@@ -40,7 +41,8 @@ def copy_types(net, model):
             out = op.output(port.index)
             shape = out.get_partial_shape()
             port.shape = None if shape.rank.is_dynamic else [
-                -1 if d.is_dynamic else d.get_length() for d in shape]
+                -1 if d.is_dynamic else d.get_length() for d in shape
+            ]
             element_type = out.get_element_type().get_type_name()
             port.dtype = "u1" if element_type == "u1" else element_type
         inner = [part for tag, part in layer.parts if tag.endswith("body")]
@@ -97,8 +99,10 @@ def replay(model, feed, reset, wanted=()):
         if reset == "iteration" or (reset.isdigit() and k and k % int(reset) == 0) or (
                 flag is not None and np.ravel(flag[k] if flag.ndim else flag)[0]):
             request.reset_state()
-        request.infer({i: np.array(feed[n][k] if stacked else feed[n], order="C")
-                       for i, n, stacked in model_inputs})
+        request.infer({
+            i: np.array(feed[n][k] if stacked else feed[n], order="C")
+            for i, n, stacked in model_inputs
+        })
         for i, name in enumerate(names):
             collected[name].append(request.get_output_tensor(i).data.copy())
     return {name: np.stack(values) if counts else values[0] for name, values in collected.items()}
@@ -130,12 +134,13 @@ def compare(got, want, atol, rtol):
     if not bad.any():
         return ""
     at = tuple(np.argwhere(bad)[0])
-    return f"{list(map(int, at))}: got {a[at]:.9g}, expected {b[at]:.9g}, {int(bad.sum())} of {bad.size} outside"
+    return (f"{list(map(int, at))}: got {a[at]:.9g}, expected {b[at]:.9g}, "
+            f"{int(bad.sum())} of {bad.size} outside")
 
 
 def confirm(case, net):
-    """'' if OpenVINO gives the case's golden with net, else what it gives or says. Never raises for what
-    OpenVINO does."""
+    """'' if OpenVINO gives the case's golden with net, else what it gives or says. Never raises for
+    what OpenVINO does."""
     options = parse_args(case.args)
     atol, rtol = case.confirm_tolerance or (options["atol"], options["rtol"])
     try:
@@ -143,32 +148,42 @@ def confirm(case, net):
     except RuntimeError as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         return "it says: " + (lines[-1] if lines else "nothing")
-    problems = [f"no output {n}, only {sorted(got)}" if n not in got else f"{n} {m}"
-                for n in case.want if n not in got or (m := compare(got[n], case.want[n], atol, rtol))]
+    problems = [
+        f"no output {n}, only {sorted(got)}" if n not in got else f"{n} {m}" for n in case.want
+        if n not in got or (m := compare(got[n], case.want[n], atol, rtol))
+    ]
     return "; ".join(problems + [f"further output {n}" for n in got if n not in case.want])
 
 
 def reference_agrees(case):
-    """Whether OpenVINO's reference code (Model.evaluate), which is not its CPU device, gives the golden. It
-    knows neither variables nor the recurrent ops."""
-    if case.exit or not case.runs_openvino or any(l.type in ("ReadValue", "Assign") for l in case.net.layers):
+    """Whether OpenVINO's reference code (Model.evaluate), which is not its CPU device, gives the
+    golden. It knows neither variables nor the recurrent ops."""
+    if case.exit or not case.runs_openvino or any(l.type in ("ReadValue", "Assign")
+                                                  for l in case.net.layers):
         return False
     options = parse_args(case.args)
     try:
         model = read(case.net)
         got = {name: [] for name in output_names(model, case.want)}
-        inputs = [(p.get_friendly_name(), p.get_partial_shape().rank.get_length()) for p in model.get_parameters()]
+        inputs = [(p.get_friendly_name(), p.get_partial_shape().rank.get_length())
+                  for p in model.get_parameters()]
         counts = [len(case.feed[n]) for n, rank in inputs if case.feed[n].ndim > rank]
         for k in range(counts[0] if counts else 1):
-            tensors = [ov.Tensor(np.array(case.feed[n][k] if case.feed[n].ndim > rank else case.feed[n], order="C"))
-                       for n, rank in inputs]
-            outputs = [ov.Tensor(r.get_element_type(), ov.Shape(list(case.want[n].shape[bool(counts):])))
-                       for n, r in zip(got, model.outputs)]
+            tensors = [
+                ov.Tensor(
+                    np.array(case.feed[n][k] if case.feed[n].ndim > rank else case.feed[n],
+                             order="C")) for n, rank in inputs
+            ]
+            outputs = [
+                ov.Tensor(r.get_element_type(), ov.Shape(list(case.want[n].shape[bool(counts):])))
+                for n, r in zip(got, model.outputs)
+            ]
             if not model.evaluate(outputs, tensors):
                 return False
             for name, tensor in zip(got, outputs):
                 got[name].append(tensor.data.copy())
     except (RuntimeError, LookupError, TypeError):
         return False
-    return all(not compare(np.stack(v) if counts else v[0], case.want[n], options["atol"], options["rtol"])
+    return all(not compare(
+        np.stack(v) if counts else v[0], case.want[n], options["atol"], options["rtol"])
                for n, v in got.items())

@@ -1,18 +1,18 @@
-# Where OpenVINO's CPU device departs from its own specification, by subject. A case names its departure by the
-# sentence; docs/openvino-departures.md is written from this list and the cases.
+# Where OpenVINO's CPU device departs from its own specification, by subject. A case names its
+# departure by the sentence; docs/openvino-departures.md is written from this list and the cases.
 # SPDX-License-Identifier: Apache-2.0
 
 NO_VARIABLES = "its CPU device has no variables of f64, i16, u16, u32, i64 and u64."
-FROM_PARAMETER = "an Assign fed straight by a Parameter makes the variable an alias of the input buffer."
+FROM_PARAMETER = "an Assign fed straight by a Parameter makes the variable an alias of the input."
 FROM_CONST = "it ignores an Assign fed by a Const; the variable keeps its initial value."
-SHIFT_REGISTER = "a shift register (Slice of the variable, Concat with the input) gives out uninitialised memory."
+SHIFT_REGISTER = "a shift register (Slice, Concat with the input) gives out uninitialised memory."
 V3_ANCESTOR = "it wants the ReadValue of version 3 above its Assign."
 TWO_READERS = "a second ReadValue of one variable fails at run time."
 NO_ASSIGN = "a ReadValue without Assign fails at run time."
 ASSIGN_FEEDS = "it does not compile an Assign that feeds something."
 UNKNOWN_RANK_VARIABLE = "it compiles no variable of unknown rank."
 KNOWN_INTO_UNKNOWN = "it cannot assign a tensor of known shape to a variable of unknown shape."
-BOOLEAN_VARIABLE = "it turns a boolean variable into u8 and then finds that Select's branches differ in type."
+BOOLEAN_VARIABLE = "it turns a boolean variable into u8, and Select's branches differ in type."
 PACKED_VARIABLE = "a variable of u1 ends the process with SIGSEGV."
 SLASH_ID = "it uses \"/id=\" for itself and loses a variable whose id holds it."
 
@@ -32,7 +32,7 @@ BYTES = "condition bytes from 128 on are false."
 
 SLICE_START = "the start of a sliced input is ignored: it reads from index 0."
 END_COUNT = "a non-negative end: it infers one iteration more than it runs, so nothing fits."
-BACK_EDGES = "back edges are moved one after the other, so the second sees what the first has written."
+BACK_EDGES = "back edges are moved one after the other: the second sees what the first wrote."
 NESTED_ITERATOR = "it takes no TensorIterator in another."
 FALSE_FUSION = "it takes a TensorIterator for a sequence op which it is not."
 LOOP_0_CONST = "a Loop with a Const trip count of 0 ends the process with SIGFPE."
@@ -54,12 +54,21 @@ CONVERT_I32 = "Convert from f32 to i64 goes through i32."
 CONVERT_PAIR = "it drops a pair of Converts that ends where it began, and the rounding with it."
 NO_AXES = "it does not run a reduction over no axes."
 
+ROLL_SHARED = "Roll wants as many shifts as axes."
+NO_CUM_SUM_AXIS = "CumSum without its axis fails."
+LAST_BAG = "an embedding bag may not begin where the indices end."
+SCALAR_INDEX = "ScatterUpdate takes no 0-D index."
+MEAN_TRUNCATES = "ScatterElementsUpdate rounds the mean of integers toward zero."
+MOVES_F64 = "it moves f64 and i64 through f32 and i32."
+SHIFT_MODULO = "shifts count modulo 32."
+
 CONST_FROM_PORT = "it reads a Const that leaves type and shape to its port as nothing."
 
 # section -> [(departure, what the specification says)]
 SECTIONS = {
     "State": [
-        (FROM_PARAMETER, "ReadValue gives what was assigned in the iteration before: a delay line."),
+        (FROM_PARAMETER,
+         "ReadValue gives what was assigned in the iteration before: a delay line."),
         (FROM_CONST, "After the first iteration the variable holds the Const."),
         (SHIFT_REGISTER, "The new frame is appended to what is left of the old ones."),
         (NO_VARIABLES, "ReadValue-6 names these types."),
@@ -72,35 +81,32 @@ SECTIONS = {
         (ASSIGN_FEEDS, "Assign has an output: what was assigned."),
         (V3_ANCESTOR, "The specification of Assign-3 asks for no such path."),
         (SLASH_ID, "variable_id is any non-empty string."),
-    ],
-    "Recurrent ops": [
-        (LENGTHS, "Beyond its length a row is not read, Y is 0, and the last states are those of its last step."),
-        (NO_ACTIVATIONS, "The defaults are sigmoid,tanh,tanh, sigmoid,tanh and tanh: the specification's own examples leave "
-         "them out."),
-        (NO_SEQUENCE_1, "LSTMSequence-1 is documented."),
+    ], "Recurrent ops": [
+        (LENGTHS,
+         "Beyond its length a row is not read, Y is 0, the last states are those of its last step."
+         ),
+        (NO_ACTIVATIONS,
+         "The defaults are sigmoid,tanh,tanh, sigmoid,tanh and tanh; the specification's own "
+         "examples leave them out."), (NO_SEQUENCE_1, "LSTMSequence-1 is documented."),
         (NO_HARDSIGMOID, "The ops accept it with alpha and beta, by default 0.2 and 0.5."),
-        (NO_BIAS, "B is optional in the cells."),
-        (PEEPHOLES, "P is the optional seventh input."),
+        (NO_BIAS, "B is optional in the cells."), (PEEPHOLES, "P is the optional seventh input."),
         (INPUT_FORGET, "The input gate is 1 - f."),
         (WEIGHTS_FORMAT, "It names the order of the gates in W, R and B."),
         (TIME_0, "As for a row of length 0 the last states are 0."),
-    ],
-    "Select": [
-        (PDPD, "else and cond are placed into then at the axis."),
-        (SELECT_BITS, "Select copies the chosen element."),
-        (BYTES, "Any byte but 0 is true."),
-    ],
+    ], "Select": [(PDPD, "else and cond are placed into then at the axis."),
+                  (SELECT_BITS, "Select copies the chosen element."),
+                  (BYTES, "Any byte but 0 is true."),],
     "TensorIterator, Loop, If": [
         (SLICE_START, "The first slice begins at start."),
-        (END_COUNT, "end is exclusive, and the output has as many pieces as there were iterations."),
+        (END_COUNT,
+         "end is exclusive, and the output has as many pieces as there were iterations."),
         (BACK_EDGES, "All states of the next iteration are those of the end of this one."),
         (FALSE_FUSION, "The body is computed as written."),
         (NESTED_ITERATOR, "Bodies are models like any other."),
         (LOOP_0_CONST, "No pass: the last values are the initial ones."),
         (LOOP_0_LATER, "The concatenation of no pass is empty."),
         (IF_RANKS, "The branches' outputs may differ in shape."),
-    ],
-    "Arithmetic": [
+    ], "Arithmetic": [
         (NARROW, "The type is that of the operands."),
         (SATURATES, "Its own reference code wraps around, as for wider types."),
         (TRUNCATES, "m_pythondiv is true by default: -7 / 2 is -4."),
@@ -108,36 +114,41 @@ SECTIONS = {
         (NAN_GREATER, "A comparison with NaN is false."),
         (NAN_CUT, "A comparison with NaN is false, so it is not cut; the reference code keeps it."),
         (NAN_SECOND, "The reference code keeps a NaN in the first operand."),
-        (JUST_BELOW, "The nearest integer is 0."),
-        (EXP_NAN, "It is NaN."),
+        (JUST_BELOW, "The nearest integer is 0."), (EXP_NAN, "It is NaN."),
         (FLAT_HARD_SIGMOID, "It is beta everywhere, between 0 and 1."),
         (RANGE_AWAY, "There is no number between start and stop in that direction."),
-        (CONVERT_I32, "i64 holds 10^10."),
-        (CONVERT_PAIR, "Convert to f16 rounds."),
+        (CONVERT_I32, "i64 holds 10^10."), (CONVERT_PAIR, "Convert to f16 rounds."),
         (NO_AXES, "An empty list of axes leaves the input as it is."),
-    ],
-    "Reading IR": [
-        (CONST_FROM_PORT, "The first files of version 10 were written so."),
-    ],
+    ], "Reading IR": [(CONST_FROM_PORT, "The first files of version 10 were written so."),],
 }
 
 HEAD = """# Where OpenVINO's CPU device departs from its own specification
 
 <!-- Written by scripts/make_cases.py --departures. -->
 
-irrun computes what OpenVINO's specification says. OpenVINO {version}, CPU device, precision hint f32, does not always: below is every
-departure that our conformance cases show. Each line names a case to see it with:
+irrun computes what OpenVINO's specification says. OpenVINO {version}, CPU device, precision hint
+f32, does not always: below is every departure that our conformance cases show, each with a case to
+see it by:
 
 ```sh
 case=tests/cases/lstm_sequence/lengths_dynamic_time_forward
-build/irrun $case/model.xml -i $case/in.npz --expect $case/out.npz $(cat $case/args)   # irrun agrees with the golden
-scripts/show_departure.py $case                                                        # OpenVINO's numbers beside it
+# irrun agrees with the golden
+build/irrun $case/model.xml -i $case/in.npz --expect $case/out.npz $(cat $case/args)
+# OpenVINO's numbers beside it
+scripts/show_departure.py $case
 ```
 
-The goldens are NumPy's, in float64 or exact, written from the specification. *Confirmed* says who else gives the golden: OpenVINO's own
-reference code (`Model.evaluate`), or its CPU device with an equivalent model (static shapes, the op written out in other ops, the
-default written into the file). `scripts/make_cases.py` runs all of it again, and complains if OpenVINO has come to agree.
+The goldens are NumPy's, in float64 or exact, written from the specification. *Confirmed* says who
+else gives the golden: OpenVINO's own reference code (`Model.evaluate`), or its CPU device with an
+equivalent model (static shapes, the op written out in other ops, the default written down).
+`scripts/make_cases.py` runs all of it again, and complains if OpenVINO has come to agree.
 
+"""
+
+
+COMMANDS = """    case=tests/cases/{folder}
+    build/irrun $case/model.xml -i $case/in.npz --expect $case/out.npz $(cat $case/args)
+    scripts/show_departure.py $case
 """
 
 
@@ -164,10 +175,9 @@ def sections_text(cases, version):
                 how.append("its reference code")
             folders = ", ".join(f"`{c.folder}`" for c in found[:6] if c is not first)
             more = f" and {len(found) - 6} more" if len(found) > 6 else ""
-            lines.append(f"**{sentence[0].upper() + sentence[1:]}** {specified}"
-                         + (f" Confirmed by {' and '.join(how)}." if how else "") + "\n")
-            lines.append(f"    case=tests/cases/{first.folder}\n    build/irrun $case/model.xml -i $case/in.npz --expect "
-                         f"$case/out.npz $(cat $case/args)\n    scripts/show_departure.py $case\n")
+            lines.append(f"**{sentence[0].upper() + sentence[1:]}** {specified}" +
+                         (f" Confirmed by {' and '.join(how)}." if how else "") + "\n")
+            lines.append(COMMANDS.format(folder=first.folder))
             if folders:
                 lines.append(f"Also: {folders}{more}.\n")
     return HEAD.format(version=version) + "\n".join(lines)

@@ -16,12 +16,13 @@ def power(a, b):
 
 
 BINARY = {
-    "Add": np.add, "Subtract": np.subtract, "Multiply": np.multiply, "Divide": np.divide, "Maximum": np.maximum,
-    "Minimum": np.minimum, "Power": power, "Greater": np.greater, "Less": np.less, "Equal": np.equal,
+    "Add": np.add, "Subtract": np.subtract, "Multiply": np.multiply, "Divide": np.divide,
+    "Maximum": np.maximum, "Minimum": np.minimum, "Power": power, "Greater": np.greater,
+    "Less": np.less, "Equal": np.equal,
 }
 UNARY = {
-    "Tanh": np.tanh, "Exp": np.exp, "Sqrt": np.sqrt, "Abs": np.abs, "Sigmoid": lambda x: 1 / (1 + np.exp(-x)),
-    "ReLU": lambda x: np.maximum(x, 0),
+    "Tanh": np.tanh, "Exp": np.exp, "Sqrt": np.sqrt, "Abs": np.abs, "Sigmoid": lambda x: 1 /
+    (1 + np.exp(-x)), "ReLU": lambda x: np.maximum(x, 0),
 }
 
 
@@ -33,7 +34,8 @@ def binary_net(name, op, a, b, attrs=None, const_b=False):
     return net
 
 
-def binary_case(name, op, a, b, about, args=EXACT, openvino="", attrs=None, want=None, const_b=False, **more):
+def binary_case(name, op, a, b, about, args=EXACT, openvino="", attrs=None, want=None,
+                const_b=False, **more):
     net = binary_net(name, op, a, b, attrs, const_b)
     if want is None:
         wide = a.dtype.kind == "f" and a.dtype != np.float64
@@ -54,16 +56,19 @@ def binary_cases():
             a, b = np.round(a), np.round(b)
         args = FLOAT if op in ("Power", "Divide") else EXACT
         yield binary_case(f"{op.lower()}_f32", op, a, b, f"{op} of [2,3,5] and [3,1].", args)
-        yield binary_case(f"{op.lower()}_const_scalar", op, a, np.float32(1.5), f"{op} with a 0-D Const.", args,
-                          const_b=True)
+        yield binary_case(f"{op.lower()}_const_scalar", op, a, np.float32(1.5),
+                          f"{op} with a 0-D Const.", args, const_b=True)
     g = rng(FAMILY, "forms")
     a, b = uniform(g, (4, 1, 3)), uniform(g, (5, 1))
     yield binary_case("add_both_broadcast", "Add", a, b, "[4,1,3] + [5,1] = [4,5,3].")
-    yield binary_case("add_default_broadcast", "Add", a, b, "Without auto_broadcast: numpy.", attrs={})
-    yield binary_case("add_none", "Add", a, a, "auto_broadcast none.", attrs={"auto_broadcast": "none"})
+    yield binary_case("add_default_broadcast", "Add", a, b, "Without auto_broadcast: numpy.",
+                      attrs={})
+    yield binary_case("add_none", "Add", a, a, "auto_broadcast none.",
+                      attrs={"auto_broadcast": "none"})
     yield pdpd_case()
     yield binary_case("add_scalars", "Add", np.float32(1.25), np.float32(2), "0-D plus 0-D.")
-    yield binary_case("add_empty", "Add", np.zeros((0, 3), np.float32), np.ones(3, np.float32), "An empty operand.")
+    yield binary_case("add_empty", "Add", np.zeros((0, 3), np.float32), np.ones(3, np.float32),
+                      "An empty operand.")
     yield binary_case("add_long", "Add", uniform(g, 1025), uniform(g, 1025), "1025 elements.")
 
 
@@ -82,12 +87,15 @@ def type_cases():
         for op in ("Add", "Subtract", "Multiply", "Maximum", "Minimum"):
             if op in ("Subtract", "Maximum") and dtype not in ("f16", "f64", "u8", "i64"):
                 continue
-            x = a if op != "Multiply" or dtype not in ("i8", "u8") else np.array([7, 10, 3, 9], numpy_type)
-            y = b if op != "Multiply" or dtype not in ("i8", "u8") else np.array([5, 12, 2, 9], numpy_type)
+            x = a if op != "Multiply" or dtype not in ("i8", "u8") else np.array([7, 10, 3, 9],
+                                                                                 numpy_type)
+            y = b if op != "Multiply" or dtype not in ("i8", "u8") else np.array([5, 12, 2, 9],
+                                                                                 numpy_type)
             yield binary_case(f"{op.lower()}_{dtype}", op, x, y, f"{op} in {dtype}.")
         if narrow:
             big = np.array([np.iinfo(numpy_type).max - 3, 2**31 + 5, 7, 1], numpy_type)
-            yield binary_case(f"add_{dtype}_big", "Add", big, b, f"Add in {dtype} beyond 31 bits, wrapping.",
+            yield binary_case(f"add_{dtype}_big", "Add", big, b,
+                              f"Add in {dtype} beyond 31 bits, wrapping.",
                               openvino=departures.NARROW if dtype != "u32" else "")
     g = rng(FAMILY, "f64")
     a = g.uniform(-2, 2, 9)
@@ -99,20 +107,25 @@ def type_cases():
         b = np.array([1, 1, info.max], TYPES[dtype][1])
         saturates = departures.SATURATES if info.bits == 8 else ""
         with np.errstate(over="ignore"):
-            yield binary_case(f"add_{dtype}_wraps", "Add", a, b, f"Add in {dtype} wraps around.", openvino=saturates)
+            yield binary_case(f"add_{dtype}_wraps", "Add", a, b, f"Add in {dtype} wraps around.",
+                              openvino=saturates)
     a, b = np.array([7, -7, 7, -7, 8], np.int32), np.array([2, 2, -2, -2, -4], np.int32)
-    yield binary_case("divide_i32_floor", "Divide", a, b, "Integers are divided downwards by default.",
-                      want=a // b, openvino=departures.TRUNCATES)
+    yield binary_case("divide_i32_floor", "Divide", a, b,
+                      "Integers are divided downwards by default.", want=a // b,
+                      openvino=departures.TRUNCATES)
     yield binary_case("divide_i32_python_false", "Divide", a, b, "m_pythondiv=false truncates.",
                       want=np.trunc(a / b).astype(np.int32), attrs={"m_pythondiv": "false"})
     a, b = np.array([16777216, 2**30 + 1, 5], np.int32), np.array([16777217, 2**30, 5], np.int32)
-    yield binary_case("equal_i32_exact", "Equal", a, b, "i32 are compared in i32.", openvino=departures.COMPARES_F32)
+    yield binary_case("equal_i32_exact", "Equal", a, b, "i32 are compared in i32.",
+                      openvino=departures.COMPARES_F32)
     yield binary_case("greater_i64", "Greater", np.array([2**40, -1, 3]), np.array([1, 0, 3]),
                       "i64 beyond 32 bits.", openvino=departures.NARROW)
     t = np.array([True, False, True])
-    yield binary_case("equal_boolean", "Equal", t, ~t | np.array([True, False, False]), "Equal of booleans.")
+    yield binary_case("equal_boolean", "Equal", t, ~t | np.array([True, False, False]),
+                      "Equal of booleans.")
     half = (np.arange(8, dtype=np.float16) - 3) / np.float16(8)
-    yield binary_case("multiply_f16_rounds_once", "Multiply", half, half[::-1].copy(), "Products of f16.")
+    yield binary_case("multiply_f16_rounds_once", "Multiply", half, half[::-1].copy(),
+                      "Products of f16.")
 
 
 def nan_cases():
@@ -124,8 +137,9 @@ def nan_cases():
     yield binary_case("greater_nan", "Greater", a, b, "A comparison with NaN is false.",
                       openvino=departures.NAN_GREATER)
     yield binary_case("add_special", "Add", a, b, "NaN and infinities.")
-    yield binary_case("divide_by_zero_f32", "Divide", np.float32([1, -1, 4]), np.float32([0, 0, -0.0]),
-                      "x/0 is infinite.", want=np.float32([np.inf, -np.inf, -np.inf]))
+    yield binary_case("divide_by_zero_f32", "Divide", np.float32([1, -1, 4]),
+                      np.float32([0, 0, -0.0]), "x/0 is infinite.", want=np.float32(
+                          [np.inf, -np.inf, -np.inf]))
 
 
 def unary_case(name, op, x, about, args=FLOAT, openvino="", **more):
@@ -141,7 +155,8 @@ def unary_cases():
         if op == "Sqrt":
             x = np.abs(x)
         yield unary_case(f"{op.lower()}_f32", op, x, f"{op}.")
-        yield unary_case(f"{op.lower()}_f64", op, x.astype(np.float64) / 3, f"{op} in f64.", F64,
+        yield unary_case(f"{op.lower()}_f64", op,
+                         x.astype(np.float64) / 3, f"{op} in f64.", F64,
                          confirm_tolerance=(1e-6, 1e-5))
     big = np.float32([-1e4, -90, -20, -1e-8, 0, 1e-8, 20, 90, 1e4])
     for op in ("Tanh", "Sigmoid"):

@@ -11,11 +11,14 @@ X = np.float32([[1, -2, 3], [4, 5, -6]])
 
 
 def binary(net, op, a, b):
-    return net.op(op, a, net.const(np.float32(b)) if isinstance(b, (int, float)) else b, auto_broadcast="numpy")
+    return net.op(op, a,
+                  net.const(np.float32(b)) if isinstance(b, (int, float)) else b,
+                  auto_broadcast="numpy")
 
 
 def branch(net, inputs, make):
-    """A body with Parameters for inputs [(outer input, name, dtype, shape)]; make(body, *ports) -> port or list."""
+    """A body with Parameters for inputs [(outer input, name, dtype, shape)]; make(body, *ports) ->
+    port or list."""
     body = net.body()
     ports = [body.param(name, dtype, shape) for _, name, dtype, shape in inputs]
     made = make(body, *ports)
@@ -23,8 +26,8 @@ def branch(net, inputs, make):
     return body, [(item[0], p) for item, p in zip(inputs, ports)], [body.result(p) for p in made]
 
 
-def one_input(name, then, otherwise, condition="param", shape=(2, 3), dtype="f32", outs=1, cond_shape=(), value=None,
-              out_shape=None):
+def one_input(name, then, otherwise, condition="param", shape=(2, 3), dtype="f32", outs=1,
+              cond_shape=(), value=None, out_shape=None):
     net = Net(name)
     if condition == "param":
         cond = net.param("cond", "boolean", list(cond_shape))
@@ -54,111 +57,136 @@ def both_cases(name, about, then, otherwise, want_then, want_else, openvino="", 
     for word, flag, want in (("true", True, want_then), ("false", False, want_else)):
         net = one_input(f"{name}_{word}", then, otherwise, **how)
         cond = np.full(how.get("cond_shape", ()), flag)
-        yield Case(FAMILY, net.name, net, {"cond": cond, "x": X}, {"y": np.asarray(want)}, f"{about} Condition {word}.",
-                   EXACT, openvino)
+        yield Case(FAMILY, net.name, net, {"cond": cond, "x": X}, {"y": np.asarray(want)},
+                   f"{about} Condition {word}.", EXACT, openvino)
 
 
 def simple_cases():
-    yield from both_cases("scale_or_shift", "One branch doubles, the other adds 10.", scale(2), shift(10), X * 2, X + 10)
-    yield from both_cases("condition_shape_1", "The condition has shape [1].", scale(3), shift(-1), X * 3, X - 1,
-                          cond_shape=(1,))
+    yield from both_cases("scale_or_shift", "One branch doubles, the other adds 10.", scale(2),
+                          shift(10), X * 2, X + 10)
+    yield from both_cases("condition_shape_1", "The condition has shape [1].", scale(3), shift(-1),
+                          X * 3, X - 1, cond_shape=(1,))
     net = one_input("stack_of_conditions", scale(2), shift(10))
     flags = np.array([1, 0, 0, 1], np.bool_)
     yield Case(FAMILY, net.name, net, {"cond": flags, "x": X},
-               {"y": np.stack([X * 2 if f else X + 10 for f in flags])}, "The branch changes from record to record.", EXACT)
+               {"y": np.stack([X * 2 if f else X + 10 for f in flags])},
+               "The branch changes from record to record.", EXACT)
     net = one_input("condition_computed", scale(2), shift(10), "computed")
     limits = np.float32([0.5, -0.5, 0])
     yield Case(FAMILY, net.name, net, {"limit": limits, "x": X},
-               {"y": np.stack([X * 2 if v > 0 else X + 10 for v in limits])}, "The condition is computed.", EXACT)
+               {"y": np.stack([X * 2 if v > 0 else X + 10 for v in limits])},
+               "The condition is computed.", EXACT)
     for value in (True, False):
-        net = one_input(f"condition_const_{str(value).lower()}", scale(2), shift(10), "const", value=value)
-        yield Case(FAMILY, net.name, net, {"x": X}, {"y": X * 2 if value else X + 10}, "The condition is a Const.", EXACT)
-    yield from both_cases("pass_through", "One branch hands its input on.", lambda body, x: x, scale(-1), X, -X)
+        net = one_input(f"condition_const_{str(value).lower()}", scale(2), shift(10), "const",
+                        value=value)
+        yield Case(FAMILY, net.name, net, {"x": X}, {"y": X * 2 if value else X + 10},
+                   "The condition is a Const.", EXACT)
+    yield from both_cases("pass_through", "One branch hands its input on.", lambda body, x: x,
+                          scale(-1), X, -X)
     nothing = np.float32([[7, 8, 9], [1, 2, 3]])
-    yield from both_cases("const_branch", "One branch does not look at its input.",
-                          lambda body, x: binary(body, "Add", body.const(nothing), binary(body, "Multiply", x, 0.0)),
-                          scale(1.5), nothing, X * 1.5)
+    yield from both_cases(
+        "const_branch", "One branch does not look at its input.",
+        lambda body, x: binary(body, "Add", body.const(nothing), binary(body, "Multiply", x, 0.0)),
+        scale(1.5), nothing, X * 1.5)
 
 
 def several_cases():
     net = one_input("two_outputs", lambda b, x: [scale(2)(b, x), shift(1)(b, x)],
                     lambda b, x: [shift(3)(b, x), scale(4)(b, x)], outs=2)
     flags = np.array([1, 0], np.bool_)
-    yield Case(FAMILY, net.name, net, {"cond": flags, "x": X}, {"y0": np.stack([X * 2, X + 3]), "y1": np.stack([X + 1, X * 4])},
-               "Two outputs.", EXACT)
+    yield Case(FAMILY, net.name, net, {"cond": flags, "x": X},
+               {"y0": np.stack([X * 2, X + 3]), "y1": np.stack([X + 1, X * 4])}, "Two outputs.",
+               EXACT)
     net = Net("different_inputs")
-    cond, a, b = net.param("cond", "boolean", []), net.param("a", "f32", [2, 3]), net.param("b", "f32", [3])
-    then = branch(net, [(1, "p", "f32", [2, 3]), (2, "q", "f32", [3])], lambda n, p, q: binary(n, "Add", p, q))
+    cond, a, b = net.param("cond", "boolean", []), net.param("a", "f32", [2, 3]), net.param(
+        "b", "f32", [3])
+    then = branch(net, [(1, "p", "f32", [2, 3]), (2, "q", "f32", [3])],
+                  lambda n, p, q: binary(n, "Add", p, q))
     other = branch(net, [(1, "r", "f32", [2, 3])], lambda n, r: binary(n, "Multiply", r, r))
     (y,) = net.choose(cond, [a, b], then, other, 1)
     net.result(y, "y")
     row = np.float32([10, 20, 30])
-    yield Case(FAMILY, net.name, net, {"cond": flags, "a": X, "b": row}, {"y": np.stack([X + row, X * X])},
+    yield Case(FAMILY, net.name, net, {"cond": flags, "a": X, "b": row},
+               {"y": np.stack([X + row, X * X])},
                "One branch takes two inputs, the other one of them.", EXACT)
     net = Net("inputs_swapped")
-    cond, a, b = net.param("cond", "boolean", []), net.param("a", "f32", [2, 3]), net.param("b", "f32", [2, 3])
-    then = branch(net, [(1, "p", "f32", [2, 3]), (2, "q", "f32", [2, 3])], lambda n, p, q: binary(n, "Subtract", p, q))
-    other = branch(net, [(2, "p", "f32", [2, 3]), (1, "q", "f32", [2, 3])], lambda n, p, q: binary(n, "Subtract", p, q))
+    cond, a, b = net.param("cond", "boolean", []), net.param("a", "f32", [2, 3]), net.param(
+        "b", "f32", [2, 3])
+    then = branch(net, [(1, "p", "f32", [2, 3]), (2, "q", "f32", [2, 3])],
+                  lambda n, p, q: binary(n, "Subtract", p, q))
+    other = branch(net, [(2, "p", "f32", [2, 3]), (1, "q", "f32", [2, 3])],
+                   lambda n, p, q: binary(n, "Subtract", p, q))
     (y,) = net.choose(cond, [a, b], then, other, 1)
     net.result(y, "y")
-    yield Case(FAMILY, net.name, net, {"cond": flags, "a": X, "b": X * X}, {"y": np.stack([X - X * X, X * X - X])},
+    yield Case(FAMILY, net.name, net, {"cond": flags, "a": X, "b": X * X},
+               {"y": np.stack([X - X * X, X * X - X])},
                "The branches bind the inputs the other way round.", EXACT)
     net = Net("no_inputs")
     cond = net.param("cond", "boolean", [])
     then, other = branch(net, [], lambda n: n.const(X)), branch(net, [], lambda n: n.const(-X))
     (y,) = net.choose(cond, [], then, other, 1)
     net.result(y, "y")
-    yield Case(FAMILY, net.name, net, {"cond": flags}, {"y": np.stack([X, -X])}, "Branches without inputs: two Consts.", EXACT)
+    yield Case(FAMILY, net.name, net, {"cond": flags}, {"y": np.stack([X, -X])},
+               "Branches without inputs: two Consts.", EXACT)
 
 
 def shape_cases():
     """Branches whose outputs differ in shape: single records, for a stack could not hold them."""
     def top(body, x):
         return body.op("Slice", x, body.i64([0]), body.i64([1]), body.i64([1]), v=8)
+
     for flag in (True, False):
         net = one_input(f"shapes_differ_{str(flag).lower()}", top, scale(2))
-        yield Case(FAMILY, net.name, net, {"cond": np.array(flag), "x": X}, {"y": X[:1] if flag else X * 2},
-                   "The branches' outputs differ in shape.", EXACT)
+        yield Case(FAMILY, net.name, net, {"cond": np.array(flag), "x": X},
+                   {"y": X[:1] if flag else X * 2}, "The branches' outputs differ in shape.", EXACT)
 
         def flat(body, x):
             return body.op("Reshape", x, body.i64([-1]), special_zero=False)
+
         net = one_input(f"ranks_differ_{str(flag).lower()}", flat, scale(2))
-        yield Case(FAMILY, net.name, net, {"cond": np.array(flag), "x": X}, {"y": X.ravel() if flag else X * 2},
-                   "The branches' outputs differ in rank.", EXACT, departures.IF_RANKS)
+        yield Case(FAMILY, net.name, net, {"cond": np.array(flag), "x": X},
+                   {"y": X.ravel() if flag else X * 2}, "The branches' outputs differ in rank.",
+                   EXACT, departures.IF_RANKS)
     net = one_input("dynamic_input", scale(2), shift(10), shape=(-1, 3))
-    yield Case(FAMILY, net.name, net, {"cond": np.array(False), "x": X}, {"y": X + 10}, "The input's shape comes with the "
+    yield Case(FAMILY, net.name, net, {"cond": np.array(False), "x": X}, {"y": X + 10},
+               "The input's shape comes with the "
                "record.", EXACT)
     net = Net("types_i64")
     cond, a = net.param("cond", "boolean", []), net.param("x", "i64", [3])
-    then = branch(net, [(1, "p", "i64", [3])], lambda n, p: n.op("Add", p, n.i64(5), auto_broadcast="numpy"))
-    other = branch(net, [(1, "q", "i64", [3])], lambda n, q: n.op("Multiply", q, n.i64(-1), auto_broadcast="numpy"))
+    then = branch(net, [(1, "p", "i64", [3])],
+                  lambda n, p: n.op("Add", p, n.i64(5), auto_broadcast="numpy"))
+    other = branch(net, [(1, "q", "i64", [3])],
+                   lambda n, q: n.op("Multiply", q, n.i64(-1), auto_broadcast="numpy"))
     (y,) = net.choose(cond, [a], then, other, 1)
     net.result(y, "y")
     v = np.array([1, -2, 3])
-    yield Case(FAMILY, net.name, net, {"cond": np.array([1, 0], np.bool_), "x": v}, {"y": np.stack([v + 5, -v])},
-               "Branches of i64.", EXACT)
+    yield Case(FAMILY, net.name, net, {"cond": np.array([1, 0], np.bool_), "x": v},
+               {"y": np.stack([v + 5, -v])}, "Branches of i64.", EXACT)
 
 
 def nested_cases():
     net = Net("if_in_if")
-    cond, cond2, x = net.param("cond", "boolean", []), net.param("cond2", "boolean", []), net.param("x", "f32", [2, 3])
+    cond, cond2, x = net.param("cond", "boolean", []), net.param("cond2", "boolean", []), net.param(
+        "x", "f32", [2, 3])
 
     def inner(body, c, p):
         args = [(1, "z", "f32", [2, 3])]
         (y,) = body.choose(c, [p], branch(body, args, scale(2)), branch(body, args, scale(3)), 1)
         return y
+
     then = branch(net, [(1, "c", "boolean", []), (2, "p", "f32", [2, 3])], inner)
     other = branch(net, [(2, "q", "f32", [2, 3])], shift(1))
     (y,) = net.choose(cond, [cond2, x], then, other, 1)
     net.result(y, "y")
     c1, c2 = np.array([1, 1, 0, 0], np.bool_), np.array([1, 0, 1, 0], np.bool_)
-    yield Case(FAMILY, net.name, net, {"cond": c1, "cond2": c2, "x": X}, {"y": np.stack([X * 2, X * 3, X + 1, X + 1])},
-               "An If in a branch of an If.", EXACT)
+    yield Case(FAMILY, net.name, net, {"cond": c1, "cond2": c2, "x": X},
+               {"y": np.stack([X * 2, X * 3, X + 1, X + 1])}, "An If in a branch of an If.", EXACT)
 
 
 def state_cases():
-    for name, about, deep in (("state_in_branch", "A running sum in one branch: it keeps its value while the other runs.",
-                               False), ("state_reset_in_branch", "The same with a reset after the third record.", True)):
+    for name, about, deep in (
+        ("state_in_branch", "A running sum in one branch: it keeps its value while the other runs.",
+         False), ("state_reset_in_branch", "The same with a reset after the third record.", True)):
         net = Net(name)
         cond, x = net.param("cond", "boolean", []), net.param("x", "f32", [2, 3])
 
@@ -167,6 +195,7 @@ def state_cases():
             new = binary(body, "Add", old, p)
             body.assign("sum", new)
             return new
+
         (y,) = net.choose(cond, [x], branch(net, [(1, "p", "f32", [2, 3])], then_make),
                           branch(net, [(1, "q", "f32", [2, 3])], scale(-1)), 1)
         net.result(y, "y")
@@ -201,7 +230,10 @@ def state_cases():
 def recurrent_case():
     from . import reference
     from .lstm_cell import attrs_of, make_data
-    sizes = {"then": make_data((FAMILY, "lstm", 1), 1, 3, 4), "else": make_data((FAMILY, "lstm", 2), 1, 3, 4)}
+    sizes = {
+        "then": make_data((FAMILY, "lstm", 1), 1, 3, 4), "else": make_data((FAMILY, "lstm", 2), 1,
+                                                                           3, 4)
+    }
     net = Net("two_models_in_one")
     ports = [net.param(n, "f32", list(sizes["then"][n].shape)) for n in ("X", "H", "C")]
     cond = net.param("sixteen_khz", "boolean", [])
@@ -209,23 +241,33 @@ def recurrent_case():
 
     def cell(which):
         def make(body, x, h, c):
-            return list(body.op("LSTMCell", x, h, c, *(body.const(sizes[which][k]) for k in "WRB"), v=4, outs=2,
-                                data=attrs_of(4)))
+            return list(
+                body.op("LSTMCell", x, h, c, *(body.const(sizes[which][k]) for k in "WRB"), v=4,
+                        outs=2, data=attrs_of(4)))
+
         return make
-    outs = net.choose(cond, ports, branch(net, args, cell("then")), branch(net, args, cell("else")), 2)
+
+    outs = net.choose(cond, ports, branch(net, args, cell("then")), branch(net, args, cell("else")),
+                      2)
     for port, n in zip(outs, ("Ho", "Co")):
         net.result(port, n)
     feed = {n: sizes["then"][n] for n in ("X", "H", "C")}
     flags, want = np.array([1, 0], np.bool_), {"Ho": [], "Co": []}
     for f in flags:
         d = sizes["then" if f else "else"]
-        for n, v in zip(("Ho", "Co"), reference.lstm_step(*(np.float64(feed[k]) for k in ("X", "H", "C")),
-                                                          *(np.float64(d[k]) for k in "WRB"))):
+        for n, v in zip(("Ho", "Co"),
+                        reference.lstm_step(*(np.float64(feed[k]) for k in ("X", "H", "C")),
+                                            *(np.float64(d[k]) for k in "WRB"))):
             want[n].append(np.float32(v))
-    yield Case(FAMILY, net.name, net, dict(feed, sixteen_khz=flags), {n: np.stack(v) for n, v in want.items()},
-               "Two sets of weights, chosen by an input, as in speech models for two sample rates.", RECURRENT)
+    yield Case(
+        FAMILY, net.name, net, dict(feed,
+                                    sixteen_khz=flags), {n: np.stack(v)
+                                                         for n, v in want.items()},
+        "Two sets of weights, chosen by an input, as in speech models for two sample rates.",
+        RECURRENT)
 
 
 def cases():
-    for make in (simple_cases, several_cases, shape_cases, nested_cases, state_cases, recurrent_case):
+    for make in (simple_cases, several_cases, shape_cases, nested_cases, state_cases,
+                 recurrent_case):
         yield from make()

@@ -10,17 +10,21 @@ import numpy as np
 TYPES = {
     "f16": ("FP16", np.float16), "f32": ("FP32", np.float32), "f64": ("FP64", np.float64),
     "bf16": ("BF16", None), "boolean": ("BOOL", np.bool_), "i4": ("I4", None), "u4": ("U4", None),
-    "u1": ("BIN", None), "nf4": ("NF4", None), "u2": ("U2", None),
-    "i8": ("I8", np.int8), "i16": ("I16", np.int16), "i32": ("I32", np.int32), "i64": ("I64", np.int64),
-    "u8": ("U8", np.uint8), "u16": ("U16", np.uint16), "u32": ("U32", np.uint32), "u64": ("U64", np.uint64),
+    "u1": ("BIN", None), "nf4": ("NF4", None), "u2": ("U2", None), "i8": ("I8", np.int8),
+    "i16": ("I16", np.int16), "i32": ("I32", np.int32), "i64": ("I64", np.int64), "u8": ("U8",
+                                                                                         np.uint8),
+    "u16": ("U16", np.uint16), "u32": ("U32", np.uint32), "u64": ("U64", np.uint64),
 }
-COMPARISONS = {"Greater", "GreaterEqual", "Less", "LessEqual", "Equal", "NotEqual",
-               "LogicalAnd", "LogicalOr", "LogicalNot", "LogicalXor", "IsNaN", "IsInf"}
+COMPARISONS = {
+    "Greater", "GreaterEqual", "Less", "LessEqual", "Equal", "NotEqual", "LogicalAnd", "LogicalOr",
+    "LogicalNot", "LogicalXor", "IsNaN", "IsInf"
+}
 
 
 def type_of(array):
     """The element_type of a NumPy array."""
-    return next(name for name, (_, dtype) in TYPES.items() if dtype is not None and dtype == array.dtype)
+    return next(
+        name for name, (_, dtype) in TYPES.items() if dtype is not None and dtype == array.dtype)
 
 
 def to_bf16(values):
@@ -62,7 +66,6 @@ def shape_text(shape):
 
 class Port:
     """An output port. shape is None where it is not known: then no dims are written."""
-
     def __init__(self, layer, index, dtype, shape):
         self.layer, self.index, self.dtype, self.shape, self.names = layer, index, dtype, shape, []
 
@@ -76,10 +79,10 @@ class Layer:
         self.net, self.type, self.version, self.name = net, layer_type, version, name
         self.attrs, self.inputs, self.outputs = attrs, list(inputs), []
         self.id = len(net.layers) + net.first_id
-        self.parts = []          # (tag, list of (tag, attributes)) for maps, (tag, Net) for bodies
-        self.layer_attrs = {}    # further attributes of <layer>
+        self.parts = []  # (tag, list of (tag, attributes)) for maps, (tag, Net) for bodies
+        self.layer_attrs = {}  # further attributes of <layer>
         self.first_output = None  # port id of the first output; None: after the inputs
-        self.edge_sources = {}   # input index -> (layer id, port id): overrides, for broken files
+        self.edge_sources = {}  # input index -> (layer id, port id): overrides, for broken files
         net.layers.append(self)
 
     def output_port(self, index):
@@ -89,45 +92,51 @@ class Layer:
 
 class Net:
     """layers, edges and weights. body() makes an inner net that shares the .bin."""
-
     def __init__(self, name, version=11, data=None, first_id=0):
         self.name, self.version, self.first_id = name, version, first_id
         self.layers, self.data = [], bytearray() if data is None else data
-        self.extra_xml = ""      # after <edges>
+        self.extra_xml = ""  # after <edges>
         self.edges_first = False
-        self.rewrite = None      # text -> text, for spellings that rendering does not know
+        self.rewrite = None  # text -> text, for spellings that rendering does not know
         self.encoding = "utf-8"
 
     def body(self):
         return Net("", data=self.data)
 
-    def op(self, layer_type, *inputs, v=1, outs=1, name=None, dtype=None, shape=None, data=None, **attrs):
+    def op(self, layer_type, *inputs, v=1, outs=1, name=None, dtype=None, shape=None, data=None,
+           **attrs):
         """Adds a layer of version opset<v> and returns its output port, or a tuple of outs ports.
-        dtype and shape: of the outputs, one or a list; data: attributes whose names are no words."""
+        dtype and shape: of the outputs, one or a list; data: attributes whose names are no
+        words."""
         attrs.update(data or {})
         version = v if isinstance(v, str) else f"opset{v}"
-        layer = Layer(self, layer_type, version, name or f"{layer_type}_{len(self.layers)}", attrs, inputs)
+        layer = Layer(self, layer_type, version, name or f"{layer_type}_{len(self.layers)}", attrs,
+                      inputs)
         if dtype is None:
             dtype = attrs.get("destination_type") or attrs.get("output_type") or (
                 "boolean" if layer_type in COMPARISONS else inputs[0].dtype if inputs else "f32")
             if layer_type == "Select":
                 dtype = inputs[1].dtype
         for k in range(outs):
-            layer.outputs.append(Port(layer, k, dtype[k] if isinstance(dtype, list) else dtype,
-                                      shape[k] if isinstance(shape, list) and shape and
-                                      isinstance(shape[0], (list, tuple)) else shape))
+            layer.outputs.append(
+                Port(
+                    layer, k, dtype[k] if isinstance(dtype, list) else dtype, shape[k]
+                    if isinstance(shape, list) and shape and isinstance(shape[0],
+                                                                        (list, tuple)) else shape))
         return layer.outputs[0] if outs == 1 else tuple(layer.outputs)
 
     def param(self, name, dtype, shape, **more):
         """shape: a list with -1 for unknown dimensions, or the text of the attribute."""
-        dims = [int(d) if d.strip().isdigit() else -1 for d in shape.split(",")] if (
-            isinstance(shape, str) and "..." not in shape and shape) else shape
-        port = self.op("Parameter", name=name, dtype=dtype, shape=None if isinstance(dims, str) else dims,
+        dims = [int(d) if d.strip().isdigit() else -1 for d in shape.split(",")
+                ] if (isinstance(shape, str) and "..." not in shape and shape) else shape
+        port = self.op("Parameter", name=name, dtype=dtype,
+                       shape=None if isinstance(dims, str) else dims,
                        data={"shape": shape_text(shape), "element_type": dtype}, **more)
         return port.named(name)
 
     def const(self, values, dtype=None, shape=None, name=None):
-        """values: an array keeps its type, lists of floats are f32; or bytes (then dtype and shape must be given)."""
+        """values: an array keeps its type, lists of floats are f32; or bytes (then dtype and shape
+        must be given)."""
         if isinstance(values, bytes):
             raw = values
         else:
@@ -143,8 +152,11 @@ class Net:
         if offset < 0:
             offset = len(self.data)
             self.data += raw
-        return self.op("Const", name=name, dtype=dtype, shape=list(shape), data={
-            "element_type": dtype, "shape": ", ".join(map(str, shape)), "offset": offset, "size": len(raw)})
+        return self.op(
+            "Const", name=name, dtype=dtype, shape=list(shape), data={
+                "element_type": dtype, "shape": ", ".join(map(str, shape)), "offset": offset,
+                "size": len(raw)
+            })
 
     def f64(self, values, **more):
         return self.const(np.asarray(values, np.float64), "f64", **more)
@@ -153,11 +165,12 @@ class Net:
         return self.const(np.asarray(values, np.int64), "i64", **more)
 
     def result(self, port, tensor_name=None, name=None):
-        """Adds a Result; tensor_name becomes a name of the port that feeds it. Returns the Layer."""
+        """Adds a Result; tensor_name becomes a name of the port that feeds it. Returns the
+        Layer."""
         if tensor_name:
             port.named(tensor_name)
-        layer = Layer(self, "Result", "opset1", name or f"{tensor_name or 'Result'}/out_{len(self.layers)}", {},
-                      [port])
+        layer = Layer(self, "Result", "opset1", name
+                      or f"{tensor_name or 'Result'}/out_{len(self.layers)}", {}, [port])
         return layer
 
     def read(self, variable, init=None, dtype=None, shape=None, v=6, name=None, typed=True):
@@ -169,54 +182,64 @@ class Net:
             attrs.update(variable_type=dtype, variable_shape=shape_text(shape))
         dims = None if isinstance(shape, str) else shape
         port_type = init.dtype if init is not None and dtype == "dynamic" else dtype
-        return self.op("ReadValue", *([init] if init is not None else []), v=v, dtype=port_type, shape=dims,
-                       name=name or f"read_{variable}", data=attrs)
+        return self.op("ReadValue", *([init] if init is not None else []), v=v, dtype=port_type,
+                       shape=dims, name=name or f"read_{variable}", data=attrs)
 
     def assign(self, variable, value, v=6, name=None):
-        port = self.op("Assign", value, v=v, name=name or f"assign_{variable}", data={"variable_id": variable})
+        port = self.op("Assign", value, v=v, name=name or f"assign_{variable}",
+                       data={"variable_id": variable})
         return port
 
     # ---- bodies --------------------------------------------------------------------------------
 
-    def iterate(self, layer_type, inputs, body, maps, results, back=(), v=1, name=None, special=(), dtypes=None):
+    def iterate(self, layer_type, inputs, body, maps, results, back=(), v=1, name=None, special=(),
+                dtypes=None):
         """TensorIterator or Loop. maps: (outer input or -1, body Parameter port, attributes);
         results: (body Result layer, attributes), one per output; special: further (tag, attributes)
-        of the port map; back: (body Result, body Parameter port). Returns the output ports as a tuple."""
+        of the port map; back: (body Result, body Parameter port). Returns the output ports as a
+        tuple."""
         outs = len(results)
-        ports = self.op(layer_type, *inputs, v=v, outs=outs, name=name,
-                        dtype=dtypes or [r.inputs[0].dtype for r, _ in results])
+        ports = self.op(layer_type, *inputs, v=v, outs=outs, name=name, dtype=dtypes
+                        or [r.inputs[0].dtype for r, _ in results])
         ports = ports if isinstance(ports, tuple) else (ports,)
         layer = ports[0].layer
-        entries = [("input", {"external_port_id": i, "internal_layer_id": p.layer.id, **a}) for i, p, a in maps]
-        entries += [("output", {"external_port_id": len(inputs) + k, "internal_layer_id": r.id, **a})
-                    for k, (r, a) in enumerate(results)]
+        entries = [("input", {"external_port_id": i, "internal_layer_id": p.layer.id, **a})
+                   for i, p, a in maps]
+        entries += [("output", {
+            "external_port_id": len(inputs) + k, "internal_layer_id": r.id, **a
+        }) for k, (r, a) in enumerate(results)]
         entries += list(special)
         layer.parts = [("port_map", entries)]
         if back:
-            layer.parts.append(("back_edges", [("edge", {"from-layer": r.id, "to-layer": p.layer.id})
-                                               for r, p in back]))
+            layer.parts.append(
+                ("back_edges", [("edge", {"from-layer": r.id, "to-layer": p.layer.id})
+                                for r, p in back]))
         layer.parts.append(("body", body))
         return ports
 
     def choose(self, condition, inputs, then, otherwise, outs, name=None, dtypes=None):
         """If-8. then, otherwise: (body, [(outer input, Parameter port)], [Result layers]).
         Outer inputs count from 1: 0 is the condition. Returns a tuple of outs ports."""
-        ports = self.op("If", condition, *inputs, v=8, outs=outs, name=name,
-                        dtype=dtypes or [r.inputs[0].dtype for r in then[2]])
+        ports = self.op("If", condition, *inputs, v=8, outs=outs, name=name, dtype=dtypes
+                        or [r.inputs[0].dtype for r in then[2]])
         ports = ports if isinstance(ports, tuple) else (ports,)
         layer = ports[0].layer
         for tag, (_, maps, results) in (("then", then), ("else", otherwise)):
-            layer.parts.append((f"{tag}_port_map", [
-                ("input", {"external_port_id": i, "internal_layer_id": p.layer.id}) for i, p in maps] + [
-                ("output", {"external_port_id": len(layer.inputs) + k, "internal_layer_id": r.id})
-                for k, r in enumerate(results)]))
+            layer.parts.append(
+                (f"{tag}_port_map",
+                 [("input", {"external_port_id": i, "internal_layer_id": p.layer.id})
+                  for i, p in maps] +
+                 [("output", {"external_port_id": len(layer.inputs) + k, "internal_layer_id": r.id})
+                  for k, r in enumerate(results)]))
         layer.parts += [("then_body", then[0]), ("else_body", otherwise[0])]
         return ports
 
     # ---- rendering -----------------------------------------------------------------------------
 
     def xml(self):
-        lines = ['<?xml version="1.0"?>', f'<net name={quoteattr(self.name)} version="{self.version}">']
+        lines = [
+            '<?xml version="1.0"?>', f'<net name={quoteattr(self.name)} version="{self.version}">'
+        ]
         lines += render_graph(self, "\t")
         if self.extra_xml:
             lines.append(self.extra_xml)
@@ -232,7 +255,8 @@ def attributes(pairs):
 
 
 def render_port(tag_id, port, indent, names=True):
-    head = f'{indent}<port id="{tag_id}" precision="{TYPES.get(port.dtype, (port.dtype.upper(),))[0]}"'
+    precision = TYPES.get(port.dtype, (port.dtype.upper(),))[0]
+    head = f'{indent}<port id="{tag_id}" precision="{precision}"'
     if names and port.names:
         escaped = ",".join(n.replace(",", "\\,") for n in port.names)
         head += f" names={quoteattr(escaped)}"
@@ -242,14 +266,17 @@ def render_port(tag_id, port, indent, names=True):
 
 
 def render_layer(layer, indent):
-    lines = [f'{indent}<layer id="{layer.id}" name={quoteattr(layer.name)} type="{layer.type}" '
-             f'version="{layer.version}"{attributes(layer.layer_attrs)}>']
+    lines = [
+        f'{indent}<layer id="{layer.id}" name={quoteattr(layer.name)} type="{layer.type}" '
+        f'version="{layer.version}"{attributes(layer.layer_attrs)}>'
+    ]
     inner = indent + "\t"
     if layer.attrs:
         lines.append(f"{inner}<data{attributes(layer.attrs)} />")
     for tag, part in layer.parts:
         if not isinstance(part, Net):
-            lines += [f"{inner}<{tag}>"] + [f"{inner}\t<{t}{attributes(a)} />" for t, a in part] + [f"{inner}</{tag}>"]
+            lines += [f"{inner}<{tag}>"] + [f"{inner}\t<{t}{attributes(a)} />"
+                                            for t, a in part] + [f"{inner}</{tag}>"]
     if layer.inputs:
         lines.append(f"{inner}<input>")
         for k, port in enumerate(layer.inputs):

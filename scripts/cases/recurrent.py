@@ -22,6 +22,7 @@ def stored(data, form):
 def weight_port(form):
     def port(net, key, value):
         return net.const(value) if key == "B" else weight_forms.port_of(net, value, form)
+
     return port
 
 
@@ -29,45 +30,53 @@ def no_weights(data, *names):
     return {k: v for k, v in data.items() if k not in names}
 
 
-def sequence_case(kind, name, about, size, direction="forward", lengths=None, params=("X", "H0", "lengths"),
-                  args=RECURRENT, openvino="", dynamic=(), attrs=None, ref=None, dtype=np.float32, data=None, form=None,
-                  lbr=False, lengths_type=np.int32, **more):
+def sequence_case(kind, name, about, size, direction="forward", lengths=None,
+                  params=("X", "H0", "lengths"), args=RECURRENT, openvino="", dynamic=(),
+                  attrs=None, ref=None, dtype=np.float32, data=None, form=None, lbr=False,
+                  lengths_type=np.int32, **more):
     op, gates, defaults, step = KINDS[kind]
     batch, time, inputs, hidden = size
-    data = data or make_data((kind, name), batch, time, inputs, hidden, direction, lengths, dtype, gates, gates + lbr, 1,
-                             lengths_type)
+    data = data or make_data((kind, name), batch, time, inputs, hidden, direction, lengths, dtype,
+                             gates, gates + lbr, 1, lengths_type)
     if form:
         data = stored(data, form)
     extra = dict(attrs or {})
     if kind == "gru":
         extra.setdefault("linear_before_reset", lbr)
         ref = dict(ref or {}, linear_before_reset=lbr)
-    net = build(name, op + "Sequence", data, params, ("Y", "Ho"), 5, dynamic, weight_port(form) if form else None,
-                op_attrs(data, direction, extra, defaults))
+    net = build(name, op + "Sequence", data, params, ("Y", "Ho"), 5, dynamic,
+                weight_port(form) if form else None, op_attrs(data, direction, extra, defaults))
     wide = {k: v.astype(np.float64) if k != "lengths" else v for k, v in data.items()}
-    outs = reference.gru_sequence(wide["X"], wide["H0"], wide["lengths"], wide["W"], wide["R"], wide.get("B"), direction,
-                                  step=step, **(ref or {}))
+    outs = reference.gru_sequence(wide["X"], wide["H0"], wide["lengths"], wide["W"], wide["R"],
+                                  wide.get("B"), direction, step=step, **(ref or {}))
     want = {n: o.astype(dtype) for n, o in zip(("Y", "Ho"), outs)}
-    return Case(f"{kind}_sequence", name, net, {k: data[k] for k in params}, want, about, args, openvino, **more)
+    return Case(f"{kind}_sequence", name, net, {k: data[k]
+                                                for k in params}, want, about, args, openvino,
+                **more)
 
 
 def cell_data(key, kind, batch, inputs, hidden, dtype=np.float32, lbr=False):
     gates = KINDS[kind][1]
     data = make_data(key, batch, 1, inputs, hidden, "forward", None, dtype, gates, gates + lbr, 1)
-    return {"X": data["X"][:, 0], "H": data["H0"][:, 0], "W": data["W"][0], "R": data["R"][0], "B": data["B"][0]}
+    return {
+        "X": data["X"][:, 0], "H": data["H0"][:, 0], "W": data["W"][0], "R": data["R"][0],
+        "B": data["B"][0]
+    }
 
 
 def cell_attrs(kind, hidden, more=None):
-    attrs = {"hidden_size": hidden, "activations": ", ".join(KINDS[kind][2]), "activations_alpha": "",
-             "activations_beta": "", "clip": 0}
+    attrs = {
+        "hidden_size": hidden, "activations": ", ".join(KINDS[kind][2]), "activations_alpha": "",
+        "activations_beta": "", "clip": 0
+    }
     if kind == "gru":
         attrs["linear_before_reset"] = False
     attrs.update(more or {})
     return {k: v for k, v in attrs.items() if v is not None}
 
 
-def cell_case(kind, name, about, size, params=("X", "H"), v=None, attrs=None, ref=None, data=None, dtype=np.float32,
-              args=RECURRENT, openvino="", lbr=False, form=None, drop=(), **more):
+def cell_case(kind, name, about, size, params=("X", "H"), v=None, attrs=None, ref=None, data=None,
+              dtype=np.float32, args=RECURRENT, openvino="", lbr=False, form=None, drop=(), **more):
     op, _, _, step = KINDS[kind]
     data = data or cell_data((kind, "cell", name), kind, *size, dtype=dtype, lbr=lbr)
     data = no_weights(stored(data, form) if form else data, *drop)
@@ -85,7 +94,12 @@ def cell_case(kind, name, about, size, params=("X", "H"), v=None, attrs=None, re
         extra.setdefault("linear_before_reset", lbr)
         ref = dict(ref or {}, linear_before_reset=lbr)
     version = v or (3 if kind == "gru" else 1)
-    net.result(net.op(op + "Cell", *ports, v=version, name="cell", data=cell_attrs(kind, data["H"].shape[1], extra)), "Ho")
+    net.result(
+        net.op(op + "Cell", *ports, v=version, name="cell", data=cell_attrs(
+            kind, data["H"].shape[1], extra)), "Ho")
     wide = {k: a.astype(np.float64) for k, a in data.items()}
-    want = step(wide["X"], wide["H"], wide["W"], wide["R"], wide.get("B"), **(ref or {})).astype(dtype)
-    return Case(f"{kind}_cell", name, net, {k: data[k] for k in params}, {"Ho": want}, about, args, openvino, **more)
+    want = step(wide["X"], wide["H"], wide["W"], wide["R"], wide.get("B"), **(ref
+                                                                              or {})).astype(dtype)
+    return Case(f"{kind}_cell", name, net, {k: data[k]
+                                            for k in params}, {"Ho": want}, about, args, openvino,
+                **more)

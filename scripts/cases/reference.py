@@ -1,4 +1,5 @@
-# The recurrent ops in float64, written from the specification: gates, masks, directions. Plain, not fast.
+# The recurrent ops in float64, written from the specification: gates, masks, directions. Plain, not
+# fast.
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
@@ -20,6 +21,7 @@ def activation_list(names, defaults, alpha=(), beta=()):
     """The functions of an op; alpha and beta go by the position of the function."""
     def at(values, k):
         return float(np.float32(values[k])) if k < len(values) else None
+
     return [activation(n, at(alpha, k), at(beta, k)) for k, n in enumerate(names or defaults)]
 
 
@@ -33,7 +35,8 @@ def to_fico(gates, weights_format):
     return np.concatenate([blocks[weights_format.index(letter)] for letter in "fico"], axis=0)
 
 
-def lstm_step(x, h, c, W, R, B=None, P=None, clip=0, activations=None, alpha=(), beta=(), input_forget=False):
+def lstm_step(x, h, c, W, R, B=None, P=None, clip=0, activations=None, alpha=(), beta=(),
+              input_forget=False):
     """One step of a batch: x [N,I], h, c [N,H], W [4H,I], R [4H,H], B [4H], P [3H] (f, i, o)."""
     f_act, g_act, h_act = activation_list(activations, ("sigmoid", "tanh", "tanh"), alpha, beta)
     size = h.shape[-1]
@@ -47,8 +50,10 @@ def lstm_step(x, h, c, W, R, B=None, P=None, clip=0, activations=None, alpha=(),
     return o * h_act(c_new), c_new
 
 
-def gru_step(x, h, W, R, B=None, clip=0, activations=None, alpha=(), beta=(), linear_before_reset=False):
-    """W [3H,I], R [3H,H], gates z, r, h; B [3H], or [4H] with linear_before_reset: z, r, Wb_h, Rb_h."""
+def gru_step(x, h, W, R, B=None, clip=0, activations=None, alpha=(), beta=(),
+             linear_before_reset=False):
+    """W [3H,I], R [3H,H], gates z, r, h; B [3H], or [4H] with linear_before_reset: z, r, Wb_h,
+    Rb_h."""
     f_act, g_act = activation_list(activations, ("sigmoid", "tanh"), alpha, beta)
     size = h.shape[-1]
     wz, wr, wh = np.split(W, 3)
@@ -72,9 +77,9 @@ def rnn_step(x, h, W, R, B=None, clip=0, activations=None, alpha=(), beta=()):
 
 
 def sequence(step, X, states, lengths, reverse):
-    """One direction. step(x [1,I], states: list of [1,H]) -> list of new states; the first is the output.
-    X [B,T,I], states: list of [B,H]. Returns Y [B,T,H] and the last states. Beyond lengths[b] nothing is read,
-    Y is 0; of length 0 the last states are 0."""
+    """One direction. step(x [1,I], states: list of [1,H]) -> list of new states; the first is the
+    output. X [B,T,I], states: list of [B,H]. Returns Y [B,T,H] and the last states. Beyond
+    lengths[b] nothing is read, Y is 0; of length 0 the last states are 0."""
     batch, time = X.shape[:2]
     Y = np.zeros((batch, time, states[0].shape[-1]))
     last = [np.zeros_like(s, dtype=np.float64) for s in states]
@@ -101,14 +106,18 @@ def stack_directions(per_direction):
 
 
 def lstm_sequence(X, H0, C0, lengths, W, R, B=None, P=None, direction="forward", **attrs):
-    """H0, C0 [B,D,H], W [D,4H,I], R [D,4H,H], B [D,4H], P [D,3H]. Returns Y [B,D,T,H], Ho, Co [B,D,H]."""
+    """H0, C0 [B,D,H], W [D,4H,I], R [D,4H,H], B [D,4H], P [D,3H]. Returns Y [B,D,T,H], Ho, Co
+    [B,D,H]."""
     W, R = np.float64(W), np.float64(R)
 
     def one(d, reverse):
         def step(x, now):
-            return list(lstm_step(x, *now, W[d], R[d], None if B is None else np.float64(B[d]),
-                                  None if P is None else np.float64(P[d]), **attrs))
+            return list(
+                lstm_step(x, *now, W[d], R[d], None if B is None else np.float64(B[d]),
+                          None if P is None else np.float64(P[d]), **attrs))
+
         return sequence(step, X, [H0[:, d], C0[:, d]], lengths, reverse)
+
     return stack_directions([one(d, r) for d, r in enumerate(directions(direction))])
 
 
@@ -119,7 +128,9 @@ def gru_sequence(X, H0, lengths, W, R, B=None, direction="forward", step=gru_ste
     def one(d, reverse):
         def advance(x, now):
             return [step(x, now[0], W[d], R[d], None if B is None else np.float64(B[d]), **attrs)]
+
         return sequence(advance, X, [H0[:, d]], lengths, reverse)
+
     return stack_directions([one(d, r) for d, r in enumerate(directions(direction))])
 
 

@@ -13,14 +13,16 @@ def reverse(x, lengths, batch_axis, seq_axis):
     for b, n in enumerate(lengths):
         at = [slice(None)] * x.ndim
         at[batch_axis] = b
-        rows = np.moveaxis(x[tuple(at)], seq_axis % x.ndim - (seq_axis % x.ndim > batch_axis % x.ndim), 0)
-        out = np.moveaxis(y[tuple(at)], seq_axis % x.ndim - (seq_axis % x.ndim > batch_axis % x.ndim), 0)
+        rows = np.moveaxis(x[tuple(at)],
+                           seq_axis % x.ndim - (seq_axis % x.ndim > batch_axis % x.ndim), 0)
+        out = np.moveaxis(y[tuple(at)],
+                          seq_axis % x.ndim - (seq_axis % x.ndim > batch_axis % x.ndim), 0)
         out[:int(n)] = rows[:int(n)][::-1]
     return y
 
 
-def case(name, about, shape, lengths, batch_axis=0, seq_axis=1, dtype="f32", lengths_type="i32", bare=False,
-         const_lengths=False, dynamic=False, openvino="", bits=None):
+def case(name, about, shape, lengths, batch_axis=0, seq_axis=1, dtype="f32", lengths_type="i32",
+         bare=False, const_lengths=False, dynamic=False, openvino="", bits=None):
     numpy_type = TYPES[dtype][1]
     x = np.arange(int(np.prod(shape))).reshape(shape)
     x = (x % 3 == 0) if dtype == "boolean" else x.astype(numpy_type)
@@ -29,13 +31,14 @@ def case(name, about, shape, lengths, batch_axis=0, seq_axis=1, dtype="f32", len
     lengths = np.array(lengths, TYPES[lengths_type][1])
     net = Net(name)
     port = net.param("x", type_of(x), [-1] * x.ndim if dynamic else list(x.shape))
-    n = net.const(lengths) if const_lengths else net.param("lengths", lengths_type, list(lengths.shape))
+    n = net.const(lengths) if const_lengths else net.param("lengths", lengths_type,
+                                                           list(lengths.shape))
     attrs = {} if bare else {"batch_axis": batch_axis, "seq_axis": seq_axis}
     net.result(net.op("ReverseSequence", port, n, data=attrs), "y")
     feed = {"x": x} if const_lengths else {"x": x, "lengths": lengths}
     want = reverse(x.view(np.uint32) if bits is not None else x, lengths, batch_axis, seq_axis)
-    return Case(FAMILY, name, net, feed, {"y": want.view(np.float32) if bits is not None else want}, about, EXACT,
-                openvino, bits=bits is not None)
+    return Case(FAMILY, name, net, feed, {"y": want.view(np.float32) if bits is not None else want},
+                about, EXACT, openvino, bits=bits is not None)
 
 
 def cases():
@@ -62,4 +65,5 @@ def cases():
     for dtype in ("f16", "i8", "i32", "u8", "boolean", "i64", "f64"):
         yield case(f"type_{dtype}", f"Elements of {dtype}.", (2, 5), (4, 5), dtype=dtype)
     words = rng(FAMILY, "bits").integers(0x7F800001, 0x7FC00000, (2, 4)).astype(np.uint32)
-    yield case("nan_payloads", "Signalling NaNs keep their bits.", (2, 4), (3, 4), bits=words.view(np.float32))
+    yield case("nan_payloads", "Signalling NaNs keep their bits.", (2, 4), (3, 4), bits=words.view(
+        np.float32))

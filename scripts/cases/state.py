@@ -1,4 +1,5 @@
-# ReadValue and Assign: where the first value comes from, what a reset does, types, several variables.
+# ReadValue and Assign: where the first value comes from, what a reset does, types, several
+# variables.
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
@@ -11,8 +12,8 @@ RUN_TIME_TYPES = {"f64", "i16", "u16", "u32", "i64", "u64"}  # variables that Op
 
 
 def run(step, records, init, resets=()):
-    """step(state, record) -> (state, outputs); init: record -> state. resets: indices of iterations that start
-    from init. Returns the stacked outputs."""
+    """step(state, record) -> (state, outputs); init: record -> state. resets: indices of iterations
+    that start from init. Returns the stacked outputs."""
     state, out = None, []
     for k, record in enumerate(records):
         if state is None or k in resets:
@@ -58,7 +59,8 @@ def reset_cases():
                    f"A running sum over five records with{args or ' no --reset'}.", EXACT + args)
     fresh = np.array([0, 0, 1, 0, 1], np.float32)
     yield Case(FAMILY, "reset_if_member", adder("reset_if_member"), {"x": x, "fresh": fresh},
-               {"y": sums(x, (2, 4))}, "The member that --reset=if: names is no input of the model.",
+               {"y": sums(x,
+                          (2, 4))}, "The member that --reset=if: names is no input of the model.",
                EXACT + " --reset=if:fresh")
     net = Net("reset_if_input")
     flag = net.param("flag", "i32", [])
@@ -70,7 +72,8 @@ def reset_cases():
     flags = np.array([1, 0, 0, -3, 0], np.int32)
     yield Case(FAMILY, "reset_if_input", net, {"x": x, "flag": flags},
                {"y": sums(x, (0, 3)), "seen": flags.astype(np.float32)},
-               "--reset=if: names a 0-D input of the model; any value but 0 resets.", EXACT + " --reset=if:flag")
+               "--reset=if: names a 0-D input of the model; any value but 0 resets.",
+               EXACT + " --reset=if:flag")
 
 
 def init_cases():
@@ -81,19 +84,24 @@ def init_cases():
         yield Case(FAMILY, f"v{v}_init_const", adder(f"v{v}_init_const", 2.5, v), {"x": x},
                    {"y": sums(x, (), 2.5)}, f"ReadValue-{v} starts from a Const.", EXACT)
         want = run(lambda s, r: (s + r[0], s + r[0]), list(zip(x, first)), lambda r: r[1], (2,))
-        yield Case(FAMILY, f"v{v}_init_parameter", adder(f"v{v}_init_parameter", v=v, init_from="param"),
-                   {"x": x, "first": first}, {"y": want},
-                   "The initial value is an input: that of the record at hand, at the start and after the reset.",
-                   EXACT + " --reset=2")
+        yield Case(
+            FAMILY, f"v{v}_init_parameter", adder(f"v{v}_init_parameter", v=v, init_from="param"),
+            {"x": x, "first": first}, {"y": want},
+            "The initial value is an input: that of the record at hand.",
+            EXACT + " --reset=2")
     want = run(lambda s, r: (s + r, s + r), x, lambda r: r)
-    yield Case(FAMILY, "init_is_the_input", adder("init_is_the_input", init_from="x"), {"x": x}, {"y": want},
-               "The input feeds both the initial value and the sum.", EXACT)
-    yield Case(FAMILY, "v6_no_init", adder("v6_no_init", init_from=None), {"x": x}, {"y": sums(x, (2,))},
-               "ReadValue-6 without an input port starts from zeros of variable_shape.", EXACT + " --reset=2")
+    yield Case(FAMILY, "init_is_the_input", adder("init_is_the_input", init_from="x"), {"x": x},
+               {"y": want}, "The input feeds both the initial value and the sum.", EXACT)
+    yield Case(FAMILY, "v6_no_init", adder("v6_no_init",
+                                           init_from=None), {"x": x}, {"y": sums(x, (2,))},
+               "ReadValue-6 without an input port starts from zeros of variable_shape.",
+               EXACT + " --reset=2")
     net = Net("init_computed")
     a = net.param("x", "f32", [1, 3])
-    computed = net.op("Sqrt", net.op("Abs", net.op("Subtract", a, net.const([[0.25, 0.5, -1.0]]),
-                                                   auto_broadcast="numpy")))
+    computed = net.op(
+        "Sqrt",
+        net.op("Abs", net.op("Subtract", a, net.const([[0.25, 0.5, -1.0]]),
+                             auto_broadcast="numpy")))
     state = net.read("s", computed, shape=[1, 3])
     y = net.op("Add", state, a, auto_broadcast="numpy")
     net.assign("s", y)
@@ -113,7 +121,8 @@ def init_cases():
     net.result(twice, "twice")
     yield Case(FAMILY, "init_shared", net, {"x": x},
                {"y": run(lambda s, r: (s + r, s + r), x, lambda r: r + r), "twice": x + x},
-               "What feeds the initial value feeds a Result too: it runs in every iteration.", EXACT)
+               "What feeds the initial value feeds a Result too: it runs in every iteration.",
+               EXACT)
 
 
 def several_cases():
@@ -135,6 +144,7 @@ def several_cases():
         net.assign("total", total)
         net.assign("peak", peak)
         net.result(net.op("Subtract", peak, total, auto_broadcast="numpy"), "y")
+
     want = np.maximum.accumulate(x) - np.cumsum(x, axis=0)
     yield Case(FAMILY, "two_variables", build("two_variables", two), {"x": x}, {"y": want},
                "A sum and a maximum, each in its variable.", EXACT)
@@ -146,10 +156,14 @@ def several_cases():
             net.assign(f"tap{k}", source)
         for k, r in enumerate(reads):
             net.result(net.op("Add", r, a, auto_broadcast="numpy"), f"y{k}")
+
     delayed = [np.concatenate([np.zeros((k, 2, 2), np.float32), x / 2])[:6] for k in (1, 2, 3)]
-    yield Case(FAMILY, "chain_of_three", build("chain_of_three", shift), {"x": x},
-               {f"y{k}": d + x for k, d in enumerate(delayed)},
-               "A delay line: each Assign is fed by the ReadValue before it, from before this iteration.", EXACT)
+    yield Case(
+        FAMILY, "chain_of_three", build(
+            "chain_of_three", shift), {"x": x}, {f"y{k}": d + x
+                                                 for k, d in enumerate(delayed)},
+        "A delay line: each Assign is fed by the ReadValue before it, from before this iteration.",
+        EXACT)
 
     def swap(net, a):
         p = net.read("a", net.const(np.full((2, 2), 1, np.float32)))
@@ -158,6 +172,7 @@ def several_cases():
         net.assign("b", p)
         net.result(net.op("Multiply", p, a, auto_broadcast="numpy"), "y")
         net.result(net.op("Multiply", q, a, auto_broadcast="numpy"), "z")
+
     turn = np.array([1, -2] * 3, np.float32)[:, None, None]
     yield Case(FAMILY, "swap", build("swap", swap), {"x": x}, {"y": x * turn, "z": x * (-1 - turn)},
                "Variable a takes b's value and b takes a's, at once.", EXACT)
@@ -169,6 +184,7 @@ def several_cases():
         net.assign("fib0", q)
         net.assign("fib1", total)
         net.result(net.op("Add", total, a, auto_broadcast="numpy"), "y")
+
     fib = np.array([1, 2, 3, 5, 8, 13], np.float32)[:, None, None]
     yield Case(FAMILY, "fibonacci", build("fibonacci", crossed), {"x": x}, {"y": x + fib},
                "One ReadValue feeds another variable's Assign and a sum.", EXACT)
@@ -179,37 +195,40 @@ def several_cases():
         net.assign("s", first)
         net.result(s, "before")
         net.result(net.op("Subtract", first, s, auto_broadcast="numpy"), "step")
+
     before = np.cumsum(x, axis=0) - x
-    yield Case(FAMILY, "result_is_the_old_value", build("result_is_the_old_value", accumulate_twice), {"x": x},
-               {"before": before, "step": x}, "A ReadValue's value stays what it was when Assign has run.", EXACT)
+    yield Case(FAMILY, "result_is_the_old_value", build(
+        "result_is_the_old_value", accumulate_twice), {"x": x}, {"before": before, "step": x},
+               "A ReadValue's value stays what it was when Assign has run.", EXACT)
 
 
 def fed_directly_cases():
     x = np.round(uniform(rng(FAMILY, "direct"), (5, 1, 3)) * 64) / 64
     last = np.concatenate([np.array([[[9, 8, 7]]], np.float32), x[:-1]])
-    for v, why in ((3, departures.V3_ANCESTOR),
-                   (6, departures.FROM_PARAMETER)):
+    for v, why in ((3, departures.V3_ANCESTOR), (6, departures.FROM_PARAMETER)):
         net = Net(f"v{v}_assign_from_parameter")
         a = net.param("x", "f32", [1, 3])
         old = net.read("last", net.const([[9.0, 8.0, 7.0]]), v=v)
         net.assign("last", a, v=v)
         net.result(net.op("Subtract", a, old, auto_broadcast="numpy"), "y")
         yield Case(FAMILY, net.name, net, {"x": x}, {"y": x - last},
-                   "The difference to the record before: Assign is fed straight by a Parameter.", EXACT, why)
+                   "The difference to the record before: Assign is fed straight by a Parameter.",
+                   EXACT, why)
     net = Net("v3_difference")
     a, old = net.param("x", "f32", [1, 3]), net.read("last", net.const([[9.0, 8.0, 7.0]]), v=3)
     y = net.op("Subtract", a, old, auto_broadcast="numpy")
     net.assign("last", net.op("Add", y, old, auto_broadcast="numpy"), v=3)
     net.result(y, "y")
-    yield Case(FAMILY, net.name, net, {"x": x}, {"y": x - last}, "The same with the ReadValue above its Assign.", EXACT)
+    yield Case(FAMILY, net.name, net, {"x": x}, {"y": x - last},
+               "The same with the ReadValue above its Assign.", EXACT)
     net = Net("assign_from_const")
     old = net.read("mode", net.const([[1.0, 1.0, 1.0]]))
     net.assign("mode", net.const([[-1.0, 0.5, 2.0]]))
     net.result(net.op("Multiply", net.param("x", "f32", [1, 3]), old, auto_broadcast="numpy"), "y")
     factor = np.array([[[1, 1, 1]]] + [[[-1, 0.5, 2]]] * 4, np.float32)
     yield Case(FAMILY, "assign_from_const", net, {"x": x}, {"y": x * factor},
-               "Assign is fed straight by a Const: the first iteration differs from all others.", EXACT,
-               departures.FROM_CONST)
+               "Assign is fed straight by a Const: the first iteration differs from all others.",
+               EXACT, departures.FROM_CONST)
 
 
 def type_cases():
@@ -232,8 +251,9 @@ def type_cases():
     for dtype, data in (("i8", x), ("u8", x.view(np.uint8))):
         with np.errstate(over="ignore"):
             want = np.cumsum(data, axis=0, dtype=data.dtype)
-        yield Case(FAMILY, f"wraps_{dtype}", adder(f"wraps_{dtype}", 0, dtype=dtype, shape=(2,)), {"x": data},
-                   {"y": want}, f"A sum in {dtype} wraps around.", EXACT, departures.SATURATES)
+        yield Case(FAMILY, f"wraps_{dtype}", adder(f"wraps_{dtype}", 0, dtype=dtype,
+                                                   shape=(2,)), {"x": data}, {"y": want},
+                   f"A sum in {dtype} wraps around.", EXACT, departures.SATURATES)
     net = Net("type_boolean")
     x = net.param("x", "boolean", [4])
     seen = net.read("seen", net.const(np.zeros(4, np.bool_)))
@@ -247,7 +267,8 @@ def type_cases():
 
 
 def spec_cases():
-    """The layers of the ReadValue pages with their Assign: id, rank and channels as there, 6x5 for 224x224."""
+    """The layers of the ReadValue pages with their Assign: id, rank and channels as there, 6x5 for
+    224x224."""
     x = np.round(uniform(rng(FAMILY, "spec"), (3, 1, 3, 6, 5)) * 64) / 64
     init = (np.arange(90, dtype=np.float32).reshape(1, 3, 6, 5) - 45) / 32
     for v in (3, 6):
@@ -256,10 +277,13 @@ def spec_cases():
         total = net.op("Add", state, net.param("x", "f32", [1, 3, 6, 5]), auto_broadcast="numpy")
         net.assign("lstm_state_1", total, v=v)
         net.result(total, "y")
-        yield Case(FAMILY, net.name, net, {"x": x}, {"y": sums(x) + init},
-                   f"The example of the ReadValue-{v} page with its Assign, smaller in height and width.", EXACT)
+        yield Case(
+            FAMILY, net.name, net, {"x": x}, {"y": sums(x) + init},
+            f"The example of the ReadValue-{v} page with its Assign, smaller in height and width.",
+            EXACT)
 
 
 def cases():
-    for make in (reset_cases, init_cases, several_cases, fed_directly_cases, type_cases, spec_cases):
+    for make in (reset_cases, init_cases, several_cases, fed_directly_cases, type_cases,
+                 spec_cases):
         yield from make()

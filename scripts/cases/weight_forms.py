@@ -1,5 +1,5 @@
-# How weights are stored: plain, f16, bf16, and integers with scale and zero point. Scales are powers of two, so
-# that nothing is rounded on the way whatever precision it is computed in.
+# How weights are stored: plain, f16, bf16, and integers with scale and zero point. Scales are
+# powers of two, so that nothing is rounded on the way whatever precision it is computed in.
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
@@ -9,9 +9,12 @@ FORMS = ("f16", "bf16", "i8", "u8_zero_point", "i4", "u4_zero_point", "i4_groups
 
 
 def steps(array, form):
-    """(integers, scale, zero points) whose (integer - zero point) * scale stands for array; scale per row."""
-    low, high = {"i8": (-127, 127), "u8_zero_point": (0, 255), "i4": (-8, 7), "i4_groups": (-8, 7),
-                 "u4_zero_point": (0, 15)}[form]
+    """(integers, scale, zero points) whose (integer - zero point) * scale stands for array; scale
+    per row."""
+    low, high = {
+        "i8": (-127, 127), "u8_zero_point": (0, 255), "i4": (-8, 7), "i4_groups": (-8, 7),
+        "u4_zero_point": (0, 15)
+    }[form]
     half = (high - low) / 2
     peak = np.maximum(np.abs(array).max(axis=-1, keepdims=True), 1e-3)
     scale = np.exp2(np.ceil(np.log2(peak / half)))
@@ -47,7 +50,8 @@ def port_of(net, array, form):
         scale = np.repeat(scale[..., None], whole.shape[-2], axis=-2)
     wide = net.op("Convert", net.const(whole, integers, list(whole.shape)), destination_type="f16")
     if form.endswith("zero_point"):
-        offset = net.op("Convert", net.const(zero, integers, list(zero.shape)), destination_type="f16")
+        offset = net.op("Convert", net.const(zero, integers, list(zero.shape)),
+                        destination_type="f16")
         wide = net.op("Subtract", wide, offset, auto_broadcast="numpy")
     wide = net.op("Multiply", wide, net.const(scale.astype(np.float16)), auto_broadcast="numpy")
     if form == "i4_groups":
