@@ -1,0 +1,151 @@
+/* kernels/team: every part exactly once, whatever the number of threads, asleep or awake.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kernels/team.h"
+
+enum { MAX_PARTS = 100, N_JOBS = 300 };
+
+static struct team *new_team(unsigned n_threads)
+{
+    struct irrun_error err;
+    error_clear(&err);
+    struct team *team = team_new(n_threads, &err);
+    assert_non_null(team);
+    assert_int_equal(team_n_threads(team), n_threads);
+    return team;
+}
+
+static void doze(long microseconds)
+{
+    nanosleep(&(struct timespec){.tv_nsec = microseconds * 1000}, NULL);
+}
+
+/* Not atomic: two threads that did one part, or a caller that does not wait, are a race. */
+struct counts {
+    unsigned n[MAX_PARTS];
+    size_t n_parts;
+};
+
+static void count_part(void *context, size_t part, size_t n_parts)
+{
+    struct counts *counts = context;
+    counts->n[part] += n_parts == counts->n_parts;
+}
+
+static void check_jobs(struct team *team)
+{
+    for (size_t job = 0; job < N_JOBS; job++) {
+        struct counts counts = {.n_parts = job % (MAX_PARTS + 1)};
+        team_run(team, count_part, &counts, counts.n_parts);
+        for (size_t i = 0; i < MAX_PARTS; i++)
+            assert_int_equal(counts.n[i], i < counts.n_parts);
+    }
+}
+
+static void does_every_part_once(void **state)
+{
+    (void)state;
+    check_jobs(NULL);
+    for (unsigned n = 1; n <= 5; n++) {
+        struct team *team = new_team(n);
+        check_jobs(team);
+        team_free(team);
+    }
+}
+
+static void wakes_threads_that_sleep(void **state)
+{
+    (void)state;
+    struct team *team = new_team(3);
+    for (int i = 0; i < 30; i++) {
+        struct counts counts = {.n_parts = 3};
+        doze(i % 3 * 100);
+        team_run(team, count_part, &counts, 3);
+        for (size_t part = 0; part < 3; part++)
+            assert_int_equal(counts.n[part], 1);
+    }
+    team_free(team);
+}
+
+static void ends_awake_or_asleep(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        struct team *team = new_team(1 + (unsigned)i % 4);
+        doze(i % 5 * 10);
+        team_free(team);
+    }
+    team_free(NULL);
+}
+
+/* Part 0 ends only once part 1 has been done: by a thread other than the caller, who does part 0. */
+static void wait_for_other(void *context, size_t part, size_t n_parts)
+{
+    atomic_bool *is_done = context;
+    (void)n_parts;
+    if (part == 1)
+        atomic_store(is_done, true);
+    while (!atomic_load(is_done))
+        doze(10);
+}
+
+static void works_at_the_same_time(void **state)
+{
+    (void)state;
+    struct team *team = new_team(2);
+    for (int i = 0; i < 20; i++) {
+        atomic_bool is_done = false;
+        doze(i % 2 * 100);
+        team_run(team, wait_for_other, &is_done, 2);
+    }
+    team_free(team);
+}
+
+enum { N_MEETINGS = 200 };
+
+struct relay {
+    struct team *team;
+    unsigned values[4]; /* per part, read by its neighbour after each meeting */
+    atomic_uint n_wrong;
+};
+
+static void pass_on(void *context, size_t part, size_t n_parts)
+{
+    struct relay *relay = context;
+    for (unsigned i = 1; i <= N_MEETINGS; i++) {
+        relay->values[part] = i;
+        team_meet(relay->team, part);
+        relay->n_wrong += relay->values[(part + 1) % n_parts] != i;
+        team_meet(relay->team, part);
+    }
+}
+
+static void parts_meet(void **state)
+{
+    (void)state;
+    for (unsigned n = 1; n <= 4; n++) {
+        struct relay relay = {.team = new_team(n)};
+        for (size_t n_parts = 1; n_parts <= n; n_parts++)
+            for (int i = 0; i < 5; i++)
+                team_run(relay.team, pass_on, &relay, n_parts);
+        /* A single part meets nobody, also after a job of several. */
+        team_run(relay.team, pass_on, &relay, 1);
+        assert_int_equal(relay.n_wrong, 0);
+        team_free(relay.team);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(does_every_part_once), cmocka_unit_test(wakes_threads_that_sleep),
+        cmocka_unit_test(ends_awake_or_asleep), cmocka_unit_test(works_at_the_same_time),
+        cmocka_unit_test(parts_meet),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
