@@ -17,6 +17,7 @@ import openvino as ov
 import openvino.op as op
 import openvino.op.util as util
 from openvino import opset13 as ops
+from openvino._offline_transformations import apply_make_stateful_transformation
 
 GRID = [(1, 1, 128, 128), (1, 1, 512, 512), (1, 100, 64, 128), (1, 100, 256, 256), (1, 100, 512, 512), (1, 100, 1024, 1024),
         (2, 100, 256, 256), (4, 100, 512, 512), (8, 20, 512, 512), (8, 100, 256, 256), (16, 50, 512, 512), (32, 50, 512, 512)]
@@ -45,9 +46,13 @@ def recurrent(folder, kind, batch, steps, inputs, hidden, direction="forward", h
     shape = [batch, n_directions, hidden]
     scale = 1 / np.sqrt(hidden + inputs)
     x = ops.parameter([batch, steps, inputs], np.float32, name="x")
-    zeros = [ops.constant(np.zeros(shape, np.float32)) for _ in range(N_STATES[kind])]
-    variables = [variable(f"state{i}", shape) for i in range(len(zeros))] if has_state else []
-    start = [op.read_value(zero, var) for zero, var in zip(zeros, variables)] if has_state else zeros
+    names = [f"state{i}" for i in range(N_STATES[kind])]
+    if has_state:
+        start = [ops.parameter(shape, np.float32, name=name) for name in names]
+        for name, parameter in zip(names, start):
+            parameter.output(0).set_names({name})
+    else:
+        start = [ops.constant(np.zeros(shape, np.float32)) for _ in names]
     lengths = ops.constant(np.full(batch, steps, np.int32))
     rows = N_GATES[kind] * hidden
     w, r = weights(n_directions, rows, inputs, scale=scale), weights(n_directions, rows, hidden, scale=scale)
@@ -56,9 +61,12 @@ def recurrent(folder, kind, batch, steps, inputs, hidden, direction="forward", h
         node = ops.lstm_sequence(x, *start, lengths, w, r, b, hidden, direction)
     else:
         node = ops.gru_sequence(x, *start, lengths, w, r, b, hidden, direction, linear_before_reset=True)
-    results = [ops.result(node.output(i)) for i in range(1 + len(zeros))]
-    assigns = [op.assign(node.output(1 + i), var) for i, var in enumerate(variables)]
-    model = ov.Model(results, assigns, [x], kind) if assigns else ov.Model(results, [x], kind)
+    results = [ops.result(node.output(i)) for i in range(1 + len(names))]
+    model = ov.Model(results, [x] + (start if has_state else []), kind)
+    if has_state:
+        for i, name in enumerate(names):
+            model.output(1 + i).get_tensor().set_names({name + "_next"})
+        apply_make_stateful_transformation(model, {name: name + "_next" for name in names})
     name = f"{kind}_b{batch}_t{steps}_i{inputs}_h{hidden}" + "_bi" * (n_directions == 2) + "_state" * has_state
     save(folder, model, name)
     save(folder, model, name + "_f16", is_f16=True)
