@@ -87,10 +87,11 @@ def extra_folders(found, families):
 def write_departures(found):
     for case in found:
         case.reference_agrees = bool(case.openvino) and confirm.reference_agrees(case)
+    text = departures.sections_text(found, confirm.ov.__version__.split("-")[0])
     path = os.path.join(ROOT, "..", "..", "docs", "openvino-departures.md")
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8") as f:
-        f.write(departures.sections_text(found, confirm.ov.__version__.split("-")[0]))
+        f.write(text)
 
 
 def main():

@@ -158,13 +158,13 @@ def sections_text(cases, version):
     for case in cases:
         if case.openvino:
             by_departure.setdefault(case.openvino, []).append(case)
-    known = [sentence for entries in SECTIONS.values() for sentence, _ in entries]
-    missing = set(by_departure) ^ set(known)
-    if missing:
-        raise SystemExit(f"departures.py and the cases disagree about: {sorted(missing)}")
+    known = {sentence for entries in SECTIONS.values() for sentence, _ in entries}
+    if known - set(by_departure):
+        raise SystemExit(f"no case shows: {sorted(known - set(by_departure))}")
+    others = [(sentence, "") for sentence in sorted(set(by_departure) - known)]
     lines = []
-    for section, entries in SECTIONS.items():
-        lines.append(f"## {section}\n")
+    for section, entries in [*SECTIONS.items(), ("Other ops", others)]:
+        lines += [f"## {section}\n"] if entries else []
         for sentence, specified in entries:
             found = by_departure[sentence]
             first = next((c for c in found if c.stand_in), found[0])
@@ -175,7 +175,7 @@ def sections_text(cases, version):
                 how.append("its reference code")
             folders = ", ".join(f"`{c.folder}`" for c in found[:6] if c is not first)
             more = f" and {len(found) - 6} more" if len(found) > 6 else ""
-            lines.append(f"**{sentence[0].upper() + sentence[1:]}** {specified}" +
+            lines.append(f"**{sentence[0].upper() + sentence[1:]}** {specified}".rstrip() +
                          (f" Confirmed by {' and '.join(how)}." if how else "") + "\n")
             lines.append(COMMANDS.format(folder=first.folder))
             if folders:
