@@ -23,6 +23,11 @@ enum binary_operation {
     BINARY_FLOOR_MOD, /* the sign of b */
     BINARY_MOD,       /* the sign of a */
     BINARY_PRELU,     /* a < 0 ? a * b : a */
+    BINARY_BIT_AND,   /* of integers bit by bit, of booleans as logic */
+    BINARY_BIT_OR,
+    BINARY_BIT_XOR,
+    BINARY_SHIFT_LEFT,  /* of integers; all bits leave for a b outside 0 ... width - 1 */
+    BINARY_SHIFT_RIGHT, /* of signed ones: copies the sign */
     /* From here on out is boolean, one byte of 0 or 1. */
     BINARY_EQUAL,
     BINARY_NOT_EQUAL,

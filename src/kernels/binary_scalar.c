@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "kernels/binary.h"
+#include "kernels/binary_bitwise.h"
 #include "kernels/binary_compare.h"
 
 /* x and y are the elements, in their own type T; W is a type that computes without undefined overflow. */
@@ -89,11 +90,11 @@ UNSIGNED_LOOPS(uint64_t, u64)
     LOOP(prelu_##suffix, T, x < 0 ? (T)((uint64_t)x * (uint64_t)y) : x)                            \
     static T quotient_##suffix(T x, T y)                                                           \
     {                                                                                              \
-        return y == -1 ? (T)(U)(0 - (uint64_t)x) : (T)(x / y);                                     \
+        return (T)(y == -1 ? (T)(U)(0 - (uint64_t)x) : x / y);                                     \
     }                                                                                              \
     static T rest_##suffix(T x, T y)                                                               \
     {                                                                                              \
-        return y == -1 ? 0 : (T)(x % y);                                                           \
+        return (T)(y == -1 ? 0 : x % y);                                                           \
     }                                                                                              \
     static bool rounds_down_##suffix(T x, T y)                                                     \
     {                                                                                              \
@@ -156,6 +157,9 @@ static binary_fn *const arithmetic[BINARY_PRELU + 1][IRRUN_N_DTYPES] = {
 
 binary_fn *binary_scalar(enum binary_operation operation, enum irrun_dtype dtype)
 {
-    return operation <= BINARY_PRELU ? arithmetic[operation][dtype]
-                                     : binary_compare_scalar(operation, dtype);
+    if (operation >= BINARY_EQUAL)
+        return binary_compare_scalar(operation, dtype);
+    if (operation >= BINARY_BIT_AND)
+        return binary_bitwise_scalar(operation, dtype);
+    return arithmetic[operation][dtype];
 }

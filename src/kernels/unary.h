@@ -21,7 +21,7 @@ enum unary_operation {
     UNARY_CEILING,
     UNARY_ROUND_HALF_TO_EVEN,
     UNARY_ROUND_HALF_AWAY_FROM_ZERO,
-    UNARY_NOT, /* of booleans */
+    UNARY_NOT, /* of booleans; of integers bit by bit */
     /* The loops from here on are of f32 and f64 only. */
     UNARY_ACOS,
     UNARY_ACOSH,

@@ -106,6 +106,10 @@ UNSIGNED_LOOPS(uint16_t, u16, UINT16_MAX)
 UNSIGNED_LOOPS(uint32_t, u32, UINT32_MAX)
 UNSIGNED_LOOPS(uint64_t, u64, UINT64_MAX)
 LOOP(not_boolean, uint8_t, !x)
+LOOP(not_u8, uint8_t, ~x)
+LOOP(not_u16, uint16_t, ~x)
+LOOP(not_u32, uint32_t, ~x)
+LOOP(not_u64, uint64_t, ~x)
 
 /* ---- the table -------------------------------------------------------------------------------- */
 
@@ -128,7 +132,15 @@ static unary_fn *const loops[UNARY_N_OPERATIONS][IRRUN_N_DTYPES] = {
     [UNARY_CEILING] = ROW(ceiling, same_u, same),
     [UNARY_ROUND_HALF_TO_EVEN] = ROW(round_even, same_u, same),
     [UNARY_ROUND_HALF_AWAY_FROM_ZERO] = ROW(round_away, same_u, same),
-    [UNARY_NOT] = {[IRRUN_BOOLEAN] = not_boolean},
+    [UNARY_NOT] = {[IRRUN_BOOLEAN] = not_boolean,
+                   [IRRUN_I8] = not_u8,
+                   [IRRUN_I16] = not_u16,
+                   [IRRUN_I32] = not_u32,
+                   [IRRUN_I64] = not_u64,
+                   [IRRUN_U8] = not_u8,
+                   [IRRUN_U16] = not_u16,
+                   [IRRUN_U32] = not_u32,
+                   [IRRUN_U64] = not_u64},
     [UNARY_ACOS] = {FLOATS(acos)},
     [UNARY_ACOSH] = {FLOATS(acosh)},
     [UNARY_ASIN] = {FLOATS(asin)},
