@@ -1,0 +1,182 @@
+/* Checks tensors of indices and works out what they point to. Moves nothing.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/indexing.h"
+#include "base/checked.h"
+#include "ops/movement.h"
+
+struct axis_view axis_view_of(const struct irrun_shape *shape, uint32_t axis)
+{
+    return (struct axis_view){shape_product(shape, 0, axis), shape->dims[axis],
+                              shape_product(shape, axis + 1, shape->rank)};
+}
+
+bool infer_index_type(struct infer *infer, const char *attribute, enum irrun_dtype dtype)
+{
+    if (dtype == IRRUN_I32 || dtype == IRRUN_I64)
+        return true;
+    return infer_fail(infer, "%s is %s, expected i32 or i64", attribute, irrun_dtype_name(dtype));
+}
+
+bool scratch_array(struct prepare *prepare, int64_t n, size_t item_bytes)
+{
+    size_t size_bytes;
+    if (!checked_mul((size_t)n, item_bytes, &size_bytes) || size_bytes > PTRDIFF_MAX)
+        return fail_memory(prepare->err, SIZE_MAX);
+    prepare->scratch_bytes = size_bytes;
+    return true;
+}
+
+/* ---- single indices ----------------------------------------------------------------------- */
+
+/* "[2,3]" for element k of a tensor. */
+static char *format_coordinates(const struct irrun_shape *shape, size_t k,
+                                char out[SHAPE_TEXT_BYTES])
+{
+    struct irrun_shape coordinates = {.rank = shape->rank};
+    for (uint32_t i = shape->rank; i-- > 0;) {
+        coordinates.dims[i] = (int64_t)(k % (size_t)shape->dims[i]);
+        k /= (size_t)shape->dims[i];
+    }
+    return shape_format(&coordinates, out);
+}
+
+bool index_fail(const struct step *step, uint32_t input, size_t k, uint32_t axis, int64_t low,
+                int64_t dim, struct irrun_error *err)
+{
+    const struct irrun_tensor *indices = step->in[input];
+    const struct op_input_def *names = step->op->def->inputs;
+    char at[SHAPE_TEXT_BYTES];
+    return step_fail(step, err, IRRUN_DATA,
+                     "%s%s is %lld, outside %lld ... %lld along axis %u of %s", names[input].name,
+                     format_coordinates(&indices->shape, k, at),
+                     (long long)element_as_i64(indices->dtype, indices->data, k), (long long)low,
+                     (long long)(dim - 1), axis, names[0].name);
+}
+
+bool index_at(const struct step *step, uint32_t input, size_t k, uint32_t axis, int64_t dim,
+              int64_t *index, struct irrun_error *err)
+{
+    const struct irrun_tensor *indices = step->in[input];
+    int64_t given = element_as_i64(indices->dtype, indices->data, k);
+    *index = given + (given < 0 ? dim : 0);
+    if (*index >= 0 && *index < dim)
+        return true;
+    return index_fail(step, input, k, axis, -dim, dim, err);
+}
+
+/* ---- one index an element ----------------------------------------------------------------- */
+
+bool element_indices_plan(struct infer *infer, uint32_t input, int64_t axis,
+                          struct element_indices *plan)
+{
+    const struct irrun_shape *data = &infer->in[0]->shape, *indices = &infer->in[input]->shape;
+    *plan = (struct element_indices){.input = input, .shape = *indices};
+    if (!infer_axis(infer, axis, data->rank, &plan->axis))
+        return false;
+    bool is_inside = indices->rank == data->rank;
+    for (uint32_t i = 0; is_inside && i < data->rank; i++)
+        is_inside = i == plan->axis || indices->dims[i] <= data->dims[i];
+    if (!is_inside) {
+        infer_fail_input(infer, input, "%u dimensions, none but axis %u larger than the data's",
+                         data->rank, plan->axis);
+        return infer_hint_input(infer, 0);
+    }
+    move_strides(data, plan->strides);
+    plan->axis_dim = data->dims[plan->axis];
+    plan->axis_stride = plan->strides[plan->axis];
+    plan->strides[plan->axis] = 0;
+    return true;
+}
+
+bool element_indices_resolve(const struct step *step, const struct element_indices *plan,
+                             int64_t *offsets, struct irrun_error *err)
+{
+    const struct irrun_shape *shape = &plan->shape;
+    int64_t element_bytes = (int64_t)dtype_size(step->in[0]->dtype);
+    int64_t at[IRRUN_MAX_RANK] = {0}, base = 0;
+    size_t n = (size_t)shape_n_elements(shape);
+    for (size_t k = 0; k < n; k++) {
+        int64_t index;
+        if (!index_at(step, plan->input, k, plan->axis, plan->axis_dim, &index, err))
+            return false;
+        offsets[k] = (base + index * plan->axis_stride) * element_bytes;
+        for (uint32_t i = shape->rank; i-- > 0;) {
+            base += plan->strides[i];
+            if (++at[i] < shape->dims[i])
+                break;
+            base -= at[i] * plan->strides[i];
+            at[i] = 0;
+        }
+    }
+    return true;
+}
+
+/* ---- tuples ------------------------------------------------------------------------------- */
+
+static bool check_batch_dims(struct infer *infer, uint32_t input, int64_t n_batch_dims)
+{
+    const struct irrun_shape *data = &infer->in[0]->shape, *indices = &infer->in[input]->shape;
+    if (n_batch_dims < 0 || n_batch_dims >= indices->rank || n_batch_dims >= data->rank)
+        return infer_fail(infer,
+                          "batch_dims is %lld, but the data have %u dimensions and the indices %u",
+                          (long long)n_batch_dims, data->rank, indices->rank);
+    for (uint32_t i = 0; i < n_batch_dims; i++) {
+        if (indices->dims[i] != data->dims[i]) {
+            infer_fail_input(infer, input, "dimension %u as in the data (batch_dims is %lld)", i,
+                             (long long)n_batch_dims);
+            return infer_hint_input(infer, 0);
+        }
+    }
+    return true;
+}
+
+bool tuple_indices_plan(struct infer *infer, uint32_t input, int64_t n_batch_dims,
+                        struct tuple_indices *plan)
+{
+    const struct irrun_shape *data = &infer->in[0]->shape, *indices = &infer->in[input]->shape;
+    if (data->rank == 0)
+        return infer_fail_input(infer, 0, "at least one dimension");
+    if (indices->rank == 0)
+        return infer_fail_input(infer, input, "at least one dimension");
+    if (!check_batch_dims(infer, input, n_batch_dims))
+        return false;
+    uint32_t n_batch = (uint32_t)n_batch_dims, last = indices->rank - 1;
+    int64_t length = indices->dims[last];
+    if (length > data->rank - n_batch) {
+        infer_fail_input(infer, input, "at most %u as its last dimension", data->rank - n_batch);
+        return infer_hint_input(infer, 0);
+    }
+    *plan =
+        (struct tuple_indices){.input = input, .n_batch_dims = n_batch, .n_axes = (uint32_t)length};
+    plan->n_batches = shape_product(data, 0, n_batch);
+    plan->n_tuples = shape_product(indices, n_batch, last);
+    plan->n_slice = shape_product(data, n_batch + plan->n_axes, data->rank);
+    plan->batch_stride = shape_product(data, n_batch, data->rank);
+    int64_t strides[IRRUN_MAX_RANK];
+    move_strides(data, strides);
+    for (uint32_t i = 0; i < plan->n_axes; i++) {
+        plan->dims[i] = data->dims[n_batch + i];
+        plan->strides[i] = strides[n_batch + i];
+    }
+    return true;
+}
+
+bool tuple_indices_resolve(const struct step *step, const struct tuple_indices *plan,
+                           int64_t *offsets, struct irrun_error *err)
+{
+    int64_t element_bytes = (int64_t)dtype_size(step->in[0]->dtype);
+    size_t k = 0;
+    for (int64_t batch = 0; batch < plan->n_batches; batch++) {
+        for (int64_t i = 0; i < plan->n_tuples; i++) {
+            int64_t offset = batch * plan->batch_stride, index;
+            for (uint32_t j = 0; j < plan->n_axes; j++, k++) {
+                if (!index_at(step, plan->input, k, plan->n_batch_dims + j, plan->dims[j], &index,
+                              err))
+                    return false;
+                offset += index * plan->strides[j];
+            }
+            *offsets++ = offset * element_bytes;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,86 @@
+/* GatherND-5 and -8: slices of the data that tuples of coordinates point to. Version 5 folds the batch
+ * dimensions of its output into one.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/indexed_copy.h"
+#include "ops/indexing.h"
+
+enum { DATA, INDICES };
+
+struct gather_nd_attrs {
+    int64_t batch_dims;
+};
+
+struct gather_nd_family {
+    bool folds_batch_dims;
+};
+
+static const struct attr_def attr_table[] = {
+    ATTR(struct gather_nd_attrs, batch_dims, "0"),
+    ATTR_END,
+};
+
+static const struct op_input_def inputs[] = {
+    {"data", .types = TYPES_ANY},
+    {"indices", .types = TYPES_INTEGER},
+    {.name = NULL},
+};
+
+static bool infer(struct infer *infer)
+{
+    const struct irrun_shape *data = &infer->in[DATA]->shape, *indices = &infer->in[INDICES]->shape;
+    const struct gather_nd_family *family = infer->op->def->family;
+    struct tuple_indices *plan = infer->state;
+    if (!tuple_indices_plan(infer, INDICES,
+                            ((const struct gather_nd_attrs *)infer->attrs)->batch_dims, plan))
+        return false;
+    uint32_t n_inner = data->rank - plan->n_batch_dims - plan->n_axes;
+    if (indices->rank - 1 + n_inner > IRRUN_MAX_RANK)
+        return infer_fail(infer, "the output would have more than %d dimensions", IRRUN_MAX_RANK);
+    struct irrun_shape out = {0};
+    uint32_t n_folded = family->folds_batch_dims ? plan->n_batch_dims : 0;
+    if (n_folded > 1)
+        out.dims[out.rank++] = plan->n_batches;
+    for (uint32_t i = n_folded > 1 ? n_folded : 0; i + 1 < indices->rank; i++)
+        out.dims[out.rank++] = indices->dims[i];
+    for (uint32_t i = data->rank - n_inner; i < data->rank; i++)
+        out.dims[out.rank++] = data->dims[i];
+    return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    const struct tuple_indices *plan = prepare->state;
+    if (shape_n_elements(&prepare->out[0]->shape) == 0)
+        return true;
+    return scratch_array(prepare, plan->n_batches * plan->n_tuples, sizeof(int64_t));
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    const struct tuple_indices *plan = step->state;
+    if (shape_n_elements(&step->out[0]->shape) == 0)
+        return true;
+    if (!tuple_indices_resolve(step, plan, step->scratch, err))
+        return false;
+    indexed_gather(step->in[DATA]->data, step->scratch, (size_t)(plan->n_batches * plan->n_tuples),
+                   (size_t)plan->n_slice * dtype_size(step->in[DATA]->dtype), step->out[0]->data);
+    return true;
+}
+
+#define GATHER_ND_OP(object, opset_, folds_batch_dims_, ...)                                       \
+    const struct op_def object = {.type = "GatherND",                                              \
+                                  .opset = opset_,                                                 \
+                                  .flags = OP_MOVES,                                               \
+                                  .inputs = inputs,                                                \
+                                  .n_outputs = 1,                                                  \
+                                  .attrs = attr_table,                                             \
+                                  .attrs_size = sizeof(struct gather_nd_attrs),                    \
+                                  .state_size = sizeof(struct tuple_indices),                      \
+                                  .family = &(const struct gather_nd_family){folds_batch_dims_},   \
+                                  .infer = infer,                                                  \
+                                  .prepare = prepare,                                              \
+                                  .run = run,                                                      \
+                                  __VA_ARGS__}
+
+GATHER_ND_OP(op_gather_nd_v5, 5, true, .opset_last = 7);
+GATHER_ND_OP(op_gather_nd_v8, 8, false, );

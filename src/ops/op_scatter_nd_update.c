@@ -1,0 +1,99 @@
+/* ScatterNDUpdate-3 and -15: the data in which slices that tuples of coordinates point to are replaced by, or
+ * combined with, the updates.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/scatter.h"
+
+enum { DATA, INDICES, UPDATES };
+
+struct scatter_nd_attrs {
+    int reduction; /* index into reductions */
+};
+
+static const enum scatter_reduction reductions[] = {SCATTER_NONE, SCATTER_SUM, SCATTER_SUB,
+                                                    SCATTER_PROD, SCATTER_MIN, SCATTER_MAX};
+
+static const struct attr_def attr_table[] = {
+    ATTR_CHOICE(struct scatter_nd_attrs, reduction, "none", "none|sum|sub|prod|min|max"),
+    ATTR_END,
+};
+
+static const struct op_input_def any_inputs[] = {
+    {"data", .types = TYPES_ANY, .same = 1},
+    {"indices", .types = TYPES_INTEGER},
+    {"updates", .types = TYPES_ANY, .same = 1},
+    {.name = NULL},
+};
+static const struct op_input_def number_inputs[] = {
+    {"data", .types = TYPES_NUMBER | TYPES_BOOLEAN, .same = 1},
+    {"indices", .types = TYPES_INTEGER},
+    {"updates", .types = TYPES_NUMBER | TYPES_BOOLEAN, .same = 1},
+    {.name = NULL},
+};
+
+static bool infer(struct infer *infer)
+{
+    const struct irrun_shape *data = &infer->in[DATA]->shape, *indices = &infer->in[INDICES]->shape;
+    struct tuple_indices *plan = infer->state;
+    char text[SHAPE_TEXT_BYTES];
+    if (!tuple_indices_plan(infer, INDICES, 0, plan))
+        return false;
+    if (indices->rank - 1 + data->rank - plan->n_axes > IRRUN_MAX_RANK)
+        return infer_fail(infer, "the updates would have more than %d dimensions", IRRUN_MAX_RANK);
+    struct irrun_shape updates = {0};
+    for (uint32_t i = 0; i + 1 < indices->rank; i++)
+        updates.dims[updates.rank++] = indices->dims[i];
+    for (uint32_t i = plan->n_axes; i < data->rank; i++)
+        updates.dims[updates.rank++] = data->dims[i];
+    const struct irrun_shape *given = &infer->in[UPDATES]->shape;
+    bool is_one_for_scalar = updates.rank == 0 && shape_n_elements(given) == 1;
+    if (!shape_equals(given, &updates) && !is_one_for_scalar) {
+        infer_fail_input(infer, UPDATES,
+                         "%s: the indices without their last dimension, then what "
+                         "they leave of the data",
+                         shape_format(&updates, text));
+        infer_hint_input(infer, DATA);
+        return infer_hint_input(infer, INDICES);
+    }
+    return infer_output(infer, 0, infer->in[DATA]->dtype, data);
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    const struct tuple_indices *plan = prepare->state;
+    if (shape_n_elements(&prepare->in[UPDATES]->shape) == 0)
+        return true;
+    return scratch_array(prepare, plan->n_tuples, sizeof(int64_t));
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    const struct tuple_indices *plan = step->state;
+    enum irrun_dtype dtype = step->in[DATA]->dtype;
+    enum scatter_reduction reduction = SCATTER_NONE;
+    if (step->op->def->attrs_size > 0)
+        reduction = reductions[((const struct scatter_nd_attrs *)step->op->attrs)->reduction];
+    scatter_begin(step);
+    if (shape_n_elements(&step->in[UPDATES]->shape) == 0)
+        return true;
+    if (!tuple_indices_resolve(step, plan, step->scratch, err))
+        return false;
+    scatter_apply(scatter_function(reduction, dtype), step->in[UPDATES]->data,
+                  (size_t)plan->n_tuples, (size_t)plan->n_slice, dtype_size(dtype),
+                  step->out[0]->data, step->scratch);
+    return true;
+}
+
+#define SCATTER_ND_OP(object, opset_, inputs_, ...)                                                \
+    const struct op_def object = {.type = "ScatterNDUpdate",                                       \
+                                  .opset = opset_,                                                 \
+                                  .inputs = inputs_,                                               \
+                                  .n_outputs = 1,                                                  \
+                                  .state_size = sizeof(struct tuple_indices),                      \
+                                  .infer = infer,                                                  \
+                                  .prepare = prepare,                                              \
+                                  .run = run,                                                      \
+                                  __VA_ARGS__}
+
+SCATTER_ND_OP(op_scatter_nd_update_v3, 3, any_inputs, .opset_last = 14, .flags = OP_MOVES);
+SCATTER_ND_OP(op_scatter_nd_update_v15, 15, number_inputs, .attrs = attr_table,
+              .attrs_size = sizeof(struct scatter_nd_attrs));

@@ -1,0 +1,91 @@
+/* ScatterUpdate-3: the data with the slices along an axis that the indices name replaced. The
+ * specification refuses negative indices.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/scatter.h"
+
+enum { DATA, INDICES, UPDATES, AXIS };
+
+struct scatter_update_state {
+    struct axis_view view;
+    uint32_t axis;
+    int64_t n_indices;
+};
+
+static const struct op_input_def inputs[] = {
+    {"data", .types = TYPES_ANY, .same = 1},
+    {"indices", .types = TYPES_INTEGER},
+    {"updates", .types = TYPES_ANY, .same = 1},
+    {"axis", .types = TYPES_INTEGER},
+    {.name = NULL},
+};
+
+static bool infer(struct infer *infer)
+{
+    struct scatter_update_state *state = infer->state;
+    const struct irrun_shape *data = &infer->in[DATA]->shape, *indices = &infer->in[INDICES]->shape;
+    int64_t axis = 0;
+    char text[SHAPE_TEXT_BYTES];
+    if (!infer_int(infer, AXIS, &axis) || !infer_axis(infer, axis, data->rank, &state->axis))
+        return false;
+    if (data->rank - 1 + indices->rank > IRRUN_MAX_RANK)
+        return infer_fail(infer, "the updates would have more than %d dimensions", IRRUN_MAX_RANK);
+    struct irrun_shape updates = {0};
+    for (uint32_t i = 0; i < state->axis; i++)
+        updates.dims[updates.rank++] = data->dims[i];
+    for (uint32_t i = 0; i < indices->rank; i++)
+        updates.dims[updates.rank++] = indices->dims[i];
+    for (uint32_t i = state->axis + 1; i < data->rank; i++)
+        updates.dims[updates.rank++] = data->dims[i];
+    if (!shape_equals(&infer->in[UPDATES]->shape, &updates)) {
+        infer_fail_input(infer, UPDATES, "%s: the data with axis %u replaced by the indices",
+                         shape_format(&updates, text), state->axis);
+        infer_hint_input(infer, DATA);
+        return infer_hint_input(infer, INDICES);
+    }
+    state->view = axis_view_of(data, state->axis);
+    state->n_indices = shape_n_elements(indices);
+    return infer_output(infer, 0, infer->in[DATA]->dtype, data);
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    const struct scatter_update_state *state = prepare->state;
+    return scratch_array(prepare, state->n_indices, sizeof(int64_t));
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    const struct scatter_update_state *state = step->state;
+    const struct irrun_tensor *indices = step->in[INDICES];
+    size_t element_bytes = dtype_size(step->in[DATA]->dtype);
+    size_t slice_bytes = (size_t)state->view.n_inner * element_bytes;
+    size_t n = (size_t)state->n_indices;
+    int64_t *offsets = step->scratch;
+    for (size_t k = 0; k < n; k++) {
+        int64_t index = element_as_i64(indices->dtype, indices->data, k);
+        if (index < 0 || index >= state->view.n)
+            return index_fail(step, INDICES, k, state->axis, 0, state->view.n, err);
+        offsets[k] = index * (int64_t)slice_bytes;
+    }
+    scatter_begin(step);
+    if (shape_n_elements(&step->out[0]->shape) == 0)
+        return true;
+    for (size_t outer = 0; outer < (size_t)state->view.n_outer; outer++)
+        scatter_apply(NULL, (const char *)step->in[UPDATES]->data + outer * n * slice_bytes, n,
+                      (size_t)state->view.n_inner, element_bytes,
+                      (char *)step->out[0]->data + outer * (size_t)state->view.n * slice_bytes,
+                      offsets);
+    return true;
+}
+
+const struct op_def op_scatter_update = {
+    .type = "ScatterUpdate",
+    .opset = 3,
+    .flags = OP_MOVES,
+    .inputs = inputs,
+    .n_outputs = 1,
+    .state_size = sizeof(struct scatter_update_state),
+    .infer = infer,
+    .prepare = prepare,
+    .run = run,
+};

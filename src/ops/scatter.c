@@ -1,0 +1,43 @@
+/* Combines pieces of a tensor with updates. Knows no single op.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "kernels/indexed_copy.h"
+#include "ops/scatter.h"
+
+binary_fn *scatter_function(enum scatter_reduction reduction, enum irrun_dtype dtype)
+{
+    static const enum binary_operation of_numbers[] = {
+        [SCATTER_SUM] = BINARY_ADD,       [SCATTER_SUB] = BINARY_SUBTRACT,
+        [SCATTER_PROD] = BINARY_MULTIPLY, [SCATTER_MIN] = BINARY_MINIMUM,
+        [SCATTER_MAX] = BINARY_MAXIMUM,   [SCATTER_MEAN] = BINARY_ADD,
+    };
+    static const enum binary_operation of_booleans[] = {
+        [SCATTER_SUM] = BINARY_OR,  [SCATTER_SUB] = BINARY_XOR, [SCATTER_PROD] = BINARY_AND,
+        [SCATTER_MIN] = BINARY_AND, [SCATTER_MAX] = BINARY_OR,
+    };
+    if (reduction == SCATTER_NONE || (dtype == IRRUN_BOOLEAN && reduction == SCATTER_MEAN))
+        return NULL;
+    return binary_scalar((dtype == IRRUN_BOOLEAN ? of_booleans : of_numbers)[reduction], dtype);
+}
+
+void scatter_apply(binary_fn *fn, const void *from, size_t n, size_t piece_elements,
+                   size_t element_bytes, void *to, const int64_t *offsets)
+{
+    size_t piece_bytes = piece_elements * element_bytes;
+    if (!fn) {
+        indexed_scatter(from, n, piece_bytes, to, offsets);
+        return;
+    }
+    for (size_t k = 0; k < n; k++) {
+        char *piece = (char *)to + offsets[k];
+        fn(piece, (const char *)from + k * piece_bytes, piece, piece_elements);
+    }
+}
+
+void scatter_begin(const struct step *step)
+{
+    size_t n_bytes = tensor_n_bytes(step->in[0]);
+    if (n_bytes > 0)
+        memcpy(step->out[0]->data, step->in[0]->data, n_bytes);
+}

@@ -1,0 +1,31 @@
+/* What the scatter ops share: a copy of the data in which pieces are combined with updates.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_OPS_SCATTER_H
+#define IRRUN_OPS_SCATTER_H
+
+#include "kernels/binary.h"
+#include "ops/indexing.h"
+
+enum scatter_reduction {
+    SCATTER_NONE,
+    SCATTER_SUM,
+    SCATTER_SUB,
+    SCATTER_PROD,
+    SCATTER_MIN,
+    SCATTER_MAX,
+    SCATTER_MEAN, /* added up here; dividing is the op's business */
+};
+
+/* NULL for SCATTER_NONE, and where there is none for elements of this type (a mean of booleans). Of booleans
+ * the sum is OR, the product and the minimum AND, the maximum OR, the difference XOR. */
+binary_fn *scatter_function(enum scatter_reduction reduction, enum irrun_dtype dtype);
+
+/* to[offsets[k] …] = fn(to[offsets[k] …], from[k * piece …]) for n pieces, one after the other; a NULL fn
+ * overwrites. Offsets are in bytes. */
+void scatter_apply(binary_fn *fn, const void *from, size_t n, size_t piece_elements,
+                   size_t element_bytes, void *to, const int64_t *offsets);
+
+/* Copies input 0 to output 0. */
+void scatter_begin(const struct step *step);
+
+#endif
