@@ -1,0 +1,62 @@
+/* CumSum-3: running sums along an axis.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/cum_sum.h"
+#include "ops/indexing.h"
+
+enum { DATA, AXIS };
+
+struct cum_sum_attrs {
+    bool exclusive, reverse;
+};
+
+static const struct attr_def attr_table[] = {
+    ATTR(struct cum_sum_attrs, exclusive, "false"),
+    ATTR(struct cum_sum_attrs, reverse, "false"),
+    ATTR_END,
+};
+
+static const struct op_input_def inputs[] = {
+    {"data", .types = TYPES_NUMBER},
+    {"axis", .types = TYPES_INTEGER, .is_optional = true},
+    {.name = NULL},
+};
+
+static bool infer(struct infer *infer)
+{
+    struct axis_view *view = infer->state;
+    const struct irrun_shape *shape = &infer->in[DATA]->shape;
+    int64_t given = 0;
+    uint32_t axis = 0;
+    if (infer->n_inputs > AXIS && !infer_int(infer, AXIS, &given))
+        return false;
+    if (!infer_axis(infer, given, shape->rank, &axis))
+        return false;
+    *view = axis_view_of(shape, axis);
+    return infer_output(infer, 0, infer->in[DATA]->dtype, shape);
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct axis_view *view = step->state;
+    const struct cum_sum_attrs *attrs = step->op->attrs;
+    cum_sum_fn *sum = cum_sum_scalar(step->in[DATA]->dtype);
+    size_t piece_bytes = (size_t)(view->n * view->n_inner) * dtype_size(step->in[DATA]->dtype);
+    for (size_t outer = 0; piece_bytes > 0 && outer < (size_t)view->n_outer; outer++)
+        sum((const char *)step->in[DATA]->data + outer * piece_bytes,
+            (char *)step->out[0]->data + outer * piece_bytes, (size_t)view->n,
+            (size_t)view->n_inner, attrs->exclusive, attrs->reverse);
+    return true;
+}
+
+const struct op_def op_cum_sum = {
+    .type = "CumSum",
+    .opset = 3,
+    .inputs = inputs,
+    .n_outputs = 1,
+    .attrs = attr_table,
+    .attrs_size = sizeof(struct cum_sum_attrs),
+    .state_size = sizeof(struct axis_view),
+    .infer = infer,
+    .run = run,
+};

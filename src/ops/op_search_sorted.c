@@ -1,0 +1,176 @@
+/* SearchSorted-15 and Bucketize-3: how many elements of a sorted row lie before a value. Values are compared
+ * in the type of both, integers of two types as integers, else in f64.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/sort_keys.h"
+#include "ops/indexing.h"
+
+struct search_attrs {
+    bool counts_equals;   /* SearchSorted: elements equal to the value lie before it */
+    bool excludes_equals; /* Bucketize: they do not */
+    enum irrun_dtype output_type;
+};
+
+/* Which input is which, and whether equals lie before the value. */
+struct search_family {
+    uint32_t sorted, values;
+    bool has_rows; /* a row of values has a row of its own, unless there is but one */
+};
+
+struct search_state {
+    enum irrun_dtype dtype;            /* in which they are compared */
+    size_t n_rows, n_sorted, n_values; /* per row */
+    bool is_shared;                    /* one sorted row for all */
+};
+
+static const struct attr_def search_sorted_attrs[] = {
+    ATTR_NAMED(struct search_attrs, counts_equals, "right_mode", "false"),
+    ATTR(struct search_attrs, output_type, "i64"),
+    ATTR_END,
+};
+static const struct attr_def bucketize_attrs[] = {
+    ATTR_NAMED(struct search_attrs, excludes_equals, "with_right_bound", "true"),
+    ATTR(struct search_attrs, output_type, "i64"),
+    ATTR_END,
+};
+
+static const struct op_input_def search_sorted_inputs[] = {
+    {"sorted", .types = TYPES_NUMBER, .same = 1},
+    {"values", .types = TYPES_NUMBER, .same = 1},
+    {.name = NULL},
+};
+static const struct op_input_def bucketize_inputs[] = {
+    {"data", .types = TYPES_NUMBER},
+    {"buckets", .types = TYPES_NUMBER},
+    {.name = NULL},
+};
+
+static bool check_rows(struct infer *infer, const struct search_family *family)
+{
+    const struct irrun_shape *sorted = &infer->in[family->sorted]->shape;
+    const struct irrun_shape *values = &infer->in[family->values]->shape;
+    if (sorted->rank == 1)
+        return true;
+    bool fits = family->has_rows && sorted->rank == values->rank && sorted->rank > 0;
+    for (uint32_t i = 0; fits && i + 1 < sorted->rank; i++)
+        fits = sorted->dims[i] == values->dims[i];
+    if (fits)
+        return true;
+    if (!family->has_rows)
+        return infer_fail_input(infer, family->sorted, "one dimension");
+    infer_fail_input(infer, family->sorted, "one dimension, or all but the last as in the values");
+    return infer_hint_input(infer, family->values);
+}
+
+/* One of f64, i64 and u64, or f32, in which the elements of both types are what they are (but i64 beside
+ * floats, and beside u64, is rounded to f64). */
+static enum irrun_dtype common_type(enum irrun_dtype a, enum irrun_dtype b)
+{
+    if (a == b)
+        return a;
+    if (!dtype_is_integer(a) || !dtype_is_integer(b))
+        return IRRUN_F64;
+    if (a == IRRUN_U64 || b == IRRUN_U64)
+        return dtype_is_signed(a) || dtype_is_signed(b) ? IRRUN_F64 : IRRUN_U64;
+    return IRRUN_I64;
+}
+
+static bool infer(struct infer *infer)
+{
+    const struct search_attrs *attrs = infer->attrs;
+    const struct search_family *family = infer->op->def->family;
+    struct search_state *state = infer->state;
+    const struct irrun_shape *sorted = &infer->in[family->sorted]->shape;
+    const struct irrun_shape *values = &infer->in[family->values]->shape;
+    if (!infer_index_type(infer, "output_type", attrs->output_type) || !check_rows(infer, family))
+        return false;
+    state->n_sorted = (size_t)sorted->dims[sorted->rank - 1];
+    state->is_shared = sorted->rank == 1;
+    state->n_rows = state->is_shared ? 1 : (size_t)shape_product(sorted, 0, sorted->rank - 1);
+    state->n_values =
+        (size_t)(state->is_shared ? shape_n_elements(values) : values->dims[values->rank - 1]);
+    return infer_output(infer, 0, attrs->output_type, values);
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    struct search_state *state = prepare->state;
+    state->dtype = common_type(prepare->in[0]->dtype, prepare->in[1]->dtype);
+    return scratch_array(prepare, (int64_t)state->n_sorted, sizeof(uint64_t));
+}
+
+#define BLOCK 64 /* elements converted at a time */
+
+/* The keys of elements first … first + n - 1 of a tensor, in the common type. */
+static void read_keys(const struct search_state *state, const struct irrun_tensor *tensor,
+                      size_t first, size_t n, uint64_t *keys)
+{
+    size_t size = dtype_size(tensor->dtype);
+    const char *from = (const char *)tensor->data + first * size;
+    if (tensor->dtype == state->dtype) {
+        sort_keys(state->dtype, from, 1, n, keys);
+        return;
+    }
+    uint64_t block[BLOCK];
+    for (size_t i = 0; i < n; i += BLOCK) {
+        size_t n_now = n - i < BLOCK ? n - i : BLOCK;
+        convert_elements(tensor->dtype, from + i * size, state->dtype, block, n_now);
+        sort_keys(state->dtype, block, 1, n_now, keys + i);
+    }
+}
+
+static int64_t count_before(const uint64_t *keys, size_t n, uint64_t key, bool counts_equals)
+{
+    size_t low = 0;
+    while (n > 0) {
+        size_t half = n / 2;
+        uint64_t middle = keys[low + half];
+        bool is_before = middle < key || (counts_equals && middle == key);
+        low += is_before ? half + 1 : 0;
+        n = is_before ? n - half - 1 : half;
+    }
+    return (int64_t)low;
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct search_state *state = step->state;
+    const struct search_family *family = step->op->def->family;
+    const struct search_attrs *attrs = step->op->attrs;
+    bool counts_equals = family->has_rows ? attrs->counts_equals : !attrs->excludes_equals;
+    struct irrun_tensor *out = step->out[0];
+    uint64_t *sorted = step->scratch, values[BLOCK];
+    int64_t counts[BLOCK];
+    for (size_t row = 0; state->n_values > 0 && row < state->n_rows; row++) {
+        read_keys(state, step->in[family->sorted], row * state->n_sorted, state->n_sorted, sorted);
+        for (size_t i = 0; i < state->n_values; i += BLOCK) {
+            size_t n = state->n_values - i < BLOCK ? state->n_values - i : BLOCK;
+            size_t first = row * state->n_values + i;
+            read_keys(state, step->in[family->values], first, n, values);
+            for (size_t k = 0; k < n; k++)
+                counts[k] = count_before(sorted, state->n_sorted, values[k], counts_equals);
+            convert_elements(IRRUN_I64, counts, out->dtype,
+                             (char *)out->data + first * dtype_size(out->dtype), n);
+        }
+    }
+    return true;
+}
+
+#define SEARCH_OP(object, type_, opset_, inputs_, attrs_, ...)                                     \
+    const struct op_def object = {                                                                 \
+        .type = type_,                                                                             \
+        .opset = opset_,                                                                           \
+        .inputs = inputs_,                                                                         \
+        .n_outputs = 1,                                                                            \
+        .attrs = attrs_,                                                                           \
+        .attrs_size = sizeof(struct search_attrs),                                                 \
+        .state_size = sizeof(struct search_state),                                                 \
+        .family = &(const struct search_family){__VA_ARGS__},                                      \
+        .infer = infer,                                                                            \
+        .prepare = prepare,                                                                        \
+        .run = run,                                                                                \
+    }
+
+SEARCH_OP(op_search_sorted, "SearchSorted", 15, search_sorted_inputs, search_sorted_attrs, 0, 1,
+          true);
+SEARCH_OP(op_bucketize, "Bucketize", 3, bucketize_inputs, bucketize_attrs, 1, 0, false);
