@@ -1,0 +1,107 @@
+/* OneHot-1 and -16: a new axis of `depth` elements, on_value where the index says, off_value elsewhere. An
+ * index beyond it, and unless version 16 is told otherwise a negative one, leaves off_value everywhere.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "kernels/indexed_copy.h"
+#include "ops/indexing.h"
+
+enum { INDICES, DEPTH, ON_VALUE, OFF_VALUE };
+/* The place of the word in the list below, whose first two mean the same: as written, as documented. */
+#define NORMALIZE 2
+
+struct one_hot_attrs {
+    int64_t axis;
+    int negative_indices_mode; /* NORMALIZE: they count from the end */
+};
+
+static const struct attr_def attr_table[] = {
+    ATTR(struct one_hot_attrs, axis, NULL),
+    ATTR_CHOICE(struct one_hot_attrs, negative_indices_mode, "ignore_negative",
+                "ignore_negative|ignore-negative|normalize"),
+    ATTR_END,
+};
+
+static const struct op_input_def inputs[] = {
+    {"indices", .types = TYPES_INTEGER},
+    {"depth", .types = TYPES_INTEGER},
+    {"on_value", .types = TYPES_ANY, .same = 1},
+    {"off_value", .types = TYPES_ANY, .same = 1},
+    {.name = NULL},
+};
+
+static bool infer(struct infer *infer)
+{
+    const struct irrun_shape *in = &infer->in[INDICES]->shape;
+    struct axis_view *view = infer->state;
+    uint32_t axis = 0;
+    int64_t depth = 0;
+    if (in->rank == IRRUN_MAX_RANK)
+        return infer_fail(infer, "the output would have more than %d dimensions", IRRUN_MAX_RANK);
+    if (!infer_axis(infer, ((const struct one_hot_attrs *)infer->attrs)->axis, in->rank + 1,
+                    &axis) ||
+        !infer_int(infer, DEPTH, &depth))
+        return false;
+    if (depth < 0) {
+        infer_fail(infer, "the depth is %lld", (long long)depth);
+        return infer_hint_input(infer, DEPTH);
+    }
+    for (uint32_t i = ON_VALUE; i <= OFF_VALUE; i++)
+        if (shape_n_elements(&infer->in[i]->shape) != 1)
+            return infer_fail_input(infer, i, "one element");
+    struct irrun_shape out = {.rank = in->rank + 1};
+    for (uint32_t i = 0; i < out.rank; i++)
+        out.dims[i] = i < axis ? in->dims[i] : i == axis ? depth : in->dims[i - 1];
+    if (!infer_output(infer, 0, infer->in[ON_VALUE]->dtype, &out))
+        return false;
+    *view = axis_view_of(&out, axis);
+    return true;
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct axis_view *view = step->state;
+    const struct one_hot_attrs *attrs = step->op->attrs;
+    const struct irrun_tensor *indices = step->in[INDICES];
+    size_t size = dtype_size(step->in[ON_VALUE]->dtype), n_inner = (size_t)view->n_inner;
+    size_t n_out = (size_t)shape_n_elements(&step->out[0]->shape);
+    char *to = step->out[0]->data;
+    fill_elements(to, n_out, step->in[OFF_VALUE]->data, size);
+    if (n_out == 0)
+        return true;
+    for (size_t outer = 0; outer < (size_t)view->n_outer; outer++) {
+        for (size_t inner = 0; inner < n_inner; inner++) {
+            int64_t index = element_as_i64(indices->dtype, indices->data, outer * n_inner + inner);
+            index += index < 0 && attrs->negative_indices_mode == NORMALIZE ? view->n : 0;
+            if (index < 0 || index >= view->n)
+                continue;
+            size_t at = (outer * (size_t)view->n + (size_t)index) * n_inner + inner;
+            memcpy(to + at * size, step->in[ON_VALUE]->data, size);
+        }
+    }
+    return true;
+}
+
+#define ONE_HOT_OP(object, opset_, opset_last_, attrs_)                                            \
+    const struct op_def object = {                                                                 \
+        .type = "OneHot",                                                                          \
+        .opset = opset_,                                                                           \
+        .opset_last = opset_last_,                                                                 \
+        .flags = OP_MOVES,                                                                         \
+        .inputs = inputs,                                                                          \
+        .n_outputs = 1,                                                                            \
+        .attrs = attrs_,                                                                           \
+        .attrs_size = sizeof(struct one_hot_attrs),                                                \
+        .state_size = sizeof(struct axis_view),                                                    \
+        .infer = infer,                                                                            \
+        .run = run,                                                                                \
+    }
+
+static const struct attr_def v1_attr_table[] = {
+    ATTR(struct one_hot_attrs, axis, NULL),
+    ATTR_END,
+};
+
+ONE_HOT_OP(op_one_hot_v1, 1, 15, v1_attr_table);
+ONE_HOT_OP(op_one_hot_v16, 16, 0, attr_table);

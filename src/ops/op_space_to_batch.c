@@ -1,0 +1,176 @@
+/* SpaceToBatch-2 and BatchToSpace-2: blocks of the dimensions after the first become batches, and back. The
+ * spatial form may have a border, which is filled with zeros on the way there and cut on the way back.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "base/checked.h"
+#include "ops/movement.h"
+
+enum { DATA, BLOCK_SHAPE, BORDER_BEGIN, BORDER_END };
+
+struct blocks_family {
+    bool is_to_batch;
+};
+
+/* Dimension i of the spatial form with its border is blocks of block[i]; `begin` of it are border. Place
+ * (block, r) lies in batch r, counted over all dimensions, of the batch form. */
+struct blocks_state {
+    struct irrun_shape spatial, batch; /* what lies in memory */
+    int64_t block[IRRUN_MAX_RANK], begin[IRRUN_MAX_RANK];
+    int64_t n_pieces; /* places in a block */
+};
+
+static const struct op_input_def to_batch_inputs[] = {
+    {"data", .types = TYPES_ANY},
+    {"block_shape", .types = TYPES_INTEGER},
+    {"pads_begin", .types = TYPES_INTEGER},
+    {"pads_end", .types = TYPES_INTEGER},
+    {.name = NULL},
+};
+static const struct op_input_def to_space_inputs[] = {
+    {"data", .types = TYPES_ANY},
+    {"block_shape", .types = TYPES_INTEGER},
+    {"crops_begin", .types = TYPES_INTEGER},
+    {"crops_end", .types = TYPES_INTEGER},
+    {.name = NULL},
+};
+
+static bool read_lists(struct infer *infer, struct i64_list lists[4])
+{
+    uint32_t rank = infer->in[DATA]->shape.rank;
+    if (rank == 0)
+        return infer_fail_input(infer, DATA, "a batch dimension");
+    for (uint32_t i = BLOCK_SHAPE; i <= BORDER_END; i++) {
+        lists[i] = (struct i64_list){0};
+        if (!infer_ints(infer, i, &lists[i]))
+            return false;
+        if (lists[i].n != rank)
+            return infer_fail_input(infer, i, "%u numbers, one a dimension of the data", rank);
+        for (uint32_t k = 0; k < rank; k++) {
+            int64_t low = i == BLOCK_SHAPE, item = lists[i].items[k];
+            if (item < low || (k == 0 && item != low))
+                return infer_fail(infer, "%s[%u] is %lld, expected %s %lld",
+                                  infer->op->def->inputs[i].name, k, (long long)item,
+                                  k == 0 ? "exactly" : "at least", (long long)low);
+        }
+    }
+    return true;
+}
+
+/* dims[i] of the form that the input is not in, from that of the input. */
+static bool find_dim(struct infer *infer, uint32_t i, int64_t block, int64_t border,
+                     bool is_to_batch, int64_t *dim)
+{
+    int64_t in = infer->in[DATA]->shape.dims[i], whole;
+    if (is_to_batch) {
+        if (!checked_add_i64(in, border, &whole) || whole % block != 0)
+            return infer_fail_input(
+                infer, DATA, "a dimension %u that, with a border of %lld, blocks of %lld divide", i,
+                (long long)border, (long long)block);
+        *dim = whole / block;
+        return true;
+    }
+    if (!checked_mul_i64(in, block, &whole) || whole < border)
+        return infer_fail_input(infer, DATA,
+                                "a dimension %u that, in blocks of %lld, has %lld elements to cut",
+                                i, (long long)block, (long long)border);
+    *dim = whole - border;
+    return true;
+}
+
+static bool infer(struct infer *infer)
+{
+    bool is_to_batch = ((const struct blocks_family *)infer->op->def->family)->is_to_batch;
+    struct blocks_state *state = infer->state;
+    const struct irrun_shape *in = &infer->in[DATA]->shape;
+    struct irrun_shape out = *in;
+    struct i64_list lists[4];
+    if (!read_lists(infer, lists))
+        return false;
+    state->n_pieces = 1;
+    for (uint32_t i = 0; i < in->rank; i++) {
+        int64_t block = lists[BLOCK_SHAPE].items[i], begin = lists[BORDER_BEGIN].items[i], border;
+        if (!checked_mul_i64(state->n_pieces, block, &state->n_pieces) ||
+            !checked_add_i64(begin, lists[BORDER_END].items[i], &border))
+            return infer_fail(infer, "the blocks or borders are too large");
+        if (!find_dim(infer, i, block, border, is_to_batch, &out.dims[i]))
+            return false;
+        state->block[i] = block;
+        state->begin[i] = begin;
+    }
+    if (is_to_batch && !checked_mul_i64(in->dims[0], state->n_pieces, &out.dims[0]))
+        return infer_fail(infer, "the blocks are too large");
+    if (!is_to_batch && in->dims[0] % state->n_pieces != 0)
+        return infer_fail_input(infer, DATA, "a batch that %lld, the places of a block, divide",
+                                (long long)state->n_pieces);
+    if (!is_to_batch)
+        out.dims[0] = in->dims[0] / state->n_pieces;
+    state->spatial = is_to_batch ? *in : out;
+    state->batch = is_to_batch ? out : *in;
+    return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
+}
+
+/* Copies the elements at place `piece` of all blocks. Copies without loops: nothing. */
+static void copy_piece(const struct step *step, int64_t piece, const int64_t *spatial_strides,
+                       const int64_t *batch_strides)
+{
+    const struct blocks_state *state = step->state;
+    bool is_to_batch = ((const struct blocks_family *)step->op->def->family)->is_to_batch;
+    uint32_t rank = state->spatial.rank;
+    int64_t dims[IRRUN_MAX_RANK], strides[IRRUN_MAX_RANK], rest = piece;
+    int64_t spatial_offset = 0, batch_offset = piece * state->spatial.dims[0] * batch_strides[0];
+    for (uint32_t i = rank; i-- > 0;) {
+        int64_t block = state->block[i], r = rest % block - state->begin[i];
+        rest /= block;
+        /* The blocks from `first` on whose place r lies within the dimension. */
+        int64_t first = r < 0 ? (-r + block - 1) / block : 0;
+        int64_t last = state->spatial.dims[i] - 1 - r;
+        dims[i] = last < 0 ? 0 : last / block + 1 - first;
+        if (dims[i] <= 0)
+            return;
+        strides[i] = spatial_strides[i] * block;
+        spatial_offset += (first * block + r) * spatial_strides[i];
+        batch_offset += first * batch_strides[i];
+    }
+    struct strided_copy copy;
+    size_t size = dtype_size(step->in[DATA]->dtype);
+    char *in = (char *)step->in[DATA]->data, *out = step->out[0]->data;
+    char *spatial = (is_to_batch ? in : out) + (size_t)spatial_offset * size;
+    char *batch = (is_to_batch ? out : in) + (size_t)batch_offset * size;
+    strided_copy_plan(&copy, rank, dims, is_to_batch ? strides : batch_strides,
+                      is_to_batch ? batch_strides : strides);
+    strided_copy_run(&copy, size, is_to_batch ? spatial : batch, is_to_batch ? batch : spatial);
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct blocks_state *state = step->state;
+    size_t n_bytes = tensor_n_bytes(step->out[0]);
+    if (n_bytes > 0)
+        memset(step->out[0]->data, 0, n_bytes);
+    if (n_bytes == 0 || tensor_n_bytes(step->in[DATA]) == 0)
+        return true;
+    int64_t spatial_strides[IRRUN_MAX_RANK], batch_strides[IRRUN_MAX_RANK];
+    move_strides(&state->spatial, spatial_strides);
+    move_strides(&state->batch, batch_strides);
+    for (int64_t piece = 0; piece < state->n_pieces; piece++)
+        copy_piece(step, piece, spatial_strides, batch_strides);
+    return true;
+}
+
+#define BLOCKS_OP(object, type_, inputs_, is_to_batch_)                                            \
+    const struct op_def object = {                                                                 \
+        .type = type_,                                                                             \
+        .opset = 2,                                                                                \
+        .flags = OP_MOVES,                                                                         \
+        .inputs = inputs_,                                                                         \
+        .n_outputs = 1,                                                                            \
+        .state_size = sizeof(struct blocks_state),                                                 \
+        .family = &(const struct blocks_family){is_to_batch_},                                     \
+        .infer = infer,                                                                            \
+        .run = run,                                                                                \
+    }
+
+BLOCKS_OP(op_space_to_batch, "SpaceToBatch", to_batch_inputs, true);
+BLOCKS_OP(op_batch_to_space, "BatchToSpace", to_space_inputs, false);
