@@ -1,0 +1,18 @@
+/* Sums of rows of a table. Knows no shapes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_EMBEDDING_H
+#define IRRUN_KERNELS_EMBEDDING_H
+
+#include "irrun.h"
+
+struct embedding_fns {
+    /* sum[i] += row[i], or += row[i] * *weight where there is one. Integers wrap. */
+    void (*add)(void *sum, const void *row, const void *weight, size_t n);
+    /* sum[i] /= count; integers are rounded toward zero. count > 0 */
+    void (*divide)(void *sum, size_t count, size_t n);
+};
+
+/* add is NULL for f16, bf16 and what is no number. */
+struct embedding_fns embedding_scalar(enum irrun_dtype dtype);
+
+#endif

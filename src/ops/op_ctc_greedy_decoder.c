@@ -1,0 +1,183 @@
+/* CTCGreedyDecoder-1 and CTCGreedyDecoderSeqLen-6: the best class of every step, without blanks and, if asked
+ * for, without repetitions; -1 fills the rest.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/indexing.h"
+
+struct ctc_attrs {
+    bool merge_repeated;
+    enum irrun_dtype classes_index_type, sequence_length_type; /* version 6 */
+};
+
+static const struct attr_def v1_attr_table[] = {
+    ATTR_NAMED(struct ctc_attrs, merge_repeated, "ctc_merge_repeated", "true"),
+    ATTR_END,
+};
+static const struct attr_def seq_len_attr_table[] = {
+    ATTR(struct ctc_attrs, merge_repeated, "true"),
+    ATTR(struct ctc_attrs, classes_index_type, "i32"),
+    ATTR(struct ctc_attrs, sequence_length_type, "i32"),
+    ATTR_END,
+};
+
+static const struct op_input_def v1_inputs[] = {
+    {"data", .types = TYPES_FLOAT},
+    {"sequence_mask", .types = TYPES_FLOAT},
+    {.name = NULL},
+};
+static const struct op_input_def seq_len_inputs[] = {
+    {"data", .types = TYPES_FLOAT},
+    {"sequence_length", .types = TYPES_INTEGER},
+    {"blank_index", .types = TYPES_INTEGER, .is_optional = true},
+    {.name = NULL},
+};
+
+enum { DATA, LENGTHS, BLANK };
+
+/* The first of the largest of n classes. */
+#define BEST(T)                                                                                    \
+    for (size_t i = 1; i < n; i++)                                                                 \
+        best = ((const T *)classes)[i] > ((const T *)classes)[best] ? i : best;
+
+static int64_t best_class(enum irrun_dtype dtype, const void *classes, size_t n)
+{
+    size_t best = 0;
+    if (dtype == IRRUN_F32)
+        BEST(float)
+    else
+        BEST(double)
+    return (int64_t)best;
+}
+
+struct decoder {
+    bool merges_repeated;
+    int64_t blank, previous;
+};
+
+/* Whether the class of the next step is one of the result. */
+static bool accept_class(struct decoder *decoder, int64_t class)
+{
+    bool is_repeated = decoder->merges_repeated && class == decoder->previous;
+    decoder->previous = class;
+    return class != decoder->blank && !is_repeated;
+}
+
+static void write_integer(struct irrun_tensor *out, size_t i, int64_t number)
+{
+    convert_elements(IRRUN_I64, &number, out->dtype, (char *)out->data + i * dtype_size(out->dtype),
+                     1);
+}
+
+/* ---- version 1: data [T][N][C], mask [T][N], output [N][T][1][1] in the type of the data ---- */
+
+static bool infer_v1(struct infer *infer)
+{
+    const struct irrun_shape *data = &infer->in[DATA]->shape;
+    const struct irrun_shape *mask = &infer->in[LENGTHS]->shape;
+    if (data->rank != 3 || data->dims[2] < 1)
+        return infer_fail_input(infer, DATA, "[T,N,C] with at least one class");
+    if (mask->rank != 2 || mask->dims[0] != data->dims[0] || mask->dims[1] != data->dims[1]) {
+        infer_fail_input(infer, LENGTHS, "[%lld,%lld], the first two dimensions of the data",
+                         (long long)data->dims[0], (long long)data->dims[1]);
+        return infer_hint_input(infer, DATA);
+    }
+    struct irrun_shape out = {.rank = 4, .dims = {data->dims[1], data->dims[0], 1, 1}};
+    return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
+}
+
+static bool run_v1(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct irrun_tensor *data = step->in[DATA], *mask = step->in[LENGTHS];
+    size_t n_steps = (size_t)data->shape.dims[0], n_batch = (size_t)data->shape.dims[1];
+    size_t n_classes = (size_t)data->shape.dims[2], size = dtype_size(data->dtype);
+    for (size_t b = 0; b < n_batch; b++) {
+        struct decoder decoder = {((const struct ctc_attrs *)step->op->attrs)->merge_repeated,
+                                  (int64_t)n_classes - 1, -1};
+        size_t at = b * n_steps, end = at + n_steps;
+        for (size_t t = 0; t < n_steps; t++) {
+            if (element_as_f64(mask->dtype, mask->data, t * n_batch + b) == 0)
+                break;
+            const char *classes = (const char *)data->data + (t * n_batch + b) * n_classes * size;
+            int64_t class = best_class(data->dtype, classes, n_classes);
+            if (accept_class(&decoder, class))
+                write_integer(step->out[0], at++, class);
+        }
+        while (at < end)
+            write_integer(step->out[0], at++, -1);
+    }
+    return true;
+}
+
+/* ---- with lengths: data [N][T][C], lengths [N], outputs [N][T] and [N] --------------------- */
+
+static bool infer_seq_len(struct infer *infer)
+{
+    const struct ctc_attrs *attrs = infer->attrs;
+    const struct irrun_shape *data = &infer->in[DATA]->shape;
+    const struct irrun_shape *lengths = &infer->in[LENGTHS]->shape;
+    if (data->rank != 3 || data->dims[2] < 1)
+        return infer_fail_input(infer, DATA, "[N,T,C] with at least one class");
+    if (lengths->rank != 1 || lengths->dims[0] != data->dims[0]) {
+        infer_fail_input(infer, LENGTHS, "[%lld], the batch of the data", (long long)data->dims[0]);
+        return infer_hint_input(infer, DATA);
+    }
+    if (infer->n_inputs > BLANK && shape_n_elements(&infer->in[BLANK]->shape) != 1)
+        return infer_fail_input(infer, BLANK, "one integer");
+    struct irrun_shape classes = shape_of(2, data->dims), n_classes = shape_of(1, data->dims);
+    return infer_index_type(infer, "classes_index_type", attrs->classes_index_type) &&
+           infer_index_type(infer, "sequence_length_type", attrs->sequence_length_type) &&
+           infer_output(infer, 0, attrs->classes_index_type, &classes) &&
+           infer_output(infer, 1, attrs->sequence_length_type, &n_classes);
+}
+
+static bool run_seq_len(const struct step *step, struct irrun_error *err)
+{
+    const struct irrun_tensor *data = step->in[DATA], *lengths = step->in[LENGTHS];
+    int64_t n_steps = data->shape.dims[1], blank = data->shape.dims[2] - 1;
+    size_t n_classes = (size_t)data->shape.dims[2], size = dtype_size(data->dtype);
+    if (step->n_inputs > BLANK)
+        blank = element_as_i64(step->in[BLANK]->dtype, step->in[BLANK]->data, 0);
+    for (size_t b = 0; b < (size_t)data->shape.dims[0]; b++) {
+        struct decoder decoder = {((const struct ctc_attrs *)step->op->attrs)->merge_repeated,
+                                  blank, -1};
+        int64_t length = element_as_i64(lengths->dtype, lengths->data, b);
+        if (length < 0 || length > n_steps)
+            return step_fail(
+                step, err, IRRUN_DATA,
+                "sequence_length[%zu] is %lld, outside 0 ... %lld, the steps there are", b,
+                (long long)length, (long long)n_steps);
+        const char *classes = (const char *)data->data + b * (size_t)n_steps * n_classes * size;
+        size_t first = b * (size_t)n_steps, at = first;
+        for (int64_t t = 0; t < length; t++, classes += n_classes * size) {
+            int64_t class = best_class(data->dtype, classes, n_classes);
+            if (accept_class(&decoder, class))
+                write_integer(step->out[0], at++, class);
+        }
+        write_integer(step->out[1], b, (int64_t)(at - first));
+        while (at < first + (size_t)n_steps)
+            write_integer(step->out[0], at++, -1);
+    }
+    return true;
+}
+
+const struct op_def op_ctc_greedy_decoder = {
+    .type = "CTCGreedyDecoder",
+    .opset = 1,
+    .inputs = v1_inputs,
+    .n_outputs = 1,
+    .attrs = v1_attr_table,
+    .attrs_size = sizeof(struct ctc_attrs),
+    .infer = infer_v1,
+    .run = run_v1,
+};
+
+const struct op_def op_ctc_greedy_decoder_seq_len = {
+    .type = "CTCGreedyDecoderSeqLen",
+    .opset = 6,
+    .inputs = seq_len_inputs,
+    .n_outputs = 2,
+    .attrs = seq_len_attr_table,
+    .attrs_size = sizeof(struct ctc_attrs),
+    .infer = infer_seq_len,
+    .run = run_seq_len,
+};
