@@ -59,7 +59,7 @@ NO_CUM_SUM_AXIS = "CumSum without its axis fails."
 LAST_BAG = "an embedding bag may not begin where the indices end."
 SCALAR_INDEX = "ScatterUpdate takes no 0-D index."
 MEAN_TRUNCATES = "ScatterElementsUpdate rounds the mean of integers toward zero."
-MOVES_F64 = "it moves f64 and i64 through f32 and i32."
+MOVES_F64 = "GatherElements moves f64 through f32."
 SHIFT_MODULO = "shifts count modulo 32."
 
 CONST_FROM_PORT = "it reads a Const that leaves type and shape to its port as nothing."
@@ -119,6 +119,14 @@ SECTIONS = {
         (RANGE_AWAY, "There is no number between start and stop in that direction."),
         (CONVERT_I32, "i64 holds 10^10."), (CONVERT_PAIR, "Convert to f16 rounds."),
         (NO_AXES, "An empty list of axes leaves the input as it is."),
+    ], "Indices and bags": [
+        (MOVES_F64, "What moves elements keeps their bits."),
+        (SCALAR_INDEX, "The specification's first example is a 0-D index."),
+        (MEAN_TRUNCATES, "It is rounded down."),
+        (ROLL_SHARED, "One shift serves all axes."),
+        (NO_CUM_SUM_AXIS, "The axis is optional, by default 0."),
+        (LAST_BAG, "An offset may be as large as the number of indices: that bag is empty."),
+        (SHIFT_MODULO, "Undefined; as in NumPy all bits leave."),
     ], "Reading IR": [(CONST_FROM_PORT, "The first files of version 10 were written so."),],
 }
 
