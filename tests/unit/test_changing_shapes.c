@@ -1,0 +1,128 @@
+/* Records of other shapes than before: planned anew, and the last plans are kept.
+ * SPDX-License-Identifier: Apache-2.0 */
+/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=posix_memalign */
+#include "unit.h"
+
+#include "ir_text.h"
+
+#define N_KEPT_PLANS 8
+#define LONGEST 40
+
+static size_t n_calls;
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+int __real_posix_memalign(void **memory, size_t alignment, size_t size);
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+    n_calls++;
+    return __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    n_calls++;
+    return __real_calloc(n, size);
+}
+
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size)
+{
+    n_calls++;
+    return __real_posix_memalign(memory, alignment, size);
+}
+
+/* y = x + x for x of any length; total, of the same length, keeps the last y. */
+static const char doubling[] =
+    NET(LAYER("0", "x", "Parameter", "opset1",
+              "<data shape=\"?\" element_type=\"i32\"/>" OUTPUT(PORT("0"))) /**/
+        ADD("1", "add")                                                     /**/
+        LAYER("2", "read", "ReadValue", "opset6",
+              "<data variable_id=\"last\" variable_type=\"i32\" variable_shape=\"?\"/>" OUTPUT(
+                  PORT("0")))                                                                   /**/
+        LAYER("3", "keep", "Assign", "opset6", "<data variable_id=\"last\"/>" INPUT(PORT("0"))) /**/
+        RESULT("4", "y") RESULT("5", "before"),
+        EDGE("0", "0", "1", "0") EDGE("0", "0", "1", "1") EDGE("1", "2", "3", "0")
+            EDGE("1", "2", "4", "0") EDGE("2", "0", "5", "0"));
+
+struct opened {
+    struct irrun_model *model;
+    struct irrun_session *session;
+    int32_t x[LONGEST];
+};
+
+static void open_doubling(struct opened *opened)
+{
+    char path[TEXT_PATH_BYTES];
+    struct irrun_error err;
+    write_temporary(doubling, sizeof doubling - 1, path);
+    bool is_loaded = irrun_model_load(path, NULL, &opened->model, &err);
+    unlink(path);
+    if (!is_loaded)
+        fail_test("%u:%u: %s\n", err.line, err.column, err.message);
+    assert_true(irrun_session_new(opened->model, &opened->session, &err));
+    for (int32_t i = 0; i < LONGEST; i++)
+        opened->x[i] = 3 * i - 7;
+}
+
+static void run_length(struct opened *opened, int64_t length)
+{
+    struct irrun_error err;
+    struct irrun_tensor in = {IRRUN_I32, {1, {length}}, opened->x};
+    assert_true(irrun_session_set_input(opened->session, 0, &in, &err));
+    if (!irrun_session_run(opened->session, &err))
+        fail_test("length %lld: %s\n", (long long)length, err.message);
+    const struct irrun_tensor *y = irrun_session_output(opened->session, 0);
+    assert_int_equal(y->shape.rank, 1);
+    assert_int_equal(y->shape.dims[0], length);
+    for (int64_t i = 0; i < length; i++)
+        assert_int_equal(((const int32_t *)y->data)[i], 2 * opened->x[i]);
+}
+
+static void every_length_gets_its_own_result(void **state)
+{
+    (void)state;
+    struct opened opened;
+    open_doubling(&opened);
+    int64_t before = 0;
+    for (int round = 0; round < 3; round++) {
+        for (int64_t length = LONGEST; length >= 0; length -= 5) {
+            run_length(&opened, length);
+            const struct irrun_tensor *last = irrun_session_output(opened.session, 1);
+            assert_int_equal(last->shape.dims[0], before);
+            before = length;
+        }
+    }
+    irrun_session_free(opened.session);
+    irrun_model_free(opened.model);
+}
+
+static void a_plan_that_is_kept_is_not_made_again(void **state)
+{
+    (void)state;
+    struct opened opened;
+    open_doubling(&opened);
+    for (int round = 0; round < 2; round++)
+        for (int64_t length = 1; length <= N_KEPT_PLANS / 2; length++)
+            run_length(&opened, length);
+    size_t before = n_calls;
+    for (int64_t length = 1; length <= N_KEPT_PLANS / 2; length++)
+        run_length(&opened, length);
+    assert_int_equal(n_calls, before);
+    run_length(&opened, LONGEST);
+    assert_true(n_calls > before);
+    irrun_session_free(opened.session);
+    irrun_model_free(opened.model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_length_gets_its_own_result),
+        cmocka_unit_test(a_plan_that_is_kept_is_not_made_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
