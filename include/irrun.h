@@ -109,11 +109,15 @@ enum irrun_simd {
     IRRUN_SIMD_AVX512 /* F, BW, VL and DQ */
 };
 
+/* As many threads as there are CPUs that this process may use: by affinity and its cgroup's quota. */
+#define IRRUN_THREADS_AUTO UINT32_MAX
+
 /* Set to zero for the defaults. */
 struct irrun_options {
     const char *weights_path; /* NULL: the model's path with its ending replaced by .bin */
     enum irrun_gemm gemm;     /* who multiplies */
     enum irrun_simd simd;     /* the highest level to use; IRRUN_USAGE if CPU or build lack it */
+    unsigned n_threads;       /* of each session, 0 = 1; results do not depend on it */
     bool keep_ops;            /* run the ops one by one as written: no fusing, no replacing */
     bool is_dry;              /* read no weights: for a look at the model only */
 };
@@ -222,6 +226,7 @@ void irrun_model_describe(const struct irrun_model *model, struct irrun_model_in
 struct irrun_session_info {
     const char *gemm;            /* who multiplies: "plain", "cblas", "packed" or "auto" */
     const char *simd;            /* the level in use: "scalar", "sse4.1", "avx2", "avx512" */
+    unsigned n_threads;
     size_t n_steps;              /* ops that run in every iteration */
     size_t weights_mapped_bytes; /* of the .bin */
     size_t weights_packed_bytes; /* copies made for the kernels */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu_count.h"
 #include "ir/ir_builder.h"
 #include "ir/ir_check.h"
 #include "ir/weights.h"
@@ -74,6 +75,17 @@ static bool check(struct irrun_model *model, bool is_dry, struct irrun_error *er
     return false;
 }
 
+static bool count_threads(unsigned asked, unsigned *n_threads, struct irrun_error *err)
+{
+    *n_threads = asked == 0 ? 1 : asked;
+    if (asked == IRRUN_THREADS_AUTO) {
+        unsigned n_cpus = count_cpus();
+        *n_threads = n_cpus < TEAM_MAX_THREADS ? n_cpus : TEAM_MAX_THREADS;
+    }
+    return *n_threads <= TEAM_MAX_THREADS ||
+           fail(err, IRRUN_USAGE, "%u threads are too many: %d at most", asked, TEAM_MAX_THREADS);
+}
+
 static bool load(struct irrun_model *model, const char *xml_path,
                  const struct irrun_options *options, struct irrun_error *err)
 {
@@ -84,6 +96,8 @@ static bool load(struct irrun_model *model, const char *xml_path,
     model->model.graph = ir->graph;
     model->model.arena = arena;
     model->model.keeps_ops = options->keep_ops;
+    if (!count_threads(options->n_threads, &model->model.n_threads, err))
+        return false;
     if (!kernels_choose(&model->model.kernels, options->gemm, options->simd, err))
         return false;
     if (!toposort(ir->graph, arena, err) || !check(model, options->is_dry, err))
@@ -268,6 +282,7 @@ void irrun_session_describe(const struct irrun_session *session, struct irrun_se
     *info = (struct irrun_session_info){
         .gemm = kernels_gemm_name(model->model.kernels.gemm),
         .simd = simd_name(model->model.kernels.simd),
+        .n_threads = model->model.n_threads,
         .n_steps = plan ? plan->n_main_steps : 0,
         .weights_mapped_bytes = model->ir.weights.size_bytes,
         .weights_packed_bytes = model->model.packed_bytes,

@@ -18,6 +18,7 @@
 
 #include "graph/graph.h"
 #include "kernels/kernels.h"
+#include "kernels/team.h"
 #include "ops/attrs.h"
 #include "tensor/tensor.h"
 
@@ -140,6 +141,7 @@ struct prepare {
     const struct irrun_tensor *const *in; /* dtype as in memory; data NULL unless constant */
     const struct irrun_tensor *const *out;
     const struct kernels *kernels;
+    const struct team *team; /* the one that run will have; NULL = one thread */
     struct arena *arena;  /* lives as long as the plan */
     size_t scratch_bytes; /* to set: memory that run may use, 64-byte aligned, not kept between runs */
     uint32_t packed;      /* what packs answered; 0 while constants are folded */
@@ -181,6 +183,7 @@ struct step {
     const struct graph *graph;
     const struct op *op;
     struct session *session; /* for ops with bodies */
+    struct team *team;       /* to share large work with; NULL = one thread */
 };
 
 /* Fails with the op's place, type and name before the message. */

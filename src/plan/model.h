@@ -59,6 +59,7 @@ struct model {
     pthread_mutex_t lock; /* held by whoever plans; recursive: planning an op plans its bodies */
     struct pack *packs;
     size_t packed_bytes; /* of weights copied, converted or packed */
+    unsigned n_threads;  /* of each session */
     bool keeps_ops;
 };
 

@@ -61,6 +61,7 @@ struct plan_request {
     const struct variable_state *variables; /* per variable of the model */
     bool is_body;                           /* Parameters and Results hold f16 and bf16 as f32 */
     struct session *session;                /* for steps that need it */
+    struct team *team;                      /* of the session; NULL = one thread */
     bool (*run_read)(const struct step *step, struct irrun_error *err);
     bool (*run_assign)(const struct step *step, struct irrun_error *err);
     struct body_runner *(*runner_new)(struct engine *engine, const struct graph *body,

@@ -364,7 +364,8 @@ static bool finish_step(struct plan *plan, const struct draft *draft, struct ste
                           .n_outputs = draft->n_outputs,
                           .graph = plan->request.graph,
                           .op = draft->op,
-                          .session = plan->request.session};
+                          .session = plan->request.session,
+                          .team = plan->request.team};
     return true;
 }
 

@@ -82,6 +82,7 @@ static struct plan *make_plan(struct runner *runner, const struct irrun_tensor *
                                    .variables = session->variables.states,
                                    .is_body = runner->is_body,
                                    .session = session,
+                                   .team = session->team,
                                    .run_read = run_read,
                                    .run_assign = run_assign,
                                    .runner_new = runner_new_body,

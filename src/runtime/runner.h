@@ -12,6 +12,7 @@
 
 struct session {
     struct model *model;
+    struct team *team; /* NULL = one thread */
     struct variables variables;
     struct runner *root;
     struct irrun_tensor *inputs;
