@@ -1,12 +1,145 @@
-#!/bin/sh
-# Checks the manual pages with mandoc; silent when all is well.
+#!/usr/bin/env bash
+# Checks the manual pages: mandoc finds no fault, and every example does what the page says. Ends with one line of
+# counts.
+#
+#   scripts/check-man.sh [PAGE...]      all of man/ without PAGE; IRRUN is the program
+#
+# Every literal display is an example. "$ " begins a command, "> " goes on with it, other lines are what it prints on
+# standard output and error, where "..." stands for any lines; it must exit with 0. The examples of a page run one
+# after the other in one folder, in which small models of ours lie under short names.
 # SPDX-License-Identifier: Apache-2.0
-set -eu
+set -euo pipefail
 cd "$(dirname "$0")/.."
 
-status=0
-for page in man/*.[0-9]; do
-    said=$(mandoc -T lint -W warning "$page" 2>&1) || status=1
-    [ -z "$said" ] || printf '%s\n' "$said"
+root=$PWD
+irrun=$(realpath "${IRRUN:-build/irrun}")
+unset IRRUN_GEMM IRRUN_SIMD POSIXLY_CORRECT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+fault() { # where, what
+    printf '%s: %s\n' "$1" "$2"
+    failed=$((failed + 1))
+}
+
+# ---- What the examples find -----------------------------------------------------------------------
+
+# A script, not a link: a Python looks for its modules beside itself.
+make_command() { # name, program
+    printf '#!/bin/sh\nexec "%s" "$@"\n' "$2" >"$work/bin/$1"
+    chmod +x "$work/bin/$1"
+}
+
+find_numpy() {
+    local python
+    for python in python3 /usr/bin/python3; do
+        if python=$(command -v "$python") && "$python" -c 'import numpy' 2>/dev/null; then
+            echo "$python"
+            return
+        fi
+    done
+    echo python3
+}
+
+make_folder() {
+    local model
+    rm -rf "$work/folder" && mkdir "$work/folder"
+    cp tests/cli/data/*.xml tests/cli/data/*.bin "$work/folder"
+    for model in sensor_watch lstm_tagger; do
+        cp "models/$model/model.xml" "$work/folder/$model.xml"
+        cp "models/$model/model.bin" "$work/folder/$model.bin"
+    done
+    cp models/sensor_watch/readings.csv "$work/folder"
+    # 32 chunks of 512 samples of sound between as much silence.
+    sox -R -n -r 16000 -c 1 -b 16 "$work/folder/a.wav" synth 1.024 sine 440 vol 0.5 pad 1.024 1.024
+}
+
+# ---- Pages to examples ------------------------------------------------------------------------------
+
+# Prints "LINE N" and then the N lines for each literal display of a page, as a reader sees them.
+displays() {
+    awk '
+        function plain(line) {
+            gsub(/\\&/, "", line)
+            gsub(/\\e/, "\\", line)
+            return line
+        }
+        /^\.Bd .*-literal/ { inside = 1; n = 0; first = NR + 1; next }
+        inside && /^\.Ed/ {
+            inside = 0
+            print first, n
+            for (i = 0; i < n; i++) print shown[i]
+            next
+        }
+        inside { shown[n++] = plain($0) }
+        END { if (inside) print first, 0 }
+    ' "$1"
+}
+
+# The pattern that the shown lines make.
+as_pattern() {
+    sed -e 's/[][\\*?]/\\&/g' -e 's/^\.\.\.$/*/' <<<"$1"
+}
+
+run_command() { # where, command, what it should print
+    local output status=0 pattern
+    output=$(cd "$work/folder" && PATH=$work/bin:$PATH timeout 60 bash -o pipefail -c "$2" 2>&1 </dev/null) ||
+        status=$?
+    pattern=$(as_pattern "$3")
+    # shellcheck disable=SC2053 # a pattern
+    if [ "$status" -eq 0 ] && [[ $output == $pattern ]]; then
+        passed=$((passed + 1))
+        return
+    fi
+    fault "$1" "exit status $status: $2"
+    diff <(echo "$3") <(echo "$output") | sed 's/^/    /' || :
+}
+
+run_display() { # page, the line of its first line; the display on standard input
+    local line where number=$2 command='' shown=()
+    while IFS= read -r line; do
+        if [[ $line == '$ '* ]]; then
+            [ -z "$command" ] || run_command "$where" "$command" "$(printf '%s\n' "${shown[@]}")"
+            where=$1:$number command=${line#'$ '} shown=()
+        elif [ -z "$command" ]; then
+            fault "$1:$number" "this display does not begin with '$ ', as an example does"
+            return
+        elif [[ $line == '> '* ]] && [ "${#shown[@]}" -eq 0 ]; then
+            command+=$'\n'${line#'> '}
+        else
+            shown+=("$line")
+        fi
+        number=$((number + 1))
+    done
+    run_command "$where" "$command" "$(printf '%s\n' "${shown[@]}")"
+}
+
+check_page() {
+    local page=$1 said line n
+    if said=$(mandoc -T lint -W warning "$page" 2>&1) && [ -z "$said" ]; then
+        passed=$((passed + 1))
+    else
+        fault "$page" "mandoc has something to say"
+        printf '%s\n' "$said"
+    fi
+    make_folder
+    while read -r line n; do
+        mapfile -t -n "$n" display
+        if [ "$n" -eq 0 ]; then
+            fault "$page:$line" "an empty display, or one without end"
+        else
+            run_display "$page" "$line" < <(printf '%s\n' "${display[@]}")
+        fi
+    done < <(displays "$page")
+}
+
+mkdir "$work/bin"
+make_command irrun "$irrun"
+make_command python3 "$(find_numpy)"
+[ $# -gt 0 ] || set -- "$root"/man/*.[0-9]
+for page; do
+    check_page "$page"
 done
-exit "$status"
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]

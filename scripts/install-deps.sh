@@ -19,6 +19,12 @@ test  header:cmocka.h        libcmocka-dev  libcmocka-devel         cmocka-dev
 test  program:bats           bats           bats                    bats
 test  program:mandoc         mandoc         mandoc                  mandoc
 test  program:shellcheck     shellcheck     ShellCheck              shellcheck
+test  program:perl           perl           perl                    perl
+test  program:sox            sox            sox                     sox
+test  program:parallel       parallel       parallel                parallel
+test  program:jq             jq             jq                      jq
+test  program:hyperfine      hyperfine      hyperfine               hyperfine
+test  numpy:python3          python3-numpy  python3-numpy           py3-numpy
 '
 
 wanted=${1:-test}
@@ -40,13 +46,23 @@ has_headers() {
 
 has_program() {
     [ "$1" != cc ] || set -- "${CC:-cc}"
-    command -v "${1%% *}" >/dev/null 2>&1
+    command -v "${1%% *}" >/dev/null 2>&1 || return
+    # moreutils has another program of that name.
+    [ "$1" != parallel ] || parallel --version 2>/dev/null | grep -q GNU
+}
+
+has_numpy() {
+    for python in "$1" "/usr/bin/$1"; do
+        "$python" -c 'import numpy' 2>/dev/null && return
+    done
+    return 1
 }
 
 is_missing() {
     case $1 in
     header:*) ! has_headers "${1#header:}" ;;
     program:*) ! has_program "${1#program:}" ;;
+    numpy:*) ! has_numpy "${1#numpy:}" ;;
     esac
 }
 
