@@ -6,7 +6,7 @@
 
 #include "irrun.h"
 #include "kernels/gemm.h"
-#include "kernels/window.h"
+#include "kernels/sliding_window.h"
 
 struct convolution {
     struct window window;

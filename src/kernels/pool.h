@@ -4,7 +4,7 @@
 #define IRRUN_KERNELS_POOL_H
 
 #include "irrun.h"
-#include "kernels/window.h"
+#include "kernels/sliding_window.h"
 
 /* The largest element that each window sees, the first of equals; NaN is passed over. `places` gets its
  * index in the channel, unless it is NULL. A window that sees nothing gives the lowest finite number, place 0. */

@@ -3,7 +3,7 @@
 #ifndef IRRUN_OPS_WINDOW_H
 #define IRRUN_OPS_WINDOW_H
 
-#include "kernels/window.h"
+#include "kernels/sliding_window.h"
 #include "ops/op.h"
 
 enum auto_pad {

@@ -65,7 +65,7 @@ says() {
     take lstm_sequence/forward 's/direction="forward"/direction="sideways"/'
     run_model
     [ "$status" -eq 65 ]
-    says 'attribute direction is "sideways", expected one of forward|reverse|bidirectional'
+    says 'attribute direction is "sideways": expected one of forward|reverse|bidirectional'
 }
 
 @test "LSTMSequence: an activation that does not exist, and lists of the wrong length" {

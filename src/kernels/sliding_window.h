@@ -1,7 +1,7 @@
 /* A window that slides over up to three spatial dimensions: what convolutions and poolings share.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IRRUN_KERNELS_WINDOW_H
-#define IRRUN_KERNELS_WINDOW_H
+#ifndef IRRUN_KERNELS_SLIDING_WINDOW_H
+#define IRRUN_KERNELS_SLIDING_WINDOW_H
 
 #include <stdint.h>
 
