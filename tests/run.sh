@@ -34,6 +34,7 @@ list_parts() {
     done
     [ ! -d tests/kernels ] || echo kernels/check_kernels
     echo includes
+    echo op-cases
     echo man
     echo shell
 }
@@ -61,6 +62,7 @@ run_part() {
     cli/*) run_tap bats --tap "tests/$1" ;;
     cases/*) IRRUN_ARGS=--gemm=${1#cases/} scripts/run-cases.sh tests/cases models ;;
     includes) run_check scripts/check-includes.sh ;;
+    op-cases) run_check scripts/check-op-cases.sh ;;
     man) scripts/check-man.sh ;;
     shell) run_check scripts/check-shell.sh ;;
     *)

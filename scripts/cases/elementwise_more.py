@@ -178,6 +178,11 @@ def parameter_cases():
         yield case("gelu", name, "Gelu", x, np.float32(0.5 * wide * (1 + erf(wide / np.sqrt(2)))),
                    f"Gelu of opset{v} without "
                    "attributes.", v=v)
+    deep = np.float64(uniform(rng("gelu 2"), (9,), -4, 4, np.float64))
+    yield case("gelu", "v2_f64", "Gelu", deep, 0.5 * deep * (1 + erf(deep / np.sqrt(2))),
+               "Gelu-2 in f64.", F64, v=2, confirm_tolerance=(2e-6, 1e-5))
+    yield case("gelu", "v2_f16", "Gelu", half, (0.5 * np.float64(half) * (1 + erf(
+        np.float64(half) / np.sqrt(2)))).astype(np.float16), "Gelu-2 of f16.", F16, v=2)
     yield case("elu", "alpha_1", "Elu", x, np.float32(np.where(wide > 0, wide, np.expm1(wide))),
                "alpha 1.", attrs={"alpha": 1.0})
 
@@ -188,6 +193,18 @@ def binary_case(family, name, op, a, b, want, about, args=FLOAT, openvino="", at
     net.result(net.op(op, p, q, data={"auto_broadcast": "numpy"} if attrs is None else attrs), "y")
     return Case(family, name, net, {"a": a, "b": b}, {"y": np.asarray(want)}, about, args, openvino,
                 **more)
+
+
+def power_cases():
+    g = rng("power")
+    a, b = uniform(g, (2, 1, 5), 0.1, 4), uniform(g, (3, 1), -3, 3)
+    yield binary_case("elementwise", "power_broadcast", "Power", a, b,
+                      np.float32(np.float64(a)**np.float64(b)), "Both operands are broadcast.")
+    yield binary_case("elementwise", "power_f64", "Power", np.float64(a), np.float64(b),
+                      np.float64(a)**np.float64(b), "Power in f64.", F64,
+                      confirm_tolerance=(2e-6, 1e-4))
+    i, j = np.array([[2, -3, 5]], np.int32), np.array([[3], [2], [0]], np.int32)
+    yield binary_case("elementwise", "power_i32", "Power", i, j, i**j, "Power of integers.", EXACT)
 
 
 def comparison_cases():
@@ -250,6 +267,7 @@ def remainder_cases():
 
 
 def cases():
-    for make in (function_cases, integer_cases, special_cases, parameter_cases, comparison_cases,
+    for make in (function_cases, integer_cases, special_cases, parameter_cases, power_cases,
+                 comparison_cases,
                  logic_cases, remainder_cases):
         yield from make()

@@ -202,6 +202,8 @@ def make_cases():
                   mode="ignore_negative")
     yield one_hot("v16_normalize", np.array([-1, 0, -4, 2, -5, 4]), 4, 0,
                   "OneHot-16, normalize: -1 is the last.", mode="normalize")
+    yield one_hot("v16_i64", i, 6, 1, "OneHot-16 with i64 values.", np.int64(3), np.int64(-3),
+                  mode="normalize")
     yield one_hot("dynamic", i, 4, -1, "No dimension is known.", dynamic=True)
     hot = np.float32([[0, 1, 0]])
     yield one_op(
