@@ -25,19 +25,23 @@ static size_t element_bytes(const struct panels *panels)
     return panels->is_f16 ? sizeof(uint16_t) : sizeof(float);
 }
 
-bool panels_bytes(const struct panels *panels, size_t *size_bytes)
+bool panels_finish(struct panels *panels, const struct panel_kernels *kernels, size_t *size_bytes)
 {
-    size_t columns;
-    return checked_mul(panels->n_panels, panels->width * PANEL_GROUP, &columns) &&
-           checked_mul(columns, panels->k, &columns) &&
-           checked_mul(columns, element_bytes(panels), size_bytes);
-}
+    size_t n_blocks = panels->k / BLOCK_K + (panels->k % BLOCK_K != 0);
 
-/* Where the elements of a stream of a panel begin, in bytes. */
-static size_t stream_at(const struct panels *panels, size_t panel, size_t stream)
-{
-    return (panel * panels->width + stream * panels->stream) * panels->k * PANEL_GROUP *
-           element_bytes(panels);
+    memcpy(panels->tiles, (panels->is_f16 ? kernels->f16 : kernels->f32)[panels->stream],
+           sizeof panels->tiles);
+    panels->max_rows = 1;
+    while (panels->max_rows < PANEL_MAX_ROWS && panels->tiles[panels->max_rows + 1])
+        panels->max_rows++;
+    if (panels->is_f16 && kernels->for_one_f16_row)
+        panels->tiles[1] = kernels->for_one_f16_row->f16[panels->stream][1];
+    panels->step_bytes = panels->stream * PANEL_GROUP * element_bytes(panels);
+    panels->block_k = n_blocks > 1 ? (panels->k + n_blocks - 1) / n_blocks : panels->k;
+    return checked_mul(panels->step_bytes, panels->k, &panels->stream_bytes) &&
+           checked_mul(panels->width / panels->stream, panels->stream_bytes,
+                       &panels->panel_bytes) &&
+           checked_mul(panels->n_panels, panels->panel_bytes, size_bytes);
 }
 
 /* Columns of f32 from rows of a source that may be misaligned. Sixteen elements of a row are a line: they
@@ -81,59 +85,76 @@ void panels_pack_group(const struct panels *panels, void *data, size_t panel, si
                        const void *source, bool is_f16_source, size_t ld, size_t n_columns)
 {
     size_t group_bytes = PANEL_GROUP * element_bytes(panels);
-    size_t step = panels->stream * group_bytes;
-    unsigned char *to = (unsigned char *)data + stream_at(panels, panel, group / panels->stream) +
+    unsigned char *to = (unsigned char *)data + panel * panels->panel_bytes +
+                        group / panels->stream * panels->stream_bytes +
                         group % panels->stream * group_bytes;
     if (panels->is_f16)
-        pack_f16(to, step, source, ld, n_columns, panels->k);
+        pack_f16(to, panels->step_bytes, source, ld, n_columns, panels->k);
     else
-        pack_f32(to, step, source, is_f16_source, ld, n_columns, panels->k);
+        pack_f32(to, panels->step_bytes, source, is_f16_source, ld, n_columns, panels->k);
 }
 
 /* One tile over all of k. */
-static void multiply_tile(panel_tile_fn *run, const struct panels *panels, struct panel_tile tile)
+static void multiply_tile(const struct panels *panels, size_t rows, struct panel_tile *tile)
 {
-    size_t step_bytes = panels->stream * PANEL_GROUP * element_bytes(panels);
-    size_t n_blocks = (panels->k + BLOCK_K - 1) / BLOCK_K;
-    size_t block = n_blocks > 1 ? (panels->k + n_blocks - 1) / n_blocks : panels->k;
+    panel_tile_fn *run = panels->tiles[rows];
+    size_t left = panels->k;
 
-    tile.k = block;
-    run(&tile);
-    for (size_t k = block; k < panels->k; k += block) {
-        tile.k = panels->k - k < block ? panels->k - k : block;
-        tile.weights = (const unsigned char *)tile.weights + block * step_bytes;
-        tile.a += block;
-        tile.add = tile.c;
-        tile.ld_add = tile.ldc;
-        run(&tile);
+    tile->k = panels->block_k;
+    run(tile);
+    while (left > panels->block_k) {
+        left -= panels->block_k;
+        tile->weights = (const unsigned char *)tile->weights + panels->block_k * panels->step_bytes;
+        tile->a += panels->block_k;
+        tile->k = left < panels->block_k ? left : panels->block_k;
+        tile->add = tile->c;
+        tile->ld_add = tile->ldc;
+        run(tile);
     }
 }
 
-void panels_multiply(const struct panel_kernels *kernels, const struct panels *panels,
-                     const struct panel_product *product)
+/* All rows of one stream, in tiles of nearly one size. */
+static void multiply_stream(const struct panels *panels, const struct panel_product *product,
+                            const unsigned char *weights, size_t column)
 {
-    panel_tile_fn *const *tiles = (panels->is_f16 ? kernels->f16 : kernels->f32)[panels->stream];
-    const unsigned char *data = panels->data;
-    size_t most = 1;
-    while (most < PANEL_MAX_ROWS && tiles[most + 1] != NULL)
-        most++;
-    size_t n_tiles = (product->rows + most - 1) / most;
+    size_t n_tiles = (product->rows + panels->max_rows - 1) / panels->max_rows, row = 0;
 
-    for (size_t s = 0; s < panels->width / panels->stream; s++) {
-        size_t column = s * panels->stream * PANEL_GROUP, row = 0;
-        for (size_t t = 0; t < n_tiles; t++) {
-            size_t left = n_tiles - t, rows = (product->rows - row + left - 1) / left;
-            multiply_tile(tiles[rows], panels,
-                          (struct panel_tile){
-                              .weights = data + stream_at(panels, product->panel, s),
-                              .a = product->a + row * product->lda,
+    for (size_t left = n_tiles; left > 0; left--) {
+        size_t rows = (product->rows - row + left - 1) / left;
+        multiply_tile(panels, rows,
+                      &(struct panel_tile){
+                          .weights = weights,
+                          .a = product->a + row * product->lda,
+                          .lda = product->lda,
+                          .add = product->add + row * product->ld_add + column,
+                          .ld_add = product->ld_add,
+                          .c = product->c + row * product->ldc + column,
+                          .ldc = product->ldc,
+                      });
+        row += rows;
+    }
+}
+
+void panels_multiply(const struct panels *panels, const struct panel_product *product)
+{
+    size_t n_columns = panels->width * PANEL_GROUP, columns = panels->stream * PANEL_GROUP;
+    const unsigned char *weights =
+        (const unsigned char *)panels->data + product->panel * panels->panel_bytes;
+
+    for (size_t column = 0; column < n_columns; column += columns) {
+        if (product->rows <= panels->max_rows)
+            multiply_tile(panels, product->rows,
+                          &(struct panel_tile){
+                              .weights = weights,
+                              .a = product->a,
                               .lda = product->lda,
-                              .add = product->add + row * product->ld_add + column,
+                              .add = product->add + column,
                               .ld_add = product->ld_add,
-                              .c = product->c + row * product->ldc + column,
+                              .c = product->c + column,
                               .ldc = product->ldc,
                           });
-            row += rows;
-        }
+        else
+            multiply_stream(panels, product, weights, column);
+        weights += panels->stream_bytes;
     }
 }

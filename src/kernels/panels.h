@@ -16,15 +16,6 @@
 #define PANEL_MAX_WIDTH 6 /* groups of a panel */
 #define PANEL_MAX_ROWS 12 /* of a tile */
 
-/* A k x n matrix. A panel is `width` groups of columns; `stream` of them lie side by side along k, so
- * that a tile with that many groups reads memory in one direction without a gap. */
-struct panels {
-    size_t k, n_panels;
-    size_t width, stream; /* stream divides width */
-    bool is_f16;          /* elements stay f16 and are widened in registers */
-    const void *data;     /* [n_panels][width / stream][k][stream][16] */
-};
-
 /* c[row][column] = add[row][column] + sum over k of a[row][k] * weights[k][column], for as many rows and
  * groups of columns as the function's name says. add may be c. */
 struct panel_tile {
@@ -39,10 +30,27 @@ struct panel_tile {
 };
 typedef void panel_tile_fn(const struct panel_tile *tile);
 
+/* A k x n matrix. A panel is `width` groups of columns; `stream` of them lie side by side along k, so
+ * that a tile with that many groups reads memory in one direction without a gap. */
+struct panels {
+    size_t k, n_panels;
+    size_t width, stream; /* stream divides width */
+    bool is_f16;          /* elements stay f16 and are widened in registers */
+    /* What follows from these, once panels_finish has been called. */
+    size_t step_bytes;   /* from k to k + 1 */
+    size_t block_k;      /* sums are added to what is there every so many k */
+    size_t stream_bytes; /* of a stream of a panel */
+    size_t panel_bytes;
+    size_t max_rows;                          /* of a tile */
+    panel_tile_fn *tiles[PANEL_MAX_ROWS + 1]; /* [rows] */
+    const void *data;                         /* [n_panels][width / stream][k][stream][16] */
+};
+
 /* What a level has. A tile that it lacks is NULL. */
 struct panel_kernels {
     panel_tile_fn *f32[PANEL_MAX_WIDTH + 1][PANEL_MAX_ROWS + 1]; /* [stream][rows] */
     panel_tile_fn *f16[PANEL_MAX_WIDTH + 1][PANEL_MAX_ROWS + 1];
+    const struct panel_kernels *for_one_f16_row; /* who does that better; NULL = nobody */
     /* The largest stream at which a level still does that many rows well. */
     size_t widest_stream[PANEL_MAX_ROWS + 1]; /* [rows] */
     struct panel_cells cells;
@@ -51,8 +59,8 @@ struct panel_kernels {
 /* The stream that suits products of so many rows with panels of that width. */
 size_t panels_stream(const struct panel_kernels *kernels, size_t width, size_t rows);
 
-/* Bytes of the data; false on overflow. */
-bool panels_bytes(const struct panels *panels, size_t *size_bytes);
+/* Works out what follows from the sizes; false if they overflow. size_bytes: of the data. */
+bool panels_finish(struct panels *panels, const struct panel_kernels *kernels, size_t *size_bytes);
 
 /* Copies 16 columns into place: column j of the group is source[j * ld + k], j < n_columns; the others
  * are zero. The source is f16 if the panels are, or if is_f16_source; it may lie at any address. */
@@ -69,7 +77,6 @@ struct panel_product {
     float *c;
     size_t ldc;
 };
-void panels_multiply(const struct panel_kernels *kernels, const struct panels *panels,
-                     const struct panel_product *product);
+void panels_multiply(const struct panels *panels, const struct panel_product *product);
 
 #endif

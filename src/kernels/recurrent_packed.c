@@ -151,16 +151,15 @@ static void project_panel(const struct pass *pass, const struct chunk *chunk, si
 {
     const struct recurrent_packed *packed = pass->packed;
 
-    panels_multiply(packed->kernels, &pass->w,
-                    &(struct panel_product){
-                        .panel = panel,
-                        .rows = chunk->n * packed->common.batch,
-                        .a = chunk->x,
-                        .lda = chunk->ld_x,
-                        .add = pass->biases + panel * packed->columns,
-                        .c = pass->gates + panel * packed->columns,
-                        .ldc = packed->ld_gates,
-                    });
+    panels_multiply(&pass->w, &(struct panel_product){
+                                  .panel = panel,
+                                  .rows = chunk->n * packed->common.batch,
+                                  .a = chunk->x,
+                                  .lda = chunk->ld_x,
+                                  .add = pass->biases + panel * packed->columns,
+                                  .c = pass->gates + panel * packed->columns,
+                                  .ldc = packed->ld_gates,
+                              });
 }
 
 /* ---- steps ---- */
@@ -175,17 +174,16 @@ static size_t turn(const struct pass *pass, size_t round, size_t i)
 static void multiply_panel(const struct pass *pass, const struct panels *r, size_t panel,
                            const float *h, const float *add, size_t ld_add)
 {
-    panels_multiply(pass->packed->kernels, r,
-                    &(struct panel_product){
-                        .panel = panel,
-                        .rows = pass->packed->common.batch,
-                        .a = h,
-                        .lda = pass->packed->ld_state,
-                        .add = add,
-                        .ld_add = ld_add,
-                        .c = pass->tile,
-                        .ldc = pass->packed->columns,
-                    });
+    panels_multiply(r, &(struct panel_product){
+                           .panel = panel,
+                           .rows = pass->packed->common.batch,
+                           .a = h,
+                           .lda = pass->packed->ld_state,
+                           .add = add,
+                           .ld_add = ld_add,
+                           .c = pass->tile,
+                           .ldc = pass->packed->columns,
+                       });
 }
 
 /* The cell for every element that has not ended; rows count floats from element to element. */

@@ -85,9 +85,10 @@ static bool lay_out_weights(struct recurrent_packed *packed, size_t rows)
                    batch, packed->is_r_f16);
     lay_out_panels(packed, &packed->r_reset, h, packed->units, batch, packed->is_r_f16);
     packed->r_reset_bytes = 0;
-    if (!panels_bytes(&packed->w, &packed->w_bytes) ||
-        !panels_bytes(&packed->r, &packed->r_bytes) ||
-        (is_two_step && !panels_bytes(&packed->r_reset, &packed->r_reset_bytes)) ||
+    if (!panels_finish(&packed->w, packed->kernels, &packed->w_bytes) ||
+        !panels_finish(&packed->r, packed->kernels, &packed->r_bytes) ||
+        (is_two_step &&
+         !panels_finish(&packed->r_reset, packed->kernels, &packed->r_reset_bytes)) ||
         !checked_mul(packed->n_panels, packed->columns * sizeof(float), &bias_bytes))
         return false;
     side_bytes = common->kind == RECURRENT_LSTM ? (packed->has_peepholes ? bias_bytes / 4 * 3 : 0)

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/checked.h"
 #include "plan/plan.h"
 
 #define LINE_BYTES 64u
@@ -27,13 +26,12 @@ void packs_free(struct model *model)
  * the time of the first touch. */
 static void *allocate(size_t size_bytes)
 {
-    size_t alignment = size_bytes >= HUGE_BYTES / 2 ? HUGE_BYTES : LINE_BYTES, rounded;
-    if (!checked_add(size_bytes, alignment - 1, &rounded))
+    bool is_huge = size_bytes >= HUGE_BYTES;
+    void *data;
+    if (posix_memalign(&data, is_huge ? HUGE_BYTES : LINE_BYTES, size_bytes > 0 ? size_bytes : 1))
         return NULL;
-    rounded -= rounded % alignment;
-    void *data = aligned_alloc(alignment, rounded > 0 ? rounded : alignment);
-    if (data && alignment == HUGE_BYTES)
-        madvise(data, rounded, MADV_HUGEPAGE);
+    if (is_huge)
+        madvise(data, size_bytes - size_bytes % HUGE_BYTES, MADV_HUGEPAGE);
     return data;
 }
 
