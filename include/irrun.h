@@ -224,7 +224,7 @@ void irrun_model_describe(const struct irrun_model *model, struct irrun_model_in
 
 /* What a session uses, once it is planned. */
 struct irrun_session_info {
-    const char *gemm;            /* who multiplies: "plain", "cblas", "packed" or "auto" */
+    const char *gemm;            /* who multiplies: "plain", …, "auto (packed, plain)" */
     const char *simd;            /* the level in use: "scalar", "sse4.1", "avx2", "avx512" */
     unsigned n_threads;
     size_t n_steps;              /* ops that run in every iteration */

@@ -280,7 +280,7 @@ void irrun_session_describe(const struct irrun_session *session, struct irrun_se
     const struct irrun_model *model = session->model;
     const struct plan *plan = session->session->root->plan;
     *info = (struct irrun_session_info){
-        .gemm = kernels_gemm_name(model->model.kernels.gemm),
+        .gemm = kernels_gemm_name(&model->model.kernels),
         .simd = simd_name(model->model.kernels.simd),
         .n_threads = model->model.n_threads,
         .n_steps = plan ? plan->n_main_steps : 0,
@@ -337,14 +337,13 @@ bool irrun_kernel(size_t index, enum irrun_simd simd, struct irrun_kernel *kerne
 
 const struct irrun_build *irrun_build(void)
 {
-    static char blas[128];
     static struct irrun_build build;
 #ifdef __clang__
     build.compiler = "clang " __clang_version__;
 #else
     build.compiler = "gcc " __VERSION__;
 #endif
-    build.blas = blas_identity(blas, sizeof blas);
+    build.blas = blas_identity();
     build.expat = xml_library_version();
     return &build;
 }

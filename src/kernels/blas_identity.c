@@ -3,39 +3,122 @@
 #include "kernels/blas_identity.h"
 
 #include <dlfcn.h>
-#include <limits.h>
+#include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Debian's BLIS shows none of its own symbols, but lies in a folder of its name. */
 static const struct {
-    const char *symbol, *name;
-} blas_marks[] = {
-    {"openblas_get_config", "OpenBLAS"},
-    {"bli_info_get_version_str", "BLIS"},
-    {"MKL_Get_Version", "MKL"},
-    {"ATL_buildinfo", "ATLAS"},
+    const char *symbol, *folder, *name;
+    bool is_fast;
+} marks[] = {
+    {"openblas_get_config", "openblas", "OpenBLAS", true},
+    {"bli_info_get_version_str", "blis", "BLIS", true},
+    {"MKL_Get_Version", "mkl", "MKL", true},
+    {"ATL_buildinfo", "atlas", "ATLAS", false},
 };
+#define N_MARKS (sizeof marks / sizeof marks[0])
 
-char *blas_identity(char *text, size_t size_bytes)
+/* Found out once. */
+static struct {
+    char text[128];
+    bool is_fast;
+    void *library; /* NULL: unknown; stays open */
+} found = {.text = "unknown"};
+
+/* "openblas-pthread/libblas.so.3": the end of a path. */
+static const char *last_two(const char *path)
+{
+    const char *end = path + strlen(path);
+    for (int n_slashes = 0; end > path && (end[-1] != '/' || ++n_slashes < 2);)
+        end--;
+    return end;
+}
+
+static const char *find_name(const char *file, bool *is_fast)
+{
+    for (size_t i = 0; i < N_MARKS; i++) {
+        if (!dlsym(found.library, marks[i].symbol) && !strstr(file, marks[i].folder))
+            continue;
+        *is_fast = marks[i].is_fast;
+        return marks[i].name;
+    }
+    return strstr(file, "/libblas.") || strstr(file, "/libcblas.") ? "reference" : "other";
+}
+
+static void detect(void)
 {
     void *program = dlopen(NULL, RTLD_LAZY);
     void *product = program ? dlsym(program, "cblas_sgemm") : NULL;
     Dl_info info;
-    const char *name = "reference";
-    for (size_t i = 0; program && i < sizeof blas_marks / sizeof blas_marks[0]; i++)
-        if (dlsym(program, blas_marks[i].symbol))
-            name = blas_marks[i].name;
-    if (!product || dladdr(product, &info) == 0 || !info.dli_fname) {
-        snprintf(text, size_bytes, "unknown");
-    } else {
-        char *path = realpath(info.dli_fname, NULL);
-        const char *file = path ? path : info.dli_fname;
-        const char *slash = strrchr(file, '/');
-        snprintf(text, size_bytes, "%s (%s)", name, slash ? slash + 1 : file);
-        free(path);
-    }
-    if (program)
-        dlclose(program);
-    return text;
+    if (!product || dladdr(product, &info) == 0 || !info.dli_fname)
+        return;
+    /* Only what this library and those it needs bring: another BLAS may be loaded as well. */
+    found.library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (!found.library)
+        return;
+    char *path = realpath(info.dli_fname, NULL);
+    const char *file = last_two(path ? path : info.dli_fname);
+    const char *name = find_name(file, &found.is_fast);
+    snprintf(found.text, sizeof found.text, "%s (%s)", name, file);
+    free(path);
+}
+
+static void detect_once(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, detect);
+}
+
+const char *blas_identity(void)
+{
+    detect_once();
+    return found.text;
+}
+
+bool blas_is_fast(void)
+{
+    detect_once();
+    return found.is_fast;
+}
+
+/* ---- threads ---- */
+
+typedef void function(void);
+
+static function *find_function(const char *symbol)
+{
+    void *address = dlsym(found.library, symbol);
+    function *result;
+    memcpy(&result, &address, sizeof result);
+    return result;
+}
+
+static void hold(void)
+{
+    if (!found.library)
+        return;
+    function *openblas = find_function("openblas_set_num_threads");
+    function *openblas_kind = find_function("openblas_get_parallel");
+    function *openblas_end = find_function("blas_thread_shutdown_");
+    function *blis = find_function("bli_thread_set_num_threads");
+    function *mkl = find_function("MKL_Set_Num_Threads");
+    if (openblas)
+        ((void (*)(int))openblas)(1);
+    /* 1: threads of its own; those of OpenMP end by themselves. */
+    if (openblas && openblas_kind && openblas_end && ((int (*)(void))openblas_kind)() == 1)
+        ((int (*)(void))openblas_end)();
+    if (blis)
+        ((void (*)(int64_t))blis)(1);
+    if (mkl)
+        ((void (*)(int))mkl)(1);
+}
+
+void blas_hold_to_one_thread(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    detect_once();
+    pthread_once(&once, hold);
 }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "kernels/blas_identity.h"
 #include "kernels/cpu.h"
 #include "kernels/kernels.h"
 
@@ -47,5 +48,7 @@ bool kernels_choose(struct kernels *kernels, enum irrun_gemm gemm, enum irrun_si
         return false;
     kernels_fill(kernels, level);
     kernels->gemm = gemm;
+    blas_hold_to_one_thread();
+    kernels->has_fast_blas = blas_is_fast();
     return true;
 }

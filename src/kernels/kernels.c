@@ -2,14 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/kernels.h"
 
-/* From this many multiplications on, --gemm=auto takes CBLAS. */
+/* From this many multiplications on, --gemm=auto takes CBLAS, if it is a fast one. */
 #define CBLAS_FROM (1u << 18)
 
 static bool takes_cblas(const struct kernels *kernels, size_t m, size_t n, size_t k)
 {
     if (kernels->gemm == IRRUN_GEMM_PLAIN || kernels->gemm == IRRUN_GEMM_CBLAS)
         return kernels->gemm == IRRUN_GEMM_CBLAS;
-    return (double)m * (double)n * (double)k >= CBLAS_FROM;
+    return kernels->has_fast_blas && (double)m * (double)n * (double)k >= CBLAS_FROM;
 }
 
 gemm_f32_fn *kernels_gemm_f32(const struct kernels *kernels, size_t m, size_t n, size_t k)
@@ -22,13 +22,16 @@ gemm_f64_fn *kernels_gemm_f64(const struct kernels *kernels, size_t m, size_t n,
     return takes_cblas(kernels, m, n, k) ? gemm_cblas_f64 : gemm_plain_f64;
 }
 
-const char *kernels_gemm_name(enum irrun_gemm gemm)
+const char *kernels_gemm_name(const struct kernels *kernels)
 {
     static const char *const names[] = {
-        [IRRUN_GEMM_AUTO] = "auto",
         [IRRUN_GEMM_PLAIN] = "plain",
         [IRRUN_GEMM_CBLAS] = "cblas",
         [IRRUN_GEMM_PACKED] = "packed",
     };
-    return names[gemm];
+    static const char *const autos[2][2] = {{"auto (plain)", "auto (plain, cblas)"},
+                                            {"auto (packed, plain)", "auto (packed, cblas)"}};
+    if (kernels->gemm != IRRUN_GEMM_AUTO)
+        return names[kernels->gemm];
+    return autos[kernels->panels != NULL][kernels->has_fast_blas];
 }

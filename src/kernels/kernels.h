@@ -36,6 +36,7 @@
 struct kernels {
     enum irrun_gemm gemm; /* as asked for */
     enum irrun_simd simd; /* the level in use, never IRRUN_SIMD_AUTO */
+    bool has_fast_blas;   /* behind CBLAS */
 #define FAMILY(family, type) family##_kernel *family;
 #include "kernels/kernels.def"
 };
@@ -44,7 +45,7 @@ struct kernels {
  * the highest there is for IRRUN_SIMD_AUTO. */
 bool kernels_level(enum irrun_simd simd, enum irrun_simd *level, struct irrun_error *err);
 
-/* Fails as kernels_level does. */
+/* Fails as kernels_level does. Holds the BLAS to one thread. */
 bool kernels_choose(struct kernels *kernels, enum irrun_gemm gemm, enum irrun_simd simd,
                     struct irrun_error *err);
 
@@ -66,7 +67,7 @@ extern const size_t n_kernel_families;
 gemm_f32_fn *kernels_gemm_f32(const struct kernels *kernels, size_t m, size_t n, size_t k);
 gemm_f64_fn *kernels_gemm_f64(const struct kernels *kernels, size_t m, size_t n, size_t k);
 
-/* "plain", "cblas" or "auto". */
-const char *kernels_gemm_name(enum irrun_gemm gemm);
+/* "plain", "cblas", "packed", or "auto" with what it takes from: "auto (packed, plain)". */
+const char *kernels_gemm_name(const struct kernels *kernels);
 
 #endif
