@@ -80,6 +80,7 @@ programs = $(patsubst %.c,$(BUILD)/%,$(1))
 irrun := $(BUILD)/irrun
 core := $(BUILD)/libcore.a
 cli := $(BUILD)/libcli.a
+completion := $(BUILD)/completions/irrun
 library := $(BUILD)/libirrun.a
 unit_tests := $(call programs,$(unit_sources))
 api_tests := $(call programs,$(api_sources))
@@ -106,7 +107,7 @@ file_cflags = $(if $(filter src/kernels/%,$(1)),$(kernel_cflags)) $(call isa_cfl
 .PHONY: all demo test bench check-kernels style clean install uninstall help objects check-programs FORCE
 .DEFAULT_GOAL := all
 
-all: $(irrun) ## build build/irrun
+all: $(irrun) $(completion) ## build build/irrun
 
 demo: $(irrun) ## build, then watch a stateful model at work (installs what is missing)
 	@IRRUN=$(irrun) scripts/demo.sh
@@ -185,6 +186,11 @@ $(api_tests): $(BUILD)/%: %.c $(library)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@) $(CC) -Iinclude $(CPPFLAGS) $(cflags) $(ldflags) -MMD -MP -o $@ $< $(library) $(libs)
 
+# The completion of bash is made from the list of options.
+$(completion): completions/irrun.bash src/cli/options.def scripts/make-completion.sh
+	@mkdir -p $(@D)
+	$(call say,GEN,$@) CC='$(CC)' scripts/make-completion.sh src/cli/options.def $< >$@
+
 # Every header compiles alone.
 $(BUILD)/%.alone: %.h $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -202,17 +208,16 @@ include_dir := $(DESTDIR)$(PREFIX)/include
 man_dir := $(DESTDIR)$(PREFIX)/share/man
 completion_dir := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 pages := $(wildcard man/*.[0-9])
-completion := $(wildcard completions/irrun)
 section = $(patsubst .%,%,$(suffix $(1)))
 
-install: $(irrun) $(library) ## install below PREFIX (/usr/local): program, library, manual
+install: $(irrun) $(library) $(completion) ## install below PREFIX (/usr/local): program, library, manual
 	install -d $(bin_dir) $(lib_dir) $(include_dir)
 	install -m 755 $(irrun) $(bin_dir)/irrun
 	install -m 644 $(library) $(lib_dir)/libirrun.a
 	install -m 644 include/irrun.h $(include_dir)/irrun.h
 	$(foreach page,$(pages),install -D -m 644 $(page) \
 	    $(man_dir)/man$(call section,$(page))/$(notdir $(page)) &&) :
-	$(if $(completion),install -D -m 644 $(completion) $(completion_dir)/irrun)
+	install -D -m 644 $(completion) $(completion_dir)/irrun
 
 uninstall: ## remove what install put there
 	rm -f $(bin_dir)/irrun $(lib_dir)/libirrun.a $(include_dir)/irrun.h $(completion_dir)/irrun

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Writes the bash completion to standard output: the template with the rows of the options' list in it. The C
+# preprocessor reads the list, as it does for irrun itself.
+#
+#   scripts/make-completion.sh src/cli/options.def completions/irrun.bash
+#
+# Environment: CC.
+# SPDX-License-Identifier: Apache-2.0
+set -eu
+
+list=$1 template=$2
+
+# name letter argument value, for each option
+rows=$(
+    {
+        echo '#define OPTION(id, name, letter, argument, value, repeats, group, help) @ name letter argument value'
+        cat "$list"
+    } | ${CC:-cc} -E -P -x c - | tr -s '\n@' ' \n' |
+        sed -n "s/^ \"\([a-z-]*\)\" '*\([a-zA-Z0]\)'* \([A-Z]*\) \"\([^\"]*\)\" *\$/    '\1 \2 \3 \4'/p" |
+        sed -e "s/^\(    '[a-z-]*\) 0 /\1 - /"
+)
+if [ "$(echo "$rows" | grep -c .)" -ne "$(grep -c '^OPTION(' "$list")" ]; then
+    echo "make-completion: $list has a row that is not understood" >&2
+    exit 1
+fi
+while IFS= read -r line; do
+    case $line in
+    *'# @OPTIONS@') echo "$rows" ;;
+    *) printf '%s\n' "$line" ;;
+    esac
+done <"$template"
