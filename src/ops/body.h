@@ -31,4 +31,13 @@ struct engine {
                                       const bool *is_constant, struct irrun_error *err);
 };
 
+struct infer;
+
+/* Per op of a body: its place among the Parameters, or among the Results; NO_ID for others. In the arena. */
+uint32_t *body_ordinals(const struct graph *body, struct arena *arena, struct irrun_error *err);
+
+/* The values of all inputs of the op at hand, as a body sees them: f16 and bf16 as f32. NULL if one is not there yet (see
+ * infer_value) or memory is lacking. */
+struct irrun_tensor **body_take_values(struct infer *infer);
+
 #endif

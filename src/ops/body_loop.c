@@ -280,27 +280,9 @@ static bool run_to_infer(struct infer *infer, struct loop_state *state, bool sta
                          struct irrun_tensor *results)
 {
     struct arena *arena = infer->arena;
-    struct irrun_tensor *tensors =
-        arena_alloc_array(arena, infer->n_inputs, sizeof *tensors, infer->err);
-    struct irrun_tensor **outer =
-        arena_alloc_array(arena, infer->n_inputs, sizeof *outer, infer->err);
-    if (!tensors || !outer)
+    struct irrun_tensor **outer = body_take_values(infer);
+    if (!outer)
         return false;
-    for (uint32_t i = 0; i < infer->n_inputs; i++) {
-        const struct irrun_tensor *value = infer_value(infer, i);
-        if (!value)
-            return false;
-        tensors[i] = *value;
-        outer[i] = &tensors[i];
-        if (!dtype_is_half(value->dtype))
-            continue;
-        size_t n = (size_t)shape_n_elements(&value->shape);
-        tensors[i].dtype = IRRUN_F32;
-        tensors[i].data = arena_alloc_array(arena, n, sizeof(float), infer->err);
-        if (!tensors[i].data)
-            return false;
-        convert_elements(value->dtype, value->data, IRRUN_F32, tensors[i].data, n);
-    }
     state->arena = arena;
     if (!run_passes(state, outer, NULL, state->n_passes, starts, &state->n_left, infer->err))
         return false;

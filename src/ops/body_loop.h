@@ -43,6 +43,7 @@ struct loop_state {
     struct body_runner *runner;
     const struct body *body;
     uint32_t n_params, n_results, n_outputs;
+    const uint32_t *ordinals; /* body_ordinals */
     struct loop_param *params;
     struct loop_output *outputs;
     uint32_t *param_of_result; /* the merged Parameter that a Result feeds, or NO_ID */

@@ -3,12 +3,18 @@
 #include "ops/body_loop.h"
 #include "ops/op_state.h"
 
-static uint32_t ordinal_of(const uint32_t *op_ids, uint32_t n, uint32_t op_id)
+static uint32_t parameter_ordinal(const struct loop_state *state, uint32_t op_id)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (op_ids[i] == op_id)
-            return i;
-    return NO_ID;
+    uint32_t ordinal = state->ordinals[op_id];
+    const struct op *op = &state->body->graph->ops[op_id];
+    return ordinal != NO_ID && op->def->role == ROLE_PARAMETER ? ordinal : NO_ID;
+}
+
+static uint32_t result_ordinal(const struct loop_state *state, uint32_t op_id)
+{
+    uint32_t ordinal = state->ordinals[op_id];
+    const struct op *op = &state->body->graph->ops[op_id];
+    return ordinal != NO_ID && op->def->role == ROLE_RESULT ? ordinal : NO_ID;
 }
 
 static bool fail_map(struct infer *infer, const struct port_map *map, const char *problem)
@@ -55,8 +61,7 @@ bool loop_count_slices(struct infer *infer, const struct loop_param *param, int6
 
 static bool tie_param(struct infer *infer, struct loop_state *state, const struct port_map *map)
 {
-    const struct graph *body = state->body->graph;
-    uint32_t k = ordinal_of(body->parameters, body->n_parameters, map->internal_id);
+    uint32_t k = parameter_ordinal(state, map->internal_id);
     if (k == NO_ID)
         return fail_map(infer, map, "internal_layer_id is no Parameter in a port_map");
     struct loop_param *param = &state->params[k];
@@ -78,8 +83,8 @@ static bool tie_back_edges(struct infer *infer, struct loop_state *state)
     const struct body *body = state->body;
     for (uint32_t i = 0; i < body->n_back_edges; i++) {
         const struct back_edge *edge = &body->back_edges[i];
-        uint32_t to = ordinal_of(body->graph->parameters, body->graph->n_parameters, edge->to_id);
-        uint32_t from = ordinal_of(body->graph->results, body->graph->n_results, edge->from_id);
+        uint32_t to = parameter_ordinal(state, edge->to_id);
+        uint32_t from = result_ordinal(state, edge->from_id);
         if (to == NO_ID || from == NO_ID)
             return infer_fail(infer, "back edge %u does not go from a Result to a Parameter", i);
         struct loop_param *param = &state->params[to];
@@ -101,8 +106,7 @@ static bool tie_outputs(struct infer *infer, struct loop_state *state)
     const struct body *body = state->body;
     for (uint32_t i = 0; i < body->n_outputs; i++) {
         const struct port_map *map = &body->outputs[i];
-        uint32_t result =
-            ordinal_of(body->graph->results, body->graph->n_results, map->internal_id);
+        uint32_t result = result_ordinal(state, map->internal_id);
         if (result == NO_ID)
             return fail_map(infer, map, "internal_layer_id is no Result in a port_map");
         if (map->purpose == PURPOSE_EXECUTION_CONDITION)
@@ -141,6 +145,7 @@ static bool allocate(struct infer *infer, struct loop_state *state)
     state->merged[1] = arena_alloc_array(arena, n, sizeof *state->merged[1], err);
     state->slices = arena_alloc_array(arena, n, sizeof *state->slices, err);
     state->left = arena_alloc_array(arena, state->n_outputs, sizeof *state->left, err);
+    state->ordinals = body_ordinals(state->body->graph, arena, err);
     state->iteration = arena_alloc(arena, sizeof *state->iteration, err);
     return err->code == IRRUN_OK;
 }

@@ -13,8 +13,9 @@ struct if_branch {
     struct body_runner *runner;
     struct irrun_tensor *in; /* [n_parameters] */
     const struct irrun_tensor **in_pointers;
-    uint32_t *input_of;  /* per Parameter: ordinal of the op's input */
-    uint32_t *result_of; /* per output of the op: ordinal among the Results */
+    uint32_t *input_of;       /* per Parameter: ordinal of the op's input */
+    const uint32_t *ordinals; /* body_ordinals */
+    uint32_t *result_of;      /* per output of the op: ordinal among the Results */
 };
 
 struct if_state {
@@ -24,14 +25,6 @@ struct if_state {
     struct irrun_tensor *left;
 };
 
-static uint32_t ordinal_of(const uint32_t *op_ids, uint32_t n, uint32_t op_id)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (op_ids[i] == op_id)
-            return i;
-    return NO_ID;
-}
-
 static bool tie_inputs(struct infer *infer, struct if_branch *branch)
 {
     const struct graph *graph = branch->body->graph;
@@ -39,8 +32,9 @@ static bool tie_inputs(struct infer *infer, struct if_branch *branch)
         branch->input_of[k] = NO_ID;
     for (uint32_t i = 0; i < branch->body->n_inputs; i++) {
         const struct port_map *map = &branch->body->inputs[i];
-        uint32_t k = ordinal_of(graph->parameters, graph->n_parameters, map->internal_id);
-        if (k == NO_ID || map->external < 0 || (uint64_t)map->external >= infer->n_inputs)
+        uint32_t k = branch->ordinals[map->internal_id];
+        if (k == NO_ID || graph->ops[map->internal_id].def->role != ROLE_PARAMETER ||
+            map->external < 0 || (uint64_t)map->external >= infer->n_inputs)
             return infer_fail(infer, "a port_map (line %u) ties no input to a Parameter",
                               map->line);
         branch->input_of[k] = (uint32_t)map->external;
@@ -62,8 +56,9 @@ static bool tie_outputs(struct infer *infer, struct if_branch *branch)
         branch->result_of[k] = NO_ID;
     for (uint32_t i = 0; i < branch->body->n_outputs; i++) {
         const struct port_map *map = &branch->body->outputs[i];
-        uint32_t result = ordinal_of(graph->results, graph->n_results, map->internal_id);
-        if (result == NO_ID || map->external < 0 || (uint64_t)map->external >= infer->n_outputs)
+        uint32_t result = branch->ordinals[map->internal_id];
+        if (result == NO_ID || graph->ops[map->internal_id].def->role != ROLE_RESULT ||
+            map->external < 0 || (uint64_t)map->external >= infer->n_outputs)
             return infer_fail(infer, "a port_map (line %u) ties no output to a Result", map->line);
         branch->result_of[map->external] = result;
     }
@@ -81,6 +76,7 @@ static bool tie(struct infer *infer, struct if_branch *branch, const struct body
     branch->body = body;
     branch->in = arena_alloc_array(arena, n, sizeof *branch->in, infer->err);
     branch->in_pointers = arena_alloc_array(arena, n, sizeof *branch->in_pointers, infer->err);
+    branch->ordinals = body_ordinals(graph, arena, infer->err);
     branch->input_of = arena_alloc_array(arena, n, sizeof *branch->input_of, infer->err);
     branch->result_of =
         arena_alloc_array(arena, infer->n_outputs, sizeof *branch->result_of, infer->err);
@@ -163,28 +159,11 @@ static bool run_branch(struct if_branch *branch, struct irrun_tensor *const *in,
 static bool run_to_infer(struct infer *infer, struct if_state *state)
 {
     struct if_branch *branch = &state->branches[state->taken];
-    uint32_t n = infer->n_inputs;
-    struct irrun_tensor *tensors = arena_alloc_array(infer->arena, n, sizeof *tensors, infer->err);
-    struct irrun_tensor **in = arena_alloc_array(infer->arena, n, sizeof *in, infer->err);
+    struct irrun_tensor **in = body_take_values(infer);
     state->left =
         arena_alloc_array(infer->arena, infer->n_outputs, sizeof *state->left, infer->err);
-    if (!tensors || !in || !state->left)
+    if (!in || !state->left)
         return false;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct irrun_tensor *value = infer_value(infer, i);
-        if (!value)
-            return false;
-        tensors[i] = *value;
-        in[i] = &tensors[i];
-        if (!dtype_is_half(value->dtype))
-            continue;
-        size_t count = (size_t)shape_n_elements(&value->shape);
-        tensors[i].dtype = IRRUN_F32;
-        tensors[i].data = arena_alloc_array(infer->arena, count, sizeof(float), infer->err);
-        if (!tensors[i].data)
-            return false;
-        convert_elements(value->dtype, value->data, IRRUN_F32, tensors[i].data, count);
-    }
     if (!run_branch(branch, in, infer->err))
         return false;
     for (uint32_t k = 0; k < infer->n_outputs; k++) {

@@ -1,0 +1,51 @@
+/* What ops with bodies have in common.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/body.h"
+
+#include "ops/op.h"
+
+uint32_t *body_ordinals(const struct graph *body, struct arena *arena, struct irrun_error *err)
+{
+    uint32_t *ordinals = arena_alloc_array(arena, body->n_ops, sizeof *ordinals, err);
+    if (!ordinals)
+        return NULL;
+    for (uint32_t i = 0; i < body->n_ops; i++)
+        ordinals[i] = NO_ID;
+    for (uint32_t i = 0; i < body->n_parameters; i++)
+        ordinals[body->parameters[i]] = i;
+    for (uint32_t i = 0; i < body->n_results; i++)
+        ordinals[body->results[i]] = i;
+    return ordinals;
+}
+
+static bool widen(struct irrun_tensor *tensor, struct arena *arena, struct irrun_error *err)
+{
+    size_t n = (size_t)shape_n_elements(&tensor->shape);
+    void *widened = arena_alloc_array(arena, n, sizeof(float), err);
+    if (!widened)
+        return false;
+    convert_elements(tensor->dtype, tensor->data, IRRUN_F32, widened, n);
+    tensor->dtype = IRRUN_F32;
+    tensor->data = widened;
+    return true;
+}
+
+struct irrun_tensor **body_take_values(struct infer *infer)
+{
+    uint32_t n = infer->n_inputs;
+    struct irrun_tensor *tensors = arena_alloc_array(infer->arena, n, sizeof *tensors, infer->err);
+    struct irrun_tensor **pointers =
+        arena_alloc_array(infer->arena, n, sizeof *pointers, infer->err);
+    if (!tensors || !pointers)
+        return NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct irrun_tensor *value = infer_value(infer, i);
+        if (!value)
+            return NULL;
+        tensors[i] = *value;
+        pointers[i] = &tensors[i];
+        if (dtype_is_half(value->dtype) && !widen(&tensors[i], infer->arena, infer->err))
+            return NULL;
+    }
+    return pointers;
+}
