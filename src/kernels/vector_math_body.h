@@ -22,14 +22,16 @@ ALWAYS_INLINE vec vec_expm1_reduced(vec x, vec *n)
     return vec_fma(r2, vec_fma(r2, high, low), r);
 }
 
-/* exp(-x) for x held in -88 ... 87: enough for whoever adds 1. */
+/* exp(-x) for whoever adds 1: x is held below 87, and above -89, where the result is infinite. The power of
+ * two is applied in halves, since 2^128 is not to be had. */
 ALWAYS_INLINE vec vec_exp_of_minus(vec x)
 {
     vec n, minus = vec_sub(vec_zero(), x);
-    minus = vec_min(vec_set1(88.0F), vec_max(vec_set1(-87.0F), minus));
+    minus = vec_min(vec_set1(89.0F), vec_max(vec_set1(-87.0F), minus));
     vec p = vec_expm1_reduced(minus, &n);
-    vec power = vec_exp2(n);
-    return vec_fma(power, p, power);
+    vec half = vec_exp2(vec_sub(n, vec_set1(1.0F)));
+    half = vec_fma(half, p, half);
+    return vec_add(half, half);
 }
 
 ALWAYS_INLINE vec vec_sigmoid(vec x)

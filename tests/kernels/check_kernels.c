@@ -29,6 +29,7 @@ static const struct {
     {"select_x16", check_select, measure_select, 2},
     {"select_x32", check_select, measure_select, 4},
     {"select_x64", check_select, measure_select, 8},
+    {"panels", check_panels, measure_panels, 0},
 };
 
 /* ---- what is being tried ---- */
@@ -98,6 +99,11 @@ void random_fill(void *bytes, size_t n)
         uint64_t bits = random_bits();
         memcpy(to + i, &bits, n - i < sizeof bits ? n - i : sizeof bits);
     }
+}
+
+float random_float(float scale)
+{
+    return ((float)random_below(1U << 24) / (float)(1 << 23) - 1.0F) * scale;
 }
 
 /* ---- memory between two pages that cannot be touched ---- */

@@ -19,8 +19,8 @@ typedef bool check_fn(const struct trial *trial);
 /* Times the variant and prints a line for each size: measure_line. */
 typedef void measure_fn(const struct trial *trial);
 
-check_fn check_select;
-measure_fn measure_select;
+check_fn check_select, check_panels, check_panel_cells;
+measure_fn measure_select, measure_panels;
 
 /* What is tried now, shown if it fails or crashes: "n=33 then=scalar". */
 void trial_says(const char *format, ...) PRINTF_LIKE(1, 2);
@@ -30,6 +30,7 @@ bool trial_fail(const char *format, ...) PRINTF_LIKE(1, 2);
 /* Random numbers, the same for the same seed. */
 uint32_t random_below(uint32_t limit);
 void random_fill(void *bytes, size_t n);
+float random_float(float scale); /* in (-scale, scale) */
 
 /* n_bytes of memory whose end is the end of a page that cannot be touched behind; the page before its
  * first one cannot be touched either. Exits if there is no memory. */

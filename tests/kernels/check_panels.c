@@ -1,0 +1,225 @@
+/* Products of panels against sums in double, and against themselves row by row: the number of rows must
+ * not change a byte. The cells behind them are tried in check_panel_cells.c.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check_kernels.h"
+#include "tensor/half.h"
+
+#define POISON (-12345.0F)
+
+/* ---- products ---- */
+
+struct problem {
+    struct panels panels;
+    size_t n_columns, rows, lda, ldc;
+    bool is_f16;
+    float *a, *c, *one_row;
+    float *source; /* [columns][k], representable in f16 if is_f16 */
+    struct guarded data, factors;
+};
+
+static bool lay_out(const struct trial *trial, struct problem *problem, size_t k, size_t width,
+                    size_t rows, size_t stream_rows)
+{
+    const struct panel_kernels *kernels = trial->variant->panels;
+    struct panels *panels = &problem->panels;
+    size_t size_bytes;
+
+    *panels = (struct panels){.k = k,
+                              .n_panels = 1 + random_below(2),
+                              .width = width,
+                              .stream = panels_stream(kernels, width, stream_rows),
+                              .is_f16 = problem->is_f16 && kernels->f16[1][1] != NULL};
+    if (!panels_finish(panels, kernels, &size_bytes))
+        return false;
+    problem->n_columns = panels->n_panels * width * PANEL_GROUP;
+    problem->rows = rows;
+    problem->lda = k + random_below(3);
+    problem->ldc = problem->n_columns + random_below(3);
+    problem->data = guarded_new(size_bytes);
+    panels->data = guarded_last(&problem->data, size_bytes);
+    return true;
+}
+
+static void fill(struct problem *problem)
+{
+    struct panels *panels = &problem->panels;
+    size_t n_factors = problem->rows * problem->lda - (problem->lda - panels->k);
+    size_t n_source = problem->n_columns * panels->k;
+
+    problem->factors = guarded_new(n_factors * sizeof(float) + 4);
+    problem->a = (void *)guarded_last(&problem->factors, n_factors * sizeof(float));
+    for (size_t i = 0; i < n_factors; i++)
+        problem->a[i] = random_float(1.0F);
+    problem->source = malloc((n_source + 1) * sizeof(float));
+    uint16_t *halves = malloc((n_source + 1) * sizeof(uint16_t));
+    for (size_t i = 0; i < n_source; i++) {
+        problem->source[i] = random_float(0.5F);
+        halves[i] = f16_from_f32(problem->source[i]);
+        if (problem->is_f16)
+            problem->source[i] = f16_to_f32(halves[i]);
+    }
+    for (size_t column = 0; column < problem->n_columns; column += PANEL_GROUP) {
+        size_t group = column / PANEL_GROUP;
+        const void *from = problem->is_f16 ? (const void *)(halves + column * panels->k)
+                                           : (const void *)(problem->source + column * panels->k);
+        panels_pack_group(panels, (void *)panels->data, group / panels->width,
+                          group % panels->width, from, problem->is_f16, panels->k, PANEL_GROUP);
+    }
+    free(halves);
+    problem->c = malloc(problem->rows * problem->ldc * sizeof(float));
+    problem->one_row = malloc(problem->ldc * sizeof(float));
+}
+
+static void release(struct problem *problem)
+{
+    guarded_free(&problem->data);
+    guarded_free(&problem->factors);
+    free(problem->source);
+    free(problem->c);
+    free(problem->one_row);
+}
+
+static float addend(size_t column)
+{
+    return 0.25F * (float)(column % 7) - 0.5F;
+}
+
+static void multiply(const struct problem *problem, size_t first_row, size_t rows, float *c)
+{
+    float add[PANEL_MAX_WIDTH * PANEL_GROUP];
+    for (size_t i = 0; i < rows * problem->ldc; i++)
+        c[i] = POISON;
+    for (size_t panel = 0; panel < problem->panels.n_panels; panel++) {
+        size_t columns = problem->panels.width * PANEL_GROUP;
+        for (size_t j = 0; j < columns; j++)
+            add[j] = addend(panel * columns + j);
+        panels_multiply(&problem->panels, &(struct panel_product){
+                                              .panel = panel,
+                                              .rows = rows,
+                                              .a = problem->a + first_row * problem->lda,
+                                              .lda = problem->lda,
+                                              .add = add,
+                                              .c = c + panel * columns,
+                                              .ldc = problem->ldc,
+                                          });
+    }
+}
+
+static bool compare_element(const struct problem *problem, size_t row, size_t column)
+{
+    size_t k = problem->panels.k;
+    const float *a = problem->a + row * problem->lda, *w = problem->source + column * k;
+    double sum = 0, size = 1;
+
+    for (size_t i = 0; i < k; i++) {
+        sum += (double)a[i] * (double)w[i];
+        size += fabs((double)a[i] * (double)w[i]);
+    }
+    double got = (double)problem->c[row * problem->ldc + column];
+    double expected = sum + (double)addend(column);
+    if (fabs(got - expected) <= 2e-7 * size * sqrt((double)(k + 4)))
+        return true;
+    return trial_fail("row %zu, column %zu: %.9g, expected %.9g", row, column, got, expected);
+}
+
+static bool compare(const struct problem *problem)
+{
+    for (size_t row = 0; row < problem->rows; row++) {
+        const float *c = problem->c + row * problem->ldc;
+        for (size_t j = problem->n_columns; j < problem->ldc; j++)
+            if (c[j] != POISON)
+                return trial_fail("row %zu: written behind the columns", row);
+        for (size_t j = 0; j < problem->n_columns; j++)
+            if (!compare_element(problem, row, j))
+                return false;
+        multiply(problem, row, 1, problem->one_row);
+        if (memcmp(problem->one_row, c, problem->n_columns * sizeof(float)) != 0)
+            return trial_fail("row %zu has other bits when it is multiplied alone", row);
+    }
+    return true;
+}
+
+static bool try_product(const struct trial *trial, size_t k, size_t width, size_t rows, bool is_f16)
+{
+    struct problem problem = {.is_f16 = is_f16};
+    size_t stream_rows = 1 + random_below(14);
+
+    trial_says("k=%zu width=%zu rows=%zu stream for %zu%s", k, width, rows, stream_rows,
+               is_f16 ? " f16" : "");
+    if (!lay_out(trial, &problem, k, width, rows, stream_rows))
+        return trial_fail("no layout");
+    fill(&problem);
+    multiply(&problem, 0, rows, problem.c);
+    bool is_good = compare(&problem);
+    release(&problem);
+    return is_good;
+}
+
+static bool check_products(const struct trial *trial)
+{
+    static const size_t widths[] = {2, 4, 6},
+                        depths[] = {0, 1, 2, 3, 7, 16, 33, 100, 511, 513, 1025};
+    enum {
+        N_WIDTHS = sizeof widths / sizeof widths[0],
+        N_DEPTHS = sizeof depths / sizeof depths[0]
+    };
+
+    for (size_t rows = 1; rows <= 28; rows++)
+        for (size_t i = 0; i < N_WIDTHS; i++)
+            for (int is_f16 = 0; is_f16 < 2; is_f16++)
+                if (!try_product(trial, depths[(rows + i) % 8], widths[i], rows, is_f16))
+                    return false;
+    for (size_t i = 0; i < N_DEPTHS; i++)
+        if (!try_product(trial, depths[i], widths[i % N_WIDTHS], 1 + random_below(14), i % 2))
+            return false;
+    return true;
+}
+
+bool check_panels(const struct trial *trial)
+{
+    return check_panel_cells(trial) && check_products(trial);
+}
+
+/* ---- speed ---- */
+
+static void multiply_all(const void *context)
+{
+    const struct problem *problem = context;
+    for (size_t panel = 0; panel < problem->panels.n_panels; panel++) {
+        size_t columns = problem->panels.width * PANEL_GROUP;
+        panels_multiply(&problem->panels, &(struct panel_product){
+                                              .panel = panel,
+                                              .rows = problem->rows,
+                                              .a = problem->a,
+                                              .lda = problem->lda,
+                                              .add = problem->source,
+                                              .c = problem->c + panel * columns,
+                                              .ldc = problem->ldc,
+                                          });
+    }
+}
+
+void measure_panels(const struct trial *trial)
+{
+    static const size_t rows[] = {1, 2, 4, 8, 12, 96}, depths[] = {64, 512};
+    for (int is_f16 = 0; is_f16 < (trial->variant->panels->f16[1][1] ? 2 : 1); is_f16++) {
+        for (size_t i = 0; i < 12; i++) {
+            size_t k = depths[i % 2], n = rows[i / 2];
+            struct problem problem = {.is_f16 = is_f16};
+            if (!lay_out(trial, &problem, k, 4, n, n))
+                return;
+            problem.lda = k + PANEL_GROUP;
+            fill(&problem);
+            double seconds = measure_s(multiply_all, &problem);
+            double flops = 2.0 * (double)(n * k * problem.n_columns);
+            printf("# %3zu x %3zu x %3zu %s  %7.2f us  %6.1f GFLOP/s\n", n, k, problem.n_columns,
+                   is_f16 ? "f16" : "f32", seconds * 1e6, flops / seconds * 1e-9);
+            release(&problem);
+        }
+    }
+}

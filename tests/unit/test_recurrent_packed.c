@@ -1,0 +1,277 @@
+/* The packed recurrent engine at every level of this CPU: against the formulas, and against itself, since
+ * neither the cut of a sequence, nor the number of runs, nor f16 weights may change a byte.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include "kernels/cpu.h"
+#include "kernels/kernels.h"
+#include "kernels/recurrent_packed.h"
+#include "recurrent_problem.h"
+#include "tensor/half.h"
+
+static void *allocate_lines(size_t size_bytes)
+{
+    void *memory = aligned_alloc(64, size_bytes + 64 - size_bytes % 64);
+    assert_non_null(memory);
+    memset(memory, 0xFF, size_bytes); /* NaN */
+    return memory;
+}
+
+static struct recurrent_f32_tensors tensors_of(const struct problem *problem)
+{
+    bool is_lstm = problem->common.kind == RECURRENT_LSTM;
+    return (struct recurrent_f32_tensors){
+        .x = problem->f32[X],
+        .h0 = problem->f32[H0],
+        .c0 = is_lstm ? problem->f32[C0] : NULL,
+        .lengths = problem->lengths,
+        .y = problem->f32[Y],
+        .ho = problem->f32[HO],
+        .co = is_lstm ? problem->f32[CO] : NULL,
+    };
+}
+
+/* Weights are given as f16 if there are any. */
+static struct recurrent_packed pack(const struct problem *problem, enum irrun_simd simd,
+                                    uint16_t *const f16[2])
+{
+    struct kernels kernels;
+    kernels_fill(&kernels, simd);
+    struct recurrent_packed packed = {
+        .common = problem->common,
+        .kernels = kernels.panels,
+        .is_w_f16 = f16 != NULL,
+        .is_r_f16 = f16 != NULL,
+        .has_peepholes = problem->has_p,
+    };
+    struct recurrent_weights weights = {
+        .w = f16 ? (const void *)f16[0] : problem->f32[W],
+        .r = f16 ? (const void *)f16[1] : problem->f32[R],
+        .is_w_f16 = f16 != NULL,
+        .is_r_f16 = f16 != NULL,
+        .b = problem->has_b ? problem->f32[B] : NULL,
+        .p = problem->has_p ? problem->f32[P] : NULL,
+    };
+    assert_true(recurrent_packed_lay_out(&packed));
+    void *x_part = allocate_lines(packed.x_part_bytes),
+         *h_part = allocate_lines(packed.h_part_bytes);
+    recurrent_packed_fill_x(&packed, &weights, x_part);
+    recurrent_packed_fill_h(&packed, &weights, h_part);
+    packed.x_part = x_part;
+    packed.h_part = h_part;
+    return packed;
+}
+
+static void run_packed(struct problem *problem, const struct recurrent_packed *packed,
+                       unsigned n_runs)
+{
+    struct recurrent_f32_tensors tensors = tensors_of(problem);
+    void *scratch = allocate_lines(packed->scratch_bytes);
+    for (int part = Y; part <= CO; part++)
+        poison(problem->f32[part], problem->n[part] + 1);
+    recurrent_packed_run(packed, &tensors, scratch, &n_runs);
+    for (int part = Y; part <= CO; part++)
+        assert_true(isnan(problem->f32[part][problem->n[part]]));
+    free(scratch);
+}
+
+static void release(struct recurrent_packed *packed)
+{
+    free((void *)packed->x_part);
+    free((void *)packed->h_part);
+}
+
+static void check_problem(struct problem *problem, double limit)
+{
+    solve(problem);
+    for (enum irrun_simd simd = IRRUN_SIMD_SSE41; simd <= cpu_simd(); simd++) {
+        struct recurrent_packed packed = pack(problem, simd, NULL);
+        run_packed(problem, &packed, 0);
+        double difference = difference_f32(problem);
+        const struct recurrent *c = &problem->common;
+        if (!(difference <= limit))
+            fail_test("%s: kind %d, B %zu, T %zu, I %zu, H %zu, D %zu: %g from the formulas\n",
+                      simd_name(simd), (int)c->kind, c->batch, c->n_steps, c->input_size,
+                      c->hidden_size, c->n_directions, difference);
+        release(&packed);
+    }
+    problem_free(problem);
+}
+
+static void stays_within_a_millionth_of_the_formulas(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 100, 128};
+    enum { N_SIZES = sizeof sizes / sizeof sizes[0] };
+    random_state = 30;
+    for (int kind = RECURRENT_RNN; kind <= RECURRENT_LSTM; kind++) {
+        for (size_t i = 0; i < N_SIZES; i++) {
+            struct problem problem =
+                problem_new((enum recurrent_kind)kind, 1 + next_below(15), 1 + next_below(50),
+                            sizes[(i * 5 + 3) % N_SIZES], sizes[i], true);
+            check_problem(&problem, 1e-6);
+        }
+    }
+}
+
+static void stays_there_with_a_thousand_units(void **state)
+{
+    (void)state;
+    random_state = 31;
+    struct problem problem = problem_new(RECURRENT_LSTM, 1, 12, 64, 1024, true);
+    check_problem(&problem, 1e-6);
+}
+
+/* Relu lets values grow and clip cuts where rounding decides: a little more room. */
+static void obeys_every_rule(void **state)
+{
+    (void)state;
+    random_state = 32;
+    for (int i = 0; i < 300; i++) {
+        struct problem problem =
+            problem_new((enum recurrent_kind)(i % 3), 1 + next_below(5), 1 + next_below(8),
+                        next_below(20), 1 + next_below(40), false);
+        check_problem(&problem, 5e-6);
+    }
+}
+
+static void crosses_chunks(void **state)
+{
+    (void)state;
+    static const size_t shapes[][2] = {{1, 95}, {1, 96}, {1, 97}, {1, 200}, {5, 40},
+                                       {48, 5}, {49, 5}, {96, 3}, {97, 3},  {130, 2}};
+    random_state = 33;
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        for (int kind = RECURRENT_RNN; kind <= RECURRENT_LSTM; kind++) {
+            struct problem problem =
+                problem_new((enum recurrent_kind)kind, shapes[i][0], shapes[i][1], 5, 6, true);
+            check_problem(&problem, 1e-6);
+        }
+    }
+}
+
+static void take_results(const struct problem *problem, float *results[3])
+{
+    for (int part = Y; part <= CO; part++) {
+        results[part - Y] = allocate(problem->n[part], sizeof(float));
+        memcpy(results[part - Y], problem->f32[part], problem->n[part] * sizeof(float));
+    }
+}
+
+static void assert_same_bytes(const struct problem *problem, float *results[3])
+{
+    int last = problem->common.kind == RECURRENT_LSTM ? CO : HO;
+    for (int part = Y; part <= last; part++)
+        assert_memory_equal(results[part - Y], problem->f32[part],
+                            problem->n[part] * sizeof(float));
+}
+
+static void free_results(float *results[3])
+{
+    for (int i = 0; i < 3; i++)
+        free(results[i]);
+}
+
+static void round_weights(struct problem *problem, uint16_t *f16[2])
+{
+    for (int part = W; part <= R; part++) {
+        f16[part - W] = allocate(problem->n[part], sizeof(uint16_t));
+        for (size_t i = 0; i < problem->n[part]; i++) {
+            f16[part - W][i] = f16_from_f32(problem->f32[part][i]);
+            problem->f32[part][i] = f16_to_f32(f16[part - W][i]);
+        }
+    }
+}
+
+static void gives_the_same_bytes_for_f16_and_for_any_number_of_runs(void **state)
+{
+    (void)state;
+    random_state = 34;
+    for (int i = 0; i < 60; i++) {
+        struct problem problem = problem_new((enum recurrent_kind)(i % 3), 1 + next_below(14), 20,
+                                             1 + next_below(40), 1 + next_below(70), i % 2);
+        uint16_t *f16[2];
+        float *results[3];
+        round_weights(&problem, f16);
+        for (enum irrun_simd simd = IRRUN_SIMD_SSE41; simd <= cpu_simd(); simd++) {
+            struct recurrent_packed packed = pack(&problem, simd, NULL);
+            struct recurrent_packed half = pack(&problem, simd, f16);
+            run_packed(&problem, &packed, 0);
+            take_results(&problem, results);
+            run_packed(&problem, &packed, 1);
+            assert_same_bytes(&problem, results);
+            run_packed(&problem, &half, 2);
+            assert_same_bytes(&problem, results);
+            free_results(results);
+            release(&packed);
+            release(&half);
+        }
+        free(f16[0]);
+        free(f16[1]);
+        problem_free(&problem);
+    }
+}
+
+/* Runs the steps of a forward problem one piece after the other, handing the state on. */
+static void run_in_pieces(struct problem *problem, enum irrun_simd simd, size_t piece, float *y)
+{
+    struct recurrent whole = problem->common;
+    size_t h = whole.hidden_size;
+    struct recurrent_f32_tensors tensors = tensors_of(problem);
+    memcpy(tensors.ho, tensors.h0, h * sizeof(float));
+    if (tensors.co)
+        memcpy(tensors.co, tensors.c0, h * sizeof(float));
+    tensors.h0 = tensors.ho;
+    tensors.c0 = tensors.co;
+    tensors.lengths = NULL;
+    for (size_t t = 0; t < whole.n_steps; t += piece) {
+        problem->common.n_steps = whole.n_steps - t < piece ? whole.n_steps - t : piece;
+        struct recurrent_packed packed = pack(problem, simd, NULL);
+        void *scratch = allocate_lines(packed.scratch_bytes);
+        unsigned n_runs = 0;
+        tensors.x = problem->f32[X] + t * whole.input_size;
+        tensors.y = y + t * h;
+        recurrent_packed_run(&packed, &tensors, scratch, &n_runs);
+        free(scratch);
+        release(&packed);
+    }
+    problem->common = whole;
+}
+
+static void gives_the_same_bytes_for_a_sequence_cut_in_pieces(void **state)
+{
+    (void)state;
+    static const size_t pieces[] = {1, 2, 7, 64, 97};
+    random_state = 35;
+    for (int i = 0; i < 30; i++) {
+        struct problem problem = problem_new((enum recurrent_kind)(i % 3), 1, 100,
+                                             1 + next_below(40), 1 + next_below(70), i % 2);
+        problem.common.n_directions = 1;
+        problem.common.is_reverse = false;
+        problem.lengths[0] = 100;
+        float *y = allocate(problem.n[Y], sizeof(float));
+        for (enum irrun_simd simd = IRRUN_SIMD_SSE41; simd <= cpu_simd(); simd++) {
+            size_t n = 100 * problem.common.hidden_size;
+            struct recurrent_packed packed = pack(&problem, simd, NULL);
+            run_packed(&problem, &packed, 0);
+            release(&packed);
+            run_in_pieces(&problem, simd, pieces[i % 5], y);
+            assert_memory_equal(y, problem.f32[Y], n * sizeof(float));
+        }
+        free(y);
+        problem_free(&problem);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stays_within_a_millionth_of_the_formulas),
+        cmocka_unit_test(stays_there_with_a_thousand_units),
+        cmocka_unit_test(obeys_every_rule),
+        cmocka_unit_test(crosses_chunks),
+        cmocka_unit_test(gives_the_same_bytes_for_f16_and_for_any_number_of_runs),
+        cmocka_unit_test(gives_the_same_bytes_for_a_sequence_cut_in_pieces),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
