@@ -23,11 +23,23 @@ export UBSAN_OPTIONS=exitcode=99:print_stacktrace=1:${UBSAN_OPTIONS-}
 export TSAN_OPTIONS=exitcode=99:${TSAN_OPTIONS-}
 part_seconds=${PART_SECONDS:-600} # then a part is given up
 
+# The cases at every SIMD level that this machine has.
+list_levels() {
+    local level
+    echo cases/scalar
+    for level in sse4.1 avx2 avx512; do
+        if "$IRRUN" --list-kernels --simd="$level" >/dev/null 2>&1; then
+            echo "cases/$level"
+        fi
+    done
+}
+
 # The longest first, so that none is left over at the end.
 list_parts() {
     local path
     echo cases/plain
     echo cases/cblas
+    list_levels
     for path in tests/cli/*.bats tests/unit/test_*.c tests/api/*.c; do
         path=${path#tests/}
         echo "${path%.c}"
@@ -60,6 +72,9 @@ run_part() {
     case $1 in
     unit/* | api/* | kernels/*) run_tap "$BUILD/tests/$1" ;;
     cli/*) run_tap bats --tap "tests/$1" ;;
+    cases/scalar | cases/sse* | cases/avx*)
+        IRRUN_ARGS=--simd=${1#cases/} scripts/run-cases.sh tests/cases models
+        ;;
     cases/*) IRRUN_ARGS=--gemm=${1#cases/} scripts/run-cases.sh tests/cases models ;;
     includes) run_check scripts/check-includes.sh ;;
     op-cases) run_check scripts/check-op-cases.sh ;;
