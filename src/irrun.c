@@ -90,16 +90,14 @@ static bool load(struct irrun_model *model, const char *xml_path,
                  const struct irrun_options *options, struct irrun_error *err)
 {
     struct ir_model *ir = &model->ir;
-    if (!ir_load(xml_path, options->weights_path, !options->is_dry, ir, err))
+    if (!count_threads(options->n_threads, &model->model.n_threads, err) ||
+        !kernels_choose(&model->model.kernels, options->gemm, options->simd, err) ||
+        !ir_load(xml_path, options->weights_path, !options->is_dry, ir, err))
         return false;
     struct arena *arena = &ir->arena;
     model->model.graph = ir->graph;
     model->model.arena = arena;
     model->model.keeps_ops = options->keep_ops;
-    if (!count_threads(options->n_threads, &model->model.n_threads, err))
-        return false;
-    if (!kernels_choose(&model->model.kernels, options->gemm, options->simd, err))
-        return false;
     if (!toposort(ir->graph, arena, err) || !check(model, options->is_dry, err))
         return false;
     if (!model_facts_collect(ir, &model->facts, err) ||
