@@ -1,0 +1,36 @@
+/* Sampling of planes at any place: which elements a place is made of, and their weighted sum.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_GRID_SAMPLE_H
+#define IRRUN_KERNELS_GRID_SAMPLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum grid_mode { GRID_BILINEAR, GRID_BICUBIC, GRID_NEAREST };
+enum grid_padding { GRID_ZEROS, GRID_BORDER, GRID_REFLECTION };
+
+struct grid_plane {
+    enum grid_mode mode;
+    enum grid_padding padding;
+    bool
+        align_corners; /* what a reflection turns round at: the outermost elements, or their far sides */
+    int64_t height, width; /* neither is 0 */
+};
+
+#define GRID_MAX_TAPS 16
+
+/* The elements that make a place; none = 0. */
+struct grid_point {
+    size_t n;
+    size_t index[GRID_MAX_TAPS]; /* row * width + column */
+    double weight[GRID_MAX_TAPS];
+};
+
+/* x and y count elements, 0 is the centre of the first. NaN counts as far away. */
+void grid_find(const struct grid_plane *plane, double x, double y, struct grid_point *point);
+
+void grid_sample_f32(const struct grid_point *points, size_t n, const float *in, float *out);
+void grid_sample_f64(const struct grid_point *points, size_t n, const double *in, double *out);
+
+#endif

@@ -1,0 +1,24 @@
+/* Resampling along one axis: every output is a weighted sum of some inputs. Knows nothing of where the
+ * weights come from.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_RESAMPLE_H
+#define IRRUN_KERNELS_RESAMPLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Taps of output i: those from first[i] up to first[i + 1]; none makes 0. */
+struct taps {
+    size_t n_in, n_out;
+    size_t *first; /* [n_out + 1] */
+    size_t *index; /* 0 ... n_in - 1 */
+    double *weight;
+};
+
+/* in [n_outer][n_in][n_inner], out [n_outer][n_out][n_inner], which do not overlap. Summed in double. */
+void resample_f32(const struct taps *taps, size_t n_outer, size_t n_inner, const float *in,
+                  float *out);
+void resample_f64(const struct taps *taps, size_t n_outer, size_t n_inner, const double *in,
+                  double *out);
+
+#endif

@@ -1,0 +1,154 @@
+/* Moves the elements of Interpolate: resampled axis by axis, or picked in the mode nearest.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "kernels/indexed_copy.h"
+#include "ops/indexing.h"
+#include "ops/interpolation.h"
+
+/* Two buffers: of floats for f32, and of doubles for the rest, which is converted into the first of them. */
+bool interpolate_prepare(struct prepare *prepare)
+{
+    struct interpolate_state *state = prepare->state;
+    size_t n_in = (size_t)shape_n_elements(&state->in);
+    bool is_f32 = prepare->in[0]->dtype == IRRUN_F32;
+    if (state->mode == INTERPOLATION_NEAREST || state->n_axes == 0)
+        return true;
+    if (!is_f32 && n_in > state->n_buffer)
+        state->n_buffer = n_in;
+    return scratch_array(prepare, (int64_t)state->n_buffer,
+                         2 * (is_f32 ? sizeof(float) : sizeof(double)));
+}
+
+/* ---- resampling --------------------------------------------------------------------------- */
+
+/* What lies outside and inside of a changed axis while it is at work: those after it are done. */
+static size_t n_outer(const struct interpolate_state *state, uint32_t axis)
+{
+    return (size_t)shape_product(&state->in, 0, axis);
+}
+
+static size_t n_inner(const struct interpolate_state *state, uint32_t axis)
+{
+    return (size_t)shape_product(&state->out, axis + 1, state->out.rank);
+}
+
+static void resample_floats(const struct interpolate_state *state, const float *from, void *scratch,
+                            float *out)
+{
+    float *buffers[2] = {scratch, (float *)scratch + state->n_buffer};
+    for (uint32_t k = 0; k < state->n_axes; k++) {
+        const struct changed_axis *changed = &state->axes[k];
+        float *to = k + 1 == state->n_axes ? out : buffers[k % 2];
+        resample_f32(&changed->taps, n_outer(state, changed->axis), n_inner(state, changed->axis),
+                     from, to);
+        from = to;
+    }
+}
+
+/* Integers are rounded to the nearest by linear and the Pillow modes, toward zero by the others, as the
+ * reference has it; and held within their type. */
+static void round_to_type(double *numbers, size_t n, enum irrun_dtype dtype,
+                          enum interpolation_mode mode)
+{
+    bool is_signed = dtype_is_signed(dtype);
+    bool is_to_nearest = mode != INTERPOLATION_LINEAR_ONNX && mode != INTERPOLATION_CUBIC;
+    int n_bits = (int)dtype_size(dtype) * 8;
+    double highest = ldexp(1, n_bits - is_signed), lowest = is_signed ? -highest : 0;
+    highest = n_bits == 64 ? nextafter(highest, 0) : highest - 1;
+    for (size_t i = 0; i < n; i++) {
+        double x = is_to_nearest ? round(numbers[i]) : trunc(numbers[i]);
+        numbers[i] = x < lowest ? lowest : x < highest ? x : highest;
+    }
+}
+
+static void resample_others(const struct interpolate_state *state, const struct irrun_tensor *in,
+                            void *scratch, struct irrun_tensor *out)
+{
+    double *buffers[2] = {scratch, (double *)scratch + state->n_buffer};
+    bool is_integer = dtype_is_integer(in->dtype);
+    bool is_pillow = state->mode >= INTERPOLATION_BILINEAR_PILLOW;
+    convert_elements(in->dtype, in->data, IRRUN_F64, buffers[0],
+                     (size_t)shape_n_elements(&state->in));
+    for (uint32_t k = 0; k < state->n_axes; k++) {
+        const struct changed_axis *changed = &state->axes[k];
+        size_t outer = n_outer(state, changed->axis), inner = n_inner(state, changed->axis);
+        double *to = buffers[(k + 1) % 2];
+        resample_f64(&changed->taps, outer, inner, buffers[k % 2], to);
+        if (is_integer && (is_pillow || k + 1 == state->n_axes))
+            round_to_type(to, outer * changed->taps.n_out * inner, in->dtype, state->mode);
+    }
+    convert_elements(IRRUN_F64, buffers[state->n_axes % 2], out->dtype, out->data,
+                     (size_t)shape_n_elements(&state->out));
+}
+
+/* ---- picking ------------------------------------------------------------------------------ */
+
+#define BLOCK 64 /* pieces whose places are worked out at a time */
+
+/* Pieces sources[0 … n-1] of `from` one after the other; -1 is zeros. */
+static void pick_pieces(const int64_t *sources, size_t n, const char *from, size_t piece_bytes,
+                        char *to)
+{
+    int64_t offsets[BLOCK];
+    for (size_t i = 0; i < n;) {
+        size_t n_now = 0;
+        while (n_now < BLOCK && i + n_now < n && sources[i + n_now] >= 0) {
+            offsets[n_now] = sources[i + n_now] * (int64_t)piece_bytes;
+            n_now++;
+        }
+        indexed_gather(from, offsets, n_now, piece_bytes, to + i * piece_bytes);
+        i += n_now;
+        for (; i < n && sources[i] < 0; i++)
+            memset(to + i * piece_bytes, 0, piece_bytes);
+    }
+}
+
+/* Writes what lies inside of dimension `first`, where changed axis k - 1 is the next; number 0 is the last. */
+static void pick(const struct interpolate_state *state, uint32_t k, uint32_t first,
+                 size_t element_bytes, const char *from, char *to)
+{
+    const struct changed_axis *changed = &state->axes[k - 1];
+    uint32_t axis = changed->axis, rank = state->in.rank;
+    size_t n_in = (size_t)state->in.dims[axis], n_out = (size_t)state->out.dims[axis];
+    size_t in_bytes = (size_t)shape_product(&state->in, axis + 1, rank) * element_bytes;
+    size_t out_bytes = (size_t)shape_product(&state->out, axis + 1, rank) * element_bytes;
+    size_t n_between = (size_t)shape_product(&state->in, first, axis);
+    for (size_t between = 0; between < n_between; between++, from += n_in * in_bytes) {
+        if (k == 1) {
+            pick_pieces(changed->sources, n_out, from, in_bytes, to);
+            to += n_out * out_bytes;
+            continue;
+        }
+        for (size_t i = 0; i < n_out; i++) {
+            int64_t source = changed->sources[i];
+            if (source < 0)
+                memset(to, 0, out_bytes);
+            else if (i > 0 && source == changed->sources[i - 1])
+                memcpy(to, to - out_bytes, out_bytes);
+            else
+                pick(state, k - 1, axis + 1, element_bytes, from + (size_t)source * in_bytes, to);
+            to += out_bytes;
+        }
+    }
+}
+
+bool interpolate_run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct interpolate_state *state = step->state;
+    const struct irrun_tensor *in = step->in[0];
+    struct irrun_tensor *out = step->out[0];
+    if (shape_n_elements(&state->out) == 0)
+        return true;
+    if (state->n_axes == 0)
+        memcpy(out->data, in->data, tensor_n_bytes(in));
+    else if (state->mode == INTERPOLATION_NEAREST)
+        pick(state, state->n_axes, 0, dtype_size(in->dtype), in->data, out->data);
+    else if (in->dtype == IRRUN_F32)
+        resample_floats(state, in->data, step->scratch, out->data);
+    else
+        resample_others(state, in, step->scratch, out);
+    return true;
+}

@@ -1,0 +1,234 @@
+/* Coordinates and weights of Interpolate, an axis at a time: all its modes are products of what they are
+ * along one axis. Formulas: the specification of Interpolate-4, for the Pillow modes Pillow's resampling.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/interpolation.h"
+
+#include <math.h>
+
+/* Where the centre of output x lies in the input. The mode nearest computes in float, as the reference does,
+ * since a rounding decides which element it takes. */
+#define COORDINATE(T, name)                                                                        \
+    static T name(enum coordinate_mode mode, T x, T scale, T n_out, T n_in)                        \
+    {                                                                                              \
+        switch (mode) {                                                                            \
+        case COORDINATE_PYTORCH_HALF_PIXEL:                                                        \
+            return n_out > 1 ? (x + (T)0.5) / scale - (T)0.5 : 0;                                  \
+        case COORDINATE_ASYMMETRIC:                                                                \
+            return x / scale;                                                                      \
+        case COORDINATE_TF_HALF_PIXEL_FOR_NN:                                                      \
+            return (x + (T)0.5) / scale;                                                           \
+        case COORDINATE_ALIGN_CORNERS:                                                             \
+            return n_out > 1 ? x * (n_in - 1) / (n_out - 1) : 0;                                   \
+        default:                                                                                   \
+            return (x + (T)0.5) / scale - (T)0.5;                                                  \
+        }                                                                                          \
+    }
+
+COORDINATE(float, coordinate_f32)
+COORDINATE(double, coordinate_f64)
+
+static bool keeps_coordinates(const struct resized_axis *axis)
+{
+    return !axis->is_resized || axis->scale == 1.0f || axis->n_out == axis->n_padded;
+}
+
+/* A scale that is close to 0 throws coordinates out of the range of int64. */
+static int64_t to_place(double x)
+{
+    const double far = 0x1p40;
+    return (int64_t)(x < -far ? -far : x < far ? x : far);
+}
+
+static int64_t hold(int64_t i, int64_t n)
+{
+    return i < 0 ? 0 : i >= n ? n - 1 : i;
+}
+
+/* ---- nearest ------------------------------------------------------------------------------ */
+
+static float round_to_nearest(enum nearest_mode mode, float x, bool gets_smaller)
+{
+    switch (mode) {
+    case NEAREST_FLOOR:
+        return floorf(x);
+    case NEAREST_CEIL:
+        return ceilf(x);
+    case NEAREST_SIMPLE:
+        return gets_smaller ? ceilf(x) : truncf(x);
+    case NEAREST_ROUND_PREFER_CEIL:
+        return roundf(x);
+    default:
+        return x == truncf(x) + 0.5f ? floorf(x) : roundf(x);
+    }
+}
+
+int64_t nearest_source(const struct interpolation *how, const struct resized_axis *axis, int64_t i)
+{
+    int64_t place = i;
+    if (!keeps_coordinates(axis)) {
+        float x = coordinate_f32(how->coordinate_mode, (float)i, axis->scale, (float)axis->n_out,
+                                 (float)axis->n_padded);
+        place = to_place((double)round_to_nearest(how->nearest_mode, x, axis->scale < 1));
+    }
+    place = hold(place, axis->n_padded) - axis->pad_begin;
+    return place >= 0 && place < axis->n_in ? place : -1;
+}
+
+/* ---- taps --------------------------------------------------------------------------------- */
+
+/* Adds a tap on element i of the input with its border, unless it adds nothing. */
+static void add_tap(struct taps *taps, size_t *n, const struct resized_axis *axis, int64_t i,
+                    double weight)
+{
+    i -= axis->pad_begin;
+    if (weight == 0 || i < 0 || i >= axis->n_in)
+        return;
+    taps->index[*n] = (size_t)i;
+    taps->weight[(*n)++] = weight;
+}
+
+static void add_linear_onnx(struct taps *taps, size_t *n, const struct resized_axis *axis, double x)
+{
+    double last = (double)(axis->n_padded - 1);
+    x = x < 0 ? 0 : x > last ? last : x;
+    int64_t i = (int64_t)x;
+    add_tap(taps, n, axis, i, 1 - (x - (double)i));
+    add_tap(taps, n, axis, i + 1, x - (double)i);
+}
+
+/* The weights of the four neighbours of x = floor(x) + s (Keys 1981, with a free). */
+static void add_cubic(struct taps *taps, size_t *n, const struct resized_axis *axis, double x,
+                      double a)
+{
+    int64_t base = to_place(floor(x));
+    double s = fabs(x) < 0x1p40 ? x - floor(x) : 0;
+    const double weights[4] = {
+        a * s * (s - 1) * (s - 1),
+        ((a + 2) * s - (a + 3)) * s * s + 1,
+        (((-a - 2) * s + (2 * a + 3)) * s - a) * s,
+        -a * s * s * (s - 1),
+    };
+    for (int64_t k = 0; k < 4; k++)
+        add_tap(taps, n, axis, hold(base + k - 1, axis->n_padded), weights[k]);
+}
+
+static double triangle(double x)
+{
+    return fabs(x) < 1 ? 1 - fabs(x) : 0;
+}
+
+/* Pillow's cubic, zero from a distance of 2 on. */
+static double cubic(double x, double a)
+{
+    x = fabs(x);
+    if (x < 1)
+        return ((a + 2) * x - (a + 3)) * x * x + 1;
+    return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
+}
+
+/* A window of elements first ... last and what weighs them. */
+struct window {
+    int64_t first, last;
+    double centre, narrowing; /* the filter is that of (i - centre) * narrowing */
+    bool is_cubic;
+    double a;
+};
+
+/* Adds the elements of the window, with weights that make one in all. */
+static void add_window(struct taps *taps, size_t *n, const struct resized_axis *axis,
+                       const struct window *window)
+{
+    int64_t first = hold(window->first, axis->n_padded), last = hold(window->last, axis->n_padded);
+    double sum = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int64_t i = first; i <= last; i++) {
+            double x = ((double)i - window->centre) * window->narrowing;
+            double weight = window->is_cubic ? cubic(x, window->a) : triangle(x);
+            if (pass == 0)
+                sum += weight;
+            else if (sum != 0)
+                add_tap(taps, n, axis, i, weight / sum);
+        }
+    }
+}
+
+static struct window linear_window(const struct interpolation *how, const struct resized_axis *axis,
+                                   double x)
+{
+    double scale = (double)axis->scale, narrowing = how->is_antialiased ? scale : 1;
+    double reach = scale > 1 ? 2 : ceil(2 / narrowing);
+    return (struct window){
+        to_place(round(x) - reach), to_place(round(x) + reach), x, narrowing, false, 0};
+}
+
+static struct window pillow_window(const struct interpolation *how, const struct resized_axis *axis,
+                                   int64_t i)
+{
+    bool is_cubic = how->mode == INTERPOLATION_BICUBIC_PILLOW;
+    double scale = (double)axis->n_padded / (double)axis->n_out, widening = scale < 1 ? 1 : scale;
+    double reach = (is_cubic ? 2 : 1) * widening, centre = ((double)i + 0.5) * scale;
+    double first = centre - reach + 0.5, end = centre + reach + 0.5;
+    return (struct window){first < 0 ? 0 : (int64_t)first,
+                           (int64_t)end - 1,
+                           centre - 0.5,
+                           1 / widening,
+                           is_cubic,
+                           how->cube_coeff};
+}
+
+static void add_output(const struct interpolation *how, const struct resized_axis *axis, int64_t i,
+                       struct taps *taps, size_t *n)
+{
+    if (keeps_coordinates(axis) && !(how->mode == INTERPOLATION_LINEAR && how->is_antialiased)) {
+        add_tap(taps, n, axis, i, 1);
+        return;
+    }
+    double x = keeps_coordinates(axis)
+                   ? (double)i
+                   : coordinate_f64(how->coordinate_mode, (double)i, (double)axis->scale,
+                                    (double)axis->n_out, (double)axis->n_padded);
+    if (how->mode == INTERPOLATION_LINEAR_ONNX) {
+        add_linear_onnx(taps, n, axis, x);
+    } else if (how->mode == INTERPOLATION_CUBIC) {
+        add_cubic(taps, n, axis, x, how->cube_coeff);
+    } else {
+        struct window window = how->mode == INTERPOLATION_LINEAR ? linear_window(how, axis, x)
+                                                                 : pillow_window(how, axis, i);
+        add_window(taps, n, axis, &window);
+    }
+}
+
+/* The most taps that an output can have: for CUBIC an element may have several. */
+static int64_t max_taps(const struct interpolation *how, const struct resized_axis *axis)
+{
+    if (how->mode == INTERPOLATION_CUBIC)
+        return 4;
+    double widening = 1;
+    if (how->mode == INTERPOLATION_LINEAR && how->is_antialiased && axis->scale < 1)
+        widening = 1 / (double)axis->scale;
+    else if (how->mode >= INTERPOLATION_BILINEAR_PILLOW && axis->n_out < axis->n_padded)
+        widening = (double)axis->n_padded / (double)axis->n_out;
+    double most = 4 * widening + 4;
+    return most < (double)axis->n_in ? (int64_t)most : axis->n_in;
+}
+
+bool make_taps(const struct interpolation *how, const struct resized_axis *axis, struct taps *taps,
+               struct arena *arena, struct irrun_error *err)
+{
+    size_t n_out = (size_t)axis->n_out, n_max = (size_t)max_taps(how, axis), n = 0;
+    taps->n_in = (size_t)axis->n_in;
+    taps->n_out = n_out;
+    if (n_max != 0 && n_out > SIZE_MAX / n_max)
+        return fail_memory(err, SIZE_MAX);
+    taps->first = arena_alloc_array(arena, n_out + 1, sizeof *taps->first, err);
+    taps->index = arena_alloc_array(arena, n_out * n_max, sizeof *taps->index, err);
+    taps->weight = arena_alloc_array(arena, n_out * n_max, sizeof *taps->weight, err);
+    if (!taps->first || !taps->index || !taps->weight)
+        return false;
+    for (size_t i = 0; i < n_out; i++) {
+        taps->first[i] = n;
+        add_output(how, axis, (int64_t)i, taps, &n);
+    }
+    taps->first[n_out] = n;
+    return true;
+}

@@ -1,0 +1,80 @@
+/* What the files of Interpolate share: where the elements of a resized axis come from, and the state.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_OPS_INTERPOLATION_H
+#define IRRUN_OPS_INTERPOLATION_H
+
+#include "kernels/resample.h"
+#include "ops/op.h"
+
+enum interpolation_mode {
+    INTERPOLATION_NEAREST,
+    INTERPOLATION_LINEAR,
+    INTERPOLATION_LINEAR_ONNX,
+    INTERPOLATION_CUBIC,
+    INTERPOLATION_BILINEAR_PILLOW,
+    INTERPOLATION_BICUBIC_PILLOW,
+};
+#define INTERPOLATION_MODES "nearest|linear|linear_onnx|cubic|bilinear_pillow|bicubic_pillow"
+
+enum coordinate_mode {
+    COORDINATE_HALF_PIXEL,
+    COORDINATE_PYTORCH_HALF_PIXEL,
+    COORDINATE_ASYMMETRIC,
+    COORDINATE_TF_HALF_PIXEL_FOR_NN,
+    COORDINATE_ALIGN_CORNERS,
+};
+#define COORDINATE_MODES                                                                           \
+    "half_pixel|pytorch_half_pixel|asymmetric|tf_half_pixel_for_nn|align_corners"
+
+enum nearest_mode {
+    NEAREST_ROUND_PREFER_FLOOR,
+    NEAREST_ROUND_PREFER_CEIL,
+    NEAREST_FLOOR,
+    NEAREST_CEIL,
+    NEAREST_SIMPLE,
+};
+#define NEAREST_MODES "round_prefer_floor|round_prefer_ceil|floor|ceil|simple"
+
+/* How one axis is resized. The input is n_in elements with a border of zeros around, n_padded in all. */
+struct resized_axis {
+    int64_t n_in, n_padded, n_out;
+    int64_t pad_begin;
+    float scale;     /* as given, or n_out / n_padded */
+    bool is_resized; /* one of the axes to interpolate; else only a border is put around */
+};
+
+struct interpolation {
+    enum interpolation_mode mode;
+    enum coordinate_mode coordinate_mode;
+    enum nearest_mode nearest_mode;
+    bool is_antialiased; /* and some axis gets smaller */
+    double cube_coeff;
+};
+
+/* The input element that output i shows in the mode nearest, -1 for one of the border. */
+int64_t nearest_source(const struct interpolation *how, const struct resized_axis *axis, int64_t i);
+
+/* Fills taps for all other modes; its lists come from the arena. */
+bool make_taps(const struct interpolation *how, const struct resized_axis *axis, struct taps *taps,
+               struct arena *arena, struct irrun_error *err);
+
+/* An axis along which something happens. */
+struct changed_axis {
+    uint32_t axis;
+    struct taps taps;       /* all modes but nearest */
+    const int64_t *sources; /* nearest: [n_out], -1 = border */
+};
+
+struct interpolate_state {
+    enum interpolation_mode mode;
+    uint32_t n_axes;
+    struct changed_axis
+        axes[IRRUN_MAX_RANK]; /* in the order in which they are done: the last one first */
+    struct irrun_shape in, out;
+    size_t n_buffer; /* elements of the largest intermediate result */
+};
+
+bool interpolate_prepare(struct prepare *prepare);
+bool interpolate_run(const struct step *step, struct irrun_error *err);
+
+#endif
