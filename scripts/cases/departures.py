@@ -60,6 +60,8 @@ LAST_BAG = "an embedding bag may not begin where the indices end."
 SCALAR_INDEX = "ScatterUpdate takes no 0-D index."
 MEAN_TRUNCATES = "ScatterElementsUpdate rounds the mean of integers toward zero."
 MOVES_F64 = "GatherElements moves f64 through f32."
+ANTIALIAS = "Interpolate: the mode linear with antialias gives other numbers."
+INTEGER_PIXELS = "Interpolate rounds integers otherwise than its reference code."
 SHIFT_MODULO = "shifts count modulo 32."
 
 CONST_FROM_PORT = "it reads a Const that leaves type and shape to its port as nothing."
@@ -126,6 +128,9 @@ SECTIONS = {
         (ROLL_SHARED, "One shift serves all axes."),
         (NO_CUM_SUM_AXIS, "The axis is optional, by default 0."),
         (LAST_BAG, "An offset may be as large as the number of indices: that bag is empty."),
+        (ANTIALIAS, "The weights are written out in the specification of Interpolate-4."),
+        (INTEGER_PIXELS, "Undefined; there linear and the Pillow modes round to the nearest (Pillow axis by axis), "
+         "the others toward zero."),
         (SHIFT_MODULO, "Undefined; as in NumPy all bits leave."),
     ], "Reading IR": [(CONST_FROM_PORT, "The first files of version 10 were written so."),],
 }
