@@ -7,6 +7,7 @@
 
 #include "kernels/panels.h"
 #include "kernels/recurrent.h"
+#include "kernels/team.h"
 
 /* Constant weights as struct recurrent_f32_tensors has them; w and r may be f16, and lie at any address. */
 struct recurrent_weights {
@@ -19,6 +20,7 @@ struct recurrent_packed {
     struct recurrent common;
     const struct panel_kernels *kernels;
     bool is_w_f16, is_r_f16, has_peepholes;
+    unsigned n_threads;          /* of the team at hand */
     const void *x_part, *h_part; /* packed */
 
     /* What follows is the layout. A panel holds `units` hidden units of every gate. */
@@ -28,16 +30,23 @@ struct recurrent_packed {
     struct panels w, r;    /* of one direction; r without gate h for a GRU that resets first, … */
     struct panels r_reset; /* … whose gate h this is */
     size_t w_bytes, r_bytes, r_reset_bytes;
-    size_t x_part_bytes; /* per direction W, biases [n_panels][columns] */
-    size_t
-        h_part_bytes; /* per direction R, R of reset, then [n_panels][columns] of biases inside the reset
-                          * (GRU, linear_before_reset) or [n_panels][3][units] of peepholes */
+    /* The part of x: per direction W, and biases [n_panels][columns]. */
+    size_t x_part_bytes;
+    /* The part of h: per direction R, R of reset, then [n_panels][columns] of biases inside the reset (GRU,
+     * linear_before_reset) or [n_panels][3][units] of peepholes. */
+    size_t h_part_bytes;
     size_t x_direction_bytes, h_direction_bytes;
+    size_t n_parts; /* of a direction: so many share its panels, and meet after every step */
+    bool is_shared; /* with the team */
     size_t chunk_steps;
     size_t ld_x, ld_gates, ld_state; /* in floats, from row to row of what follows */
-    size_t x_at, gates_at,
-        tile_at; /* [chunk_steps][B][I], [chunk_steps][B][panels], [B][columns] */
-    size_t h_at[2], c_at, reset_at; /* [B][H]; c: LSTM's, or z of a GRU that resets first */
+    /* Every direction has scratch memory of its own. In it stand, counted in floats: */
+    size_t direction_floats;
+    size_t x_at;           /* [chunk_steps][B][I] */
+    size_t gates_at;       /* [chunk_steps][B][n_panels][columns] */
+    size_t tile_at;        /* [n_parts][B][columns] */
+    size_t h_at[2];        /* [B][H] */
+    size_t c_at, reset_at; /* [B][H]; c: LSTM's, or z of a GRU that resets first */
     size_t scratch_bytes;
 };
 
@@ -51,9 +60,10 @@ void recurrent_packed_fill_h(const struct recurrent_packed *packed,
                              const struct recurrent_weights *weights, void *h_part);
 
 /* Of the tensors, the weights are not looked at. scratch: scratch_bytes, 64-byte aligned. *n_runs counts: panels
- * are walked up and down in turn, so that what the caches hold is used first. */
+ * are walked up and down in turn, so that what the caches hold is used first. The number of threads and of
+ * runs changes no byte. */
 void recurrent_packed_run(const struct recurrent_packed *packed,
                           const struct recurrent_f32_tensors *tensors, void *scratch,
-                          unsigned *n_runs);
+                          unsigned *n_runs, struct team *team);
 
 #endif

@@ -101,6 +101,32 @@ static bool lay_out_weights(struct recurrent_packed *packed, size_t rows)
            checked_mul(packed->h_direction_bytes, common->n_directions, &packed->h_part_bytes);
 }
 
+/* Threads share the panels of a direction from so many bytes of weights per step on, a part having no fewer
+ * than half of it: a meeting costs what 20 KB do. */
+#define SHARE_FROM 100000
+/* Directions need no meeting: from so many bytes per run on, four times what giving a job away costs. */
+#define SHARE_DIRECTIONS_FROM 200000
+
+static void share_work(struct recurrent_packed *packed)
+{
+    const struct recurrent *common = &packed->common;
+    size_t step_bytes = packed->r_bytes + packed->r_reset_bytes;
+    size_t n_threads = packed->n_threads / common->n_directions;
+    double run_bytes = (double)common->n_steps * (double)(step_bytes + packed->w_bytes);
+
+    if (common->n_steps == 1)
+        step_bytes += packed->w_bytes;
+    packed->n_parts = step_bytes < SHARE_FROM ? 1 : step_bytes / (SHARE_FROM / 2);
+    if (packed->n_parts > n_threads)
+        packed->n_parts = n_threads;
+    if (packed->n_parts > packed->n_panels)
+        packed->n_parts = packed->n_panels;
+    if (packed->n_parts == 0)
+        packed->n_parts = 1;
+    packed->is_shared = packed->n_parts > 1 || (common->n_directions > 1 && n_threads > 0 &&
+                                                run_bytes >= SHARE_DIRECTIONS_FROM);
+}
+
 static bool add_block(size_t *end, size_t rows, size_t ld, size_t *at)
 {
     size_t n;
@@ -111,7 +137,7 @@ static bool add_block(size_t *end, size_t rows, size_t ld, size_t *at)
 bool recurrent_packed_lay_out(struct recurrent_packed *packed)
 {
     const struct recurrent *common = &packed->common;
-    size_t batch = common->batch, rows, end = 0, n_units;
+    size_t batch = common->batch, rows, end = 0, n_units, tile_rows;
 
     packed->chunk_steps = batch == 0 || batch > CHUNK_ROWS ? 1 : CHUNK_ROWS / batch;
     if (packed->chunk_steps > common->n_steps)
@@ -121,18 +147,22 @@ bool recurrent_packed_lay_out(struct recurrent_packed *packed)
         !checked_add(common->input_size, 2 * PAD_FLOATS, &packed->ld_x))
         return false;
     packed->cell = choose_cell(packed);
+    share_work(packed);
     packed->ld_x = round_up(common->input_size) + PAD_FLOATS;
     packed->ld_gates = packed->n_panels * packed->columns + 4 * PAD_FLOATS;
     packed->ld_state = n_units + PAD_FLOATS;
     bool has_c = common->kind == RECURRENT_LSTM || resets_first(common);
-    return add_block(&end, rows, packed->ld_x, &packed->x_at) &&
-           add_block(&end, rows, packed->ld_gates, &packed->gates_at) &&
-           add_block(&end, batch, packed->columns, &packed->tile_at) &&
-           add_block(&end, batch, packed->ld_state, &packed->h_at[0]) &&
-           add_block(&end, batch, packed->ld_state, &packed->h_at[1]) &&
-           add_block(&end, has_c ? batch : 0, packed->ld_state, &packed->c_at) &&
-           add_block(&end, resets_first(common) ? batch : 0, packed->ld_state, &packed->reset_at) &&
-           checked_mul(end, sizeof(float), &packed->scratch_bytes);
+    if (!(checked_mul(batch, packed->n_parts, &tile_rows) &&
+          add_block(&end, rows, packed->ld_x, &packed->x_at) &&
+          add_block(&end, rows, packed->ld_gates, &packed->gates_at) &&
+          add_block(&end, tile_rows, packed->columns, &packed->tile_at) &&
+          add_block(&end, batch, packed->ld_state, &packed->h_at[0]) &&
+          add_block(&end, batch, packed->ld_state, &packed->h_at[1]) &&
+          add_block(&end, has_c ? batch : 0, packed->ld_state, &packed->c_at) &&
+          add_block(&end, resets_first(common) ? batch : 0, packed->ld_state, &packed->reset_at)))
+        return false;
+    packed->direction_floats = end;
+    return checked_mul(end, common->n_directions * sizeof(float), &packed->scratch_bytes);
 }
 
 /* ---- packing ---- */

@@ -281,7 +281,7 @@ bool recurrent_run(const struct step *step, struct irrun_error *err)
         recurrent_packed_run(
             &state->packed,
             &STEP_TENSORS(recurrent_f32_tensors, step, family, first_state, lengths), scratch,
-            state->n_runs);
+            state->n_runs, step->team);
     else
         recurrent_f32_run(&state->f32,
                           &STEP_TENSORS(recurrent_f32_tensors, step, family, first_state, lengths),

@@ -26,6 +26,7 @@ static void begin(const struct prepare *prepare, struct recurrent_packed *packed
     *packed = (struct recurrent_packed){
         .common = state->f32.common,
         .kernels = prepare->kernels->panels,
+        .n_threads = team_n_threads(prepare->team),
         .has_peepholes = has_input(prepare, family_of(prepare->op)->p),
     };
 }

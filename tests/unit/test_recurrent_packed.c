@@ -6,6 +6,7 @@
 #include "kernels/cpu.h"
 #include "kernels/kernels.h"
 #include "kernels/recurrent_packed.h"
+#include "kernels/team.h"
 #include "recurrent_problem.h"
 #include "tensor/half.h"
 
@@ -32,14 +33,15 @@ static struct recurrent_f32_tensors tensors_of(const struct problem *problem)
 }
 
 /* Weights are given as f16 if there are any. */
-static struct recurrent_packed pack(const struct problem *problem, enum irrun_simd simd,
-                                    uint16_t *const f16[2])
+static struct recurrent_packed pack_for(const struct problem *problem, enum irrun_simd simd,
+                                        uint16_t *const f16[2], unsigned n_threads)
 {
     struct kernels kernels;
     kernels_fill(&kernels, simd);
     struct recurrent_packed packed = {
         .common = problem->common,
         .kernels = kernels.panels,
+        .n_threads = n_threads,
         .is_w_f16 = f16 != NULL,
         .is_r_f16 = f16 != NULL,
         .has_peepholes = problem->has_p,
@@ -62,17 +64,29 @@ static struct recurrent_packed pack(const struct problem *problem, enum irrun_si
     return packed;
 }
 
-static void run_packed(struct problem *problem, const struct recurrent_packed *packed,
-                       unsigned n_runs)
+static struct recurrent_packed pack(const struct problem *problem, enum irrun_simd simd,
+                                    uint16_t *const f16[2])
+{
+    return pack_for(problem, simd, f16, 1);
+}
+
+static void run_with(struct problem *problem, const struct recurrent_packed *packed,
+                     unsigned n_runs, struct team *team)
 {
     struct recurrent_f32_tensors tensors = tensors_of(problem);
     void *scratch = allocate_lines(packed->scratch_bytes);
     for (int part = Y; part <= CO; part++)
         poison(problem->f32[part], problem->n[part] + 1);
-    recurrent_packed_run(packed, &tensors, scratch, &n_runs);
+    recurrent_packed_run(packed, &tensors, scratch, &n_runs, team);
     for (int part = Y; part <= CO; part++)
         assert_true(isnan(problem->f32[part][problem->n[part]]));
     free(scratch);
+}
+
+static void run_packed(struct problem *problem, const struct recurrent_packed *packed,
+                       unsigned n_runs)
+{
+    run_with(problem, packed, n_runs, NULL);
 }
 
 static void release(struct recurrent_packed *packed)
@@ -231,7 +245,7 @@ static void run_in_pieces(struct problem *problem, enum irrun_simd simd, size_t 
         unsigned n_runs = 0;
         tensors.x = problem->f32[X] + t * whole.input_size;
         tensors.y = y + t * h;
-        recurrent_packed_run(&packed, &tensors, scratch, &n_runs);
+        recurrent_packed_run(&packed, &tensors, scratch, &n_runs, NULL);
         free(scratch);
         release(&packed);
     }
@@ -263,6 +277,37 @@ static void gives_the_same_bytes_for_a_sequence_cut_in_pieces(void **state)
     }
 }
 
+/* Large enough that threads share the panels: hidden sizes from 160 on, of any kind. */
+static void gives_the_same_bytes_for_any_number_of_threads(void **state)
+{
+    (void)state;
+    struct irrun_error err;
+    random_state = 36;
+    for (unsigned n_threads = 2; n_threads <= 5; n_threads++) {
+        struct team *team = team_new(n_threads, &err);
+        assert_non_null(team);
+        for (int i = 0; i < 9; i++) {
+            enum recurrent_kind kind = (enum recurrent_kind)(i % 3);
+            size_t h = (kind == RECURRENT_RNN ? 330 : 160) + next_below(40);
+            struct problem problem = problem_new(kind, 1 + next_below(3), 1 + next_below(12),
+                                                 1 + next_below(90), h, i % 2);
+            float *results[3];
+            struct recurrent_packed one = pack(&problem, cpu_simd(), NULL);
+            struct recurrent_packed many = pack_for(&problem, cpu_simd(), NULL, n_threads);
+            assert_true(many.is_shared);
+            run_packed(&problem, &one, 0);
+            take_results(&problem, results);
+            run_with(&problem, &many, (unsigned)i, team);
+            assert_same_bytes(&problem, results);
+            free_results(results);
+            release(&one);
+            release(&many);
+            problem_free(&problem);
+        }
+        team_free(team);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +317,7 @@ int main(void)
         cmocka_unit_test(crosses_chunks),
         cmocka_unit_test(gives_the_same_bytes_for_f16_and_for_any_number_of_runs),
         cmocka_unit_test(gives_the_same_bytes_for_a_sequence_cut_in_pieces),
+        cmocka_unit_test(gives_the_same_bytes_for_any_number_of_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
