@@ -129,8 +129,8 @@ SECTIONS = {
         (NO_CUM_SUM_AXIS, "The axis is optional, by default 0."),
         (LAST_BAG, "An offset may be as large as the number of indices: that bag is empty."),
         (ANTIALIAS, "The weights are written out in the specification of Interpolate-4."),
-        (INTEGER_PIXELS, "Undefined; there linear and the Pillow modes round to the nearest (Pillow axis by axis), "
-         "the others toward zero."),
+        (INTEGER_PIXELS, "Undefined; there linear and the Pillow modes round to the nearest (Pillow axis by "
+         "axis), the others toward zero."),
         (SHIFT_MODULO, "Undefined; as in NumPy all bits leave."),
     ], "Reading IR": [(CONST_FROM_PORT, "The first files of version 10 were written so."),],
 }
