@@ -6,6 +6,7 @@
 
 #include "cli/actions.h"
 #include "cli/signals.h"
+#include "cli/warning.h"
 
 /* What actions print is only certain to be there once standard output is closed. */
 static bool close_standard_output(struct irrun_error *err)
@@ -19,12 +20,16 @@ static bool close_standard_output(struct irrun_error *err)
 int main(int argc, char **argv)
 {
     struct options options;
+    struct warnings warnings;
     struct irrun_error err;
+    warnings_init(&warnings);
     error_clear(&err);
     signals_install();
-    bool is_done = options_parse(argc, argv, &options, &err) && do_action(&options, &err);
+    bool is_done = options_parse(argc, argv, &options, &err) && (options.warnings = &warnings) &&
+                   do_action(&options, &err);
     is_done = close_standard_output(&err) && is_done;
     options_free(&options);
+    warnings_free(&warnings);
     if (is_done)
         return IRRUN_OK;
 

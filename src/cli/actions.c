@@ -6,7 +6,8 @@
 #include <stdio.h>
 
 #include "cli/help.h"
-#include "cli/iterate.h"
+#include "cli/run.h"
+#include "cli/stats.h"
 #include "cli/warning.h"
 
 static void print_version(void)
@@ -137,6 +138,7 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
     const struct irrun_options how = {.weights_path = options->weights_path,
                                       .gemm = options->gemm,
                                       .simd = options->simd,
+                                      .n_threads = options->n_threads,
                                       .keep_ops = options->keeps_ops,
                                       .is_dry = options->action == ACTION_INSPECT};
     struct irrun_model *model;

@@ -85,17 +85,25 @@ static bool fail_nameless(const struct binder *binder, const struct binding *bin
     return fail_hint(err, "write %s%s=%s", binder->option, binder->name(binder->context, 0), path);
 }
 
+bool bind_find_port(const struct binder *binder, const struct binding *binding, size_t *port,
+                    struct irrun_error *err)
+{
+    *port = 0;
+    if (binding->name)
+        return binder->find(binder->context, binding->name, port, err);
+    return binder->n_ports == 1 || fail_nameless(binder, binding, err);
+}
+
 bool bind_source(const struct binder *binder, const struct binding *binding,
                  struct irrun_error *err)
 {
     struct reader *reader;
     size_t port = 0;
-    if (binding->name && !binder->find(binder->context, binding->name, &port, err))
+    bool is_archive = binding->spec.format->has_names;
+    if ((!is_archive || binding->name) && !bind_find_port(binder, binding, &port, err))
         return false;
-    if (binding->spec.format->has_names)
+    if (is_archive)
         return bind_archive(binder, binding, port, err);
-    if (!binding->name && binder->n_ports != 1)
-        return fail_nameless(binder, binding, err);
     return reader_open(binding->spec.format, binding->spec.path, &reader, err) &&
            binder->take(binder->context, port, binding, reader, err);
 }

@@ -37,7 +37,10 @@ struct expectation {
     double atol, rtol;
     bool has_tolerance; /* given for this output: integers are compared with it too */
     uint64_t n_elements, n_different;
+    enum irrun_dtype dtype;   /* of the output */
     struct irrun_shape shape; /* of the output, for the place of the worst element */
+    struct irrun_tensor last; /* a copy of the output, where only the last iteration counts */
+    size_t last_capacity;     /* bytes */
     struct worst worst;
     char problem[sizeof((struct irrun_error *)NULL)->message]; /* "": shape and type fit */
 };
@@ -144,6 +147,7 @@ void compare_free(struct compare *compare)
     for (size_t i = 0; i < compare->n; i++) {
         reader_close(compare->items[i].reader);
         feed_close(&compare->items[i].feed);
+        free(compare->items[i].last.data);
     }
     archives_close(&compare->archives);
     free(compare->items);
@@ -250,7 +254,7 @@ static bool open_feed(struct compare *compare, struct expectation *item,
     struct reader *reader = item->reader;
     item->reader = NULL;
     item->is_open = true;
-    if (feed_open(&item->feed, &port, reader, NULL, err) && feed_settle(&item->feed, err))
+    if (feed_open(&item->feed, &port, reader, NULL, NULL, err) && feed_settle(&item->feed, err))
         return true;
     if (err->code != IRRUN_MISMATCH)
         return false;
@@ -259,18 +263,43 @@ static bool open_feed(struct compare *compare, struct expectation *item,
     return true;
 }
 
-bool compare_iteration(struct compare *compare, const struct irrun_session *session,
+/* What is compared with the last iteration is copied: the next run, or a lane's next record, takes its place. */
+static bool keep_last(struct expectation *item, const struct irrun_tensor *got,
+                      struct irrun_error *err)
+{
+    size_t size_bytes = tensor_n_bytes(got);
+    if (size_bytes > item->last_capacity || !item->last.data) {
+        void *grown = realloc(item->last.data, size_bytes ? size_bytes : 1);
+        if (!grown)
+            return fail_memory(err, size_bytes);
+        item->last.data = grown;
+        item->last_capacity = size_bytes;
+    }
+    if (size_bytes > 0)
+        memcpy(item->last.data, got->data, size_bytes);
+    item->last.dtype = got->dtype;
+    item->last.shape = got->shape;
+    return true;
+}
+
+bool compare_iteration(struct compare *compare, const struct irrun_tensor *const *values,
                        struct irrun_error *err)
 {
     uint64_t record = compare->n_iterations++;
     for (size_t i = 0; i < compare->n; i++) {
         struct expectation *item = &compare->items[i];
-        const struct irrun_tensor *got = irrun_session_output(session, item->output);
+        const struct irrun_tensor *got = values[item->output];
         bool has_record;
+        item->dtype = got->dtype;
         if (!item->is_open && !open_feed(compare, item, got, err))
             return false;
-        if (item->problem[0] || item->feed.state == FEED_REPEATED)
+        if (item->problem[0])
             continue;
+        if (item->feed.state == FEED_REPEATED) {
+            if (!keep_last(item, got, err))
+                return false;
+            continue;
+        }
         if (!feed_next(&item->feed, &has_record, err))
             return false;
         if (has_record)
@@ -284,8 +313,7 @@ bool compare_iteration(struct compare *compare, const struct irrun_session *sess
 
 /* ---- The end ---------------------------------------------------------------------------------- */
 
-static bool finish_one(struct compare *compare, struct expectation *item,
-                       const struct irrun_session *session, struct irrun_error *err)
+static bool finish_one(struct compare *compare, struct expectation *item, struct irrun_error *err)
 {
     bool has_record;
     if (item->problem[0])
@@ -298,8 +326,7 @@ static bool finish_one(struct compare *compare, struct expectation *item,
     if (!feed_next(&item->feed, &has_record, err))
         return false;
     if (is_single)
-        compare_record(item, irrun_session_output(session, item->output),
-                       compare->n_iterations - 1);
+        compare_record(item, &item->last, compare->n_iterations - 1);
     else if (has_record)
         snprintf(item->problem, sizeof item->problem,
                  "%" PRIu64 " iterations ran, and more records are expected",
@@ -322,7 +349,7 @@ static void describe_worst(const struct expectation *item, enum irrun_dtype dtyp
     if (compares_exactly(item, dtype)) {
         snprintf(got, sizeof got, "%" PRId64, worst->got_whole);
         snprintf(want, sizeof want, "%" PRId64, worst->want_whole);
-    } else if (dtype == IRRUN_F64) {
+    } else if (dtype == IRRUN_F64 || !dtype_is_float(dtype)) {
         text_from_f64(worst->got, got);
         text_from_f64(worst->want, want);
     } else {
@@ -334,7 +361,7 @@ static void describe_worst(const struct expectation *item, enum irrun_dtype dtyp
 }
 
 static void describe_item(const struct compare *compare, const struct expectation *item,
-                          const struct irrun_session *session, struct irrun_error *err)
+                          struct irrun_error *err)
 {
     const char *name = irrun_model_output(compare->model, item->output)->name;
     fail_more(err, "\n  output \"%s\" (%s): ", name, item->path);
@@ -342,11 +369,10 @@ static void describe_item(const struct compare *compare, const struct expectatio
         fail_more(err, "%s", item->problem);
         return;
     }
-    enum irrun_dtype dtype = irrun_session_output(session, item->output)->dtype;
-    describe_worst(item, dtype, err);
+    describe_worst(item, item->dtype, err);
     fail_more(err, "; %" PRIu64 " of %" PRIu64 " elements differ", item->n_different,
               item->n_elements);
-    if (compares_exactly(item, dtype))
+    if (compares_exactly(item, item->dtype))
         return;
     char atol[TEXT_NUMBER_BYTES], rtol[TEXT_NUMBER_BYTES];
     text_from_f64(item->atol, atol);
@@ -354,13 +380,12 @@ static void describe_item(const struct compare *compare, const struct expectatio
     fail_more(err, " by more than atol %s, rtol %s", atol, rtol);
 }
 
-bool compare_finish(struct compare *compare, const struct irrun_session *session,
-                    struct irrun_error *err)
+bool compare_finish(struct compare *compare, struct irrun_error *err)
 {
     size_t n_different = 0;
     for (size_t i = 0; i < compare->n; i++) {
         struct expectation *item = &compare->items[i];
-        if (!finish_one(compare, item, session, err))
+        if (!finish_one(compare, item, err))
             return false;
         n_different += item->problem[0] || item->n_different > 0;
     }
@@ -371,7 +396,7 @@ bool compare_finish(struct compare *compare, const struct irrun_session *session
     for (size_t i = 0; i < compare->n; i++) {
         const struct expectation *item = &compare->items[i];
         if (item->problem[0] || item->n_different > 0)
-            describe_item(compare, item, session, err);
+            describe_item(compare, item, err);
     }
     return false;
 }

@@ -12,14 +12,13 @@ bool compare_new(const struct irrun_model *model, const struct options *options,
                  struct compare **compare, struct irrun_error *err);
 void compare_free(struct compare *compare); /* NULL is allowed */
 
-/* The outputs of one iteration, in the order of the run. A difference is no failure yet; a file that
+/* One iteration's outputs, all of the model's in its order. A difference is no failure yet; a file that
  * cannot be read is. */
-bool compare_iteration(struct compare *compare, const struct irrun_session *session,
+bool compare_iteration(struct compare *compare, const struct irrun_tensor *const *values,
                        struct irrun_error *err);
 
-/* After the last iteration, whose outputs the session still has. IRRUN_MISMATCH names every output that
- * differs, its worst element, and how many there are. */
-bool compare_finish(struct compare *compare, const struct irrun_session *session,
-                    struct irrun_error *err);
+/* After the last iteration. IRRUN_MISMATCH names every output that differs, its worst element, and how many
+ * there are. */
+bool compare_finish(struct compare *compare, struct irrun_error *err);
 
 #endif

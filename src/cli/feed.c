@@ -1,4 +1,4 @@
-/* Cuts what a reader gives into records, and casts them. What binds feeds to inputs is inputs.c.
+/* Opens feeds: what an array says of its records, and whether they fit. feed_read.c reads them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/feed.h"
 
@@ -7,13 +7,15 @@
 #include <string.h>
 
 #include "cli/cast.h"
+#include "cli/feed_parts.h"
+#include "cli/warning.h"
 
 const char *feed_path(const struct feed *feed)
 {
-    return feed->reader ? reader_path(feed->reader) : "--random";
+    return feed->reader ? reader_path(feed->reader) : feed->path ? feed->path : "--random";
 }
 
-static struct place feed_place(const struct feed *feed)
+struct place feed_place(const struct feed *feed)
 {
     return (struct place){feed_path(feed), feed->reader ? reader_line(feed->reader) : 0, 0};
 }
@@ -40,14 +42,24 @@ static bool fail_form(struct feed *feed, const struct array_header *header, stru
 
 static bool check_dtype(struct feed *feed, enum irrun_dtype dtype, struct irrun_error *err)
 {
-    feed->source_dtype = dtype;
     const struct feed_port *port = &feed->port;
+    enum cast cast = feed->options ? feed->options->cast : CAST_SAFE;
+    feed->source_dtype = dtype;
     feed->record.dtype = port->keeps_dtype || port->dtype == IRRUN_DYNAMIC ? dtype : port->dtype;
-    if (cast_is_safe(dtype, feed->record.dtype))
+    bool is_same = dtype == feed->record.dtype;
+    if (is_same || (cast != CAST_NONE && cast_is_safe(dtype, feed->record.dtype)))
         return true;
-    return fail_at(err, IRRUN_DATA, feed_place(feed),
-                   "%s \"%s\" is %s, which cannot hold every value of the file's %s", port->what,
-                   port->name, irrun_dtype_name(port->dtype), irrun_dtype_name(dtype));
+    if (cast == CAST_ANY) {
+        warn(feed->options, "values of %s are narrowed to %s (input \"%s\")",
+             irrun_dtype_name(dtype), irrun_dtype_name(port->dtype), port->name);
+        return true;
+    }
+    fail_at(err, IRRUN_DATA, feed_place(feed), "%s \"%s\" is %s, but this array is %s", port->what,
+            port->name, irrun_dtype_name(port->dtype), irrun_dtype_name(dtype));
+    return cast == CAST_NONE
+               ? fail_hint(err, "--cast=none lets no type stand for another")
+               : fail_hint(err, "%s cannot hold every value of %s; --cast=any converts them anyway",
+                           irrun_dtype_name(port->dtype), irrun_dtype_name(dtype));
 }
 
 /* Makes room for a record of feed->record.shape; `old` is the record before it. */
@@ -116,18 +128,36 @@ static bool take_axis(struct feed *feed, const struct array_header *header, stru
         return false;
     }
     int64_t chunk = chunk_length(feed, axis), length = shape->dims[axis];
+    enum partial partial = feed->options ? feed->options->partial : PARTIAL_ERROR;
     feed->record.shape = *shape;
     feed->record.shape.dims[axis] = chunk;
-    if (length % chunk != 0)
-        return fail_at(err, IRRUN_DATA, feed_place(feed),
-                       "axis %" PRIu32 " has length %" PRId64 ": slices of %" PRId64
-                       " leave %" PRId64 " over",
-                       axis, length, chunk, length % chunk);
-    feed->n_left = length / chunk;
-    if (shape_product(shape, 0, axis) == 1)
-        return true;
-    feed->position = 0;
-    return reader_read_tensor(feed->reader, header, &feed->whole, err);
+    if (length % chunk != 0 && partial == PARTIAL_ERROR) {
+        fail_at(err, IRRUN_DATA, feed_place(feed),
+                "axis %" PRIu32 " has length %" PRId64 ": slices of %" PRId64 " leave %" PRId64
+                " over",
+                axis, length, chunk, length % chunk);
+        return fail_hint(err, "--partial=drop leaves it out, --partial=pad fills it up with zeros");
+    }
+    feed->n_left = length / chunk + (length % chunk != 0 && partial == PARTIAL_PAD);
+    bool is_inside = shape_product(shape, 0, axis) != 1;
+    if (!feed->whole.data && is_inside &&
+        !reader_read_tensor(feed->reader, header, &feed->whole, err))
+        return false;
+    size_t step_bytes =
+        (size_t)shape_product(shape, axis + 1, shape->rank) * dtype_size(feed->source_dtype);
+    feed->cut = (struct feed_cut){.n_rows = (size_t)shape_product(shape, 0, axis),
+                                  .row_bytes = (size_t)length * step_bytes,
+                                  .piece_bytes = (size_t)chunk * step_bytes};
+    return true;
+}
+
+/* Whole records, one behind the other. */
+static void cut_stack(struct feed *feed)
+{
+    size_t size_bytes = 0;
+    tensor_size(feed->source_dtype, &feed->record.shape, &size_bytes);
+    feed->cut = (struct feed_cut){
+        .n_rows = 1, .row_bytes = (size_t)feed->n_left * size_bytes, .piece_bytes = size_bytes};
 }
 
 static bool take_shape(struct feed *feed, const struct array_header *header,
@@ -145,6 +175,7 @@ static bool take_shape(struct feed *feed, const struct array_header *header,
         return fail_form(feed, header, err);
     feed->record.shape = shape_of(rank, shape->dims + feed->is_stacked);
     feed->n_left = feed->is_stacked ? shape->dims[0] : 1;
+    cut_stack(feed);
     return true;
 }
 
@@ -164,11 +195,12 @@ static bool take_endless(struct feed *feed, struct irrun_error *err)
             return false;
         shape.min[axis] = shape.max[axis] = chunk_length(feed, axis);
     }
-    if (!partial_shape_to_shape(&shape, &feed->record.shape))
-        return fail(err, IRRUN_USAGE,
-                    "%s \"%s\" is %s: %s has no shape of its own to fill the open dimensions",
-                    port->what, port->name, partial_shape_format(&port->shape, text),
-                    feed_path(feed));
+    if (!partial_shape_to_shape(&shape, &feed->record.shape)) {
+        fail(err, IRRUN_USAGE,
+             "%s \"%s\" is %s: %s has no shape of its own to fill the open dimensions", port->what,
+             port->name, partial_shape_format(&port->shape, text), feed_path(feed));
+        return fail_hint(err, "--shape=%s=D,D,... fills them", port->name);
+    }
     if (feed->axis && shape_product(&feed->record.shape, 0, axis) != 1)
         return fail(
             err, IRRUN_USAGE,
@@ -200,30 +232,34 @@ static bool check_record(struct feed *feed, const struct array_header *header,
     return fail_form(feed, header, err);
 }
 
-/* Reads the header of the next array, unless that was done before. */
-static bool peek_array(struct feed *feed, bool *is_end, struct irrun_error *err)
+bool feed_peek_array(struct feed *feed, bool *is_end, struct irrun_error *err)
 {
     *is_end = false;
     if (feed->has_pending)
         return true;
+    if (!feed->reader) {
+        *is_end = true;
+        return true;
+    }
     if (!reader_next(feed->reader, &feed->pending, is_end, err))
         return false;
     feed->has_pending = !*is_end;
     return true;
 }
 
-/* Goes to the next array of the reader. */
-static bool take_array(struct feed *feed, bool *is_end, struct irrun_error *err)
+bool feed_take_array(struct feed *feed, bool *is_end, struct irrun_error *err)
 {
-    if (!peek_array(feed, is_end, err))
+    if (!feed_peek_array(feed, is_end, err))
         return false;
     if (*is_end)
         return true;
     struct array_header header = feed->pending;
     struct irrun_tensor old = feed->record;
     feed->has_pending = false;
-    free(feed->whole.data);
-    feed->whole.data = NULL;
+    if (feed->reader) {
+        free(feed->whole.data);
+        feed->whole.data = NULL;
+    }
     bool has_dtype = header.dtype != IRRUN_DYNAMIC;
     if (!has_dtype && feed->port.dtype == IRRUN_DYNAMIC && !feed->port.is_series)
         return fail(err, IRRUN_USAGE, "%s \"%s\" has no type of its own, nor has %s",
@@ -237,19 +273,56 @@ static bool take_array(struct feed *feed, bool *is_end, struct irrun_error *err)
            check_record(feed, &header, err) && make_room(feed, &old, err);
 }
 
+bool feed_set(struct feed *feed, const struct irrun_tensor *value, struct irrun_error *err)
+{
+    struct array_header header = {.dtype = value->dtype, .has_shape = true, .shape = value->shape};
+    struct irrun_tensor old = feed->record;
+    feed->path = "--feed";
+    feed->record.shape = value->shape;
+    if (!check_dtype(feed, value->dtype, err) || !check_record(feed, &header, err) ||
+        !make_room(feed, &old, err))
+        return false;
+    convert_elements(value->dtype, value->data, feed->record.dtype, feed->record.data,
+                     (size_t)feed->n_elements);
+    return true;
+}
+
 /* ---- Opening ---------------------------------------------------------------------------------- */
 
-bool feed_open(struct feed *feed, const struct feed_port *port, struct reader *reader,
-               const struct axis_spec *axis, struct irrun_error *err)
+static bool take_first_array(struct feed *feed, struct irrun_error *err)
 {
     bool is_end;
-    *feed = (struct feed){.port = *port, .reader = reader, .axis = axis};
-    if (!take_array(feed, &is_end, err))
+    if (!feed_take_array(feed, &is_end, err))
         return false;
     if (is_end)
         return fail_at(err, IRRUN_DATA, feed_place(feed), "holds no array");
     feed->state = feed->is_stacked ? FEED_STREAM : FEED_SINGLE;
     return true;
+}
+
+bool feed_open(struct feed *feed, const struct feed_port *port, struct reader *reader,
+               const struct axis_spec *axis, const struct options *options, struct irrun_error *err)
+{
+    *feed = (struct feed){.port = *port, .reader = reader, .axis = axis, .options = options};
+    return take_first_array(feed, err);
+}
+
+bool feed_open_array(struct feed *feed, const struct feed_port *port,
+                     const struct irrun_tensor *array, const char *path,
+                     const struct axis_spec *axis, const struct options *options,
+                     struct irrun_error *err)
+{
+    *feed = (struct feed){
+        .port = *port, .whole = *array, .path = path, .axis = axis, .options = options};
+    feed_pend_whole(feed);
+    return take_first_array(feed, err);
+}
+
+void feed_pend_whole(struct feed *feed)
+{
+    feed->has_pending = true;
+    feed->pending = (struct array_header){
+        .dtype = feed->whole.dtype, .has_shape = true, .shape = feed->whole.shape};
 }
 
 void feed_open_record(struct feed *feed, const struct feed_port *port,
@@ -269,113 +342,4 @@ void feed_close(struct feed *feed)
     free(feed->staging);
     free(feed->whole.data);
     *feed = (struct feed){.reader = NULL};
-}
-
-/* ---- Reading ---------------------------------------------------------------------------------- */
-
-/* A slice of an array in memory: `chunk` steps along the axis for everything in front of it. */
-static void gather_slice(struct feed *feed, void *target)
-{
-    const struct irrun_shape *shape = &feed->whole.shape;
-    uint32_t axis =
-        (uint32_t)(feed->axis->axis < 0 ? feed->axis->axis + shape->rank : feed->axis->axis);
-    int64_t chunk = feed->record.shape.dims[axis];
-    size_t step_bytes =
-        (size_t)shape_product(shape, axis + 1, shape->rank) * dtype_size(feed->source_dtype);
-    size_t row_bytes = (size_t)shape->dims[axis] * step_bytes;
-    size_t piece_bytes = (size_t)chunk * step_bytes;
-    size_t n_rows = (size_t)shape_product(shape, 0, axis);
-    const char *source = (const char *)feed->whole.data + (size_t)feed->position * step_bytes;
-    for (size_t i = 0; i < n_rows && piece_bytes > 0; i++)
-        memcpy((char *)target + i * piece_bytes, source + i * row_bytes, piece_bytes);
-    feed->position += chunk;
-}
-
-static bool fail_remainder(struct feed *feed, size_t n_read, struct irrun_error *err)
-{
-    return fail_at(err, IRRUN_DATA, feed_place(feed),
-                   "ends %zu numbers into record %" PRIu64 ", which takes %" PRId64, n_read,
-                   feed->n_records, feed->n_elements);
-}
-
-/* Reads the next record of the present array; *has_record is false where an endless one ends. */
-static bool read_record(struct feed *feed, bool *has_record, struct irrun_error *err)
-{
-    bool is_cast = feed->source_dtype != feed->record.dtype;
-    void *target = is_cast ? feed->staging : feed->record.data;
-    size_t n = (size_t)feed->n_elements, n_read = n;
-    *has_record = true;
-    if (feed->whole.data)
-        gather_slice(feed, target);
-    else if (!reader_read(feed->reader, feed->source_dtype, target, n, &n_read, err))
-        return false;
-    if (feed->is_endless && n_read == 0) {
-        *has_record = false;
-        return true;
-    }
-    if (n_read < n)
-        return fail_remainder(feed, n_read, err);
-    if (is_cast)
-        convert_elements(feed->source_dtype, feed->staging, feed->record.dtype, feed->record.data,
-                         n);
-    feed->n_left--;
-    feed->n_records++;
-    return true;
-}
-
-static bool next_record(struct feed *feed, bool *has_record, struct irrun_error *err)
-{
-    bool is_end = false;
-    while (feed->n_left == 0) {
-        if (!take_array(feed, &is_end, err))
-            return false;
-        if (is_end) {
-            *has_record = false;
-            return true;
-        }
-        feed->state = FEED_STREAM;
-    }
-    return read_record(feed, has_record, err);
-}
-
-bool feed_next(struct feed *feed, bool *has_record, struct irrun_error *err)
-{
-    *has_record = true;
-    feed->is_new_place = false;
-    if (feed->state == FEED_REPEATED || feed->is_held) {
-        feed->is_held = false;
-        return true;
-    }
-    bool was_single = feed->state == FEED_SINGLE && feed->n_records == 1;
-    if (!next_record(feed, has_record, err))
-        return false;
-    if (!*has_record && was_single)
-        feed->state = FEED_REPEATED;
-    return true;
-}
-
-bool feed_settle(struct feed *feed, struct irrun_error *err)
-{
-    bool is_end;
-    if (feed->state != FEED_SINGLE)
-        return true;
-    if (!read_record(feed, &feed->is_held, err) || !peek_array(feed, &is_end, err))
-        return false;
-    feed->state = is_end ? FEED_REPEATED : FEED_STREAM;
-    return true;
-}
-
-bool feed_rewind(struct feed *feed, struct irrun_error *err)
-{
-    bool is_end;
-    if (feed->state == FEED_REPEATED)
-        return true;
-    if (!reader_can_rewind(feed->reader))
-        return fail_at(err, IRRUN_DATA, feed_place(feed), "ended after %" PRIu64 " records",
-                       feed->n_records);
-    feed->n_records = 0;
-    feed->has_pending = feed->is_held = false;
-    if (!reader_rewind(feed->reader, err) || !take_array(feed, &is_end, err))
-        return false;
-    return !is_end || fail_at(err, IRRUN_DATA, feed_place(feed), "holds no array any more");
 }

@@ -23,6 +23,12 @@ enum feed_state {
     FEED_STREAM
 };
 
+/* How records lie in an array that is in memory: each is a piece of every row, the next piece of each. */
+struct feed_cut {
+    size_t n_rows, row_bytes, piece_bytes;
+    size_t position_bytes; /* of the next piece in its row */
+};
+
 struct feed {
     struct feed_port port;
     struct irrun_tensor record; /* the present one; its memory is the feed's */
@@ -31,8 +37,10 @@ struct feed {
     bool is_stacked;    /* records come along a leading axis, a cut axis, or without end */
     uint64_t n_records; /* given so far, since the last rewind */
 
-    struct reader *reader;
-    const struct axis_spec *axis; /* NULL: records are not cut */
+    const struct options *options; /* --cast and --partial; NULL: the defaults */
+    const char *path;              /* for messages; of an array that came without a reader */
+    struct reader *reader;         /* NULL: everything is in `whole`, or in `record` */
+    const struct axis_spec *axis;  /* NULL: records are not cut */
     enum irrun_dtype source_dtype;
     bool is_endless;  /* raw, csv: the length is known only at the end */
     bool is_held;     /* a record was read ahead: the next feed_next gives it */
@@ -43,14 +51,21 @@ struct feed {
     size_t capacity_bytes; /* of record.data */
     void *staging;         /* a record in the source's type, where that differs */
     size_t staging_bytes;
-    struct irrun_tensor whole; /* an array that is cut inside: data NULL if it is not */
-    int64_t position;          /* in it, along the axis */
+    struct irrun_tensor whole; /* the present array, if it is in memory: data NULL if it is not */
+    struct feed_cut cut;       /* of it */
 };
 
 /* Takes the reader (closed even on failure) and looks at its first array. Fails with IRRUN_DATA if its
  * records are not of the port's type and shape, IRRUN_USAGE if the axis does not exist. */
 bool feed_open(struct feed *feed, const struct feed_port *port, struct reader *reader,
-               const struct axis_spec *axis, struct irrun_error *err);
+               const struct axis_spec *axis, const struct options *options,
+               struct irrun_error *err);
+
+/* The same for an array in memory (malloc'ed), which the feed takes; path (borrowed) is where it came from. */
+bool feed_open_array(struct feed *feed, const struct feed_port *port,
+                     const struct irrun_tensor *array, const char *path,
+                     const struct axis_spec *axis, const struct options *options,
+                     struct irrun_error *err);
 
 /* One record for all iterations, already in memory (malloc'ed): the feed takes it. */
 void feed_open_record(struct feed *feed, const struct feed_port *port,
@@ -63,6 +78,13 @@ bool feed_next(struct feed *feed, bool *has_record, struct irrun_error *err);
 /* Decides now whether a FEED_SINGLE is repeated; reads ahead. On a pipe this waits for the second
  * record or the end. */
 bool feed_settle(struct feed *feed, struct irrun_error *err);
+
+/* The source has exactly one record, stacked or not: from now on it is a FEED_REPEATED. *is_one is false if there
+ * are none or more. */
+bool feed_settle_one(struct feed *feed, bool *is_one, struct irrun_error *err);
+
+/* Replaces the record of a FEED_REPEATED by a copy of `value`. IRRUN_DATA if it does not fit the port. */
+bool feed_set(struct feed *feed, const struct irrun_tensor *value, struct irrun_error *err);
 
 /* Back to the first record; IRRUN_DATA if the source is a pipe. */
 bool feed_rewind(struct feed *feed, struct irrun_error *err);

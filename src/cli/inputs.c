@@ -19,7 +19,9 @@ struct inputs {
     size_t n;           /* inputs of the model */
     struct feed *feeds; /* [n + 1]: the last one is the series of --reset=if:, if no input is */
     bool *is_filled;    /* [n + 1] */
-    const struct axis_spec **axes; /* [n + 1]; NULL: none, or the one without a name */
+    const struct axis_spec **axes;    /* [n + 1]; NULL: none, or the one without a name */
+    const struct shape_spec **shapes; /* [n + 1]; NULL: none was given */
+    bool *is_fed;                     /* [n + 1]: by --feed, but for the first value */
     const struct axis_spec *common_axis;
     struct feed **streams; /* those that can end: n_streams of [n + 1] */
     size_t n_streams;
@@ -55,6 +57,37 @@ static bool find_axes(struct inputs *inputs, struct irrun_error *err)
     return true;
 }
 
+static bool find_shapes(struct inputs *inputs, struct irrun_error *err)
+{
+    for (size_t i = 0; i < inputs->options->shapes.n; i++) {
+        const struct shape_spec *spec = &inputs->options->shapes.items[i];
+        char given[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES];
+        size_t index;
+        if (!irrun_model_find_input(inputs->model, spec->name, &index, err))
+            return false;
+        const struct irrun_port *port = irrun_model_input(inputs->model, index);
+        if (inputs->shapes[index])
+            return fail(err, IRRUN_USAGE, "--shape is given twice for input \"%s\"", port->name);
+        if (!partial_shape_admits(&port->shape, &spec->shape))
+            return fail(err, IRRUN_USAGE, "--shape: input \"%s\" is %s, which %s does not fit",
+                        port->name, partial_shape_format(&port->shape, wanted),
+                        shape_format(&spec->shape, given));
+        inputs->shapes[index] = spec;
+    }
+    return true;
+}
+
+static bool find_fed_inputs(struct inputs *inputs, struct irrun_error *err)
+{
+    for (size_t i = 0; i < inputs->options->loops.n; i++) {
+        size_t index;
+        if (!irrun_model_find_input(inputs->model, inputs->options->loops.items[i].in, &index, err))
+            return false;
+        inputs->is_fed[index] = true;
+    }
+    return true;
+}
+
 bool inputs_new(const struct irrun_model *model, const struct options *options,
                 struct inputs **inputs, struct irrun_error *err)
 {
@@ -68,10 +101,14 @@ bool inputs_new(const struct irrun_model *model, const struct options *options,
     made->feeds = calloc(made->n + 1, sizeof *made->feeds);
     made->is_filled = calloc(made->n + 1, sizeof *made->is_filled);
     made->axes = calloc(made->n + 1, sizeof *made->axes);
+    made->shapes = calloc(made->n + 1, sizeof *made->shapes);
+    made->is_fed = calloc(made->n + 1, sizeof *made->is_fed);
     made->streams = calloc(made->n + 1, sizeof(struct feed *));
-    if (!made->feeds || !made->is_filled || !made->axes || !made->streams)
+    if (!made->feeds || !made->is_filled || !made->axes || !made->shapes || !made->is_fed ||
+        !made->streams)
         return fail_memory(err, (made->n + 1) * sizeof *made->feeds);
-    return find_axes(made, err) && random_check_names(model, &options->randoms, err);
+    return find_axes(made, err) && find_shapes(made, err) && find_fed_inputs(made, err) &&
+           random_check_names(model, &options->randoms, err);
 }
 
 void inputs_free(struct inputs *inputs)
@@ -82,6 +119,8 @@ void inputs_free(struct inputs *inputs)
     free(inputs->feeds);
     free(inputs->is_filled);
     free(inputs->axes);
+    free(inputs->shapes);
+    free(inputs->is_fed);
     free(inputs->streams);
     free(inputs);
 }
@@ -101,6 +140,7 @@ void inputs_close(struct inputs *inputs)
 
 /* ---- Opening ---------------------------------------------------------------------------------- */
 
+/* What a record of input `index` looks like, with --shape in place of the open dimensions. */
 static struct feed_port port_of_input(const struct inputs *inputs, size_t index)
 {
     if (index == inputs->n)
@@ -110,8 +150,11 @@ static struct feed_port port_of_input(const struct inputs *inputs, size_t index)
                                   .shape = partial_shape_any(),
                                   .is_series = true};
     const struct irrun_port *port = irrun_model_input(inputs->model, index);
-    return (struct feed_port){
-        .what = "input", .name = port->name, .dtype = port->dtype, .shape = port->shape};
+    const struct shape_spec *given = inputs->shapes[index];
+    return (struct feed_port){.what = "input",
+                              .name = port->name,
+                              .dtype = port->dtype,
+                              .shape = given ? partial_shape_of(&given->shape) : port->shape};
 }
 
 /* --axis without NAME means the only input that is read. */
@@ -152,27 +195,69 @@ static const char *input_name(void *context, size_t index)
     return irrun_model_input(inputs->model, index)->name;
 }
 
+/* Whether the input may be filled from `path`, and how it is cut. */
+static bool claim_input(struct inputs *inputs, size_t index, const struct format *format,
+                        const char *path, const struct axis_spec **axis, struct irrun_error *err)
+{
+    struct feed_port port = port_of_input(inputs, index);
+    if (inputs->is_filled[index])
+        return fail(err, format->has_names ? IRRUN_DATA : IRRUN_USAGE,
+                    "input \"%s\" is filled twice, by %s and %s", port.name,
+                    feed_path(&inputs->feeds[index]), path);
+    if (index == inputs->n && !format->has_shape && format->is_binary)
+        return fail(err, IRRUN_USAGE, "--reset=if:%s: %s files have no type of their own",
+                    port.name, format->name);
+    inputs->is_filled[index] = find_axis(inputs, index, axis, err);
+    return inputs->is_filled[index];
+}
+
 static bool take_reader(void *context, size_t index, const struct binding *binding,
                         struct reader *reader, struct irrun_error *err)
 {
     struct inputs *inputs = context;
     struct feed_port port = port_of_input(inputs, index);
     const struct axis_spec *axis = NULL;
-    bool is_member = binding->spec.format->has_names;
-    if (inputs->is_filled[index])
-        fail(err, is_member ? IRRUN_DATA : IRRUN_USAGE,
-             "input \"%s\" is filled twice, by %s and %s", port.name,
-             feed_path(&inputs->feeds[index]), reader_path(reader));
-    else if (index == inputs->n && !binding->spec.format->has_shape &&
-             binding->spec.format->is_binary)
-        fail(err, IRRUN_USAGE, "--reset=if:%s: %s files have no type of their own", port.name,
-             binding->spec.format->name);
-    if (err->code != IRRUN_OK || !find_axis(inputs, index, &axis, err)) {
+    if (!claim_input(inputs, index, binding->spec.format, reader_path(reader), &axis, err)) {
         reader_close(reader);
         return false;
     }
-    inputs->is_filled[index] = true;
-    return feed_open(&inputs->feeds[index], &port, reader, axis, err);
+    return feed_open(&inputs->feeds[index], &port, reader, axis, inputs->options, err);
+}
+
+/* An array that is in memory already. */
+static bool take_array(struct inputs *inputs, const struct binder *binder,
+                       struct sequence_input *source, struct irrun_error *err)
+{
+    const struct binding *binding = &source->binding;
+    const struct axis_spec *axis = NULL;
+    size_t index;
+    if (!bind_find_port(binder, binding, &index, err) ||
+        !claim_input(inputs, index, binding->spec.format, binding->spec.path, &axis, err))
+        return false;
+    struct feed_port port = port_of_input(inputs, index);
+    struct irrun_tensor array = source->array;
+    source->array.data = NULL;
+    return feed_open_array(&inputs->feeds[index], &port, &array, binding->spec.path, axis,
+                           inputs->options, err);
+}
+
+static bool read_sources(struct inputs *inputs, const struct sequence *sequence,
+                         struct irrun_error *err)
+{
+    const struct binder binder = {.option = "-i ",
+                                  .n_ports = inputs->n,
+                                  .name = input_name,
+                                  .find = find_input,
+                                  .take = take_reader,
+                                  .context = inputs,
+                                  .archives = &inputs->archives};
+    for (size_t i = 0; i < sequence->n_inputs; i++) {
+        struct sequence_input *source = &sequence->inputs[i];
+        if (!(source->array.data ? take_array(inputs, &binder, source, err)
+                                 : bind_source(&binder, &source->binding, err)))
+            return false;
+    }
+    return true;
 }
 
 /* ---- What no source fills --------------------------------------------------------------------- */
@@ -183,8 +268,8 @@ static bool fail_unfilled(const struct inputs *inputs, const struct sequence *se
 {
     const char *archive = NULL;
     for (size_t i = 0; i < sequence->n_inputs && !archive; i++) {
-        if (sequence->inputs[i].spec.format->has_names && !sequence->inputs[i].name)
-            archive = sequence->inputs[i].spec.path;
+        if (sequence->inputs[i].binding.spec.format->has_names && !sequence->inputs[i].binding.name)
+            archive = sequence->inputs[i].binding.spec.path;
     }
     if (archive)
         fail_at(err, IRRUN_DATA, (struct place){archive, 0, 0}, "has no member for");
@@ -203,6 +288,7 @@ static bool fail_unfilled(const struct inputs *inputs, const struct sequence *se
 static bool fill_the_rest(struct inputs *inputs, const struct sequence *sequence,
                           struct irrun_error *err)
 {
+    static const struct random_spec zeros = {.kind = RANDOM_ZEROS};
     const struct options *options = inputs->options;
     for (size_t i = 0; i < inputs->n; i++) {
         struct feed_port port = port_of_input(inputs, i);
@@ -210,12 +296,13 @@ static bool fill_the_rest(struct inputs *inputs, const struct sequence *sequence
         if (inputs->is_filled[i])
             continue;
         const struct random_spec *spec = random_find(inputs->model, &options->randoms, i);
+        if (!spec && inputs->is_fed[i])
+            spec = &zeros;
         if (!spec)
             return fail_unfilled(inputs, sequence, err);
         if (inputs->axes[i])
             return fail(err, IRRUN_USAGE, "--axis: input \"%s\" is filled by --random", port.name);
-        if (!random_record(spec, options->seed, i, irrun_model_input(inputs->model, i), &record,
-                           err))
+        if (!random_record(spec, options->seed, i, &port, &record, err))
             return false;
         feed_open_record(&inputs->feeds[i], &port, &record);
         inputs->is_filled[i] = true;
@@ -252,6 +339,23 @@ static bool bind_feed(struct inputs *inputs, struct irrun_session *session, cons
     return index == inputs->n || irrun_session_set_input(session, index, &feed->record, err);
 }
 
+/* --feed gives an input all values but the first: of that there is one. */
+static bool settle_fed_inputs(struct inputs *inputs, struct irrun_error *err)
+{
+    for (size_t i = 0; i < inputs->n; i++) {
+        struct feed *feed = &inputs->feeds[i];
+        if (!inputs->is_fed[i] || !inputs->is_filled[i])
+            continue;
+        bool is_one;
+        if (!feed_settle_one(feed, &is_one, err))
+            return false;
+        if (!is_one)
+            return fail(err, IRRUN_USAGE, "--feed fills input \"%s\": %s must give it one record",
+                        feed->port.name, feed_path(feed));
+    }
+    return true;
+}
+
 /* A feed is left undecided between one record and many only where nothing hangs on it. */
 static bool settle_feeds(struct inputs *inputs, bool must_look_ahead, struct irrun_error *err)
 {
@@ -277,17 +381,8 @@ bool inputs_open(struct inputs *inputs, const struct sequence *sequence,
                  struct irrun_session *session, bool must_look_ahead, struct irrun_error *err)
 {
     inputs_close(inputs);
-    const struct binder binder = {.option = "-i ",
-                                  .n_ports = inputs->n,
-                                  .name = input_name,
-                                  .find = find_input,
-                                  .take = take_reader,
-                                  .context = inputs,
-                                  .archives = &inputs->archives};
-    for (size_t i = 0; i < sequence->n_inputs; i++) {
-        if (!bind_source(&binder, &sequence->inputs[i], err))
-            return false;
-    }
+    if (!read_sources(inputs, sequence, err) || !settle_fed_inputs(inputs, err))
+        return false;
     if (!fill_the_rest(inputs, sequence, err) || !find_reset_feed(inputs, err) ||
         !settle_feeds(inputs, must_look_ahead, err))
         return false;
@@ -359,6 +454,14 @@ bool inputs_rewind(struct inputs *inputs, struct irrun_session *session, struct 
 bool inputs_are_stacked(const struct inputs *inputs)
 {
     return inputs->n_streams > 0;
+}
+
+bool inputs_set(struct inputs *inputs, struct irrun_session *session, size_t index,
+                const struct irrun_tensor *value, struct irrun_error *err)
+{
+    struct feed *feed = &inputs->feeds[index];
+    return feed_set(feed, value, err) &&
+           (!feed->is_new_place || bind_feed(inputs, session, feed, err));
 }
 
 bool inputs_ask_for_reset(const struct inputs *inputs)

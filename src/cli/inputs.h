@@ -27,6 +27,10 @@ bool inputs_next(struct inputs *inputs, struct irrun_session *session, bool *has
 /* Begins again with the first record; IRRUN_DATA if there is none or it is gone with its pipe. */
 bool inputs_rewind(struct inputs *inputs, struct irrun_session *session, struct irrun_error *err);
 
+/* Gives input `index`, which --feed fills, its next value: a copy. IRRUN_DATA if it does not fit. */
+bool inputs_set(struct inputs *inputs, struct irrun_session *session, size_t index,
+                const struct irrun_tensor *value, struct irrun_error *err);
+
 /* Whether records come along some axis (or that is not known yet), so that outputs are stacks too; if not,
  * every iteration has the same record. */
 bool inputs_are_stacked(const struct inputs *inputs);

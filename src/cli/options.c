@@ -1,5 +1,5 @@
 /* Parses the command line with getopt_long and closes its traps: abbreviations, an optional argument set
- * apart by a blank, options given twice. What an option means is in option_values.c.
+ * apart by a blank, options given twice. What an option means is in option_inputs.c, option_run.c and option_outputs.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/options.h"
 
@@ -276,6 +276,9 @@ void options_free(struct options *options)
     free(options->inputs.items);
     free(options->randoms.items);
     free(options->axes.items);
+    free(options->shapes.items);
+    free(options->loops.items);
+    free(options->concats.items);
     free(options->outputs.items);
     free(options->expected.items);
     free(options->atols.items);

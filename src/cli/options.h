@@ -27,6 +27,7 @@ enum option_group {
 };
 
 struct options;
+struct warnings;
 
 /* value: NULL if the option stands bare. Fails with IRRUN_USAGE, naming what may be written. */
 typedef bool option_set_fn(struct options *options, const char *value, struct irrun_error *err);
@@ -101,6 +102,26 @@ struct axis_list {
     size_t n, capacity;
 };
 
+struct shape_spec {
+    const char *name;
+    struct irrun_shape shape;
+};
+
+struct shape_list {
+    struct shape_spec *items;
+    size_t n, capacity;
+};
+
+/* Output `out` of an iteration becomes input `in` of the next. */
+struct loop_spec {
+    const char *out, *in;
+};
+
+struct loop_list {
+    struct loop_spec *items;
+    size_t n, capacity;
+};
+
 struct tolerance {
     const char *name; /* NULL: every output */
     double value;
@@ -120,6 +141,10 @@ struct reset_policy {
     const char *text; /* as given; "sequence" without the option */
 };
 
+/* What a file's type may become, and what is done with a short last record. */
+enum cast { CAST_SAFE, CAST_NONE, CAST_ANY };
+enum partial { PARTIAL_ERROR, PARTIAL_DROP, PARTIAL_PAD };
+
 enum emit { EMIT_DEFAULT, EMIT_ALL, EMIT_LAST, EMIT_NONE };
 
 struct options {
@@ -130,21 +155,35 @@ struct options {
     struct binding_list inputs;
     struct random_list randoms;
     struct axis_list axes;
+    struct shape_list shapes;
     uint64_t seed;
+    enum cast cast;
+    enum partial partial;
+    struct loop_list loops;
+    const char *until_name; /* NULL: no --until */
+    double until_value;
 
     bool has_iterations;
     uint64_t n_iterations;
     struct reset_policy reset;
     bool is_reset_given;
+    bool resets_to_state;             /* to --state-in instead of the initial values */
+    const char *state_in, *state_out; /* NULL: none */
+    bool takes_any_state;
+    uint64_t n_warmups;
     enum irrun_gemm gemm;
     enum irrun_simd simd;
-    bool keeps_ops; /* --no-fuse */
+    unsigned n_threads; /* 0: not given */
+    bool keeps_ops;     /* --no-fuse */
 
     struct binding_list outputs, expected;
+    struct axis_list concats;
     struct tolerance_list atols, rtols;
     enum emit emit;
 
     bool wants_stats, is_quiet, is_verbose;
+
+    struct warnings *warnings; /* what was warned of so far; not the options' own */
 
     struct arena arena; /* of the strings */
 };

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "cli/path_fields.h"
 #include "cli/warning.h"
 
 struct destination {
@@ -16,7 +16,8 @@ struct destination {
     size_t *output_ids; /* outputs of the model, in the writer's order */
     const char **names;
     size_t n_outputs;
-    bool is_per_sequence; /* the path has a %k */
+    bool is_per_sequence;           /* the path has a %k */
+    const struct axis_spec *concat; /* NULL: records are not joined */
     struct writer *writer;
 };
 
@@ -30,55 +31,6 @@ struct outputs {
 
 /* ---- Destinations ----------------------------------------------------------------------------- */
 
-static bool has_field(const char *path, char field)
-{
-    for (const char *p = strchr(path, '%'); p; p = strchr(p + 1 + (p[1] != '\0'), '%')) {
-        if (p[1] == field)
-            return true;
-    }
-    return false;
-}
-
-static bool check_fields(const char *path, struct irrun_error *err)
-{
-    for (const char *p = strchr(path, '%'); p; p = strchr(p + 2, '%')) {
-        if (p[1] == '\0' || !strchr("kn%", p[1])) {
-            fail(err, IRRUN_USAGE, "-o %s: '%.2s' stands for nothing", path, p);
-            return fail_hint(err,
-                             "%%k is the sequence's key, %%n the output's name, %%%% a percent");
-        }
-    }
-    return true;
-}
-
-static void add_as_file_name(struct text *text, const char *name)
-{
-    for (; *name; name++)
-        text_add_bytes(text, *name == '/' ? "_" : name, 1);
-}
-
-/* Puts `value` for %field, and if `is_last` a percent for %%; malloc'ed, NULL without memory. */
-static char *fill_field(const char *path, char field, const char *value, bool is_last)
-{
-    struct text text = {0};
-    text_add_bytes(&text, "", 0);
-    for (const char *p = path; *p; p++) {
-        if (p[0] == '%' && p[1] == field) {
-            add_as_file_name(&text, value);
-            p++;
-        } else if (p[0] == '%' && p[1] == '%') {
-            text_add_bytes(&text, "%%", is_last ? 1 : 2);
-            p++;
-        } else {
-            text_add_bytes(&text, p, 1);
-        }
-    }
-    if (!text.is_broken)
-        return text.data;
-    text_free(&text);
-    return NULL;
-}
-
 /* A destination for the outputs ids[0 … n-1]. */
 static bool add_destination(struct outputs *outputs, const struct format_spec *spec,
                             const size_t *ids, size_t n, struct irrun_error *err)
@@ -89,12 +41,13 @@ static bool add_destination(struct outputs *outputs, const struct format_spec *s
     struct destination *made = &outputs->items[outputs->n++];
     *made = (struct destination){.spec = *spec, .n_outputs = n};
     const char *first = n > 0 ? irrun_model_output(outputs->model, ids[0])->name : "";
-    made->path = fill_field(spec->path, 'n', first, false);
-    made->is_per_sequence = has_field(spec->path, 'k');
+    made->is_per_sequence = path_has_field(spec->path, 'k');
     made->output_ids = calloc(n + 1, sizeof *made->output_ids);
     made->names = calloc(n + 1, sizeof(char *));
-    if (!made->path || !made->output_ids || !made->names)
+    if (!made->output_ids || !made->names)
         return fail_memory(err, (n + 1) * sizeof *made->output_ids);
+    if (!path_fill_field(spec->path, 'n', first, false, &made->path, err))
+        return false;
     for (size_t i = 0; i < n; i++) {
         made->output_ids[i] = ids[i];
         made->names[i] = irrun_model_output(outputs->model, ids[i])->name;
@@ -117,12 +70,12 @@ static bool add_binding(struct outputs *outputs, const struct binding *binding,
 {
     const struct format_spec *spec = &binding->spec;
     size_t n = irrun_model_n_outputs(outputs->model), index;
-    if (!check_fields(spec->path, err))
+    if (!path_check_fields("-o ", spec->path, "kn", err))
         return false;
     if (binding->name)
         return irrun_model_find_output(outputs->model, binding->name, &index, err) &&
                add_destination(outputs, spec, &index, 1, err);
-    if (has_field(spec->path, 'n')) {
+    if (path_has_field(spec->path, 'n')) {
         for (size_t i = 0; i < n; i++) {
             if (!add_destination(outputs, spec, &i, 1, err))
                 return false;
@@ -139,6 +92,67 @@ static bool add_binding(struct outputs *outputs, const struct binding *binding,
     bool is_added = add_destination(outputs, spec, all, n, err);
     free(all);
     return is_added;
+}
+
+/* --concat of one output; by name, else the one for all. */
+static bool find_concat(const struct outputs *outputs, size_t output,
+                        const struct axis_spec **concat, struct irrun_error *err)
+{
+    const struct axis_list *list = &outputs->options->concats;
+    *concat = NULL;
+    for (size_t i = 0; i < list->n; i++) {
+        size_t named;
+        if (!list->items[i].name) {
+            *concat = *concat ? *concat : &list->items[i];
+            continue;
+        }
+        if (!irrun_model_find_output(outputs->model, list->items[i].name, &named, err))
+            return false;
+        if (named == output)
+            *concat = &list->items[i];
+    }
+    return true;
+}
+
+/* What goes into one file is joined along one axis, or not at all. */
+static bool settle_concat(const struct outputs *outputs, struct destination *item,
+                          struct irrun_error *err)
+{
+    for (size_t i = 0; i < item->n_outputs; i++) {
+        const struct axis_spec *concat;
+        if (!find_concat(outputs, item->output_ids[i], &concat, err))
+            return false;
+        bool is_same = concat == item->concat ||
+                       (concat && item->concat && concat->axis == item->concat->axis);
+        if (i > 0 && !is_same)
+            return fail(err, IRRUN_USAGE, "--concat: outputs \"%s\" and \"%s\" go to %s together",
+                        item->names[0], item->names[i], item->path);
+        item->concat = concat;
+    }
+    return true;
+}
+
+/* Several sequences in one file. */
+static bool check_sharing(const struct outputs *outputs, const struct destination *item,
+                          struct irrun_error *err)
+{
+    const struct format *format = item->spec.format;
+    bool is_closed = format->has_names || (item->concat && format->has_shape && !format->has_keys);
+    if (!is_closed || item->is_per_sequence || !sequences_are_many(outputs->options))
+        return true;
+    fail(err, IRRUN_USAGE, "-o %s: %s cannot hold several sequences%s", item->path, format->name,
+         item->concat ? " whose records are joined" : "");
+    return fail_hint(err, "%%k in the file name makes one file for each");
+}
+
+static bool settle_destinations(const struct outputs *outputs, struct irrun_error *err)
+{
+    for (size_t i = 0; i < outputs->n; i++) {
+        if (!settle_concat(outputs, &outputs->items[i], err) ||
+            !check_sharing(outputs, &outputs->items[i], err))
+            return false;
+    }
+    return true;
 }
 
 static bool check_collisions(const struct outputs *outputs, struct irrun_error *err)
@@ -173,7 +187,7 @@ bool outputs_new(const struct irrun_model *model, const struct options *options,
             !add_binding(made, &standard, err))
             return false;
     }
-    return check_collisions(made, err);
+    return settle_destinations(made, err) && check_collisions(made, err);
 }
 
 void outputs_free(struct outputs *outputs)
@@ -219,26 +233,31 @@ bool outputs_depend_on_layout(const struct outputs *outputs)
 /* ---- Writing ---------------------------------------------------------------------------------- */
 
 static bool open_destination(struct outputs *outputs, struct destination *item,
-                             const struct irrun_session *session, bool is_stacked,
+                             const struct irrun_tensor *const *values, bool is_stacked,
                              struct irrun_error *err)
 {
     bool is_terminal = strcmp(item->path, "-") == 0 && isatty(STDOUT_FILENO);
+    bool is_shared = sequences_are_many(outputs->options) && !item->is_per_sequence &&
+                     !item->spec.format->has_keys;
     struct writer_options how = {.names = item->names,
                                  .n_outputs = item->n_outputs,
-                                 .layout = is_stacked ? WRITER_STACK : WRITER_ONE,
+                                 .layout = item->concat              ? WRITER_CONCAT
+                                           : is_stacked || is_shared ? WRITER_STACK
+                                                                     : WRITER_ONE,
+                                 .concat_axis = item->concat ? (int)item->concat->axis : 0,
                                  .is_text_variant = item->spec.is_text_variant,
                                  .is_summarised = is_terminal,
                                  .is_flushed = is_terminal};
-    char *path = fill_field(item->path, 'k', outputs->key, true);
-    if (!path)
-        return fail_memory(err, strlen(item->path));
+    char *path;
+    if (!path_fill_field(item->path, 'k', outputs->key, true, &path, err))
+        return false;
     bool is_open = writer_open(item->spec.format, path, &how, &item->writer, err);
     tell(outputs->options, "%zu of %zu outputs to %s as %s, %s", item->n_outputs,
          irrun_model_n_outputs(outputs->model), path, item->spec.format->name,
          is_stacked ? "every iteration" : "one record");
     free(path);
     for (size_t i = 0; i < item->n_outputs && is_open; i++) {
-        const struct irrun_tensor *form = irrun_session_output(session, item->output_ids[i]);
+        const struct irrun_tensor *form = values[item->output_ids[i]];
         if (form)
             writer_expect(item->writer, i, form->dtype, &form->shape);
     }
@@ -246,28 +265,27 @@ static bool open_destination(struct outputs *outputs, struct destination *item,
 }
 
 bool outputs_begin_sequence(struct outputs *outputs, const struct sequence *sequence,
-                            const struct irrun_session *session, bool is_stacked,
+                            const struct irrun_tensor *const *values, bool is_stacked,
                             struct irrun_error *err)
 {
     outputs->key = sequence->key;
     for (size_t i = 0; i < outputs->n; i++) {
         struct destination *item = &outputs->items[i];
         if (!item->writer && !is_none(outputs, item) &&
-            !open_destination(outputs, item, session, is_stacked, err))
+            !open_destination(outputs, item, values, is_stacked, err))
             return false;
     }
     return true;
 }
 
-bool outputs_write(struct outputs *outputs, const struct irrun_session *session, uint64_t index,
-                   struct irrun_error *err)
+bool outputs_write(struct outputs *outputs, const struct irrun_tensor *const *values,
+                   uint64_t index, struct irrun_error *err)
 {
     struct record_label label = {.sequence = outputs->key, .index = index};
     for (size_t i = 0; i < outputs->n; i++) {
         const struct destination *item = &outputs->items[i];
         for (size_t j = 0; j < item->n_outputs && item->writer; j++) {
-            const struct irrun_tensor *record = irrun_session_output(session, item->output_ids[j]);
-            if (!writer_write(item->writer, j, record, &label, err))
+            if (!writer_write(item->writer, j, values[item->output_ids[j]], &label, err))
                 return false;
         }
     }

@@ -19,14 +19,15 @@ bool outputs_are_none(const struct outputs *outputs);
 /* Whether a file depends on one record being told from a stack. */
 bool outputs_depend_on_layout(const struct outputs *outputs);
 
-/* Opens what the sequence writes to, unless an earlier one did. The session is planned. */
+/* Opens what the sequence writes to, unless an earlier one did. values: the model's outputs as far as they are
+ * known before the first record: without data, or NULL. */
 bool outputs_begin_sequence(struct outputs *outputs, const struct sequence *sequence,
-                            const struct irrun_session *session, bool is_stacked,
+                            const struct irrun_tensor *const *values, bool is_stacked,
                             struct irrun_error *err);
 
-/* Writes the outputs of the session's last run. index: the iteration within the sequence. */
-bool outputs_write(struct outputs *outputs, const struct irrun_session *session, uint64_t index,
-                   struct irrun_error *err);
+/* Writes one record of the model's outputs. index: the iteration within the sequence. */
+bool outputs_write(struct outputs *outputs, const struct irrun_tensor *const *values,
+                   uint64_t index, struct irrun_error *err);
 bool outputs_end_sequence(struct outputs *outputs, struct irrun_error *err);
 
 /* Everything is on disk under its name. */

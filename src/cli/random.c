@@ -197,16 +197,18 @@ const struct random_spec *random_find(const struct irrun_model *model,
 }
 
 bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
-                   const struct irrun_port *port, struct irrun_tensor *record,
+                   const struct feed_port *port, struct irrun_tensor *record,
                    struct irrun_error *err)
 {
     size_t size_bytes = 0;
     char text[SHAPE_TEXT_BYTES];
     *record =
         (struct irrun_tensor){.dtype = port->dtype == IRRUN_DYNAMIC ? IRRUN_F32 : port->dtype};
-    if (!partial_shape_to_shape(&port->shape, &record->shape))
-        return fail(err, IRRUN_USAGE, "--random: input \"%s\" has open dimensions: %s", port->name,
-                    partial_shape_format(&port->shape, text));
+    if (!partial_shape_to_shape(&port->shape, &record->shape)) {
+        fail(err, IRRUN_USAGE, "--random: input \"%s\" has open dimensions: %s", port->name,
+             partial_shape_format(&port->shape, text));
+        return fail_hint(err, "--shape=%s=D,D,... fills them", port->name);
+    }
     if (!tensor_size(record->dtype, &record->shape, &size_bytes) ||
         posix_memalign(&record->data, 64, size_bytes ? size_bytes : 64) != 0)
         return fail_memory(err, size_bytes);

@@ -3,7 +3,7 @@
 #ifndef IRRUN_CLI_RANDOM_H
 #define IRRUN_CLI_RANDOM_H
 
-#include "cli/options.h"
+#include "cli/feed.h"
 
 bool random_check_names(const struct irrun_model *model, const struct random_list *randoms,
                         struct irrun_error *err);
@@ -16,7 +16,7 @@ const struct random_spec *random_find(const struct irrun_model *model,
  * rounded to nearest even; integers and booleans are made from them as Convert does. The numbers of
  * one input do not depend on the others. IRRUN_USAGE if the port has open dimensions. */
 bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
-                   const struct irrun_port *port, struct irrun_tensor *record,
+                   const struct feed_port *port, struct irrun_tensor *record,
                    struct irrun_error *err);
 
 #endif

@@ -1,8 +1,174 @@
-/* Where sequences come from and what they are called.
+/* Where sequences come from: the command line gives one, Kaldi archives one for each key.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/sequence.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* An array that came before its turn. */
+struct early_array {
+    char *key;
+    struct irrun_tensor array;
+};
+
+/* An archive with keys. The first one on the command line leads, the others are searched for its keys. */
+struct key_reader {
+    const struct binding *binding;
+    struct reader *reader;
+    struct early_array *early;
+    size_t n_early, early_capacity;
+};
+
+struct sequences {
+    const struct options *options;
+    struct key_reader *readers;
+    size_t n_readers;
+    uint64_t n_given;
+};
+
+bool sequences_are_many(const struct options *options)
+{
+    for (size_t i = 0; i < options->inputs.n; i++) {
+        if (options->inputs.items[i].spec.format->has_keys)
+            return true;
+    }
+    return false;
+}
+
+bool sequences_new(const struct options *options, struct sequences **sequences,
+                   struct irrun_error *err)
+{
+    struct sequences *made = calloc(1, sizeof *made);
+    *sequences = made;
+    if (!made)
+        return fail_memory(err, sizeof *made);
+    made->options = options;
+    made->readers = calloc(options->inputs.n + 1, sizeof *made->readers);
+    if (!made->readers)
+        return fail_memory(err, (options->inputs.n + 1) * sizeof *made->readers);
+    for (size_t i = 0; i < options->inputs.n; i++) {
+        const struct binding *binding = &options->inputs.items[i];
+        if (!binding->spec.format->has_keys)
+            continue;
+        struct key_reader *reader = &made->readers[made->n_readers++];
+        reader->binding = binding;
+        if (!reader_open(binding->spec.format, binding->spec.path, &reader->reader, err))
+            return false;
+    }
+    return true;
+}
+
+void sequences_free(struct sequences *sequences)
+{
+    if (!sequences)
+        return;
+    for (size_t i = 0; i < sequences->n_readers; i++) {
+        struct key_reader *reader = &sequences->readers[i];
+        for (size_t j = 0; j < reader->n_early; j++) {
+            free(reader->early[j].key);
+            free(reader->early[j].array.data);
+        }
+        free(reader->early);
+        reader_close(reader->reader);
+    }
+    free(sequences->readers);
+    free(sequences);
+}
+
+void sequence_free(struct sequence *sequence)
+{
+    for (size_t i = 0; i < sequence->n_inputs; i++)
+        free(sequence->inputs[i].array.data);
+    arena_free(&sequence->arena);
+    *sequence = (struct sequence){.key = NULL};
+}
+
+/* ---- Archives with keys ----------------------------------------------------------------------- */
+
+static bool take_early(struct key_reader *reader, const char *key, struct irrun_tensor *array)
+{
+    for (size_t i = 0; i < reader->n_early; i++) {
+        if (strcmp(reader->early[i].key, key) != 0)
+            continue;
+        *array = reader->early[i].array;
+        free(reader->early[i].key);
+        reader->early[i] = reader->early[--reader->n_early];
+        return true;
+    }
+    return false;
+}
+
+static bool keep_early(struct key_reader *reader, const struct array_header *header,
+                       struct irrun_error *err)
+{
+    if (!grow_array((void **)&reader->early, reader->n_early, &reader->early_capacity,
+                    sizeof *reader->early, err))
+        return false;
+    struct early_array *early = &reader->early[reader->n_early];
+    *early = (struct early_array){.key = strdup(header->key)};
+    if (!early->key)
+        return fail_memory(err, strlen(header->key) + 1);
+    reader->n_early++;
+    return reader_read_tensor(reader->reader, header, &early->array, err);
+}
+
+/* The array of that key, which may come later in the file, or have come already. */
+static bool find_key(struct key_reader *reader, const char *key, struct irrun_tensor *array,
+                     struct irrun_error *err)
+{
+    if (take_early(reader, key, array))
+        return true;
+    for (;;) {
+        struct array_header header;
+        bool is_end;
+        if (!reader_next(reader->reader, &header, &is_end, err))
+            return false;
+        if (is_end)
+            return fail_at(err, IRRUN_DATA, (struct place){reader_path(reader->reader), 0, 0},
+                           "has no key \"%s\"", key);
+        if (strcmp(header.key, key) == 0)
+            return reader_read_tensor(reader->reader, &header, array, err);
+        if (!keep_early(reader, &header, err))
+            return false;
+    }
+}
+
+/* The leading archive is at its end: the others must be too. */
+static bool check_ends(struct sequences *sequences, struct irrun_error *err)
+{
+    for (size_t i = 1; i < sequences->n_readers; i++) {
+        struct key_reader *reader = &sequences->readers[i];
+        struct array_header header;
+        bool is_end = true;
+        if (reader->n_early == 0 && !reader_next(reader->reader, &header, &is_end, err))
+            return false;
+        if (reader->n_early > 0 || !is_end)
+            return fail_at(err, IRRUN_DATA, (struct place){reader_path(reader->reader), 0, 0},
+                           "has key \"%s\", which %s lacks",
+                           reader->n_early > 0 ? reader->early[0].key : header.key,
+                           reader_path(sequences->readers[0].reader));
+    }
+    return true;
+}
+
+/* Fills the sequence's arrays in the order of the archives on the command line. */
+static bool read_arrays(struct sequences *sequences, struct sequence *sequence,
+                        const struct array_header *header, struct irrun_error *err)
+{
+    for (size_t i = 0, n = 0; i < sequence->n_inputs; i++) {
+        struct sequence_input *input = &sequence->inputs[i];
+        if (!input->binding.spec.format->has_keys)
+            continue;
+        struct key_reader *reader = &sequences->readers[n++];
+        bool is_leading = n == 1;
+        if (!(is_leading ? reader_read_tensor(reader->reader, header, &input->array, err)
+                         : find_key(reader, sequence->key, &input->array, err)))
+            return false;
+    }
+    return true;
+}
+
+/* ---- All -------------------------------------------------------------------------------------- */
 
 /* The file's name without folder and ending. */
 static char *key_of_path(const char *path, struct arena *arena, struct irrun_error *err)
@@ -14,12 +180,36 @@ static char *key_of_path(const char *path, struct arena *arena, struct irrun_err
                          err);
 }
 
-bool sequence_of_command_line(const struct options *options, struct arena *arena,
-                              struct sequence *sequence, struct irrun_error *err)
+static bool copy_bindings(const struct options *options, struct sequence *sequence,
+                          struct irrun_error *err)
 {
+    size_t n = options->inputs.n;
+    sequence->inputs = arena_alloc_array(&sequence->arena, n, sizeof *sequence->inputs, err);
+    if (!sequence->inputs)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        sequence->inputs[i].binding = options->inputs.items[i];
+    sequence->n_inputs = n;
+    return true;
+}
+
+bool sequences_next(struct sequences *sequences, struct sequence *sequence, bool *has_one,
+                    struct irrun_error *err)
+{
+    const struct options *options = sequences->options;
+    struct array_header header = {.key = NULL};
+    bool is_end = sequences->n_given > 0;
+    *sequence = (struct sequence){.index = sequences->n_given};
+    if (sequences->n_readers > 0 &&
+        !reader_next(sequences->readers[0].reader, &header, &is_end, err))
+        return false;
+    *has_one = !is_end;
+    if (is_end)
+        return check_ends(sequences, err);
+    sequences->n_given++;
     const char *path = options->inputs.n > 0 ? options->inputs.items[0].spec.path : "-";
-    sequence->key = key_of_path(path, arena, err);
-    sequence->inputs = options->inputs.items;
-    sequence->n_inputs = options->inputs.n;
-    return sequence->key != NULL;
+    sequence->key = header.key ? arena_strdup(&sequence->arena, header.key, err)
+                               : key_of_path(path, &sequence->arena, err);
+    return sequence->key && copy_bindings(options, sequence, err) &&
+           read_arrays(sequences, sequence, &header, err);
 }

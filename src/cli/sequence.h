@@ -1,18 +1,37 @@
-/* A sequence: records that belong together and share the variables.
+/* Sequences: records that belong together and share the variables; where they come from, and in which order.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_SEQUENCE_H
 #define IRRUN_CLI_SEQUENCE_H
 
 #include "cli/options.h"
 
-struct sequence {
-    const char *key; /* what text output and ark call it, and %k in names */
-    const struct binding *inputs;
-    size_t n_inputs;
+/* What a sequence reads: a source, or an array of an ark that is in memory already. */
+struct sequence_input {
+    struct binding binding;
+    struct irrun_tensor array; /* malloc'ed, the sequence's; data NULL: the binding is to be read */
 };
 
-/* The one sequence that -i and --random on the command line make; its key lives in `arena`. */
-bool sequence_of_command_line(const struct options *options, struct arena *arena,
-                              struct sequence *sequence, struct irrun_error *err);
+struct sequence {
+    const char *key; /* what text output and ark call it, and %k in names */
+    uint64_t index;  /* from 0, among those that are run */
+    struct sequence_input *inputs;
+    size_t n_inputs;
+    struct arena arena; /* of all this */
+};
+
+struct sequences;
+
+/* The sequences that the command line asks for. Opens what holds several of them. */
+bool sequences_new(const struct options *options, struct sequences **sequences,
+                   struct irrun_error *err);
+void sequences_free(struct sequences *sequences); /* NULL is allowed */
+
+/* The next one, the caller's to free; at the end *has_one is false. For one thread at a time. */
+bool sequences_next(struct sequences *sequences, struct sequence *sequence, bool *has_one,
+                    struct irrun_error *err);
+void sequence_free(struct sequence *sequence);
+
+/* Whether there may be more than one. */
+bool sequences_are_many(const struct options *options);
 
 #endif

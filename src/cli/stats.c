@@ -123,6 +123,7 @@ void stats_print(FILE *out, const struct stats *stats, const struct options *opt
     if (irrun_model_n_variables(model) > 0)
         fprintf(out, "%-18s %" PRIu64 " (--reset=%s)\n", "resets", stats->n_resets,
                 options->reset.text);
+    fprintf(out, "%-18s %u\n", "threads", info.n_threads);
     fprintf(out, "%-18s %s\n", "simd", info.simd);
     fprintf(out, "%-18s %s (BLAS: %s)\n", "gemm", info.gemm, irrun_build()->blas);
     print_bytes(out, "weights mapped", (double)info.weights_mapped_bytes);

@@ -3,31 +3,65 @@
 #include "cli/warning.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-static void print_line(const char *prefix, const char *format, va_list args)
-    __attribute__((format(printf, 2, 0)));
+#define LINE_BYTES 1024
 
-static void print_line(const char *prefix, const char *format, va_list args)
+void warnings_init(struct warnings *warnings)
 {
-    char line[1024];
-    vsnprintf(line, sizeof line, format, args);
-    fprintf(stderr, "irrun: %s%s\n", prefix, line);
+    *warnings = (struct warnings){.n = 0};
+    pthread_mutex_init(&warnings->lock, NULL);
+}
+
+void warnings_free(struct warnings *warnings)
+{
+    for (size_t i = 0; i < warnings->n; i++)
+        free(warnings->texts[i]);
+    free(warnings->texts);
+    pthread_mutex_destroy(&warnings->lock);
+}
+
+/* Whether the text is new. Without memory for it, it is. */
+static bool remember(struct warnings *warnings, const char *text)
+{
+    struct irrun_error ignored;
+    error_clear(&ignored);
+    for (size_t i = 0; i < warnings->n; i++) {
+        if (strcmp(warnings->texts[i], text) == 0)
+            return false;
+    }
+    char *copy = strdup(text);
+    if (copy && grow_array((void **)&warnings->texts, warnings->n, &warnings->capacity,
+                           sizeof(char *), &ignored))
+        warnings->texts[warnings->n++] = copy;
+    else
+        free(copy);
+    return true;
 }
 
 void warn(const struct options *options, const char *format, ...)
 {
+    char line[LINE_BYTES];
     va_list args;
     va_start(args, format);
-    if (!options->is_quiet)
-        print_line("warning: ", format, args);
+    vsnprintf(line, sizeof line, format, args);
     va_end(args);
+    pthread_mutex_lock(&options->warnings->lock);
+    bool is_new = remember(options->warnings, line);
+    pthread_mutex_unlock(&options->warnings->lock);
+    if (is_new && !options->is_quiet)
+        fprintf(stderr, "irrun: warning: %s\n", line);
 }
 
 void tell(const struct options *options, const char *format, ...)
 {
+    char line[LINE_BYTES];
     va_list args;
+    if (!options->is_verbose)
+        return;
     va_start(args, format);
-    if (options->is_verbose)
-        print_line("", format, args);
+    vsnprintf(line, sizeof line, format, args);
     va_end(args);
+    fprintf(stderr, "irrun: %s\n", line);
 }

@@ -1,10 +1,9 @@
-/* The run itself: sequences, their records, the iterations, the resets between them.
+/* The whole run of a model, and --check.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IRRUN_CLI_ITERATE_H
-#define IRRUN_CLI_ITERATE_H
+#ifndef IRRUN_CLI_RUN_H
+#define IRRUN_CLI_RUN_H
 
 #include "cli/options.h"
-#include "cli/stats.h"
 
 /* Runs the model as the options say: reads, iterates, writes, compares, shows --stats. Fails with what comes
  * up first; a difference from --expect is IRRUN_MISMATCH, with all outputs in place. load_s: what

@@ -1,0 +1,275 @@
+/* Puts the records of several lanes in the order of their sequences, then gives them to outputs and compare.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/collect.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+
+/* A lane that has kept this much waits for its turn. */
+#define BACKLOG_LIMIT_BYTES ((size_t)32 * 1024 * 1024)
+
+struct collector {
+    struct outputs *outputs;
+    struct compare *compare; /* NULL: nothing is expected */
+    size_t n_values;         /* outputs of the model */
+    bool writes_all, writes_last;
+    pthread_mutex_t lock;
+    pthread_cond_t turned;
+    _Atomic uint64_t turn;       /* the sequence whose lane may write */
+    _Atomic uint64_t stop_index; /* the first one that failed; UINT64_MAX: none */
+};
+
+/* In a backlog: this, then for each output a struct irrun_tensor and its bytes, padded. */
+struct kept_record {
+    uint64_t index;
+    bool is_begin, is_stacked; /* of the step collector_begin */
+    bool is_last;
+};
+
+static void settle_emit(struct collector *collector, const struct options *options)
+{
+    enum emit emit = options->emit != EMIT_DEFAULT ? options->emit
+                     : options->has_iterations     ? EMIT_LAST
+                                                   : EMIT_ALL;
+    bool writes = !outputs_are_none(collector->outputs);
+    collector->writes_all = writes && emit == EMIT_ALL;
+    collector->writes_last = writes && emit == EMIT_LAST;
+}
+
+bool collector_new(const struct irrun_model *model, const struct options *options,
+                   struct collector **collector, struct irrun_error *err)
+{
+    struct collector *made = calloc(1, sizeof *made);
+    *collector = made;
+    if (!made)
+        return fail_memory(err, sizeof *made);
+    made->n_values = irrun_model_n_outputs(model);
+    atomic_init(&made->turn, 0);
+    atomic_init(&made->stop_index, UINT64_MAX);
+    pthread_mutex_init(&made->lock, NULL);
+    pthread_cond_init(&made->turned, NULL);
+    if (!outputs_new(model, options, &made->outputs, err) ||
+        !compare_new(model, options, &made->compare, err))
+        return false;
+    settle_emit(made, options);
+    return true;
+}
+
+void collector_free(struct collector *collector)
+{
+    if (!collector)
+        return;
+    outputs_free(collector->outputs);
+    compare_free(collector->compare);
+    pthread_cond_destroy(&collector->turned);
+    pthread_mutex_destroy(&collector->lock);
+    free(collector);
+}
+
+bool collector_wants_all(const struct collector *collector)
+{
+    return collector->writes_all || collector->compare;
+}
+
+bool collector_writes_all(const struct collector *collector)
+{
+    return collector->writes_all;
+}
+
+bool collector_wants_last(const struct collector *collector)
+{
+    return collector->writes_last;
+}
+
+bool collector_depends_on_layout(const struct collector *collector)
+{
+    return outputs_depend_on_layout(collector->outputs);
+}
+
+/* ---- Turns ------------------------------------------------------------------------------------ */
+
+static bool is_turn_of(const struct collector *collector, const struct sequence *sequence)
+{
+    return atomic_load_explicit(&collector->turn, memory_order_acquire) == sequence->index;
+}
+
+/* False if an earlier sequence failed. */
+static bool wait_for_turn(struct collector *collector, const struct sequence *sequence)
+{
+    pthread_mutex_lock(&collector->lock);
+    while (!is_turn_of(collector, sequence) &&
+           atomic_load(&collector->stop_index) >= sequence->index)
+        pthread_cond_wait(&collector->turned, &collector->lock);
+    bool is_turn = is_turn_of(collector, sequence);
+    pthread_mutex_unlock(&collector->lock);
+    return is_turn;
+}
+
+static void pass_turn(struct collector *collector)
+{
+    pthread_mutex_lock(&collector->lock);
+    atomic_fetch_add_explicit(&collector->turn, 1, memory_order_release);
+    pthread_cond_broadcast(&collector->turned);
+    pthread_mutex_unlock(&collector->lock);
+}
+
+void collector_stop(struct collector *collector, uint64_t index)
+{
+    pthread_mutex_lock(&collector->lock);
+    if (index < atomic_load(&collector->stop_index))
+        atomic_store(&collector->stop_index, index);
+    pthread_cond_broadcast(&collector->turned);
+    pthread_mutex_unlock(&collector->lock);
+}
+
+/* ---- What is kept until the turn comes -------------------------------------------------------- */
+
+#define PIECE_ALIGNMENT ((size_t)16)
+
+static bool add_piece(struct backlog *backlog, const void *data, size_t size_bytes,
+                      struct irrun_error *err)
+{
+    size_t padded, needed;
+    if (!checked_add(size_bytes, PIECE_ALIGNMENT - 1, &padded) ||
+        !checked_add(backlog->n_bytes, padded, &needed))
+        return fail_memory(err, size_bytes);
+    padded &= ~(PIECE_ALIGNMENT - 1);
+    needed = backlog->n_bytes + padded;
+    if (needed > backlog->capacity) {
+        size_t capacity = needed > 2 * backlog->capacity ? needed : 2 * backlog->capacity;
+        unsigned char *grown = realloc(backlog->bytes, capacity);
+        if (!grown)
+            return fail_memory(err, capacity);
+        backlog->bytes = grown;
+        backlog->capacity = capacity;
+    }
+    if (size_bytes > 0)
+        memcpy(backlog->bytes + backlog->n_bytes, data, size_bytes);
+    backlog->n_bytes = needed;
+    return true;
+}
+
+static bool keep(const struct collector *collector, struct backlog *backlog,
+                 const struct kept_record *record, const struct irrun_tensor *const *values,
+                 struct irrun_error *err)
+{
+    if (!add_piece(backlog, record, sizeof *record, err))
+        return false;
+    for (size_t i = 0; i < collector->n_values; i++) {
+        struct irrun_tensor form = {.dtype = IRRUN_DYNAMIC};
+        if (values[i])
+            form = *values[i];
+        size_t size_bytes = record->is_begin || !values[i] ? 0 : tensor_n_bytes(&form);
+        if (!add_piece(backlog, &form, sizeof form, err) ||
+            !add_piece(backlog, form.data, size_bytes, err))
+            return false;
+    }
+    return true;
+}
+
+static const void *next_piece(const struct backlog *backlog, size_t *offset, size_t size_bytes)
+{
+    const void *piece = backlog->bytes + *offset;
+    *offset += (size_bytes + PIECE_ALIGNMENT - 1) & ~(PIECE_ALIGNMENT - 1);
+    return piece;
+}
+
+static bool give(struct collector *collector, const struct kept_record *record,
+                 const struct sequence *sequence, const struct irrun_tensor *const *values,
+                 struct irrun_error *err)
+{
+    if (record->is_begin)
+        return outputs_begin_sequence(collector->outputs, sequence, values, record->is_stacked,
+                                      err);
+    if (record->is_last)
+        return outputs_write(collector->outputs, values, record->index, err);
+    return (!collector->writes_all ||
+            outputs_write(collector->outputs, values, record->index, err)) &&
+           (!collector->compare || compare_iteration(collector->compare, values, err));
+}
+
+/* Gives what was kept to outputs and compare. */
+static bool replay(struct collector *collector, struct backlog *backlog,
+                   const struct sequence *sequence, struct irrun_error *err)
+{
+    size_t n = collector->n_values;
+    if (backlog->n_bytes == 0)
+        return true;
+    struct irrun_tensor *forms = calloc(n + 1, sizeof *forms);
+    const struct irrun_tensor **values = calloc(n + 1, sizeof(struct irrun_tensor *));
+    bool is_given = forms && values ? true : fail_memory(err, (n + 1) * sizeof *forms);
+    for (size_t offset = 0; is_given && offset < backlog->n_bytes;) {
+        struct kept_record record;
+        memcpy(&record, next_piece(backlog, &offset, sizeof record), sizeof record);
+        for (size_t i = 0; i < n; i++) {
+            memcpy(&forms[i], next_piece(backlog, &offset, sizeof *forms), sizeof *forms);
+            bool is_known = forms[i].dtype != IRRUN_DYNAMIC;
+            size_t size_bytes = record.is_begin || !is_known ? 0 : tensor_n_bytes(&forms[i]);
+            forms[i].data = (void *)(uintptr_t)next_piece(backlog, &offset, size_bytes);
+            values[i] = is_known ? &forms[i] : NULL;
+        }
+        is_given = give(collector, &record, sequence, values, err);
+    }
+    free(forms);
+    free(values);
+    backlog->n_bytes = 0;
+    return is_given;
+}
+
+/* ---- The three steps -------------------------------------------------------------------------- */
+
+static bool take(struct collector *collector, struct backlog *backlog,
+                 const struct sequence *sequence, const struct kept_record *record,
+                 const struct irrun_tensor *const *values, struct irrun_error *err)
+{
+    if (!is_turn_of(collector, sequence)) {
+        if (backlog->n_bytes < BACKLOG_LIMIT_BYTES)
+            return atomic_load(&collector->stop_index) >= sequence->index &&
+                   keep(collector, backlog, record, values, err);
+        if (!wait_for_turn(collector, sequence))
+            return false;
+    }
+    return (backlog->n_bytes == 0 || replay(collector, backlog, sequence, err)) &&
+           give(collector, record, sequence, values, err);
+}
+
+bool collector_begin(struct collector *collector, struct backlog *backlog,
+                     const struct sequence *sequence, const struct irrun_tensor *const *values,
+                     bool is_stacked, struct irrun_error *err)
+{
+    const struct kept_record record = {.is_begin = true, .is_stacked = is_stacked};
+    backlog->n_bytes = 0;
+    return take(collector, backlog, sequence, &record, values, err);
+}
+
+bool collector_take(struct collector *collector, struct backlog *backlog,
+                    const struct sequence *sequence, const struct irrun_tensor *const *values,
+                    uint64_t index, bool is_last, struct irrun_error *err)
+{
+    const struct kept_record record = {.index = index, .is_last = is_last};
+    return take(collector, backlog, sequence, &record, values, err);
+}
+
+bool collector_end(struct collector *collector, struct backlog *backlog,
+                   const struct sequence *sequence, struct irrun_error *err)
+{
+    if (!wait_for_turn(collector, sequence) || !replay(collector, backlog, sequence, err) ||
+        !outputs_end_sequence(collector->outputs, err))
+        return false;
+    pass_turn(collector);
+    return true;
+}
+
+bool collector_finish(struct collector *collector, struct irrun_error *err)
+{
+    return outputs_finish(collector->outputs, err);
+}
+
+bool collector_judge(struct collector *collector, struct irrun_error *err)
+{
+    return !collector->compare || compare_finish(collector->compare, err);
+}

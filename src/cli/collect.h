@@ -1,0 +1,51 @@
+/* What comes out of the lanes, in the order of the sequences: writes it and compares it.
+ *
+ * One sequence at a time has its turn: what its lane gives goes straight on. A lane whose turn has not come keeps its
+ * records in memory, up to a limit; then it waits. So neither bytes nor order depend on --jobs.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_CLI_COLLECT_H
+#define IRRUN_CLI_COLLECT_H
+
+#include "cli/compare.h"
+#include "cli/outputs.h"
+
+struct collector;
+
+/* What one lane keeps until its turn. All zero = nothing. */
+struct backlog {
+    unsigned char *bytes;
+    size_t n_bytes, capacity;
+};
+
+bool collector_new(const struct irrun_model *model, const struct options *options,
+                   struct collector **collector, struct irrun_error *err);
+void collector_free(struct collector *collector); /* removes what is unfinished; NULL is allowed */
+
+/* Whether the records between the first and the last of a sequence are of any use. */
+bool collector_wants_all(const struct collector *collector);
+bool collector_wants_last(const struct collector *collector);
+bool collector_writes_all(const struct collector *collector);
+bool collector_depends_on_layout(const struct collector *collector);
+
+/* A sequence in three steps. values: the model's outputs, in its order; in the first step they may lack data,
+ * or be NULL. After collector_stop these return false, without an error, for later sequences. */
+bool collector_begin(struct collector *collector, struct backlog *backlog,
+                     const struct sequence *sequence, const struct irrun_tensor *const *values,
+                     bool is_stacked, struct irrun_error *err);
+/* is_last: it is the one that --emit=last writes, and was given before as one of all. */
+bool collector_take(struct collector *collector, struct backlog *backlog,
+                    const struct sequence *sequence, const struct irrun_tensor *const *values,
+                    uint64_t index, bool is_last, struct irrun_error *err);
+bool collector_end(struct collector *collector, struct backlog *backlog,
+                   const struct sequence *sequence, struct irrun_error *err);
+
+/* Sequence `index` failed: those behind it need not go on. */
+void collector_stop(struct collector *collector, uint64_t index);
+
+/* After the last sequence: puts all files in place. */
+bool collector_finish(struct collector *collector, struct irrun_error *err);
+
+/* Then the verdict of --expect: IRRUN_MISMATCH. */
+bool collector_judge(struct collector *collector, struct irrun_error *err);
+
+#endif

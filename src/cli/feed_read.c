@@ -1,0 +1,142 @@
+/* Reads the records of a feed one by one, and casts them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/feed_parts.h"
+
+static bool fail_remainder(struct feed *feed, size_t n_read, struct irrun_error *err)
+{
+    return fail_at(err, IRRUN_DATA, feed_place(feed),
+                   "ends %zu numbers into record %" PRIu64 ", which takes %" PRId64, n_read,
+                   feed->n_records, feed->n_elements);
+}
+
+/* The next piece of every row of an array in memory; what lacks at the end is left as it is. */
+static void read_piece(struct feed *feed, void *target)
+{
+    struct feed_cut *cut = &feed->cut;
+    const char *source = (const char *)feed->whole.data + cut->position_bytes;
+    size_t left_bytes = cut->row_bytes - cut->position_bytes;
+    size_t n_bytes = left_bytes < cut->piece_bytes ? left_bytes : cut->piece_bytes;
+    for (size_t i = 0; i < cut->n_rows && n_bytes > 0; i++)
+        memcpy((char *)target + i * cut->piece_bytes, source + i * cut->row_bytes, n_bytes);
+    cut->position_bytes += n_bytes;
+}
+
+/* A record with fewer numbers than it takes: --partial. Only an endless one can be short by surprise. */
+static bool settle_remainder(struct feed *feed, void *target, size_t n_read, bool *has_record,
+                             struct irrun_error *err)
+{
+    enum partial partial = feed->options ? feed->options->partial : PARTIAL_ERROR;
+    size_t element_bytes = dtype_size(feed->source_dtype);
+    *has_record = partial == PARTIAL_PAD && n_read > 0;
+    if (n_read == 0 || partial == PARTIAL_DROP)
+        return true;
+    if (partial == PARTIAL_ERROR)
+        return fail_remainder(feed, n_read, err);
+    memset((char *)target + n_read * element_bytes, 0,
+           ((size_t)feed->n_elements - n_read) * element_bytes);
+    return true;
+}
+
+/* Reads the next record of the present array; *has_record is false where an endless one ends. */
+static bool read_record(struct feed *feed, bool *has_record, struct irrun_error *err)
+{
+    bool is_cast = feed->source_dtype != feed->record.dtype;
+    void *target = is_cast ? feed->staging : feed->record.data;
+    size_t n = (size_t)feed->n_elements, n_read = n;
+    *has_record = true;
+    if (feed->whole.data) {
+        bool is_short = feed->cut.row_bytes - feed->cut.position_bytes < feed->cut.piece_bytes;
+        if (is_short)
+            memset(target, 0, n * dtype_size(feed->source_dtype));
+        read_piece(feed, target);
+    } else if (!reader_read(feed->reader, feed->source_dtype, target, n, &n_read, err)) {
+        return false;
+    }
+    if (n_read < n && (!settle_remainder(feed, target, n_read, has_record, err) || !*has_record))
+        return err->code == IRRUN_OK;
+    if (is_cast)
+        convert_elements(feed->source_dtype, feed->staging, feed->record.dtype, feed->record.data,
+                         n);
+    feed->n_left--;
+    feed->n_records++;
+    return true;
+}
+
+static bool next_record(struct feed *feed, bool *has_record, struct irrun_error *err)
+{
+    bool is_end = false;
+    while (feed->n_left == 0) {
+        if (!feed_take_array(feed, &is_end, err))
+            return false;
+        if (is_end) {
+            *has_record = false;
+            return true;
+        }
+        feed->state = FEED_STREAM;
+    }
+    return read_record(feed, has_record, err);
+}
+
+bool feed_next(struct feed *feed, bool *has_record, struct irrun_error *err)
+{
+    *has_record = true;
+    feed->is_new_place = false;
+    if (feed->state == FEED_REPEATED || feed->is_held) {
+        feed->is_held = false;
+        return true;
+    }
+    bool was_single = feed->state == FEED_SINGLE && feed->n_records == 1;
+    if (!next_record(feed, has_record, err))
+        return false;
+    if (!*has_record && was_single)
+        feed->state = FEED_REPEATED;
+    return true;
+}
+
+bool feed_settle(struct feed *feed, struct irrun_error *err)
+{
+    bool is_end;
+    if (feed->state != FEED_SINGLE)
+        return true;
+    if (!read_record(feed, &feed->is_held, err) || !feed_peek_array(feed, &is_end, err))
+        return false;
+    feed->state = is_end ? FEED_REPEATED : FEED_STREAM;
+    return true;
+}
+
+bool feed_settle_one(struct feed *feed, bool *is_one, struct irrun_error *err)
+{
+    bool has_first, has_second = false;
+    if (!feed_settle(feed, err))
+        return false;
+    *is_one = feed->state == FEED_REPEATED;
+    if (*is_one)
+        return true;
+    if (!feed_next(feed, &has_first, err) || (has_first && !feed_next(feed, &has_second, err)))
+        return false;
+    *is_one = has_first && !has_second;
+    feed->state = FEED_REPEATED;
+    return true;
+}
+
+bool feed_rewind(struct feed *feed, struct irrun_error *err)
+{
+    bool is_end;
+    if (feed->state == FEED_REPEATED)
+        return true;
+    if (feed->reader && !reader_can_rewind(feed->reader))
+        return fail_at(err, IRRUN_DATA, feed_place(feed), "ended after %" PRIu64 " records",
+                       feed->n_records);
+    feed->n_records = 0;
+    feed->has_pending = feed->is_held = false;
+    if (!feed->reader)
+        feed_pend_whole(feed);
+    else if (!reader_rewind(feed->reader, err))
+        return false;
+    if (!feed_take_array(feed, &is_end, err))
+        return false;
+    return !is_end || fail_at(err, IRRUN_DATA, feed_place(feed), "holds no array any more");
+}

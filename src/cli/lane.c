@@ -1,0 +1,232 @@
+/* The loop over the records of a sequence. Where records come from and where outputs go is not decided here.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/lane.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cli/lane_state.h"
+#include "cli/warning.h"
+
+/* ---- Preparing -------------------------------------------------------------------------------- */
+
+bool lane_open(struct lane *lane, struct irrun_model *model, const struct options *options,
+               struct collector *collector, struct irrun_error *err)
+{
+    const struct reset_policy *reset = &options->reset;
+    *lane = (struct lane){.options = options,
+                          .model = model,
+                          .collector = collector,
+                          .n_values = irrun_model_n_outputs(model)};
+    lane->reset_period = reset->when == RESET_ITERATION ? 1
+                         : reset->when == RESET_EVERY   ? reset->every
+                                                        : 0;
+    lane->values = calloc(lane->n_values + 1, sizeof(struct irrun_tensor *));
+    if (!lane->values)
+        return fail_memory(err, (lane->n_values + 1) * sizeof(struct irrun_tensor *));
+    if (options->until_name &&
+        !irrun_model_find_output(model, options->until_name, &lane->until_output, err))
+        return false;
+    lane->stats.is_timed = options->wants_stats;
+    return irrun_session_new(model, &lane->session, err) &&
+           inputs_new(model, options, &lane->inputs, err) &&
+           loopback_new(&lane->loopback, model, options, err) &&
+           (!lane->stats.is_timed || latency_new(&lane->stats.latency, err));
+}
+
+void lane_close(struct lane *lane)
+{
+    irrun_session_free(lane->session);
+    inputs_free(lane->inputs);
+    loopback_free(&lane->loopback);
+    snapshot_free(&lane->snapshot);
+    snapshot_free(&lane->loaded);
+    latency_free(&lane->stats.latency);
+    free(lane->backlog.bytes);
+    free(lane->values);
+    *lane = (struct lane){.options = NULL};
+}
+
+static void look_at_outputs(struct lane *lane)
+{
+    for (size_t i = 0; i < lane->n_values; i++)
+        lane->values[i] = irrun_session_output(lane->session, i);
+}
+
+static void tell_plan(const struct lane *lane)
+{
+    struct irrun_session_info info;
+    irrun_session_describe(lane->session, &info);
+    inputs_tell(lane->inputs);
+    tell(lane->options,
+         "plan: %zu ops an iteration, gemm %s, SIMD %s, %zu bytes of values, %zu of state",
+         info.n_steps, info.gemm, info.simd, info.arena_bytes, info.state_bytes);
+}
+
+/* Whether the records begin again once they have ended. */
+static bool is_cyclic(const struct lane *lane)
+{
+    const struct options *options = lane->options;
+    return options->has_iterations || (options->until_name && !inputs_are_stacked(lane->inputs));
+}
+
+/* Inputs that only --feed fills never end. */
+static bool check_end(const struct lane *lane, struct irrun_error *err)
+{
+    size_t n = lane->loopback.n;
+    if (n == 0 || n < irrun_model_n_inputs(lane->model) || is_cyclic(lane))
+        return true;
+    fail(err, IRRUN_USAGE, "every input is filled by --feed: nothing says when the sequence ends");
+    return fail_hint(err, "-n or --until do");
+}
+
+bool lane_prepare(struct lane *lane, const struct sequence *sequence, struct irrun_error *err)
+{
+    if (!inputs_open(lane->inputs, sequence, lane->session,
+                     collector_depends_on_layout(lane->collector), err) ||
+        !check_end(lane, err))
+        return false;
+    double start_s = stats_now_s();
+    bool is_planned = irrun_session_plan(lane->session, err);
+    lane->stats.plan_s += stats_now_s() - start_s;
+    if (is_planned && sequence->index == 0)
+        tell_plan(lane);
+    return is_planned;
+}
+
+/* ---- Iterations ------------------------------------------------------------------------------- */
+
+/* The next record; where records are cyclic the first follows the last. */
+static bool pull_record(struct lane *lane, uint64_t index, bool cycles, bool *has_record,
+                        struct irrun_error *err)
+{
+    *has_record = true;
+    if (index > 0 && cycles && !inputs_are_stacked(lane->inputs))
+        return true;
+    if (!inputs_next(lane->inputs, lane->session, has_record, err))
+        return false;
+    if (*has_record || !cycles)
+        return true;
+    return inputs_rewind(lane->inputs, lane->session, err) &&
+           inputs_next(lane->inputs, lane->session, has_record, err);
+}
+
+/* --warmup: runs on the first record that leave no trace. */
+static bool warm_up(struct lane *lane, struct irrun_error *err)
+{
+    uint64_t n = lane->options->n_warmups;
+    if (lane->is_warm || n == 0)
+        return true;
+    lane->is_warm = true;
+    if (!snapshot_take(&lane->snapshot, lane->model, lane->session, err))
+        return false;
+    for (uint64_t i = 0; i < n; i++) {
+        if (!irrun_session_run(lane->session, err))
+            return fail_more(err, " (in warm-up %" PRIu64 ")", i);
+    }
+    bool is_restored = snapshot_restore(&lane->snapshot, lane->session, err);
+    snapshot_free(&lane->snapshot);
+    return is_restored;
+}
+
+static bool run_once(struct lane *lane, struct irrun_error *err)
+{
+    struct stats *stats = &lane->stats;
+    if (!stats->is_timed)
+        return irrun_session_run(lane->session, err);
+    uint64_t start_ns = stats_now_ns();
+    bool is_run = irrun_session_run(lane->session, err);
+    uint64_t duration_ns = stats_now_ns() - start_ns;
+    if (stats->latency.n == 0)
+        stats->first_iteration_s = (double)duration_ns * 1e-9;
+    latency_add(&stats->latency, duration_ns);
+    return is_run;
+}
+
+/* --until: whether the scalar has its value. */
+static bool is_reached(const struct lane *lane, bool *is_over, struct irrun_error *err)
+{
+    const struct irrun_tensor *value = lane->values[lane->until_output];
+    char shape[SHAPE_TEXT_BYTES];
+    *is_over = false;
+    if (!lane->options->until_name)
+        return true;
+    if (shape_n_elements(&value->shape) != 1)
+        return fail(err, IRRUN_DATA, "--until: output \"%s\" is %s, but should be one number",
+                    lane->options->until_name, shape_format(&value->shape, shape));
+    *is_over = element_as_f64(value->dtype, value->data, 0) == lane->options->until_value;
+    return true;
+}
+
+/* What an iteration has given goes to files, to --expect, and back to the inputs. */
+static bool pass_on(struct lane *lane, const struct sequence *sequence, uint64_t index,
+                    bool *is_over, struct irrun_error *err)
+{
+    look_at_outputs(lane);
+    return (!collector_wants_all(lane->collector) ||
+            collector_take(lane->collector, &lane->backlog, sequence, lane->values, index, false,
+                           err)) &&
+           is_reached(lane, is_over, err) &&
+           loopback_give(&lane->loopback, lane->values, lane->inputs, lane->session, err);
+}
+
+static bool iterate(struct lane *lane, const struct sequence *sequence, uint64_t *n_done,
+                    struct irrun_error *err)
+{
+    const struct options *options = lane->options;
+    uint64_t limit = options->has_iterations ? options->n_iterations : UINT64_MAX;
+    bool has_series = options->reset.when == RESET_IF, cycles = is_cyclic(lane);
+    bool looks =
+        collector_wants_all(lane->collector) || lane->loopback.n > 0 || options->until_name;
+    bool is_over = false;
+    uint64_t n_since_reset = 0;
+    for (*n_done = 0; *n_done < limit && !is_over; ++*n_done) {
+        uint64_t index = *n_done;
+        bool has_record;
+        if (!pull_record(lane, index, cycles, &has_record, err))
+            return false;
+        if (!has_record)
+            break;
+        bool is_due = lane->reset_period > 0 && index > 0 && n_since_reset == lane->reset_period;
+        if (is_due || (has_series && inputs_ask_for_reset(lane->inputs))) {
+            if (!lane_state_reset(lane, err))
+                return false;
+            n_since_reset = 0;
+        }
+        n_since_reset++;
+        if (!warm_up(lane, err))
+            return false;
+        if (!run_once(lane, err))
+            return index > 0 && fail_more(err, " (in iteration %" PRIu64 ")", index);
+        if (looks && !pass_on(lane, sequence, index, &is_over, err))
+            return false;
+    }
+    return true;
+}
+
+bool lane_run(struct lane *lane, const struct sequence *sequence, struct irrun_error *err)
+{
+    const struct options *options = lane->options;
+    struct collector *collector = lane->collector;
+    uint64_t n_done = 0;
+    if (!lane_state_begin(lane, sequence, err))
+        return false;
+    bool is_stacked =
+        collector_writes_all(collector) &&
+        (inputs_are_stacked(lane->inputs) || (is_cyclic(lane) && options->n_iterations != 1));
+    look_at_outputs(lane);
+    if (!collector_begin(collector, &lane->backlog, sequence, lane->values, is_stacked, err))
+        return false;
+    double start_s = stats_now_s();
+    bool is_run = iterate(lane, sequence, &n_done, err);
+    lane->stats.loop_s += stats_now_s() - start_s;
+    lane->stats.n_iterations += n_done;
+    lane->stats.n_records += inputs_n_records(lane->inputs);
+    look_at_outputs(lane);
+    return is_run &&
+           (n_done == 0 || !collector_wants_last(collector) ||
+            collector_take(collector, &lane->backlog, sequence, lane->values, n_done - 1, true,
+                           err)) &&
+           lane_state_end_sequence(lane, sequence, err) &&
+           collector_end(collector, &lane->backlog, sequence, err);
+}

@@ -1,0 +1,41 @@
+/* A lane: one session and its inputs, which run one sequence after another.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_CLI_LANE_H
+#define IRRUN_CLI_LANE_H
+
+#include "cli/collect.h"
+#include "cli/inputs.h"
+#include "cli/loopback.h"
+#include "cli/snapshot.h"
+#include "cli/stats.h"
+
+struct lane {
+    const struct options *options;
+    struct irrun_model *model;
+    struct irrun_session *session;
+    struct inputs *inputs;
+    struct collector *collector; /* shared by all lanes */
+    struct backlog backlog;
+    const struct irrun_tensor **values; /* outputs of the last iteration, all of the model's */
+    size_t n_values;
+    struct loopback loopback;
+    struct snapshot snapshot; /* during --warmup */
+    struct snapshot loaded;   /* what --state-in gave last */
+    struct stats stats;
+    size_t until_output;   /* of --until */
+    uint64_t reset_period; /* iterations from one reset to the next within a sequence; 0: none */
+    bool is_warm;
+};
+
+/* All zero = nothing to free. The collector is borrowed. */
+bool lane_open(struct lane *lane, struct irrun_model *model, const struct options *options,
+               struct collector *collector, struct irrun_error *err);
+void lane_close(struct lane *lane);
+
+/* Opens the inputs of the sequence and plans. */
+bool lane_prepare(struct lane *lane, const struct sequence *sequence, struct irrun_error *err);
+
+/* All records of the sequence, which was prepared. False without an error: an earlier one failed. */
+bool lane_run(struct lane *lane, const struct sequence *sequence, struct irrun_error *err);
+
+#endif

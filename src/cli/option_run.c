@@ -1,0 +1,189 @@
+/* The options of the run, of measuring and of actions: option_set_<id>.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/option_parts.h"
+
+/* ---- Running ----------------------------------------------------------------------------------- */
+
+bool option_set_iterations(struct options *options, const char *value, struct irrun_error *err)
+{
+    options->has_iterations = true;
+    return option_parse_count("iterations", value, &options->n_iterations, err);
+}
+
+bool option_set_reset(struct options *options, const char *value, struct irrun_error *err)
+{
+    struct reset_policy *reset = &options->reset;
+    int64_t every;
+    options->is_reset_given = true;
+    reset->text = value ? value : "iteration";
+    if (!value || strcmp(value, "iteration") == 0) {
+        reset->when = RESET_ITERATION;
+    } else if (strcmp(value, "sequence") == 0) {
+        reset->when = RESET_SEQUENCE;
+    } else if (strcmp(value, "never") == 0) {
+        reset->when = RESET_NEVER;
+    } else if (strncmp(value, "if:", 3) == 0 && value[3] != '\0') {
+        reset->when = RESET_IF;
+        reset->name = value + 3;
+    } else if (text_to_i64(value, strlen(value), &every) && every > 0) {
+        reset->when = RESET_EVERY;
+        reset->every = (uint64_t)every;
+    } else {
+        fail(err, IRRUN_USAGE, "--reset: '%s' does not say when", value);
+        return fail_hint(err, "never, sequence, iteration, if:NAME, or a number from 1 up");
+    }
+    return true;
+}
+
+bool option_set_reset_to(struct options *options, const char *value, struct irrun_error *err)
+{
+    static const char *const words[] = {"init", "state"};
+    size_t index;
+    if (!option_choose_word("reset-to", value, words, sizeof words / sizeof words[0], &index, err))
+        return false;
+    options->resets_to_state = index == 1;
+    return true;
+}
+
+bool option_set_state_in(struct options *options, const char *value, struct irrun_error *err)
+{
+    options->state_in = value;
+    return *value || fail(err, IRRUN_USAGE, "--state-in needs the name of a file");
+}
+
+bool option_set_state_out(struct options *options, const char *value, struct irrun_error *err)
+{
+    options->state_out = value;
+    return *value || fail(err, IRRUN_USAGE, "--state-out needs the name of a file");
+}
+
+bool option_set_state_any_model(struct options *options, const char *value, struct irrun_error *err)
+{
+    (void)value, (void)err;
+    options->takes_any_state = true;
+    return true;
+}
+
+bool option_set_warmup(struct options *options, const char *value, struct irrun_error *err)
+{
+    return option_parse_count("warmup", value, &options->n_warmups, err);
+}
+
+bool option_set_gemm(struct options *options, const char *value, struct irrun_error *err)
+{
+    static const char *const words[] = {"auto", "plain", "cblas", "packed"};
+    static const enum irrun_gemm meanings[] = {IRRUN_GEMM_AUTO, IRRUN_GEMM_PLAIN, IRRUN_GEMM_CBLAS,
+                                               IRRUN_GEMM_PACKED};
+    size_t index;
+    if (!option_choose_word("gemm", value, words, sizeof words / sizeof words[0], &index, err))
+        return false;
+    options->gemm = meanings[index];
+    return true;
+}
+
+bool option_set_threads(struct options *options, const char *value, struct irrun_error *err)
+{
+    int64_t n;
+    if (strcmp(value, "auto") == 0) {
+        options->n_threads = IRRUN_THREADS_AUTO;
+        return true;
+    }
+    if (!text_to_i64(value, strlen(value), &n) || n < 1 || n >= UINT32_MAX)
+        return fail(err, IRRUN_USAGE, "--threads: '%s' is neither a number from 1 up nor auto",
+                    value);
+    options->n_threads = (unsigned)n;
+    return true;
+}
+
+bool option_set_simd(struct options *options, const char *value, struct irrun_error *err)
+{
+    const char *words[IRRUN_SIMD_AVX512 + 1];
+    size_t index;
+    for (int simd = IRRUN_SIMD_AUTO; simd <= IRRUN_SIMD_AVX512; simd++)
+        words[simd] = irrun_simd_name((enum irrun_simd)simd);
+    if (!option_choose_word("simd", value, words, sizeof words / sizeof words[0], &index, err))
+        return false;
+    options->simd = (enum irrun_simd)index;
+    return true;
+}
+
+bool option_set_no_fuse(struct options *options, const char *value, struct irrun_error *err)
+{
+    (void)value, (void)err;
+    options->keeps_ops = true;
+    return true;
+}
+
+/* ---- Measuring, actions, general --------------------------------------------------------------- */
+
+bool option_set_stats(struct options *options, const char *value, struct irrun_error *err)
+{
+    (void)value, (void)err;
+    options->wants_stats = true;
+    return true;
+}
+
+bool option_set_check(struct options *options, const char *value, struct irrun_error *err)
+{
+    (void)value;
+    return option_set_action(options, ACTION_CHECK, "check", err);
+}
+
+/* Actions whose text has one form so far. */
+static bool accept_text(const char *option, const char *value, struct irrun_error *err)
+{
+    static const char *const words[] = {"text"};
+    size_t index;
+    return !value || option_choose_word(option, value, words, 1, &index, err);
+}
+
+bool option_set_inspect(struct options *options, const char *value, struct irrun_error *err)
+{
+    return accept_text("inspect", value, err) &&
+           option_set_action(options, ACTION_INSPECT, "inspect", err);
+}
+
+bool option_set_supported_ops(struct options *options, const char *value, struct irrun_error *err)
+{
+    return accept_text("supported-ops", value, err) &&
+           option_set_action(options, ACTION_SUPPORTED_OPS, "supported-ops", err);
+}
+
+bool option_set_list_kernels(struct options *options, const char *value, struct irrun_error *err)
+{
+    (void)value;
+    return option_set_action(options, ACTION_LIST_KERNELS, "list-kernels", err);
+}
+
+bool option_set_quiet(struct options *options, const char *value, struct irrun_error *err)
+{
+    (void)value, (void)err;
+    options->is_quiet = true;
+    return true;
+}
+
+bool option_set_verbose(struct options *options, const char *value, struct irrun_error *err)
+{
+    (void)value, (void)err;
+    options->is_verbose = true;
+    return true;
+}
+
+bool option_set_help(struct options *options, const char *value, struct irrun_error *err)
+{
+    static const char *const words[] = {"all"};
+    size_t index;
+    if (!value)
+        return option_set_action(options, ACTION_HELP, "help", err);
+    return option_choose_word("help", value, words, 1, &index, err) &&
+           option_set_action(options, ACTION_HELP_ALL, "help", err);
+}
+
+bool option_set_version(struct options *options, const char *value, struct irrun_error *err)
+{
+    (void)value;
+    return option_set_action(options, ACTION_VERSION, "version", err);
+}

@@ -1,0 +1,52 @@
+/* Fills in the names of files.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/path_fields.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+bool path_has_field(const char *path, char field)
+{
+    for (const char *p = strchr(path, '%'); p; p = strchr(p + 1 + (p[1] != '\0'), '%')) {
+        if (p[1] == field)
+            return true;
+    }
+    return false;
+}
+
+bool path_check_fields(const char *option, const char *path, const char *fields,
+                       struct irrun_error *err)
+{
+    for (const char *p = strchr(path, '%'); p; p = strchr(p + 2, '%')) {
+        if (p[1] != '\0' && (p[1] == '%' || strchr(fields, p[1])))
+            continue;
+        fail(err, IRRUN_USAGE, "%s%s: '%.2s' stands for nothing", option, path, p);
+        return fail_hint(err, "%%k is the sequence's key, %%n the output's name, %%%% a percent");
+    }
+    return true;
+}
+
+bool path_fill_field(const char *path, char field, const char *value, bool is_last, char **filled,
+                     struct irrun_error *err)
+{
+    struct text text = {0};
+    text_add_bytes(&text, "", 0);
+    for (const char *p = path; *p; p++) {
+        if (p[0] == '%' && p[1] == field) {
+            for (const char *c = value; *c; c++)
+                text_add_bytes(&text, *c == '/' ? "_" : c, 1);
+            p++;
+        } else if (p[0] == '%' && p[1] == '%') {
+            text_add_bytes(&text, "%%", is_last ? 1 : 2);
+            p++;
+        } else {
+            text_add_bytes(&text, p, 1);
+        }
+    }
+    *filled = text.data;
+    if (!text.is_broken)
+        return true;
+    text_free(&text);
+    return fail_memory(err, strlen(path));
+}

@@ -1,0 +1,51 @@
+/* Copies variables out of a session and back. Files of them: state_file.c.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void snapshot_free(struct snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->n; i++)
+        free(snapshot->values[i].data);
+    free(snapshot->values);
+    *snapshot = (struct snapshot){.values = NULL};
+}
+
+bool snapshot_take(struct snapshot *snapshot, const struct irrun_model *model,
+                   const struct irrun_session *session, struct irrun_error *err)
+{
+    size_t n = irrun_model_n_variables(model);
+    snapshot_free(snapshot);
+    snapshot->values = calloc(n + 1, sizeof *snapshot->values);
+    if (!snapshot->values)
+        return fail_memory(err, (n + 1) * sizeof *snapshot->values);
+    snapshot->n = n;
+    for (size_t i = 0; i < n; i++) {
+        const struct irrun_tensor *value = irrun_session_variable(session, i);
+        struct irrun_tensor *copy = &snapshot->values[i];
+        if (!value)
+            continue;
+        size_t size_bytes = tensor_n_bytes(value);
+        *copy = *value;
+        copy->data = malloc(size_bytes ? size_bytes : 1);
+        if (!copy->data)
+            return fail_memory(err, size_bytes);
+        if (size_bytes > 0)
+            memcpy(copy->data, value->data, size_bytes);
+    }
+    return true;
+}
+
+bool snapshot_restore(const struct snapshot *snapshot, struct irrun_session *session,
+                      struct irrun_error *err)
+{
+    irrun_session_reset(session);
+    for (size_t i = 0; i < snapshot->n; i++) {
+        if (snapshot->values[i].data &&
+            !irrun_session_set_variable(session, i, &snapshot->values[i], err))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,24 @@
+/* The values of all variables at one moment.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_CLI_SNAPSHOT_H
+#define IRRUN_CLI_SNAPSHOT_H
+
+#include "base/error.h"
+#include "tensor/tensor.h"
+
+/* All zero = empty: every variable unset. */
+struct snapshot {
+    struct irrun_tensor *values; /* [n]; data malloc'ed, NULL = unset */
+    size_t n;
+};
+
+/* Copies the variables of the session; *snapshot may hold earlier ones. */
+bool snapshot_take(struct snapshot *snapshot, const struct irrun_model *model,
+                   const struct irrun_session *session, struct irrun_error *err);
+
+/* Gives the session's variables these values; those unset go back to their initial ones. */
+bool snapshot_restore(const struct snapshot *snapshot, struct irrun_session *session,
+                      struct irrun_error *err);
+void snapshot_free(struct snapshot *snapshot);
+
+#endif

@@ -1,0 +1,188 @@
+/* Reads and writes files of variables.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/state_file.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/format.h"
+
+#define COMMENT_START "irrun-state/1 "
+#define COMMENT_BYTES 128
+
+/* unset: variables without a value yet, which have no member. */
+static void make_comment(const struct irrun_model *model, size_t n_unset, char out[COMMENT_BYTES])
+{
+    struct irrun_model_info info;
+    irrun_model_describe(model, &info);
+    snprintf(out, COMMENT_BYTES, COMMENT_START "xml=%016" PRIx64 " bin=%" PRIu64 " unset=%zu",
+             info.xml_digest, info.bin_bytes, n_unset);
+}
+
+/* ---- Reading ---------------------------------------------------------------------------------- */
+
+/* Values that the file holds in a wider type must be those of the variable's. */
+static bool convert_exactly(struct irrun_tensor *value, enum irrun_dtype dtype, const char *path,
+                            const char *id, struct irrun_error *err)
+{
+    size_t n = (size_t)shape_n_elements(&value->shape);
+    size_t wide_bytes = n * dtype_size(value->dtype);
+    void *narrow = malloc(n * dtype_size(dtype) + 1), *back = malloc(wide_bytes + 1);
+    bool is_exact = narrow && back;
+    if (!is_exact)
+        fail_memory(err, wide_bytes);
+    if (is_exact) {
+        convert_elements(value->dtype, value->data, dtype, narrow, n);
+        convert_elements(dtype, narrow, value->dtype, back, n);
+        is_exact = memcmp(back, value->data, wide_bytes) == 0;
+        if (!is_exact)
+            fail_at(err, IRRUN_DATA, (struct place){path, 0, 0},
+                    "variable \"%s\" has values that %s cannot hold", id, irrun_dtype_name(dtype));
+    }
+    free(back);
+    if (!is_exact) {
+        free(narrow);
+        return false;
+    }
+    free(value->data);
+    value->data = narrow;
+    value->dtype = dtype;
+    return true;
+}
+
+static bool read_member(struct archive *archive, size_t member, const char *path,
+                        const struct irrun_variable *variable, struct irrun_tensor *value,
+                        struct irrun_error *err)
+{
+    struct reader *reader;
+    struct array_header header;
+    bool is_end;
+    if (!archive_open_member(archive, member, &reader, err))
+        return false;
+    bool is_read = reader_next(reader, &header, &is_end, err) &&
+                   reader_read_tensor(reader, &header, value, err);
+    reader_close(reader);
+    if (!is_read || variable->dtype == IRRUN_DYNAMIC || value->dtype == variable->dtype)
+        return is_read;
+    if (value->dtype == format_stored_dtype(variable->dtype))
+        return convert_exactly(value, variable->dtype, path, variable->id, err);
+    return fail_at(err, IRRUN_DATA, (struct place){path, 0, 0},
+                   "variable \"%s\" is %s, but this array is %s", variable->id,
+                   irrun_dtype_name(variable->dtype), irrun_dtype_name(value->dtype));
+}
+
+/* What the comment says; a comment that is not ours says nothing. */
+static bool check_comment(const char *comment, const char *path, const struct irrun_model *model,
+                          bool is_any_model, size_t *n_unset, struct irrun_error *err)
+{
+    char own[COMMENT_BYTES];
+    *n_unset = 0;
+    if (strncmp(comment, COMMENT_START, strlen(COMMENT_START)) != 0)
+        return true;
+    const char *unset = strstr(comment, " unset=");
+    if (!unset || sscanf(unset, " unset=%zu", n_unset) != 1)
+        return fail_at(err, IRRUN_DATA, (struct place){path, 0, 0},
+                       "damaged: its comment is '%.100s'", comment);
+    make_comment(model, *n_unset, own);
+    if (is_any_model || strcmp(comment, own) == 0)
+        return true;
+    fail_at(err, IRRUN_DATA, (struct place){path, 0, 0}, "is a state of another model");
+    return fail_hint(err, "it says '%.100s', this model '%s'; --state-any-model takes it anyway",
+                     comment + strlen(COMMENT_START), own + strlen(COMMENT_START));
+}
+
+static bool check_extra(const struct archive *archive, const char *path,
+                        const struct irrun_model *model, struct irrun_error *err)
+{
+    for (size_t i = 0; i < archive_n_members(archive); i++) {
+        const char *name = archive_member(archive, i)->name;
+        bool is_known = false;
+        for (size_t j = 0; j < irrun_model_n_variables(model); j++)
+            is_known |= strcmp(irrun_model_variable(model, j)->id, name) == 0;
+        if (!is_known)
+            return fail_at(err, IRRUN_DATA, (struct place){path, 0, 0},
+                           "member \"%s\" is no variable of the model", name);
+    }
+    return true;
+}
+
+static bool read_members(struct archive *archive, const char *path, const struct irrun_model *model,
+                         size_t n_unset, struct snapshot *snapshot, struct irrun_error *err)
+{
+    size_t n = irrun_model_n_variables(model), n_missing = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct irrun_variable *variable = irrun_model_variable(model, i);
+        size_t member;
+        if (archive_find(archive, variable->id, &member)) {
+            if (!read_member(archive, member, path, variable, &snapshot->values[i], err))
+                return false;
+        } else if (n_missing++ == n_unset) {
+            return fail_at(err, IRRUN_DATA, (struct place){path, 0, 0},
+                           "has no member for variable \"%s\"", variable->id);
+        }
+    }
+    return true;
+}
+
+bool state_file_read(const char *path, const struct irrun_model *model, bool is_any_model,
+                     struct snapshot *snapshot, struct irrun_error *err)
+{
+    size_t n = irrun_model_n_variables(model), n_unset;
+    struct archive *archive;
+    snapshot_free(snapshot);
+    snapshot->values = calloc(n + 1, sizeof *snapshot->values);
+    if (!snapshot->values)
+        return fail_memory(err, (n + 1) * sizeof *snapshot->values);
+    snapshot->n = n;
+    if (!archive_open(path, &archive, err))
+        return false;
+    bool is_read =
+        check_comment(archive_comment(archive), path, model, is_any_model, &n_unset, err) &&
+        check_extra(archive, path, model, err) &&
+        read_members(archive, path, model, n_unset, snapshot, err);
+    archive_close(archive);
+    return is_read;
+}
+
+/* ---- Writing ---------------------------------------------------------------------------------- */
+
+static bool write_values(struct writer *writer, const struct irrun_tensor *const *values, size_t n,
+                         struct irrun_error *err)
+{
+    const struct record_label label = {.sequence = "-"};
+    for (size_t i = 0; i < n; i++) {
+        if (!writer_write(writer, i, values[i], &label, err)) {
+            writer_abort(writer);
+            return false;
+        }
+    }
+    return writer_finish(writer, err);
+}
+
+bool state_file_write(const char *path, const struct irrun_model *model,
+                      const struct irrun_session *session, bool is_synced, struct irrun_error *err)
+{
+    size_t n = irrun_model_n_variables(model), n_set = 0;
+    const char **names = calloc(n + 1, sizeof(char *));
+    const struct irrun_tensor **values = calloc(n + 1, sizeof(struct irrun_tensor *));
+    char comment[COMMENT_BYTES];
+    struct writer *writer;
+    bool is_written = names && values ? true : fail_memory(err, (n + 1) * sizeof(char *));
+    for (size_t i = 0; i < n && is_written; i++) {
+        const struct irrun_tensor *value = irrun_session_variable(session, i);
+        if (!value)
+            continue;
+        names[n_set] = irrun_model_variable(model, i)->id;
+        values[n_set++] = value;
+    }
+    make_comment(model, n - n_set, comment);
+    const struct writer_options how = {
+        .names = names, .n_outputs = n_set, .is_synced = is_synced, .comment = comment};
+    is_written = is_written && writer_open(format_find("npz"), path, &how, &writer, err) &&
+                 write_values(writer, values, n_set, err);
+    free(names);
+    free(values);
+    return is_written;
+}

@@ -1,0 +1,128 @@
+#!/usr/bin/env bats
+# --state-in, --state-out, --reset-to, --state-any-model.
+# SPDX-License-Identifier: Apache-2.0
+
+# shellcheck disable=SC2154 # common.bash sets them
+load common
+
+setup() {
+    common_setup
+    printf '1\n2\n3\n4\n5\n' >five.csv
+    printf '10\n20\n' >two.csv
+}
+
+sum() {
+    irrun "$data/sum.xml" -o csv:- "$@" | numbers
+}
+
+@test "a state goes from one run to the next" {
+    [ "$(sum -i five.csv --state-out=s.npz)" = "1 3 6 10 15" ]
+    [ "$(sum -i two.csv --state-in=s.npz --state-out=s.npz)" = "25 45" ]
+    [ "$(sum -i two.csv --state-in=s.npz)" = "55 75" ]
+    [ "$(sum -i two.csv)" = "10 30" ]
+}
+
+# cut_in_two MODEL INPUT.csv LINES: at LINES, then at random places; a record is a line.
+cut_in_two() {
+    local cut all=$2
+    irrun "$1" -i "$all" -o whole_%n.csv
+    for cut in "$3" $(shuf -i 1-$(($(wc -l <"$all") - 1)) -n 10); do
+        head -n "$cut" "$all" >head.csv
+        tail -n +$((cut + 1)) "$all" >tail.csv
+        irrun "$1" -i head.csv -o a_%n.csv --state-out=s.npz
+        irrun "$1" -i tail.csv -o b_%n.csv --state-in=s.npz
+        for file in whole_*.csv; do
+            cat "a_${file#whole_}" "b_${file#whole_}" | cmp - "$file" || return
+        done
+    done
+}
+
+@test "a run cut in two anywhere equals the whole, bit for bit" {
+    cut_in_two "$root/models/sensor_watch/model.xml" "$root/models/sensor_watch/readings.csv" 1
+    od -An -v -tu1 -w16 "$root/models/lstm_tagger/text.txt" | awk 'NF == 16' >codes.csv
+    [ "$(wc -l <codes.csv)" -gt 15 ]
+    cut_in_two "$root/models/lstm_tagger/model.xml" codes.csv 1
+}
+
+@test "--reset-to=state resets to what was loaded" {
+    sum -i two.csv --state-out=s.npz
+    [ "$(sum -i five.csv --state-in=s.npz --reset=2)" = "31 33 3 7 5" ]
+    [ "$(sum -i five.csv --state-in=s.npz --reset=2 --reset-to=state)" = "31 33 33 37 35" ]
+    [ "$(sum -i five.csv --state-in=s.npz --reset --reset-to=init)" = "31 2 3 4 5" ]
+    run_apart irrun "$data/sum.xml" -i five.csv --reset-to=state
+    [ "$status" -eq 2 ]
+}
+
+@test "the first iteration starts from the state; only if: may reset before it" {
+    sum -i two.csv --state-out=s.npz
+    [ "$(sum -i five.csv --state-in=s.npz --reset)" = "31 2 3 4 5" ]
+    [ "$(sum -i five.csv --state-in=s.npz --reset=never)" = "31 33 36 40 45" ]
+    printf '1\n0\n0\n0\n0\n' >f.csv
+    [ "$(sum -i x=five.csv -i f=f.csv --state-in=s.npz --reset=if:f)" = "1 3 6 10 15" ]
+}
+
+@test "a state of another model is refused, unless that is allowed" {
+    sum -i two.csv --state-out=s.npz
+    sed 's/name="sum"/name="sum2"/' "$data/sum.xml" >sum2.xml
+    run_apart irrun sum2.xml -i two.csv --state-in=s.npz
+    [ "$status" -eq 65 ]
+    [[ $stderr == "s.npz: error: is a state of another model"*--state-any-model* ]]
+    [ "$(irrun sum2.xml -i two.csv --state-in=s.npz --state-any-model -o csv:- | numbers)" = "40 60" ]
+}
+
+@test "a file that NumPy could have made is checked by name, type and shape" {
+    npy '<f4' '1,' 5 >a.npy
+    sed 's/names="a"/names="total"/; s/names="fresh"/names="other"/' "$data/copy.xml" >copy.xml
+    irrun copy.xml -i in_a=a.npy -i in_fresh=a.npy -o total=good.npz
+    [ "$(sum -i two.csv --state-in=good.npz)" = "15 35" ]
+    irrun copy.xml -i in_a=a.npy -i in_fresh=a.npy -o extra.npz
+    run_apart irrun "$data/sum.xml" -i two.csv --state-in=extra.npz
+    [ "$status" -eq 65 ]
+    [[ $stderr == *'"other"'* ]]
+    irrun copy.xml -i in_a=a.npy -i in_fresh=a.npy -o other=missing.npz
+    run_apart irrun "$data/sum.xml" -i two.csv --state-in=missing.npz
+    [ "$status" -eq 65 ]
+    npy '<f4' '2,' 5 6 >b.npy
+    irrun copy.xml -i in_a=b.npy -i in_fresh=a.npy -o total=shape.npz
+    run_apart irrun "$data/sum.xml" -i two.csv --state-in=shape.npz
+    [ "$status" -eq 65 ]
+    [[ $stderr == *"[2]"*"shape.npz"* ]]
+    run_apart irrun "$data/sum.xml" -i two.csv --state-in=nowhere.npz
+    [ "$status" -eq 66 ]
+}
+
+@test "a failure leaves the old state file as it was" {
+    sum -i two.csv --state-out=s.npz
+    cp s.npz old.npz
+    printf '1\nx\n' >bad.csv
+    run_apart irrun "$data/sum.xml" -i bad.csv -o none: --state-in=s.npz --state-out=s.npz
+    [ "$status" -eq 65 ]
+    cmp s.npz old.npz
+    run_apart irrun "$data/sum.xml" -i two.csv -o none: --state-out=nowhere/s.npz
+    [ "$status" -eq 73 ]
+}
+
+@test "several sequences: a file each, or --reset=never" {
+    printf 'a  [ 1 2 3 ]\nb  [ 4 5 ]\n' >x.ark
+    run_apart irrun "$data/sum.xml" -i x.ark --axis=0 --state-out=s.npz -o none:
+    [ "$status" -eq 2 ]
+    [[ $stderr == *%k* ]]
+    irrun "$data/sum.xml" -i x.ark --axis=0 --state-out=s_%k.npz -o none:
+    [ "$(irrun "$data/sum.xml" -i x.ark --axis=0 --state-in=s_%k.npz -o csv:- | numbers)" = "7 9 12 13 18" ]
+    [ "$(irrun "$data/sum.xml" -i x.ark --axis=0 --state-in=s_a.npz --reset=never -o csv:- | numbers)" = "7 9 12 16 21" ]
+    run_apart irrun "$data/sum.xml" --random --state-out=%n.npz
+    [ "$status" -eq 2 ]
+}
+
+@test "the same state gives the same file" {
+    sum -i two.csv --state-out=a.npz
+    sleep 1.1
+    sum -i two.csv --state-out=b.npz
+    cmp a.npz b.npz
+}
+
+@test "--warmup leaves no trace in the state" {
+    sum -i two.csv --state-out=a.npz
+    sum -i two.csv --state-out=b.npz --warmup=3
+    cmp a.npz b.npz
+}
