@@ -153,7 +153,8 @@ static bool check_split(const struct step *step, size_t *begin, struct irrun_err
     if (family->form == BAG_OFFSETS && state->n_bags > 0) {
         int64_t first = element_as_i64(split->dtype, split->data, 0);
         if (first < 0 || first > (int64_t)state->n_indices)
-            return index_fail(step, SPLIT, 0, 0, 0, (int64_t)state->n_indices + 1, err);
+            return step_fail(step, err, IRRUN_DATA, "offsets[0] is %lld, outside 0 ... %zu",
+                             (long long)first, state->n_indices);
         *begin = (size_t)first;
     }
     int64_t last = 0;
