@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/memory.h"
 
 #define FIRST_BLOCK_BYTES ((size_t)4 << 10)
 #define LAST_BLOCK_BYTES ((size_t)1 << 20)
@@ -58,6 +59,8 @@ void *arena_alloc(struct arena *arena, size_t size_bytes, struct irrun_error *er
     }
     rounded_bytes -= rounded_bytes % ALIGNMENT;
 
+    if (!memory_check(arena->size_bytes, rounded_bytes, err))
+        return NULL;
     struct arena_block *block = arena->blocks;
     if (!block || block->capacity_bytes - block->used_bytes < rounded_bytes)
         block = add_block(arena, rounded_bytes);

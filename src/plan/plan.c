@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/memory.h"
+
 /* From this size on the kernel is asked for 2 MB pages: fewer faults, faster first touch. */
 #define HUGE_BLOCK_BYTES ((size_t)4 << 20)
 
@@ -21,6 +23,8 @@ static bool allocate_block(struct plan *plan, struct irrun_error *err)
     size_t size = plan->block_bytes > 0 ? plan->block_bytes : 64;
     size_t alignment = size >= HUGE_BLOCK_BYTES ? (size_t)2 << 20 : 64;
     void *block = NULL;
+    if (!memory_check(plan->arena.size_bytes, size, err))
+        return false;
     if (posix_memalign(&block, alignment, size) != 0)
         return fail_memory(err, size);
     plan->block = block;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 bool variables_new(struct variables *variables, const struct model *model, struct irrun_error *err)
 {
     uint32_t n = model->n_variables;
@@ -45,6 +47,8 @@ static bool reserve(struct variable *variable, size_t size_bytes, struct irrun_e
         size_t wanted =
             variable->capacity[b] * 2 > size_bytes ? variable->capacity[b] * 2 : size_bytes;
         wanted = (wanted + 64) / 64 * 64;
+        if (!memory_check(0, wanted, err))
+            return false;
         void *grown = aligned_alloc(64, wanted);
         if (!grown)
             return fail_memory(err, wanted);

@@ -1,0 +1,60 @@
+/* How much memory there can be at all.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/checked.h"
+
+/* Smaller requests are left to malloc. */
+#define SMALL_BYTES ((size_t)16 << 20)
+
+/* The limit of a cgroup of version 2, or of version 1. */
+static size_t cgroup_limit(void)
+{
+    static const char *const paths[] = {"/sys/fs/cgroup/memory.max",
+                                        "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        FILE *file = fopen(paths[i], "re");
+        unsigned long long limit;
+        if (file && fscanf(file, "%llu", &limit) == 1 && limit < least)
+            least = (size_t)limit;
+        if (file)
+            fclose(file);
+    }
+    return least;
+}
+
+static size_t machine_limit(void)
+{
+    long n_pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+    size_t size_bytes;
+    if (n_pages <= 0 || page_bytes <= 0 ||
+        !checked_mul((size_t)n_pages, (size_t)page_bytes, &size_bytes))
+        return SIZE_MAX;
+    return size_bytes;
+}
+
+size_t memory_limit(void)
+{
+    static size_t limit; /* every thread would write the same */
+    if (limit == 0) {
+        size_t machine = machine_limit(), cgroup = cgroup_limit();
+        __atomic_store_n(&limit, machine < cgroup ? machine : cgroup, __ATOMIC_RELAXED);
+    }
+    return __atomic_load_n(&limit, __ATOMIC_RELAXED);
+}
+
+bool memory_check(size_t used_bytes, size_t more_bytes, struct irrun_error *err)
+{
+    size_t sum;
+    if (more_bytes < SMALL_BYTES)
+        return true;
+    if (checked_add(used_bytes, more_bytes, &sum) && sum <= memory_limit())
+        return true;
+    return fail(err, IRRUN_SYSTEM, "%.1f GB of memory are needed, and there are %.1f GB",
+                ((double)used_bytes + (double)more_bytes) / 1e9, (double)memory_limit() / 1e9);
+}

@@ -1,0 +1,52 @@
+/* base/memory: what cannot be there is refused before it is allocated.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/memory.h"
+
+static void the_limit_is_no_more_than_the_machine_has(void **state)
+{
+    (void)state;
+    size_t machine = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    assert_true(memory_limit() > 0);
+    assert_true(memory_limit() <= machine);
+}
+
+static void sums_beyond_the_limit_are_refused_with_both_numbers(void **state)
+{
+    (void)state;
+    struct irrun_error err;
+    error_clear(&err);
+    assert_true(memory_check(0, memory_limit(), &err));
+    assert_true(memory_check(SIZE_MAX, 1, &err));
+    assert_false(memory_check(memory_limit() / 2, memory_limit() / 2 + 2, &err));
+    assert_int_equal(err.code, IRRUN_SYSTEM);
+    assert_non_null(strstr(err.message, "GB of memory are needed, and there are"));
+    error_clear(&err);
+    assert_false(memory_check(SIZE_MAX, SIZE_MAX, &err));
+}
+
+static void an_arena_gives_no_more_than_there_is(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct irrun_error err;
+    error_clear(&err);
+    assert_null(arena_alloc(&arena, memory_limit() + 1, &err));
+    assert_int_equal(err.code, IRRUN_SYSTEM);
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_limit_is_no_more_than_the_machine_has),
+        cmocka_unit_test(sums_beyond_the_limit_are_refused_with_both_numbers),
+        cmocka_unit_test(an_arena_gives_no_more_than_there_is),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
