@@ -2,6 +2,7 @@
 # --threads: what it takes, what --stats says, the same bytes for every number.
 # SPDX-License-Identifier: Apache-2.0
 
+# shellcheck disable=SC2154 # common.bash sets them
 load common
 
 setup() {
