@@ -1,4 +1,4 @@
-/* Plain loops of the running sums: some neighbours at a time, so that their lines are read in order.
+/* Plain loops of the running sums: of a dense line, or of some neighbours at a time.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/cum_sum.h"
 
@@ -6,11 +6,27 @@
 
 /* A is the type of the sums. Integers are added as unsigned ones: those wrap. */
 #define LOOP(T, A, suffix)                                                                         \
+    static void sum_line_##suffix(const T *from, T *to, size_t n, bool is_exclusive,               \
+                                  bool is_reverse)                                                 \
+    {                                                                                              \
+        A sum = 0;                                                                                 \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            size_t at = is_reverse ? n - 1 - i : i;                                                \
+            A before = sum;                                                                        \
+            sum = (A)(sum + (A)from[at]);                                                          \
+            to[at] = (T)(is_exclusive ? before : sum);                                             \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
     static void sum_##suffix(const void *in, void *out, size_t n, size_t n_inner,                  \
                              bool is_exclusive, bool is_reverse)                                   \
     {                                                                                              \
         const T *from = in;                                                                        \
         T *to = out;                                                                               \
+        if (n_inner == 1) {                                                                        \
+            sum_line_##suffix(from, to, n, is_exclusive, is_reverse);                              \
+            return;                                                                                \
+        }                                                                                          \
         for (size_t first = 0; first < n_inner; first += LANES) {                                  \
             size_t n_lanes = n_inner - first < LANES ? n_inner - first : LANES;                    \
             A sums[LANES] = {0};                                                                   \

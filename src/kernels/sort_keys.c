@@ -4,22 +4,20 @@
 
 #include <string.h>
 
-/* The bits of a float of n bits: negative ones turned round, the others put above them. */
-static uint64_t key_of_bits(uint64_t bits, unsigned n_bits, uint64_t infinity)
-{
-    uint64_t sign = (uint64_t)1 << (n_bits - 1), magnitude = bits & (sign - 1);
-    if (magnitude > infinity)
-        return UINT64_MAX;
-    if (magnitude == 0)
-        return sign;
-    return bits & sign ? sign - magnitude : sign + magnitude;
-}
-
-/* One loop a type; `key` makes the key of x. */
+/* One loop a type; `key_of` makes the key of x. */
 #define LOOP(T, key_of)                                                                            \
     for (size_t i = 0; i < n; i++) {                                                               \
         T x = ((const T *)data)[i * stride];                                                       \
         keys[i] = key_of;                                                                          \
+    }                                                                                              \
+    break
+
+/* x are the bits of a float: negative ones turned round, the others put above them. */
+#define FLOAT_LOOP(T, sign, infinity)                                                              \
+    for (size_t i = 0; i < n; i++) {                                                               \
+        T x = ((const T *)data)[i * stride], magnitude = (T)(x & (sign - 1));                      \
+        T key = (T)(x & sign ? sign - magnitude : sign + magnitude);                               \
+        keys[i] = magnitude > infinity ? (T)-1 : key;                                              \
     }                                                                                              \
     break
 
@@ -29,13 +27,13 @@ void sort_keys(enum irrun_dtype dtype, const void *data, size_t stride, size_t n
 {
     switch (dtype) {
     case IRRUN_F16:
-        LOOP(uint16_t, key_of_bits(x, 16, 0x7c00));
+        FLOAT_LOOP(uint16_t, 0x8000u, 0x7c00u);
     case IRRUN_BF16:
-        LOOP(uint16_t, key_of_bits(x, 16, 0x7f80));
+        FLOAT_LOOP(uint16_t, 0x8000u, 0x7f80u);
     case IRRUN_F32:
-        LOOP(uint32_t, key_of_bits(x, 32, 0x7f800000));
+        FLOAT_LOOP(uint32_t, 0x80000000u, 0x7f800000u);
     case IRRUN_F64:
-        LOOP(uint64_t, key_of_bits(x, 64, 0x7ff0000000000000));
+        FLOAT_LOOP(uint64_t, 0x8000000000000000u, 0x7ff0000000000000u);
     case IRRUN_I8:
         LOOP(int8_t, FLIP_SIGN(x));
     case IRRUN_I16:

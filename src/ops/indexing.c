@@ -88,19 +88,39 @@ bool element_indices_plan(struct infer *infer, uint32_t input, int64_t axis,
     return true;
 }
 
+#define BLOCK 128 /* indices read at a time */
+
+/* The indices of a row from number `first` on, which lies at element `base` of the data. */
+static bool resolve_row(const struct step *step, const struct element_indices *plan, size_t first,
+                        size_t n, int64_t base, int64_t *offsets, struct irrun_error *err)
+{
+    const struct irrun_tensor *indices = step->in[plan->input];
+    int64_t dim = plan->axis_dim, stride = plan->strides[plan->shape.rank - 1];
+    int64_t element_bytes = (int64_t)dtype_size(step->in[0]->dtype), block[BLOCK];
+    for (size_t i = 0; i < n; i++, base += stride) {
+        if (i % BLOCK == 0)
+            convert_elements(indices->dtype,
+                             (const char *)indices->data + (first + i) * dtype_size(indices->dtype),
+                             IRRUN_I64, block, n - i < BLOCK ? n - i : BLOCK);
+        int64_t index = block[i % BLOCK];
+        index += index < 0 ? dim : 0;
+        if (index < 0 || index >= dim)
+            return index_fail(step, plan->input, first + i, plan->axis, -dim, dim, err);
+        offsets[i] = (base + index * plan->axis_stride) * element_bytes;
+    }
+    return true;
+}
+
 bool element_indices_resolve(const struct step *step, const struct element_indices *plan,
                              int64_t *offsets, struct irrun_error *err)
 {
     const struct irrun_shape *shape = &plan->shape;
-    int64_t element_bytes = (int64_t)dtype_size(step->in[0]->dtype);
     int64_t at[IRRUN_MAX_RANK] = {0}, base = 0;
-    size_t n = (size_t)shape_n_elements(shape);
-    for (size_t k = 0; k < n; k++) {
-        int64_t index;
-        if (!index_at(step, plan->input, k, plan->axis, plan->axis_dim, &index, err))
+    size_t n = (size_t)shape_n_elements(shape), n_row = (size_t)shape->dims[shape->rank - 1];
+    for (size_t k = 0; k < n; k += n_row) {
+        if (!resolve_row(step, plan, k, n_row, base, offsets + k, err))
             return false;
-        offsets[k] = (base + index * plan->axis_stride) * element_bytes;
-        for (uint32_t i = shape->rank; i-- > 0;) {
+        for (uint32_t i = shape->rank - 1; i-- > 0;) {
             base += plan->strides[i];
             if (++at[i] < shape->dims[i])
                 break;

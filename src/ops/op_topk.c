@@ -22,6 +22,7 @@ struct topk_attrs {
 struct topk_state {
     struct axis_view view;
     size_t k;
+    size_t n_lines; /* read together */
 };
 
 static const struct attr_def attr_table[] = {
@@ -61,18 +62,21 @@ static bool infer(struct infer *infer)
            infer_output(infer, INDICES, attrs->index_element_type, &out);
 }
 
-/* The keys of a line, and a heap of k places. */
+#define LINES 8 /* neighbours that are read together */
+
+/* The keys of some lines, and a heap of k places. */
 static bool prepare(struct prepare *prepare)
 {
-    const struct topk_state *state = prepare->state;
+    struct topk_state *state = prepare->state;
     int64_t n;
-    if (!checked_add_i64(state->view.n, (int64_t)state->k, &n))
+    state->n_lines = state->view.n_inner < LINES ? (size_t)state->view.n_inner : LINES;
+    if (!checked_mul_i64(state->view.n, (int64_t)state->n_lines, &n) ||
+        !checked_add_i64(n, (int64_t)state->k, &n))
         return fail_memory(prepare->err, SIZE_MAX);
     return scratch_array(prepare, n, sizeof(uint64_t));
 }
 
-/* Whether place a is further from the top than place b. Keys of MODE_MIN are complemented, so that the top is
- * always the largest. */
+/* Whether place a is further from the top than place b. */
 static bool is_worse(const uint64_t *keys, uint64_t a, uint64_t b)
 {
     return keys[a] < keys[b] || (keys[a] == keys[b] && a > b);
@@ -142,33 +146,48 @@ static void write_values(const char *line, size_t element_bytes, const uint64_t 
                element_bytes);
 }
 
+/* The keys of n_lines neighbouring lines, one after the other; of MODE_MIN complemented. */
+static void read_lines(const struct step *step, const char *lines, size_t n_lines, uint64_t *keys)
+{
+    const struct topk_state *state = step->state;
+    const struct topk_attrs *attrs = step->op->attrs;
+    enum irrun_dtype dtype = step->in[DATA]->dtype;
+    size_t n = (size_t)state->view.n, row_bytes = (size_t)state->view.n_inner * dtype_size(dtype);
+    uint64_t row[LINES];
+    if (state->view.n_inner == 1)
+        sort_keys(dtype, lines, 1, n, keys);
+    for (size_t i = 0; state->view.n_inner > 1 && i < n; i++) {
+        sort_keys(dtype, lines + i * row_bytes, 1, n_lines, row);
+        for (size_t line = 0; line < n_lines; line++)
+            keys[line * n + i] = row[line];
+    }
+    for (size_t i = 0; attrs->mode == MODE_MIN && i < n * n_lines; i++)
+        keys[i] = ~keys[i];
+}
+
 static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
     const struct topk_state *state = step->state;
-    const struct topk_attrs *attrs = step->op->attrs;
+    bool is_by_place = ((const struct topk_attrs *)step->op->attrs)->sort == SORT_INDEX;
     const struct irrun_tensor *data = step->in[DATA];
+    struct irrun_tensor *values = step->out[VALUES], *indices = step->out[INDICES];
     size_t n = (size_t)state->view.n, k = state->k, stride = (size_t)state->view.n_inner;
-    size_t size = dtype_size(data->dtype);
-    uint64_t *keys = step->scratch, *top = keys + n;
-    if (shape_n_elements(&step->out[VALUES]->shape) == 0)
+    size_t size = dtype_size(data->dtype), n_all = (size_t)state->view.n_outer * stride;
+    uint64_t *keys = step->scratch, *top = keys + n * state->n_lines;
+    if (shape_n_elements(&values->shape) == 0)
         return true;
-    for (size_t outer = 0; outer < (size_t)state->view.n_outer; outer++) {
-        for (size_t inner = 0; inner < stride; inner++) {
-            const char *line = (const char *)data->data + (outer * n * stride + inner) * size;
-            size_t first = outer * k * stride + inner;
-            sort_keys(data->dtype, line, stride, n, keys);
-            for (size_t i = 0; attrs->mode == MODE_MIN && i < n; i++)
-                keys[i] = ~keys[i];
-            if (attrs->sort == SORT_INDEX)
-                select_top_by_place(keys, n, top, k);
-            else
-                select_top(keys, n, top, k);
-            write_values(line, size, top, k, stride,
-                         (char *)step->out[VALUES]->data + first * size);
-            write_indices(step->out[INDICES]->dtype, top, k, stride, first,
-                          step->out[INDICES]->data);
+    for (size_t i = 0, n_read = 0, next = 0; i < n_all; i++, next++) {
+        size_t outer = i / stride, inner = i % stride, first = outer * k * stride + inner;
+        const char *line = (const char *)data->data + (outer * n * stride + inner) * size;
+        if (next == n_read) {
+            next = 0;
+            n_read = stride - inner < state->n_lines ? stride - inner : state->n_lines;
+            read_lines(step, line, n_read, keys);
         }
+        (is_by_place ? select_top_by_place : select_top)(keys + next * n, n, top, k);
+        write_values(line, size, top, k, stride, (char *)values->data + first * size);
+        write_indices(indices->dtype, top, k, stride, first, indices->data);
     }
     return true;
 }
