@@ -81,17 +81,41 @@ static void pack_f16(unsigned char *to, size_t to_step, const unsigned char *fro
     }
 }
 
+/* Where a group of columns begins, in bytes. */
+static size_t group_at(const struct panels *panels, size_t panel, size_t group)
+{
+    return panel * panels->panel_bytes + group / panels->stream * panels->stream_bytes +
+           group % panels->stream * PANEL_GROUP * element_bytes(panels);
+}
+
 void panels_pack_group(const struct panels *panels, void *data, size_t panel, size_t group,
                        const void *source, bool is_f16_source, size_t ld, size_t n_columns)
 {
-    size_t group_bytes = PANEL_GROUP * element_bytes(panels);
-    unsigned char *to = (unsigned char *)data + panel * panels->panel_bytes +
-                        group / panels->stream * panels->stream_bytes +
-                        group % panels->stream * group_bytes;
+    unsigned char *to = (unsigned char *)data + group_at(panels, panel, group);
+
     if (panels->is_f16)
         pack_f16(to, panels->step_bytes, source, ld, n_columns, panels->k);
     else
         pack_f32(to, panels->step_bytes, source, is_f16_source, ld, n_columns, panels->k);
+}
+
+void panels_pack_columns(const struct panels *panels, void *data, size_t panel, size_t group,
+                         const void *source, bool is_f16_source, size_t ld, size_t n_columns)
+{
+    size_t group_bytes = PANEL_GROUP * element_bytes(panels);
+    size_t source_bytes = is_f16_source ? sizeof(uint16_t) : sizeof(float);
+    unsigned char *to = (unsigned char *)data + group_at(panels, panel, group);
+    const unsigned char *from = source;
+
+    for (size_t k = 0; k < panels->k; k++) {
+        memset(to, 0, group_bytes);
+        if (is_f16_source && !panels->is_f16)
+            f16_to_f32_n(from, to, n_columns);
+        else
+            memcpy(to, from, n_columns * source_bytes);
+        to += panels->step_bytes;
+        from += ld * source_bytes;
+    }
 }
 
 /* One tile over all of k. */
@@ -156,5 +180,51 @@ void panels_multiply(const struct panels *panels, const struct panel_product *pr
         else
             multiply_stream(panels, product, weights, column);
         weights += panels->stream_bytes;
+    }
+}
+
+/* Rows at a time: their part of a stays in L2 while all panels pass. */
+#define MATRIX_ROWS 96
+
+static const float zeros[PANEL_MAX_WIDTH * PANEL_GROUP];
+
+/* The last panel may be wider than what is left of c: its rows take a detour. */
+static void multiply_last(const struct panels *panels, struct panel_product product, size_t n)
+{
+    float tile[PANEL_MAX_ROWS * PANEL_MAX_WIDTH * PANEL_GROUP], *c = product.c;
+    size_t ldc = product.ldc, n_rows = product.rows;
+
+    product.c = tile;
+    product.ldc = panels->width * PANEL_GROUP;
+    for (size_t row = 0; row < n_rows; row += product.rows) {
+        product.rows = n_rows - row < panels->max_rows ? n_rows - row : panels->max_rows;
+        panels_multiply(panels, &product);
+        for (size_t r = 0; r < product.rows; r++)
+            memcpy(c + (row + r) * ldc, tile + r * product.ldc, n * sizeof *c);
+        product.a += product.rows * product.lda;
+    }
+}
+
+void panels_multiply_matrix(const struct panels *panels, const struct panel_matrix *matrix)
+{
+    size_t columns = panels->width * PANEL_GROUP;
+
+    for (size_t row = 0; row < matrix->m; row += MATRIX_ROWS) {
+        for (size_t panel = matrix->begin; panel < matrix->end; panel++) {
+            struct panel_product product = {
+                .panel = panel,
+                .rows = matrix->m - row < MATRIX_ROWS ? matrix->m - row : MATRIX_ROWS,
+                .a = matrix->a + row * matrix->lda,
+                .lda = matrix->lda,
+                .add = zeros,
+                .c = matrix->c + row * matrix->ldc + panel * columns,
+                .ldc = matrix->ldc,
+            };
+            size_t left = matrix->n - panel * columns;
+            if (left < columns)
+                multiply_last(panels, product, left);
+            else
+                panels_multiply(panels, &product);
+        }
     }
 }

@@ -67,6 +67,10 @@ bool panels_finish(struct panels *panels, const struct panel_kernels *kernels, s
 void panels_pack_group(const struct panels *panels, void *data, size_t panel, size_t group,
                        const void *source, bool is_f16_source, size_t ld, size_t n_columns);
 
+/* The same for columns that lie side by side: element k of column j is source[k * ld + j]. */
+void panels_pack_columns(const struct panels *panels, void *data, size_t panel, size_t group,
+                         const void *source, bool is_f16_source, size_t ld, size_t n_columns);
+
 /* One panel's columns of a product: as struct panel_tile, with any number of rows. */
 struct panel_product {
     size_t panel, rows;
@@ -78,5 +82,16 @@ struct panel_product {
     size_t ldc;
 };
 void panels_multiply(const struct panels *panels, const struct panel_product *product);
+
+/* Some panels' columns of c = a * weights, where c has n columns, perhaps fewer than the panels together. */
+struct panel_matrix {
+    size_t begin, end; /* panels */
+    size_t m, n;
+    const float *a;
+    size_t lda;
+    float *c;
+    size_t ldc;
+};
+void panels_multiply_matrix(const struct panels *panels, const struct panel_matrix *matrix);
 
 #endif

@@ -18,7 +18,15 @@ struct matmul_state {
     enum irrun_dtype dtype;
     gemm_f32_fn *f32;
     gemm_f64_fn *f64;
+    struct panels panels; /* B, if it is constant and packed: data is NULL otherwise */
+    size_t n_parts;       /* for the team */
 };
+
+/* Panels are this many groups of 16 columns wide. */
+#define PANEL_WIDTH 4
+
+/* From so many multiplications on the work is shared: some 20 us of it. */
+#define SHARE_FROM 1000000
 
 static const struct attr_def attr_table[] = {
     ATTR(struct matmul_attrs, transpose_a, "false"),
@@ -106,10 +114,77 @@ static bool infer(struct infer *infer)
     return true;
 }
 
+/* B is packed if it is one constant matrix of floats, and A has rows. */
+static uint32_t packs(const struct prepare *prepare, uint32_t constants)
+{
+    const struct matmul_state *state = prepare->state;
+    const struct kernels *kernels = prepare->kernels;
+    enum irrun_dtype a = prepare->in[A]->dtype, b = prepare->in[B]->dtype;
+    bool is_f32 = (a == IRRUN_F32 || a == IRRUN_F16) && (b == IRRUN_F32 || b == IRRUN_F16);
+    bool is_one = shape_n_elements(&prepare->in[B]->shape) == (int64_t)(state->k * state->n) &&
+                  shape_n_elements(&prepare->in[A]->shape) == (int64_t)(state->m * state->k);
+    bool is_wanted = kernels->gemm == IRRUN_GEMM_AUTO || kernels->gemm == IRRUN_GEMM_PACKED;
+    /* Fewer columns would be padded to several times their size. */
+    bool is_large = state->m > 0 && state->k > 0 && state->n >= PANEL_GROUP;
+
+    return is_wanted && kernels->panels && is_f32 && is_one && is_large && !state->a_transposed
+               ? constants & 1U << B
+               : 0;
+}
+
+static void fill_panels(const struct matmul_state *state, const struct irrun_tensor *b, void *data)
+{
+    bool is_f16 = b->dtype == IRRUN_F16;
+    size_t n_groups = state->panels.n_panels * PANEL_WIDTH;
+
+    for (size_t group = 0; group < n_groups; group++) {
+        size_t column = group * PANEL_GROUP, left = column < state->n ? state->n - column : 0;
+        size_t n = left < PANEL_GROUP ? left : PANEL_GROUP;
+        size_t first = left > 0 ? column * (state->b_transposed ? state->k : 1) : 0;
+        const void *from = (const char *)b->data + first * dtype_size(b->dtype);
+        if (state->b_transposed)
+            panels_pack_group(&state->panels, data, group / PANEL_WIDTH, group % PANEL_WIDTH, from,
+                              is_f16, state->k, n);
+        else
+            panels_pack_columns(&state->panels, data, group / PANEL_WIDTH, group % PANEL_WIDTH,
+                                from, is_f16, state->n, n);
+    }
+}
+
+static bool pack(struct prepare *prepare)
+{
+    struct matmul_state *state = prepare->state;
+    const struct panel_kernels *kernels = prepare->kernels->panels;
+    const struct irrun_tensor *b = prepare_constant(prepare, B);
+    size_t columns = PANEL_WIDTH * PANEL_GROUP, size_bytes;
+    bool is_new;
+
+    if (!b)
+        return false;
+    state->panels = (struct panels){
+        .k = state->k,
+        .n_panels = (state->n + columns - 1) / columns,
+        .width = PANEL_WIDTH,
+        .stream = panels_stream(kernels, PANEL_WIDTH, state->m),
+        .is_f16 = b->dtype == IRRUN_F16 && kernels->f16[1][1] != NULL,
+    };
+    if (!panels_finish(&state->panels, kernels, &size_bytes))
+        return fail_memory(prepare->err, SIZE_MAX);
+    void *data = prepare_pack(prepare, (uint32_t)state->panels.stream, size_bytes, &is_new);
+    if (data && is_new)
+        fill_panels(state, b, data);
+    state->panels.data = data;
+    bool is_shared = (double)state->m * (double)state->n * (double)state->k >= SHARE_FROM;
+    state->n_parts = is_shared ? team_n_threads(prepare->team) : 1;
+    return data != NULL;
+}
+
 static bool prepare(struct prepare *prepare)
 {
     struct matmul_state *state = prepare->state;
     state->dtype = prepare->in[A]->dtype;
+    if (prepare->packed != 0)
+        return pack(prepare);
     state->f32 = kernels_gemm_f32(prepare->kernels, state->m, state->n, state->k);
     state->f64 = kernels_gemm_f64(prepare->kernels, state->m, state->n, state->k);
     return true;
@@ -146,10 +221,32 @@ static bool visit(void *context, const int64_t *offsets)
     return true;
 }
 
+static void multiply_part(void *context, size_t part, size_t n_parts)
+{
+    const struct step *step = context;
+    const struct matmul_state *state = step->state;
+    size_t n = state->panels.n_panels;
+
+    panels_multiply_matrix(&state->panels, &(struct panel_matrix){
+                                               .begin = n * part / n_parts,
+                                               .end = n * (part + 1) / n_parts,
+                                               .m = state->m,
+                                               .n = state->n,
+                                               .a = step->in[A]->data,
+                                               .lda = state->k,
+                                               .c = step->out[0]->data,
+                                               .ldc = state->n,
+                                           });
+}
+
 static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
     const struct matmul_state *state = step->state;
+    if (state->panels.data) {
+        team_run(step->team, multiply_part, (void *)step, state->n_parts);
+        return true;
+    }
     return broadcast_walk(&state->batches, visit, (void *)step);
 }
 
@@ -162,6 +259,7 @@ const struct op_def op_matmul = {
     .attrs_size = sizeof(struct matmul_attrs),
     .state_size = sizeof(struct matmul_state),
     .infer = infer,
+    .packs = packs,
     .prepare = prepare,
     .run = run,
 };

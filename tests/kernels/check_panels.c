@@ -110,7 +110,7 @@ static void multiply(const struct problem *problem, size_t first_row, size_t row
     }
 }
 
-static bool compare_element(const struct problem *problem, size_t row, size_t column)
+static bool compare_element(const struct problem *problem, size_t row, size_t column, float add)
 {
     size_t k = problem->panels.k;
     const float *a = problem->a + row * problem->lda, *w = problem->source + column * k;
@@ -121,7 +121,7 @@ static bool compare_element(const struct problem *problem, size_t row, size_t co
         size += fabs((double)a[i] * (double)w[i]);
     }
     double got = (double)problem->c[row * problem->ldc + column];
-    double expected = sum + (double)addend(column);
+    double expected = sum + (double)add;
     if (fabs(got - expected) <= 2e-7 * size * sqrt((double)(k + 4)))
         return true;
     return trial_fail("row %zu, column %zu: %.9g, expected %.9g", row, column, got, expected);
@@ -135,7 +135,7 @@ static bool compare(const struct problem *problem)
             if (c[j] != POISON)
                 return trial_fail("row %zu: written behind the columns", row);
         for (size_t j = 0; j < problem->n_columns; j++)
-            if (!compare_element(problem, row, j))
+            if (!compare_element(problem, row, j, addend(j)))
                 return false;
         multiply(problem, row, 1, problem->one_row);
         if (memcmp(problem->one_row, c, problem->n_columns * sizeof(float)) != 0)
@@ -180,9 +180,66 @@ static bool check_products(const struct trial *trial)
     return true;
 }
 
+/* ---- whole matrices ---- */
+
+/* Weights as [k][n] or [n][k], any n: what is behind a row of c stays. */
+static bool try_matrix(const struct trial *trial, size_t m, size_t n, size_t k, bool is_transposed)
+{
+    struct problem problem = {.is_f16 = false};
+    struct panels *panels = &problem.panels;
+    size_t left;
+
+    trial_says("m=%zu n=%zu k=%zu%s", m, n, k, is_transposed ? " transposed" : "");
+    if (!lay_out(trial, &problem, k, 4, m, m))
+        return trial_fail("no layout");
+    n = n < problem.n_columns ? n : problem.n_columns;
+    left = n;
+    fill(&problem);
+    for (size_t group = 0; group < panels->n_panels * 4; group++, left -= left < 16 ? left : 16) {
+        const float *columns = problem.source + group * 16 * k;
+        float *rows = malloc((16 * k + 1) * sizeof(float));
+        for (size_t i = 0; i < 16 * k; i++)
+            rows[i % k * 16 + i / k] = columns[i];
+        if (is_transposed)
+            panels_pack_group(panels, (void *)panels->data, group / 4, group % 4, columns, false, k,
+                              left < 16 ? left : 16);
+        else
+            panels_pack_columns(panels, (void *)panels->data, group / 4, group % 4, rows, false, 16,
+                                left < 16 ? left : 16);
+        free(rows);
+    }
+    for (size_t i = 0; i < m * problem.ldc; i++)
+        problem.c[i] = POISON;
+    panels_multiply_matrix(panels, &(struct panel_matrix){.begin = 0,
+                                                          .end = (n + 63) / 64,
+                                                          .m = m,
+                                                          .n = n,
+                                                          .a = problem.a,
+                                                          .lda = problem.lda,
+                                                          .c = problem.c,
+                                                          .ldc = problem.ldc});
+    bool is_good = true;
+    for (size_t i = 0; is_good && i < m * problem.ldc; i++) {
+        size_t row = i / problem.ldc, column = i % problem.ldc;
+        is_good = column < n ? compare_element(&problem, row, column, 0.0F)
+                             : problem.c[i] == POISON || trial_fail("row %zu is too long", row);
+    }
+    release(&problem);
+    return is_good;
+}
+
+static bool check_matrices(const struct trial *trial)
+{
+    for (int i = 0; i < 60; i++)
+        if (!try_matrix(trial, 1 + random_below(120), 1 + random_below(128), 1 + random_below(40),
+                        i % 2))
+            return false;
+    return true;
+}
+
 bool check_panels(const struct trial *trial)
 {
-    return check_panel_cells(trial) && check_products(trial);
+    return check_panel_cells(trial) && check_products(trial) && check_matrices(trial);
 }
 
 /* ---- speed ---- */
