@@ -28,4 +28,18 @@ void convolution_by_gemm(const struct convolution *convolution, gemm_f32_fn *gem
 /* The n_patches that suits; -1: the direct loops do better. */
 int64_t convolution_n_patches(const struct convolution *convolution);
 
+/* The transpose of a convolution: what it does to gradients, and a convolution that upsamples. The same window,
+ * but input and output change places: input [c_in][window.out], weights [c_in][c_out][kernel], output
+ * [c_out][window.in]. */
+convolution_fn *convolution_transposed_direct(enum irrun_dtype dtype);
+
+/* As products of the weights with n_positions of the input at a time, whose columns ([c_out * kernel]
+ * [n_positions]) are added where they belong. */
+void convolution_transposed_by_gemm(const struct convolution *convolution, gemm_f32_fn *gemm,
+                                    int64_t n_positions, const float *in, const float *weights,
+                                    float *out, float *columns);
+
+/* The n_positions that suits; -1: the direct loops do better. */
+int64_t convolution_transposed_n_positions(const struct convolution *convolution);
+
 #endif

@@ -32,4 +32,18 @@ static inline void window_inside(const struct window *window, int d, int64_t o, 
         *first = *end;
 }
 
+/* The output positions [first, end) along dimension d for which kernel element k lies inside the input. */
+static inline void window_positions(const struct window *window, int d, int64_t k, int64_t *first,
+                                    int64_t *end)
+{
+    int64_t at = k * window->dilation[d] - window->pad_begin[d], stride = window->stride[d];
+    int64_t room = window->in[d] - at;
+    *first = at < 0 ? (-at + stride - 1) / stride : 0;
+    *end = room <= 0 ? 0 : (room + stride - 1) / stride;
+    if (*end > window->out[d])
+        *end = window->out[d];
+    if (*first > *end)
+        *first = *end;
+}
+
 #endif

@@ -5,9 +5,8 @@
 /* Numbers beyond this are no sizes of windows; below it sums cannot overflow. */
 #define LIMIT (INT64_C(1) << 40)
 
-/* The list right-aligned among `neutral` numbers; an empty one is all neutral. */
-static bool read_list(struct infer *infer, const char *name, const struct i64_list *list,
-                      uint32_t rank, int64_t lowest, int64_t neutral, int64_t out[3])
+bool infer_window_list(struct infer *infer, const char *name, const struct i64_list *list,
+                       uint32_t rank, int64_t lowest, int64_t neutral, int64_t out[3])
 {
     if (list->n != rank && list->n != 0)
         return infer_fail(infer, "%s has %u numbers, expected %u", name, list->n, rank);
@@ -49,13 +48,14 @@ static bool size_dim(struct infer *infer, const struct window_attrs *attrs, stru
     return true;
 }
 
-bool infer_window(struct infer *infer, const struct window_attrs *attrs, uint32_t rank,
-                  const int64_t *in, const int64_t *kernel, struct window *window)
+bool infer_window_sides(struct infer *infer, const struct window_attrs *attrs, uint32_t rank,
+                        const int64_t *in, const int64_t *kernel, struct window *window)
 {
-    if (!read_list(infer, "strides", &attrs->strides, rank, 1, 1, window->stride) ||
-        !read_list(infer, "dilations", &attrs->dilations, rank, 1, 1, window->dilation) ||
-        !read_list(infer, "pads_begin", &attrs->pads_begin, rank, -LIMIT, 0, window->pad_begin) ||
-        !read_list(infer, "pads_end", &attrs->pads_end, rank, -LIMIT, 0, window->pad_end))
+    if (!infer_window_list(infer, "strides", &attrs->strides, rank, 1, 1, window->stride) ||
+        !infer_window_list(infer, "dilations", &attrs->dilations, rank, 1, 1, window->dilation) ||
+        !infer_window_list(infer, "pads_begin", &attrs->pads_begin, rank, -LIMIT, 0,
+                           window->pad_begin) ||
+        !infer_window_list(infer, "pads_end", &attrs->pads_end, rank, -LIMIT, 0, window->pad_end))
         return false;
     for (int d = 0; d < 3; d++) {
         int i = d - (3 - (int)rank);
@@ -66,8 +66,17 @@ bool infer_window(struct infer *infer, const struct window_attrs *attrs, uint32_
                               (long long)window->kernel[d], (long long)window->in[d]);
         if (window->kernel[d] > 1 && window->dilation[d] > LIMIT / window->kernel[d])
             return infer_fail(infer, "dilations has %lld", (long long)window->dilation[d]);
+    }
+    return true;
+}
+
+bool infer_window(struct infer *infer, const struct window_attrs *attrs, uint32_t rank,
+                  const int64_t *in, const int64_t *kernel, struct window *window)
+{
+    if (!infer_window_sides(infer, attrs, rank, in, kernel, window))
+        return false;
+    for (int d = 0; d < 3; d++)
         if (!size_dim(infer, attrs, window, d))
             return false;
-    }
     return true;
 }

@@ -1,0 +1,200 @@
+/* ConvolutionBackpropData-1 and GroupConvolutionBackpropData-1 over one to three spatial dimensions: the
+ * transpose of the convolution with the same attributes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/checked.h"
+#include "kernels/convolution.h"
+#include "ops/window.h"
+
+enum { DATA, FILTERS, OUTPUT_SHAPE };
+
+struct backprop_attrs {
+    struct window_attrs window;
+    struct i64_list output_padding;
+};
+
+struct backprop_state {
+    struct convolution convolution; /* of one group; its window goes from the output to the input */
+    int64_t n_batches, n_groups;
+    int64_t n_positions; /* at a time, as convolution_transposed_n_positions says */
+    gemm_f32_fn *gemm;   /* NULL: the direct loops */
+    convolution_fn *direct;
+};
+
+static const struct attr_def attr_table[] = {
+    WINDOW_ATTRS(struct backprop_attrs),
+    ATTR_NAMED(struct backprop_attrs, window.dilations, "dilations", NULL),
+    ATTR(struct backprop_attrs, output_padding, ""),
+    ATTR_END,
+};
+
+static const struct op_input_def inputs[] = {
+    {"data", .types = TYPES_NUMBER, .same = 1},
+    {"filters", .types = TYPES_NUMBER, .same = 1},
+    {"output_shape", .types = TYPES_INTEGER, .is_optional = true},
+    {.name = NULL},
+};
+
+/* The extent without pads: where the last element of the kernel reaches, plus output_padding. */
+static bool find_extent(struct infer *infer, const struct window *w, int d, int64_t output_padding,
+                        int64_t *extent)
+{
+    int64_t reach = (w->kernel[d] - 1) * w->dilation[d] + 1 + output_padding;
+    if (!checked_mul_i64(w->stride[d], w->out[d] - 1, extent) ||
+        !checked_add_i64(*extent, reach, extent) || *extent > INT64_C(1) << 60)
+        return infer_fail(infer, "the output is too large: stride %lld on a dimension of %lld",
+                          (long long)w->stride[d], (long long)w->out[d]);
+    return true;
+}
+
+/* The output has the size that was asked for; auto_pad says at which end it is cut. */
+static void fit_dim(struct window *w, int d, int64_t extent, int64_t size, int auto_pad)
+{
+    int64_t pad = extent > size ? extent - size : 0;
+    w->in[d] = size;
+    if (auto_pad == AUTO_PAD_SAME_UPPER || auto_pad == AUTO_PAD_SAME_LOWER)
+        w->pad_begin[d] = auto_pad == AUTO_PAD_SAME_LOWER ? pad / 2 : pad - pad / 2;
+    else if (auto_pad == AUTO_PAD_VALID)
+        w->pad_begin[d] = 0;
+}
+
+static bool size_dim(struct infer *infer, struct window *w, int d, int64_t extent, int auto_pad)
+{
+    if (auto_pad != AUTO_PAD_EXPLICIT && auto_pad != AUTO_PAD_NOTSET)
+        w->pad_begin[d] = w->pad_end[d] = 0;
+    w->in[d] = extent - w->pad_begin[d] - w->pad_end[d];
+    if (w->in[d] < 0)
+        return infer_fail(infer, "pads of %lld and %lld leave nothing of an output of %lld",
+                          (long long)w->pad_begin[d], (long long)w->pad_end[d], (long long)extent);
+    return true;
+}
+
+static bool infer_sizes(struct infer *infer, uint32_t rank, struct window *w)
+{
+    const struct backprop_attrs *attrs = infer->attrs;
+    struct i64_list sizes = {0};
+    int64_t output_padding[3], extent;
+    if (!infer_window_list(infer, "output_padding", &attrs->output_padding, rank, 0, 0,
+                           output_padding))
+        return false;
+    if (infer->n_inputs > OUTPUT_SHAPE) {
+        if (!infer_ints(infer, OUTPUT_SHAPE, &sizes))
+            return false;
+        if (sizes.n != rank)
+            return infer_fail_input(infer, OUTPUT_SHAPE, "%u sizes", rank);
+    }
+    for (int d = 0; d < 3; d++) {
+        int i = d - (3 - (int)rank);
+        w->out[d] = w->in[d];
+        if (!find_extent(infer, w, d, output_padding[d], &extent))
+            return false;
+        if (sizes.n == 0 || i < 0) {
+            if (!size_dim(infer, w, d, extent, attrs->window.auto_pad))
+                return false;
+            continue;
+        }
+        if (sizes.items[i] < 0)
+            return infer_fail(infer, "output_shape has %lld", (long long)sizes.items[i]);
+        fit_dim(w, d, extent, sizes.items[i], attrs->window.auto_pad);
+    }
+    return true;
+}
+
+/* family is the number of dimensions of the filters before c_in: 1 for the groups. */
+static bool infer(struct infer *infer)
+{
+    uint32_t n_leading = *(const uint32_t *)infer->op->def->family;
+    const struct irrun_shape *data = &infer->in[DATA]->shape, *filters = &infer->in[FILTERS]->shape;
+    struct backprop_state *state = infer->state;
+    struct convolution *convolution = &state->convolution;
+    if (data->rank < 3 || data->rank > 5)
+        return infer_fail_input(infer, DATA,
+                                "3 to 5 dimensions: batch, channels, 1 to 3 spatial ones");
+    if (filters->rank != data->rank + n_leading)
+        return infer_fail_input(infer, FILTERS, "%u dimensions", data->rank + n_leading);
+    state->n_batches = data->dims[0];
+    state->n_groups = n_leading ? filters->dims[0] : 1;
+    convolution->c_in = filters->dims[n_leading];
+    convolution->c_out = filters->dims[n_leading + 1];
+    int64_t c_in, c_out;
+    if (!checked_mul_i64(convolution->c_in, state->n_groups, &c_in) || c_in != data->dims[1]) {
+        infer_fail_input(infer, FILTERS, "filters for %lld input channels",
+                         (long long)data->dims[1]);
+        return infer_hint_input(infer, DATA);
+    }
+    uint32_t rank = data->rank - 2;
+    const struct backprop_attrs *attrs = infer->attrs;
+    if (!infer_window_sides(infer, &attrs->window, rank, data->dims + 2,
+                            filters->dims + n_leading + 2, &convolution->window) ||
+        !infer_sizes(infer, rank, &convolution->window))
+        return false;
+    if (!checked_mul_i64(convolution->c_out, state->n_groups, &c_out))
+        return infer_fail(infer, "the output has too many channels");
+    struct irrun_shape out = {.rank = data->rank, .dims = {state->n_batches, c_out}};
+    for (uint32_t i = 0; i < rank; i++)
+        out.dims[2 + i] = convolution->window.in[3 - rank + i];
+    return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    struct backprop_state *state = prepare->state;
+    const struct convolution *convolution = &state->convolution;
+    if (shape_n_elements(&prepare->out[0]->shape) == 0)
+        return true;
+    state->direct = convolution_transposed_direct(prepare->in[DATA]->dtype);
+    state->n_positions = convolution_transposed_n_positions(convolution);
+    if (prepare->in[DATA]->dtype != IRRUN_F32 || state->n_positions < 0)
+        return true;
+    int64_t n_rows = convolution->c_out * window_product(convolution->window.kernel);
+    state->gemm = kernels_gemm_f32(prepare->kernels, (size_t)n_rows, (size_t)state->n_positions,
+                                   (size_t)convolution->c_in);
+    prepare->scratch_bytes = (size_t)(state->n_positions * n_rows) * sizeof(float);
+    return true;
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct backprop_state *state = step->state;
+    const struct convolution *c = &state->convolution;
+    size_t size = dtype_size(step->in[DATA]->dtype);
+    size_t in_bytes = (size_t)(c->c_in * window_product(c->window.out)) * size;
+    size_t out_bytes = (size_t)(c->c_out * window_product(c->window.in)) * size;
+    size_t filter_bytes = (size_t)(c->c_out * c->c_in * window_product(c->window.kernel)) * size;
+    const char *in = step->in[DATA]->data;
+    char *out = step->out[0]->data;
+    if (shape_n_elements(&step->out[0]->shape) == 0)
+        return true;
+    for (int64_t batch = 0; batch < state->n_batches; batch++) {
+        const char *filters = step->in[FILTERS]->data;
+        for (int64_t group = 0; group < state->n_groups; group++) {
+            if (state->gemm)
+                convolution_transposed_by_gemm(c, state->gemm, state->n_positions, (const void *)in,
+                                               (const void *)filters, (void *)out, step->scratch);
+            else
+                state->direct(c, in, filters, out);
+            in += in_bytes;
+            out += out_bytes;
+            filters += filter_bytes;
+        }
+    }
+    return true;
+}
+
+#define BACKPROP_OP(object, type_, n_leading)                                                      \
+    const struct op_def object = {                                                                 \
+        .type = type_,                                                                             \
+        .opset = 1,                                                                                \
+        .inputs = inputs,                                                                          \
+        .n_outputs = 1,                                                                            \
+        .attrs = attr_table,                                                                       \
+        .attrs_size = sizeof(struct backprop_attrs),                                               \
+        .state_size = sizeof(struct backprop_state),                                               \
+        .family = &(const uint32_t){n_leading},                                                    \
+        .infer = infer,                                                                            \
+        .prepare = prepare,                                                                        \
+        .run = run,                                                                                \
+    }
+
+BACKPROP_OP(op_convolution_backprop_data, "ConvolutionBackpropData", 0);
+BACKPROP_OP(op_group_convolution_backprop_data, "GroupConvolutionBackpropData", 1);
