@@ -64,6 +64,16 @@ ANTIALIAS = "Interpolate: the mode linear with antialias gives other numbers."
 INTEGER_PIXELS = "Interpolate rounds integers otherwise than its reference code."
 SHIFT_MODULO = "shifts count modulo 32."
 
+FAKE_QUANTIZE_PDPD = "FakeQuantize takes pdpd where it is the same as numpy alone."
+LRN_BIAS = "LRN takes its bias for 1."
+EINSUM_BLANKS = "Einsum takes no blanks."
+DFT_NO_AXES = "a DFT along no axes gives uninitialised memory."
+DFT_F64 = "DFT takes no f64."
+RDFT_FILLED = "RDFT takes no signal that is longer than the data."
+RDFT_WHOLE = "RDFT takes no -1 as the size of a signal."
+IRDFT_FILLED = "an IRDFT to a longer signal reads beyond its input."
+ADAPTIVE_I64 = "AdaptiveMaxPool has no indices of i64."
+
 CONST_FROM_PORT = "it reads a Const that leaves type and shape to its port as nothing."
 
 # section -> [(departure, what the specification says)]
@@ -132,6 +142,16 @@ SECTIONS = {
         (INTEGER_PIXELS, "Undefined; there linear and the Pillow modes round to the nearest (Pillow axis by "
          "axis), the others toward zero."),
         (SHIFT_MODULO, "Undefined; as in NumPy all bits leave."),
+    ], "Nets and signals": [
+        (FAKE_QUANTIZE_PDPD, "The bounds lie along the axes from the one that is named on."),
+        (LRN_BIAS, "The bias is an attribute."),
+        (ADAPTIVE_I64, "It is the default type of the indices."),
+        (DFT_NO_AXES, "Nothing is transformed."),
+        (DFT_F64, "Any supported floating-point type."),
+        (RDFT_FILLED, "What is missing is filled up with zeros."),
+        (RDFT_WHOLE, "-1 is the size of the data."),
+        (IRDFT_FILLED, "What is missing is filled up with zeros."),
+        (EINSUM_BLANKS, "Equations as ONNX and NumPy take them have blanks."),
     ], "Reading IR": [(CONST_FROM_PORT, "The first files of version 10 were written so."),],
 }
 

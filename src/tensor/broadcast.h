@@ -6,7 +6,7 @@
 
 #include "tensor/shape.h"
 
-#define BROADCAST_MAX_OPERANDS 4
+#define BROADCAST_MAX_OPERANDS 6
 
 /* What one op of a plan keeps: the merged loops. Strides count elements; 0 = the operand stands still. */
 struct broadcast {

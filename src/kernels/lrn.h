@@ -1,0 +1,25 @@
+/* The loops of local response normalisation: sums of squares over boxes, and the division by a power of them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_LRN_H
+#define IRRUN_KERNELS_LRN_H
+
+#include <stddef.h>
+
+#include "irrun.h"
+
+/* out[i] = in[i]^2; in is of f32 or f64. */
+void lrn_square(enum irrun_dtype dtype, const void *in, double *out, size_t n);
+
+/* Seen as [n_outer][n][n_inner]: out[…][i][…] is the sum of in[…][j][…] for j from i - reach to i + reach, as far
+ * as there are such. out does not overlap in. */
+void lrn_add_neighbours(const double *in, double *out, size_t n_outer, size_t n, size_t n_inner,
+                        size_t reach);
+
+/* out[i] = in[i] / (bias + scale * sums[i])^beta; in and out are of f32 or f64; out may be in. */
+struct lrn_power {
+    double bias, scale, beta;
+};
+void lrn_divide(enum irrun_dtype dtype, const struct lrn_power *power, const double *sums,
+                const void *in, void *out, size_t n);
+
+#endif

@@ -1,0 +1,46 @@
+/* What normalisations over axes share: sums of the slices that the axes span, and one map per slice.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_OPS_NORMALIZATION_H
+#define IRRUN_OPS_NORMALIZATION_H
+
+#include "kernels/normalize.h"
+#include "kernels/reduce.h"
+#include "ops/op.h"
+#include "tensor/broadcast.h"
+
+struct normalize {
+    struct broadcast loops; /* operands: data (input 0, and output 0), slices */
+    size_t n_slices;
+    int64_t n_terms; /* elements of a slice */
+    size_t element_bytes;
+    reduce_fn *sum, *sum_of_squares;
+    deviations_fn *deviations;
+    affine_fn *affine;
+    affine_each_fn *affine_each;
+};
+
+/* Output 0 is as input 0; slices span the axes that are set. */
+bool normalize_infer(struct infer *infer, const bool is_set[IRRUN_MAX_RANK],
+                     struct normalize *normalize);
+/* Asks for scratch memory of three numbers a slice. */
+bool normalize_prepare(struct prepare *prepare, struct normalize *normalize);
+
+/* What a slice has in scratch memory; each points to n_slices numbers. */
+struct slices {
+    double *means, *sums, *scales;
+};
+/* The slices of a step, with means and sums cleared. */
+struct slices normalize_start(const struct step *step, const struct normalize *normalize);
+
+void normalize_means(const struct step *step, const struct normalize *normalize,
+                     const struct slices *slices);
+/* sums: of the squares of the distances from the means. */
+void normalize_deviations(const struct step *step, const struct normalize *normalize,
+                          const struct slices *slices);
+void normalize_squares(const struct step *step, const struct normalize *normalize,
+                       const struct slices *slices);
+/* output = (input - mean) * scale */
+void normalize_apply(const struct step *step, const struct normalize *normalize,
+                     const struct slices *slices);
+
+#endif

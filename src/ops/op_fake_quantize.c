@@ -1,0 +1,111 @@
+/* FakeQuantize-1: numbers as they would be after a trip through `levels` integers.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/fake_quantize.h"
+#include "ops/op.h"
+#include "tensor/broadcast.h"
+
+#define N_INPUTS 5 /* X and four bounds */
+
+struct quantize_attrs {
+    int64_t levels;
+    int auto_broadcast;
+    int64_t axis; /* for pdpd */
+};
+
+struct quantize_state {
+    struct broadcast loops; /* operands: out, then the inputs in order */
+    fake_quantize_fn *fn;
+    size_t element_bytes;
+};
+
+static const struct attr_def attr_table[] = {
+    ATTR(struct quantize_attrs, levels, NULL),
+    ATTR_CHOICE(struct quantize_attrs, auto_broadcast, "numpy", AUTO_BROADCAST_CHOICES),
+    ATTR_NAMED(struct quantize_attrs, axis, "auto_broadcast.auto_broadcast_axis", "0"),
+    ATTR_END,
+};
+
+static const struct op_input_def inputs[] = {
+    {"X", .types = TYPES_FLOAT, .same = 1},
+    {"input_low", .types = TYPES_FLOAT, .same = 1},
+    {"input_high", .types = TYPES_FLOAT, .same = 1},
+    {"output_low", .types = TYPES_FLOAT, .same = 1},
+    {"output_high", .types = TYPES_FLOAT, .same = 1},
+    {.name = NULL},
+};
+
+static bool infer(struct infer *infer)
+{
+    const struct quantize_attrs *attrs = infer->attrs;
+    struct quantize_state *state = infer->state;
+    struct irrun_shape out = infer->in[0]->shape, pair, bounds[N_INPUTS];
+    const struct irrun_shape *shapes[1 + N_INPUTS] = {&out, &infer->in[0]->shape};
+    if (attrs->levels < 2)
+        return infer_fail(infer, "levels is %lld, expected 2 or more", (long long)attrs->levels);
+    for (uint32_t i = 1; i < N_INPUTS; i++) {
+        if (!infer_broadcast(infer, 0, i, attrs->auto_broadcast, attrs->axis, &pair, &bounds[i]))
+            return false;
+        if (!shape_broadcast(&out, &pair, &out))
+            return infer_fail_input(infer, i, "a shape that broadcasts with the other bounds");
+        shapes[1 + i] = &bounds[i];
+    }
+    if (!infer_output(infer, 0, infer->in[0]->dtype, &out))
+        return false;
+    broadcast_plan(&state->loops, 1 + N_INPUTS, shapes);
+    return true;
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    struct quantize_state *state = prepare->state;
+    state->fn = fake_quantize_scalar(prepare->in[0]->dtype);
+    state->element_bytes = dtype_size(prepare->in[0]->dtype);
+    return true;
+}
+
+static bool visit(void *context, const int64_t *offsets)
+{
+    const struct step *step = context;
+    const struct quantize_state *state = step->state;
+    const int64_t *strides = state->loops.inner_strides;
+    const void *from[N_INPUTS];
+    for (int i = 0; i < N_INPUTS; i++)
+        from[i] = (const char *)step->in[i]->data + (size_t)offsets[1 + i] * state->element_bytes;
+    state->fn(&(struct fake_quantize_run){
+        .n = (size_t)state->loops.n_inner,
+        .levels = ((const struct quantize_attrs *)step->op->attrs)->levels,
+        .x = from[0],
+        .in_low = from[1],
+        .in_high = from[2],
+        .out_low = from[3],
+        .out_high = from[4],
+        .x_stride = (size_t)strides[1],
+        .in_low_stride = (size_t)strides[2],
+        .in_high_stride = (size_t)strides[3],
+        .out_low_stride = (size_t)strides[4],
+        .out_high_stride = (size_t)strides[5],
+        .out = (char *)step->out[0]->data + (size_t)offsets[0] * state->element_bytes,
+    });
+    return true;
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct quantize_state *state = step->state;
+    return broadcast_walk(&state->loops, visit, (void *)step);
+}
+
+const struct op_def op_fake_quantize = {
+    .type = "FakeQuantize",
+    .opset = 1,
+    .flags = OP_IN_PLACE,
+    .inputs = inputs,
+    .n_outputs = 1,
+    .attrs = attr_table,
+    .attrs_size = sizeof(struct quantize_attrs),
+    .state_size = sizeof(struct quantize_state),
+    .infer = infer,
+    .prepare = prepare,
+    .run = run,
+};

@@ -1,0 +1,126 @@
+/* GroupNormalization-12: each group of channels of a batch element is brought to mean 0 and variance 1, then
+ * every channel has a scale and a bias.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "kernels/normalize.h"
+#include "kernels/reduce.h"
+#include "ops/op.h"
+
+enum { DATA, SCALE, BIAS };
+
+struct group_attrs {
+    int64_t num_groups;
+    double epsilon;
+};
+
+struct group_state {
+    size_t n_batches, n_groups, n_channels; /* channels of a group */
+    size_t n_inner;                         /* elements of a channel */
+    size_t element_bytes;
+    reduce_fn *sum;
+    deviations_fn *deviations;
+    affine_fn *affine;
+};
+
+static const struct attr_def attr_table[] = {
+    ATTR(struct group_attrs, num_groups, NULL),
+    ATTR(struct group_attrs, epsilon, NULL),
+    ATTR_END,
+};
+
+static const struct op_input_def inputs[] = {
+    {"data", .types = TYPES_FLOAT, .same = 1},
+    {"scale", .types = TYPES_FLOAT, .same = 1},
+    {"bias", .types = TYPES_FLOAT, .same = 1},
+    {.name = NULL},
+};
+
+static bool infer(struct infer *infer)
+{
+    const struct group_attrs *attrs = infer->attrs;
+    struct group_state *state = infer->state;
+    const struct irrun_shape *data = &infer->in[DATA]->shape;
+    if (data->rank < 2)
+        return infer_fail_input(infer, DATA, "at least 2 dimensions: batch and channels");
+    int64_t n_channels = data->dims[1];
+    for (uint32_t i = SCALE; i <= BIAS; i++) {
+        const struct irrun_shape *shape = &infer->in[i]->shape;
+        if (shape->rank != 1 || shape->dims[0] != n_channels) {
+            infer_fail_input(infer, i, "a number for each of %lld channels", (long long)n_channels);
+            return infer_hint_input(infer, DATA);
+        }
+    }
+    if (attrs->num_groups < 1 || n_channels % attrs->num_groups != 0)
+        return infer_fail(infer, "num_groups is %lld, which does not divide %lld channels",
+                          (long long)attrs->num_groups, (long long)n_channels);
+    if (!infer_output(infer, 0, infer->in[DATA]->dtype, data))
+        return false;
+    if (shape_n_elements(data) == 0)
+        return true;
+    state->n_batches = (size_t)data->dims[0];
+    state->n_groups = (size_t)attrs->num_groups;
+    state->n_channels = (size_t)(n_channels / attrs->num_groups);
+    state->n_inner = (size_t)shape_product(data, 2, data->rank);
+    return true;
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    struct group_state *state = prepare->state;
+    enum irrun_dtype dtype = prepare->in[DATA]->dtype;
+    state->element_bytes = dtype_size(dtype);
+    state->sum = reduce_scalar(REDUCE_SUM, dtype);
+    state->deviations = deviations_scalar(dtype);
+    state->affine = affine_scalar(dtype);
+    return true;
+}
+
+static void normalize_group(const struct step *step, size_t group, const char *in, char *out)
+{
+    const struct group_state *state = step->state;
+    enum irrun_dtype dtype = step->in[DATA]->dtype;
+    size_t n = state->n_channels * state->n_inner;
+    union accumulator sum = {.f64 = 0};
+    double mean, squares = 0;
+    state->sum(&sum, true, in, n);
+    mean = sum.f64 / (double)n;
+    state->deviations(&squares, &mean, true, in, n);
+    double epsilon = ((const struct group_attrs *)step->op->attrs)->epsilon;
+    double scale = 1 / sqrt(squares / (double)n + epsilon);
+    for (size_t i = 0; i < state->n_channels; i++) {
+        size_t channel = group * state->n_channels + i;
+        struct affine affine = {
+            .center = mean,
+            .scale = scale * element_as_f64(dtype, step->in[SCALE]->data, channel),
+            .shift = element_as_f64(dtype, step->in[BIAS]->data, channel),
+        };
+        size_t offset = i * state->n_inner * state->element_bytes;
+        state->affine(&affine, in + offset, out + offset, state->n_inner);
+    }
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct group_state *state = step->state;
+    size_t n_bytes = state->n_channels * state->n_inner * state->element_bytes;
+    for (size_t i = 0; i < state->n_batches * state->n_groups; i++)
+        normalize_group(step, i % state->n_groups, (const char *)step->in[DATA]->data + i * n_bytes,
+                        (char *)step->out[0]->data + i * n_bytes);
+    return true;
+}
+
+const struct op_def op_group_normalization = {
+    .type = "GroupNormalization",
+    .opset = 12,
+    .flags = OP_IN_PLACE,
+    .inputs = inputs,
+    .n_outputs = 1,
+    .attrs = attr_table,
+    .attrs_size = sizeof(struct group_attrs),
+    .state_size = sizeof(struct group_state),
+    .infer = infer,
+    .prepare = prepare,
+    .run = run,
+};

@@ -1,0 +1,96 @@
+/* MVN-1 and MVN-6: the mean is taken away, and the variance brought to 1 if that is asked for. The first of them
+ * came with opset2.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "ops/normalization.h"
+
+enum eps_mode { INSIDE_SQRT, OUTSIDE_SQRT };
+
+struct mvn_attrs {
+    bool across_channels, normalize_variance;
+    double eps;
+    int eps_mode;
+};
+
+static const struct attr_def v1_attrs[] = {
+    ATTR(struct mvn_attrs, across_channels, "true"),
+    ATTR(struct mvn_attrs, normalize_variance, "true"),
+    ATTR(struct mvn_attrs, eps, "1e-9"),
+    ATTR_END,
+};
+static const struct attr_def v6_attrs[] = {
+    ATTR(struct mvn_attrs, normalize_variance, "true"),
+    ATTR(struct mvn_attrs, eps, "1e-9"),
+    ATTR_CHOICE(struct mvn_attrs, eps_mode, "inside_sqrt", "inside_sqrt|outside_sqrt"),
+    ATTR_END,
+};
+
+static const struct op_input_def v1_inputs[] = {{"data", .types = TYPES_FLOAT}, {.name = NULL}};
+static const struct op_input_def v6_inputs[] = {
+    {"data", .types = TYPES_FLOAT},
+    {"axes", .types = TYPES_INTEGER},
+    {.name = NULL},
+};
+
+static bool infer_v1(struct infer *infer)
+{
+    bool across_channels = ((const struct mvn_attrs *)infer->attrs)->across_channels;
+    uint32_t first = across_channels ? 1 : 2;
+    bool is_set[IRRUN_MAX_RANK] = {false};
+    for (uint32_t i = first; i < infer->in[0]->shape.rank; i++)
+        is_set[i] = true;
+    return normalize_infer(infer, is_set, infer->state);
+}
+
+static bool infer_v6(struct infer *infer)
+{
+    struct i64_list axes = {0};
+    bool is_set[IRRUN_MAX_RANK];
+    return infer_ints(infer, 1, &axes) &&
+           infer_axes(infer, &axes, infer->in[0]->shape.rank, is_set) &&
+           normalize_infer(infer, is_set, infer->state);
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    return normalize_prepare(prepare, prepare->state);
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct normalize *normalize = step->state;
+    const struct mvn_attrs *attrs = step->op->attrs;
+    struct slices slices = normalize_start(step, normalize);
+    normalize_means(step, normalize, &slices);
+    if (attrs->normalize_variance)
+        normalize_deviations(step, normalize, &slices);
+    for (size_t i = 0; i < normalize->n_slices; i++) {
+        double variance = slices.sums[i] / (double)normalize->n_terms;
+        double deviation = attrs->eps_mode == INSIDE_SQRT ? sqrt(variance + attrs->eps)
+                                                          : sqrt(variance) + attrs->eps;
+        slices.scales[i] = attrs->normalize_variance ? 1 / deviation : 1;
+    }
+    normalize_apply(step, normalize, &slices);
+    return true;
+}
+
+#define MVN_OP(object, opset_, opset_last_, inputs_, attrs_, infer_)                               \
+    const struct op_def object = {                                                                 \
+        .type = "MVN",                                                                             \
+        .opset = opset_,                                                                           \
+        .opset_last = opset_last_,                                                                 \
+        .flags = OP_IN_PLACE,                                                                      \
+        .inputs = inputs_,                                                                         \
+        .n_outputs = 1,                                                                            \
+        .attrs = attrs_,                                                                           \
+        .attrs_size = sizeof(struct mvn_attrs),                                                    \
+        .state_size = sizeof(struct normalize),                                                    \
+        .infer = infer_,                                                                           \
+        .prepare = prepare,                                                                        \
+        .run = run,                                                                                \
+    }
+
+MVN_OP(op_mvn_v1, 2, 5, v1_inputs, v1_attrs, infer_v1);
+MVN_OP(op_mvn_v6, 6, 0, v6_inputs, v6_attrs, infer_v6);
