@@ -1,0 +1,26 @@
+/* The equation of an Einsum: which label each dimension has. Does no arithmetic.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_OPS_EINSUM_EQUATION_H
+#define IRRUN_OPS_EINSUM_EQUATION_H
+
+#include "ops/op.h"
+
+/* Letters A-Z a-z, then the dimensions that an ellipsis stands for: the last of them is the last label. */
+#define EINSUM_N_LETTERS 52
+#define EINSUM_N_LABELS (EINSUM_N_LETTERS + IRRUN_MAX_RANK)
+
+struct einsum_labels {
+    uint8_t items[2 * IRRUN_MAX_RANK];
+    uint32_t n;
+};
+
+struct einsum_equation {
+    struct einsum_labels *inputs; /* one label for each dimension; they may repeat */
+    struct einsum_labels out;
+    int64_t dims[EINSUM_N_LABELS]; /* by label; -1: does not occur */
+};
+
+/* Reads `text` for the inputs of the op. Dimensions of one label are equal, or 1. */
+bool infer_einsum(struct infer *infer, const char *text, struct einsum_equation *equation);
+
+#endif

@@ -1,0 +1,251 @@
+/* Plans an Einsum: which labels each product sums, and how its operands have to lie.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/einsum_plan.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "ops/movement.h"
+
+#define MAX_LABELS (2 * IRRUN_MAX_RANK)
+_Static_assert(MAX_LABELS == STRIDED_COPY_MAX_RANK, "a tensor of labels can be copied");
+
+/* A tensor as it lies in memory: each label once. */
+struct labelled {
+    struct einsum_labels labels;
+    int64_t strides[EINSUM_N_LABELS]; /* by label; 0 where it is stretched */
+};
+
+struct planner {
+    struct infer *infer;
+    struct einsum_plan *plan;
+    const int64_t *dims; /* by label */
+};
+
+static bool contains(const struct einsum_labels *labels, uint8_t label)
+{
+    for (uint32_t i = 0; i < labels->n; i++)
+        if (labels->items[i] == label)
+            return true;
+    return false;
+}
+
+static void add_label(struct einsum_labels *labels, uint8_t label)
+{
+    labels->items[labels->n++] = label;
+}
+
+/* Whether the output or an input from `first` on has the label. */
+static bool is_needed(const struct planner *planner, uint8_t label, uint32_t first)
+{
+    const struct einsum_equation *equation = &planner->plan->equation;
+    for (uint32_t i = first; i < planner->infer->n_inputs; i++)
+        if (contains(&equation->inputs[i], label))
+            return true;
+    return contains(&equation->out, label);
+}
+
+/* A label that repeats stands for a diagonal: its strides add up. */
+static struct labelled view_input(const struct planner *planner, uint32_t input)
+{
+    const struct einsum_labels *labels = &planner->plan->equation.inputs[input];
+    const struct irrun_shape *shape = &planner->infer->in[input]->shape;
+    struct labelled view = {0};
+    int64_t strides[IRRUN_MAX_RANK];
+    move_strides(shape, strides);
+    for (uint32_t i = 0; i < labels->n; i++) {
+        uint8_t label = labels->items[i];
+        if (!contains(&view.labels, label))
+            add_label(&view.labels, label);
+        if (shape->dims[i] != 1)
+            view.strides[label] += strides[i];
+    }
+    return view;
+}
+
+static bool multiply_sizes(struct planner *planner, const struct einsum_labels *labels,
+                           int64_t *size)
+{
+    *size = 1;
+    for (uint32_t i = 0; i < labels->n; i++)
+        if (planner->dims[labels->items[i]] == 0) {
+            *size = 0;
+            return true;
+        }
+    for (uint32_t i = 0; i < labels->n; i++)
+        if (!checked_mul_i64(*size, planner->dims[labels->items[i]], size) || *size > INT64_C(1)
+                                                                                          << 48)
+            return infer_fail(planner->infer, "what is between inputs and output is too large");
+    return true;
+}
+
+static bool reserve(struct planner *planner, enum einsum_area area,
+                    const struct einsum_labels *labels, int64_t *size)
+{
+    if (!multiply_sizes(planner, labels, size))
+        return false;
+    if (*size > planner->plan->sizes[area])
+        planner->plan->sizes[area] = *size;
+    return true;
+}
+
+static void append(struct einsum_labels *to, const struct einsum_labels *from)
+{
+    memcpy(to->items + to->n, from->items, from->n);
+    to->n += from->n;
+}
+
+/* Brings a tensor into the order kept, summed; and sums over `summed`. */
+static bool plan_operand(struct planner *planner, const struct labelled *from,
+                         const struct einsum_labels *kept, const struct einsum_labels *summed,
+                         enum einsum_area area, struct einsum_operand *operand)
+{
+    struct einsum_labels order = *kept;
+    append(&order, summed);
+    int64_t dims[MAX_LABELS], from_strides[MAX_LABELS], to_strides[MAX_LABELS], n_all, stride = 1;
+    if (!multiply_sizes(planner, kept, &operand->n_rows) ||
+        !multiply_sizes(planner, summed, &operand->n_summed) ||
+        !multiply_sizes(planner, &order, &n_all))
+        return false;
+    for (uint32_t i = order.n; i-- > 0;) {
+        dims[i] = planner->dims[order.items[i]];
+        from_strides[i] = from->strides[order.items[i]];
+        to_strides[i] = stride;
+        stride *= n_all ? dims[i] : 1;
+        operand->is_copied |= dims[i] != 1 && from_strides[i] != to_strides[i];
+    }
+    strided_copy_plan(&operand->copy, order.n, dims, from_strides, to_strides);
+    if (operand->n_summed != 1 && operand->is_copied &&
+        !reserve(planner, EINSUM_UNSUMMED, &order, &n_all))
+        return false;
+    if (operand->n_summed != 1 && operand->n_summed > planner->plan->sizes[EINSUM_ONES])
+        planner->plan->sizes[EINSUM_ONES] = operand->n_summed;
+    return reserve(planner, area, kept, &n_all);
+}
+
+/* Sorts the labels of the two sides of a product. */
+struct sides {
+    struct einsum_labels batch, left, right, joined; /* joined: in both, and not needed later */
+    struct einsum_labels lone_left, lone_right;      /* in one of them, and nowhere else */
+};
+
+static bool sort_labels(struct planner *planner, const struct labelled *a, const struct labelled *b,
+                        uint32_t input, struct sides *sides)
+{
+    *sides = (struct sides){0};
+    for (uint32_t i = 0; i < a->labels.n; i++) {
+        uint8_t label = a->labels.items[i];
+        bool needed = is_needed(planner, label, input + 1);
+        if (contains(&b->labels, label))
+            add_label(needed ? &sides->batch : &sides->joined, label);
+        else
+            add_label(needed ? &sides->left : &sides->lone_left, label);
+    }
+    for (uint32_t i = 0; i < b->labels.n; i++) {
+        uint8_t label = b->labels.items[i];
+        bool needed = is_needed(planner, label, input + 1);
+        if (!contains(&a->labels, label))
+            add_label(needed ? &sides->right : &sides->lone_right, label);
+    }
+    if (sides->batch.n + sides->left.n + sides->right.n > MAX_LABELS)
+        return infer_fail(planner->infer, "more than %d dimensions between inputs and output",
+                          MAX_LABELS);
+    return true;
+}
+
+/* The labels of the result are batch, left, right; it is dense. */
+static bool make_result(struct planner *planner, const struct sides *sides, uint32_t number,
+                        struct labelled *result)
+{
+    int64_t stride, n_all;
+    *result = (struct labelled){.labels = sides->batch};
+    append(&result->labels, &sides->left);
+    append(&result->labels, &sides->right);
+    if (!reserve(planner, number % 2 ? EINSUM_RESULT_1 : EINSUM_RESULT_0, &result->labels, &n_all))
+        return false;
+    stride = 1;
+    for (uint32_t i = result->labels.n; i-- > 0;) {
+        result->strides[result->labels.items[i]] = stride;
+        stride *= n_all ? planner->dims[result->labels.items[i]] : 1;
+    }
+    return true;
+}
+
+/* Whether a tensor is dense in this order of its labels. */
+static bool lies_in_order(const struct planner *planner, const struct labelled *tensor,
+                          const struct einsum_labels *first, const struct einsum_labels *second,
+                          const struct einsum_labels *third)
+{
+    struct einsum_labels order = *first;
+    int64_t stride = 1;
+    append(&order, second);
+    append(&order, third);
+    if (order.n != tensor->labels.n)
+        return false;
+    for (uint32_t i = order.n; i-- > 0;) {
+        int64_t dim = planner->dims[order.items[i]];
+        if (dim == 0 || (dim != 1 && tensor->strides[order.items[i]] != stride))
+            return false;
+        stride *= dim;
+    }
+    return true;
+}
+
+/* Orders one side of a product as batch, rows, joined, or where it lies so, as batch, joined, rows. */
+static bool plan_side(struct planner *planner, const struct labelled *from,
+                      const struct sides *sides, bool is_left, struct einsum_operand *operand,
+                      bool *joined_first)
+{
+    const struct einsum_labels *rows = is_left ? &sides->left : &sides->right;
+    const struct einsum_labels *lone = is_left ? &sides->lone_left : &sides->lone_right;
+    struct einsum_labels kept = sides->batch;
+    *joined_first = lies_in_order(planner, from, &sides->batch, &sides->joined, rows);
+    append(&kept, *joined_first ? &sides->joined : rows);
+    append(&kept, *joined_first ? rows : &sides->joined);
+    return plan_operand(planner, from, &kept, lone, is_left ? EINSUM_ORDERED_A : EINSUM_ORDERED_B,
+                        operand);
+}
+
+/* Joins input number `input` to what there is. */
+static bool plan_join(struct planner *planner, uint32_t input, struct labelled *so_far)
+{
+    struct einsum_join *join = &planner->plan->joins[input - 1];
+    struct labelled next = view_input(planner, input);
+    struct sides sides;
+    bool joined_first;
+    if (!sort_labels(planner, so_far, &next, input, &sides) ||
+        !multiply_sizes(planner, &sides.batch, &join->n_batches) ||
+        !multiply_sizes(planner, &sides.left, &join->m) ||
+        !multiply_sizes(planner, &sides.right, &join->n) ||
+        !multiply_sizes(planner, &sides.joined, &join->k) ||
+        !plan_side(planner, so_far, &sides, true, &join->a, &join->a_transposed) ||
+        !plan_side(planner, &next, &sides, false, &join->b, &joined_first))
+        return false;
+    join->b_transposed = !joined_first;
+    return make_result(planner, &sides, input, so_far);
+}
+
+static bool plan_joins(struct planner *planner)
+{
+    struct einsum_plan *plan = planner->plan;
+    struct labelled so_far = view_input(planner, 0);
+    struct einsum_labels lone = {0};
+    for (uint32_t i = 1; i < planner->infer->n_inputs; i++)
+        if (!plan_join(planner, i, &so_far))
+            return false;
+    for (uint32_t i = 0; i < so_far.labels.n; i++)
+        if (!contains(&plan->equation.out, so_far.labels.items[i]))
+            add_label(&lone, so_far.labels.items[i]);
+    return plan_operand(planner, &so_far, &plan->equation.out, &lone, EINSUM_OUTPUT, &plan->last);
+}
+
+bool infer_einsum_plan(struct infer *infer, const char *equation, struct einsum_plan *plan)
+{
+    if (!infer_einsum(infer, equation, &plan->equation))
+        return false;
+    plan->joins = arena_alloc_array(infer->arena, infer->n_inputs, sizeof *plan->joins, infer->err);
+    if (!plan->joins)
+        return false;
+    memset(plan->joins, 0, infer->n_inputs * sizeof *plan->joins);
+    return plan_joins(&(struct planner){infer, plan, plan->equation.dims});
+}

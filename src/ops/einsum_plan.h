@@ -1,0 +1,52 @@
+/* How an Einsum is computed: the inputs are joined one after the other, and each time the labels that nothing
+ * needs any more are summed by a batch of dense products.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_OPS_EINSUM_PLAN_H
+#define IRRUN_OPS_EINSUM_PLAN_H
+
+#include "kernels/strided_copy.h"
+#include "ops/einsum_equation.h"
+
+/* A tensor brought into the order that the next product, or the output, wants. */
+struct einsum_operand {
+    bool is_copied; /* else it lies as it should */
+    struct strided_copy copy;
+    int64_t n_rows,
+        n_summed; /* after the copy: rows that are summed each; n_summed 1: nothing to do */
+};
+
+/* [batch][m][n] = [batch][m][k] * [batch][k][n]: what was joined so far, and the next input. */
+struct einsum_join {
+    struct einsum_operand a, b;
+    bool a_transposed; /* a lies as [batch][k][m] */
+    bool b_transposed; /* b lies as [batch][n][k], else as [batch][k][n] */
+    int64_t n_batches, m, n, k;
+    gemm_f32_fn *f32;
+    gemm_f64_fn *f64;
+};
+
+/* Scratch memory, in elements: the result so far and the one before (they take turns), two ordered operands, one
+ * of them before its rows are summed, and ones. */
+enum einsum_area {
+    EINSUM_RESULT_0,
+    EINSUM_RESULT_1,
+    EINSUM_ORDERED_A,
+    EINSUM_ORDERED_B,
+    EINSUM_UNSUMMED,
+    EINSUM_ONES,
+    EINSUM_N_AREAS,
+    EINSUM_OUTPUT = EINSUM_N_AREAS
+};
+
+struct einsum_plan {
+    struct einsum_equation equation;
+    struct einsum_join *joins; /* [n_inputs - 1] */
+    struct einsum_operand
+        last; /* brings the result, or the only input, into the order of the output */
+    int64_t sizes[EINSUM_N_AREAS + 1]; /* of the areas; that of the output is not used */
+};
+
+/* Reads the equation and plans: all of a zeroed struct but the products. */
+bool infer_einsum_plan(struct infer *infer, const char *equation, struct einsum_plan *plan);
+
+#endif

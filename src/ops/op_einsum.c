@@ -1,0 +1,162 @@
+/* Einsum-7: sums of products along labelled dimensions, as einsum_plan.h says.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "kernels/gemm_integer.h"
+#include "kernels/reduce.h"
+#include "ops/einsum_plan.h"
+
+struct einsum_attrs {
+    const char *equation;
+};
+
+static const struct attr_def attr_table[] = {
+    ATTR(struct einsum_attrs, equation, NULL),
+    ATTR_END,
+};
+
+static const struct op_input_def inputs[] = {
+    {"input", .types = TYPES_NUMBER, .same = 1, .is_repeated = true},
+    {.name = NULL},
+};
+
+static bool infer(struct infer *infer)
+{
+    struct einsum_plan *plan = infer->state;
+    const struct einsum_equation *equation = &plan->equation;
+    if (!infer_einsum_plan(infer, ((const struct einsum_attrs *)infer->attrs)->equation, plan))
+        return false;
+    struct irrun_shape out = {.rank = equation->out.n};
+    for (uint32_t i = 0; i < out.rank; i++)
+        out.dims[i] = equation->dims[equation->out.items[i]];
+    return infer_output(infer, 0, infer->in[0]->dtype, &out);
+}
+
+/* ---- prepare and run ---------------------------------------------------------------------- */
+
+/* Where an area of the scratch memory begins, in bytes; of EINSUM_N_AREAS, where they end. */
+static size_t area_offset(const struct einsum_plan *plan, enum einsum_area area,
+                          size_t element_bytes)
+{
+    size_t n = 0;
+    for (int i = 0; i < (int)area; i++)
+        n += ((size_t)plan->sizes[i] + 7) / 8 * 8;
+    return n * element_bytes;
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    struct einsum_plan *plan = prepare->state;
+    for (uint32_t i = 0; i + 1 < prepare->n_inputs; i++) {
+        struct einsum_join *join = &plan->joins[i];
+        size_t m = (size_t)join->m, n = (size_t)join->n, k = (size_t)join->k;
+        join->f32 = kernels_gemm_f32(prepare->kernels, m, n, k);
+        join->f64 = kernels_gemm_f64(prepare->kernels, m, n, k);
+    }
+    prepare->scratch_bytes = area_offset(plan, EINSUM_N_AREAS, dtype_size(prepare->in[0]->dtype));
+    return true;
+}
+
+static char *find_area(const struct step *step, enum einsum_area area)
+{
+    return (char *)step->scratch + area_offset(step->state, area, dtype_size(step->in[0]->dtype));
+}
+
+static void sum_rows(const struct step *step, const struct einsum_operand *operand,
+                     const char *from, char *to)
+{
+    enum irrun_dtype dtype = step->in[0]->dtype;
+    size_t size = dtype_size(dtype), n = (size_t)operand->n_summed;
+    if (!dtype_is_float(dtype)) {
+        char *ones = find_area(step, EINSUM_ONES);
+        for (size_t i = 0; i < n; i++)
+            convert_elements(IRRUN_U8, "\1", dtype, ones + i * size, 1);
+        gemm_integer(
+            &(struct gemm_integer){
+                .m = (size_t)operand->n_rows, .n = 1, .k = n, .a = from, .b = ones, .c = to},
+            size);
+        return;
+    }
+    for (int64_t i = 0; i < operand->n_rows; i++) {
+        union accumulator sum = {.f64 = 0};
+        reduce_scalar(REDUCE_SUM, dtype)(&sum, true, from + (size_t)i * n * size, n);
+        convert_elements(IRRUN_F64, &sum, dtype, to + (size_t)i * size, 1);
+    }
+}
+
+/* The tensor in order: where it lies, or in `to`. */
+static const char *order(const struct step *step, const struct einsum_operand *operand,
+                         const char *from, char *to)
+{
+    size_t size = dtype_size(step->in[0]->dtype);
+    bool is_summed = operand->n_summed != 1;
+    if (operand->is_copied) {
+        char *copied = is_summed ? find_area(step, EINSUM_UNSUMMED) : to;
+        strided_copy_run(&operand->copy, size, from, copied);
+        from = copied;
+    }
+    if (!is_summed)
+        return from;
+    sum_rows(step, operand, from, to);
+    return to;
+}
+
+static void multiply(const struct step *step, const struct einsum_join *join, const char *a,
+                     const char *b, char *c)
+{
+    enum irrun_dtype dtype = step->in[0]->dtype;
+    size_t size = dtype_size(dtype);
+    size_t m = (size_t)join->m, n = (size_t)join->n, k = (size_t)join->k;
+    bool ta = join->a_transposed, tb = join->b_transposed;
+    size_t lda = ta ? m : k, ldb = tb ? k : n;
+    for (int64_t i = 0; i < join->n_batches; i++) {
+        if (dtype == IRRUN_F32)
+            join->f32(&(struct gemm_f32){m, n, k, (const void *)a, lda, ta, (const void *)b, ldb,
+                                         tb, (void *)c, n, false});
+        else if (dtype == IRRUN_F64)
+            join->f64(&(struct gemm_f64){m, n, k, (const void *)a, lda, ta, (const void *)b, ldb,
+                                         tb, (void *)c, n, false});
+        else
+            gemm_integer(&(struct gemm_integer){m, n, k, a, ta, b, tb, c}, size);
+        a += m * k * size;
+        b += k * n * size;
+        c += m * n * size;
+    }
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct einsum_plan *plan = step->state;
+    struct irrun_tensor *out = step->out[0];
+    size_t n_bytes = tensor_n_bytes(out);
+    if (n_bytes == 0)
+        return true;
+    const char *so_far = step->in[0]->data;
+    for (uint32_t i = 1; i < step->n_inputs; i++) {
+        const struct einsum_join *join = &plan->joins[i - 1];
+        const char *a = order(step, &join->a, so_far, find_area(step, EINSUM_ORDERED_A));
+        const char *b = order(step, &join->b, step->in[i]->data, find_area(step, EINSUM_ORDERED_B));
+        bool is_last = i + 1 == step->n_inputs && !plan->last.is_copied;
+        char *c = is_last ? out->data : find_area(step, i % 2 ? EINSUM_RESULT_1 : EINSUM_RESULT_0);
+        multiply(step, join, a, b, c);
+        so_far = c;
+    }
+    so_far = order(step, &plan->last, so_far, out->data);
+    if (so_far != out->data)
+        memcpy(out->data, so_far, n_bytes);
+    return true;
+}
+
+const struct op_def op_einsum = {
+    .type = "Einsum",
+    .opset = 7,
+    .inputs = inputs,
+    .n_outputs = 1,
+    .attrs = attr_table,
+    .attrs_size = sizeof(struct einsum_attrs),
+    .state_size = sizeof(struct einsum_plan),
+    .infer = infer,
+    .prepare = prepare,
+    .run = run,
+};

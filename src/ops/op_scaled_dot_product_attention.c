@@ -1,0 +1,275 @@
+/* ScaledDotProductAttention-13: softmax(query * key^T * scale, masked) * value, a few rows at a time, so that no
+ * matrix of all scores is made.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "kernels/attention.h"
+#include "ops/indexing.h"
+#include "tensor/broadcast.h"
+
+enum { QUERY, KEY, VALUE, MASK, SCALE, SINK, N_INPUTS };
+#define SCORES_AT_A_TIME 65536 /* 256 KB of f32: half of an L2 cache */
+
+struct attention_attrs {
+    bool causal;
+};
+
+struct attention_state {
+    size_t n_queries, n_keys, n_embedding, n_value;
+    size_t n_rows; /* queries at a time */
+    struct broadcast
+        batches; /* operands: output, query, key, value, mask, sink; an element is a matrix */
+    enum attention_mask kind;
+    size_t mask_elements, mask_row_stride, mask_stride; /* of a matrix */
+    size_t sink_elements, sink_row_stride;
+    gemm_f32_fn *score_f32, *mix_f32;
+    gemm_f64_fn *score_f64, *mix_f64;
+    attention_fn *soften;
+};
+
+static const struct attr_def attr_table[] = {
+    ATTR(struct attention_attrs, causal, NULL),
+    ATTR_END,
+};
+
+static const struct op_input_def inputs[] = {
+    {"query", .types = TYPES_FLOAT, .same = 1},
+    {"key", .types = TYPES_FLOAT, .same = 1},
+    {"value", .types = TYPES_FLOAT, .same = 1},
+    {"attention_mask", .types = TYPES_FLOAT | TYPES_BOOLEAN, .is_optional = true},
+    {"scale", .types = TYPES_FLOAT, .same = 1, .is_optional = true},
+    {"sink", .types = TYPES_FLOAT, .same = 1, .is_optional = true},
+    {.name = NULL},
+};
+
+/* ---- infer -------------------------------------------------------------------------------- */
+
+/* The shape as a batch of matrices; what has fewer than two dimensions has ones before. */
+static struct irrun_shape split_matrix(const struct irrun_shape *shape, int64_t *rows,
+                                       int64_t *columns)
+{
+    *rows = shape->rank > 1 ? shape->dims[shape->rank - 2] : 1;
+    *columns = shape->rank > 0 ? shape->dims[shape->rank - 1] : 1;
+    return shape_of(shape->rank > 2 ? shape->rank - 2 : 0, shape->dims);
+}
+
+/* Adds the batch dimensions of input i to those of the output. */
+static bool add_batches(struct infer *infer, uint32_t i, const struct irrun_shape *batches,
+                        struct irrun_shape *out)
+{
+    if (shape_broadcast(out, batches, out))
+        return true;
+    infer_fail_input(infer, i, "leading dimensions that broadcast with those of input 0");
+    return infer_hint_input(infer, QUERY);
+}
+
+static bool infer_products(struct infer *infer, struct irrun_shape batches[N_INPUTS])
+{
+    struct attention_state *state = infer->state;
+    int64_t sizes[3][2];
+    for (uint32_t i = QUERY; i <= VALUE; i++) {
+        if (infer->in[i]->shape.rank < 2)
+            return infer_fail_input(infer, i, "at least 2 dimensions");
+        batches[i] = split_matrix(&infer->in[i]->shape, &sizes[i][0], &sizes[i][1]);
+    }
+    if (sizes[KEY][1] != sizes[QUERY][1]) {
+        infer_fail_input(infer, KEY, "a last dimension of %lld", (long long)sizes[QUERY][1]);
+        return infer_hint_input(infer, QUERY);
+    }
+    if (sizes[VALUE][0] != sizes[KEY][0]) {
+        infer_fail_input(infer, VALUE, "%lld rows", (long long)sizes[KEY][0]);
+        return infer_hint_input(infer, KEY);
+    }
+    state->n_queries = (size_t)sizes[QUERY][0];
+    state->n_keys = (size_t)sizes[KEY][0];
+    state->n_embedding = (size_t)sizes[QUERY][1];
+    state->n_value = (size_t)sizes[VALUE][1];
+    return true;
+}
+
+static bool infer_mask(struct infer *infer, struct irrun_shape *batches)
+{
+    struct attention_state *state = infer->state;
+    bool causal = ((const struct attention_attrs *)infer->attrs)->causal;
+    state->kind = causal ? ATTENTION_CAUSAL : ATTENTION_ALL;
+    if (causal || infer->n_inputs <= MASK)
+        return true;
+    enum irrun_dtype dtype = infer->in[MASK]->dtype;
+    if (dtype != IRRUN_BOOLEAN && dtype != infer->in[QUERY]->dtype)
+        return infer_fail_input(infer, MASK, "boolean or %s",
+                                irrun_dtype_name(infer->in[QUERY]->dtype));
+    int64_t rows, columns, n_queries = (int64_t)state->n_queries, n_keys = (int64_t)state->n_keys;
+    *batches = split_matrix(&infer->in[MASK]->shape, &rows, &columns);
+    if ((rows != 1 && rows != n_queries) || (columns != 1 && columns != n_keys))
+        return infer_fail_input(infer, MASK, "a shape that broadcasts to [...,%lld,%lld]",
+                                (long long)n_queries, (long long)n_keys);
+    state->kind = dtype == IRRUN_BOOLEAN ? ATTENTION_BOOLEAN : ATTENTION_ADDED;
+    state->mask_elements = (size_t)(rows * columns);
+    state->mask_row_stride = rows == 1 ? 0 : (size_t)columns;
+    state->mask_stride = columns == 1 ? 0 : 1;
+    return true;
+}
+
+static bool infer_scalars(struct infer *infer, struct irrun_shape *sink_batches)
+{
+    struct attention_state *state = infer->state;
+    if (infer->n_inputs > SCALE && shape_n_elements(&infer->in[SCALE]->shape) != 1)
+        return infer_fail_input(infer, SCALE, "one number");
+    if (infer->n_inputs <= SINK)
+        return true;
+    int64_t rows, columns;
+    *sink_batches = split_matrix(&infer->in[SINK]->shape, &rows, &columns);
+    if (columns != 1 || (rows != 1 && rows != (int64_t)state->n_queries))
+        return infer_fail_input(infer, SINK, "a shape that broadcasts to [...,%zu,1]",
+                                state->n_queries);
+    state->sink_elements = (size_t)rows;
+    state->sink_row_stride = rows != 1;
+    return true;
+}
+
+static bool infer(struct infer *infer)
+{
+    struct attention_state *state = infer->state;
+    struct irrun_shape batches[N_INPUTS] = {{0}}, all = {0};
+    if (!infer_products(infer, batches) || !infer_mask(infer, &batches[MASK]) ||
+        !infer_scalars(infer, &batches[SINK]))
+        return false;
+    for (uint32_t i = 0; i < infer->n_inputs && i < N_INPUTS; i++)
+        if (!add_batches(infer, i, &batches[i], &all))
+            return false;
+    struct irrun_shape out = all;
+    out.dims[out.rank++] = (int64_t)state->n_queries;
+    out.dims[out.rank++] = (int64_t)state->n_value;
+    if (!infer_output(infer, 0, infer->in[QUERY]->dtype, &out))
+        return false;
+    const struct irrun_shape *shapes[] = {
+        &all, &batches[QUERY], &batches[KEY], &batches[VALUE], &batches[MASK], &batches[SINK]};
+    broadcast_plan(&state->batches, 6, shapes);
+    return true;
+}
+
+/* ---- prepare and run ---------------------------------------------------------------------- */
+
+static bool prepare(struct prepare *prepare)
+{
+    struct attention_state *state = prepare->state;
+    const struct kernels *kernels = prepare->kernels;
+    enum irrun_dtype dtype = prepare->in[QUERY]->dtype;
+    if (shape_n_elements(&prepare->out[0]->shape) == 0)
+        return true;
+    size_t n = state->n_keys ? SCORES_AT_A_TIME / state->n_keys : state->n_queries;
+    n = n < 1 ? 1 : n;
+    state->n_rows = n < state->n_queries ? n : state->n_queries;
+    state->soften = attention_scalar(dtype);
+    state->score_f32 = kernels_gemm_f32(kernels, state->n_rows, state->n_keys, state->n_embedding);
+    state->score_f64 = kernels_gemm_f64(kernels, state->n_rows, state->n_keys, state->n_embedding);
+    state->mix_f32 = kernels_gemm_f32(kernels, state->n_rows, state->n_value, state->n_keys);
+    state->mix_f64 = kernels_gemm_f64(kernels, state->n_rows, state->n_value, state->n_keys);
+    return scratch_array(prepare, (int64_t)(state->n_rows * state->n_keys), dtype_size(dtype));
+}
+
+/* scores [m][n_keys] = query * key^T */
+static void score(const struct step *step, size_t m, const void *query, const void *key)
+{
+    const struct attention_state *s = step->state;
+    size_t n = s->n_keys, k = s->n_embedding;
+    if (step->in[QUERY]->dtype == IRRUN_F32)
+        s->score_f32(
+            &(struct gemm_f32){m, n, k, query, k, false, key, k, true, step->scratch, n, false});
+    else
+        s->score_f64(
+            &(struct gemm_f64){m, n, k, query, k, false, key, k, true, step->scratch, n, false});
+}
+
+/* out [m][n_value] = scores * value */
+static void mix(const struct step *step, size_t m, const void *value, void *out)
+{
+    const struct attention_state *s = step->state;
+    size_t n = s->n_value, k = s->n_keys;
+    if (step->in[QUERY]->dtype == IRRUN_F32)
+        s->mix_f32(
+            &(struct gemm_f32){m, n, k, step->scratch, k, false, value, n, false, out, n, false});
+    else
+        s->mix_f64(
+            &(struct gemm_f64){m, n, k, step->scratch, k, false, value, n, false, out, n, false});
+}
+
+static double find_scale(const struct step *step)
+{
+    const struct attention_state *state = step->state;
+    if (step->n_inputs > SCALE)
+        return element_as_f64(step->in[SCALE]->dtype, step->in[SCALE]->data, 0);
+    return 1 / sqrt((double)state->n_embedding);
+}
+
+/* The matrices of these numbers of query, key, value, mask and sink. */
+static void attend(const struct step *step, const size_t matrix[N_INPUTS + 1])
+{
+    const struct attention_state *s = step->state;
+    size_t size = dtype_size(step->in[QUERY]->dtype);
+    const char *query = step->in[QUERY]->data, *key = step->in[KEY]->data;
+    const char *value = step->in[VALUE]->data;
+    char *out = step->out[0]->data;
+    query += matrix[1] * s->n_queries * s->n_embedding * size;
+    key += matrix[2] * s->n_keys * s->n_embedding * size;
+    value += matrix[3] * s->n_keys * s->n_value * size;
+    out += matrix[0] * s->n_queries * s->n_value * size;
+    const char *mask = s->mask_elements ? step->in[MASK]->data : NULL;
+    const char *sink = s->sink_elements ? step->in[SINK]->data : NULL;
+    size_t mask_size = s->kind == ATTENTION_BOOLEAN ? 1 : size;
+    struct attention_rows rows = {
+        .n = s->n_keys,
+        .scale = find_scale(step),
+        .kind = s->kind,
+        .mask_row_stride = s->mask_row_stride,
+        .mask_stride = s->mask_stride,
+        .sink_row_stride = s->sink_row_stride,
+    };
+    for (size_t first = 0; first < s->n_queries; first += s->n_rows) {
+        rows.first_row = first;
+        rows.n_rows = s->n_queries - first < s->n_rows ? s->n_queries - first : s->n_rows;
+        if (mask)
+            rows.mask =
+                mask + (matrix[4] * s->mask_elements + first * s->mask_row_stride) * mask_size;
+        if (sink)
+            rows.sink = sink + (matrix[5] * s->sink_elements + first * s->sink_row_stride) * size;
+        score(step, rows.n_rows, query + first * s->n_embedding * size, key);
+        s->soften(&rows, step->scratch);
+        mix(step, rows.n_rows, value, out + first * s->n_value * size);
+    }
+}
+
+static bool visit(void *context, const int64_t *offsets)
+{
+    const struct step *step = context;
+    const struct broadcast *batches = &((const struct attention_state *)step->state)->batches;
+    for (int64_t i = 0; i < batches->n_inner; i++) {
+        size_t matrix[N_INPUTS + 1] = {0};
+        for (uint32_t k = 0; k < batches->n_operands; k++)
+            matrix[k] = (size_t)(offsets[k] + i * batches->inner_strides[k]);
+        attend(step, matrix);
+    }
+    return true;
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct attention_state *state = step->state;
+    if (shape_n_elements(&step->out[0]->shape) == 0)
+        return true;
+    return broadcast_walk(&state->batches, visit, (void *)step);
+}
+
+const struct op_def op_scaled_dot_product_attention = {
+    .type = "ScaledDotProductAttention",
+    .opset = 13,
+    .inputs = inputs,
+    .n_outputs = 1,
+    .attrs = attr_table,
+    .attrs_size = sizeof(struct attention_attrs),
+    .state_size = sizeof(struct attention_state),
+    .infer = infer,
+    .prepare = prepare,
+    .run = run,
+};
