@@ -1,0 +1,51 @@
+/* Reads what STFT and ISTFT are given of frames, and sets up their memory.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/frames.h"
+
+#include <string.h>
+
+#define LIMIT (INT64_C(1) << 40)
+
+bool infer_frames(struct infer *infer, uint32_t window, uint32_t frame_size, uint32_t frame_step,
+                  struct frames *frames)
+{
+    const struct irrun_shape *shape = &infer->in[window]->shape;
+    if (!infer_int(infer, frame_size, &frames->size) ||
+        !infer_int(infer, frame_step, &frames->step))
+        return false;
+    if (frames->size < 1 || frames->size > LIMIT)
+        return infer_fail(infer, "frame_size is %lld", (long long)frames->size);
+    if (frames->step < 1 || frames->step > LIMIT)
+        return infer_fail(infer, "frame_step is %lld", (long long)frames->step);
+    if (shape->rank != 1 || shape->dims[0] > frames->size) {
+        infer_fail_input(infer, window, "one dimension of at most %lld", (long long)frames->size);
+        return infer_hint_input(infer, frame_size);
+    }
+    frames->n_window = shape->dims[0];
+    frames->n_bins = frames->size / 2 + 1;
+    return true;
+}
+
+bool frames_prepare(struct prepare *prepare, struct frames *frames, int64_t n_more)
+{
+    size_t n = (size_t)frames->size;
+    double *memory = arena_alloc(prepare->arena, fourier_plan_bytes(n), prepare->err);
+    if (!memory)
+        return false;
+    fourier_plan(&frames->plan, n, memory);
+    prepare->scratch_bytes = ((size_t)n_more + 3 * n) * sizeof(double) + fourier_scratch_bytes(n);
+    return true;
+}
+
+struct frames_memory frames_start(const struct step *step, const struct frames *frames,
+                                  uint32_t window)
+{
+    size_t n = (size_t)frames->size, n_window = (size_t)frames->n_window;
+    double *memory = step->scratch;
+    struct frames_memory found = {.window = memory, .line = memory + n, .scratch = memory + 3 * n};
+    found.more = found.scratch + fourier_scratch_bytes(n) / sizeof(double);
+    memset(memory, 0, n * sizeof *memory);
+    convert_elements(step->in[window]->dtype, step->in[window]->data, IRRUN_F64,
+                     memory + (n - n_window) / 2, n_window);
+    return found;
+}

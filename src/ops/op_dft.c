@@ -1,0 +1,262 @@
+/* DFT-7, IDFT-7, RDFT-9 and IRDFT-9: Fourier transforms along axes, of complex numbers (a last dimension of 2)
+ * or of real ones. Lines are cut or filled up with zeros to the size of the signal. Computed in double.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "kernels/fourier.h"
+#include "ops/indexing.h"
+#include "ops/movement.h"
+
+enum { DATA, AXES, SIGNAL_SIZE };
+#define LIMIT (INT64_C(1) << 40) /* of the numbers that are worked on */
+
+struct dft_family {
+    bool is_inverse;
+    bool from_real, to_real;
+};
+
+/* The numbers that are worked on are complex; their dimensions are those of the signal. */
+struct dft_state {
+    uint32_t rank, n_axes;
+    uint32_t axes
+        [IRRUN_MAX_RANK]; /* in the order given: the last one is real on one side for RDFT, IRDFT */
+    struct irrun_shape in, work, out; /* without the 2 of complex numbers */
+    struct irrun_shape loaded;        /* what of `in` is taken: it fits into `work` */
+    struct fourier *plans;            /* [n_axes] */
+    int64_t n_line;                   /* the longest */
+};
+
+static const struct op_input_def inputs[] = {
+    {"data", .types = TYPES_FLOAT},
+    {"axes", .types = TYPES_INTEGER},
+    {"signal_size", .types = TYPES_INTEGER, .is_optional = true},
+    {.name = NULL},
+};
+
+/* ---- infer -------------------------------------------------------------------------------- */
+
+static bool read_axes(struct infer *infer, struct dft_state *state)
+{
+    const struct dft_family *family = infer->op->def->family;
+    struct i64_list axes = {0};
+    bool is_set[IRRUN_MAX_RANK];
+    if (!infer_ints(infer, AXES, &axes) || !infer_axes(infer, &axes, state->rank, is_set))
+        return false;
+    if (axes.n == 0 && (family->from_real || family->to_real))
+        return infer_fail_input(infer, AXES, "at least one axis");
+    state->n_axes = axes.n;
+    for (uint32_t i = 0; i < axes.n; i++)
+        if (!infer_axis(infer, axes.items[i], state->rank, &state->axes[i]))
+            return false;
+    return true;
+}
+
+/* What the last axis of a transform to or from real numbers holds is half of the signal. */
+static bool size_axis(struct infer *infer, struct dft_state *state, uint32_t i, int64_t size)
+{
+    const struct dft_family *family = infer->op->def->family;
+    uint32_t axis = state->axes[i];
+    bool is_half = i + 1 == state->n_axes;
+    int64_t in = state->in.dims[axis];
+    if (size == -1)
+        size = is_half && family->to_real ? 2 * (in - 1) : in;
+    if (size < 0 || size > LIMIT)
+        return infer_fail(infer, "a signal of %lld along axis %u", (long long)size, axis);
+    int64_t half = size / 2 + 1, taken = is_half && family->to_real ? half : size;
+    state->work.dims[axis] = size;
+    state->loaded.dims[axis] = in < taken ? in : taken;
+    state->out.dims[axis] = is_half && family->from_real ? half : size;
+    return true;
+}
+
+static bool size_axes(struct infer *infer, struct dft_state *state)
+{
+    struct i64_list sizes = {0};
+    int64_t n_numbers;
+    if (infer->n_inputs > SIGNAL_SIZE) {
+        if (!infer_ints(infer, SIGNAL_SIZE, &sizes))
+            return false;
+        if (sizes.n != state->n_axes)
+            return infer_fail_input(infer, SIGNAL_SIZE, "%u sizes, as there are axes",
+                                    state->n_axes);
+    }
+    state->work = state->loaded = state->out = state->in;
+    for (uint32_t i = 0; i < state->n_axes; i++)
+        if (!size_axis(infer, state, i, sizes.n ? sizes.items[i] : -1))
+            return false;
+    if (!shape_count(&state->work, &n_numbers) || n_numbers > LIMIT)
+        return infer_fail(infer, "the signal is too large");
+    return true;
+}
+
+static bool infer(struct infer *infer)
+{
+    const struct dft_family *family = infer->op->def->family;
+    struct dft_state *state = infer->state;
+    const struct irrun_shape *data = &infer->in[DATA]->shape;
+    if (!family->from_real && (data->rank < 1 || data->dims[data->rank - 1] != 2))
+        return infer_fail_input(infer, DATA, "complex numbers: a last dimension of 2");
+    state->in = *data;
+    state->rank = state->in.rank = data->rank - !family->from_real;
+    if (!read_axes(infer, state) || !size_axes(infer, state))
+        return false;
+    struct irrun_shape out = state->out;
+    if (!family->to_real && out.rank == IRRUN_MAX_RANK)
+        return infer_fail_input(infer, DATA, "at most %d dimensions", IRRUN_MAX_RANK - 1);
+    if (!family->to_real)
+        out.dims[out.rank++] = 2;
+    return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
+}
+
+/* ---- prepare ------------------------------------------------------------------------------ */
+
+static bool prepare(struct prepare *prepare)
+{
+    struct dft_state *state = prepare->state;
+    if (shape_n_elements(&prepare->out[0]->shape) == 0)
+        return true;
+    size_t n_scratch = 0;
+    state->plans =
+        arena_alloc_array(prepare->arena, state->n_axes, sizeof *state->plans, prepare->err);
+    if (!state->plans)
+        return false;
+    for (uint32_t i = 0; i < state->n_axes; i++) {
+        int64_t n = state->work.dims[state->axes[i]];
+        void *memory = arena_alloc(prepare->arena, fourier_plan_bytes((size_t)n), prepare->err);
+        if (!memory)
+            return false;
+        fourier_plan(&state->plans[i], (size_t)n, memory);
+        state->n_line = n > state->n_line ? n : state->n_line;
+        size_t n_bytes = fourier_scratch_bytes((size_t)n);
+        n_scratch = n_bytes > n_scratch ? n_bytes : n_scratch;
+    }
+    int64_t n_numbers = shape_n_elements(&state->work) + state->n_line;
+    prepare->scratch_bytes = (size_t)n_numbers * 2 * sizeof(double) + n_scratch;
+    return true;
+}
+
+/* ---- run ---------------------------------------------------------------------------------- */
+
+/* Visits the rows of a box of these dimensions that stands at the start of two tensors. */
+struct rows {
+    const struct irrun_shape *box;
+    int64_t a_strides[IRRUN_MAX_RANK], b_strides[IRRUN_MAX_RANK];
+    int64_t index[IRRUN_MAX_RANK];
+    int64_t n, a, b; /* the row: its length and where it begins in both */
+};
+
+static struct rows rows_of(const struct irrun_shape *box, const struct irrun_shape *a,
+                           const struct irrun_shape *b)
+{
+    struct rows rows = {.box = box, .n = box->rank ? box->dims[box->rank - 1] : 1};
+    move_strides(a, rows.a_strides);
+    move_strides(b, rows.b_strides);
+    return rows;
+}
+
+static bool next_row(struct rows *rows)
+{
+    if (rows->box->rank == 0)
+        return false;
+    for (uint32_t i = rows->box->rank - 1; i-- > 0;) {
+        rows->a += rows->a_strides[i];
+        rows->b += rows->b_strides[i];
+        if (++rows->index[i] < rows->box->dims[i])
+            return true;
+        rows->a -= rows->index[i] * rows->a_strides[i];
+        rows->b -= rows->index[i] * rows->b_strides[i];
+        rows->index[i] = 0;
+    }
+    return false;
+}
+
+static void load(const struct step *step, double *work)
+{
+    const struct dft_state *state = step->state;
+    bool is_real = ((const struct dft_family *)step->op->def->family)->from_real;
+    const struct irrun_tensor *in = step->in[DATA];
+    size_t size = dtype_size(in->dtype) * (is_real ? 1 : 2);
+    memset(work, 0, (size_t)shape_n_elements(&state->work) * 2 * sizeof *work);
+    if (shape_n_elements(&state->loaded) == 0)
+        return;
+    struct rows rows = rows_of(&state->loaded, &state->in, &state->work);
+    do
+        fourier_load(in->dtype, is_real, (const char *)in->data + (size_t)rows.a * size,
+                     work + 2 * rows.b, (size_t)rows.n);
+    while (next_row(&rows));
+}
+
+static void store(const struct step *step, const double *work)
+{
+    const struct dft_state *state = step->state;
+    bool is_real = ((const struct dft_family *)step->op->def->family)->to_real;
+    struct irrun_tensor *out = step->out[0];
+    size_t size = dtype_size(out->dtype) * (is_real ? 1 : 2);
+    struct rows rows = rows_of(&state->out, &state->out, &state->work);
+    do
+        fourier_store(out->dtype, is_real, work + 2 * rows.b,
+                      (char *)out->data + (size_t)rows.a * size, (size_t)rows.n);
+    while (next_row(&rows));
+}
+
+/* The second half of the transform of a real signal is the first one mirrored and conjugated. */
+static void complete_line(double *line, int64_t n)
+{
+    for (int64_t k = n / 2 + 1; k < n; k++) {
+        line[2 * k] = line[2 * (n - k)];
+        line[2 * k + 1] = -line[2 * (n - k) + 1];
+    }
+}
+
+static void transform_axis(const struct step *step, uint32_t i, double *work, double *line)
+{
+    const struct dft_state *state = step->state;
+    const struct dft_family *family = step->op->def->family;
+    struct axis_view view = axis_view_of(&state->work, state->axes[i]);
+    bool completes = family->to_real && i + 1 == state->n_axes;
+    double *scratch = line + 2 * state->n_line;
+    for (int64_t outer = 0; outer < view.n_outer; outer++) {
+        for (int64_t inner = 0; inner < view.n_inner; inner++) {
+            double *at = work + 2 * (outer * view.n * view.n_inner + inner);
+            for (int64_t k = 0; k < view.n; k++)
+                memcpy(line + 2 * k, at + 2 * k * view.n_inner, 2 * sizeof *line);
+            if (completes)
+                complete_line(line, view.n);
+            fourier_run(&state->plans[i], family->is_inverse, line, scratch);
+            for (int64_t k = 0; k < view.n; k++)
+                memcpy(at + 2 * k * view.n_inner, line + 2 * k, 2 * sizeof *line);
+        }
+    }
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct dft_state *state = step->state;
+    if (shape_n_elements(&step->out[0]->shape) == 0)
+        return true;
+    double *work = step->scratch, *line = work + 2 * shape_n_elements(&state->work);
+    load(step, work);
+    for (uint32_t i = 0; i < state->n_axes; i++)
+        transform_axis(step, i, work, line);
+    store(step, work);
+    return true;
+}
+
+#define DFT_OP(object, type_, opset_, ...)                                                         \
+    const struct op_def object = {                                                                 \
+        .type = type_,                                                                             \
+        .opset = opset_,                                                                           \
+        .inputs = inputs,                                                                          \
+        .n_outputs = 1,                                                                            \
+        .state_size = sizeof(struct dft_state),                                                    \
+        .family = &(const struct dft_family){__VA_ARGS__},                                         \
+        .infer = infer,                                                                            \
+        .prepare = prepare,                                                                        \
+        .run = run,                                                                                \
+    }
+
+DFT_OP(op_dft, "DFT", 7, .is_inverse = false);
+DFT_OP(op_idft, "IDFT", 7, .is_inverse = true);
+DFT_OP(op_rdft, "RDFT", 9, .from_real = true);
+DFT_OP(op_irdft, "IRDFT", 9, .is_inverse = true, .to_real = true);

@@ -1,0 +1,158 @@
+/* ISTFT-16: the signal of which STFT made frames; where frames overlap, their sum divided by that of their
+ * windows.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "ops/frames.h"
+
+enum { DATA, WINDOW, FRAME_SIZE, FRAME_STEP, SIGNAL_LENGTH };
+#define LIMIT (INT64_C(1) << 40)
+
+struct istft_attrs {
+    bool center, normalized;
+};
+
+struct istft_state {
+    struct frames frames;
+    int64_t n_batches;
+    int64_t n_joined; /* elements from the start of the first frame to the end of the last */
+    int64_t n_signal; /* elements of the output */
+    int64_t margin;   /* elements before the signal begins */
+};
+
+static const struct attr_def attr_table[] = {
+    ATTR(struct istft_attrs, center, NULL),
+    ATTR(struct istft_attrs, normalized, NULL),
+    ATTR_END,
+};
+
+static const struct op_input_def inputs[] = {
+    {"data", .types = TYPES_FLOAT, .same = 1},
+    {"window", .types = TYPES_FLOAT, .same = 1},
+    {"frame_size", .types = TYPES_INTEGER},
+    {"frame_step", .types = TYPES_INTEGER},
+    {"signal_length", .types = TYPES_INTEGER, .is_optional = true},
+    {.name = NULL},
+};
+
+static bool find_length(struct infer *infer, struct istft_state *state)
+{
+    const struct frames *frames = &state->frames;
+    if (frames->n > LIMIT / frames->step)
+        return infer_fail(infer, "the signal is too large: %lld frames, %lld apart",
+                          (long long)frames->n, (long long)frames->step);
+    state->n_joined = frames->n == 0 ? 0 : (frames->n - 1) * frames->step + frames->size;
+    bool is_centered = ((const struct istft_attrs *)infer->attrs)->center;
+    state->margin = is_centered ? frames->size / 2 : 0;
+    state->n_signal = state->n_joined - (is_centered ? frames->size : 0);
+    state->n_signal = state->n_signal < 0 ? 0 : state->n_signal;
+    if (infer->n_inputs <= SIGNAL_LENGTH)
+        return true;
+    if (!infer_int(infer, SIGNAL_LENGTH, &state->n_signal))
+        return false;
+    return state->n_signal >= 0 ||
+           infer_fail(infer, "signal_length is %lld", (long long)state->n_signal);
+}
+
+static bool infer(struct infer *infer)
+{
+    struct istft_state *state = infer->state;
+    struct frames *frames = &state->frames;
+    const struct irrun_shape *data = &infer->in[DATA]->shape;
+    if ((data->rank != 3 && data->rank != 4) || data->dims[data->rank - 1] != 2)
+        return infer_fail_input(infer, DATA, "[bins,frames,2] or [batch,bins,frames,2]");
+    if (!infer_frames(infer, WINDOW, FRAME_SIZE, FRAME_STEP, frames))
+        return false;
+    if (data->dims[data->rank - 3] != frames->n_bins) {
+        infer_fail_input(infer, DATA, "%lld bins", (long long)frames->n_bins);
+        return infer_hint_input(infer, FRAME_SIZE);
+    }
+    frames->n = data->dims[data->rank - 2];
+    state->n_batches = data->rank == 4 ? data->dims[0] : 1;
+    if (!find_length(infer, state))
+        return false;
+    struct irrun_shape out = {.rank = data->rank - 2, .dims = {state->n_batches}};
+    out.dims[out.rank - 1] = state->n_signal;
+    return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    struct istft_state *state = prepare->state;
+    return frames_prepare(prepare, &state->frames, 2 * state->n_joined);
+}
+
+static void add_frame(const struct step *step, int64_t batch, int64_t frame,
+                      const struct frames_memory *memory, double *joined)
+{
+    const struct istft_state *state = step->state;
+    const struct frames *frames = &state->frames;
+    enum irrun_dtype dtype = step->in[DATA]->dtype;
+    double *line = memory->line;
+    for (int64_t k = 0; k < frames->n_bins; k++) {
+        int64_t at = (batch * frames->n_bins + k) * frames->n + frame;
+        fourier_load(dtype, false,
+                     (const char *)step->in[DATA]->data + (size_t)at * 2 * dtype_size(dtype),
+                     line + 2 * k, 1);
+    }
+    for (int64_t k = frames->n_bins; k < frames->size; k++) {
+        line[2 * k] = line[2 * (frames->size - k)];
+        line[2 * k + 1] = -line[2 * (frames->size - k) + 1];
+    }
+    fourier_run(&frames->plan, true, line, memory->scratch);
+    for (int64_t k = 0; k < frames->size; k++)
+        joined[frame * frames->step + k] += line[2 * k];
+}
+
+static void store_signal(const struct step *step, int64_t batch, double *joined,
+                         const double *windows)
+{
+    const struct istft_state *state = step->state;
+    double factor = ((const struct istft_attrs *)step->op->attrs)->normalized
+                        ? sqrt((double)state->frames.size)
+                        : 1;
+    for (int64_t i = 0; i < state->n_joined; i++)
+        joined[i] = windows[i] != 0 ? joined[i] * factor / windows[i] : 0;
+    int64_t n = state->n_joined - state->margin;
+    n = n < 0 ? 0 : n < state->n_signal ? n : state->n_signal;
+    size_t size = dtype_size(step->out[0]->dtype);
+    char *out = (char *)step->out[0]->data + (size_t)(batch * state->n_signal) * size;
+    convert_elements(IRRUN_F64, joined + state->margin, step->out[0]->dtype, out, (size_t)n);
+    memset(out + (size_t)n * size, 0, (size_t)(state->n_signal - n) * size);
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct istft_state *state = step->state;
+    const struct frames *frames = &state->frames;
+    if (shape_n_elements(&step->out[0]->shape) == 0)
+        return true;
+    struct frames_memory memory = frames_start(step, frames, WINDOW);
+    double *joined = memory.more, *windows = joined + state->n_joined;
+    memset(windows, 0, (size_t)state->n_joined * sizeof *windows);
+    for (int64_t frame = 0; frame < frames->n; frame++)
+        for (int64_t k = 0; k < frames->size; k++)
+            windows[frame * frames->step + k] += memory.window[k];
+    for (int64_t batch = 0; batch < state->n_batches; batch++) {
+        memset(joined, 0, (size_t)state->n_joined * sizeof *joined);
+        for (int64_t frame = 0; frame < frames->n; frame++)
+            add_frame(step, batch, frame, &memory, joined);
+        store_signal(step, batch, joined, windows);
+    }
+    return true;
+}
+
+const struct op_def op_istft = {
+    .type = "ISTFT",
+    .opset = 16,
+    .inputs = inputs,
+    .n_outputs = 1,
+    .attrs = attr_table,
+    .attrs_size = sizeof(struct istft_attrs),
+    .state_size = sizeof(struct istft_state),
+    .infer = infer,
+    .prepare = prepare,
+    .run = run,
+};
