@@ -130,7 +130,7 @@ clean: ## remove what was built
 	rm -rf $(BUILD)
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
 # The core alone, for a compiler whose libraries are not here:
 # make objects CC=aarch64-linux-gnu-gcc BUILD=build/aarch64

@@ -8,7 +8,7 @@
 
 #include "kernels/team.h"
 
-enum { MAX_PARTS = 100, N_JOBS = 300 };
+enum { MAX_PARTS = 100, N_JOBS = 150 };
 
 static struct team *new_team(unsigned n_threads)
 {
@@ -106,7 +106,7 @@ static void works_at_the_same_time(void **state)
     team_free(team);
 }
 
-enum { N_MEETINGS = 200 };
+enum { N_MEETINGS = 40 };
 
 struct relay {
     struct team *team;
