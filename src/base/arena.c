@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/memory.h"
+#include "base/memory_limit.h"
 
 #define FIRST_BLOCK_BYTES ((size_t)4 << 10)
 #define LAST_BLOCK_BYTES ((size_t)1 << 20)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/memory.h"
+#include "base/memory_limit.h"
 
 /* From this size on the kernel is asked for 2 MB pages: fewer faults, faster first touch. */
 #define HUGE_BLOCK_BYTES ((size_t)4 << 20)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/memory_limit.h"
 
 bool variables_new(struct variables *variables, const struct model *model, struct irrun_error *err)
 {

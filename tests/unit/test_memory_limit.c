@@ -1,4 +1,4 @@
-/* base/memory: what cannot be there is refused before it is allocated.
+/* base/memory_limit: what cannot be there is refused before it is allocated.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/memory.h"
+#include "base/memory_limit.h"
 
 static void the_limit_is_no_more_than_the_machine_has(void **state)
 {

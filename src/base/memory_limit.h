@@ -1,8 +1,8 @@
 /* How much memory there can be at all: what the machine and its cgroup have. A size from a file beyond that is refused before
  * anything is allocated; the kernel would promise it, and kill us when we use it.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IRRUN_BASE_MEMORY_H
-#define IRRUN_BASE_MEMORY_H
+#ifndef IRRUN_BASE_MEMORY_LIMIT_H
+#define IRRUN_BASE_MEMORY_LIMIT_H
 
 #include <stddef.h>
 

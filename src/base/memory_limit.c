@@ -1,6 +1,6 @@
 /* How much memory there can be at all.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/memory.h"
+#include "base/memory_limit.h"
 
 #include <stdint.h>
 #include <stdio.h>
