@@ -22,6 +22,19 @@ ALWAYS_INLINE vec load_weights(const unsigned char *at, bool is_f16)
     return vec_load((const float *)(const void *)at);
 }
 
+/* Tiles of several rows take less of a cache line's time than it needs to come from L3: they ask for it
+ * 8 KB ahead (16 KB does the same), which is worth 2 % with AVX-512 and 5 % with AVX2 at 8 rows. A single row
+ * only loses by it. */
+#define PREFETCH_AHEAD 8192
+#define PREFETCH_FROM_ROWS 4
+
+ALWAYS_INLINE void prefetch_weights(const unsigned char *weights, size_t n_bytes)
+{
+    UNROLL
+    for (size_t i = 0; i < n_bytes; i += 64)
+        __builtin_prefetch((const void *)((uintptr_t)weights + PREFETCH_AHEAD + i), 0, 2);
+}
+
 #define MAX_VECTORS (PANEL_MAX_WIDTH * PANEL_GROUP / VECTOR_LANES)
 
 /* One k. What there is less of, factors or weights, is held in registers beside the sums. */
@@ -77,6 +90,8 @@ ALWAYS_INLINE void run_tile(const struct panel_tile *tile, size_t n_rows, size_t
             sums[r][v] = vec_zero();
     }
     for (size_t k = 0; k < tile->k; k++) {
+        if (n_rows >= PREFETCH_FROM_ROWS)
+            prefetch_weights(weights, n_vectors * VECTOR_LANES * element_bytes);
         if (n_rows <= n_vectors)
             add_by_vectors(sums, a + k, tile->lda, weights, n_rows, n_vectors, is_f16);
         else

@@ -14,7 +14,7 @@
 /* Columns come in groups of 16: a cache line of f32, a vector of AVX-512, two of AVX2. */
 #define PANEL_GROUP 16
 #define PANEL_MAX_WIDTH 6 /* groups of a panel */
-#define PANEL_MAX_ROWS 12 /* of a tile */
+#define PANEL_MAX_ROWS 8  /* of a tile */
 
 /* c[row][column] = add[row][column] + sum over k of a[row][k] * weights[k][column], for as many rows and
  * groups of columns as the function's name says. add may be c. */

@@ -124,6 +124,6 @@ TILES(TILE)
 const struct panel_kernels panels_avx2 = {
     .f32 = {TILES(F32)},
     .f16 = {TILES(F16)},
-    .widest_stream = {0, 6, 3, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+    .widest_stream = {0, 6, 3, 2, 1, 1, 1, 1, 1},
     .cells = PANEL_CELLS,
 };

@@ -114,6 +114,6 @@ TILES(TILE)
 
 const struct panel_kernels panels_sse41 = {
     .f32 = {TILES(F32)},
-    .widest_stream = {0, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+    .widest_stream = {0, 3, 1, 1, 1, 1, 1, 1, 1},
     .cells = PANEL_CELLS,
 };

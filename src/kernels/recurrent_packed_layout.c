@@ -67,7 +67,7 @@ static void lay_out_panels(const struct recurrent_packed *packed, struct panels 
     panels->n_panels = packed->n_panels;
     panels->width = columns / PANEL_GROUP;
     panels->stream = panels_stream(packed->kernels, panels->width, rows);
-    panels->is_f16 = is_f16 && packed->kernels->f16[1][1] != NULL;
+    panels->is_f16 = is_f16 && packed->kernels->f16[2][1] != NULL;
 }
 
 static bool lay_out_weights(struct recurrent_packed *packed, size_t rows)

@@ -166,7 +166,7 @@ static bool pack(struct prepare *prepare)
         .n_panels = (state->n + columns - 1) / columns,
         .width = PANEL_WIDTH,
         .stream = panels_stream(kernels, PANEL_WIDTH, state->m),
-        .is_f16 = b->dtype == IRRUN_F16 && kernels->f16[1][1] != NULL,
+        .is_f16 = b->dtype == IRRUN_F16 && kernels->f16[2][1] != NULL,
     };
     if (!panels_finish(&state->panels, kernels, &size_bytes))
         return fail_memory(prepare->err, SIZE_MAX);
