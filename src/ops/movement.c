@@ -15,6 +15,12 @@ void move_plan(struct move_state *state, uint32_t rank, const int64_t *dims,
                const int64_t *from_strides, int64_t from_offset)
 {
     int64_t to_strides[STRIDED_COPY_MAX_RANK], stride = 1;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (dims[i] == 0) { /* the others may then be beyond counting */
+            *state = (struct move_state){.copy.is_empty = true};
+            return;
+        }
+    }
     for (uint32_t i = rank; i-- > 0;) {
         to_strides[i] = stride;
         stride *= dims[i];
