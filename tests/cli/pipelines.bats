@@ -14,10 +14,6 @@ setup() {
     set -o pipefail
 }
 
-lines() {
-    tr '\n' ' ' | sed 's/ $//'
-}
-
 @test "check, then run" {
     cp "$data/twice.xml" m.xml
     npy '<f4' '2,' 1 2 >x.npy
@@ -64,7 +60,6 @@ lines() {
     printf 'utt1  [\n  1 10\n  2 20\n  3 30 ]\nutt2  [\n  5 6 ]\n' >feats.ark
     irrun enc.xml -i ark:feats.ark --axis 0 --concat 0 -o ark:- |
         irrun dec.xml -i ark:- --axis 0 --concat 0 -o ark:scores.ark
-    irrun "$data/twice_axis.xml" -i scores.ark --axis=0 -o none: 2>/dev/null || [ $? -eq 65 ]
     [ "$(irrun enc.xml -i scores.ark --axis 0 --concat 0 --reset -o ark,t:- | tr -s ' \n' '  ')" = \
         "utt1 [ 1 10 4 40 10 100 ] utt2 [ 5 6 ] " ]
 }
@@ -72,11 +67,12 @@ lines() {
 @test "compare, and say so" {
     cp "$data/pair.xml" m.xml
     npy '<f4' '3, 2' 1 2 3 4 5 6 >a.npy
-    irrun "$data/copy.xml" -i a=a.npy -i fresh=a.npy -o a=in.npz 2>/dev/null || true
-    irrun m.xml -i a=a.npy -i b=a.npy -o out.npz
-    [ "$(irrun m.xml -i a=a.npy -i b=a.npy --expect out.npz || echo differs)" = "" ]
+    irrun "$data/copy.xml" -i a=a.npy -i fresh=a.npy -o in.npz
+    irrun m.xml -i in.npz -o out.npz
+    [ "$(irrun m.xml -i in.npz --expect out.npz || echo differs)" = "" ]
     npy '<f4' '3, 2' 1 2 3 4 5 7 >b.npy
-    [ "$(irrun m.xml -i a=a.npy -i b=b.npy --expect out.npz 2>/dev/null || echo differs)" = "differs" ]
+    irrun "$data/copy.xml" -i a=a.npy -i fresh=b.npy -o in.npz
+    [ "$(irrun m.xml -i in.npz --expect out.npz 2>/dev/null || echo differs)" = "differs" ]
 }
 
 @test "hyperfine -N: no shell, no terminal, nothing but an exit status" {
