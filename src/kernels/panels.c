@@ -11,7 +11,9 @@
  * would come close to the error that a recurrent run may have. */
 #define BLOCK_K 512
 
-size_t panels_stream(const struct panel_kernels *kernels, size_t width, size_t rows)
+#define FEW_ROWS 2
+
+static size_t choose_stream(const struct panel_kernels *kernels, size_t width, size_t rows)
 {
     size_t most = kernels->widest_stream[rows < PANEL_MAX_ROWS ? rows : PANEL_MAX_ROWS];
     size_t stream = most < width ? most : width;
@@ -25,17 +27,19 @@ static size_t element_bytes(const struct panels *panels)
     return panels->is_f16 ? sizeof(uint16_t) : sizeof(float);
 }
 
-bool panels_finish(struct panels *panels, const struct panel_kernels *kernels, size_t *size_bytes)
+bool panels_finish(struct panels *panels, const struct panel_kernels *kernels, size_t rows,
+                   size_t *size_bytes)
 {
     size_t n_blocks = panels->k / BLOCK_K + (panels->k % BLOCK_K != 0);
 
+    if (panels->is_f16 && rows <= FEW_ROWS && kernels->for_few_f16_rows)
+        kernels = kernels->for_few_f16_rows;
+    panels->stream = choose_stream(kernels, panels->width, rows);
     memcpy(panels->tiles, (panels->is_f16 ? kernels->f16 : kernels->f32)[panels->stream],
            sizeof panels->tiles);
     panels->max_rows = 1;
     while (panels->max_rows < PANEL_MAX_ROWS && panels->tiles[panels->max_rows + 1])
         panels->max_rows++;
-    if (panels->is_f16 && kernels->for_one_f16_row)
-        panels->tiles[1] = kernels->for_one_f16_row->f16[panels->stream][1];
     panels->step_bytes = panels->stream * PANEL_GROUP * element_bytes(panels);
     panels->block_k = n_blocks > 1 ? (panels->k + n_blocks - 1) / n_blocks : panels->k;
     return checked_mul(panels->step_bytes, panels->k, &panels->stream_bytes) &&

@@ -34,9 +34,10 @@ typedef void panel_tile_fn(const struct panel_tile *tile);
  * that a tile with that many groups reads memory in one direction without a gap. */
 struct panels {
     size_t k, n_panels;
-    size_t width, stream; /* stream divides width */
-    bool is_f16;          /* elements stay f16 and are widened in registers */
-    /* What follows from these, once panels_finish has been called. */
+    size_t width;
+    bool is_f16; /* elements stay f16 and are widened in registers */
+    /* What follows is filled by panels_finish. */
+    size_t stream;       /* divides width */
     size_t step_bytes;   /* from k to k + 1 */
     size_t block_k;      /* sums are added to what is there every so many k */
     size_t stream_bytes; /* of a stream of a panel */
@@ -50,17 +51,16 @@ struct panels {
 struct panel_kernels {
     panel_tile_fn *f32[PANEL_MAX_WIDTH + 1][PANEL_MAX_ROWS + 1]; /* [stream][rows] */
     panel_tile_fn *f16[PANEL_MAX_WIDTH + 1][PANEL_MAX_ROWS + 1];
-    const struct panel_kernels *for_one_f16_row; /* who does that better; NULL = nobody */
+    const struct panel_kernels *for_few_f16_rows; /* who does one or two better; NULL = nobody */
     /* The largest stream at which a level still does that many rows well. */
     size_t widest_stream[PANEL_MAX_ROWS + 1]; /* [rows] */
     struct panel_cells cells;
 };
 
-/* The stream that suits products of so many rows with panels of that width. */
-size_t panels_stream(const struct panel_kernels *kernels, size_t width, size_t rows);
-
-/* Works out what follows from the sizes; false if they overflow. size_bytes: of the data. */
-bool panels_finish(struct panels *panels, const struct panel_kernels *kernels, size_t *size_bytes);
+/* Chooses the stream and the tiles that suit products of so many rows (any number can then be multiplied),
+ * and works out what follows from the sizes; false if they overflow. size_bytes: of the data. */
+bool panels_finish(struct panels *panels, const struct panel_kernels *kernels, size_t rows,
+                   size_t *size_bytes);
 
 /* Copies 16 columns into place: column j of the group is source[j * ld + k], j < n_columns; the others
  * are zero. The source is f16 if the panels are, or if is_f16_source; it may lie at any address. */

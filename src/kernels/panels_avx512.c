@@ -105,7 +105,7 @@ ALWAYS_INLINE vec vec_load_f16(const void *at)
 
 #include "kernels/panel_cell_body.h"
 
-/* One row of f16 is bound by the conversion, which Zen 4 does one and a half times faster into ymm (52 G
+/* One or two rows of f16 are bound by the conversion, which Zen 4 does one and a half times faster into ymm (52 G
  * elements per second at 3.7 GHz; zmm 35), and Zen 5 almost as fast.
  *
  * 32 registers hold up to 24 sums beside a row's factors and the weights. */
@@ -125,7 +125,7 @@ TILES(TILE)
 const struct panel_kernels panels_avx512 = {
     .f32 = {TILES(F32)},
     .f16 = {TILES(F16)},
-    .for_one_f16_row = &panels_avx2,
+    .for_few_f16_rows = &panels_avx2,
     .widest_stream = {0, 6, 6, 6, 6, 4, 4, 3, 3},
     .cells = PANEL_CELLS,
 };

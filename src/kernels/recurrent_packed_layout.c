@@ -60,14 +60,14 @@ static panel_cell_fn *choose_cell(const struct recurrent_packed *packed)
     }
 }
 
-static void lay_out_panels(const struct recurrent_packed *packed, struct panels *panels, size_t k,
-                           size_t columns, size_t rows, bool is_f16)
+static bool lay_out_panels(const struct recurrent_packed *packed, struct panels *panels, size_t k,
+                           size_t columns, size_t rows, bool is_f16, size_t *size_bytes)
 {
-    panels->k = k;
-    panels->n_panels = packed->n_panels;
-    panels->width = columns / PANEL_GROUP;
-    panels->stream = panels_stream(packed->kernels, panels->width, rows);
-    panels->is_f16 = is_f16 && packed->kernels->f16[2][1] != NULL;
+    *panels = (struct panels){.k = k,
+                              .n_panels = packed->n_panels,
+                              .width = columns / PANEL_GROUP,
+                              .is_f16 = is_f16 && packed->kernels->f16[2][1] != NULL};
+    return panels_finish(panels, packed->kernels, rows, size_bytes);
 }
 
 static bool lay_out_weights(struct recurrent_packed *packed, size_t rows)
@@ -80,15 +80,13 @@ static bool lay_out_weights(struct recurrent_packed *packed, size_t rows)
     packed->units = units_of(common->kind);
     packed->n_panels = h / packed->units + (h % packed->units != 0);
     packed->columns = n_gates * packed->units;
-    lay_out_panels(packed, &packed->w, common->input_size, packed->columns, rows, packed->is_w_f16);
-    lay_out_panels(packed, &packed->r, h, packed->columns - (is_two_step ? packed->units : 0),
-                   batch, packed->is_r_f16);
-    lay_out_panels(packed, &packed->r_reset, h, packed->units, batch, packed->is_r_f16);
     packed->r_reset_bytes = 0;
-    if (!panels_finish(&packed->w, packed->kernels, &packed->w_bytes) ||
-        !panels_finish(&packed->r, packed->kernels, &packed->r_bytes) ||
-        (is_two_step &&
-         !panels_finish(&packed->r_reset, packed->kernels, &packed->r_reset_bytes)) ||
+    if (!lay_out_panels(packed, &packed->w, common->input_size, packed->columns, rows,
+                        packed->is_w_f16, &packed->w_bytes) ||
+        !lay_out_panels(packed, &packed->r, h, packed->columns - (is_two_step ? packed->units : 0),
+                        batch, packed->is_r_f16, &packed->r_bytes) ||
+        (is_two_step && !lay_out_panels(packed, &packed->r_reset, h, packed->units, batch,
+                                        packed->is_r_f16, &packed->r_reset_bytes)) ||
         !checked_mul(packed->n_panels, packed->columns * sizeof(float), &bias_bytes))
         return false;
     side_bytes = common->kind == RECURRENT_LSTM ? (packed->has_peepholes ? bias_bytes / 4 * 3 : 0)
@@ -134,14 +132,20 @@ static bool add_block(size_t *end, size_t rows, size_t ld, size_t *at)
     return checked_mul(rows, ld, &n) && checked_add(*end, n, end);
 }
 
+/* Steps of a chunk: as many as CHUNK_ROWS allows, but no short one at the end. */
+static size_t even_chunk(size_t n_steps, size_t batch)
+{
+    size_t most = batch == 0 || batch > CHUNK_ROWS ? 1 : CHUNK_ROWS / batch;
+    size_t n_chunks = n_steps / most + (n_steps % most != 0);
+    return n_chunks > 1 ? n_steps / n_chunks + (n_steps % n_chunks != 0) : n_steps;
+}
+
 bool recurrent_packed_lay_out(struct recurrent_packed *packed)
 {
     const struct recurrent *common = &packed->common;
     size_t batch = common->batch, rows, end = 0, n_units, tile_rows;
 
-    packed->chunk_steps = batch == 0 || batch > CHUNK_ROWS ? 1 : CHUNK_ROWS / batch;
-    if (packed->chunk_steps > common->n_steps)
-        packed->chunk_steps = common->n_steps;
+    packed->chunk_steps = even_chunk(common->n_steps, batch);
     if (!checked_mul(packed->chunk_steps, batch, &rows) || !lay_out_weights(packed, rows) ||
         !checked_mul(packed->n_panels, packed->units, &n_units) ||
         !checked_add(common->input_size, 2 * PAD_FLOATS, &packed->ld_x))

@@ -165,10 +165,9 @@ static bool pack(struct prepare *prepare)
         .k = state->k,
         .n_panels = (state->n + columns - 1) / columns,
         .width = PANEL_WIDTH,
-        .stream = panels_stream(kernels, PANEL_WIDTH, state->m),
         .is_f16 = b->dtype == IRRUN_F16 && kernels->f16[2][1] != NULL,
     };
-    if (!panels_finish(&state->panels, kernels, &size_bytes))
+    if (!panels_finish(&state->panels, kernels, state->m, &size_bytes))
         return fail_memory(prepare->err, SIZE_MAX);
     void *data = prepare_pack(prepare, (uint32_t)state->panels.stream, size_bytes, &is_new);
     if (data && is_new)

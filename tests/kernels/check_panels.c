@@ -32,9 +32,8 @@ static bool lay_out(const struct trial *trial, struct problem *problem, size_t k
     *panels = (struct panels){.k = k,
                               .n_panels = 1 + random_below(2),
                               .width = width,
-                              .stream = panels_stream(kernels, width, stream_rows),
                               .is_f16 = problem->is_f16 && kernels->f16[2][1] != NULL};
-    if (!panels_finish(panels, kernels, &size_bytes))
+    if (!panels_finish(panels, kernels, stream_rows, &size_bytes))
         return false;
     problem->n_columns = panels->n_panels * width * PANEL_GROUP;
     problem->rows = rows;
