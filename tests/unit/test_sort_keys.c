@@ -84,7 +84,7 @@ static bool is_tens_before(const void *context, size_t a, size_t b)
 static void sorts_any_number_of_places_and_keeps_equals_in_order(void **state)
 {
     (void)state;
-    int numbers[40];
+    int numbers[40] = {0};
     size_t places[40], spare[40];
     for (size_t n = 0; n <= 40; n++) {
         for (size_t i = 0; i < n; i++) {
