@@ -97,6 +97,10 @@ static void copies_nothing_and_one(void **state)
     (void)state;
     check_copy(0, NULL, NULL, 3, 4);
     check_copy(2, (int64_t[]){3, 0}, (int64_t[]){1, 1}, 0, 4);
+    const int64_t large = INT64_C(1) << 62;
+    struct move_state empty;
+    move_plan(&empty, 3, (int64_t[]){large, 0, large}, (int64_t[]){0, 1, 0}, 0);
+    assert_true(empty.copy.is_empty);
 }
 
 static void merges_what_is_dense(void **state)
