@@ -85,7 +85,8 @@ library := $(BUILD)/libirrun.a
 unit_tests := $(call programs,$(unit_sources))
 api_tests := $(call programs,$(api_sources))
 kernel_check := $(if $(kernel_test_sources),$(BUILD)/tests/kernels/check_kernels)
-header_checks := $(patsubst %.h,$(BUILD)/%.alone,$(headers))
+# A *_body.h is the body of a kernel for one vector width: its ISA file says which, so it cannot stand alone.
+header_checks := $(patsubst %.h,$(BUILD)/%.alone,$(filter-out %_body.h,$(headers)))
 
 # ---- Flags --------------------------------------------------------------------------------------
 
