@@ -83,14 +83,14 @@ static const float *vector_of(struct prepare *prepare, uint32_t i, bool *is_fine
     return copy;
 }
 
-/* Layouts are told apart by what they depend on beside the op: the streams. */
+/* Layouts are told apart by what they depend on beside the op: the streams, and whether f16 stayed. */
 static bool fill_parts(struct prepare *prepare, struct recurrent_packed *packed,
                        const struct recurrent_weights *weights)
 {
     bool is_new;
-    uint32_t x_layout = (uint32_t)packed->w.stream << 1;
-    uint32_t h_layout =
-        1U | (uint32_t)packed->r.stream << 1 | (uint32_t)packed->r_reset.stream << 8;
+    uint32_t x_layout = (uint32_t)packed->w.stream << 1 | (uint32_t)packed->w.is_f16 << 16;
+    uint32_t h_layout = 1U | (uint32_t)packed->r.stream << 1 |
+                        (uint32_t)packed->r_reset.stream << 8 | (uint32_t)packed->r.is_f16 << 16;
 
     void *x_part = prepare_pack(prepare, x_layout, packed->x_part_bytes, &is_new);
     if (x_part && is_new)
