@@ -28,12 +28,9 @@ int main(int argc, char **argv)
     bool is_done = options_parse(argc, argv, &options, &err) && (options.warnings = &warnings) &&
                    do_action(&options, &err);
     is_done = close_standard_output(&err) && is_done;
+    if (!is_done)
+        warning_show_error(&options, &err);
     options_free(&options);
     warnings_free(&warnings);
-    if (is_done)
-        return IRRUN_OK;
-
-    char text[sizeof err.file + sizeof err.message + sizeof err.hint + 128];
-    fputs(error_format(&err, text, sizeof text), stderr);
-    return (int)err.code;
+    return is_done ? IRRUN_OK : (int)err.code;
 }

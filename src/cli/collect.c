@@ -32,9 +32,8 @@ struct kept_record {
 
 static void settle_emit(struct collector *collector, const struct options *options)
 {
-    enum emit emit = options->emit != EMIT_DEFAULT ? options->emit
-                     : options->has_iterations     ? EMIT_LAST
-                                                   : EMIT_ALL;
+    bool has_end = options->has_iterations || options->has_duration;
+    enum emit emit = options->emit != EMIT_DEFAULT ? options->emit : has_end ? EMIT_LAST : EMIT_ALL;
     bool writes = !outputs_are_none(collector->outputs);
     collector->writes_all = writes && emit == EMIT_ALL;
     collector->writes_last = writes && emit == EMIT_LAST;
@@ -272,4 +271,10 @@ bool collector_finish(struct collector *collector, struct irrun_error *err)
 bool collector_judge(struct collector *collector, struct irrun_error *err)
 {
     return !collector->compare || compare_finish(collector->compare, err);
+}
+
+void collector_report(const struct collector *collector, struct json *json)
+{
+    if (collector->compare)
+        compare_report(collector->compare, json);
 }

@@ -7,6 +7,7 @@
 #define IRRUN_CLI_COLLECT_H
 
 #include "cli/compare.h"
+#include "cli/json.h"
 #include "cli/outputs.h"
 
 struct collector;
@@ -47,5 +48,8 @@ bool collector_finish(struct collector *collector, struct irrun_error *err);
 
 /* Then the verdict of --expect: IRRUN_MISMATCH. */
 bool collector_judge(struct collector *collector, struct irrun_error *err);
+
+/* An item for every output that was compared. */
+void collector_report(const struct collector *collector, struct json *json);
 
 #endif

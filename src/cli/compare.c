@@ -1,30 +1,19 @@
-/* --expect: shape and type first, then abs(got - want) <= atol + rtol * abs(want) for every element.
+/* --expect: which output is compared with which array, record by record. Elements: difference.c.
  * Prints nothing: what differs is told by the error that compare_finish fills.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/compare.h"
 
-#include <float.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "cli/bind.h"
+#include "cli/difference.h"
 #include "cli/feed.h"
 
 #define DEFAULT_ATOL 1e-5
 #define DEFAULT_RTOL 1e-4
-
-/* The element that is furthest out, in units of what is allowed. */
-struct worst {
-    double ratio;
-    uint64_t record;
-    size_t element;
-    double got, want;
-    int64_t got_whole, want_whole; /* the same of integers, which a double may not hold */
-};
 
 /* One output and the array it should equal. */
 struct expectation {
@@ -34,14 +23,10 @@ struct expectation {
     struct reader *reader; /* until the first iteration; then the feed has it */
     struct feed feed;
     bool is_open;
-    double atol, rtol;
-    bool has_tolerance; /* given for this output: integers are compared with it too */
-    uint64_t n_elements, n_different;
-    enum irrun_dtype dtype;   /* of the output */
-    struct irrun_shape shape; /* of the output, for the place of the worst element */
+    struct tolerances tolerances;
+    struct difference difference;
     struct irrun_tensor last; /* a copy of the output, where only the last iteration counts */
     size_t last_capacity;     /* bytes */
-    struct worst worst;
     char problem[sizeof((struct irrun_error *)NULL)->message]; /* "": shape and type fit */
 };
 
@@ -50,6 +35,7 @@ struct compare {
     struct expectation *items;
     size_t n, capacity;
     struct archive_list archives;
+    double outliers; /* share of an output's elements that may differ */
     uint64_t n_iterations;
 };
 
@@ -82,12 +68,12 @@ static bool take_reader(void *context, size_t output, const struct binding *bind
         reader_close(reader);
         return false;
     }
-    compare->items[compare->n++] = (struct expectation){.output = output,
-                                                        .path = binding->spec.path,
-                                                        .format = binding->spec.format,
-                                                        .reader = reader,
-                                                        .atol = DEFAULT_ATOL,
-                                                        .rtol = DEFAULT_RTOL};
+    compare->items[compare->n++] =
+        (struct expectation){.output = output,
+                             .path = binding->spec.path,
+                             .format = binding->spec.format,
+                             .reader = reader,
+                             .tolerances = {.atol = DEFAULT_ATOL, .rtol = DEFAULT_RTOL}};
     return true;
 }
 
@@ -105,8 +91,9 @@ static bool set_tolerances(struct compare *compare, const struct tolerance_list 
             struct expectation *item = &compare->items[j];
             if (has_name && item->output != output)
                 continue;
-            item->has_tolerance = true;
-            *(is_atol ? &item->atol : &item->rtol) = list->items[i].value;
+            struct tolerances *tolerances = &item->tolerances;
+            tolerances->has_tolerance = true;
+            *(is_atol ? &tolerances->atol : &tolerances->rtol) = list->items[i].value;
         }
     }
     return true;
@@ -123,6 +110,7 @@ bool compare_new(const struct irrun_model *model, const struct options *options,
     if (!made)
         return fail_memory(err, sizeof *made);
     made->model = model;
+    made->outliers = options->outliers;
     const struct binder binder = {.option = "--expect=",
                                   .n_ports = irrun_model_n_outputs(model),
                                   .name = output_name,
@@ -156,63 +144,6 @@ void compare_free(struct compare *compare)
 
 /* ---- Comparing -------------------------------------------------------------------------------- */
 
-static void note_difference(struct expectation *item, const struct worst *found)
-{
-    if (item->n_different++ == 0 || found->ratio > item->worst.ratio)
-        item->worst = *found;
-}
-
-#define N_BLOCK 256
-
-static void compare_floats(struct expectation *item, const struct irrun_tensor *got,
-                           const struct irrun_tensor *want, uint64_t record, size_t n)
-{
-    bool is_whole = !dtype_is_float(got->dtype);
-    double atol = is_whole && !item->has_tolerance ? 0 : item->atol;
-    double rtol = is_whole && !item->has_tolerance ? 0 : item->rtol;
-    double got_block[N_BLOCK], want_block[N_BLOCK];
-    for (size_t start = 0; start < n; start += N_BLOCK) {
-        size_t n_now = n - start < N_BLOCK ? n - start : N_BLOCK;
-        convert_elements(got->dtype, (char *)got->data + start * dtype_size(got->dtype), IRRUN_F64,
-                         got_block, n_now);
-        convert_elements(want->dtype, (char *)want->data + start * dtype_size(want->dtype),
-                         IRRUN_F64, want_block, n_now);
-        for (size_t i = 0; i < n_now; i++) {
-            double g = got_block[i], w = want_block[i];
-            double allowed = atol + rtol * fabs(w), off = fabs(g - w);
-            if (g == w || (isnan(g) && isnan(w)) || (isfinite(w) && off <= allowed))
-                continue;
-            double ratio = isnan(off) ? INFINITY : off / fmax(allowed, DBL_MIN);
-            note_difference(
-                item,
-                &(struct worst){
-                    .ratio = ratio, .record = record, .element = start + i, .got = g, .want = w});
-        }
-    }
-}
-
-static void compare_wholes(struct expectation *item, const struct irrun_tensor *got,
-                           const struct irrun_tensor *want, uint64_t record, size_t n)
-{
-    bool is_boolean = got->dtype == IRRUN_BOOLEAN;
-    for (size_t i = 0; i < n; i++) {
-        int64_t g = element_as_i64(got->dtype, got->data, i);
-        int64_t w = element_as_i64(want->dtype, want->data, i);
-        if (g == w || (is_boolean && (g != 0) == (w != 0)))
-            continue;
-        note_difference(item, &(struct worst){.ratio = fabs((double)g - (double)w),
-                                              .record = record,
-                                              .element = i,
-                                              .got_whole = g,
-                                              .want_whole = w});
-    }
-}
-
-static bool compares_exactly(const struct expectation *item, enum irrun_dtype dtype)
-{
-    return (dtype_is_integer(dtype) || dtype == IRRUN_BOOLEAN) && !item->has_tolerance;
-}
-
 /* Type and shape of the record at hand, then its elements. */
 static void compare_record(struct expectation *item, const struct irrun_tensor *got,
                            uint64_t record)
@@ -226,15 +157,7 @@ static void compare_record(struct expectation *item, const struct irrun_tensor *
                  irrun_dtype_name(want->dtype), shape_format(&want->shape, want_shape));
         return;
     }
-    size_t n = (size_t)shape_n_elements(&got->shape);
-    item->shape = got->shape;
-    item->n_elements += n;
-    if (stored == got->dtype && memcmp(got->data, want->data, n * dtype_size(stored)) == 0)
-        return;
-    if (compares_exactly(item, got->dtype))
-        compare_wholes(item, got, want, record, n);
-    else
-        compare_floats(item, got, want, record, n);
+    difference_add(&item->difference, &item->tolerances, got, want, record);
 }
 
 /* An array of another shape is a difference; a file that is broken is a failure. */
@@ -290,7 +213,6 @@ bool compare_iteration(struct compare *compare, const struct irrun_tensor *const
         struct expectation *item = &compare->items[i];
         const struct irrun_tensor *got = values[item->output];
         bool has_record;
-        item->dtype = got->dtype;
         if (!item->is_open && !open_feed(compare, item, got, err))
             return false;
         if (item->problem[0])
@@ -334,32 +256,6 @@ static bool finish_one(struct compare *compare, struct expectation *item, struct
     return true;
 }
 
-static void describe_worst(const struct expectation *item, enum irrun_dtype dtype,
-                           struct irrun_error *err)
-{
-    const struct worst *worst = &item->worst;
-    struct irrun_shape place = item->shape;
-    size_t rest = worst->element;
-    char got[TEXT_NUMBER_BYTES], want[TEXT_NUMBER_BYTES], where[SHAPE_TEXT_BYTES];
-    for (uint32_t i = place.rank; i-- > 0;) {
-        size_t length = (size_t)place.dims[i];
-        place.dims[i] = (int64_t)(rest % length);
-        rest /= length;
-    }
-    if (compares_exactly(item, dtype)) {
-        snprintf(got, sizeof got, "%" PRId64, worst->got_whole);
-        snprintf(want, sizeof want, "%" PRId64, worst->want_whole);
-    } else if (dtype == IRRUN_F64 || !dtype_is_float(dtype)) {
-        text_from_f64(worst->got, got);
-        text_from_f64(worst->want, want);
-    } else {
-        text_from_f32((float)worst->got, got);
-        text_from_f32((float)worst->want, want);
-    }
-    fail_more(err, "worst in record %" PRIu64 " at %s: got %s, expected %s", worst->record,
-              shape_format(&place, where), got, want);
-}
-
 static void describe_item(const struct compare *compare, const struct expectation *item,
                           struct irrun_error *err)
 {
@@ -369,15 +265,13 @@ static void describe_item(const struct compare *compare, const struct expectatio
         fail_more(err, "%s", item->problem);
         return;
     }
-    describe_worst(item, item->dtype, err);
-    fail_more(err, "; %" PRIu64 " of %" PRIu64 " elements differ", item->n_different,
-              item->n_elements);
-    if (compares_exactly(item, item->dtype))
-        return;
-    char atol[TEXT_NUMBER_BYTES], rtol[TEXT_NUMBER_BYTES];
-    text_from_f64(item->atol, atol);
-    text_from_f64(item->rtol, rtol);
-    fail_more(err, " by more than atol %s, rtol %s", atol, rtol);
+    difference_describe(&item->difference, &item->tolerances, err);
+}
+
+static bool is_different(const struct compare *compare, const struct expectation *item)
+{
+    return item->problem[0] || (double)item->difference.n_different >
+                                   compare->outliers * (double)item->difference.n_elements;
 }
 
 bool compare_finish(struct compare *compare, struct irrun_error *err)
@@ -387,7 +281,7 @@ bool compare_finish(struct compare *compare, struct irrun_error *err)
         struct expectation *item = &compare->items[i];
         if (!finish_one(compare, item, err))
             return false;
-        n_different += item->problem[0] || item->n_different > 0;
+        n_different += is_different(compare, item);
     }
     if (n_different == 0)
         return true;
@@ -395,8 +289,26 @@ bool compare_finish(struct compare *compare, struct irrun_error *err)
          compare->n);
     for (size_t i = 0; i < compare->n; i++) {
         const struct expectation *item = &compare->items[i];
-        if (item->problem[0] || item->n_different > 0)
+        if (is_different(compare, item))
             describe_item(compare, item, err);
     }
     return false;
+}
+
+void compare_report(const struct compare *compare, struct json *json)
+{
+    for (size_t i = 0; i < compare->n; i++) {
+        const struct expectation *item = &compare->items[i];
+        json_open(json, NULL, '{');
+        json_string(json, "output", irrun_model_output(compare->model, item->output)->name);
+        json_string(json, "source", item->path);
+        json_bool(json, "is_equal", !is_different(compare, item));
+        json_string(json, "problem", item->problem[0] ? item->problem : NULL);
+        json_number(json, "atol", item->tolerances.atol);
+        json_number(json, "rtol", item->tolerances.rtol);
+        json_count(json, "elements", item->difference.n_elements);
+        json_count(json, "different", item->difference.n_different);
+        difference_report(&item->difference, json);
+        json_close(json, '}');
+    }
 }

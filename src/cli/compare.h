@@ -3,6 +3,7 @@
 #ifndef IRRUN_CLI_COMPARE_H
 #define IRRUN_CLI_COMPARE_H
 
+#include "cli/json.h"
 #include "cli/options.h"
 
 struct compare;
@@ -20,5 +21,8 @@ bool compare_iteration(struct compare *compare, const struct irrun_tensor *const
 /* After the last iteration. IRRUN_MISMATCH names every output that differs, its worst element, and how many
  * there are. */
 bool compare_finish(struct compare *compare, struct irrun_error *err);
+
+/* An item for each output: what was compared, and the worst element. */
+void compare_report(const struct compare *compare, struct json *json);
 
 #endif

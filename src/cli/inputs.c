@@ -1,92 +1,11 @@
-/* Binds sources to the model's inputs by name and keeps their records in step. Cutting and casting is
- * feed.c's, whether an iteration runs is iterate.c's.
+/* Keeps the records of all inputs in step. Sources are bound in inputs_open.c, cutting and casting is feed.c's,
+ * whether an iteration runs is lane.c's.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/inputs.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "cli/bind.h"
-#include "cli/random.h"
+#include "cli/inputs_parts.h"
 #include "cli/warning.h"
-
-#define NO_INPUT SIZE_MAX /* an -i that only --reset=if: reads */
-
-struct inputs {
-    const struct irrun_model *model;
-    const struct options *options;
-    size_t n;           /* inputs of the model */
-    struct feed *feeds; /* [n + 1]: the last one is the series of --reset=if:, if no input is */
-    bool *is_filled;    /* [n + 1] */
-    const struct axis_spec **axes;    /* [n + 1]; NULL: none, or the one without a name */
-    const struct shape_spec **shapes; /* [n + 1]; NULL: none was given */
-    bool *is_fed;                     /* [n + 1]: by --feed, but for the first value */
-    const struct axis_spec *common_axis;
-    struct feed **streams; /* those that can end: n_streams of [n + 1] */
-    size_t n_streams;
-    struct archive_list archives;
-    const struct feed *reset_feed; /* NULL: no --reset=if: */
-    uint64_t n_records;
-    bool was_given; /* the one record of inputs that never end */
-};
-
-/* ---- Names ------------------------------------------------------------------------------------ */
-
-static bool is_series_name(const struct inputs *inputs, const char *name)
-{
-    const struct reset_policy *reset = &inputs->options->reset;
-    return reset->when == RESET_IF && strcmp(reset->name, name) == 0;
-}
-
-static bool find_axes(struct inputs *inputs, struct irrun_error *err)
-{
-    for (size_t i = 0; i < inputs->options->axes.n; i++) {
-        const struct axis_spec *axis = &inputs->options->axes.items[i];
-        size_t index;
-        if (!axis->name) {
-            inputs->common_axis = axis;
-            continue;
-        }
-        if (!irrun_model_find_input(inputs->model, axis->name, &index, err))
-            return false;
-        if (inputs->axes[index])
-            return fail(err, IRRUN_USAGE, "--axis is given twice for input \"%s\"", axis->name);
-        inputs->axes[index] = axis;
-    }
-    return true;
-}
-
-static bool find_shapes(struct inputs *inputs, struct irrun_error *err)
-{
-    for (size_t i = 0; i < inputs->options->shapes.n; i++) {
-        const struct shape_spec *spec = &inputs->options->shapes.items[i];
-        char given[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES];
-        size_t index;
-        if (!irrun_model_find_input(inputs->model, spec->name, &index, err))
-            return false;
-        const struct irrun_port *port = irrun_model_input(inputs->model, index);
-        if (inputs->shapes[index])
-            return fail(err, IRRUN_USAGE, "--shape is given twice for input \"%s\"", port->name);
-        if (!partial_shape_admits(&port->shape, &spec->shape))
-            return fail(err, IRRUN_USAGE, "--shape: input \"%s\" is %s, which %s does not fit",
-                        port->name, partial_shape_format(&port->shape, wanted),
-                        shape_format(&spec->shape, given));
-        inputs->shapes[index] = spec;
-    }
-    return true;
-}
-
-static bool find_fed_inputs(struct inputs *inputs, struct irrun_error *err)
-{
-    for (size_t i = 0; i < inputs->options->loops.n; i++) {
-        size_t index;
-        if (!irrun_model_find_input(inputs->model, inputs->options->loops.items[i].in, &index, err))
-            return false;
-        inputs->is_fed[index] = true;
-    }
-    return true;
-}
 
 bool inputs_new(const struct irrun_model *model, const struct options *options,
                 struct inputs **inputs, struct irrun_error *err)
@@ -107,8 +26,7 @@ bool inputs_new(const struct irrun_model *model, const struct options *options,
     if (!made->feeds || !made->is_filled || !made->axes || !made->shapes || !made->is_fed ||
         !made->streams)
         return fail_memory(err, (made->n + 1) * sizeof *made->feeds);
-    return find_axes(made, err) && find_shapes(made, err) && find_fed_inputs(made, err) &&
-           random_check_names(model, &options->randoms, err);
+    return inputs_find_names(made, err);
 }
 
 void inputs_free(struct inputs *inputs)
@@ -138,193 +56,6 @@ void inputs_close(struct inputs *inputs)
     inputs->reset_feed = NULL;
 }
 
-/* ---- Opening ---------------------------------------------------------------------------------- */
-
-/* What a record of input `index` looks like, with --shape in place of the open dimensions. */
-static struct feed_port port_of_input(const struct inputs *inputs, size_t index)
-{
-    if (index == inputs->n)
-        return (struct feed_port){.what = "series",
-                                  .name = inputs->options->reset.name,
-                                  .dtype = IRRUN_DYNAMIC,
-                                  .shape = partial_shape_any(),
-                                  .is_series = true};
-    const struct irrun_port *port = irrun_model_input(inputs->model, index);
-    const struct shape_spec *given = inputs->shapes[index];
-    return (struct feed_port){.what = "input",
-                              .name = port->name,
-                              .dtype = port->dtype,
-                              .shape = given ? partial_shape_of(&given->shape) : port->shape};
-}
-
-/* --axis without NAME means the only input that is read. */
-static bool find_axis(const struct inputs *inputs, size_t index, const struct axis_spec **axis,
-                      struct irrun_error *err)
-{
-    *axis = inputs->axes[index];
-    if (*axis || !inputs->common_axis || index == inputs->n)
-        return true;
-    *axis = inputs->common_axis;
-    for (size_t i = 0; i < inputs->n; i++) {
-        if (!inputs->is_filled[i] || inputs->feeds[i].axis != *axis)
-            continue;
-        fail(err, IRRUN_USAGE, "--axis does not say which input it cuts, \"%s\" or \"%s\"",
-             inputs->feeds[i].port.name, irrun_model_input(inputs->model, index)->name);
-        return fail_hint(err, "write --axis=NAME=%" PRId64, inputs->common_axis->axis);
-    }
-    return true;
-}
-
-/* Which input a name means; the series of --reset=if: is none of the model's. */
-static bool find_input(void *context, const char *name, size_t *index, struct irrun_error *err)
-{
-    const struct inputs *inputs = context;
-    struct irrun_error other;
-    error_clear(&other);
-    if (irrun_model_find_input(inputs->model, name, index, &other))
-        return true;
-    *index = inputs->n;
-    if (!is_series_name(inputs, name))
-        *err = other;
-    return err->code == IRRUN_OK;
-}
-
-static const char *input_name(void *context, size_t index)
-{
-    const struct inputs *inputs = context;
-    return irrun_model_input(inputs->model, index)->name;
-}
-
-/* Whether the input may be filled from `path`, and how it is cut. */
-static bool claim_input(struct inputs *inputs, size_t index, const struct format *format,
-                        const char *path, const struct axis_spec **axis, struct irrun_error *err)
-{
-    struct feed_port port = port_of_input(inputs, index);
-    if (inputs->is_filled[index])
-        return fail(err, format->has_names ? IRRUN_DATA : IRRUN_USAGE,
-                    "input \"%s\" is filled twice, by %s and %s", port.name,
-                    feed_path(&inputs->feeds[index]), path);
-    if (index == inputs->n && !format->has_shape && format->is_binary)
-        return fail(err, IRRUN_USAGE, "--reset=if:%s: %s files have no type of their own",
-                    port.name, format->name);
-    inputs->is_filled[index] = find_axis(inputs, index, axis, err);
-    return inputs->is_filled[index];
-}
-
-static bool take_reader(void *context, size_t index, const struct binding *binding,
-                        struct reader *reader, struct irrun_error *err)
-{
-    struct inputs *inputs = context;
-    struct feed_port port = port_of_input(inputs, index);
-    const struct axis_spec *axis = NULL;
-    if (!claim_input(inputs, index, binding->spec.format, reader_path(reader), &axis, err)) {
-        reader_close(reader);
-        return false;
-    }
-    return feed_open(&inputs->feeds[index], &port, reader, axis, inputs->options, err);
-}
-
-/* An array that is in memory already. */
-static bool take_array(struct inputs *inputs, const struct binder *binder,
-                       struct sequence_input *source, struct irrun_error *err)
-{
-    const struct binding *binding = &source->binding;
-    const struct axis_spec *axis = NULL;
-    size_t index;
-    if (!bind_find_port(binder, binding, &index, err) ||
-        !claim_input(inputs, index, binding->spec.format, binding->spec.path, &axis, err))
-        return false;
-    struct feed_port port = port_of_input(inputs, index);
-    struct irrun_tensor array = source->array;
-    source->array.data = NULL;
-    return feed_open_array(&inputs->feeds[index], &port, &array, binding->spec.path, axis,
-                           inputs->options, err);
-}
-
-static bool read_sources(struct inputs *inputs, const struct sequence *sequence,
-                         struct irrun_error *err)
-{
-    const struct binder binder = {.option = "-i ",
-                                  .n_ports = inputs->n,
-                                  .name = input_name,
-                                  .find = find_input,
-                                  .take = take_reader,
-                                  .context = inputs,
-                                  .archives = &inputs->archives};
-    for (size_t i = 0; i < sequence->n_inputs; i++) {
-        struct sequence_input *source = &sequence->inputs[i];
-        if (!(source->array.data ? take_array(inputs, &binder, source, err)
-                                 : bind_source(&binder, &source->binding, err)))
-            return false;
-    }
-    return true;
-}
-
-/* ---- What no source fills --------------------------------------------------------------------- */
-
-/* Exit 65 if an archive should have had it, else the command line lacks something. */
-static bool fail_unfilled(const struct inputs *inputs, const struct sequence *sequence,
-                          struct irrun_error *err)
-{
-    const char *archive = NULL;
-    for (size_t i = 0; i < sequence->n_inputs && !archive; i++) {
-        if (sequence->inputs[i].binding.spec.format->has_names && !sequence->inputs[i].binding.name)
-            archive = sequence->inputs[i].binding.spec.path;
-    }
-    if (archive)
-        fail_at(err, IRRUN_DATA, (struct place){archive, 0, 0}, "has no member for");
-    else
-        fail(err, IRRUN_USAGE, "nothing fills");
-    for (size_t i = 0, n = 0; i < inputs->n; i++) {
-        const struct irrun_port *port = irrun_model_input(inputs->model, i);
-        char text[SHAPE_TEXT_BYTES];
-        if (!inputs->is_filled[i])
-            fail_more(err, "%s \"%s\" (%s %s)", n++ == 0 ? " input" : ",", port->name,
-                      irrun_dtype_name(port->dtype), partial_shape_format(&port->shape, text));
-    }
-    return fail_hint(err, "-i [NAME=]FILE reads an input, --random makes one up");
-}
-
-static bool fill_the_rest(struct inputs *inputs, const struct sequence *sequence,
-                          struct irrun_error *err)
-{
-    static const struct random_spec zeros = {.kind = RANDOM_ZEROS};
-    const struct options *options = inputs->options;
-    for (size_t i = 0; i < inputs->n; i++) {
-        struct feed_port port = port_of_input(inputs, i);
-        struct irrun_tensor record;
-        if (inputs->is_filled[i])
-            continue;
-        const struct random_spec *spec = random_find(inputs->model, &options->randoms, i);
-        if (!spec && inputs->is_fed[i])
-            spec = &zeros;
-        if (!spec)
-            return fail_unfilled(inputs, sequence, err);
-        if (inputs->axes[i])
-            return fail(err, IRRUN_USAGE, "--axis: input \"%s\" is filled by --random", port.name);
-        if (!random_record(spec, options->seed, i, &port, &record, err))
-            return false;
-        feed_open_record(&inputs->feeds[i], &port, &record);
-        inputs->is_filled[i] = true;
-    }
-    return true;
-}
-
-static bool find_reset_feed(struct inputs *inputs, struct irrun_error *err)
-{
-    const struct reset_policy *reset = &inputs->options->reset;
-    size_t index;
-    if (reset->when != RESET_IF)
-        return true;
-    if (!find_input(inputs, reset->name, &index, err))
-        return false;
-    if (!inputs->is_filled[index])
-        return fail(err, IRRUN_USAGE, "--reset=if:%s: no -i and no npz member is called so",
-                    reset->name);
-    inputs->reset_feed = &inputs->feeds[index];
-    return true;
-}
-
 /* ---- Records ---------------------------------------------------------------------------------- */
 
 /* Tells the session where the input's record lies. */
@@ -337,23 +68,6 @@ static bool bind_feed(struct inputs *inputs, struct irrun_session *session, cons
         return fail(err, IRRUN_DATA, "--reset=if:%s is %s, but should be one number",
                     inputs->options->reset.name, shape_format(&feed->record.shape, text));
     return index == inputs->n || irrun_session_set_input(session, index, &feed->record, err);
-}
-
-/* --feed gives an input all values but the first: of that there is one. */
-static bool settle_fed_inputs(struct inputs *inputs, struct irrun_error *err)
-{
-    for (size_t i = 0; i < inputs->n; i++) {
-        struct feed *feed = &inputs->feeds[i];
-        if (!inputs->is_fed[i] || !inputs->is_filled[i])
-            continue;
-        bool is_one;
-        if (!feed_settle_one(feed, &is_one, err))
-            return false;
-        if (!is_one)
-            return fail(err, IRRUN_USAGE, "--feed fills input \"%s\": %s must give it one record",
-                        feed->port.name, feed_path(feed));
-    }
-    return true;
 }
 
 /* A feed is left undecided between one record and many only where nothing hangs on it. */
@@ -381,10 +95,7 @@ bool inputs_open(struct inputs *inputs, const struct sequence *sequence,
                  struct irrun_session *session, bool must_look_ahead, struct irrun_error *err)
 {
     inputs_close(inputs);
-    if (!read_sources(inputs, sequence, err) || !settle_fed_inputs(inputs, err))
-        return false;
-    if (!fill_the_rest(inputs, sequence, err) || !find_reset_feed(inputs, err) ||
-        !settle_feeds(inputs, must_look_ahead, err))
+    if (!inputs_fill(inputs, sequence, err) || !settle_feeds(inputs, must_look_ahead, err))
         return false;
     for (size_t i = 0; i <= inputs->n; i++) {
         if (inputs->is_filled[i] && !bind_feed(inputs, session, &inputs->feeds[i], err))
@@ -486,4 +197,28 @@ void inputs_tell(const struct inputs *inputs)
 uint64_t inputs_n_records(const struct inputs *inputs)
 {
     return inputs->n_records;
+}
+
+uint64_t inputs_n_expected(const struct inputs *inputs)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < inputs->n_streams; i++) {
+        const struct feed *feed = inputs->streams[i];
+        if (!feed->is_endless)
+            n = (uint64_t)feed->n_left + feed->is_held;
+    }
+    return inputs->n_streams == 0 ? 1 : n;
+}
+
+uint64_t inputs_n_frames(const struct inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->n; i++) {
+        const struct feed *feed = &inputs->feeds[i];
+        if (!inputs->is_filled[i] || !feed->axis)
+            continue;
+        int64_t axis =
+            feed->axis->axis < 0 ? feed->axis->axis + feed->record.shape.rank : feed->axis->axis;
+        return (uint64_t)feed->record.shape.dims[axis];
+    }
+    return 0;
 }

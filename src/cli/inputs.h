@@ -38,6 +38,12 @@ bool inputs_are_stacked(const struct inputs *inputs);
 /* Whether the scalar of --reset=if:NAME is non-zero in the present record. */
 bool inputs_ask_for_reset(const struct inputs *inputs);
 
+/* How many records there will be, as far as the files say now; 0: not known. */
+uint64_t inputs_n_expected(const struct inputs *inputs);
+
+/* Steps along the cut axis in one record; 0: no input is cut. */
+uint64_t inputs_n_frames(const struct inputs *inputs);
+
 /* Says with -v what every input reads. */
 void inputs_tell(const struct inputs *inputs);
 

@@ -3,6 +3,7 @@
 #include "cli/lane.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "cli/lane_state.h"
@@ -17,7 +18,8 @@ bool lane_open(struct lane *lane, struct irrun_model *model, const struct option
     *lane = (struct lane){.options = options,
                           .model = model,
                           .collector = collector,
-                          .n_values = irrun_model_n_outputs(model)};
+                          .n_values = irrun_model_n_outputs(model),
+                          .deadline_ns = UINT64_MAX};
     lane->reset_period = reset->when == RESET_ITERATION ? 1
                          : reset->when == RESET_EVERY   ? reset->every
                                                         : 0;
@@ -27,11 +29,12 @@ bool lane_open(struct lane *lane, struct irrun_model *model, const struct option
     if (options->until_name &&
         !irrun_model_find_output(model, options->until_name, &lane->until_output, err))
         return false;
-    lane->stats.is_timed = options->wants_stats;
+    lane->stats.is_timed = options->wants_stats || options->report_path;
     return irrun_session_new(model, &lane->session, err) &&
            inputs_new(model, options, &lane->inputs, err) &&
            loopback_new(&lane->loopback, model, options, err) &&
-           (!lane->stats.is_timed || latency_new(&lane->stats.latency, err));
+           (!lane->stats.is_timed ||
+            latency_new(&lane->stats.latency, options->wants_samples, err));
 }
 
 void lane_close(struct lane *lane)
@@ -67,7 +70,8 @@ static void tell_plan(const struct lane *lane)
 static bool is_cyclic(const struct lane *lane)
 {
     const struct options *options = lane->options;
-    return options->has_iterations || (options->until_name && !inputs_are_stacked(lane->inputs));
+    return options->has_iterations || options->has_duration ||
+           (options->until_name && !inputs_are_stacked(lane->inputs));
 }
 
 /* Inputs that only --feed fills never end. */
@@ -77,7 +81,7 @@ static bool check_end(const struct lane *lane, struct irrun_error *err)
     if (n == 0 || n < irrun_model_n_inputs(lane->model) || is_cyclic(lane))
         return true;
     fail(err, IRRUN_USAGE, "every input is filled by --feed: nothing says when the sequence ends");
-    return fail_hint(err, "-n or --until do");
+    return fail_hint(err, "-n, --until or --duration do");
 }
 
 bool lane_prepare(struct lane *lane, const struct sequence *sequence, struct irrun_error *err)
@@ -170,6 +174,11 @@ static bool pass_on(struct lane *lane, const struct sequence *sequence, uint64_t
            loopback_give(&lane->loopback, lane->values, lane->inputs, lane->session, err);
 }
 
+bool lane_is_late(const struct lane *lane)
+{
+    return lane->deadline_ns != UINT64_MAX && stats_now_ns() >= lane->deadline_ns;
+}
+
 static bool iterate(struct lane *lane, const struct sequence *sequence, uint64_t *n_done,
                     struct irrun_error *err)
 {
@@ -179,8 +188,8 @@ static bool iterate(struct lane *lane, const struct sequence *sequence, uint64_t
     bool looks =
         collector_wants_all(lane->collector) || lane->loopback.n > 0 || options->until_name;
     bool is_over = false;
-    uint64_t n_since_reset = 0;
-    for (*n_done = 0; *n_done < limit && !is_over; ++*n_done) {
+    uint64_t n_since_reset = 0, n_before = lane->stats.n_iterations;
+    for (*n_done = 0; *n_done < limit && !is_over && !lane_is_late(lane); ++*n_done) {
         uint64_t index = *n_done;
         bool has_record;
         if (!pull_record(lane, index, cycles, &has_record, err))
@@ -200,8 +209,22 @@ static bool iterate(struct lane *lane, const struct sequence *sequence, uint64_t
             return index > 0 && fail_more(err, " (in iteration %" PRIu64 ")", index);
         if (looks && !pass_on(lane, sequence, index, &is_over, err))
             return false;
+        atomic_store_explicit(&lane->counter.n_iterations, n_before + index + 1,
+                              memory_order_relaxed);
     }
     return true;
+}
+
+/* What the progress line can say of the end, and --duration of the beginning. */
+static void expect_iterations(struct lane *lane)
+{
+    const struct options *options = lane->options;
+    uint64_t n = options->has_iterations ? options->n_iterations
+                 : is_cyclic(lane)       ? 0
+                                         : inputs_n_expected(lane->inputs);
+    atomic_store_explicit(&lane->counter.n_expected, n, memory_order_relaxed);
+    if (options->has_duration && lane->deadline_ns == UINT64_MAX)
+        lane->deadline_ns = stats_now_ns() + (uint64_t)(fmin(options->duration_s, 1e9) * 1e9);
 }
 
 bool lane_run(struct lane *lane, const struct sequence *sequence, struct irrun_error *err)
@@ -218,10 +241,13 @@ bool lane_run(struct lane *lane, const struct sequence *sequence, struct irrun_e
     if (!collector_begin(collector, &lane->backlog, sequence, lane->values, is_stacked, err))
         return false;
     double start_s = stats_now_s();
+    expect_iterations(lane);
     bool is_run = iterate(lane, sequence, &n_done, err);
     lane->stats.loop_s += stats_now_s() - start_s;
     lane->stats.n_iterations += n_done;
     lane->stats.n_records += inputs_n_records(lane->inputs);
+    lane->stats.n_frames += n_done * inputs_n_frames(lane->inputs);
+    atomic_fetch_add_explicit(&lane->counter.n_sequences, 1, memory_order_relaxed);
     look_at_outputs(lane);
     return is_run &&
            (n_done == 0 || !collector_wants_last(collector) ||

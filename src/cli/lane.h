@@ -6,6 +6,7 @@
 #include "cli/collect.h"
 #include "cli/inputs.h"
 #include "cli/loopback.h"
+#include "cli/progress.h"
 #include "cli/snapshot.h"
 #include "cli/stats.h"
 
@@ -22,6 +23,8 @@ struct lane {
     struct snapshot snapshot; /* during --warmup */
     struct snapshot loaded;   /* what --state-in gave last */
     struct stats stats;
+    struct progress_counter counter;
+    uint64_t deadline_ns;  /* of --duration, on the clock of stats_now_ns; UINT64_MAX: none */
     size_t until_output;   /* of --until */
     uint64_t reset_period; /* iterations from one reset to the next within a sequence; 0: none */
     bool is_warm;
@@ -34,6 +37,9 @@ void lane_close(struct lane *lane);
 
 /* Opens the inputs of the sequence and plans. */
 bool lane_prepare(struct lane *lane, const struct sequence *sequence, struct irrun_error *err);
+
+/* Whether --duration is over. */
+bool lane_is_late(const struct lane *lane);
 
 /* All records of the sequence, which was prepared. False without an error: an earlier one failed. */
 bool lane_run(struct lane *lane, const struct sequence *sequence, struct irrun_error *err);

@@ -66,7 +66,8 @@ static bool save(struct lane *lane, const char *key, struct irrun_error *err)
     char *path;
     if (!path_fill_field(lane->options->state_out, 'k', key, true, &path, err))
         return false;
-    bool is_saved = state_file_write(path, lane->model, lane->session, false, err);
+    bool is_saved =
+        state_file_write(path, lane->model, lane->session, lane->options->is_synced, err);
     free(path);
     return is_saved;
 }

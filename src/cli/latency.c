@@ -5,16 +5,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-bool latency_new(struct latency *latency, struct irrun_error *err)
+#include "base/arena.h"
+
+bool latency_new(struct latency *latency, bool keeps_samples, struct irrun_error *err)
 {
-    *latency = (struct latency){.counts = calloc(LATENCY_BUCKETS, sizeof *latency->counts)};
+    *latency = (struct latency){.counts = calloc(LATENCY_BUCKETS, sizeof *latency->counts),
+                                .keeps_samples = keeps_samples};
     return latency->counts || fail_memory(err, LATENCY_BUCKETS * sizeof *latency->counts);
 }
 
 void latency_free(struct latency *latency)
 {
     free(latency->counts);
-    latency->counts = NULL;
+    free(latency->samples_ns);
+    *latency = (struct latency){.counts = NULL};
 }
 
 /* A duration in [2^k, 2^(k+1)), k >= 10, loses its last k - 10 bits. */
@@ -36,8 +40,19 @@ static double bucket_middle(size_t bucket)
     return ldexp(first, shift) + (ldexp(1, shift) - 1) / 2;
 }
 
+static void keep_sample(struct latency *latency, uint64_t duration_ns)
+{
+    struct irrun_error ignored;
+    error_clear(&ignored);
+    if (grow_array((void **)&latency->samples_ns, latency->n_samples, &latency->samples_capacity,
+                   sizeof duration_ns, &ignored))
+        latency->samples_ns[latency->n_samples++] = duration_ns;
+}
+
 void latency_add(struct latency *latency, uint64_t duration_ns)
 {
+    if (latency->keeps_samples)
+        keep_sample(latency, duration_ns);
     double duration = (double)duration_ns;
     latency->counts[bucket_of(duration_ns)]++;
     if (latency->n++ == 0 || duration_ns < latency->min_ns)
@@ -47,6 +62,25 @@ void latency_add(struct latency *latency, uint64_t duration_ns)
     double off = duration - latency->mean_ns;
     latency->mean_ns += off / (double)latency->n;
     latency->squares_ns += off * (duration - latency->mean_ns);
+}
+
+void latency_merge(struct latency *latency, const struct latency *other)
+{
+    if (other->n == 0)
+        return;
+    double n = (double)latency->n, m = (double)other->n;
+    double apart = other->mean_ns - latency->mean_ns;
+    for (size_t i = 0; i < LATENCY_BUCKETS; i++)
+        latency->counts[i] += other->counts[i];
+    for (size_t i = 0; i < other->n_samples; i++)
+        keep_sample(latency, other->samples_ns[i]);
+    if (latency->n == 0 || other->min_ns < latency->min_ns)
+        latency->min_ns = other->min_ns;
+    if (other->max_ns > latency->max_ns)
+        latency->max_ns = other->max_ns;
+    latency->mean_ns += apart * m / (n + m);
+    latency->squares_ns += other->squares_ns + apart * apart * n * m / (n + m);
+    latency->n += other->n;
 }
 
 double latency_percentile_s(const struct latency *latency, double share)

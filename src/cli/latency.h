@@ -1,4 +1,4 @@
-/* How long iterations took: a distribution in fixed memory, whatever their number.
+/* How long iterations took: a distribution in fixed memory, whatever their number; on demand every one.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_LATENCY_H
 #define IRRUN_CLI_LATENCY_H
@@ -15,14 +15,18 @@
 /* All zero but for `counts` = nothing measured. */
 struct latency {
     uint64_t *counts; /* [LATENCY_BUCKETS] */
+    bool keeps_samples;
+    uint64_t *samples_ns; /* [n] if kept; with too little memory only the first ones */
+    size_t n_samples, samples_capacity;
     uint64_t n, min_ns, max_ns;
     double mean_ns,
         squares_ns; /* the running mean, and the sum of squared distances from it (Welford) */
 };
 
-bool latency_new(struct latency *latency, struct irrun_error *err);
+bool latency_new(struct latency *latency, bool keeps_samples, struct irrun_error *err);
 void latency_free(struct latency *latency);
 void latency_add(struct latency *latency, uint64_t duration_ns);
+void latency_merge(struct latency *latency, const struct latency *other); /* adds the other's */
 
 /* The duration that a share (0 … 1) of the iterations do not exceed: nearest rank. n > 0. */
 double latency_percentile_s(const struct latency *latency, double share);

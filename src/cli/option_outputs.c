@@ -66,3 +66,26 @@ bool option_set_rtol(struct options *options, const char *value, struct irrun_er
 {
     return set_tolerance(options, "rtol", value, &options->rtols, err);
 }
+
+bool option_set_outliers(struct options *options, const char *value, struct irrun_error *err)
+{
+    double share;
+    if (!text_to_f64(value, strlen(value), &share) || !(share >= 0 && share <= 1))
+        return fail(err, IRRUN_USAGE, "--outliers: '%s' is no share from 0 to 1", value);
+    options->outliers = share;
+    return true;
+}
+
+bool option_set_line_buffer(struct options *options, const char *value, struct irrun_error *err)
+{
+    (void)value, (void)err;
+    options->is_line_buffered = true;
+    return true;
+}
+
+bool option_set_fsync(struct options *options, const char *value, struct irrun_error *err)
+{
+    (void)value, (void)err;
+    options->is_synced = true;
+    return true;
+}

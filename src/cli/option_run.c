@@ -1,5 +1,6 @@
 /* The options of the run, of measuring and of actions: option_set_<id>.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -11,6 +12,25 @@ bool option_set_iterations(struct options *options, const char *value, struct ir
 {
     options->has_iterations = true;
     return option_parse_count("iterations", value, &options->n_iterations, err);
+}
+
+static bool parse_positive(const char *option, const char *value, double *number,
+                           struct irrun_error *err)
+{
+    bool is_number = text_to_f64(value, strlen(value), number) && isfinite(*number);
+    return (is_number && *number > 0) ||
+           fail(err, IRRUN_USAGE, "--%s: '%s' is no number above 0", option, value);
+}
+
+bool option_set_duration(struct options *options, const char *value, struct irrun_error *err)
+{
+    options->has_duration = true;
+    return parse_positive("duration", value, &options->duration_s, err);
+}
+
+bool option_set_timeout(struct options *options, const char *value, struct irrun_error *err)
+{
+    return parse_positive("timeout", value, &options->timeout_s, err);
 }
 
 bool option_set_reset(struct options *options, const char *value, struct irrun_error *err)
@@ -123,6 +143,46 @@ bool option_set_stats(struct options *options, const char *value, struct irrun_e
 {
     (void)value, (void)err;
     options->wants_stats = true;
+    return true;
+}
+
+bool option_set_report(struct options *options, const char *value, struct irrun_error *err)
+{
+    options->report_path = value;
+    return *value || fail(err, IRRUN_USAGE, "--report needs the name of a file, or -");
+}
+
+bool option_set_samples(struct options *options, const char *value, struct irrun_error *err)
+{
+    (void)value, (void)err;
+    options->wants_samples = true;
+    return true;
+}
+
+bool option_set_rate(struct options *options, const char *value, struct irrun_error *err)
+{
+    return parse_positive("rate", value, &options->rate_hz, err);
+}
+
+bool option_set_progress(struct options *options, const char *value, struct irrun_error *err)
+{
+    static const char *const words[] = {"auto", "never", "plain"};
+    static const enum progress_mode meanings[] = {PROGRESS_AUTO, PROGRESS_NEVER, PROGRESS_PLAIN};
+    size_t index;
+    if (!option_choose_word("progress", value, words, sizeof words / sizeof words[0], &index, err))
+        return false;
+    options->progress = meanings[index];
+    return true;
+}
+
+bool option_set_color(struct options *options, const char *value, struct irrun_error *err)
+{
+    static const char *const words[] = {"auto", "always", "never"};
+    static const enum color meanings[] = {COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER};
+    size_t index;
+    if (!option_choose_word("color", value, words, sizeof words / sizeof words[0], &index, err))
+        return false;
+    options->color = meanings[index];
     return true;
 }
 

@@ -145,6 +145,10 @@ struct reset_policy {
 enum cast { CAST_SAFE, CAST_NONE, CAST_ANY };
 enum partial { PARTIAL_ERROR, PARTIAL_DROP, PARTIAL_PAD };
 
+/* A line of progress: on a terminal, never, or as plain lines anywhere. */
+enum progress_mode { PROGRESS_AUTO, PROGRESS_NEVER, PROGRESS_PLAIN };
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
 enum emit { EMIT_DEFAULT, EMIT_ALL, EMIT_LAST, EMIT_NONE };
 
 struct options {
@@ -165,6 +169,8 @@ struct options {
 
     bool has_iterations;
     uint64_t n_iterations;
+    double duration_s, timeout_s; /* 0: none */
+    bool has_duration;
     struct reset_policy reset;
     bool is_reset_given;
     bool resets_to_state;             /* to --state-in instead of the initial values */
@@ -179,9 +185,16 @@ struct options {
     struct binding_list outputs, expected;
     struct axis_list concats;
     struct tolerance_list atols, rtols;
+    double outliers; /* share of the elements of an output that may differ */
     enum emit emit;
+    bool is_line_buffered, is_synced;
 
-    bool wants_stats, is_quiet, is_verbose;
+    bool wants_stats, wants_samples;
+    const char *report_path; /* NULL: none; "-": standard output */
+    double rate_hz;          /* 0: none */
+    bool is_quiet, is_verbose;
+    enum progress_mode progress;
+    enum color color;
 
     struct warnings *warnings; /* what was warned of so far; not the options' own */
 

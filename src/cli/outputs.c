@@ -157,6 +157,12 @@ static bool settle_destinations(const struct outputs *outputs, struct irrun_erro
 
 static bool check_collisions(const struct outputs *outputs, struct irrun_error *err)
 {
+    const char *report = outputs->options->report_path;
+    for (size_t i = 0; i < outputs->n && report; i++) {
+        if (strcmp(outputs->items[i].path, report) == 0)
+            return fail(err, IRRUN_USAGE, "-o and --report write to %s",
+                        strcmp(report, "-") == 0 ? "standard output ('-')" : report);
+    }
     for (size_t i = 0; i < outputs->n; i++) {
         const char *path = outputs->items[i].path;
         for (size_t j = 0; j < i && *path; j++) {
@@ -181,7 +187,8 @@ bool outputs_new(const struct irrun_model *model, const struct options *options,
         if (!add_binding(made, &options->outputs.items[i], err))
             return false;
     }
-    if (options->outputs.n == 0 && options->expected.n == 0) {
+    bool is_stdout_free = !options->report_path || strcmp(options->report_path, "-") != 0;
+    if (options->outputs.n == 0 && options->expected.n == 0 && is_stdout_free) {
         struct binding standard = {.name = NULL};
         if (!format_parse_destination("text:-", &standard.spec, err) ||
             !add_binding(made, &standard, err))
@@ -247,7 +254,8 @@ static bool open_destination(struct outputs *outputs, struct destination *item,
                                  .concat_axis = item->concat ? (int)item->concat->axis : 0,
                                  .is_text_variant = item->spec.is_text_variant,
                                  .is_summarised = is_terminal,
-                                 .is_flushed = is_terminal};
+                                 .is_flushed = is_terminal || outputs->options->is_line_buffered,
+                                 .is_synced = outputs->options->is_synced};
     char *path;
     if (!path_fill_field(item->path, 'k', outputs->key, true, &path, err))
         return false;

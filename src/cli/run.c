@@ -2,7 +2,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run.h"
 
+#include <pthread.h>
+#include <stdlib.h>
+
 #include "cli/lane_state.h"
+#include "cli/report.h"
+#include "cli/signals.h"
 #include "cli/warning.h"
 
 struct run {
@@ -10,51 +15,167 @@ struct run {
     struct irrun_model *model;
     struct sequences *sequences;
     struct collector *collector;
-    struct lane lane;
+    struct lane *lanes;
+    const struct progress_counter **counters; /* of the lanes */
+    size_t n_lanes;
+    bool is_dry; /* -n 0 */
+
+    pthread_mutex_t lock;      /* of all below, and of `sequences` */
+    bool is_over;              /* no further sequence begins */
+    struct irrun_error *error; /* of the first sequence, in their order, that failed */
+    uint64_t error_index;
 };
+
+/* ---- Beginning and end ------------------------------------------------------------------------ */
 
 static void release(struct run *run)
 {
     sequences_free(run->sequences);
     collector_free(run->collector);
-    lane_close(&run->lane);
+    for (size_t i = 0; i < run->n_lanes; i++)
+        lane_close(&run->lanes[i]);
+    free(run->lanes);
+    free(run->counters);
+    pthread_mutex_destroy(&run->lock);
 }
 
-/* Outputs first: a state without them would let the next run leave records out. */
-static bool finish(struct run *run, struct irrun_error *err)
+static bool open_lanes(struct run *run, struct irrun_error *err)
 {
-    return collector_finish(run->collector, err) && lane_state_end_run(&run->lane, err) &&
-           collector_judge(run->collector, err);
-}
-
-static bool run_sequences(struct run *run, struct irrun_error *err)
-{
-    bool is_dry = run->options->has_iterations && run->options->n_iterations == 0;
-    for (;;) {
-        struct sequence sequence;
-        bool has_one;
-        bool is_done = sequences_next(run->sequences, &sequence, &has_one, err) &&
-                       (!has_one || (lane_prepare(&run->lane, &sequence, err) &&
-                                     (is_dry || lane_run(&run->lane, &sequence, err))));
-        sequence_free(&sequence);
-        if (!is_done || !has_one)
-            return is_done && (is_dry || finish(run, err));
+    size_t n = 1;
+    run->lanes = calloc(n, sizeof *run->lanes);
+    run->counters = calloc(n, sizeof(struct progress_counter *));
+    if (!run->lanes || !run->counters)
+        return fail_memory(err, n * sizeof *run->lanes);
+    for (; run->n_lanes < n; run->n_lanes++) {
+        struct lane *lane = &run->lanes[run->n_lanes];
+        run->counters[run->n_lanes] = &lane->counter;
+        if (!lane_open(lane, run->model, run->options, run->collector, err)) {
+            lane_close(lane);
+            return false;
+        }
     }
+    return true;
 }
 
 static bool prepare(struct run *run, struct irrun_error *err)
 {
     const struct options *options = run->options;
+    pthread_mutex_init(&run->lock, NULL);
+    run->error = err;
+    run->error_index = UINT64_MAX;
+    run->is_dry = options->has_iterations && options->n_iterations == 0;
     if (!lane_state_check(options, err) ||
-        !collector_new(run->model, options, &run->collector, err) ||
-        !lane_open(&run->lane, run->model, options, run->collector, err) ||
+        !collector_new(run->model, options, &run->collector, err) || !open_lanes(run, err) ||
         !sequences_new(options, &run->sequences, err))
         return false;
     bool wants_state = options->is_reset_given || options->state_in || options->state_out;
     if (wants_state && irrun_model_n_variables(run->model) == 0)
         warn(options, "%s: the model has no variable",
              options->is_reset_given ? "--reset" : "--state-in, --state-out");
+    if (options->rate_hz > 0 && options->axes.n == 0)
+        return fail(err, IRRUN_USAGE, "--rate counts frames along --axis, which is not given");
     return true;
+}
+
+/* Outputs first: a state without them would let the next run leave records out. */
+static bool finish(struct run *run, struct irrun_error *err)
+{
+    return run->is_dry ||
+           (collector_finish(run->collector, err) && lane_state_end_run(&run->lanes[0], err) &&
+            collector_judge(run->collector, err));
+}
+
+/* ---- Sequences -------------------------------------------------------------------------------- */
+
+static void begin_no_more(struct run *run)
+{
+    pthread_mutex_lock(&run->lock);
+    run->is_over = true;
+    pthread_mutex_unlock(&run->lock);
+}
+
+static void note_failure(struct run *run, uint64_t index, const struct irrun_error *err)
+{
+    pthread_mutex_lock(&run->lock);
+    run->is_over = true;
+    if (err->code != IRRUN_OK && index < run->error_index) {
+        run->error_index = index;
+        *run->error = *err;
+    }
+    pthread_mutex_unlock(&run->lock);
+    collector_stop(run->collector, index);
+}
+
+static bool next_sequence(struct run *run, struct sequence *sequence, struct irrun_error *err)
+{
+    bool has_one = false;
+    pthread_mutex_lock(&run->lock);
+    bool is_read = run->is_over || sequences_next(run->sequences, sequence, &has_one, err);
+    run->is_over = run->is_over || !has_one;
+    pthread_mutex_unlock(&run->lock);
+    if (!is_read)
+        note_failure(run, sequence->index, err);
+    return has_one && is_read;
+}
+
+/* A lane's thread: one sequence after the other, until there is none or one has failed. */
+static void *run_lane(struct run *run, struct lane *lane)
+{
+    struct sequence sequence = {.key = NULL};
+    struct irrun_error err;
+    error_clear(&err);
+    while (next_sequence(run, &sequence, &err)) {
+        if (!lane_prepare(lane, &sequence, &err) ||
+            (!run->is_dry && !lane_run(lane, &sequence, &err))) {
+            note_failure(run, sequence.index, &err);
+            break;
+        }
+        sequence_free(&sequence);
+        if (lane_is_late(lane))
+            begin_no_more(run);
+    }
+    sequence_free(&sequence);
+    return NULL;
+}
+
+static bool run_lanes(struct run *run, struct irrun_error *err)
+{
+    struct progress progress;
+    progress_start(&progress, run->options, run->counters, run->n_lanes,
+                   sequences_are_many(run->options));
+    run_lane(run, &run->lanes[0]);
+    progress_stop(&progress);
+    return err->code == IRRUN_OK;
+}
+
+/* ---- What it took ----------------------------------------------------------------------------- */
+
+static bool show(struct run *run, double load_s, double total_s, struct irrun_error *err)
+{
+    const struct options *options = run->options;
+    struct stats *stats = &run->lanes[0].stats;
+    struct irrun_session_info info;
+    irrun_session_describe(run->lanes[0].session, &info);
+    stats->load_s = load_s;
+    stats->total_s = total_s;
+    stats->cpu_s = stats_cpu_s();
+    if (options->wants_stats && (err->code == IRRUN_OK || err->code == IRRUN_MISMATCH))
+        stats_print(stderr, stats, options, run->model, &info);
+    if (!options->report_path)
+        return true;
+    const struct report report = {.model = run->model,
+                                  .options = options,
+                                  .stats = stats,
+                                  .info = &info,
+                                  .collector = run->collector,
+                                  .exit_code = (int)err->code};
+    struct irrun_error report_error;
+    error_clear(&report_error);
+    if (report_write(&report, &report_error))
+        return true;
+    if (err->code == IRRUN_OK)
+        *err = report_error;
+    return false;
 }
 
 bool run_model(struct irrun_model *model, const struct options *options, double load_s,
@@ -62,16 +183,17 @@ bool run_model(struct irrun_model *model, const struct options *options, double 
 {
     struct run run = {.options = options, .model = model};
     double start_s = stats_now_s();
-    bool is_done = prepare(&run, err) && run_sequences(&run, err);
-    struct stats *stats = &run.lane.stats;
-    stats->load_s = load_s;
-    stats->total_s = load_s + stats_now_s() - start_s;
-    stats->cpu_s = stats_cpu_s();
-    if (options->wants_stats && (is_done || err->code == IRRUN_MISMATCH))
-        stats_print(stderr, stats, options, model, run.lane.session);
+    if (options->timeout_s > 0)
+        signals_set_timeout(options->timeout_s);
+    bool is_ready = prepare(&run, err);
+    bool is_done = is_ready && run_lanes(&run, err) && finish(&run, err);
+    if (is_ready)
+        is_done = show(&run, load_s, load_s + stats_now_s() - start_s, err) && is_done;
     release(&run);
     return is_done;
 }
+
+/* ---- --check ---------------------------------------------------------------------------------- */
 
 static bool has_open_dimensions(const struct irrun_model *model)
 {
@@ -90,11 +212,11 @@ bool check_model(struct irrun_model *model, const struct options *options, struc
     bool is_fine = prepare(&run, err);
     if (is_fine && has_inputs)
         is_fine = sequences_next(run.sequences, &sequence, &has_one, err) &&
-                  (!has_one || lane_prepare(&run.lane, &sequence, err));
+                  (!has_one || lane_prepare(&run.lanes[0], &sequence, err));
     else if (is_fine && has_open_dimensions(model))
         tell(options, "the model has open dimensions: without inputs it is not planned");
     else
-        is_fine = is_fine && irrun_session_plan(run.lane.session, err);
+        is_fine = is_fine && irrun_session_plan(run.lanes[0].session, err);
     sequence_free(&sequence);
     release(&run);
     return is_fine;

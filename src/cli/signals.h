@@ -3,8 +3,13 @@
 #ifndef IRRUN_CLI_SIGNALS_H
 #define IRRUN_CLI_SIGNALS_H
 
+#include <stdbool.h>
+
 /* From now on SIGINT, SIGTERM, SIGHUP and SIGPIPE remove temporary files, then end the process as if
  * they had not been caught. SIGINT and SIGHUP that were ignored stay ignored (nohup, background jobs). */
 void signals_install(void);
+
+/* After so many seconds the process says so and ends with exit status 124, without temporary files. */
+void signals_set_timeout(double seconds);
 
 #endif

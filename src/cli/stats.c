@@ -47,7 +47,7 @@ uint64_t stats_peak_rss_bytes(void)
 }
 
 /* "1.23 ms": three digits and a unit of time. */
-static const char *format_time(double seconds, char text[32])
+const char *stats_format_time(double seconds, char text[32])
 {
     static const struct {
         double scale;
@@ -62,7 +62,7 @@ static const char *format_time(double seconds, char text[32])
     return text;
 }
 
-static const char *format_bytes(double n_bytes, char text[32])
+const char *stats_format_bytes(double n_bytes, char text[32])
 {
     static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
     size_t i = 0;
@@ -75,13 +75,13 @@ static const char *format_bytes(double n_bytes, char text[32])
 static void print_time(FILE *out, const char *what, double seconds)
 {
     char text[32];
-    fprintf(out, "%-18s %s\n", what, format_time(seconds, text));
+    fprintf(out, "%-18s %s\n", what, stats_format_time(seconds, text));
 }
 
 static void print_bytes(FILE *out, const char *what, double n_bytes)
 {
     char text[32];
-    fprintf(out, "%-18s %s\n", what, format_bytes(n_bytes, text));
+    fprintf(out, "%-18s %s\n", what, stats_format_bytes(n_bytes, text));
 }
 
 static void print_latency(FILE *out, const struct latency *latency)
@@ -102,11 +102,38 @@ static void print_latency(FILE *out, const struct latency *latency)
     print_time(out, "  sd", latency_sd_s(latency));
 }
 
-void stats_print(FILE *out, const struct stats *stats, const struct options *options,
-                 const struct irrun_model *model, const struct irrun_session *session)
+void stats_merge(struct stats *stats, const struct stats *other)
 {
-    struct irrun_session_info info;
-    irrun_session_describe(session, &info);
+    if (stats->latency.n == 0)
+        stats->first_iteration_s = other->first_iteration_s;
+    if (stats->is_timed)
+        latency_merge(&stats->latency, &other->latency);
+    stats->plan_s += other->plan_s;
+    stats->loop_s = fmax(stats->loop_s, other->loop_s);
+    stats->n_iterations += other->n_iterations;
+    stats->n_records += other->n_records;
+    stats->n_sequences += other->n_sequences;
+    stats->n_resets += other->n_resets;
+    stats->n_frames += other->n_frames;
+}
+
+double stats_real_time_factor(const struct stats *stats, const struct options *options)
+{
+    double spent_s = stats->is_timed ? latency_mean_s(&stats->latency) * (double)stats->latency.n
+                                     : stats->loop_s;
+    return options->rate_hz > 0 && stats->n_frames > 0
+               ? spent_s * options->rate_hz / (double)stats->n_frames
+               : NAN;
+}
+
+double stats_iterations_per_s(const struct stats *stats)
+{
+    return stats->loop_s > 0 ? (double)stats->n_iterations / stats->loop_s : NAN;
+}
+
+void stats_print(FILE *out, const struct stats *stats, const struct options *options,
+                 const struct irrun_model *model, const struct irrun_session_info *info)
+{
     print_time(out, "load", stats->load_s);
     print_time(out, "plan", stats->plan_s);
     if (stats->n_iterations > 0)
@@ -114,21 +141,22 @@ void stats_print(FILE *out, const struct stats *stats, const struct options *opt
     print_latency(out, &stats->latency);
     fprintf(out, "%-18s %" PRIu64 "\n", "iterations", stats->n_iterations);
     if (stats->loop_s > 0)
-        fprintf(out, "%-18s %.*f\n", "iterations/s",
-                (double)stats->n_iterations < 100 * stats->loop_s ? 2 : 0,
-                (double)stats->n_iterations / stats->loop_s);
+        fprintf(out, "%-18s %.*f\n", "iterations/s", stats_iterations_per_s(stats) < 100 ? 2 : 0,
+                stats_iterations_per_s(stats));
+    if (options->rate_hz > 0)
+        fprintf(out, "%-18s %.4g\n", "real-time factor", stats_real_time_factor(stats, options));
     print_time(out, "total", stats->total_s);
     fprintf(out, "%-18s %.2f\n", "CPU/wall",
             stats->total_s > 0 ? stats->cpu_s / stats->total_s : 0);
     if (irrun_model_n_variables(model) > 0)
         fprintf(out, "%-18s %" PRIu64 " (--reset=%s)\n", "resets", stats->n_resets,
                 options->reset.text);
-    fprintf(out, "%-18s %u\n", "threads", info.n_threads);
-    fprintf(out, "%-18s %s\n", "simd", info.simd);
-    fprintf(out, "%-18s %s (BLAS: %s)\n", "gemm", info.gemm, irrun_build()->blas);
-    print_bytes(out, "weights mapped", (double)info.weights_mapped_bytes);
-    print_bytes(out, "weights packed", (double)info.weights_packed_bytes);
-    print_bytes(out, "arena", (double)info.arena_bytes);
-    print_bytes(out, "state", (double)info.state_bytes);
+    fprintf(out, "%-18s %u\n", "threads", info->n_threads);
+    fprintf(out, "%-18s %s\n", "simd", info->simd);
+    fprintf(out, "%-18s %s (BLAS: %s)\n", "gemm", info->gemm, irrun_build()->blas);
+    print_bytes(out, "weights mapped", (double)info->weights_mapped_bytes);
+    print_bytes(out, "weights packed", (double)info->weights_packed_bytes);
+    print_bytes(out, "arena", (double)info->arena_bytes);
+    print_bytes(out, "state", (double)info->state_bytes);
     print_bytes(out, "peak RSS", (double)stats_peak_rss_bytes());
 }

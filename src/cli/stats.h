@@ -15,7 +15,19 @@ struct stats {
     double total_s, cpu_s; /* of the whole run, with reading and writing */
     double loop_s;         /* all iterations, with what lies between them */
     uint64_t n_iterations, n_records, n_sequences, n_resets;
+    uint64_t n_frames; /* steps along the cut axis that went in, for --rate */
 };
+
+/* Adds what another lane measured; whole-run figures stay. */
+void stats_merge(struct stats *stats, const struct stats *other);
+
+/* Time spent on the signal divided by its length: below 1 is faster than real time. NaN without --rate. */
+double stats_real_time_factor(const struct stats *stats, const struct options *options);
+double stats_iterations_per_s(const struct stats *stats); /* NaN if no time passed */
+
+/* "1.23 ms", "4.5 MB". */
+const char *stats_format_time(double seconds, char text[32]);
+const char *stats_format_bytes(double n_bytes, char text[32]);
 
 /* Seconds, and nanoseconds, on a clock that only goes forward. */
 double stats_now_s(void);
@@ -23,7 +35,8 @@ uint64_t stats_now_ns(void);
 double stats_cpu_s(void); /* of this process so far */
 uint64_t stats_peak_rss_bytes(void);
 
+/* The table of --stats. info: of one session; with several of them memory is counted once for each. */
 void stats_print(FILE *out, const struct stats *stats, const struct options *options,
-                 const struct irrun_model *model, const struct irrun_session *session);
+                 const struct irrun_model *model, const struct irrun_session_info *info);
 
 #endif

@@ -1,12 +1,18 @@
-/* One line at a time on standard error; decides nothing.
+/* Whole lines on standard error; decides nothing.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/warning.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LINE_BYTES 1024
+
+#define RED "\033[1;31m"
+#define YELLOW "\033[1;33m"
+#define PLAIN "\033[0m"
+#define CLEAR_LINE "\r\033[K"
 
 void warnings_init(struct warnings *warnings)
 {
@@ -20,6 +26,26 @@ void warnings_free(struct warnings *warnings)
         free(warnings->texts[i]);
     free(warnings->texts);
     pthread_mutex_destroy(&warnings->lock);
+}
+
+bool warning_is_terminal(void)
+{
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    bool is_plain = (no_color && *no_color) || !term || strcmp(term, "dumb") == 0;
+    return !is_plain && isatty(STDERR_FILENO);
+}
+
+static bool uses_color(const struct options *options)
+{
+    return options->color == COLOR_ALWAYS ||
+           (options->color == COLOR_AUTO && warning_is_terminal());
+}
+
+/* One call, so that lines of several processes stay whole. The lock is held. */
+static void print_text(struct warnings *warnings, const char *text)
+{
+    fprintf(stderr, "%s%s", warnings->has_line ? CLEAR_LINE : "", text);
+    warnings->has_line = false;
 }
 
 /* Whether the text is new. Without memory for it, it is. */
@@ -42,26 +68,60 @@ static bool remember(struct warnings *warnings, const char *text)
 
 void warn(const struct options *options, const char *format, ...)
 {
-    char line[LINE_BYTES];
+    char said[LINE_BYTES], line[LINE_BYTES + 64];
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    vsnprintf(said, sizeof said, format, args);
     va_end(args);
+    bool has_color = uses_color(options);
+    snprintf(line, sizeof line, "irrun: %swarning:%s %s\n", has_color ? YELLOW : "",
+             has_color ? PLAIN : "", said);
     pthread_mutex_lock(&options->warnings->lock);
-    bool is_new = remember(options->warnings, line);
+    if (remember(options->warnings, said) && !options->is_quiet)
+        print_text(options->warnings, line);
     pthread_mutex_unlock(&options->warnings->lock);
-    if (is_new && !options->is_quiet)
-        fprintf(stderr, "irrun: warning: %s\n", line);
 }
 
 void tell(const struct options *options, const char *format, ...)
 {
-    char line[LINE_BYTES];
+    char said[LINE_BYTES], line[LINE_BYTES + 16];
     va_list args;
     if (!options->is_verbose)
         return;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    vsnprintf(said, sizeof said, format, args);
     va_end(args);
-    fprintf(stderr, "irrun: %s\n", line);
+    snprintf(line, sizeof line, "irrun: %s\n", said);
+    pthread_mutex_lock(&options->warnings->lock);
+    print_text(options->warnings, line);
+    pthread_mutex_unlock(&options->warnings->lock);
+}
+
+void warning_show_error(const struct options *options, const struct irrun_error *err)
+{
+    static const char mark[] = ": error: ";
+    char text[sizeof err->file + sizeof err->message + sizeof err->hint + 128];
+    error_format(err, text, sizeof text);
+    const char *found = uses_color(options) ? strstr(text, mark) : NULL;
+    if (found)
+        fprintf(stderr, "%.*s: " RED "error:" PLAIN " %s", (int)(found - text), text,
+                found + sizeof mark - 1);
+    else
+        fputs(text, stderr);
+}
+
+void warning_show_progress(const struct options *options, const char *text, bool is_plain)
+{
+    struct warnings *warnings = options->warnings;
+    pthread_mutex_lock(&warnings->lock);
+    if (is_plain) {
+        if (text)
+            fprintf(stderr, "%s\n", text);
+    } else {
+        print_text(warnings, text ? text : "");
+        warnings->has_line = text != NULL;
+        if (text)
+            fflush(stderr);
+    }
+    pthread_mutex_unlock(&warnings->lock);
 }

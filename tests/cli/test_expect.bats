@@ -144,3 +144,13 @@ compare() {
     compare --expect=broken.npy
     [ "$status" -eq 65 ]
 }
+
+@test "--outliers lets a share of the elements differ" {
+    npy '<f4' '3, 2' 2 4 6.5 8 10 12 >want.npy
+    compare --expect=want.npy --outliers=0.16
+    [ "$status" -eq 1 ]
+    compare --expect=want.npy --outliers=0.17
+    [ "$status" -eq 0 ]
+    compare --expect=want.npy --outliers=1.5
+    [ "$status" -eq 2 ]
+}

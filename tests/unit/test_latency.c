@@ -11,7 +11,7 @@ static struct latency measured(const uint64_t *durations, size_t n)
 {
     struct latency latency;
     struct irrun_error err = {.code = IRRUN_OK};
-    assert_true(latency_new(&latency, &err));
+    assert_true(latency_new(&latency, false, &err));
     for (size_t i = 0; i < n; i++)
         latency_add(&latency, durations[i]);
     return latency;

@@ -1,0 +1,33 @@
+/* What inputs.c and inputs_open.c share.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_CLI_INPUTS_PARTS_H
+#define IRRUN_CLI_INPUTS_PARTS_H
+
+#include "cli/bind.h"
+#include "cli/inputs.h"
+
+struct inputs {
+    const struct irrun_model *model;
+    const struct options *options;
+    size_t n;           /* inputs of the model */
+    struct feed *feeds; /* [n + 1]: the last one is the series of --reset=if:, if no input is */
+    bool *is_filled;    /* [n + 1] */
+    const struct axis_spec **axes;    /* [n + 1]; NULL: none, or the one without a name */
+    const struct shape_spec **shapes; /* [n + 1]; NULL: none was given */
+    bool *is_fed;                     /* [n + 1]: by --feed, but for the first value */
+    const struct axis_spec *common_axis;
+    struct feed **streams; /* those that can end: n_streams of [n + 1] */
+    size_t n_streams;
+    struct archive_list archives;
+    const struct feed *reset_feed; /* NULL: no --reset=if: */
+    uint64_t n_records;
+    bool was_given; /* the one record of inputs that never end */
+};
+
+/* Checks the names in --axis, --shape, --feed and --random. */
+bool inputs_find_names(struct inputs *inputs, struct irrun_error *err);
+
+/* Opens the sources of the sequence, and fills what they leave: a feed for every input. */
+bool inputs_fill(struct inputs *inputs, const struct sequence *sequence, struct irrun_error *err);
+
+#endif

@@ -1,0 +1,22 @@
+/* --report: one JSON object about the run, "irrun.report/1".
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_CLI_REPORT_H
+#define IRRUN_CLI_REPORT_H
+
+#include "cli/collect.h"
+#include "cli/stats.h"
+
+/* Everything that a report tells. */
+struct report {
+    const struct irrun_model *model;
+    const struct options *options;
+    const struct stats *stats;
+    const struct irrun_session_info *info;
+    const struct collector *collector;
+    int exit_code;
+};
+
+/* Writes it to options->report_path, a file that appears complete, or "-". */
+bool report_write(const struct report *report, struct irrun_error *err);
+
+#endif
