@@ -25,7 +25,7 @@ def attend(q, k, v, mask=None, scale=None, sink=None, causal=False):
 def case(name, q, k, v, about, mask=None, scale=None, sink=None, causal=False, args=FLOAT, **more):
     want = attend(q, k, v, mask, scale, sink, causal).astype(q.dtype)
     inputs = [q, k, v]
-    if mask is not None or scale is not None:
+    if mask is not None or scale is not None or sink is not None:
         inputs.append(np.zeros((), q.dtype) if mask is None else mask)
     if scale is not None or sink is not None:
         inputs.append(Const(np.asarray(1 / np.sqrt(q.shape[-1]) if scale is None else scale, q.dtype)))

@@ -8,6 +8,8 @@
 #include "tensor/broadcast.h"
 
 enum { QUERY, KEY, VALUE, MASK, SCALE, SINK, N_INPUTS };
+#define PANEL_WIDTH 4          /* panels are this many groups of 16 columns wide */
+#define MIN_PACKED_ROWS 16     /* fewer queries do not pay for packing */
 #define SCORES_AT_A_TIME 65536 /* 256 KB of f32: half of an L2 cache */
 
 struct attention_attrs {
@@ -22,6 +24,9 @@ struct attention_state {
     enum attention_mask kind;
     size_t mask_elements, mask_row_stride, mask_stride; /* of a matrix */
     size_t sink_elements, sink_row_stride;
+    struct panels keys,
+        values; /* with enough queries these are packed first; then n_panels is not 0 */
+    size_t keys_bytes, values_bytes;
     gemm_f32_fn *score_f32, *mix_f32;
     gemm_f64_fn *score_f64, *mix_f64;
     attention_fn *soften;
@@ -150,6 +155,49 @@ static bool infer(struct infer *infer)
 
 /* ---- prepare and run ---------------------------------------------------------------------- */
 
+static size_t align(size_t size_bytes)
+{
+    return (size_bytes + 63) / 64 * 64;
+}
+
+/* The panels of a k x n matrix, without data. */
+static bool plan_panels(struct prepare *prepare, size_t k, size_t n, struct panels *panels,
+                        size_t *size_bytes)
+{
+    const struct attention_state *state = prepare->state;
+    size_t columns = PANEL_WIDTH * PANEL_GROUP;
+    *panels = (struct panels){
+        .k = k,
+        .n_panels = (n + columns - 1) / columns,
+        .width = PANEL_WIDTH,
+    };
+    if (!panels_finish(panels, prepare->kernels->panels, state->n_rows, size_bytes) ||
+        *size_bytes > PTRDIFF_MAX / 4)
+        return fail_memory(prepare->err, SIZE_MAX);
+    return true;
+}
+
+/* Asks for memory: the scores, then keys and values if they are packed. */
+static bool prepare_memory(struct prepare *prepare)
+{
+    struct attention_state *state = prepare->state;
+    const struct kernels *kernels = prepare->kernels;
+    enum irrun_dtype dtype = prepare->in[QUERY]->dtype;
+    bool is_wanted = kernels->gemm == IRRUN_GEMM_AUTO || kernels->gemm == IRRUN_GEMM_PACKED;
+    if (!scratch_array(prepare, (int64_t)(state->n_rows * state->n_keys), dtype_size(dtype)))
+        return false;
+    if (!is_wanted || !kernels->panels || dtype != IRRUN_F32 || state->n_keys == 0 ||
+        state->n_embedding == 0 || state->n_rows < MIN_PACKED_ROWS)
+        return true;
+    if (!plan_panels(prepare, state->n_embedding, state->n_keys, &state->keys,
+                     &state->keys_bytes) ||
+        !plan_panels(prepare, state->n_keys, state->n_value, &state->values, &state->values_bytes))
+        return false;
+    prepare->scratch_bytes =
+        align(prepare->scratch_bytes) + align(state->keys_bytes) + align(state->values_bytes);
+    return true;
+}
+
 static bool prepare(struct prepare *prepare)
 {
     struct attention_state *state = prepare->state;
@@ -158,22 +206,76 @@ static bool prepare(struct prepare *prepare)
     if (shape_n_elements(&prepare->out[0]->shape) == 0)
         return true;
     size_t n = state->n_keys ? SCORES_AT_A_TIME / state->n_keys : state->n_queries;
-    n = n < 1 ? 1 : n;
+    n = n < MIN_PACKED_ROWS ? MIN_PACKED_ROWS : n;
     state->n_rows = n < state->n_queries ? n : state->n_queries;
     state->soften = attention_scalar(dtype);
     state->score_f32 = kernels_gemm_f32(kernels, state->n_rows, state->n_keys, state->n_embedding);
     state->score_f64 = kernels_gemm_f64(kernels, state->n_rows, state->n_keys, state->n_embedding);
     state->mix_f32 = kernels_gemm_f32(kernels, state->n_rows, state->n_value, state->n_keys);
     state->mix_f64 = kernels_gemm_f64(kernels, state->n_rows, state->n_value, state->n_keys);
-    return scratch_array(prepare, (int64_t)(state->n_rows * state->n_keys), dtype_size(dtype));
+    return prepare_memory(prepare);
+}
+
+/* Packs a matrix of n columns: column j of it is row j of `from` (is_transposed), or column j. */
+static void pack(struct panels *panels, const float *from, size_t n, bool is_transposed, void *data)
+{
+    size_t n_groups = panels->n_panels * PANEL_WIDTH;
+    for (size_t group = 0; group < n_groups; group++) {
+        size_t column = group * PANEL_GROUP, left = column < n ? n - column : 0;
+        size_t n_now = left < PANEL_GROUP ? left : PANEL_GROUP;
+        size_t panel = group / PANEL_WIDTH, at = group % PANEL_WIDTH;
+        if (is_transposed)
+            panels_pack_group(panels, data, panel, at, from + (left ? column * panels->k : 0),
+                              false, panels->k, n_now);
+        else
+            panels_pack_columns(panels, data, panel, at, from + (left ? column : 0), false, n,
+                                n_now);
+    }
+    panels->data = data;
+}
+
+static void multiply_panels(const struct panels *panels, size_t m, size_t n, const float *a,
+                            float *c)
+{
+    panels_multiply_matrix(panels, &(struct panel_matrix){.begin = 0,
+                                                          .end = panels->n_panels,
+                                                          .m = m,
+                                                          .n = n,
+                                                          .a = a,
+                                                          .lda = panels->k,
+                                                          .c = c,
+                                                          .ldc = n});
+}
+
+/* The second factors of a matrix of queries. */
+struct factors {
+    const void *key, *value;
+    struct panels keys, values;
+};
+
+static void pack_factors(const struct step *step, struct factors *factors)
+{
+    const struct attention_state *s = step->state;
+    size_t scores_bytes = s->n_rows * s->n_keys * sizeof(float);
+    char *data = (char *)step->scratch + align(scores_bytes);
+    factors->keys = s->keys;
+    factors->values = s->values;
+    if (s->keys.n_panels == 0)
+        return;
+    pack(&factors->keys, factors->key, s->n_keys, true, data);
+    pack(&factors->values, factors->value, s->n_value, false, data + align(s->keys_bytes));
 }
 
 /* scores [m][n_keys] = query * key^T */
-static void score(const struct step *step, size_t m, const void *query, const void *key)
+static void score(const struct step *step, size_t m, const void *query,
+                  const struct factors *factors)
 {
     const struct attention_state *s = step->state;
+    const void *key = factors->key;
     size_t n = s->n_keys, k = s->n_embedding;
-    if (step->in[QUERY]->dtype == IRRUN_F32)
+    if (factors->keys.data)
+        multiply_panels(&factors->keys, m, n, query, step->scratch);
+    else if (step->in[QUERY]->dtype == IRRUN_F32)
         s->score_f32(
             &(struct gemm_f32){m, n, k, query, k, false, key, k, true, step->scratch, n, false});
     else
@@ -182,11 +284,14 @@ static void score(const struct step *step, size_t m, const void *query, const vo
 }
 
 /* out [m][n_value] = scores * value */
-static void mix(const struct step *step, size_t m, const void *value, void *out)
+static void mix(const struct step *step, size_t m, const struct factors *factors, void *out)
 {
     const struct attention_state *s = step->state;
+    const void *value = factors->value;
     size_t n = s->n_value, k = s->n_keys;
-    if (step->in[QUERY]->dtype == IRRUN_F32)
+    if (factors->values.data)
+        multiply_panels(&factors->values, m, n, step->scratch, out);
+    else if (step->in[QUERY]->dtype == IRRUN_F32)
         s->mix_f32(
             &(struct gemm_f32){m, n, k, step->scratch, k, false, value, n, false, out, n, false});
     else
@@ -207,12 +312,13 @@ static void attend(const struct step *step, const size_t matrix[N_INPUTS + 1])
 {
     const struct attention_state *s = step->state;
     size_t size = dtype_size(step->in[QUERY]->dtype);
-    const char *query = step->in[QUERY]->data, *key = step->in[KEY]->data;
-    const char *value = step->in[VALUE]->data;
+    const char *query = step->in[QUERY]->data;
     char *out = step->out[0]->data;
+    struct factors factors = {
+        .key = (const char *)step->in[KEY]->data + matrix[2] * s->n_keys * s->n_embedding * size,
+        .value = (const char *)step->in[VALUE]->data + matrix[3] * s->n_keys * s->n_value * size,
+    };
     query += matrix[1] * s->n_queries * s->n_embedding * size;
-    key += matrix[2] * s->n_keys * s->n_embedding * size;
-    value += matrix[3] * s->n_keys * s->n_value * size;
     out += matrix[0] * s->n_queries * s->n_value * size;
     const char *mask = s->mask_elements ? step->in[MASK]->data : NULL;
     const char *sink = s->sink_elements ? step->in[SINK]->data : NULL;
@@ -225,6 +331,7 @@ static void attend(const struct step *step, const size_t matrix[N_INPUTS + 1])
         .mask_stride = s->mask_stride,
         .sink_row_stride = s->sink_row_stride,
     };
+    pack_factors(step, &factors);
     for (size_t first = 0; first < s->n_queries; first += s->n_rows) {
         rows.first_row = first;
         rows.n_rows = s->n_queries - first < s->n_rows ? s->n_queries - first : s->n_rows;
@@ -233,9 +340,9 @@ static void attend(const struct step *step, const size_t matrix[N_INPUTS + 1])
                 mask + (matrix[4] * s->mask_elements + first * s->mask_row_stride) * mask_size;
         if (sink)
             rows.sink = sink + (matrix[5] * s->sink_elements + first * s->sink_row_stride) * size;
-        score(step, rows.n_rows, query + first * s->n_embedding * size, key);
+        score(step, rows.n_rows, query + first * s->n_embedding * size, &factors);
         s->soften(&rows, step->scratch);
-        mix(step, rows.n_rows, value, out + first * s->n_value * size);
+        mix(step, rows.n_rows, &factors, out + first * s->n_value * size);
     }
 }
 
