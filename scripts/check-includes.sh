@@ -54,7 +54,7 @@ for header in expat.h cblas.h; do
 done
 
 users=$(grep -rlE '^[ \t]*#[ \t]*include[ \t]*<(.*mmintrin|x86intrin|arm_neon)\.h>' \
-    src include tests --include='*.[ch]' | grep -vE '_(sse41|avx2|avx512|neon)\.c$' || :)
+    src include tests --include='*.[ch]' | grep -vE '_(sse41|avx2|avx512|neon)\.[ch]$' || :)
 [ -z "$users" ] || complain "intrinsics in a file without an ISA suffix: $users"
 
 # The public header stands alone, and so do the programs that show its use.

@@ -40,6 +40,34 @@ bool binary_infer(struct infer *infer)
     return true;
 }
 
+/* One call without loops around it. An error is a division by zero, which only fn knows. */
+static bool run_flat(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    return step->flat.kernel.binary(step->data[0], step->data[1], step->data[2], step->flat.n) ||
+           binary_run(step, err);
+}
+
+static void choose_loop(struct prepare *prepare, struct binary_state *state,
+                        enum binary_operation operation)
+{
+    const struct broadcast *loops = &state->loops;
+    bool a_moves = loops->inner_strides[1] != 0, b_moves = loops->inner_strides[2] != 0;
+    enum operand_form form = a_moves && b_moves ? FORM_BOTH_MOVE
+                             : a_moves          ? FORM_LEFT_MOVES
+                                                : FORM_RIGHT_MOVES;
+    if (prepare->in[0]->dtype == IRRUN_F32 && prepare->kernels->elementwise_f32)
+        state->vector = prepare->kernels->elementwise_f32->binary[operation][form];
+    if (loops->rank > 0 || loops->n_inner == 0)
+        return;
+    prepare->flat.n = (size_t)loops->n_inner;
+    prepare->flat.kernel.binary = state->vector        ? state->vector
+                                  : a_moves && b_moves ? state->fn
+                                                       : NULL;
+    if (prepare->flat.kernel.binary)
+        prepare->flat.run = run_flat;
+}
+
 bool binary_prepare(struct prepare *prepare)
 {
     struct binary_state *state = prepare->state;
@@ -49,6 +77,7 @@ bool binary_prepare(struct prepare *prepare)
     state->fn = binary_scalar(operation, prepare->in[0]->dtype);
     state->operand_bytes = dtype_size(prepare->in[0]->dtype);
     state->out_bytes = dtype_size(prepare->out[0]->dtype);
+    choose_loop(prepare, state, operation);
     return true;
 }
 
@@ -62,6 +91,11 @@ static bool visit(void *context, const int64_t *offsets)
 {
     const struct run *run = context;
     const struct binary_state *state = run->state;
+    if (state->vector)
+        return state->vector(run->a + (size_t)offsets[1] * state->operand_bytes,
+                             run->b + (size_t)offsets[2] * state->operand_bytes,
+                             run->out + (size_t)offsets[0] * state->out_bytes,
+                             (size_t)state->loops.n_inner);
     return binary_apply(
         state->fn, state->operand_bytes, run->a + (size_t)offsets[1] * state->operand_bytes,
         state->loops.inner_strides[1] != 0, run->b + (size_t)offsets[2] * state->operand_bytes,

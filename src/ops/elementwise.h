@@ -16,6 +16,7 @@ struct binary_attrs {
 struct binary_state {
     struct broadcast loops;
     binary_fn *fn;
+    binary_fn *vector; /* takes the innermost run as it is; NULL: fn does, through binary_apply */
     size_t operand_bytes, out_bytes; /* of an element */
 };
 

@@ -34,20 +34,20 @@ enum op_role {
 };
 
 enum op_flags {
-    OP_MOVES = 1,       /* copies elements without looking at them: keeps f16 and bf16 bits */
-    OP_VIEW = 2,        /* output 0 is input 0 with another shape: no run, no memory */
-    OP_IN_PLACE = 4,    /* output 0 may lie where an input of the same size lay that dies here */
-    OP_ANY_STORAGE = 8, /* takes f16 and bf16 in either form, writes what infer said (Convert) */
+    OP_MOVES = 1,        /* copies elements without looking at them: keeps f16 and bf16 bits */
+    OP_VIEW = 2,         /* output 0 is input 0 with another shape: no run, no memory */
+    OP_IN_PLACE = 4,     /* output 0 may lie where an input of the same size lay that dies here */
+    OP_ANY_STORAGE = 8,  /* takes f16 and bf16 in either form, writes what infer said (Convert) */
     OP_SHAPES_ONLY = 16, /* run looks at the shapes of its inputs, never at their data (ShapeOf) */
 };
 
 /* One input of an op; the table ends with name NULL. */
 struct op_input_def {
-    const char *name;  /* as in the specification: "X", "initial_hidden_state" */
-    uint32_t types;    /* set of TYPE_BIT */
-    uint8_t same;      /* inputs with equal non-zero numbers have equal types */
-    bool is_optional;  /* this and all that follow may be absent */
-    bool is_repeated;  /* the last one: any number of inputs from here on */
+    const char *name; /* as in the specification: "X", "initial_hidden_state" */
+    uint32_t types;   /* set of TYPE_BIT */
+    uint8_t same;     /* inputs with equal non-zero numbers have equal types */
+    bool is_optional; /* this and all that follow may be absent */
+    bool is_repeated; /* the last one: any number of inputs from here on */
 };
 
 struct infer;
@@ -56,15 +56,15 @@ struct prepare;
 struct step;
 
 struct op_def {
-    const char *type; /* as in the IR */
+    const char *type;   /* as in the IR */
     uint8_t opset;      /* the opset this meaning was born in */
     uint8_t opset_last; /* the last opset that still means this; 0 = OPSET_LAST */
     bool is_extension;  /* also found under version="extension" and "experimental" */
     enum op_role role;
     uint32_t flags;
     const struct op_input_def *inputs; /* NULL: none */
-    uint8_t n_outputs;                 /* 0: as many as the layer lists (Split); a Result has none */
-    uint8_t n_outputs_min;             /* fewer may be listed; 0 = n_outputs */
+    uint8_t n_outputs;     /* 0: as many as the layer lists (Split); a Result has none */
+    uint8_t n_outputs_min; /* fewer may be listed; 0 = n_outputs */
     const struct attr_def *attrs;
     size_t attrs_size;
     size_t state_size;  /* bytes that infer fills and run reads */
@@ -85,10 +85,11 @@ struct infer {
     const void *attrs;
     void *state; /* zeroed, def->state_size bytes */
     uint32_t n_inputs, n_outputs;
-    const struct irrun_tensor *const *in; /* declared types, concrete shapes; no data: infer_value */
-    struct irrun_tensor *out;             /* to fill: dtype and shape */
-    struct arena *arena;                  /* lives as long as the plan */
-    struct engine *engine;                /* for ops with bodies; see body.h */
+    const struct irrun_tensor *const
+        *in;                  /* declared types, concrete shapes; no data: infer_value */
+    struct irrun_tensor *out; /* to fill: dtype and shape */
+    struct arena *arena;      /* lives as long as the plan */
+    struct engine *engine;    /* for ops with bodies; see body.h */
     const struct irrun_tensor *(*value)(struct infer *infer, uint32_t i); /* behind infer_value */
     const bool *is_constant; /* per input: the same in every iteration of this plan */
     bool is_value_missing;   /* set by infer_value: a value that is not known while planning */
@@ -132,6 +133,20 @@ bool infer_broadcast(struct infer *infer, uint32_t a, uint32_t b, int auto_broad
 
 /* ---- prepare ------------------------------------------------------------------------------ */
 
+#define FLAT_MAX_OPERANDS 4
+
+/* What a step needs whose op is one call of a kernel over n elements: every operand begins where its tensor
+ * does. */
+struct flat {
+    bool (*run)(const struct step *step, struct irrun_error *err); /* NULL: def->run */
+    union {
+        binary_fn *binary;
+        unary_fn *unary;
+        select_flat_fn *select;
+    } kernel;
+    size_t n; /* elements; of an Assign bytes */
+};
+
 struct prepare {
     const struct graph *graph;
     const struct op *op;
@@ -142,9 +157,11 @@ struct prepare {
     const struct irrun_tensor *const *out;
     const struct kernels *kernels;
     const struct team *team; /* the one that run will have; NULL = one thread */
-    struct arena *arena;  /* lives as long as the plan */
-    size_t scratch_bytes; /* to set: memory that run may use, 64-byte aligned, not kept between runs */
-    uint32_t packed;      /* what packs answered; 0 while constants are folded */
+    struct arena *arena;     /* lives as long as the plan */
+    size_t
+        scratch_bytes; /* to set: memory that run may use, 64-byte aligned, not kept between runs */
+    uint32_t packed;   /* what packs answered; 0 while constants are folded */
+    struct flat flat;  /* to set, optional: a shorter way through run for these shapes */
     struct packer *packer; /* behind the functions below */
     struct engine *engine;
     struct irrun_error *err;
@@ -173,9 +190,11 @@ static inline void *prepare_pack(struct prepare *prepare, uint32_t layout, size_
 
 /* ---- run ---------------------------------------------------------------------------------- */
 
+/* A flat step reads its first cache line only. */
 struct step {
-    bool (*run)(const struct step *step, struct irrun_error *err);
-    const void *state;
+    struct flat flat;              /* run is def->run or what prepare set */
+    void *data[FLAT_MAX_OPERANDS]; /* of inputs, then outputs, if there are no more than that */
+    const void *state;             /* NULL: no op's own step, but a conversion in front of it */
     struct irrun_tensor *const *in;
     struct irrun_tensor *const *out;
     void *scratch;

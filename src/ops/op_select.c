@@ -30,6 +30,9 @@ struct select_attrs {
 
 #define SELECT_ALIGNED 64 /* elements whose conditions fill a line */
 
+/* Up to so many elements the call is what counts. */
+#define FLAT_MOST 4096
+
 struct select_state {
     struct broadcast loops; /* operands: out, cond, then, else; without the rows */
     int64_t n_rows;         /* the loop around the innermost run */
@@ -128,6 +131,27 @@ static size_t traffic_bytes(const struct prepare *prepare)
     return sum;
 }
 
+static bool run_flat(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    step->flat.kernel.select(step->data[CONDITION], step->data[THEN], step->data[ELSE],
+                             step->data[3], step->flat.n);
+    return true;
+}
+
+/* Few elements in one row go straight to a kernel without a loop over rows. */
+static void choose_flat(struct prepare *prepare, const struct select_state *state)
+{
+    const int64_t *strides = state->loops.inner_strides;
+    const struct elementwise_kernels *kernels = prepare->kernels->elementwise_f32;
+    if (!kernels || state->width != sizeof(float) || state->loops.rank > 0 || state->n_rows != 1 ||
+        state->n_parts > 1 || strides[1] == 0 || state->loops.n_inner > FLAT_MOST)
+        return;
+    prepare->flat = (struct flat){.run = run_flat,
+                                  .kernel.select = kernels->select[strides[2]][strides[3]],
+                                  .n = (size_t)state->loops.n_inner};
+}
+
 static bool select_prepare(struct prepare *prepare)
 {
     const struct kernels *kernels = prepare->kernels;
@@ -143,6 +167,7 @@ static bool select_prepare(struct prepare *prepare)
     state->is_streamed =
         n_bytes >= (state->n_parts > 1 ? STREAM_SHARED_FROM : STREAM_FROM) &&
         (size_t)state->loops.n_inner >= STREAM_PIECE / state->width / (size_t)state->n_rows;
+    choose_flat(prepare, state);
     return true;
 }
 

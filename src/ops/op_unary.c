@@ -29,6 +29,14 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[0]->dtype, &infer->in[0]->shape);
 }
 
+static bool run_flat(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct unary_state *state = step->state;
+    step->flat.kernel.unary(step->data[0], step->data[1], step->flat.n, state->p);
+    return true;
+}
+
 static bool prepare(struct prepare *prepare)
 {
     struct unary_state *state = prepare->state;
@@ -36,6 +44,13 @@ static bool prepare(struct prepare *prepare)
     if (prepare->op->def->attrs_size > 0)
         operation += ((const struct unary_attrs *)prepare->attrs)->mode;
     state->fn = unary_scalar((enum unary_operation)operation, prepare->in[0]->dtype);
+    const struct elementwise_kernels *vector = prepare->kernels->elementwise_f32;
+    if (vector && prepare->in[0]->dtype == IRRUN_F32 && vector->unary[operation])
+        state->fn = vector->unary[operation];
+    if (state->fn && prepare->n_inputs == 1)
+        prepare->flat = (struct flat){.run = run_flat,
+                                      .kernel.unary = state->fn,
+                                      .n = (size_t)shape_n_elements(&prepare->out[0]->shape)};
     if (!state->fn) {
         state->is_through_f64 = true;
         state->is_rounded =

@@ -173,7 +173,6 @@ bool evaluate_op(const struct kernels *kernels, const struct graph *graph, const
         .err = err,
     };
     struct step step = {
-        .run = op->def->run,
         .state = state,
         .in = pointers,
         .out = out_pointers,

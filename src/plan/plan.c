@@ -35,6 +35,29 @@ static bool allocate_block(struct plan *plan, struct irrun_error *err)
     return true;
 }
 
+/* Tells the steps where their operands lie, and lists those that will move. */
+static bool bind_operands(struct plan *plan, struct step *steps, uint32_t n_steps,
+                          struct irrun_error *err)
+{
+    for (struct step *step = steps; step < steps + n_steps; step++) {
+        step->scratch = plan->block;
+        size_t n = (size_t)step->n_inputs + step->n_outputs;
+        for (size_t i = 0; i < n && n <= FLAT_MAX_OPERANDS; i++) {
+            const struct irrun_tensor *tensor = step->in[i]; /* step->out follows it */
+            enum slot_kind kind = ((const struct slot *)(const void *)tensor)->kind;
+            step->data[i] = tensor->data;
+            if (kind == SLOT_BLOCK || kind == SLOT_CONSTANT)
+                continue;
+            if (!grow_array((void **)&plan->moving_operands, plan->n_moving_operands,
+                            &plan->moving_operands_capacity, sizeof *plan->moving_operands, err))
+                return false;
+            plan->moving_operands[plan->n_moving_operands++] =
+                (struct moving_operand){&step->data[i], tensor};
+        }
+    }
+    return true;
+}
+
 /* Gives every slot its address, and lists those whose address will change. */
 static bool bind_slots(struct plan *plan, struct irrun_error *err)
 {
@@ -54,11 +77,9 @@ static bool bind_slots(struct plan *plan, struct irrun_error *err)
         else if (root->kind != SLOT_NONE && root->kind != SLOT_CONSTANT)
             plan->moving_slots[plan->n_moving_slots++] = i;
     }
-    for (uint32_t i = 0; i < plan->n_steps; i++)
-        plan->steps[i].scratch = plan->block;
-    for (uint32_t i = 0; i < plan->n_main_steps; i++)
-        plan->main_steps[i].scratch = plan->block;
-    return true;
+    return bind_operands(plan, plan->steps, plan->n_steps, err) &&
+           (plan->main_steps == plan->steps ||
+            bind_operands(plan, plan->main_steps, plan->n_main_steps, err));
 }
 
 static bool copy_request(struct plan *plan, const struct plan_request *request,
@@ -160,6 +181,7 @@ void plan_free(struct plan *plan)
         plan->request.runner_free(plan->runners[i].runner);
     free(plan->runners);
     free(plan->uses);
+    free(plan->moving_operands);
     free(plan->slots);
     free(plan->block);
     arena_free(&plan->head_arena);
@@ -200,15 +222,14 @@ static bool reuse(struct plan *plan, const struct op *op, void *state, bool *is_
         slots[i] = (uint32_t)((struct slot *)(void *)step->in[i] - plan->slots);
     for (uint32_t k = 0; k < op->n_outputs; k++)
         slots[op->n_inputs + k] = op->first_output + k;
-    size_t scratch_bytes;
+    struct prepared prepared;
     struct arena *arena = plan->engine.arena;
     plan->engine.arena = &plan->outer->head_arena;
-    bool is_done =
-        plan_prepare_op(plan, op, state, slots, slots + op->n_inputs, &scratch_bytes, err);
+    bool is_done = plan_prepare_op(plan, op, state, slots, slots + op->n_inputs, &prepared, err);
     plan->engine.arena = arena;
     if (!is_done)
         return false;
-    *is_usable = scratch_bytes <= plan->scratch_bytes;
+    *is_usable = prepared.scratch_bytes <= plan->scratch_bytes;
     for (int i = 0; i < 2; i++)
         if (plan->head_steps[i])
             plan->head_steps[i]->state = state;

@@ -75,6 +75,12 @@ struct owned_runner {
     struct body_runner *runner;
 };
 
+/* An entry of step->data, and what it is a copy of. */
+struct moving_operand {
+    void **data;
+    const struct irrun_tensor *tensor;
+};
+
 #define PLAN_MAX_CONTINUATIONS 8
 
 /* An op of the plan between inference and the making of steps. */
@@ -109,6 +115,8 @@ struct plan {
     unsigned char *block;   /* aligned to 64 bytes; NULL until plan_allocate */
     uint32_t *moving_slots; /* slots whose data follows an input, a variable or the outer plan */
     uint32_t n_moving_slots;
+    struct moving_operand *moving_operands; /* of steps, whose data follows such a slot */
+    size_t n_moving_operands, moving_operands_capacity;
 
     struct plan *outer;      /* the part before this one */
     struct arena head_arena; /* for what infer makes of the op at `end`, anew in every iteration */
@@ -149,9 +157,13 @@ bool plan_make_steps(struct plan *plan, struct irrun_error *err);
 /* Which inputs prepare is going to pack, as a set of 1 << i; the slots `in` may lack data. */
 bool plan_packed_inputs(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
                         uint32_t *packed, struct irrun_error *err);
-/* Runs prepare of an op whose operands are the slots `in` and `out`. */
+/* Runs prepare of an op whose operands are the slots `in` and `out`. *prepared is what it set. */
+struct prepared {
+    size_t scratch_bytes;
+    struct flat flat;
+};
 bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
-                     const uint32_t *out, size_t *scratch_bytes, struct irrun_error *err);
+                     const uint32_t *out, struct prepared *prepared, struct irrun_error *err);
 /* Gives every root slot of kind SLOT_BLOCK its offset, behind `scratch_bytes`; sets block_bytes. */
 bool plan_place_slots(struct plan *plan, size_t scratch_bytes, struct irrun_error *err);
 

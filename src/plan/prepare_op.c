@@ -131,9 +131,9 @@ bool plan_packed_inputs(struct plan *plan, const struct op *op, void *state, con
 }
 
 bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
-                     const uint32_t *out, size_t *scratch_bytes, struct irrun_error *err)
+                     const uint32_t *out, struct prepared *prepared, struct irrun_error *err)
 {
-    *scratch_bytes = 0;
+    *prepared = (struct prepared){0};
     if (!op->def->prepare)
         return true;
     struct op_packer packer = {{constant_of, pack_of}, plan->request.model};
@@ -146,6 +146,6 @@ bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const 
         !plan_packed_inputs(plan, op, state, in, &prepare.packed, err))
         return false;
     bool is_done = op->def->prepare(&prepare);
-    *scratch_bytes = prepare.scratch_bytes;
+    *prepared = (struct prepared){prepare.scratch_bytes, prepare.flat};
     return is_done;
 }

@@ -6,11 +6,13 @@
 #include "plan/evaluate.h"
 #include "plan/plan.h"
 
+#define LINE_BYTES 64
+
 /* A step before its tensors have their final addresses. */
 struct draft {
-    bool (*run)(const struct step *step, struct irrun_error *err);
+    struct flat flat;
     const struct op *op;
-    const void *state;
+    const void *state;  /* NULL: a conversion */
     uint32_t *in, *out; /* slot ids */
     uint32_t n_inputs, n_outputs;
     bool is_main; /* not for initial values alone */
@@ -129,7 +131,7 @@ static uint32_t add_copy(struct drafts *drafts, const struct op *op, uint32_t sl
         return NO_ID;
     ids[0] = slot_id;
     ids[1] = copy;
-    struct draft draft = {.run = run_convert,
+    struct draft draft = {.flat.run = run_convert,
                           .op = op,
                           .in = ids,
                           .out = ids + 1,
@@ -243,13 +245,16 @@ static bool draft_ordinary(struct drafts *drafts, const struct planned_op *plann
     }
     if (op->def->flags & OP_VIEW)
         return true;
-    size_t scratch_bytes;
+    struct prepared prepared;
     if (!demand_constants(plan, ids, op->n_inputs, packed, err) ||
-        !plan_prepare_op(plan, op, planned->state, ids, out, &scratch_bytes, err))
+        !plan_prepare_op(plan, op, planned->state, ids, out, &prepared, err))
         return false;
-    if (drafts->scratch_bytes < scratch_bytes)
-        drafts->scratch_bytes = scratch_bytes;
-    struct draft draft = {.run = op->def->run,
+    if (drafts->scratch_bytes < prepared.scratch_bytes)
+        drafts->scratch_bytes = prepared.scratch_bytes;
+    bool is_head = plan->outer && planned == plan->planned; /* its state will be made anew */
+    if (!prepared.flat.run || is_head)
+        prepared.flat.run = op->def->run;
+    struct draft draft = {.flat = prepared.flat,
                           .op = op,
                           .state = planned->state,
                           .in = ids,
@@ -282,7 +287,7 @@ static bool draft_variable(struct drafts *drafts, const struct op *op, struct ir
     if (!state || !ids)
         return false;
     state->variable = graph->notes->index_of[op - graph->ops];
-    struct draft draft = {.run = is_read ? plan->request.run_read : plan->request.run_assign,
+    struct draft draft = {.flat.run = is_read ? plan->request.run_read : plan->request.run_assign,
                           .op = op,
                           .state = state,
                           .in = ids,
@@ -300,8 +305,9 @@ static bool draft_variable(struct drafts *drafts, const struct op *op, struct ir
         if (ids[0] == NO_ID || !demand_constants(plan, ids, 1, 0, err))
             return false;
     }
-    return add_use(plan, state->variable, &plan->slots[is_read ? ids[1] : ids[0]], err) &&
-           add_draft(drafts, &draft, err);
+    const struct slot *slot = &plan->slots[is_read ? ids[1] : ids[0]];
+    draft.flat.n = tensor_n_bytes(&slot->tensor);
+    return add_use(plan, state->variable, slot, err) && add_draft(drafts, &draft, err);
 }
 
 static bool draft_result(struct drafts *drafts, const struct op *op, struct irrun_error *err)
@@ -356,7 +362,7 @@ static bool finish_step(struct plan *plan, const struct draft *draft, struct ste
         tensors[i] = &plan->slots[draft->in[i]].tensor;
     for (uint32_t i = 0; i < draft->n_outputs; i++)
         tensors[draft->n_inputs + i] = &plan->slots[draft->out[i]].tensor;
-    *step = (struct step){.run = draft->run,
+    *step = (struct step){.flat = draft->flat,
                           .state = draft->state,
                           .in = tensors,
                           .out = tensors + draft->n_inputs,
@@ -369,16 +375,21 @@ static bool finish_step(struct plan *plan, const struct draft *draft, struct ste
     return true;
 }
 
+/* n steps, each with its first part in one cache line. */
+static struct step *allocate_steps(struct plan *plan, size_t n, struct irrun_error *err)
+{
+    char *memory = arena_alloc_array(&plan->arena, n + 1, sizeof(struct step), err);
+    return memory ? (struct step *)(void *)(memory + -(uintptr_t)memory % LINE_BYTES) : NULL;
+}
+
 static bool finish_steps(struct plan *plan, const struct drafts *drafts, struct irrun_error *err)
 {
     uint32_t n_main = 0;
     for (size_t i = 0; i < drafts->n; i++)
         n_main += drafts->items[i].is_main;
     plan->n_steps = (uint32_t)drafts->n;
-    plan->steps = arena_alloc_array(&plan->arena, drafts->n, sizeof *plan->steps, err);
-    plan->main_steps = n_main == drafts->n
-                           ? plan->steps
-                           : arena_alloc_array(&plan->arena, n_main, sizeof *plan->steps, err);
+    plan->steps = allocate_steps(plan, drafts->n, err);
+    plan->main_steps = n_main == drafts->n ? plan->steps : allocate_steps(plan, n_main, err);
     if (!plan->steps || !plan->main_steps)
         return false;
     for (size_t i = 0; i < drafts->n; i++) {
@@ -386,8 +397,7 @@ static bool finish_steps(struct plan *plan, const struct drafts *drafts, struct 
         struct step *step = &plan->steps[i];
         if (!finish_step(plan, draft, step, err))
             return false;
-        bool is_head =
-            plan->outer && draft->run == draft->op->def->run && draft->op == plan->planned[0].op;
+        bool is_head = plan->outer && draft->state && draft->op == plan->planned[0].op;
         if (is_head)
             plan->head_steps[0] = step;
         if (!draft->is_main)

@@ -144,12 +144,14 @@ static void bind_moving_slots(const struct plan *plan, const struct irrun_tensor
         else
             slot->tensor.data = plan->outer->slots[slot->index].tensor.data;
     }
+    for (size_t i = 0; i < plan->n_moving_operands; i++)
+        *plan->moving_operands[i].data = plan->moving_operands[i].tensor->data;
 }
 
 static bool run_steps(const struct step *steps, uint32_t n_steps, struct irrun_error *err)
 {
     for (const struct step *step = steps, *end = steps + n_steps; step < end; step++)
-        if (!step->run(step, err))
+        if (!step->flat.run(step, err))
             return false;
     return true;
 }

@@ -89,14 +89,25 @@ void variable_read(struct variables *variables, uint32_t index, const struct ste
         memset(variable->value.data, 0, size_bytes);
 }
 
+/* Type and shape, mostly of few dimensions. */
+static bool is_alike(const struct irrun_tensor *a, const struct irrun_tensor *b)
+{
+    if (a->dtype != b->dtype || a->shape.rank != b->shape.rank)
+        return false;
+    for (uint32_t i = 0; i < a->shape.rank; i++)
+        if (a->shape.dims[i] != b->shape.dims[i])
+            return false;
+    return true;
+}
+
 void variable_write(struct variables *variables, uint32_t index, const struct step *step)
 {
     struct variable *variable = &variables->items[index];
-    variable->written = *step->in[0];
+    if (!is_alike(&variable->written, step->in[0]))
+        variable->written = *step->in[0];
     variable->written.data = variable->buffers[variable->next];
-    size_t size_bytes = tensor_n_bytes(step->in[0]);
-    if (size_bytes > 0)
-        memcpy(variable->written.data, step->in[0]->data, size_bytes);
+    if (step->flat.n > 0)
+        memcpy(variable->written.data, step->data[0], step->flat.n);
     variable->is_written = true;
 }
 
@@ -134,8 +145,28 @@ void variables_advance(struct variables *variables)
     }
 }
 
+/* What becomes of a variable in nearly every iteration: another value of the same type and shape, with
+ * no pass of a body between. */
+static bool swap(struct variable *variable)
+{
+    if (!variable->is_written || variable->is_ahead || !variable->is_set ||
+        !is_alike(&variable->written, &variable->value))
+        return false;
+    variable->is_written = false;
+    variable->value.data = variable->written.data;
+    variable->current = variable->next;
+    variable->next = variable->committed;
+    variable->committed = variable->current;
+    return true;
+}
+
 void variables_commit(struct variables *variables)
 {
+    bool is_done = true;
+    for (uint32_t i = 0; i < variables->n; i++)
+        is_done &= swap(&variables->items[i]);
+    if (is_done)
+        return;
     variables_advance(variables);
     for (uint32_t i = 0; i < variables->n; i++) {
         struct variable *variable = &variables->items[i];

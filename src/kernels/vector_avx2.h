@@ -1,0 +1,211 @@
+/* Vectors of f32 and masks in AVX2, in the words that the bodies of the element-wise kernels are written
+ * in. For files *_avx2.c only.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_VECTOR_AVX2_H
+#define IRRUN_KERNELS_VECTOR_AVX2_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __AVX2__
+#include <immintrin.h>
+#include <string.h>
+
+#define VECTOR_LANES 8
+typedef __m256 vec;
+typedef __m256 vec_mask; /* all ones or all zeros in a lane */
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+ALWAYS_INLINE vec vec_zero(void)
+{
+    return _mm256_setzero_ps();
+}
+ALWAYS_INLINE vec vec_set1(float x)
+{
+    return _mm256_set1_ps(x);
+}
+ALWAYS_INLINE vec vec_load(const void *at)
+{
+    return _mm256_loadu_ps(at);
+}
+ALWAYS_INLINE void vec_store(void *at, vec x)
+{
+    _mm256_storeu_ps(at, x);
+}
+ALWAYS_INLINE vec vec_add(vec a, vec b)
+{
+    return _mm256_add_ps(a, b);
+}
+ALWAYS_INLINE vec vec_sub(vec a, vec b)
+{
+    return _mm256_sub_ps(a, b);
+}
+ALWAYS_INLINE vec vec_mul(vec a, vec b)
+{
+    return _mm256_mul_ps(a, b);
+}
+ALWAYS_INLINE vec vec_div(vec a, vec b)
+{
+    return _mm256_div_ps(a, b);
+}
+ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+ALWAYS_INLINE vec vec_fnma(vec a, vec b, vec c)
+{
+    return _mm256_fnmadd_ps(a, b, c);
+}
+/* If either is NaN, or both are zeros, b. */
+ALWAYS_INLINE vec vec_min(vec a, vec b)
+{
+    return _mm256_min_ps(a, b);
+}
+ALWAYS_INLINE vec vec_max(vec a, vec b)
+{
+    return _mm256_max_ps(a, b);
+}
+ALWAYS_INLINE vec vec_sqrt(vec x)
+{
+    return _mm256_sqrt_ps(x);
+}
+ALWAYS_INLINE vec vec_floor(vec x)
+{
+    return _mm256_floor_ps(x);
+}
+ALWAYS_INLINE vec vec_ceiling(vec x)
+{
+    return _mm256_ceil_ps(x);
+}
+ALWAYS_INLINE vec vec_round(vec x)
+{
+    return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+ALWAYS_INLINE vec vec_abs(vec x)
+{
+    return _mm256_andnot_ps(_mm256_set1_ps(-0.0F), x);
+}
+ALWAYS_INLINE vec vec_negative(vec x)
+{
+    return _mm256_xor_ps(_mm256_set1_ps(-0.0F), x);
+}
+
+ALWAYS_INLINE vec_mask vec_equal(vec a, vec b)
+{
+    return _mm256_cmp_ps(a, b, _CMP_EQ_OQ);
+}
+ALWAYS_INLINE vec_mask vec_not_equal(vec a, vec b)
+{
+    return _mm256_cmp_ps(a, b, _CMP_NEQ_UQ);
+}
+ALWAYS_INLINE vec_mask vec_less(vec a, vec b)
+{
+    return _mm256_cmp_ps(a, b, _CMP_LT_OQ);
+}
+ALWAYS_INLINE vec_mask vec_less_equal(vec a, vec b)
+{
+    return _mm256_cmp_ps(a, b, _CMP_LE_OQ);
+}
+ALWAYS_INLINE vec_mask vec_greater(vec a, vec b)
+{
+    return _mm256_cmp_ps(a, b, _CMP_GT_OQ);
+}
+ALWAYS_INLINE vec_mask vec_greater_equal(vec a, vec b)
+{
+    return _mm256_cmp_ps(a, b, _CMP_GE_OQ);
+}
+ALWAYS_INLINE vec vec_select(vec_mask mask, vec a, vec b)
+{
+    return _mm256_blendv_ps(b, a, mask);
+}
+ALWAYS_INLINE vec_mask mask_and(vec_mask a, vec_mask b)
+{
+    return _mm256_and_ps(a, b);
+}
+ALWAYS_INLINE vec_mask mask_or(vec_mask a, vec_mask b)
+{
+    return _mm256_or_ps(a, b);
+}
+ALWAYS_INLINE vec_mask mask_xor(vec_mask a, vec_mask b)
+{
+    return _mm256_xor_ps(a, b);
+}
+ALWAYS_INLINE vec_mask mask_set1(uint8_t byte)
+{
+    return _mm256_castsi256_ps(_mm256_set1_epi32(byte ? -1 : 0));
+}
+ALWAYS_INLINE vec_mask mask_not(vec_mask a)
+{
+    return mask_xor(a, mask_set1(1));
+}
+
+/* The first n lanes; the others are 0, and their memory is left alone. */
+ALWAYS_INLINE __m256i first_lanes(size_t n)
+{
+    __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), lanes);
+}
+
+ALWAYS_INLINE vec vec_load_first(const void *at, size_t n)
+{
+    return _mm256_maskload_ps(at, first_lanes(n));
+}
+
+ALWAYS_INLINE void vec_store_first(void *at, vec x, size_t n)
+{
+    _mm256_maskstore_ps(at, first_lanes(n), x);
+}
+
+ALWAYS_INLINE vec_mask mask_of_bytes(__m128i bytes)
+{
+    __m128i is_false = _mm_cmpeq_epi8(bytes, _mm_setzero_si128());
+    return mask_not(_mm256_castsi256_ps(_mm256_cvtepi8_epi32(is_false)));
+}
+
+ALWAYS_INLINE __m128i bytes_of_mask(vec_mask mask)
+{
+    __m256i lanes = _mm256_castps_si256(mask);
+    __m128i words =
+        _mm_packs_epi32(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256(lanes, 1));
+    return _mm_and_si128(_mm_packs_epi16(words, words), _mm_set1_epi8(1));
+}
+
+/* Booleans: a byte each; any that is not zero is true, and true is written as 1. */
+ALWAYS_INLINE vec_mask mask_load(const void *at)
+{
+    return mask_of_bytes(_mm_loadl_epi64(at));
+}
+
+ALWAYS_INLINE void mask_store(void *at, vec_mask mask)
+{
+    _mm_storel_epi64(at, bytes_of_mask(mask));
+}
+
+ALWAYS_INLINE vec_mask mask_load_first(const void *at, size_t n)
+{
+    uint64_t bytes = 0;
+    memcpy(&bytes, at, n);
+    return mask_of_bytes(_mm_cvtsi64_si128((long long)bytes));
+}
+
+ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n)
+{
+    long long bytes = _mm_cvtsi128_si64(bytes_of_mask(mask));
+    memcpy(at, &bytes, n);
+}
+
+/* 2^n for whole n in -127 ... 127; the least gives 0. */
+ALWAYS_INLINE vec vec_exp2(vec n)
+{
+    __m256i exponent = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(exponent, 23));
+}
+
+ALWAYS_INLINE vec vec_with_sign_of(vec magnitude, vec x)
+{
+    return _mm256_or_ps(magnitude, _mm256_and_ps(x, _mm256_set1_ps(-0.0F)));
+}
+
+#endif
+#endif

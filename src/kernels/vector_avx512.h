@@ -1,0 +1,194 @@
+/* Vectors of f32 and masks in AVX-512, in the words that the bodies of the element-wise kernels are written
+ * in. For files *_avx512.c only.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_VECTOR_AVX512_H
+#define IRRUN_KERNELS_VECTOR_AVX512_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __AVX512F__
+#include <immintrin.h>
+
+#define VECTOR_LANES 16
+typedef __m512 vec;
+typedef __mmask16 vec_mask;
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+ALWAYS_INLINE vec vec_zero(void)
+{
+    return _mm512_setzero_ps();
+}
+ALWAYS_INLINE vec vec_set1(float x)
+{
+    return _mm512_set1_ps(x);
+}
+ALWAYS_INLINE vec vec_load(const void *at)
+{
+    return _mm512_loadu_ps(at);
+}
+ALWAYS_INLINE void vec_store(void *at, vec x)
+{
+    _mm512_storeu_ps(at, x);
+}
+ALWAYS_INLINE vec vec_add(vec a, vec b)
+{
+    return _mm512_add_ps(a, b);
+}
+ALWAYS_INLINE vec vec_sub(vec a, vec b)
+{
+    return _mm512_sub_ps(a, b);
+}
+ALWAYS_INLINE vec vec_mul(vec a, vec b)
+{
+    return _mm512_mul_ps(a, b);
+}
+ALWAYS_INLINE vec vec_div(vec a, vec b)
+{
+    return _mm512_div_ps(a, b);
+}
+ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+ALWAYS_INLINE vec vec_fnma(vec a, vec b, vec c)
+{
+    return _mm512_fnmadd_ps(a, b, c);
+}
+/* If either is NaN, or both are zeros, b. */
+ALWAYS_INLINE vec vec_min(vec a, vec b)
+{
+    return _mm512_min_ps(a, b);
+}
+ALWAYS_INLINE vec vec_max(vec a, vec b)
+{
+    return _mm512_max_ps(a, b);
+}
+ALWAYS_INLINE vec vec_sqrt(vec x)
+{
+    return _mm512_sqrt_ps(x);
+}
+ALWAYS_INLINE vec vec_floor(vec x)
+{
+    return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
+ALWAYS_INLINE vec vec_ceiling(vec x)
+{
+    return _mm512_roundscale_ps(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+}
+ALWAYS_INLINE vec vec_round(vec x)
+{
+    return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+ALWAYS_INLINE vec vec_abs(vec x)
+{
+    return _mm512_andnot_ps(_mm512_set1_ps(-0.0F), x);
+}
+ALWAYS_INLINE vec vec_negative(vec x)
+{
+    return _mm512_xor_ps(_mm512_set1_ps(-0.0F), x);
+}
+
+ALWAYS_INLINE vec_mask vec_equal(vec a, vec b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ);
+}
+ALWAYS_INLINE vec_mask vec_not_equal(vec a, vec b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_NEQ_UQ);
+}
+ALWAYS_INLINE vec_mask vec_less(vec a, vec b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ);
+}
+ALWAYS_INLINE vec_mask vec_less_equal(vec a, vec b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ);
+}
+ALWAYS_INLINE vec_mask vec_greater(vec a, vec b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ);
+}
+ALWAYS_INLINE vec_mask vec_greater_equal(vec a, vec b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ);
+}
+ALWAYS_INLINE vec vec_select(vec_mask mask, vec a, vec b)
+{
+    return _mm512_mask_blend_ps(mask, b, a);
+}
+ALWAYS_INLINE vec_mask mask_and(vec_mask a, vec_mask b)
+{
+    return (vec_mask)(a & b);
+}
+ALWAYS_INLINE vec_mask mask_or(vec_mask a, vec_mask b)
+{
+    return (vec_mask)(a | b);
+}
+ALWAYS_INLINE vec_mask mask_xor(vec_mask a, vec_mask b)
+{
+    return (vec_mask)(a ^ b);
+}
+ALWAYS_INLINE vec_mask mask_not(vec_mask a)
+{
+    return (vec_mask)~a;
+}
+ALWAYS_INLINE vec_mask mask_set1(uint8_t byte)
+{
+    return (vec_mask)(byte ? 0xFFFF : 0);
+}
+
+/* The first n lanes; the others are 0, and their memory is left alone. */
+ALWAYS_INLINE __mmask16 first_lanes(size_t n)
+{
+    return (__mmask16)((1U << n) - 1);
+}
+
+ALWAYS_INLINE vec vec_load_first(const void *at, size_t n)
+{
+    return _mm512_maskz_loadu_ps(first_lanes(n), at);
+}
+
+ALWAYS_INLINE void vec_store_first(void *at, vec x, size_t n)
+{
+    _mm512_mask_storeu_ps(at, first_lanes(n), x);
+}
+
+/* Booleans: a byte each; any that is not zero is true, and true is written as 1. */
+ALWAYS_INLINE vec_mask mask_load(const void *at)
+{
+    __m128i bytes = _mm_loadu_si128(at);
+    return _mm_test_epi8_mask(bytes, bytes);
+}
+
+ALWAYS_INLINE void mask_store(void *at, vec_mask mask)
+{
+    _mm_storeu_si128(at, _mm_maskz_set1_epi8(mask, 1));
+}
+
+ALWAYS_INLINE vec_mask mask_load_first(const void *at, size_t n)
+{
+    __m128i bytes = _mm_maskz_loadu_epi8(first_lanes(n), at);
+    return _mm_test_epi8_mask(bytes, bytes);
+}
+
+ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n)
+{
+    _mm_mask_storeu_epi8(at, first_lanes(n), _mm_maskz_set1_epi8(mask, 1));
+}
+
+/* 2^n for whole n in -127 ... 127; the least gives 0. */
+ALWAYS_INLINE vec vec_exp2(vec n)
+{
+    __m512i exponent = _mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(exponent, 23));
+}
+
+ALWAYS_INLINE vec vec_with_sign_of(vec magnitude, vec x)
+{
+    return _mm512_or_ps(magnitude, _mm512_and_ps(x, _mm512_set1_ps(-0.0F)));
+}
+
+#endif
+#endif

@@ -1,0 +1,257 @@
+/* The element-wise loops against the plain ones, bit for bit but for the bits of a NaN: every operand form, sizes
+ * around the widest vectors, operands that end at an unmapped page, the output over an operand.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check_kernels.h"
+
+enum { POISON = 0xA5, MARGIN = 64, MOST = 200, N_OPERANDS = 3, OPERAND_BYTES = 4 * MOST + 64 };
+
+struct problem {
+    const struct trial *trial;
+    struct guarded operands[N_OPERANDS], out;
+    unsigned char *expected;
+    size_t n;
+    size_t shift; /* bytes before the page */
+};
+
+static float hostile_float(void)
+{
+    static const float special[] = {0.0F,   -0.0F,    1.0F,      -1.0F,  0.5F,      2.5F,
+                                    -3.5F,  INFINITY, NAN,       1e-40F, -1e-40F,   1e38F,
+                                    -3e38F, 88.5F,    -INFINITY, -90.0F, 8388609.0F};
+    uint32_t bits;
+    float x;
+    switch (random_below(4)) {
+    case 0:
+        return special[random_below(sizeof special / sizeof *special)];
+    case 1:
+        random_fill(&bits, sizeof bits);
+        memcpy(&x, &bits, sizeof x);
+        return x;
+    default:
+        return ((float)random_below(2001) - 1000) / 100;
+    }
+}
+
+static float *operand(const struct problem *problem, size_t i, size_t n_elements)
+{
+    return (float *)(void *)guarded_last(&problem->operands[i],
+                                         n_elements * sizeof(float) + problem->shift);
+}
+
+static void fill(const struct problem *problem, size_t i, size_t n_elements)
+{
+    float *to = operand(problem, i, n_elements);
+    for (size_t k = 0; k < n_elements; k++)
+        to[k] = hostile_float();
+}
+
+/* Distance that is allowed: none, or 4 units of the last place or 1e-9. */
+static bool is_same(const void *got, const void *wanted, bool is_near)
+{
+    float x, y;
+    memcpy(&x, got, sizeof x);
+    memcpy(&y, wanted, sizeof y);
+    if (isnan(y))
+        return isnan(x);
+    if (is_near)
+        return fabsf(x - y) <= 1e-9F || fabsf(x - y) <= 4 * 0x1p-23F * fabsf(y);
+    return memcmp(&x, &y, sizeof x) == 0;
+}
+
+/* n elements of `width` bytes at out, and untouched bytes around them. */
+static bool compare(const struct problem *problem, const unsigned char *out, size_t width,
+                    bool is_near)
+{
+    for (size_t i = 0; i < problem->n; i++) {
+        const unsigned char *got = out + i * width, *wanted = problem->expected + i * width;
+        bool is_fine = width == 1 ? *got == *wanted : is_same(got, wanted, is_near);
+        if (!is_fine)
+            return trial_fail("element %zu differs", i);
+    }
+    for (size_t i = 1; i <= MARGIN; i++)
+        if (*(out - i) != POISON)
+            return trial_fail("byte %zu before the output was written", i);
+    for (size_t i = 0; i < problem->shift; i++)
+        if (out[problem->n * width + i] != POISON)
+            return trial_fail("byte %zu behind the output was written", i);
+    return true;
+}
+
+static unsigned char *fresh_out(const struct problem *problem, size_t width)
+{
+    memset(guarded_first(&problem->out), POISON, problem->out.n_bytes);
+    return guarded_last(&problem->out, problem->n * width + problem->shift);
+}
+
+/* ---- two operands ---- */
+
+static bool check_binary_at(struct problem *problem, enum binary_operation operation,
+                            enum operand_form form)
+{
+    binary_fn *fn = problem->trial->variant->elementwise_f32->binary[operation][form];
+    size_t width = operation >= BINARY_EQUAL ? 1 : sizeof(float), n = problem->n;
+    size_t n_a = form == FORM_RIGHT_MOVES ? 1 : n, n_b = form == FORM_LEFT_MOVES ? 1 : n;
+    fill(problem, 0, n_a);
+    fill(problem, 1, n_b);
+    const float *a = operand(problem, 0, n_a), *b = operand(problem, 1, n_b);
+    binary_apply(binary_scalar(operation, IRRUN_F32), sizeof(float), a, n_a == n, b, n_b == n,
+                 width, problem->expected, n);
+    unsigned char *out = fresh_out(problem, width);
+    if (!fn(a, b, out, n))
+        return trial_fail("refused");
+    if (!compare(problem, out, width, false))
+        return false;
+    if (width == 1 || n_a != n)
+        return true;
+    memcpy(out, a, n * sizeof(float));
+    fn(out, b, out, n);
+    return compare(problem, out, width, false);
+}
+
+/* ---- one operand ---- */
+
+static bool check_unary_at(struct problem *problem, enum unary_operation operation)
+{
+    unary_fn *fn = problem->trial->variant->elementwise_f32->unary[operation];
+    double p[UNARY_N_PARAMETERS] = {-2.5, 3.25};
+    if (operation == UNARY_CLAMP && random_below(4) == 0)
+        p[0] = 4;
+    bool is_near = operation == UNARY_SIGMOID || operation == UNARY_TANH;
+    fill(problem, 0, problem->n);
+    const float *in = operand(problem, 0, problem->n);
+    unary_scalar(operation, IRRUN_F32)(in, problem->expected, problem->n, p);
+    unsigned char *out = fresh_out(problem, sizeof(float));
+    fn(in, out, problem->n, p);
+    if (!compare(problem, out, sizeof(float), is_near))
+        return false;
+    memcpy(out, in, problem->n * sizeof(float));
+    fn(out, out, problem->n, p);
+    return compare(problem, out, sizeof(float), is_near);
+}
+
+/* ---- Select ---- */
+
+static bool check_select_at(struct problem *problem, size_t then_moves, size_t else_moves)
+{
+    size_t n = problem->n, n_then = then_moves ? n : 1, n_else = else_moves ? n : 1;
+    unsigned char *condition = guarded_last(&problem->operands[2], n + problem->shift);
+    fill(problem, 0, n_then);
+    fill(problem, 1, n_else);
+    random_fill(condition, n);
+    for (size_t i = 0; i < n; i++)
+        condition[i] = random_below(2) ? 0 : condition[i];
+    const float *a = operand(problem, 0, n_then), *b = operand(problem, 1, n_else);
+    for (size_t i = 0; i < n; i++)
+        memcpy(problem->expected + i * sizeof(float),
+               condition[i] ? a + (then_moves ? i : 0) : b + (else_moves ? i : 0), sizeof(float));
+    unsigned char *out = fresh_out(problem, sizeof(float));
+    problem->trial->variant->elementwise_f32->select[then_moves][else_moves](condition, a, b, out,
+                                                                             n);
+    if (!compare(problem, out, sizeof(float), false))
+        return false;
+    if (!then_moves)
+        return true;
+    memcpy(out, a, n * sizeof(float));
+    problem->trial->variant->elementwise_f32->select[then_moves][else_moves](condition, out, b, out,
+                                                                             n);
+    return compare(problem, out, sizeof(float), false);
+}
+
+/* ---- all ---- */
+
+static bool check_size(struct problem *problem)
+{
+    const struct elementwise_kernels *kernels = problem->trial->variant->elementwise_f32;
+    for (int i = 0; i < BINARY_N_OPERATIONS; i++) {
+        for (int form = 0; form < N_OPERAND_FORMS; form++) {
+            trial_says("binary %d form %d n=%zu shift=%zu", i, form, problem->n, problem->shift);
+            if (kernels->binary[i][form] &&
+                !check_binary_at(problem, (enum binary_operation)i, (enum operand_form)form))
+                return false;
+        }
+    }
+    for (int i = 0; i < UNARY_N_OPERATIONS; i++) {
+        trial_says("unary %d n=%zu shift=%zu", i, problem->n, problem->shift);
+        if (kernels->unary[i] && !check_unary_at(problem, (enum unary_operation)i))
+            return false;
+    }
+    for (size_t i = 0; i < 4; i++) {
+        trial_says("select %zu n=%zu shift=%zu", i, problem->n, problem->shift);
+        if (!check_select_at(problem, i / 2, i % 2))
+            return false;
+    }
+    return true;
+}
+
+bool check_elementwise(const struct trial *trial)
+{
+    struct problem problem = {.trial = trial, .out = guarded_new(OPERAND_BYTES + MARGIN)};
+    problem.expected = malloc(OPERAND_BYTES);
+    for (size_t i = 0; i < N_OPERANDS; i++)
+        problem.operands[i] = guarded_new(OPERAND_BYTES);
+    bool is_good = problem.expected != NULL;
+    for (problem.n = 0; problem.n <= MOST && is_good; problem.n++) {
+        for (problem.shift = 0; problem.shift <= 12 && is_good; problem.shift += 4)
+            is_good = check_size(&problem);
+    }
+    for (size_t i = 0; i < N_OPERANDS; i++)
+        guarded_free(&problem.operands[i]);
+    guarded_free(&problem.out);
+    free(problem.expected);
+    return is_good;
+}
+
+/* ---- speed ---- */
+
+struct work {
+    const struct elementwise_kernels *kernels;
+    size_t n;
+    float *a, *b, *out;
+};
+
+static void work_add(const void *context)
+{
+    const struct work *work = context;
+    work->kernels->binary[BINARY_ADD][FORM_BOTH_MOVE](work->a, work->b, work->out, work->n);
+}
+
+static void work_greater(const void *context)
+{
+    const struct work *work = context;
+    work->kernels->binary[BINARY_GREATER][FORM_LEFT_MOVES](work->a, work->b, work->out, work->n);
+}
+
+static void work_sigmoid(const void *context)
+{
+    const struct work *work = context;
+    work->kernels->unary[UNARY_SIGMOID](work->a, work->out, work->n, NULL);
+}
+
+void measure_elementwise(const struct trial *trial)
+{
+    static const size_t sizes[] = {64, 4096, 1 << 20};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        size_t n_bytes = sizes[i] * sizeof(float);
+        struct work work = {trial->variant->elementwise_f32, sizes[i], aligned_alloc(64, n_bytes),
+                            aligned_alloc(64, n_bytes), aligned_alloc(64, n_bytes)};
+        if (!work.a || !work.b || !work.out)
+            abort();
+        for (size_t k = 0; k < sizes[i]; k++)
+            work.a[k] = work.b[k] = (float)(k % 17) - 8;
+        char what[64];
+        snprintf(what, sizeof what, "%zu Add", sizes[i]);
+        measure_line(what, measure_s(work_add, &work), 3 * n_bytes);
+        snprintf(what, sizeof what, "%zu Greater than one", sizes[i]);
+        measure_line(what, measure_s(work_greater, &work), n_bytes + sizes[i]);
+        snprintf(what, sizeof what, "%zu Sigmoid", sizes[i]);
+        measure_line(what, measure_s(work_sigmoid, &work), 2 * n_bytes);
+        free(work.a);
+        free(work.b);
+        free(work.out);
+    }
+}
