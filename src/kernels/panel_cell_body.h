@@ -1,9 +1,10 @@
 /* The cells of panel_cells.h, for vectors of any length: see panel_tile_body.h for what comes before.
  * The formulas are those of recurrent_cell_scalar.c.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/panel_cells.h"
+
 #ifdef VECTOR_LANES
 
-#include "kernels/panel_cells.h"
 #include "kernels/vector_math_body.h"
 
 /* Units of a panel, by the number of gates: see recurrent_packed.c. */

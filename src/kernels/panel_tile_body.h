@@ -1,9 +1,9 @@
 /* The tiles of panels.h, written once for vectors of any length. A file panels_<level>.c defines
  * VECTOR_LANES, ALWAYS_INLINE, vec and the vec_* functions before it includes this.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifdef VECTOR_LANES
-
 #include "kernels/panels.h"
+
+#ifdef VECTOR_LANES
 
 /* Loops over rows and vectors must vanish, or the accumulators would live in memory. */
 #if defined(__clang__)
