@@ -196,6 +196,8 @@ def form_cases(x):
     yield interpolate("f64",
                       x.astype(np.float64) / 3, "f64.", "cubic", [8, 8], args=F64,
                       confirm_tolerance=(1e-5, 1e-5))
+    yield interpolate("v4_cubic", x, "Interpolate-4, cubic, aligned corners.", "cubic", [8, 3], v=4,
+                      transform="align_corners")
     yield interpolate("dynamic", x, "No dimension is known.", "linear_onnx", [8, 3], dynamic=True)
     yield interpolate("sizes_input", x, "The sizes are an input: the shape depends on them.",
                       "nearest", [7, 3], target=np.array([7, 3]))
