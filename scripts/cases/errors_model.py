@@ -220,6 +220,24 @@ def iterator(name, about, stderr, change=lambda layer, body: None, rows=(4, 4), 
         feed={"x": np.ones((rows[0], 3), np.float32), "z": np.ones((rows[1], 3), np.float32)})
 
 
+def loop(name, about, stderr, condition=np.array(True), how=None, divisor=1):
+    net = Net(name)
+    ones = np.ones((1, 3), np.int32)
+    step = net.op("Divide", net.const(ones), net.const(divisor * ones), auto_broadcast="numpy",
+                  m_pythondiv="true")
+    body = net.body()
+    state, p = body.param("state", "i32", [1, 3]), body.param("step", "i32", [1, 3])
+    new, again = body.result(binary(body, "Add", state, p)), body.result(body.const(condition))
+    (y,) = net.iterate(
+        "Loop", [net.const(np.array(2)), net.const(np.array(True)), net.param("x", "i32", [1, 3]),
+                 step], body, [(2, state, {}), (3, p, how or {})], [(new, {})],
+        [(new, state)], v=5, special=[("output", {
+            "external_port_id": -1, "internal_layer_id": again.id, "purpose": "execution_condition"
+        })], dtypes=["i32"])
+    net.result(y, "y")
+    return refused("body", name, net, about, ["model.xml:"] + stderr, feed={"x": ones})
+
+
 def body_cases():
     def drop_input(layer, _):
         del layer.parts[0][1][1]
@@ -267,6 +285,15 @@ def body_cases():
 
     yield iterator("unknown_op_in_body", "An op of the body that does not exist.", ["Frobnicate"],
                    unknown_op, code=UNSUPPORTED)
+    yield loop("condition_of_f32", "The condition that the body gives is no boolean.",
+               ["execution condition", "f32 []"], condition=np.float32(1))
+    yield loop("condition_empty", "The condition that the body gives is empty.",
+               ["execution condition", "boolean [0]"], condition=np.zeros(0, np.bool_))
+    yield loop("slices_beyond_counting", "Slices whose ends differ by more than 2^63.",
+               ["axis 0", "9223372036854775807"],
+               how={**CUT, "start": 2**63 - 1, "end": -2**63})
+    yield loop("const_divides_by_zero", "What feeds the body is a division of Consts by zero.",
+               ["Divide", "division by zero"], divisor=0)
     for name, about, results, maps, words in (
         ("if_branch_without_output", "The else branch lacks the second output.", (2, 1), True, [
             "choice"

@@ -162,6 +162,18 @@ def shape_cases():
     v = np.array([1, -2, 3])
     yield Case(FAMILY, net.name, net, {"cond": np.array([1, 0], np.bool_), "x": v},
                {"y": np.stack([v + 5, -v])}, "Branches of i64.", EXACT)
+    net = Net("const_f16_from_outside")
+    cond, a = net.param("cond", "boolean", []), net.param("x", "f16", [3])
+    inner = [(1, "p", "f16", [3]), (2, "q", "f16", [3])]
+    then = branch(net, inner, lambda n, p, q: binary(n, "Add", p, binary(n, "Add", q, q)))
+    other = branch(net, inner, lambda n, p, q: binary(n, "Multiply", p, q))
+    factor = np.float16([2, 0.5, -3])
+    (y,) = net.choose(cond, [a, net.const(factor)], then, other, 1)
+    net.result(y, "y")
+    v = np.float16([1, -2, 3])
+    yield Case(FAMILY, net.name, net, {"cond": np.array([1, 0], np.bool_), "x": v},
+               {"y": np.stack([v + factor + factor, v * factor])},
+               "A Const of f16 outside feeds the branches.", EXACT)
 
 
 def nested_cases():

@@ -113,6 +113,21 @@ def count_cases():
                trips=4, condition=False, feed_condition=True)
     yield case("condition_from_data", "The condition is an input, and true.", 2, trips=2,
                feed_condition=True)
+    net = Net("const_f16_from_outside")
+    first, step = np.float16([[1, 2, 3]]), np.float16([[0.5, -1, 4]])
+    body = net.body()
+    state, p = body.param("state", "f16", [1, 3]), body.param("step", "f16", [1, 3])
+    new, again = body.result(add(body, state, add(body, p, p))), body.result(
+        body.const(np.array(True)))
+    (y,) = net.iterate(
+        "Loop", [net.const(np.array(3)), net.const(np.array(True)), net.param("first", "f16", [1, 3]),
+                 net.const(step)], body, [(2, state, {}), (3, p, {})], [(new, {})],
+        [(new, state)], v=5, special=[("output", {
+            "external_port_id": -1, "internal_layer_id": again.id, "purpose": "execution_condition"
+        })], dtypes=["f16"])
+    net.result(y, "last")
+    yield Case(FAMILY, net.name, net, {"first": first}, {"last": first + 6 * step},
+               "A Const of f16 outside feeds the body.", EXACT)
     yield case("no_concat", "Only the last value is an output.", 3, trips=3, concat=False)
 
 

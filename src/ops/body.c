@@ -18,6 +18,24 @@ uint32_t *body_ordinals(const struct graph *body, struct arena *arena, struct ir
     return ordinals;
 }
 
+bool body_has_constant(const struct infer *infer, uint32_t i)
+{
+    return infer->is_constant[i] && !dtype_is_half(infer->in[i]->dtype);
+}
+
+bool body_describe_input(struct infer *infer, uint32_t i, bool is_constant,
+                         struct irrun_tensor *tensor)
+{
+    *tensor = *infer->in[i];
+    if (dtype_is_half(tensor->dtype))
+        tensor->dtype = IRRUN_F32;
+    if (!is_constant)
+        return true;
+    const struct irrun_tensor *value = infer_value(infer, i);
+    tensor->data = value ? value->data : NULL;
+    return value != NULL;
+}
+
 static bool widen(struct irrun_tensor *tensor, struct arena *arena, struct irrun_error *err)
 {
     size_t n = (size_t)shape_n_elements(&tensor->shape);

@@ -36,6 +36,14 @@ struct infer;
 /* Per op of a body: its place among the Parameters, or among the Results; NO_ID for others. In the arena. */
 uint32_t *body_ordinals(const struct graph *body, struct arena *arena, struct irrun_error *err);
 
+/* Whether a body takes input i of the op at hand for a constant. Its plan reads the data where it lies, so f16
+ * and bf16, which a body sees as f32, are no constants to it. */
+bool body_has_constant(const struct infer *infer, uint32_t i);
+
+/* Input i of the op at hand as the plan of a body wants it: type and shape, and the data if it is_constant. */
+bool body_describe_input(struct infer *infer, uint32_t i, bool is_constant,
+                         struct irrun_tensor *tensor);
+
 /* The values of all inputs of the op at hand, as a body sees them: f16 and bf16 as f32. NULL if one is not there yet (see
  * infer_value) or memory is lacking. */
 struct irrun_tensor **body_take_values(struct infer *infer);

@@ -67,7 +67,7 @@ static bool take_slice(const struct loop_param *param, struct irrun_tensor *whol
     int64_t at = param->is_reverse ? param->first - (pass + 1) * param->part
                                    : param->first + pass * param->part;
     int64_t length = whole->shape.dims[param->axis];
-    if (at < 0 || at + param->part > length)
+    if (at < 0 || param->part > length - at)
         return fail(err, IRRUN_DATA, "pass %lld is beyond input %u, which has %lld along axis %u",
                     (long long)pass, param->input, (long long)length, param->axis);
     struct irrun_shape shape = whole->shape;
@@ -174,13 +174,23 @@ static bool leave_piece(const struct loop_state *state, uint32_t k, struct irrun
     return true;
 }
 
-static bool goes_on(const struct loop_state *state)
+static bool read_condition(const struct loop_state *state, bool *goes_on, struct irrun_error *err)
 {
+    *goes_on = true;
     if (state->condition_result == NO_ID)
         return true;
     const struct irrun_tensor *condition =
         state->runner->output(state->runner, state->condition_result);
-    return *(const unsigned char *)condition->data != 0;
+    if (condition->dtype != IRRUN_BOOLEAN || shape_n_elements(&condition->shape) != 1) {
+        const struct graph *body = state->body->graph;
+        const struct op *result = &body->ops[body->results[state->condition_result]];
+        char text[SHAPE_TEXT_BYTES];
+        return fail_at(err, IRRUN_DATA, op_place(body, result),
+                       "the execution condition of a body is %s %s, expected one boolean",
+                       irrun_dtype_name(condition->dtype), shape_format(&condition->shape, text));
+    }
+    *goes_on = *(const unsigned char *)condition->data != 0;
+    return true;
 }
 
 /* Runs the passes; `out` NULL: the outputs are not there yet, pieces are collected. */
@@ -189,7 +199,8 @@ static bool run_passes(const struct loop_state *state, struct irrun_tensor *cons
                        int64_t *n_done, struct irrun_error *err)
 {
     *n_done = 0;
-    for (int64_t pass = 0; starts && (n_passes < 0 || pass < n_passes); pass++) {
+    bool goes_on = starts;
+    for (int64_t pass = 0; goes_on && (n_passes < 0 || pass < n_passes); pass++) {
         if (!take_inputs(state, outer, pass, err) ||
             !state->runner->run(state->runner, state->in_pointers, err))
             return false;
@@ -197,11 +208,9 @@ static bool run_passes(const struct loop_state *state, struct irrun_tensor *cons
             if (state->outputs[k].is_tied && state->outputs[k].is_concatenated &&
                 !leave_piece(state, k, out ? out[k] : NULL, pass, n_passes, err))
                 return false;
-        if (!leave_merged(state, pass, err))
+        if (!leave_merged(state, pass, err) || !read_condition(state, &goes_on, err))
             return false;
         *n_done = pass + 1;
-        if (!goes_on(state))
-            break;
     }
     return true;
 }
@@ -225,15 +234,14 @@ static bool infer_body(struct infer *infer, struct loop_state *state, struct irr
 {
     for (uint32_t k = 0; k < state->n_params; k++) {
         const struct loop_param *param = &state->params[k];
-        struct irrun_tensor *in = &state->in[k];
         if (param->source == LOOP_ITERATION)
             continue;
-        *in = *infer->in[param->input];
-        in->dtype = body_dtype(in->dtype);
+        bool is_constant =
+            param->source == LOOP_INVARIANT && body_has_constant(infer, param->input);
+        if (!body_describe_input(infer, param->input, is_constant, &state->in[k]))
+            return false;
         if (param->source == LOOP_SLICED)
-            in->shape.dims[param->axis] = param->part;
-        else if (param->source == LOOP_INVARIANT && infer->is_constant[param->input])
-            in->data = infer_value(infer, param->input)->data;
+            state->in[k].shape.dims[param->axis] = param->part;
     }
     return state->runner->infer(state->runner, state->in_pointers, results, is_known, infer->err);
 }

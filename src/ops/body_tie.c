@@ -24,6 +24,12 @@ static bool fail_map(struct infer *infer, const struct port_map *map, const char
                    infer->op->def->type, infer->op->name, infer->op->line);
 }
 
+static bool fail_slices(struct infer *infer, const struct loop_param *param)
+{
+    return infer_fail_input(infer, param->input, "axis %u to hold the slices from %lld to %lld",
+                            param->axis, (long long)param->map->start, (long long)param->map->end);
+}
+
 /* start and end count from the end if negative, where -1 is behind the last element. */
 static bool tie_slices(struct infer *infer, struct loop_param *param)
 {
@@ -34,8 +40,9 @@ static bool tie_slices(struct infer *infer, struct loop_param *param)
     if (map->part_size < 1 || (map->stride != map->part_size && map->stride != -map->part_size))
         return fail_map(infer, map, "stride must be part_size or its negative in a port_map");
     int64_t length = in->shape.dims[param->axis];
-    int64_t start = map->start < 0 ? length + 1 + map->start : map->start;
-    param->first = start;
+    param->first = map->start < 0 ? length + 1 + map->start : map->start;
+    if (param->first < 0 || param->first > length)
+        return fail_slices(infer, param);
     param->part = map->part_size;
     param->is_reverse = map->stride < 0;
     return true;
@@ -46,11 +53,11 @@ bool loop_count_slices(struct infer *infer, const struct loop_param *param, int6
     const struct port_map *map = param->map;
     int64_t length = infer->in[param->input]->shape.dims[param->axis];
     int64_t end = map->end < 0 ? length + 1 + map->end : map->end;
+    if (end < 0 || end > length)
+        return fail_slices(infer, param);
     int64_t span = param->is_reverse ? param->first - end : end - param->first;
-    int64_t low = param->is_reverse ? end : param->first;
-    if (span < 0 || low < 0 || low + span > length)
-        return infer_fail_input(infer, param->input, "axis %u to hold the slices from %lld to %lld",
-                                param->axis, (long long)map->start, (long long)map->end);
+    if (span < 0)
+        return fail_slices(infer, param);
     if (span % param->part != 0)
         return infer_fail_input(infer, param->input,
                                 "a length along axis %u that part_size %lld divides", param->axis,
@@ -176,7 +183,7 @@ static bool finish(struct infer *infer, struct loop_state *state)
                                   "current_iteration \"%s\" (line %u) is neither i32 nor i64",
                                   parameter->name, parameter->line);
         }
-        is_constant[k] = param->source == LOOP_INVARIANT && infer->is_constant[param->input];
+        is_constant[k] = param->source == LOOP_INVARIANT && body_has_constant(infer, param->input);
     }
     if (!infer->engine->session)
         return infer_fail(infer, "a body cannot be folded");

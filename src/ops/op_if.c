@@ -85,7 +85,7 @@ static bool tie(struct infer *infer, struct if_branch *branch, const struct body
         return false;
     for (uint32_t k = 0; k < n; k++) {
         branch->in_pointers[k] = &branch->in[k];
-        is_constant[k] = infer->is_constant[branch->input_of[k]];
+        is_constant[k] = body_has_constant(infer, branch->input_of[k]);
     }
     if (!infer->engine->session)
         return infer_fail(infer, "a body cannot be folded");
@@ -93,7 +93,6 @@ static bool tie(struct infer *infer, struct if_branch *branch, const struct body
     return branch->runner != NULL;
 }
 
-/* Bodies see f16 and bf16 as f32. */
 static bool infer_branch(struct infer *infer, struct if_branch *branch, struct irrun_tensor *out,
                          bool *is_known, struct irrun_error *err)
 {
@@ -104,11 +103,8 @@ static bool infer_branch(struct infer *infer, struct if_branch *branch, struct i
         return false;
     for (uint32_t k = 0; k < graph->n_parameters; k++) {
         uint32_t input = branch->input_of[k];
-        branch->in[k] = *infer->in[input];
-        if (dtype_is_half(branch->in[k].dtype))
-            branch->in[k].dtype = IRRUN_F32;
-        else if (infer->is_constant[input])
-            branch->in[k].data = infer_value(infer, input)->data;
+        if (!body_describe_input(infer, input, body_has_constant(infer, input), &branch->in[k]))
+            return false;
     }
     if (!branch->runner->infer(branch->runner, branch->in_pointers, results, is_known, err))
         return false;

@@ -46,7 +46,8 @@ static bool never_stops(struct infer *infer, const struct loop_state *state)
     const struct op *source = value_producer(body, value_id);
     if (source->def->role == ROLE_CONST) {
         const struct const_attrs *attrs = source->attrs;
-        return body->weights->data && body->weights->data[attrs->offset] != 0;
+        return attrs->element_type == IRRUN_BOOLEAN && shape_n_elements(&attrs->shape) == 1 &&
+               body->weights->data && body->weights->data[attrs->offset] != 0;
     }
     for (uint32_t k = 0; k < state->n_params; k++) {
         const struct loop_param *param = &state->params[k];

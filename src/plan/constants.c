@@ -131,8 +131,7 @@ static bool load_const(struct model *model, const struct graph *graph, const str
     if (!graph->weights || (!graph->weights->data && size_bytes > 0))
         return fail_at(err, IRRUN_DATA, op_place(graph, op), "Const \"%s\": no weights are loaded",
                        op->name);
-    const unsigned char *stored =
-        graph->weights->data ? graph->weights->data + attrs->offset : NULL;
+    const unsigned char *stored = size_bytes > 0 ? graph->weights->data + attrs->offset : NULL;
     bool is_packed = dtype_packed_bits(dtype) < 8;
     if (stored && !is_packed && (uintptr_t)stored % dtype_size(dtype) == 0) {
         constant->tensor.data = (void *)stored;
