@@ -2,7 +2,7 @@
 # irrun as a filter among others: the pipelines that the manual promises, with the programs of this machine.
 # SPDX-License-Identifier: Apache-2.0
 
-# shellcheck disable=SC2016,SC2154 # awk's and perl's own; common.bash sets them
+# shellcheck disable=SC2012,SC2016,SC2154 # as people write it; awk's own; common.bash sets them
 load common
 
 setup() {
@@ -64,6 +64,36 @@ setup() {
         "utt1 [ 1 10 4 40 10 100 ] utt2 [ 5 6 ] " ]
 }
 
+@test "yesterday's state is where today begins" {
+    cp "$root/models/sensor_watch/model.xml" m.xml
+    cp "$root/models/sensor_watch/model.bin" m.bin
+    local readings=$root/models/sensor_watch/readings.csv
+    mapfile -t numbers <"$readings"
+    npy '<f4' '1700, 1, 1' "${numbers[@]:0:1700}" >day1.npy
+    npy '<f4' '2300, 1, 1' "${numbers[@]:1700}" >day2.npy
+    irrun m.xml -i "$readings" -o 'whole_%n.raw'
+    irrun m.xml -i day1.npy --state-out s.npz -o none: && irrun m.xml -i day2.npy --state-in s.npz -o 'y_%n.raw'
+    local name
+    for name in score flag mean deviation; do
+        tail -c $((2300 * 4)) "whole_$name.raw" | cmp - "y_$name.raw"
+    done
+    # As it stands in the manual, with one output.
+    cp "$data/sum.xml" m.xml
+    npy '<f4' '2, 1' 1 2 >day1.npy
+    npy '<f4' '3, 1' 3 4 5 >day2.npy
+    irrun m.xml -i day1.npy --state-out s.npz -o none: && irrun m.xml -i day2.npy --state-in s.npz -o y.npy
+    npy '<f4' '3, 1' 6 10 15 | tail -c 12 >want
+    tail -c 12 y.npy | cmp - want
+}
+
+@test "jq picks a number from the report" {
+    cp "$data/sum.xml" m.xml
+    irrun m.xml --random --iterations 1000 --warmup 20 --reset --report=- | jq .latency_s.p99 >p99
+    awk '{ exit !($1 > 0 && $1 < 1) }' p99
+    [ "$(irrun m.xml --random --iterations 1000 --warmup 20 --reset --report=- | jq -c '[.schema, .run.iterations, .run.warmup, .run.reset]')" = \
+        '["irrun.report/1",1000,20,"iteration"]' ]
+}
+
 @test "compare, and say so" {
     cp "$data/pair.xml" m.xml
     npy '<f4' '3, 2' 1 2 3 4 5 6 >a.npy
@@ -80,6 +110,34 @@ setup() {
     hyperfine -N --runs 3 --export-json times.json 'irrun m.xml --random -o none:' >said 2>&1 || cat said
     [ "$(jq '.results[0].times | length' times.json)" -eq 3 ]
     [ "$(jq -c '.results[0].exit_codes' times.json)" = "[0,0,0]" ]
+}
+
+@test "parallel: a process for each file, and only the failed ones again" {
+    cp "$data/sum.xml" m.xml
+    mkdir in out
+    local i skip=''
+    for i in 1 2 3 4; do npy '<f4' '2, 1' "$i" "$i" >"in/$i.npy"; done
+    echo broken >in/3.npy
+    ! grep -q '"skip-existing"' "$root/src/cli/options.def" || skip=--skip-existing
+    # parallel keeps its own files in the home folder; it says how many jobs failed.
+    export HOME=$PWD
+    again() {
+        ls in/*.npy | parallel --joblog log --resume-failed "irrun m.xml -i {} -o out/{/} $skip"
+    }
+    status=0
+    again 2>said || status=$?
+    [ "$status" -eq 1 ]
+    grep -q '^in/3.npy: byte 0: error: ' said
+    [ "$(cd out && echo *)" = "1.npy 2.npy 4.npy" ]
+    [ "$(awk 'NR > 1 { print $7 }' log | sort -n | tr '\n' ' ')" = "0 0 0 65 " ]
+    npy '<f4' '2, 1' 3 3 >in/3.npy
+    touch -d '1 hour ago' out/*
+    again
+    [ "$(find out -type f -newermt '1 minute ago')" = out/3.npy ]
+    for i in 1 2 3 4; do
+        irrun m.xml -i "in/$i.npy" -o want.npy
+        cmp "out/$i.npy" want.npy
+    done
 }
 
 @test "tee, paste, cut: the rows stay beside each other" {
