@@ -163,7 +163,7 @@ static const struct recurrent_family rnn_family = {
         .type = type_, .inputs = inputs_, .n_outputs = n_outputs_,                                 \
         .attrs_size = sizeof(struct recurrent_attrs), .family = &family_,                          \
         .state_size = sizeof(struct recurrent_state), .infer = recurrent_infer,                    \
-        .prepare = recurrent_prepare, .run = run_over_time                                         \
+        .packs = recurrent_packs, .prepare = recurrent_prepare, .run = run_over_time               \
     }
 
 const struct op_def op_lstm_over_time = OVER_TIME_OP("LSTMCell", lstm_inputs, 3, lstm_family);
