@@ -263,6 +263,20 @@ bool collector_end(struct collector *collector, struct backlog *backlog,
     return true;
 }
 
+bool collector_has(const struct collector *collector, const struct sequence *sequence, bool *exist,
+                   struct irrun_error *err)
+{
+    return outputs_exist(collector->outputs, sequence, exist, err);
+}
+
+bool collector_skip(struct collector *collector, const struct sequence *sequence)
+{
+    if (!wait_for_turn(collector, sequence))
+        return false;
+    pass_turn(collector);
+    return true;
+}
+
 bool collector_finish(struct collector *collector, struct irrun_error *err)
 {
     return outputs_finish(collector->outputs, err);

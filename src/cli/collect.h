@@ -40,6 +40,13 @@ bool collector_take(struct collector *collector, struct backlog *backlog,
 bool collector_end(struct collector *collector, struct backlog *backlog,
                    const struct sequence *sequence, struct irrun_error *err);
 
+/* --skip-existing: whether the outputs of the sequence are there. For any lane. */
+bool collector_has(const struct collector *collector, const struct sequence *sequence, bool *exist,
+                   struct irrun_error *err);
+
+/* A sequence that is not run takes its turn too. */
+bool collector_skip(struct collector *collector, const struct sequence *sequence);
+
 /* Sequence `index` failed: those behind it need not go on. */
 void collector_stop(struct collector *collector, uint64_t index);
 

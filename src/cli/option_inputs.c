@@ -166,3 +166,33 @@ bool option_set_until(struct options *options, const char *value, struct irrun_e
         return fail(err, IRRUN_USAGE, "--until: '%s' is not NAME=NUMBER", value);
     return true;
 }
+
+bool option_set_manifest(struct options *options, const char *value, struct irrun_error *err)
+{
+    options->manifest_path = value;
+    return *value || fail(err, IRRUN_USAGE, "--manifest needs the name of a file, or -");
+}
+
+bool option_set_shard(struct options *options, const char *value, struct irrun_error *err)
+{
+    const char *slash = strchr(value, '/');
+    int64_t index, n;
+    if (!slash || !text_to_i64(value, (size_t)(slash - value), &index) ||
+        !text_to_i64(slash + 1, strlen(slash + 1), &n) || index < 0 || index >= n)
+        return fail(err, IRRUN_USAGE, "--shard: '%s' is not I/N with I from 0 to N - 1", value);
+    options->shard = (uint64_t)index;
+    options->n_shards = (uint64_t)n;
+    return true;
+}
+
+/* More lanes than this would only be in each other's way. */
+#define MAX_JOBS 1024
+
+bool option_set_jobs(struct options *options, const char *value, struct irrun_error *err)
+{
+    int64_t n;
+    if (!text_to_i64(value, strlen(value), &n) || n < 1 || n > MAX_JOBS)
+        return fail(err, IRRUN_USAGE, "--jobs: '%s' is no number from 1 to %d", value, MAX_JOBS);
+    options->n_jobs = (size_t)n;
+    return true;
+}

@@ -89,3 +89,10 @@ bool option_set_fsync(struct options *options, const char *value, struct irrun_e
     options->is_synced = true;
     return true;
 }
+
+bool option_set_skip_existing(struct options *options, const char *value, struct irrun_error *err)
+{
+    (void)value, (void)err;
+    options->skips_existing = true;
+    return true;
+}

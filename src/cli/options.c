@@ -245,6 +245,7 @@ static bool take_environment(struct parser *parser)
 static bool check_standard_input(const struct options *options, struct irrun_error *err)
 {
     size_t n = options->model_path && strcmp(options->model_path, "-") == 0;
+    n += options->manifest_path && strcmp(options->manifest_path, "-") == 0;
     for (size_t i = 0; i < options->inputs.n; i++)
         n += strcmp(options->inputs.items[i].spec.path, "-") == 0;
     for (size_t i = 0; i < options->expected.n; i++)
@@ -252,12 +253,25 @@ static bool check_standard_input(const struct options *options, struct irrun_err
     return n <= 1 || fail(err, IRRUN_USAGE, "standard input ('-') can be read only once");
 }
 
+/* Options that do not go together. */
+static bool check_together(const struct options *options, struct irrun_error *err)
+{
+    if (options->manifest_path && options->inputs.n > 0)
+        return fail(err, IRRUN_USAGE, "--manifest and -i exclude each other");
+    bool is_divided = options->n_jobs > 1 || options->n_shards > 1;
+    if (options->reset.when == RESET_NEVER && is_divided)
+        return fail(err, IRRUN_USAGE,
+                    "--reset=never needs the sequences one after the other: no --jobs, no --shard");
+    return check_standard_input(options, err);
+}
+
 bool options_parse(int argc, char **argv, struct options *options, struct irrun_error *err)
 {
     struct option longs[N_OPTIONS + 1];
     char shorts[2 * N_OPTIONS + 2];
     struct parser parser = {.options = options, .argv = argv, .err = err};
-    *options = (struct options){.reset = {.when = RESET_SEQUENCE, .text = "sequence"}};
+    *options = (struct options){
+        .reset = {.when = RESET_SEQUENCE, .text = "sequence"}, .n_shards = 1, .n_jobs = 1};
     make_tables(longs, shorts);
     opterr = 0;
     for (;;) {
@@ -268,7 +282,7 @@ bool options_parse(int argc, char **argv, struct options *options, struct irrun_
             return false;
     }
     return take_environment(&parser) && take_operands(&parser, argc - optind, argv + optind) &&
-           check_standard_input(options, err);
+           check_together(options, err);
 }
 
 void options_free(struct options *options)

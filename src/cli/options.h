@@ -161,6 +161,9 @@ struct options {
     struct axis_list axes;
     struct shape_list shapes;
     uint64_t seed;
+    const char *manifest_path; /* NULL: none; "-": standard input */
+    uint64_t shard, n_shards;
+    size_t n_jobs;
     enum cast cast;
     enum partial partial;
     struct loop_list loops;
@@ -187,7 +190,7 @@ struct options {
     struct tolerance_list atols, rtols;
     double outliers; /* share of the elements of an output that may differ */
     enum emit emit;
-    bool is_line_buffered, is_synced;
+    bool is_line_buffered, is_synced, skips_existing;
 
     bool wants_stats, wants_samples;
     const char *report_path; /* NULL: none; "-": standard output */

@@ -19,6 +19,10 @@ bool outputs_are_none(const struct outputs *outputs);
 /* Whether a file depends on one record being told from a stack. */
 bool outputs_depend_on_layout(const struct outputs *outputs);
 
+/* --skip-existing: whether every file that the sequence writes is there. For any thread. */
+bool outputs_exist(const struct outputs *outputs, const struct sequence *sequence, bool *exist,
+                   struct irrun_error *err);
+
 /* Opens what the sequence writes to, unless an earlier one did. values: the model's outputs as far as they are
  * known before the first record: without data, or NULL. */
 bool outputs_begin_sequence(struct outputs *outputs, const struct sequence *sequence,

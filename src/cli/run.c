@@ -41,7 +41,7 @@ static void release(struct run *run)
 
 static bool open_lanes(struct run *run, struct irrun_error *err)
 {
-    size_t n = 1;
+    size_t n = sequences_are_many(run->options) ? run->options->n_jobs : 1;
     run->lanes = calloc(n, sizeof *run->lanes);
     run->counters = calloc(n, sizeof(struct progress_counter *));
     if (!run->lanes || !run->counters)
@@ -118,15 +118,40 @@ static bool next_sequence(struct run *run, struct sequence *sequence, struct irr
     return has_one && is_read;
 }
 
-/* A lane's thread: one sequence after the other, until there is none or one has failed. */
-static void *run_lane(struct run *run, struct lane *lane)
+/* --skip-existing. */
+static bool is_done_already(struct run *run, const struct sequence *sequence, bool *is_done,
+                            struct irrun_error *err)
+{
+    *is_done = false;
+    if (!run->options->skips_existing)
+        return true;
+    if (!collector_has(run->collector, sequence, is_done, err))
+        return false;
+    if (*is_done)
+        tell(run->options, "%s is skipped: its outputs exist", sequence->key);
+    return true;
+}
+
+static bool run_sequence(struct run *run, struct lane *lane, const struct sequence *sequence,
+                         struct irrun_error *err)
+{
+    bool is_done;
+    if (!is_done_already(run, sequence, &is_done, err))
+        return false;
+    if (is_done)
+        return collector_skip(run->collector, sequence);
+    return lane_prepare(lane, sequence, err) && (run->is_dry || lane_run(lane, sequence, err));
+}
+
+/* What a lane does: one sequence after the other, until there is none or one has failed. */
+static void run_lane(struct run *run, struct lane *lane)
 {
     struct sequence sequence = {.key = NULL};
     struct irrun_error err;
     error_clear(&err);
     while (next_sequence(run, &sequence, &err)) {
-        if (!lane_prepare(lane, &sequence, &err) ||
-            (!run->is_dry && !lane_run(lane, &sequence, &err))) {
+        if (!run_sequence(run, lane, &sequence, &err)) {
+            sequence_locate(&sequence, &err);
             note_failure(run, sequence.index, &err);
             break;
         }
@@ -135,16 +160,42 @@ static void *run_lane(struct run *run, struct lane *lane)
             begin_no_more(run);
     }
     sequence_free(&sequence);
+}
+
+struct lane_thread {
+    pthread_t thread;
+    struct run *run;
+    struct lane *lane;
+};
+
+static void *start_lane(void *context)
+{
+    struct lane_thread *thread = context;
+    run_lane(thread->run, thread->lane);
     return NULL;
 }
 
+/* The first lane is this thread. A machine without threads to be had runs with fewer lanes. */
 static bool run_lanes(struct run *run, struct irrun_error *err)
 {
+    size_t n_started = 0;
+    struct lane_thread *threads = calloc(run->n_lanes, sizeof *threads);
+    if (!threads)
+        return fail_memory(err, run->n_lanes * sizeof *threads);
     struct progress progress;
     progress_start(&progress, run->options, run->counters, run->n_lanes,
                    sequences_are_many(run->options));
+    for (; n_started + 1 < run->n_lanes; n_started++) {
+        struct lane_thread *thread = &threads[n_started];
+        *thread = (struct lane_thread){.run = run, .lane = &run->lanes[n_started + 1]};
+        if (pthread_create(&thread->thread, NULL, start_lane, thread) != 0)
+            break;
+    }
     run_lane(run, &run->lanes[0]);
+    for (size_t i = 0; i < n_started; i++)
+        pthread_join(threads[i].thread, NULL);
     progress_stop(&progress);
+    free(threads);
     return err->code == IRRUN_OK;
 }
 
@@ -156,6 +207,13 @@ static bool show(struct run *run, double load_s, double total_s, struct irrun_er
     struct stats *stats = &run->lanes[0].stats;
     struct irrun_session_info info;
     irrun_session_describe(run->lanes[0].session, &info);
+    for (size_t i = 1; i < run->n_lanes; i++) {
+        struct irrun_session_info other;
+        irrun_session_describe(run->lanes[i].session, &other);
+        info.arena_bytes += other.arena_bytes;
+        info.state_bytes += other.state_bytes;
+        stats_merge(stats, &run->lanes[i].stats);
+    }
     stats->load_s = load_s;
     stats->total_s = total_s;
     stats->cpu_s = stats_cpu_s();

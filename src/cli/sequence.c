@@ -1,9 +1,12 @@
-/* Where sequences come from: the command line gives one, Kaldi archives one for each key.
+/* Where sequences come from: the command line gives one, Kaldi archives one for each key, a manifest
+ * (manifest.c) one for each line.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/sequence.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "cli/manifest.h"
 
 /* An array that came before its turn. */
 struct early_array {
@@ -23,11 +26,14 @@ struct sequences {
     const struct options *options;
     struct key_reader *readers;
     size_t n_readers;
-    uint64_t n_given;
+    struct manifest *manifest; /* NULL: none */
+    uint64_t n_seen, n_given;  /* the former with those that belong to other shards */
 };
 
 bool sequences_are_many(const struct options *options)
 {
+    if (options->manifest_path)
+        return true;
     for (size_t i = 0; i < options->inputs.n; i++) {
         if (options->inputs.items[i].spec.format->has_keys)
             return true;
@@ -46,6 +52,8 @@ bool sequences_new(const struct options *options, struct sequences **sequences,
     made->readers = calloc(options->inputs.n + 1, sizeof *made->readers);
     if (!made->readers)
         return fail_memory(err, (options->inputs.n + 1) * sizeof *made->readers);
+    if (options->manifest_path)
+        return manifest_open(options->manifest_path, &made->manifest, err);
     for (size_t i = 0; i < options->inputs.n; i++) {
         const struct binding *binding = &options->inputs.items[i];
         if (!binding->spec.format->has_keys)
@@ -71,6 +79,7 @@ void sequences_free(struct sequences *sequences)
         free(reader->early);
         reader_close(reader->reader);
     }
+    manifest_close(sequences->manifest);
     free(sequences->readers);
     free(sequences);
 }
@@ -193,23 +202,63 @@ static bool copy_bindings(const struct options *options, struct sequence *sequen
     return true;
 }
 
-bool sequences_next(struct sequences *sequences, struct sequence *sequence, bool *has_one,
-                    struct irrun_error *err)
+/* The one sequence of the command line, or the next of its archives. is_ours: it is to be filled, not skipped. */
+static bool next_of_options(struct sequences *sequences, struct sequence *sequence, bool is_ours,
+                            bool *is_end, struct irrun_error *err)
 {
     const struct options *options = sequences->options;
     struct array_header header = {.key = NULL};
-    bool is_end = sequences->n_given > 0;
-    *sequence = (struct sequence){.index = sequences->n_given};
+    *is_end = sequences->n_seen > 0;
     if (sequences->n_readers > 0 &&
-        !reader_next(sequences->readers[0].reader, &header, &is_end, err))
+        !reader_next(sequences->readers[0].reader, &header, is_end, err))
         return false;
-    *has_one = !is_end;
-    if (is_end)
+    if (*is_end)
         return check_ends(sequences, err);
-    sequences->n_given++;
+    if (!is_ours)
+        return true;
     const char *path = options->inputs.n > 0 ? options->inputs.items[0].spec.path : "-";
     sequence->key = header.key ? arena_strdup(&sequence->arena, header.key, err)
                                : key_of_path(path, &sequence->arena, err);
     return sequence->key && copy_bindings(options, sequence, err) &&
            read_arrays(sequences, sequence, &header, err);
+}
+
+bool sequences_next(struct sequences *sequences, struct sequence *sequence, bool *has_one,
+                    struct irrun_error *err)
+{
+    const struct options *options = sequences->options;
+    *sequence = (struct sequence){.index = sequences->n_given};
+    *has_one = false;
+    for (;;) {
+        bool is_ours = sequences->n_seen % options->n_shards == options->shard, is_end;
+        if (!(sequences->manifest
+                  ? manifest_next(sequences->manifest, sequence, is_ours, &is_end, err)
+                  : next_of_options(sequences, sequence, is_ours, &is_end, err)))
+            return false;
+        if (is_end)
+            return true;
+        sequences->n_seen++;
+        if (is_ours)
+            break;
+    }
+    sequences->n_given++;
+    *has_one = true;
+    return true;
+}
+
+void sequence_locate(const struct sequence *sequence, struct irrun_error *err)
+{
+    const struct place *place = &sequence->place;
+    if (!place->file || err->code == IRRUN_OK)
+        return;
+    if (err->file[0]) {
+        fail_hint(err, "%s:%u asks for it", place->file, (unsigned)place->line);
+        return;
+    }
+    struct irrun_error located;
+    error_clear(&located);
+    fail_at(&located, err->code == IRRUN_USAGE ? IRRUN_DATA : err->code, *place, "%s",
+            err->message);
+    fail_hint(&located, "%s", err->hint);
+    *err = located;
 }

@@ -16,7 +16,10 @@ struct sequence {
     uint64_t index;  /* from 0, among those that are run */
     struct sequence_input *inputs;
     size_t n_inputs;
-    struct arena arena; /* of all this */
+    const struct binding *outputs; /* those of its line of a manifest … */
+    size_t n_outputs;              /* … 0: those of the command line */
+    struct place place;            /* of that line; file NULL if there is none */
+    struct arena arena;            /* of all this */
 };
 
 struct sequences;
@@ -30,6 +33,10 @@ void sequences_free(struct sequences *sequences); /* NULL is allowed */
 bool sequences_next(struct sequences *sequences, struct sequence *sequence, bool *has_one,
                     struct irrun_error *err);
 void sequence_free(struct sequence *sequence);
+
+/* What went wrong in a sequence that a manifest describes: its line is the place, and a wrong name there is bad
+ * data, not bad usage. */
+void sequence_locate(const struct sequence *sequence, struct irrun_error *err);
 
 /* Whether there may be more than one. */
 bool sequences_are_many(const struct options *options);

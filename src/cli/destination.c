@@ -1,0 +1,182 @@
+/* Works out destinations from the command line and the model's outputs; opens nothing.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/destination.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/path_fields.h"
+#include "cli/sequence.h"
+
+/* A destination for the outputs ids[0 … n-1]. */
+static bool add_destination(struct destination_list *list, const struct format_spec *spec,
+                            const size_t *ids, size_t n, struct irrun_error *err)
+{
+    if (!grow_array((void **)&list->items, list->n, &list->capacity, sizeof *list->items, err))
+        return false;
+    struct destination *made = &list->items[list->n++];
+    *made = (struct destination){.spec = *spec, .n_outputs = n};
+    const char *first = n > 0 ? irrun_model_output(list->model, ids[0])->name : "";
+    made->is_per_sequence = list->is_of_sequence || path_has_field(spec->path, 'k');
+    made->output_ids = calloc(n + 1, sizeof *made->output_ids);
+    made->names = calloc(n + 1, sizeof(char *));
+    if (!made->output_ids || !made->names)
+        return fail_memory(err, (n + 1) * sizeof *made->output_ids);
+    if (!path_fill_field(spec->path, 'n', first, false, &made->path, err))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        made->output_ids[i] = ids[i];
+        made->names[i] = irrun_model_output(list->model, ids[i])->name;
+    }
+    return true;
+}
+
+static bool fail_nameless(const struct destination_list *list, const struct format_spec *spec,
+                          struct irrun_error *err)
+{
+    fail(err, IRRUN_USAGE, "-o %s: %s holds one output, and the model has", spec->path,
+         spec->format->name);
+    for (size_t i = 0; i < irrun_model_n_outputs(list->model); i++)
+        fail_more(err, "%s \"%s\"", i == 0 ? "" : ",", irrun_model_output(list->model, i)->name);
+    return fail_hint(err, "write -o NAME=%s, or %%n in the file name, or npz", spec->path);
+}
+
+bool destination_add(struct destination_list *list, const struct binding *binding,
+                     struct irrun_error *err)
+{
+    const struct format_spec *spec = &binding->spec;
+    size_t n = irrun_model_n_outputs(list->model), index;
+    if (!path_check_fields("-o ", spec->path, "kn", err))
+        return false;
+    if (binding->name)
+        return irrun_model_find_output(list->model, binding->name, &index, err) &&
+               add_destination(list, spec, &index, 1, err);
+    if (path_has_field(spec->path, 'n')) {
+        for (size_t i = 0; i < n; i++) {
+            if (!add_destination(list, spec, &i, 1, err))
+                return false;
+        }
+        return true;
+    }
+    if (n > 1 && !spec->format->is_shared)
+        return fail_nameless(list, spec, err);
+    size_t *all = calloc(n + 1, sizeof *all);
+    if (!all)
+        return fail_memory(err, (n + 1) * sizeof *all);
+    for (size_t i = 0; i < n; i++)
+        all[i] = i;
+    bool is_added = add_destination(list, spec, all, n, err);
+    free(all);
+    return is_added;
+}
+
+/* --concat of one output; by name, else the one for all. */
+static bool find_concat(const struct destination_list *list, size_t output,
+                        const struct axis_spec **concat, struct irrun_error *err)
+{
+    const struct axis_list *concats = &list->options->concats;
+    *concat = NULL;
+    for (size_t i = 0; i < concats->n; i++) {
+        size_t named;
+        if (!concats->items[i].name) {
+            *concat = *concat ? *concat : &concats->items[i];
+            continue;
+        }
+        if (!irrun_model_find_output(list->model, concats->items[i].name, &named, err))
+            return false;
+        if (named == output)
+            *concat = &concats->items[i];
+    }
+    return true;
+}
+
+/* What goes into one file is joined along one axis, or not at all. */
+static bool settle_concat(const struct destination_list *list, struct destination *item,
+                          struct irrun_error *err)
+{
+    for (size_t i = 0; i < item->n_outputs; i++) {
+        const struct axis_spec *concat;
+        if (!find_concat(list, item->output_ids[i], &concat, err))
+            return false;
+        bool is_same = concat == item->concat ||
+                       (concat && item->concat && concat->axis == item->concat->axis);
+        if (i > 0 && !is_same)
+            return fail(err, IRRUN_USAGE, "--concat: outputs \"%s\" and \"%s\" go to %s together",
+                        item->names[0], item->names[i], item->path);
+        item->concat = concat;
+    }
+    return true;
+}
+
+/* Several sequences in one file. */
+static bool check_sharing(const struct destination_list *list, const struct destination *item,
+                          struct irrun_error *err)
+{
+    const struct format *format = item->spec.format;
+    bool is_closed = format->has_names || (item->concat && format->has_shape && !format->has_keys);
+    if (!is_closed || list->is_of_sequence || item->is_per_sequence ||
+        !sequences_are_many(list->options))
+        return true;
+    fail(err, IRRUN_USAGE, "-o %s: %s cannot hold several sequences%s", item->path, format->name,
+         item->concat ? " whose records are joined" : "");
+    return fail_hint(err, "%%k in the file name makes one file for each");
+}
+
+static bool settle_destinations(const struct destination_list *list, struct irrun_error *err)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        if (!settle_concat(list, &list->items[i], err) ||
+            !check_sharing(list, &list->items[i], err))
+            return false;
+    }
+    return true;
+}
+
+static bool check_collisions(const struct destination_list *list, struct irrun_error *err)
+{
+    const char *report = list->options->report_path;
+    for (size_t i = 0; i < list->n && report; i++) {
+        if (strcmp(list->items[i].path, report) == 0)
+            return fail(err, IRRUN_USAGE, "-o and --report write to %s",
+                        strcmp(report, "-") == 0 ? "standard output ('-')" : report);
+    }
+    for (size_t i = 0; i < list->n; i++) {
+        const char *path = list->items[i].path;
+        for (size_t j = 0; j < i && *path; j++) {
+            if (strcmp(list->items[j].path, path) == 0)
+                return fail(err, IRRUN_USAGE, "two -o write to %s",
+                            strcmp(path, "-") == 0 ? "standard output ('-')" : path);
+        }
+    }
+    return true;
+}
+
+bool destinations_check(struct destination_list *list, struct irrun_error *err)
+{
+    return settle_destinations(list, err) && check_collisions(list, err);
+}
+
+void destinations_free(struct destination_list *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        struct destination *item = &list->items[i];
+        writer_abort(item->writer);
+        free(item->path);
+        free(item->output_ids);
+        free(item->names);
+    }
+    free(list->items);
+    list->items = NULL;
+    list->n = list->capacity = 0;
+}
+
+bool destination_path(const struct destination *item, const char *key, char **path,
+                      struct irrun_error *err)
+{
+    return path_fill_field(item->path, 'k', key, true, path, err);
+}
+
+bool destination_is_none(const struct destination_list *list, const struct destination *item)
+{
+    return list->options->emit == EMIT_NONE || strcmp(item->spec.format->name, "none") == 0;
+}

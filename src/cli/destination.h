@@ -1,0 +1,44 @@
+/* Where outputs go: every -o, or '>' of a manifest, as one destination or, with %n, several.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_CLI_DESTINATION_H
+#define IRRUN_CLI_DESTINATION_H
+
+#include "cli/options.h"
+
+struct destination {
+    struct format_spec spec;
+    char *path;         /* spec.path with %n filled in; %k and %% are still there */
+    size_t *output_ids; /* outputs of the model, in the writer's order */
+    const char **names;
+    size_t n_outputs;
+    bool is_per_sequence; /* ends with the sequence: the path has a %k, or a manifest named it */
+    const struct axis_spec *concat; /* NULL: records are not joined */
+    struct writer *writer;          /* NULL: not open */
+};
+
+struct destination_list {
+    const struct irrun_model *model;
+    const struct options *options;
+    bool is_of_sequence; /* from a line of a manifest */
+    struct destination *items;
+    size_t n, capacity;
+};
+
+/* Adds what one binding says. IRRUN_USAGE for a name the model does not have, or a format that cannot hold
+ * all outputs. */
+bool destination_add(struct destination_list *list, const struct binding *binding,
+                     struct irrun_error *err);
+
+/* Once all are there: --concat, several sequences in one file, two writers of one file. */
+bool destinations_check(struct destination_list *list, struct irrun_error *err);
+
+void destinations_free(struct destination_list *list); /* aborts what is open */
+
+/* The path with all fields filled in; malloc'ed. */
+bool destination_path(const struct destination *item, const char *key, char **path,
+                      struct irrun_error *err);
+
+/* Nothing is written there. */
+bool destination_is_none(const struct destination_list *list, const struct destination *item);
+
+#endif

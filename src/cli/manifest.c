@@ -1,0 +1,128 @@
+/* Reads a manifest line by line, so that its length costs no memory.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/manifest.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct manifest {
+    FILE *file;
+    char *path; /* as shown in messages */
+    char *line;
+    size_t line_capacity;
+    uint32_t n_lines; /* read so far */
+};
+
+bool manifest_open(const char *path, struct manifest **manifest, struct irrun_error *err)
+{
+    bool is_standard = strcmp(path, "-") == 0;
+    struct manifest *made = calloc(1, sizeof *made);
+    *manifest = made;
+    if (!made)
+        return fail_memory(err, sizeof *made);
+    made->path = strdup(is_standard ? "standard input" : path);
+    if (!made->path)
+        return fail_memory(err, strlen(path) + 1);
+    made->file = is_standard ? stdin : fopen(path, "r");
+    return made->file || fail_at(err, IRRUN_NO_INPUT, (struct place){made->path, 0, 0},
+                                 "cannot be opened: %s", strerror(errno));
+}
+
+void manifest_close(struct manifest *manifest)
+{
+    if (!manifest)
+        return;
+    if (manifest->file && manifest->file != stdin)
+        fclose(manifest->file);
+    free(manifest->line);
+    free(manifest->path);
+    free(manifest);
+}
+
+/* The next line that is not empty, without its end. */
+static bool read_line(struct manifest *manifest, bool *is_end, struct irrun_error *err)
+{
+    struct place place = {manifest->path, manifest->n_lines + 1, 0};
+    *is_end = false;
+    do {
+        ssize_t length = getline(&manifest->line, &manifest->line_capacity, manifest->file);
+        *is_end = length < 0;
+        if (length < 0)
+            return !ferror(manifest->file) ||
+                   fail_at(err, IRRUN_NO_INPUT, place, "cannot be read: %s", strerror(errno));
+        place.line = ++manifest->n_lines;
+        if (strlen(manifest->line) < (size_t)length)
+            return fail_at(err, IRRUN_DATA, place, "holds a byte 0");
+        manifest->line[strcspn(manifest->line, "\r\n")] = '\0';
+    } while (manifest->line[0] == '\0');
+    return true;
+}
+
+/* [NAME=]SRC or [NAME=]DST; the text is in the sequence's arena and is cut up there. */
+static bool parse_binding(char *text, bool is_output, struct binding *binding,
+                          struct irrun_error *err)
+{
+    char *equals = strchr(text, '=');
+    *binding = (struct binding){.name = equals ? text : NULL};
+    if (equals)
+        *equals = '\0';
+    const char *rest = equals ? equals + 1 : text;
+    if (equals == text || *rest == '\0')
+        return fail(err, IRRUN_DATA, "a field lacks its name or its file");
+    if (is_output)
+        return format_parse_destination(rest, &binding->spec, err);
+    if (!format_parse_source(rest, &binding->spec, err))
+        return false;
+    if (strcmp(binding->spec.path, "-") == 0 || binding->spec.format->has_keys)
+        return fail(err, IRRUN_DATA, "'%s' is no source of a single sequence", rest);
+    return true;
+}
+
+static size_t count_fields(const char *line)
+{
+    size_t n = 1;
+    for (const char *c = line; *c; c++)
+        n += *c == '\t';
+    return n;
+}
+
+static bool parse_line(char *line, struct sequence *sequence, struct irrun_error *err)
+{
+    size_t n = count_fields(line);
+    struct binding *outputs = arena_alloc_array(&sequence->arena, n, sizeof *outputs, err);
+    sequence->inputs = arena_alloc_array(&sequence->arena, n, sizeof *sequence->inputs, err);
+    if (!outputs || !sequence->inputs)
+        return false;
+    sequence->outputs = outputs;
+    sequence->key = line;
+    for (char *field = strchr(line, '\t'); field;) {
+        char *next = strchr(field + 1, '\t');
+        *field++ = '\0';
+        if (next)
+            *next = '\0';
+        bool is_output = *field == '>';
+        struct binding *binding = is_output ? &outputs[sequence->n_outputs++]
+                                            : &sequence->inputs[sequence->n_inputs++].binding;
+        if (!parse_binding(field + is_output, is_output, binding, err))
+            return false;
+        field = next;
+    }
+    return *sequence->key != '\0' || fail(err, IRRUN_DATA, "begins with no key");
+}
+
+bool manifest_next(struct manifest *manifest, struct sequence *sequence, bool is_wanted,
+                   bool *is_end, struct irrun_error *err)
+{
+    if (!read_line(manifest, is_end, err))
+        return false;
+    if (*is_end || !is_wanted)
+        return true;
+    sequence->place = (struct place){manifest->path, manifest->n_lines, 0};
+    char *line = arena_strdup(&sequence->arena, manifest->line, err);
+    if (line && parse_line(line, sequence, err))
+        return true;
+    sequence_locate(sequence, err);
+    return false;
+}

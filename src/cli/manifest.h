@@ -1,0 +1,21 @@
+/* --manifest: a file with a sequence on every line.
+ *
+ * KEY, then NAME=SRC or SRC, then >NAME=DST or >DST, separated by tabs. Empty lines are skipped.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_CLI_MANIFEST_H
+#define IRRUN_CLI_MANIFEST_H
+
+#include "cli/sequence.h"
+
+struct manifest;
+
+/* Opens a file, or "-" = standard input. IRRUN_NO_INPUT. */
+bool manifest_open(const char *path, struct manifest **manifest, struct irrun_error *err);
+void manifest_close(struct manifest *manifest); /* NULL is allowed */
+
+/* Reads the next line into the sequence, or only past it if it is not wanted. IRRUN_DATA with the line's number if it
+ * cannot be understood. */
+bool manifest_next(struct manifest *manifest, struct sequence *sequence, bool is_wanted,
+                   bool *is_end, struct irrun_error *err);
+
+#endif
