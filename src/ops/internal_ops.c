@@ -158,14 +158,13 @@ static const struct recurrent_family rnn_family = {
     .activations = {"tanh"},
 };
 
-#define OVER_TIME_OP(type_, inputs_, n_outputs_, family_)                                          \
+/* Nobody reads their attributes from text: the pass that makes them has them. */
+#define OVER_TIME_OP(type_, n_outputs_, inputs_, family_)                                          \
     {                                                                                              \
-        .type = type_, .inputs = inputs_, .n_outputs = n_outputs_,                                 \
-        .attrs_size = sizeof(struct recurrent_attrs), .family = &family_,                          \
-        .state_size = sizeof(struct recurrent_state), .infer = recurrent_infer,                    \
-        .packs = recurrent_packs, .prepare = recurrent_prepare, .run = run_over_time               \
+        .type = type_, .n_outputs = n_outputs_,                                                    \
+        RECURRENT_OP(inputs_, NULL, family_, recurrent_infer, run_over_time)                       \
     }
 
-const struct op_def op_lstm_over_time = OVER_TIME_OP("LSTMCell", lstm_inputs, 3, lstm_family);
-const struct op_def op_gru_over_time = OVER_TIME_OP("GRUCell", gru_inputs, 2, gru_family);
-const struct op_def op_rnn_over_time = OVER_TIME_OP("RNNCell", gru_inputs, 2, rnn_family);
+const struct op_def op_lstm_over_time = OVER_TIME_OP("LSTMCell", 3, lstm_inputs, lstm_family);
+const struct op_def op_gru_over_time = OVER_TIME_OP("GRUCell", 2, gru_inputs, gru_family);
+const struct op_def op_rnn_over_time = OVER_TIME_OP("RNNCell", 2, gru_inputs, rnn_family);

@@ -38,15 +38,7 @@ static const struct attr_def attr_table[] = {
 const struct op_def op_gru_sequence = {
     .type = "GRUSequence",
     .opset = 5,
-    .inputs = inputs,
     .n_outputs = 2,
     .n_outputs_min = 1,
-    .attrs = attr_table,
-    .attrs_size = sizeof(struct recurrent_attrs),
-    .family = &family,
-    .state_size = sizeof(struct recurrent_state),
-    .infer = recurrent_infer,
-    .packs = recurrent_packs,
-    .prepare = recurrent_prepare,
-    .run = recurrent_run,
+    RECURRENT_OP(inputs, attr_table, family, recurrent_infer, recurrent_run),
 };

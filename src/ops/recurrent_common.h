@@ -61,6 +61,12 @@ uint32_t recurrent_packs(const struct prepare *prepare, uint32_t constants);
 bool recurrent_prepare(struct prepare *prepare);
 bool recurrent_run(const struct step *step, struct irrun_error *err);
 
+/* What every op_def of the family ends with; inputs_, attrs_ and family_ are its own tables. */
+#define RECURRENT_OP(inputs_, attrs_, family_, infer_, run_)                                       \
+    .inputs = inputs_, .attrs = attrs_, .attrs_size = sizeof(struct recurrent_attrs),              \
+    .family = &family_, .state_size = sizeof(struct recurrent_state), .infer = infer_,             \
+    .packs = recurrent_packs, .prepare = recurrent_prepare, .run = run_
+
 /* The part of prepare for packed weights: fills state->packed. */
 bool recurrent_pack(struct prepare *prepare);
 
