@@ -13,7 +13,7 @@ struct plan_inference {
     bool has_data; /* every slot of the plan has data: inference between two iterations' halves */
 };
 
-static struct slot *input_slot(struct plan *plan, const struct op *op, uint32_t i)
+static struct slot *input_slot(const struct plan *plan, const struct op *op, uint32_t i)
 {
     return &plan->slots[op_input(plan->request.graph, op, i)];
 }
@@ -125,16 +125,14 @@ static bool demand_input(struct plan *plan, const struct op *op, uint32_t i, boo
     return true;
 }
 
-static bool plan_widens(struct plan *plan, const struct op *op)
+bool plan_widens(const struct plan *plan, const struct op *op)
 {
-    if (!(op->def->flags & (OP_MOVES | OP_VIEW)))
-        return !(op->def->flags & OP_ANY_STORAGE);
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const struct slot *slot = input_slot(plan, op, i);
         if (op_widens(op->def, 1, &slot->declared, &slot->tensor.dtype))
             return true;
     }
-    return false;
+    return op_widens(op->def, 0, NULL, NULL);
 }
 
 static bool fold_op(struct plan *plan, const struct op *op, void *state, struct irrun_tensor *out,

@@ -21,10 +21,7 @@ struct layout {
 
 static uint32_t root_of(const struct plan *plan, const struct irrun_tensor *tensor)
 {
-    uint32_t id = (uint32_t)((const struct slot *)(const void *)tensor - plan->slots);
-    while (plan->slots[id].root != id)
-        id = plan->slots[id].root;
-    return id;
+    return plan_root(plan, (uint32_t)((const struct slot *)(const void *)tensor - plan->slots));
 }
 
 static bool slot_size(const struct slot *slot, size_t *size)

@@ -83,7 +83,6 @@ const struct irrun_tensor *constant_demand_stored(struct model *model, const str
 /* The pack of an op in a layout, made if it is not there; the lock is held. */
 void *model_pack(struct model *model, const struct op *op, uint32_t layout, size_t size_bytes,
                  bool *is_new, struct irrun_error *err);
-void packs_free(struct model *model);
 
 /* Finds what is constant in one graph; needs index_of. */
 bool constants_find(struct model *model, struct graph *graph, struct irrun_error *err);

@@ -11,13 +11,6 @@
 /* From this size on the kernel is asked for 2 MB pages: fewer faults, faster first touch. */
 #define HUGE_BLOCK_BYTES ((size_t)4 << 20)
 
-static uint32_t find_root(const struct plan *plan, uint32_t slot_id)
-{
-    while (plan->slots[slot_id].root != slot_id)
-        slot_id = plan->slots[slot_id].root;
-    return slot_id;
-}
-
 static bool allocate_block(struct plan *plan, struct irrun_error *err)
 {
     size_t size = plan->block_bytes > 0 ? plan->block_bytes : 64;
@@ -67,12 +60,12 @@ static bool bind_slots(struct plan *plan, struct irrun_error *err)
         return false;
     for (uint32_t i = 0; i < plan->n_slots; i++) {
         struct slot *slot = &plan->slots[i];
-        const struct slot *root = &plan->slots[find_root(plan, i)];
+        const struct slot *root = &plan->slots[plan_root(plan, i)];
         slot->kind = root->kind;
         slot->index = root->index;
         if (root->kind == SLOT_BLOCK)
             slot->tensor.data = plan->block + root->offset;
-        else if (root->kind == SLOT_CONSTANT && i != find_root(plan, i))
+        else if (root->kind == SLOT_CONSTANT && i != plan_root(plan, i))
             slot->tensor.data = root->tensor.data;
         else if (root->kind != SLOT_NONE && root->kind != SLOT_CONSTANT)
             plan->moving_slots[plan->n_moving_slots++] = i;

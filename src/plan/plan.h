@@ -142,6 +142,16 @@ static inline bool plan_is_complete(const struct plan *plan)
 
 /* ---- between the files of this room ---- */
 
+/* The slot whose memory this one shares in the end. */
+static inline uint32_t plan_root(const struct plan *plan, uint32_t slot_id)
+{
+    while (plan->slots[slot_id].root != slot_id)
+        slot_id = plan->slots[slot_id].root;
+    return slot_id;
+}
+
+/* Whether the 16-bit operands of an op are taken, and given, in f32; its inputs have their slots. */
+bool plan_widens(const struct plan *plan, const struct op *op);
 /* Infers and folds the ops from plan->begin on; sets plan->end. `head` is the state and the outputs of
  * the op at begin, if it was inferred already. */
 struct head {

@@ -72,16 +72,9 @@ static void mark_needed(struct plan *plan)
 
 /* ---- drafts ---- */
 
-static uint32_t find_root(const struct plan *plan, uint32_t slot_id)
-{
-    while (plan->slots[slot_id].root != slot_id)
-        slot_id = plan->slots[slot_id].root;
-    return slot_id;
-}
-
 static void use_slot(struct plan *plan, uint32_t slot_id, uint32_t step)
 {
-    struct slot *root = &plan->slots[find_root(plan, slot_id)];
+    struct slot *root = &plan->slots[plan_root(plan, slot_id)];
     if (root->first_step == NO_ID)
         root->first_step = step;
     if (root->last_step != NO_ID && root->last_step < step)
@@ -219,12 +212,9 @@ static bool draft_ordinary(struct drafts *drafts, const struct planned_op *plann
         arena_alloc_array(&plan->arena, (size_t)op->n_inputs + op->n_outputs, sizeof *ids, err);
     if (!ids)
         return false;
-    bool widens = false;
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
+    bool widens = plan_widens(plan, op);
+    for (uint32_t i = 0; i < op->n_inputs; i++)
         ids[i] = op_input(plan->request.graph, op, i);
-        const struct slot *slot = &plan->slots[ids[i]];
-        widens |= op_widens(op->def, 1, &slot->declared, &slot->tensor.dtype);
-    }
     uint32_t packed;
     if (!plan_packed_inputs(plan, op, planned->state, ids, &packed, err))
         return false;
@@ -319,13 +309,13 @@ static bool draft_result(struct drafts *drafts, const struct op *op, struct irru
     id = slot_as(drafts, op, id, wanted, err);
     if (id == NO_ID || !demand_constants(plan, &id, 1, 0, err))
         return false;
-    enum slot_kind kind = plan->slots[find_root(plan, id)].kind;
+    enum slot_kind kind = plan->slots[plan_root(plan, id)].kind;
     if (kind == SLOT_VARIABLE || kind == SLOT_OUTER) {
         id = add_copy(drafts, op, id, wanted, err);
         if (id == NO_ID)
             return false;
     }
-    plan->slots[find_root(plan, id)].last_step = NO_ID;
+    plan->slots[plan_root(plan, id)].last_step = NO_ID;
     plan->results[graph->notes->index_of[op - graph->ops]] = id;
     return true;
 }
