@@ -60,16 +60,19 @@ static void copy_piece(struct irrun_tensor *whole, uint32_t axis, int64_t at,
 
 /* ---- one pass ---- */
 
-static bool take_slice(const struct loop_param *param, struct irrun_tensor *whole, int64_t pass,
-                       struct loop_buffer *buffer, struct irrun_tensor *in, struct arena *arena,
-                       struct irrun_error *err)
+static bool take_slice(const struct loop_state *state, uint32_t k, struct irrun_tensor *whole,
+                       int64_t pass, struct irrun_error *err)
 {
+    const struct loop_param *param = &state->params[k];
+    struct irrun_tensor *in = &state->in[k];
+    struct loop_buffer *buffer = &state->slices[k];
     int64_t at = param->is_reverse ? param->first - (pass + 1) * param->part
                                    : param->first + pass * param->part;
     int64_t length = whole->shape.dims[param->axis];
     if (at < 0 || param->part > length - at)
-        return fail(err, IRRUN_DATA, "pass %lld is beyond input %u, which has %lld along axis %u",
-                    (long long)pass, param->input, (long long)length, param->axis);
+        return fail_at(err, IRRUN_DATA, state->place,
+                       "pass %lld is beyond input %u, which has %lld along axis %u",
+                       (long long)pass, param->input, (long long)length, param->axis);
     struct irrun_shape shape = whole->shape;
     shape.dims[param->axis] = param->part;
     if (shape_product(&whole->shape, 0, param->axis) == 1) {
@@ -79,7 +82,7 @@ static bool take_slice(const struct loop_param *param, struct irrun_tensor *whol
                                         (size_t)at * row * dtype_size(whole->dtype)};
         return true;
     }
-    if (!reserve(buffer, whole->dtype, &shape, arena, err))
+    if (!reserve(buffer, whole->dtype, &shape, state->arena, err))
         return false;
     copy_piece(whole, param->axis, at, &buffer->tensor, false);
     *in = buffer->tensor;
@@ -105,8 +108,7 @@ static bool take_inputs(const struct loop_state *state, struct irrun_tensor *con
         struct irrun_tensor *in = &state->in[k];
         switch (param->source) {
         case LOOP_SLICED:
-            if (!take_slice(param, outer[param->input], pass, &state->slices[k], in, state->arena,
-                            err))
+            if (!take_slice(state, k, outer[param->input], pass, err))
                 return false;
             break;
         case LOOP_MERGED:
@@ -152,8 +154,8 @@ static bool leave_piece(const struct loop_state *state, uint32_t k, struct irrun
     struct loop_buffer *left = &state->left[k];
     size_t size_bytes = tensor_n_bytes(&piece), offset, wanted;
     if (pass > 0 && !shape_equals(&left->tensor.shape, &piece.shape))
-        return fail(err, IRRUN_DATA, "output %u has another shape in pass %lld than before", k,
-                    (long long)pass);
+        return fail_at(err, IRRUN_DATA, state->place,
+                       "output %u has another shape in pass %lld than before", k, (long long)pass);
     if (!checked_mul(size_bytes, (size_t)pass, &offset) ||
         !checked_add(offset, size_bytes, &wanted))
         return fail_memory(err, SIZE_MAX);

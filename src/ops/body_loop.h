@@ -40,6 +40,7 @@ struct loop_buffer {
 };
 
 struct loop_state {
+    struct place place; /* of the op, for messages */
     struct body_runner *runner;
     const struct body *body;
     uint32_t n_params, n_results, n_outputs;

@@ -196,6 +196,7 @@ bool loop_tie(struct infer *infer, struct loop_state *state)
     if (infer->op->n_bodies != 1)
         return infer_fail(infer, "has no body");
     const struct body *body = &infer->op->bodies[0];
+    state->place = op_place(infer->graph, infer->op);
     state->body = body;
     state->n_params = body->graph->n_parameters;
     state->n_results = body->graph->n_results;
