@@ -24,7 +24,6 @@ test  program:sox            sox            sox                     sox
 test  program:parallel       parallel       parallel                parallel
 test  program:jq             jq             jq                      jq
 test  program:hyperfine      hyperfine      hyperfine               hyperfine
-test  numpy:python3          python3-numpy  python3-numpy           py3-numpy
 '
 
 wanted=${1:-test}
@@ -51,18 +50,10 @@ has_program() {
     [ "$1" != parallel ] || parallel --version 2>/dev/null | grep -q GNU
 }
 
-has_numpy() {
-    for python in "$1" "/usr/bin/$1"; do
-        "$python" -c 'import numpy' 2>/dev/null && return
-    done
-    return 1
-}
-
 is_missing() {
     case $1 in
     header:*) ! has_headers "${1#header:}" ;;
     program:*) ! has_program "${1#program:}" ;;
-    numpy:*) ! has_numpy "${1#numpy:}" ;;
     esac
 }
 

@@ -73,6 +73,10 @@ def main():
     write_bytes("damaged.npz", bytes(damaged))
     write_bytes("fortran.npy", npy(np.asfortranarray(np.arange(24, dtype="<i2").reshape(2, 3, 4))))
     write_bytes("big_endian.npy", npy(np.arange(6, dtype=">f8").reshape(3, 2)))
+    # What the manual's examples make with NumPy, for a machine that has none.
+    write_bytes("manual_x.npy", npy(np.array([[1], [2], [3]], "<f4")))
+    write_zip("manual_in.npz", [("a.npy", npy(np.array([[1, 2], [3, 4]], "<f4"))),
+                                ("b.npy", npy(np.ones(2, "<f4")))])
     return 0
 
 
