@@ -8,6 +8,14 @@
 #include "base/text.h"
 #include "ops/op_state.h"
 
+/* A type and version that live layers have and irrun lacks. */
+struct unsupported_op {
+    const char *type, *version; /* as written */
+    const char *why;
+    uint32_t n_layers;
+    uint32_t line, column; /* of the first of them */
+};
+
 /* The kinds of lacking ops met so far; grows on the heap. */
 struct gathering {
     struct unsupported_op *items;
@@ -82,22 +90,6 @@ static bool gather_all(struct gathering *gathering, const struct graph *graph)
     if (gathering->n != 0)
         qsort(gathering->items, gathering->n, sizeof *gathering->items, compare_places);
     return true;
-}
-
-bool ir_list_unsupported(const struct graph *graph, struct arena *arena,
-                         struct unsupported_op **list, uint32_t *n, struct irrun_error *err)
-{
-    struct gathering gathering = {.err = err};
-    bool is_done = gather_all(&gathering, graph);
-    if (is_done) {
-        *list = arena_alloc_array(arena, gathering.n, sizeof **list, err);
-        is_done = *list != NULL;
-    }
-    if (is_done && gathering.n != 0)
-        memcpy(*list, gathering.items, gathering.n * sizeof **list);
-    *n = (uint32_t)gathering.n;
-    free(gathering.items);
-    return is_done;
 }
 
 static bool fail_unsupported(const struct graph *graph, const struct gathering *gathering)
