@@ -85,8 +85,9 @@ static char *temporary_name(const char *target)
     return name;
 }
 
-/* A new file that nobody else has, at *name (malloc'ed); -1 with errno set. */
-static int create_temporary(const char *target, char **name)
+/* A new file that nobody else has, at *name (malloc'ed); -1 with errno set. It is remembered before
+ * it is there: a signal may come at any moment. */
+static int create_temporary(const char *target, char **name, size_t *slot)
 {
     for (;;) {
         *name = temporary_name(target);
@@ -94,10 +95,13 @@ static int create_temporary(const char *target, char **name)
             errno = ENOMEM;
             return -1;
         }
+        *slot = remember_temporary(*name);
         int fd = open(*name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0)
             return fd;
         int reason = errno;
+        forget_temporary(*slot);
+        *slot = NO_SLOT;
         free(*name);
         *name = NULL;
         errno = reason;
@@ -130,11 +134,8 @@ static bool open_temporary(struct output_file *out, bool is_there, struct irrun_
         out->target = strdup(out->path);
     if (out->target == NULL)
         return fail_memory(err, strlen(out->path) + 1);
-    out->fd = create_temporary(out->target, &out->temporary);
-    if (out->fd < 0)
-        return fail_create(out->path, errno, err);
-    out->slot = remember_temporary(out->temporary);
-    return true;
+    out->fd = create_temporary(out->target, &out->temporary, &out->slot);
+    return out->fd >= 0 || fail_create(out->path, errno, err);
 }
 
 bool output_file_open(struct output_file *out, const char *path, struct irrun_error *err)
@@ -171,11 +172,13 @@ bool output_file_open_unnamed(const char *path, int *fd, struct irrun_error *err
     if (beside == NULL)
         return fail_memory(err, strlen(path) + 1);
     char *name = NULL;
-    *fd = create_temporary(beside, &name);
+    size_t slot = NO_SLOT;
+    *fd = create_temporary(beside, &name, &slot);
     if (*fd < 0)
         fail_create(beside, errno, err);
     else
         unlink(name);
+    forget_temporary(slot);
     free(name);
     free(beside);
     return *fd >= 0;
