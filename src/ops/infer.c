@@ -49,22 +49,12 @@ bool step_fail(const struct step *step, struct irrun_error *err, enum irrun_erro
     return false;
 }
 
-static const char *input_name(const struct op_def *def, uint32_t i)
-{
-    const struct op_input_def *input = def->inputs;
-    while (input && input->name && i > 0 && !input->is_repeated) {
-        input++;
-        i--;
-    }
-    return input && input->name ? input->name : "";
-}
-
 /* `input 4 (W)` */
 static char *format_input(const struct infer *infer, uint32_t i, char out[NAME_BYTES])
 {
-    const char *name = input_name(infer->op->def, i);
-    if (name[0])
-        snprintf(out, NAME_BYTES, "input %u (%s)", i, name);
+    const struct op_input_def *input = op_find_input(infer->op->def, i);
+    if (input)
+        snprintf(out, NAME_BYTES, "input %u (%s)", i, input->name);
     else
         snprintf(out, NAME_BYTES, "input %u", i);
     return out;

@@ -217,6 +217,9 @@ extern const size_t n_op_defs;
 /* The same sorted by type, then opset. */
 const struct op_def *op_def_sorted(size_t index);
 
+/* The row of an op's input; the last row if that is repeated, NULL beyond the end. */
+const struct op_input_def *op_find_input(const struct op_def *def, uint32_t i);
+
 /* The element types that the op takes: those of its first input that is neither an index nor a condition, as
  * a set of TYPE_BIT; for an op without inputs all. */
 uint32_t op_types(const struct op_def *def);

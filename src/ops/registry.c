@@ -165,6 +165,14 @@ const struct op_def *op_def_sorted(size_t index)
     return NULL;
 }
 
+const struct op_input_def *op_find_input(const struct op_def *def, uint32_t i)
+{
+    const struct op_input_def *input = def->inputs;
+    for (; input && input->name && i > 0 && !input->is_repeated; i--)
+        input++;
+    return input && input->name ? input : NULL;
+}
+
 uint32_t op_types(const struct op_def *def)
 {
     const struct op_input_def *input = def->inputs;

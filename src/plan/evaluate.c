@@ -27,16 +27,6 @@ enum irrun_dtype stored_dtype(enum irrun_dtype declared, bool is_widened)
     return is_widened && dtype_is_half(declared) ? IRRUN_F32 : declared;
 }
 
-static const struct op_input_def *input_def(const struct op_def *def, uint32_t i)
-{
-    const struct op_input_def *input = def->inputs;
-    while (input && input->name && i > 0 && !input->is_repeated) {
-        input++;
-        i--;
-    }
-    return input && input->name ? input : NULL;
-}
-
 static bool check_n_inputs(struct infer *infer)
 {
     const struct op_def *def = infer->op->def;
@@ -82,7 +72,7 @@ static bool check_types(struct infer *infer)
     for (size_t i = 0; i < 256; i++)
         first_of[i] = NO_ID;
     for (uint32_t i = 0; i < infer->n_inputs; i++) {
-        const struct op_input_def *input = input_def(def, i);
+        const struct op_input_def *input = op_find_input(def, i);
         enum irrun_dtype dtype = infer->in[i]->dtype;
         if (!(input->types & TYPE_BIT(dtype)))
             return fail_type(infer, i, input->types);
