@@ -199,11 +199,16 @@ static bool compute_folded(struct model *model, const struct graph *graph, const
     return true;
 }
 
-/* An input of the op that has no data yet, or NO_ID. */
-static uint32_t find_missing(const struct graph *graph, const struct op *op)
+/* A constant whose op is waiting for its inputs. */
+struct wait {
+    uint32_t value_id, n_ready; /* inputs known to have data */
+};
+
+/* The next input of the op that has no data yet, or NO_ID. */
+static uint32_t find_missing(const struct graph *graph, const struct op *op, uint32_t *n_ready)
 {
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        uint32_t value_id = op_input(graph, op, i);
+    for (; *n_ready < op->n_inputs; ++*n_ready) {
+        uint32_t value_id = op_input(graph, op, *n_ready);
         if (!graph->notes->constants[value_id]->tensor.data)
             return value_id;
     }
@@ -214,21 +219,22 @@ const struct irrun_tensor *constant_demand(struct model *model, const struct gra
                                            uint32_t value_id, struct irrun_error *err)
 {
     struct constant *wanted = graph->notes->constants[value_id];
-    uint32_t *stack = NULL;
+    struct wait first = {.value_id = value_id}, *stack = NULL;
     size_t n = 0, capacity = 0;
     bool is_fine = true;
     while (is_fine && !wanted->tensor.data) {
-        uint32_t top = n > 0 ? stack[n - 1] : value_id;
-        const struct op *op = value_producer(graph, top);
-        uint32_t missing = op->def->role == ROLE_CONST ? NO_ID : find_missing(graph, op);
+        struct wait *top = n > 0 ? &stack[n - 1] : &first;
+        const struct op *op = value_producer(graph, top->value_id);
+        bool is_const = op->def->role == ROLE_CONST;
+        uint32_t missing = is_const ? NO_ID : find_missing(graph, op, &top->n_ready);
         if (missing != NO_ID) {
             is_fine = grow_array((void **)&stack, n, &capacity, sizeof *stack, err);
             if (is_fine)
-                stack[n++] = missing;
+                stack[n++] = (struct wait){.value_id = missing};
             continue;
         }
-        is_fine = op->def->role == ROLE_CONST
-                      ? load_const(model, graph, op, graph->notes->constants[top], err)
+        is_fine = is_const
+                      ? load_const(model, graph, op, graph->notes->constants[top->value_id], err)
                       : compute_folded(model, graph, op, err);
         n -= n > 0;
     }
