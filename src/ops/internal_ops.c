@@ -87,7 +87,7 @@ static void copy_state(const struct step *step, uint32_t in, uint32_t out)
 
 static bool run_over_time(const struct step *step, struct irrun_error *err)
 {
-    const struct recurrent_family *family = step->op->def->family;
+    const struct recurrent_family *family = recurrent_family_of(step->op);
     if (step->in[family->x]->shape.dims[1] > 0)
         return recurrent_run(step, err);
     copy_state(step, family->h0, 1);

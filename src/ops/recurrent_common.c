@@ -23,11 +23,6 @@ struct dimension {
     bool is_from_x;
 };
 
-static const struct recurrent_family *family_of(const struct op *op)
-{
-    return op->def->family;
-}
-
 static bool has_input(uint32_t n_inputs, uint32_t i)
 {
     return i < n_inputs; /* NO_INPUT is more than any number */
@@ -69,7 +64,7 @@ static bool check_shape(struct infer *infer, uint32_t input, const struct dimens
         return infer_fail_input(infer, input, "%s", expected);
     infer_fail_input(infer, input, "%s: dimension %u, %s, differs", expected, wrong - 1,
                      dimensions[wrong - 1].meaning);
-    return is_x_involved ? infer_hint_input(infer, family_of(infer->op)->x) : false;
+    return is_x_involved ? infer_hint_input(infer, recurrent_family_of(infer->op)->x) : false;
 }
 
 /* A weight: the directions (in a sequence), then one or two dimensions of its own. */
@@ -81,7 +76,7 @@ static bool check_weight(struct infer *infer, const struct sizes *sizes, uint32_
 
     if (!has_input(infer->n_inputs, input))
         return true;
-    if (family_of(infer->op)->is_sequence)
+    if (recurrent_family_of(infer->op)->is_sequence)
         dimensions[n++] = (struct dimension){sizes->n_directions, "directions", false};
     dimensions[n++] = rows;
     if (columns.meaning != NULL)
@@ -91,7 +86,7 @@ static bool check_weight(struct infer *infer, const struct sizes *sizes, uint32_
 
 static bool check_weights(struct infer *infer, const struct sizes *sizes)
 {
-    const struct recurrent_family *family = family_of(infer->op);
+    const struct recurrent_family *family = recurrent_family_of(infer->op);
     static const char *const meanings[] = {
         [1] = "hidden_size", [3] = "3 gates * hidden_size", [4] = "4 gates * hidden_size"};
     const struct dimension none = {0};
@@ -111,7 +106,7 @@ static bool check_weights(struct infer *infer, const struct sizes *sizes)
 
 static bool check_states(struct infer *infer, const struct sizes *sizes)
 {
-    const struct recurrent_family *family = family_of(infer->op);
+    const struct recurrent_family *family = recurrent_family_of(infer->op);
     struct dimension batch = {sizes->batch, "batch of X", true};
     struct dimension state[3];
     uint32_t n = 0;
@@ -128,7 +123,7 @@ static bool check_states(struct infer *infer, const struct sizes *sizes)
 static bool read_sizes(struct infer *infer, const struct recurrent *recurrent, struct sizes *sizes)
 {
     const struct recurrent_attrs *attrs = infer->attrs;
-    const struct recurrent_family *family = family_of(infer->op);
+    const struct recurrent_family *family = recurrent_family_of(infer->op);
     const struct irrun_shape *x = &infer->in[family->x]->shape;
     int64_t rows;
 
@@ -150,7 +145,7 @@ static bool read_sizes(struct infer *infer, const struct recurrent *recurrent, s
 
 static void set_outputs(struct infer *infer, const struct sizes *sizes)
 {
-    const struct recurrent_family *family = family_of(infer->op);
+    const struct recurrent_family *family = recurrent_family_of(infer->op);
     int64_t y[] = {sizes->batch, sizes->n_directions, sizes->n_steps, sizes->hidden_size};
 
     for (uint32_t i = 0; i < infer->n_outputs; i++) {
@@ -182,7 +177,7 @@ bool recurrent_prepare(struct prepare *prepare)
     struct recurrent_state *state = prepare->state;
     struct recurrent_f32 *f32 = &state->f32;
     const struct recurrent *common = &f32->common;
-    const struct recurrent_family *family = family_of(prepare->op);
+    const struct recurrent_family *family = recurrent_family_of(prepare->op);
     size_t columns = recurrent_n_gates(common) * common->hidden_size, scratch_bytes;
     bool fits = true;
 
@@ -260,7 +255,7 @@ static void *output_data(const struct step *step, uint32_t i)
 
 bool recurrent_run(const struct step *step, struct irrun_error *err)
 {
-    const struct recurrent_family *family = family_of(step->op);
+    const struct recurrent_family *family = recurrent_family_of(step->op);
     const struct recurrent_state *state = step->state;
     uint32_t first_state = family->is_sequence ? 1 : 0;
     size_t *lengths = NULL;

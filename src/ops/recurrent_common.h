@@ -49,6 +49,11 @@ struct recurrent_family {
     const char *activations[3]; /* the defaults */
 };
 
+static inline const struct recurrent_family *recurrent_family_of(const struct op *op)
+{
+    return op->def->family;
+}
+
 struct recurrent_state {
     struct recurrent_f32 f32; /* f64 uses its `common` only */
     size_t lengths_bytes;     /* the scratch memory begins with the lengths */

@@ -9,11 +9,6 @@
 #define MAX_GROWTH 4
 #define FREE_BYTES (4u << 20)
 
-static const struct recurrent_family *family_of(const struct op *op)
-{
-    return op->def->family;
-}
-
 static bool has_input(const struct prepare *prepare, uint32_t i)
 {
     return i < prepare->n_inputs;
@@ -27,7 +22,7 @@ static void begin(const struct prepare *prepare, struct recurrent_packed *packed
         .common = state->f32.common,
         .kernels = prepare->kernels->panels,
         .n_threads = team_n_threads(prepare->team),
-        .has_peepholes = has_input(prepare, family_of(prepare->op)->p),
+        .has_peepholes = has_input(prepare, recurrent_family_of(prepare->op)->p),
     };
 }
 
@@ -45,7 +40,7 @@ static bool has_sane_size(struct recurrent_packed *packed)
 
 uint32_t recurrent_packs(const struct prepare *prepare, uint32_t constants)
 {
-    const struct recurrent_family *family = family_of(prepare->op);
+    const struct recurrent_family *family = recurrent_family_of(prepare->op);
     enum irrun_gemm gemm = prepare->kernels->gemm;
     const uint32_t weights[] = {family->w, family->r, family->b, family->p};
     struct recurrent_packed packed;
@@ -106,7 +101,7 @@ static bool fill_parts(struct prepare *prepare, struct recurrent_packed *packed,
 bool recurrent_pack(struct prepare *prepare)
 {
     struct recurrent_state *state = prepare->state;
-    const struct recurrent_family *family = family_of(prepare->op);
+    const struct recurrent_family *family = recurrent_family_of(prepare->op);
     struct recurrent_packed *packed = &state->packed;
     const struct irrun_tensor *w = prepare_constant(prepare, family->w);
     const struct irrun_tensor *r = w ? prepare_constant(prepare, family->r) : NULL;

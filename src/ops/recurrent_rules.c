@@ -59,7 +59,7 @@ static bool check_repeats(struct infer *infer, const struct string_list *list, u
 static bool read_parameter(struct infer *infer, const char *attribute, const struct f64_list *list,
                            uint32_t position, double *parameter)
 {
-    uint32_t n = ((const struct recurrent_family *)infer->op->def->family)->n_activations;
+    uint32_t n = recurrent_family_of(infer->op)->n_activations;
 
     if (list->n == 0)
         return true;
@@ -82,7 +82,7 @@ static bool read_parameter(struct infer *infer, const char *attribute, const str
 static bool read_activations(struct infer *infer, struct recurrent *recurrent)
 {
     const struct recurrent_attrs *attrs = infer->attrs;
-    const struct recurrent_family *family = infer->op->def->family;
+    const struct recurrent_family *family = recurrent_family_of(infer->op);
     const struct string_list *list = &attrs->activations;
     uint32_t n = family->n_activations;
 
@@ -111,7 +111,7 @@ static bool read_activations(struct infer *infer, struct recurrent *recurrent)
 bool recurrent_read_rules(struct infer *infer, struct recurrent *recurrent)
 {
     const struct recurrent_attrs *attrs = infer->attrs;
-    const struct recurrent_family *family = infer->op->def->family;
+    const struct recurrent_family *family = recurrent_family_of(infer->op);
 
     recurrent->kind = family->kind;
     recurrent->is_reverse = attrs->direction == DIRECTION_REVERSE;

@@ -65,7 +65,7 @@ static uint32_t bring_out(struct replacement *r, uint32_t value_id)
 
 static const struct op_def *sequence_of(const struct op *cell)
 {
-    const struct recurrent_family *family = cell->def->family;
+    const struct recurrent_family *family = recurrent_family_of(cell);
     return family->kind == RECURRENT_LSTM  ? &op_lstm_over_time
            : family->kind == RECURRENT_GRU ? &op_gru_over_time
                                            : &op_rnn_over_time;
