@@ -227,7 +227,8 @@ struct irrun_session_info {
     const char *gemm;            /* who multiplies: "plain", …, "auto (packed, plain)" */
     const char *simd;            /* the level in use: "scalar", "sse4.1", "avx2", "avx512" */
     unsigned n_threads;
-    size_t n_steps;              /* ops that run in every iteration */
+    size_t n_steps;              /* steps of every iteration: an op each, or several joined */
+    size_t n_fused_ops;          /* that are in such steps of several */
     size_t weights_mapped_bytes; /* of the .bin */
     size_t weights_packed_bytes; /* copies made for the kernels */
     size_t arena_bytes;          /* intermediate values and scratch */

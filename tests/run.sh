@@ -39,6 +39,7 @@ list_parts() {
     local path
     echo cases/plain
     echo cases/cblas
+    echo cases/unfused
     list_levels
     for path in tests/cli/*.bats tests/unit/test_*.c tests/api/*.c; do
         path=${path#tests/}
@@ -75,6 +76,7 @@ run_part() {
     cases/scalar | cases/sse* | cases/avx*)
         IRRUN_ARGS=--simd=${1#cases/} scripts/run-cases.sh tests/cases models
         ;;
+    cases/unfused) IRRUN_ARGS=--no-fuse scripts/run-cases.sh tests/cases models ;;
     cases/*) IRRUN_ARGS=--gemm=${1#cases/} scripts/run-cases.sh tests/cases models ;;
     includes) run_check scripts/check-includes.sh ;;
     op-cases) run_check scripts/check-op-cases.sh ;;

@@ -62,8 +62,12 @@ static void tell_plan(const struct lane *lane)
     irrun_session_describe(lane->session, &info);
     inputs_tell(lane->inputs);
     tell(lane->options,
-         "plan: %zu ops an iteration, gemm %s, SIMD %s, %zu bytes of values, %zu of state",
+         "plan: %zu steps an iteration, gemm %s, SIMD %s, %zu bytes of values, %zu of state",
          info.n_steps, info.gemm, info.simd, info.arena_bytes, info.state_bytes);
+    if (info.n_fused_ops > 0)
+        tell(lane->options,
+             "plan: %zu element-wise ops are joined with their neighbours into one step",
+             info.n_fused_ops);
 }
 
 /* Whether the records begin again once they have ended. */

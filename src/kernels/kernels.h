@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "irrun.h"
 #include "kernels/elementwise_f32.h"
+#include "kernels/fused_f32.h"
 #include "kernels/gemm.h"
 #include "kernels/panels.h"
 #include "kernels/select.h"

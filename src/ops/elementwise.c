@@ -60,6 +60,11 @@ static void choose_loop(struct prepare *prepare, struct binary_state *state,
         state->vector = prepare->kernels->elementwise_f32->binary[operation][form];
     if (loops->rank > 0 || loops->n_inner == 0)
         return;
+    bool is_logic = operation >= BINARY_AND && prepare->in[0]->dtype == IRRUN_BOOLEAN;
+    if (is_logic || prepare->in[0]->dtype == IRRUN_F32)
+        prepare->fusable = (struct fusable){.code = fused_binary(operation),
+                                            .still = (a_moves ? 0U : 1U) | (b_moves ? 0U : 2U),
+                                            .n = (size_t)loops->n_inner};
     prepare->flat.n = (size_t)loops->n_inner;
     prepare->flat.kernel.binary = state->vector        ? state->vector
                                   : a_moves && b_moves ? state->fn

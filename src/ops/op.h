@@ -143,8 +143,17 @@ struct flat {
         binary_fn *binary;
         unary_fn *unary;
         select_flat_fn *select;
+        fused_fn *fused; /* of a step that stands for several ops */
     } kernel;
     size_t n; /* elements; of an Assign bytes */
+};
+
+/* The same op as an instruction, which may be joined with others into one step. */
+struct fusable {
+    enum fused_code code; /* FUSED_NONE: it is none */
+    uint32_t still;       /* set of 1 << i: inputs that are one element for all */
+    size_t n;             /* elements */
+    const float *bounds;  /* of FUSED_CLAMP: two */
 };
 
 struct prepare {
@@ -162,7 +171,8 @@ struct prepare {
         scratch_bytes; /* to set: memory that run may use, 64-byte aligned, not kept between runs */
     uint32_t packed;   /* what packs answered; 0 while constants are folded */
     struct flat flat;  /* to set, optional: a shorter way through run for these shapes */
-    struct packer *packer; /* behind the functions below */
+    struct fusable fusable; /* to set, optional */
+    struct packer *packer;  /* behind the functions below */
     struct engine *engine;
     struct irrun_error *err;
 };

@@ -144,8 +144,15 @@ static void choose_flat(struct prepare *prepare, const struct select_state *stat
 {
     const int64_t *strides = state->loops.inner_strides;
     const struct elementwise_kernels *kernels = prepare->kernels->elementwise_f32;
-    if (!kernels || state->width != sizeof(float) || state->loops.rank > 0 || state->n_rows != 1 ||
-        state->n_parts > 1 || strides[1] == 0 || state->loops.n_inner > FLAT_MOST)
+    if (state->loops.rank > 0 || state->n_rows != 1 || state->n_parts > 1 || state->is_streamed)
+        return;
+    if (prepare->out[0]->dtype == IRRUN_F32)
+        prepare->fusable = (struct fusable){.code = FUSED_SELECT,
+                                            .still = (strides[1] == 0) | (strides[2] == 0) << THEN |
+                                                     (strides[3] == 0) << ELSE,
+                                            .n = (size_t)state->loops.n_inner};
+    if (!kernels || state->width != sizeof(float) || strides[1] == 0 ||
+        state->loops.n_inner > FLAT_MOST)
         return;
     prepare->flat = (struct flat){.run = run_flat,
                                   .kernel.select = kernels->select[strides[2]][strides[3]],

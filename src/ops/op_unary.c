@@ -14,6 +14,7 @@ struct unary_state {
     bool is_through_f64; /* integers in a function that has loops for floating types only */
     bool is_rounded; /* then: to the nearest; else cut off at the point, as the reference does */
     double p[UNARY_N_PARAMETERS];
+    float bounds[2]; /* of Clamp */
 };
 
 static bool infer(struct infer *infer)
@@ -37,6 +38,19 @@ static bool run_flat(const struct step *step, struct irrun_error *err)
     return true;
 }
 
+static void offer_to_fuse(struct prepare *prepare, struct unary_state *state,
+                          enum unary_operation operation)
+{
+    enum irrun_dtype dtype = prepare->in[0]->dtype;
+    if (dtype != (operation == UNARY_NOT ? IRRUN_BOOLEAN : IRRUN_F32) || prepare->n_inputs != 1)
+        return;
+    state->bounds[0] = (float)state->p[0];
+    state->bounds[1] = (float)state->p[1];
+    prepare->fusable = (struct fusable){.code = fused_unary(operation),
+                                        .n = (size_t)shape_n_elements(&prepare->out[0]->shape),
+                                        .bounds = state->bounds};
+}
+
 static bool prepare(struct prepare *prepare)
 {
     struct unary_state *state = prepare->state;
@@ -44,6 +58,7 @@ static bool prepare(struct prepare *prepare)
     if (prepare->op->def->attrs_size > 0)
         operation += ((const struct unary_attrs *)prepare->attrs)->mode;
     state->fn = unary_scalar((enum unary_operation)operation, prepare->in[0]->dtype);
+    offer_to_fuse(prepare, state, (enum unary_operation)operation);
     const struct elementwise_kernels *vector = prepare->kernels->elementwise_f32;
     if (vector && prepare->in[0]->dtype == IRRUN_F32 && vector->unary[operation])
         state->fn = vector->unary[operation];

@@ -92,7 +92,7 @@ static bool give_back(struct layout *layout, size_t offset, size_t size, struct 
 static bool place_over_input(struct plan *plan, const struct step *step, uint32_t step_id,
                              uint32_t out_id)
 {
-    if (!step->state || !(step->op->def->flags & OP_IN_PLACE))
+    if (!step->state || step->flat.run == run_fused_step || !(step->op->def->flags & OP_IN_PLACE))
         return false;
     struct slot *out = &plan->slots[out_id];
     for (uint32_t i = 0; i < step->n_inputs; i++) {

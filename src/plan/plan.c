@@ -28,25 +28,45 @@ static bool allocate_block(struct plan *plan, struct irrun_error *err)
     return true;
 }
 
-/* Tells the steps where their operands lie, and lists those that will move. */
+/* Fills in where an operand lies, and lists it if that will move. */
+static bool bind_operand(struct plan *plan, void **data, const struct irrun_tensor *tensor,
+                         struct irrun_error *err)
+{
+    enum slot_kind kind = ((const struct slot *)(const void *)tensor)->kind;
+    *data = tensor->data;
+    if (kind == SLOT_BLOCK || kind == SLOT_CONSTANT)
+        return true;
+    if (!grow_array((void **)&plan->moving_operands, plan->n_moving_operands,
+                    &plan->moving_operands_capacity, sizeof *plan->moving_operands, err))
+        return false;
+    plan->moving_operands[plan->n_moving_operands++] = (struct moving_operand){data, tensor};
+    return true;
+}
+
+static bool bind_program(struct plan *plan, const struct step *step, struct irrun_error *err)
+{
+    const struct fused_state *state = step->state;
+    for (size_t i = 0; i < state->n_operands; i++) {
+        const struct fused_operand *operand = &state->operands[i];
+        if (!bind_operand(plan, &state->program[operand->instruction].at,
+                          &plan->slots[operand->slot].tensor, err))
+            return false;
+    }
+    return true;
+}
+
+/* Tells the steps where their operands lie. */
 static bool bind_operands(struct plan *plan, struct step *steps, uint32_t n_steps,
                           struct irrun_error *err)
 {
     for (struct step *step = steps; step < steps + n_steps; step++) {
         step->scratch = plan->block;
         size_t n = (size_t)step->n_inputs + step->n_outputs;
-        for (size_t i = 0; i < n && n <= FLAT_MAX_OPERANDS; i++) {
-            const struct irrun_tensor *tensor = step->in[i]; /* step->out follows it */
-            enum slot_kind kind = ((const struct slot *)(const void *)tensor)->kind;
-            step->data[i] = tensor->data;
-            if (kind == SLOT_BLOCK || kind == SLOT_CONSTANT)
-                continue;
-            if (!grow_array((void **)&plan->moving_operands, plan->n_moving_operands,
-                            &plan->moving_operands_capacity, sizeof *plan->moving_operands, err))
+        for (size_t i = 0; i < n && n <= FLAT_MAX_OPERANDS; i++) /* step->out follows step->in */
+            if (!bind_operand(plan, &step->data[i], step->in[i], err))
                 return false;
-            plan->moving_operands[plan->n_moving_operands++] =
-                (struct moving_operand){&step->data[i], tensor};
-        }
+        if (step->flat.run == run_fused_step && !bind_program(plan, step, err))
+            return false;
     }
     return true;
 }

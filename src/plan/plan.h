@@ -81,6 +81,16 @@ struct moving_operand {
     const struct irrun_tensor *tensor;
 };
 
+/* The state of a step that stands for several ops. */
+struct fused_state {
+    struct fused_instruction *program;
+    struct fused_operand {
+        uint32_t instruction, slot; /* where the instruction has the slot's address */
+    } * operands;
+    size_t n_operands;
+};
+bool run_fused_step(const struct step *step, struct irrun_error *err);
+
 #define PLAN_MAX_CONTINUATIONS 8
 
 /* An op of the plan between inference and the making of steps. */
@@ -106,6 +116,7 @@ struct plan {
     uint32_t n_steps;
     struct step *main_steps; /* without those that only initial values need */
     uint32_t n_main_steps;
+    uint32_t n_fused_ops; /* of main_steps */
     struct variable_use *uses;
     size_t n_uses, uses_capacity;
     uint32_t *results;    /* slot per Result of the graph; NO_ID if a later part makes it */
@@ -171,6 +182,7 @@ bool plan_packed_inputs(struct plan *plan, const struct op *op, void *state, con
 struct prepared {
     size_t scratch_bytes;
     struct flat flat;
+    struct fusable fusable;
 };
 bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
                      const uint32_t *out, struct prepared *prepared, struct irrun_error *err);

@@ -90,6 +90,6 @@ bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const 
         !plan_packed_inputs(plan, op, state, in, &prepare.packed, err))
         return false;
     bool is_done = op->def->prepare(&prepare);
-    *prepared = (struct prepared){prepare.scratch_bytes, prepare.flat};
+    *prepared = (struct prepared){prepare.scratch_bytes, prepare.flat, prepare.fusable};
     return is_done;
 }

@@ -3,28 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "plan/drafts.h"
 #include "plan/evaluate.h"
-#include "plan/plan.h"
-
-#define LINE_BYTES 64
-
-/* A step before its tensors have their final addresses. */
-struct draft {
-    struct flat flat;
-    const struct op *op;
-    const void *state;  /* NULL: a conversion */
-    uint32_t *in, *out; /* slot ids */
-    uint32_t n_inputs, n_outputs;
-    bool is_main; /* not for initial values alone */
-};
-
-struct drafts {
-    struct plan *plan;
-    struct draft *items;
-    size_t n, capacity;
-    size_t scratch_bytes;
-    bool is_main; /* of the op at hand */
-};
 
 static bool run_convert(const struct step *step, struct irrun_error *err)
 {
@@ -72,7 +52,7 @@ static void mark_needed(struct plan *plan)
 
 /* ---- drafts ---- */
 
-static void use_slot(struct plan *plan, uint32_t slot_id, uint32_t step)
+void draft_use_slot(struct plan *plan, uint32_t slot_id, uint32_t step)
 {
     struct slot *root = &plan->slots[plan_root(plan, slot_id)];
     if (root->first_step == NO_ID)
@@ -87,9 +67,9 @@ static bool add_draft(struct drafts *drafts, const struct draft *draft, struct i
                     err))
         return false;
     for (uint32_t i = 0; i < draft->n_inputs; i++)
-        use_slot(drafts->plan, draft->in[i], (uint32_t)drafts->n);
+        draft_use_slot(drafts->plan, draft->in[i], (uint32_t)drafts->n);
     for (uint32_t i = 0; i < draft->n_outputs; i++)
-        use_slot(drafts->plan, draft->out[i], (uint32_t)drafts->n);
+        draft_use_slot(drafts->plan, draft->out[i], (uint32_t)drafts->n);
     drafts->items[drafts->n++] = *draft;
     return true;
 }
@@ -244,7 +224,10 @@ static bool draft_ordinary(struct drafts *drafts, const struct planned_op *plann
     bool is_head = plan->outer && planned == plan->planned; /* its state will be made anew */
     if (!prepared.flat.run || is_head)
         prepared.flat.run = op->def->run;
+    if (is_head)
+        prepared.fusable.code = FUSED_NONE;
     struct draft draft = {.flat = prepared.flat,
+                          .fusable = prepared.fusable,
                           .op = op,
                           .state = planned->state,
                           .in = ids,
@@ -339,74 +322,13 @@ static bool draft_all(struct drafts *drafts, struct irrun_error *err)
     return true;
 }
 
-/* ---- from drafts to steps ---- */
-
-static bool finish_step(struct plan *plan, const struct draft *draft, struct step *step,
-                        struct irrun_error *err)
-{
-    struct irrun_tensor **tensors = arena_alloc_array(
-        &plan->arena, (size_t)draft->n_inputs + draft->n_outputs, sizeof *tensors, err);
-    if (!tensors)
-        return false;
-    for (uint32_t i = 0; i < draft->n_inputs; i++)
-        tensors[i] = &plan->slots[draft->in[i]].tensor;
-    for (uint32_t i = 0; i < draft->n_outputs; i++)
-        tensors[draft->n_inputs + i] = &plan->slots[draft->out[i]].tensor;
-    *step = (struct step){.flat = draft->flat,
-                          .state = draft->state,
-                          .in = tensors,
-                          .out = tensors + draft->n_inputs,
-                          .n_inputs = draft->n_inputs,
-                          .n_outputs = draft->n_outputs,
-                          .graph = plan->request.graph,
-                          .op = draft->op,
-                          .session = plan->request.session,
-                          .team = plan->request.team};
-    return true;
-}
-
-/* n steps, each with its first part in one cache line. */
-static struct step *allocate_steps(struct plan *plan, size_t n, struct irrun_error *err)
-{
-    char *memory = arena_alloc_array(&plan->arena, n + 1, sizeof(struct step), err);
-    return memory ? (struct step *)(void *)(memory + -(uintptr_t)memory % LINE_BYTES) : NULL;
-}
-
-static bool finish_steps(struct plan *plan, const struct drafts *drafts, struct irrun_error *err)
-{
-    uint32_t n_main = 0;
-    for (size_t i = 0; i < drafts->n; i++)
-        n_main += drafts->items[i].is_main;
-    plan->n_steps = (uint32_t)drafts->n;
-    plan->steps = allocate_steps(plan, drafts->n, err);
-    plan->main_steps = n_main == drafts->n ? plan->steps : allocate_steps(plan, n_main, err);
-    if (!plan->steps || !plan->main_steps)
-        return false;
-    for (size_t i = 0; i < drafts->n; i++) {
-        const struct draft *draft = &drafts->items[i];
-        struct step *step = &plan->steps[i];
-        if (!finish_step(plan, draft, step, err))
-            return false;
-        bool is_head = plan->outer && draft->state && draft->op == plan->planned[0].op;
-        if (is_head)
-            plan->head_steps[0] = step;
-        if (!draft->is_main)
-            continue;
-        if (plan->main_steps != plan->steps)
-            plan->main_steps[plan->n_main_steps] = *step;
-        if (is_head)
-            plan->head_steps[1] = &plan->main_steps[plan->n_main_steps];
-        plan->n_main_steps++;
-    }
-    return true;
-}
-
 bool plan_make_steps(struct plan *plan, struct irrun_error *err)
 {
     struct drafts drafts = {.plan = plan};
     mark_needed(plan);
-    bool is_done = draft_all(&drafts, err) && finish_steps(plan, &drafts, err) &&
-                   plan_place_slots(plan, drafts.scratch_bytes, err);
+    bool is_done = draft_all(&drafts, err) &&
+                   (plan->request.model->keeps_ops || drafts_fuse(&drafts, err)) &&
+                   drafts_finish(&drafts, err) && plan_place_slots(plan, drafts.scratch_bytes, err);
     free(drafts.items);
     return is_done;
 }

@@ -37,3 +37,13 @@ notes_of() {
         [ "$status" -eq 0 ]
     done
 }
+
+@test "neighbouring element-wise ops are joined, and -v says so" {
+    model=$BATS_TEST_DIRNAME/data/joined.xml
+    run "$IRRUN" -v "$model" --random -o none:
+    [[ $output == *'plan: 1 steps an iteration'* ]]
+    [[ $output == *'plan: 3 element-wise ops are joined'* ]]
+    run "$IRRUN" -v --no-fuse "$model" --random -o none:
+    [[ $output == *'plan: 3 steps an iteration'* ]]
+    [[ $output != *'joined'* ]]
+}

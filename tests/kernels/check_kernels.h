@@ -19,8 +19,8 @@ typedef bool check_fn(const struct trial *trial);
 /* Times the variant and prints a line for each size: measure_line. */
 typedef void measure_fn(const struct trial *trial);
 
-check_fn check_select, check_panels, check_panel_cells, check_elementwise;
-measure_fn measure_select, measure_panels, measure_elementwise;
+check_fn check_select, check_panels, check_panel_cells, check_elementwise, check_fused;
+measure_fn measure_select, measure_panels, measure_elementwise, measure_fused;
 
 /* What is tried now, shown if it fails or crashes: "n=33 then=scalar". */
 void trial_says(const char *format, ...) PRINTF_LIKE(1, 2);

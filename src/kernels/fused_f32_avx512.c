@@ -1,0 +1,19 @@
+/* Fused element-wise operations with AVX-512.
+ * SPDX-License-Identifier: Apache-2.0 */
+#if !defined(__AVX512F__) || !defined(__AVX512BW__)
+#error "to be compiled with AVX-512"
+#endif
+#include <string.h>
+
+#include "kernels/kernels.h"
+#include "kernels/vector_avx512.h"
+
+#include "kernels/elementwise_functions_body.h"
+#include "kernels/vector_math_body.h"
+
+#include "kernels/fused_body.h"
+
+void fused_f32_avx512(const struct fused_instruction *program, size_t n)
+{
+    run_fused(program, n);
+}

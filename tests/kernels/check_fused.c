@@ -1,0 +1,188 @@
+/* Programs of fused instructions against the scalar interpreter, bit for bit but for the bits of a NaN: random
+ * ones over all instructions, sizes around the widest tile, operands that end at an unmapped page.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check_kernels.h"
+
+enum { POISON = 0xA5, MARGIN = 64, MOST = 200, N_MEMORIES = 3, N_CODES = 24 };
+
+struct problem {
+    const struct trial *trial;
+    struct guarded floats[N_MEMORIES], truths[N_MEMORIES], out[2];
+    float still[N_MEMORIES], bounds[2];
+    unsigned char still_truth;
+    float kept[FUSED_TILE];
+    unsigned char *expected[2];
+    struct fused_instruction program[N_CODES + 8];
+    size_t n;
+};
+
+static float hostile_float(void)
+{
+    static const float special[] = {0.0F, -0.0F, 1.0F, -1.0F, INFINITY, NAN, 1e-40F, -3e38F};
+    if (random_below(5) == 0)
+        return special[random_below(sizeof special / sizeof *special)];
+    return ((float)random_below(2001) - 1000) / 100;
+}
+
+static void fill(struct problem *problem)
+{
+    for (size_t i = 0; i < N_MEMORIES; i++) {
+        float *to = (float *)(void *)guarded_last(&problem->floats[i], problem->n * sizeof *to);
+        for (size_t k = 0; k < problem->n; k++)
+            to[k] = hostile_float();
+        unsigned char *truths = guarded_last(&problem->truths[i], problem->n);
+        for (size_t k = 0; k < problem->n; k++)
+            truths[k] = (unsigned char)(random_below(2) ? 0 : 1 + random_below(255));
+        problem->still[i] = hostile_float();
+    }
+    problem->bounds[0] = -2.5F;
+    problem->bounds[1] = random_below(8) ? 3.0F : -4.0F;
+    problem->still_truth = (unsigned char)random_below(3);
+}
+
+/* An instruction of random kind; those that are only near the scalar ones are left out. */
+static struct fused_instruction random_instruction(struct problem *problem)
+{
+    struct fused_instruction made = {.moves = 0};
+    do {
+        made.code = FUSED_NOT + random_below(FUSED_N_CODES - FUSED_NOT);
+    } while (made.code == FUSED_SIGMOID || made.code == FUSED_TANH);
+    if (made.code < FUSED_LOAD) {
+        made.at = problem->bounds;
+        return made;
+    }
+    bool is_still =
+        made.code >= FUSED_ADD ? (made.code - FUSED_ADD) % 2 : (made.code - FUSED_LOAD) % 2;
+    bool is_truth = made.code >= FUSED_LOAD_TRUTH && made.code < FUSED_EQUAL;
+    size_t i = random_below(N_MEMORIES);
+    made.moves = is_still ? 0 : UINT32_MAX;
+    if (is_still)
+        made.at = is_truth ? (void *)&problem->still_truth : (void *)&problem->still[i];
+    else if (is_truth)
+        made.at = guarded_last(&problem->truths[i], problem->n);
+    else
+        made.at = guarded_last(&problem->floats[i], problem->n * sizeof(float));
+    return made;
+}
+
+/* Both registers are set first, a value is kept for later on the way, and both are stored. */
+static void make_program(struct problem *problem, unsigned char *const out[2])
+{
+    size_t n = 0;
+    struct fused_instruction *program = problem->program;
+    void *from = guarded_last(&problem->floats[0], problem->n * sizeof(float));
+    program[n++] = (struct fused_instruction){from, UINT32_MAX, FUSED_LOAD};
+    program[n++] =
+        (struct fused_instruction){&problem->still_truth, 0, FUSED_LOAD_TRUTH + FUSED_STILL};
+    for (size_t i = 0; i < N_CODES; i++) {
+        program[n++] = random_instruction(problem);
+        if (i == N_CODES / 3)
+            program[n++] = (struct fused_instruction){problem->kept, 0, FUSED_STORE};
+        if (i == N_CODES / 2)
+            program[n++] = (struct fused_instruction){problem->kept, 0, FUSED_MINIMUM};
+    }
+    program[n++] = (struct fused_instruction){out[0], UINT32_MAX, FUSED_STORE};
+    program[n++] = (struct fused_instruction){out[1], UINT32_MAX, FUSED_STORE_TRUTH};
+    program[n] = (struct fused_instruction){.code = FUSED_END};
+}
+
+static bool is_same(const unsigned char *got, const unsigned char *wanted)
+{
+    float x, y;
+    memcpy(&x, got, sizeof x);
+    memcpy(&y, wanted, sizeof y);
+    return isnan(y) ? isnan(x) : memcmp(&x, &y, sizeof x) == 0;
+}
+
+static bool check_program(struct problem *problem)
+{
+    size_t n = problem->n;
+    unsigned char *out[2];
+    fill(problem);
+    for (int i = 0; i < 2; i++) {
+        memset(guarded_first(&problem->out[i]), POISON, problem->out[i].n_bytes);
+        out[i] = guarded_last(&problem->out[i], n * (i == 0 ? sizeof(float) : 1));
+    }
+    make_program(problem, out);
+    problem->trial->reference->fused_f32(problem->program, n);
+    memcpy(problem->expected[0], out[0], n * sizeof(float));
+    memcpy(problem->expected[1], out[1], n);
+    memset(out[0], POISON, n * sizeof(float));
+    memset(out[1], POISON, n);
+    problem->trial->variant->fused_f32(problem->program, n);
+    for (size_t i = 0; i < n; i++)
+        if (!is_same(out[0] + i * sizeof(float), problem->expected[0] + i * sizeof(float)) ||
+            out[1][i] != problem->expected[1][i])
+            return trial_fail("element %zu differs", i);
+    for (size_t i = 1; i <= MARGIN; i++)
+        if (*(out[0] - i) != POISON || *(out[1] - i) != POISON)
+            return trial_fail("byte %zu before an output was written", i);
+    return true;
+}
+
+bool check_fused(const struct trial *trial)
+{
+    struct problem problem = {.trial = trial};
+    for (size_t i = 0; i < N_MEMORIES; i++) {
+        problem.floats[i] = guarded_new(MOST * sizeof(float));
+        problem.truths[i] = guarded_new(MOST);
+    }
+    for (int i = 0; i < 2; i++) {
+        problem.out[i] = guarded_new(MOST * sizeof(float) + MARGIN);
+        problem.expected[i] = malloc(MOST * sizeof(float));
+    }
+    bool is_good = problem.expected[0] && problem.expected[1];
+    for (problem.n = 1; problem.n <= MOST && is_good; problem.n++) {
+        for (int i = 0; i < 20 && is_good; i++) {
+            trial_says("n=%zu program %d", problem.n, i);
+            is_good = check_program(&problem);
+        }
+    }
+    for (size_t i = 0; i < N_MEMORIES; i++) {
+        guarded_free(&problem.floats[i]);
+        guarded_free(&problem.truths[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        guarded_free(&problem.out[i]);
+        free(problem.expected[i]);
+    }
+    return is_good;
+}
+
+/* ---- speed ---- */
+
+struct work {
+    fused_fn *fn;
+    struct fused_instruction program[1003];
+};
+
+static void work_chain(const void *context)
+{
+    const struct work *work = context;
+    work->fn(work->program, FUSED_TILE);
+}
+
+/* 1000 operations on 64 elements, as a chain of Multiply, Add, Greater and Select has them. */
+void measure_fused(const struct trial *trial)
+{
+    static float factor = 0.5F, values[FUSED_TILE], out[FUSED_TILE];
+    static struct work work;
+    size_t n = 0;
+    work.fn = trial->variant->fused_f32;
+    work.program[n++] = (struct fused_instruction){values, UINT32_MAX, FUSED_LOAD};
+    for (int i = 0; i < 250; i++) {
+        work.program[n++] = (struct fused_instruction){&factor, 0, FUSED_MULTIPLY + FUSED_STILL};
+        work.program[n++] = (struct fused_instruction){values, UINT32_MAX, FUSED_ADD};
+        work.program[n++] = (struct fused_instruction){&factor, 0, FUSED_GREATER + FUSED_STILL};
+        work.program[n++] = (struct fused_instruction){&factor, 0, FUSED_SELECT + FUSED_STILL};
+    }
+    work.program[n++] = (struct fused_instruction){out, UINT32_MAX, FUSED_STORE};
+    work.program[n] = (struct fused_instruction){.code = FUSED_END};
+    double seconds = measure_s(work_chain, &work);
+    printf("#   1000 operations on %d elements %8.3f us\n", FUSED_TILE, seconds * 1e6);
+}
