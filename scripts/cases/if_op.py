@@ -174,6 +174,22 @@ def shape_cases():
     yield Case(FAMILY, net.name, net, {"cond": np.array([1, 0], np.bool_), "x": v},
                {"y": np.stack([v + factor + factor, v * factor])},
                "A Const of f16 outside feeds the branches.", EXACT)
+    net = Net("f16_of_unknown_length")
+    cond, a = net.param("cond", "boolean", []), net.param("x", "f16", [1, 3])
+
+    def positive(n, p):
+        mask = n.op("Convert", n.op("Relu", p), destination_type="f32")
+        where = n.op("NonZero", mask, v=3, output_type="i64", dtype="i64")
+        rows = n.op("Transpose", where, n.i64([1, 0]), dtype="i64")
+        return n.op("GatherND", p, rows, v=8, batch_dims=0)
+
+    then = branch(net, [(1, "p", "f16", [1, 3])], positive)
+    other = branch(net, [(1, "q", "f16", [1, 3])], positive)
+    (y,) = net.choose(cond, [a], then, other, 1, dtypes=["f16"])
+    net.result(net.op("Add", y, net.const(np.float16([1])), auto_broadcast="numpy"), "y")
+    v = np.float16([[1, -2, 3]])
+    yield Case(FAMILY, net.name, net, {"cond": np.array(True), "x": v},
+               {"y": np.float16([2, 4])}, "Only running tells the length of an f16 output.", EXACT)
 
 
 def nested_cases():

@@ -120,14 +120,33 @@ def count_cases():
     new, again = body.result(add(body, state, add(body, p, p))), body.result(
         body.const(np.array(True)))
     (y,) = net.iterate(
-        "Loop", [net.const(np.array(3)), net.const(np.array(True)), net.param("first", "f16", [1, 3]),
-                 net.const(step)], body, [(2, state, {}), (3, p, {})], [(new, {})],
+        "Loop", [
+            net.const(np.array(3)), net.const(np.array(True)), net.param("first", "f16", [1, 3]),
+            net.const(step)
+        ], body, [(2, state, {}), (3, p, {})], [(new, {})],
         [(new, state)], v=5, special=[("output", {
             "external_port_id": -1, "internal_layer_id": again.id, "purpose": "execution_condition"
         })], dtypes=["f16"])
     net.result(y, "last")
     yield Case(FAMILY, net.name, net, {"first": first}, {"last": first + 6 * step},
                "A Const of f16 outside feeds the body.", EXACT)
+    net = Net("f16_of_unknown_length")
+    body = net.body()
+    p = body.param("p", "f16", [1, 3])
+    mask = body.op("Convert", body.op("Relu", p), destination_type="f32")
+    where = body.op("NonZero", mask, v=3, output_type="i64", dtype="i64")
+    rows = body.op("Transpose", where, body.i64([1, 0]), dtype="i64")
+    found = body.result(body.op("GatherND", p, rows, v=8, batch_dims=0))
+    again = body.result(body.const(np.array(True)))
+    (y,) = net.iterate(
+        "Loop",
+        [net.const(np.array(2)), net.const(np.array(True)), net.param("x", "f16", [1, 3])], body,
+        [(2, p, {})], [(found, {})], v=5, special=[("output", {
+            "external_port_id": -1, "internal_layer_id": again.id, "purpose": "execution_condition"
+        })], dtypes=["f16"])
+    net.result(add(net, y, net.const(np.float16([1]))), "y")
+    yield Case(FAMILY, net.name, net, {"x": np.float16([[1, -2, 3]])}, {"y": np.float16([2, 4])},
+               "Only running tells the length of an f16 output.", EXACT)
     yield case("no_concat", "Only the last value is an output.", 3, trips=3, concat=False)
 
 

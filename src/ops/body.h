@@ -20,6 +20,8 @@ struct body_runner {
                 struct irrun_error *err);
     /* The value of Result i after a pass; valid until the next pass. f16 and bf16 come as f32. */
     const struct irrun_tensor *(*output)(const struct body_runner *runner, uint32_t i);
+    /* … and the type that the model gives it. */
+    enum irrun_dtype (*output_dtype)(const struct body_runner *runner, uint32_t i);
 };
 
 struct engine {

@@ -285,6 +285,18 @@ static bool shape_output(struct infer *infer, const struct loop_state *state, ui
     return true;
 }
 
+/* The type of an output as the model has it; IRRUN_DYNAMIC if nothing tells. */
+static enum irrun_dtype declared_dtype(const struct infer *infer, const struct loop_state *state,
+                                       uint32_t k, const struct irrun_tensor *results)
+{
+    uint32_t result = state->outputs[k].result, param = state->param_of_result[result];
+    if (state->n_left > 0)
+        return state->runner->output_dtype(state->runner, result);
+    if (results[result].dtype == IRRUN_DYNAMIC && param != NO_ID)
+        return infer->in[state->params[param].input]->dtype;
+    return results[result].dtype;
+}
+
 /* The passes must run before the shapes are known. */
 static bool run_to_infer(struct infer *infer, struct loop_state *state, bool starts,
                          struct irrun_tensor *results)
@@ -312,7 +324,7 @@ static bool run_to_infer(struct infer *infer, struct loop_state *state, bool sta
     state->is_run = true;
     for (uint32_t k = 0; k < state->n_outputs; k++) {
         struct irrun_tensor result = state->left[k].tensor;
-        enum irrun_dtype declared = results[state->outputs[k].result].dtype;
+        enum irrun_dtype declared = declared_dtype(infer, state, k, results);
         result.dtype = declared == IRRUN_DYNAMIC ? result.dtype : declared;
         if (!shape_output(infer, state, k, &result, state->n_left))
             return false;

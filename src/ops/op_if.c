@@ -167,6 +167,7 @@ static bool run_to_infer(struct infer *infer, struct if_state *state)
             branch->runner->output(branch->runner, branch->result_of[k]);
         size_t size_bytes = tensor_n_bytes(value);
         infer->out[k] = state->left[k] = *value;
+        infer->out[k].dtype = branch->runner->output_dtype(branch->runner, branch->result_of[k]);
         infer->out[k].data = NULL;
         state->left[k].data = arena_alloc(infer->arena, size_bytes, infer->err);
         if (!state->left[k].data)

@@ -219,6 +219,12 @@ static const struct irrun_tensor *body_output(const struct body_runner *body, ui
     return ((const struct runner *)(const void *)body)->outputs[i];
 }
 
+/* What outputs points to are the tensors of slots, and these come first in them. */
+static enum irrun_dtype body_output_dtype(const struct body_runner *body, uint32_t i)
+{
+    return ((const struct slot *)(const void *)body_output(body, i))->declared;
+}
+
 struct runner *runner_new(struct session *session, const struct graph *graph, bool is_body,
                           const bool *is_constant, struct irrun_error *err)
 {
@@ -227,7 +233,7 @@ struct runner *runner_new(struct session *session, const struct graph *graph, bo
         fail_memory(err, sizeof *runner);
         return NULL;
     }
-    runner->body = (struct body_runner){infer_body, run_body, body_output};
+    runner->body = (struct body_runner){infer_body, run_body, body_output, body_output_dtype};
     runner->session = session;
     runner->graph = graph;
     runner->is_body = is_body;
