@@ -63,7 +63,8 @@ static bool read_ints(const struct matching *match, uint32_t value_id, int64_t i
         return false;
     const struct const_attrs *attrs = op->attrs;
     int64_t count = shape_n_elements(&attrs->shape);
-    if (count > 4 || (attrs->element_type != IRRUN_I64 && attrs->element_type != IRRUN_I32))
+    if (count < 1 || count > 4 ||
+        (attrs->element_type != IRRUN_I64 && attrs->element_type != IRRUN_I32))
         return false;
     *n = (uint32_t)count;
     convert_elements(attrs->element_type, weights->data + attrs->offset, IRRUN_I64, items,
