@@ -11,7 +11,7 @@ setup() {
 }
 
 page() { # name.section, as it is read, in long lines
-    mandoc -T ascii -O width=400 "$root/man/$1" | col -b
+    mandoc -T ascii -O width=400 "$root/man/$1" | sed 's/.\x08//g'
 }
 
 # --name=VALUE of every row of options.def, as options.h says it is written.
