@@ -6,6 +6,7 @@
 
 #include "irrun.h"
 #include "kernels/gemm.h"
+#include "kernels/panels.h"
 #include "kernels/sliding_window.h"
 
 struct convolution {
@@ -25,8 +26,17 @@ void convolution_by_gemm(const struct convolution *convolution, gemm_f32_fn *gem
                          int64_t n_patches, const float *in, const float *weights, float *out,
                          float *patches);
 
+/* The same with the weights in panels (k = c_in * kernel, c_out columns), which stay in the cache while the patches pass;
+ * n_patches is not 0. products: [n_patches][c_out]. */
+void convolution_by_panels(const struct convolution *convolution, const struct panels *weights,
+                           int64_t n_patches, const float *in, float *out, float *patches,
+                           float *products);
+
 /* The n_patches that suits; -1: the direct loops do better. */
 int64_t convolution_n_patches(const struct convolution *convolution);
+
+/* … for panels, which want patches of a pointwise convolution too; -1 likewise. */
+int64_t convolution_n_panel_patches(const struct convolution *convolution);
 
 /* The transpose of a convolution: what it does to gradients, and a convolution that upsamples. The same window,
  * but input and output change places: input [c_in][window.out], weights [c_in][c_out][kernel], output

@@ -9,6 +9,20 @@
 #define MIN_TERMS 24         /* shorter products lose more on patches than they gain */
 #define MIN_CHANNELS 3
 
+static int64_t count_patches(int64_t n_terms, int64_t n_out)
+{
+    int64_t n = PATCHES_FLOATS / n_terms;
+    n = n < 8 ? 8 : n / 8 * 8;
+    return n < n_out ? n : n_out;
+}
+
+int64_t convolution_n_panel_patches(const struct convolution *c)
+{
+    int64_t n_terms = c->c_in * window_product(c->window.kernel);
+    int64_t n = convolution_n_patches(c);
+    return n != 0 || n_terms == 0 ? n : count_patches(n_terms, window_product(c->window.out));
+}
+
 int64_t convolution_n_patches(const struct convolution *c)
 {
     const struct window *w = &c->window;
@@ -21,9 +35,7 @@ int64_t convolution_n_patches(const struct convolution *c)
         return 0;
     if (n_terms < MIN_TERMS || c->c_out < MIN_CHANNELS)
         return -1;
-    int64_t n = PATCHES_FLOATS / n_terms;
-    n = n < 8 ? 8 : n / 8 * 8;
-    return n < n_out ? n : n_out;
+    return count_patches(n_terms, n_out);
 }
 
 /* One row of the kernel, zeros where it lies outside the input. */
@@ -109,5 +121,29 @@ void convolution_by_gemm(const struct convolution *c, gemm_f32_fn *gemm, int64_t
         product.c = out + first;
         copy_patches(c, in, (int64_t)first, (int64_t)product.n, patches);
         gemm(&product);
+    }
+}
+
+void convolution_by_panels(const struct convolution *c, const struct panels *weights,
+                           int64_t n_patches, const float *in, float *out, float *patches,
+                           float *products)
+{
+    size_t n_out = (size_t)window_product(c->window.out), c_out = (size_t)c->c_out;
+    for (size_t first = 0; first < n_out; first += (size_t)n_patches) {
+        size_t rest = n_out - first, n = rest < (size_t)n_patches ? rest : (size_t)n_patches;
+        copy_patches(c, in, (int64_t)first, (int64_t)n, patches);
+        panels_multiply_matrix(weights, &(struct panel_matrix){
+                                            .begin = 0,
+                                            .end = weights->n_panels,
+                                            .m = n,
+                                            .n = c_out,
+                                            .a = patches,
+                                            .lda = weights->k,
+                                            .c = products,
+                                            .ldc = c_out,
+                                        });
+        for (size_t channel = 0; channel < c_out; channel++)
+            for (size_t i = 0; i < n; i++)
+                out[channel * n_out + first + i] = products[i * c_out + channel];
     }
 }

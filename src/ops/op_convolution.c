@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "kernels/convolution.h"
+#include "ops/packed_matrix.h"
 #include "ops/window.h"
 
 enum { DATA, FILTERS };
@@ -13,8 +14,10 @@ struct convolution_attrs {
 struct convolution_state {
     struct convolution convolution; /* of one group */
     int64_t n_batches, n_groups;
-    int64_t n_patches; /* at a time; 0 and -1 as convolution_n_patches says */
-    gemm_f32_fn *gemm; /* NULL: the direct loops */
+    int64_t n_patches;    /* at a time; 0 and -1 as convolution_n_patches says */
+    gemm_f32_fn *gemm;    /* NULL: the direct loops */
+    struct panels panels; /* the filters, if they are constant and packed: data is NULL otherwise */
+    size_t patches_bytes; /* scratch: the patches, then their products */
     convolution_fn *direct;
 };
 
@@ -64,10 +67,38 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
 }
 
+/* The filters of one group are one matrix. */
+static uint32_t packs(const struct prepare *prepare, uint32_t constants)
+{
+    const struct convolution_state *state = prepare->state;
+    const struct convolution *convolution = &state->convolution;
+
+    return state->n_groups == 1 && convolution_n_panel_patches(convolution) > 0 &&
+                   packed_matrix_is_wanted(prepare, DATA, FILTERS, (size_t)convolution->c_out)
+               ? constants & 1U << FILTERS
+               : 0;
+}
+
+static bool pack(struct prepare *prepare)
+{
+    struct convolution_state *state = prepare->state;
+    const struct convolution *c = &state->convolution;
+    size_t n_terms = (size_t)(c->c_in * window_product(c->window.kernel)), products_bytes;
+    state->n_patches = convolution_n_panel_patches(c);
+    size_t n = (size_t)state->n_patches;
+    if (!checked_mul(n * sizeof(float), n_terms, &state->patches_bytes) ||
+        !checked_mul(n * sizeof(float), (size_t)c->c_out, &products_bytes) ||
+        !checked_add(state->patches_bytes, products_bytes, &prepare->scratch_bytes))
+        return fail_memory(prepare->err, SIZE_MAX);
+    return packed_matrix_pack(prepare, FILTERS, n_terms, (size_t)c->c_out, true, n, &state->panels);
+}
+
 static bool prepare(struct prepare *prepare)
 {
     struct convolution_state *state = prepare->state;
     const struct convolution *convolution = &state->convolution;
+    if (prepare->packed != 0)
+        return pack(prepare);
     int64_t n_terms = convolution->c_in * window_product(convolution->window.kernel);
     state->direct = convolution_direct(prepare->in[DATA]->dtype);
     state->n_patches = convolution_n_patches(convolution);
@@ -96,7 +127,11 @@ static bool run(const struct step *step, struct irrun_error *err)
     for (int64_t batch = 0; batch < state->n_batches; batch++) {
         const char *filters = step->in[FILTERS]->data;
         for (int64_t group = 0; group < state->n_groups; group++) {
-            if (state->gemm)
+            if (state->panels.data)
+                convolution_by_panels(c, &state->panels, state->n_patches, (const void *)in,
+                                      (void *)out, step->scratch,
+                                      (void *)((char *)step->scratch + state->patches_bytes));
+            else if (state->gemm)
                 convolution_by_gemm(c, state->gemm, state->n_patches, (const void *)in,
                                     (const void *)filters, (void *)out, step->scratch);
             else
@@ -120,6 +155,7 @@ static bool run(const struct step *step, struct irrun_error *err)
         .state_size = sizeof(struct convolution_state),                                            \
         .family = &(const uint32_t){n_leading},                                                    \
         .infer = infer,                                                                            \
+        .packs = packs,                                                                            \
         .prepare = prepare,                                                                        \
         .run = run,                                                                                \
     }

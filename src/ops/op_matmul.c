@@ -2,7 +2,7 @@
  * the left and a column on the right.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/gemm_integer.h"
-#include "ops/op.h"
+#include "ops/packed_matrix.h"
 #include "tensor/broadcast.h"
 
 enum { A, B };
@@ -21,9 +21,6 @@ struct matmul_state {
     struct panels panels; /* B, if it is constant and packed: data is NULL otherwise */
     size_t n_parts;       /* for the team */
 };
-
-/* Panels are this many groups of 16 columns wide. */
-#define PANEL_WIDTH 4
 
 /* From so many multiplications on the work is shared: some 20 us of it. */
 #define SHARE_FROM 1000000
@@ -118,64 +115,22 @@ static bool infer(struct infer *infer)
 static uint32_t packs(const struct prepare *prepare, uint32_t constants)
 {
     const struct matmul_state *state = prepare->state;
-    const struct kernels *kernels = prepare->kernels;
-    enum irrun_dtype a = prepare->in[A]->dtype, b = prepare->in[B]->dtype;
-    bool is_f32 = (a == IRRUN_F32 || a == IRRUN_F16) && (b == IRRUN_F32 || b == IRRUN_F16);
     bool is_one = shape_n_elements(&prepare->in[B]->shape) == (int64_t)(state->k * state->n) &&
                   shape_n_elements(&prepare->in[A]->shape) == (int64_t)(state->m * state->k);
-    bool is_wanted = kernels->gemm == IRRUN_GEMM_AUTO || kernels->gemm == IRRUN_GEMM_PACKED;
-    /* Fewer columns would be padded to several times their size. */
-    bool is_large = state->m > 0 && state->k > 0 && state->n >= PANEL_GROUP;
 
-    return is_wanted && kernels->panels && is_f32 && is_one && is_large && !state->a_transposed
+    return is_one && state->m > 0 && state->k > 0 && !state->a_transposed &&
+                   packed_matrix_is_wanted(prepare, A, B, state->n)
                ? constants & 1U << B
                : 0;
-}
-
-static void fill_panels(const struct matmul_state *state, const struct irrun_tensor *b, void *data)
-{
-    bool is_f16 = b->dtype == IRRUN_F16;
-    size_t n_groups = state->panels.n_panels * PANEL_WIDTH;
-
-    for (size_t group = 0; group < n_groups; group++) {
-        size_t column = group * PANEL_GROUP, left = column < state->n ? state->n - column : 0;
-        size_t n = left < PANEL_GROUP ? left : PANEL_GROUP;
-        size_t first = left > 0 ? column * (state->b_transposed ? state->k : 1) : 0;
-        const void *from = (const char *)b->data + first * dtype_size(b->dtype);
-        if (state->b_transposed)
-            panels_pack_group(&state->panels, data, group / PANEL_WIDTH, group % PANEL_WIDTH, from,
-                              is_f16, state->k, n);
-        else
-            panels_pack_columns(&state->panels, data, group / PANEL_WIDTH, group % PANEL_WIDTH,
-                                from, is_f16, state->n, n);
-    }
 }
 
 static bool pack(struct prepare *prepare)
 {
     struct matmul_state *state = prepare->state;
-    const struct panel_kernels *kernels = prepare->kernels->panels;
-    const struct irrun_tensor *b = prepare_constant(prepare, B);
-    size_t columns = PANEL_WIDTH * PANEL_GROUP, size_bytes;
-    bool is_new;
-
-    if (!b)
-        return false;
-    state->panels = (struct panels){
-        .k = state->k,
-        .n_panels = (state->n + columns - 1) / columns,
-        .width = PANEL_WIDTH,
-        .is_f16 = b->dtype == IRRUN_F16 && kernels->f16[2][1] != NULL,
-    };
-    if (!panels_finish(&state->panels, kernels, state->m, &size_bytes))
-        return fail_memory(prepare->err, SIZE_MAX);
-    void *data = prepare_pack(prepare, (uint32_t)state->panels.stream, size_bytes, &is_new);
-    if (data && is_new)
-        fill_panels(state, b, data);
-    state->panels.data = data;
     bool is_shared = (double)state->m * (double)state->n * (double)state->k >= SHARE_FROM;
     state->n_parts = is_shared ? team_n_threads(prepare->team) : 1;
-    return data != NULL;
+    return packed_matrix_pack(prepare, B, state->k, state->n, state->b_transposed, state->m,
+                              &state->panels);
 }
 
 static bool prepare(struct prepare *prepare)

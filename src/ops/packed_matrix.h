@@ -1,0 +1,17 @@
+/* A constant matrix of an op in panels, packed once for all plans and sessions of the model.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_OPS_PACKED_MATRIX_H
+#define IRRUN_OPS_PACKED_MATRIX_H
+
+#include "ops/op.h"
+
+/* For op_def.packs: whether products of input `a` with n columns that the constant input `b` gives are to go through
+ * panels. */
+bool packed_matrix_is_wanted(const struct prepare *prepare, uint32_t a, uint32_t b, size_t n);
+
+/* Packs the constant `input`, k x n as it lies in memory, or n x k if is_transposed; `rows` is how many rows
+ * products will have. */
+bool packed_matrix_pack(struct prepare *prepare, uint32_t input, size_t k, size_t n,
+                        bool is_transposed, size_t rows, struct panels *panels);
+
+#endif
