@@ -8,6 +8,7 @@
 #define PATCHES_FLOATS 32768 /* 128 KB: a quarter of an L2 cache, beside the weights */
 #define MIN_TERMS 24         /* shorter products lose more on patches than they gain */
 #define MIN_CHANNELS 3
+#define SHORT_LINE 16 /* elements: below, a call of memcpy costs more than the loop */
 
 static int64_t count_patches(int64_t n_terms, int64_t n_out)
 {
@@ -80,10 +81,33 @@ static float *copy_patch(const struct window *w, const float *channel, const int
     return clear_rows(to, (w->kernel[0] - end[0]) * slice);
 }
 
+/* One spatial dimension, neighbouring elements: many short pieces, for which calls would cost more than copying. */
+static void copy_lines(const struct convolution *c, const float *in, int64_t first, int64_t n,
+                       float *to)
+{
+    const struct window *w = &c->window;
+    int64_t size = w->kernel[2], length = w->in[2];
+    for (int64_t i = first; i < first + n; i++) {
+        int64_t at = i * w->stride[2] - w->pad_begin[2];
+        int64_t from = at < 0 ? -at : 0, end = length - at < size ? length - at : size;
+        for (int64_t channel = 0; channel < c->c_in; channel++, to += size) {
+            const float *line = in + channel * length;
+            for (int64_t k = 0; k < size; k++)
+                to[k] = k >= from && k < end ? line[at + k] : 0;
+        }
+    }
+}
+
 static void copy_patches(const struct convolution *c, const float *in, int64_t first, int64_t n,
                          float *to)
 {
     const struct window *w = &c->window;
+    bool is_line = w->in[0] == 1 && w->in[1] == 1 && w->kernel[0] == 1 && w->kernel[1] == 1 &&
+                   w->out[0] == 1 && w->out[1] == 1 && w->dilation[2] == 1;
+    if (is_line && w->kernel[2] <= SHORT_LINE) {
+        copy_lines(c, in, first, n, to);
+        return;
+    }
     int64_t n_in = window_product(w->in);
     for (int64_t i = first; i < first + n; i++) {
         int64_t o[3] = {i / (w->out[1] * w->out[2]), i / w->out[2] % w->out[1], i % w->out[2]};
