@@ -32,6 +32,7 @@ paste -d, "$readings" "$work/flag.csv" | awk -F, -v columns=100 -v rows=11 '
     { value[NR] = $1; flag[NR] = $2; if ($2 == 0) { if (!n++ || $1 < low) low = $1; if (n == 1 || $1 > high) high = $1 } }
     END {
         per = NR / columns
+        for (i = 1; i <= NR; i++) if (value[i] == value[i] + 0 && (value[i] > high + 1 || value[i] < low - 1)) off = value[i]
         for (c = 0; c < columns; c++) {
             mark[c] = " "
             for (i = int(c * per) + 1; i <= int((c + 1) * per); i++) {
@@ -51,14 +52,14 @@ paste -d, "$readings" "$work/flag.csv" | awk -F, -v columns=100 -v rows=11 '
         line = ""
         for (c = 0; c < columns; c++) line = line mark[c]
         print "  alarms |" line
-        print "           o outlier   = stuck   ? missing   ! new level"
+        print "           o outlier   = stuck   ? missing   ! new level" (off != "" ? "   (readings such as " off " are off the scale)" : "")
     }'
 
 heading "Where the anomalies are"
 paste -d, "$readings" "$work/flag.csv" "$work/score.csv" "$work/mean.csv" "$work/deviation.csv" | awk -F, '
     function put() {
         rows = first == last ? first : first "-" last
-        printf "   %-11s %-10s %9s   %s\n", rows, name[kind], shown, kind == 1 || kind == 4 ? sprintf("%.0f deviations from %.2f (+-%.2f)", worst, mean, deviation) : ""
+        printf "   %-11s %-10s %9s   %s\n", rows, name[kind], shown, kind == 1 ? sprintf("%.0f deviations from %.2f (+-%.2f)", worst, mean, deviation) : kind == 4 ? sprintf("learned anew: %.2f is normal now", mean) : ""
     }
     BEGIN {
         split("outlier stuck missing new-level", name, " ")
@@ -70,7 +71,10 @@ paste -d, "$readings" "$work/flag.csv" "$work/score.csv" "$work/mean.csv" "$work
     END { if (kind) put() }'
 
 heading "How fast, and what it knows now"
-awk '/^load|^plan|^iterations\/s|^peak RSS|^  p50/ { print "   " $0 }' "$work/stats"
+awk '
+    /^load|^plan|^peak RSS/ { print "   " $0 }
+    /^  p50/ { sub(/^  p50 */, ""); print "   an iteration       " $0 ", the median" }
+    /^iterations\/s/ { print "   records/s          " $2 ", with reading the csv and writing four" }' "$work/stats"
 printf '   in the variables   mean %s, deviation %s\n' \
     "$(tail -n 1 "$work/mean.csv")" "$(tail -n 1 "$work/deviation.csv")"
 
@@ -83,5 +87,5 @@ show "$irrun $lstm/model.xml -i $lstm/in.npz --expect $lstm/out.npz $arguments"
 echo "   every output is as expected"
 
 heading "Your own readings, one number a line"
-echo "   \$ $irrun $model -i csv:YOURS.csv -o flag=csv:- -o score=none: -o mean=none: -o deviation=none:"
+echo "   \$ $irrun $model -i csv:YOURS.csv -o flag=csv:-"
 echo
