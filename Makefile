@@ -213,7 +213,7 @@ section = $(patsubst .%,%,$(suffix $(1)))
 
 install: $(irrun) $(library) $(completion) ## install below PREFIX (/usr/local): program, library, manual
 	install -d $(bin_dir) $(lib_dir) $(include_dir)
-	install -m 755 $(irrun) $(bin_dir)/irrun
+	install -s -m 755 $(irrun) $(bin_dir)/irrun
 	install -m 644 $(library) $(lib_dir)/libirrun.a
 	install -m 644 include/irrun.h $(include_dir)/irrun.h
 	$(foreach page,$(pages),install -D -m 644 $(page) \

@@ -13,6 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define IRRUN_VERSION "0.1.0"
 
 /* The largest rank of a tensor. */
@@ -270,5 +274,9 @@ const struct irrun_build *irrun_build(void);
 const char *irrun_dtype_name(enum irrun_dtype dtype); /* as in the IR: "f32", "boolean" */
 const char *irrun_simd_name(enum irrun_simd simd);    /* "auto", "scalar", "sse4.1", … */
 const char *irrun_version(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

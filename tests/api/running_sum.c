@@ -5,13 +5,16 @@
 
 static int complain(const struct irrun_error *err)
 {
-    fprintf(stderr, "%s:%u:%u: %s\n", err->file, (unsigned)err->line, (unsigned)err->column,
-            err->message);
+    fprintf(stderr, "%s", err->file);
+    if (err->line > 0)
+        fprintf(stderr, ":%u:%u", (unsigned)err->line, (unsigned)err->column);
+    fprintf(stderr, ": %s\n", err->message);
     return 1;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const char *path = argc > 1 ? argv[1] : "tests/api/running_sum.xml";
     static const float expected[] = {1, 3, 6, 4, 9};
     struct irrun_model *model;
     struct irrun_session *session;
@@ -21,7 +24,7 @@ int main(void)
     struct irrun_tensor state = {IRRUN_F32, {2, {1, 1}}, &start};
     size_t input, output;
 
-    if (!irrun_model_load("tests/api/running_sum.xml", NULL, &model, &err) ||
+    if (!irrun_model_load(path, NULL, &model, &err) ||
         !irrun_model_find_input(model, "x", &input, &err) ||
         !irrun_model_find_output(model, "sum", &output, &err) ||
         !irrun_session_new(model, &session, &err) ||
