@@ -206,7 +206,7 @@ static void reads_long_files(void **state)
     float data;
     size_t n_read;
     assert_failed(reader_read(reader, IRRUN_F32, &data, 1, &n_read, &err), IRRUN_DATA,
-                  "... is not a number" + 3);
+                  &"... is not a number"[3]);
     reader_close(reader);
     free(text);
 }

@@ -110,7 +110,7 @@ static char *nest(int depth)
     static const char open[] =
         "<layer id=\"0\" name=\"t\" type=\"TensorIterator\" version=\"opset1\"><body><layers>";
     static const char close[] = "</layers></body></layer>";
-    struct text text = {NULL};
+    struct text text = {0};
     text_add(&text, "%s", head);
     for (int i = 0; i < depth; i++)
         text_add(&text, "%s", open);

@@ -12,7 +12,7 @@
 
 static void check_dump(const struct graph *graph, const char *part)
 {
-    struct text text = {NULL};
+    struct text text = {0};
     graph_dump(graph, &text);
     assert_false(text.is_broken);
     if (!strstr(text.data, part))

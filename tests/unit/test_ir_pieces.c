@@ -31,7 +31,7 @@ static void read_as_text(const char *path, size_t piece_bytes, struct text *text
 
 static void compare(const char *path, size_t piece_bytes)
 {
-    struct text whole = {NULL}, pieces = {NULL};
+    struct text whole = {0}, pieces = {0};
     read_as_text(path, 0, &whole);
     read_as_text(path, piece_bytes, &pieces);
     if (strcmp(whole.data, pieces.data) != 0)

@@ -23,7 +23,7 @@ static void check_order(const char *xml, const char *expected)
     error_clear(&err);
     if (!toposort(graph, &model.arena, &err))
         fail_test("%u: %s\n", err.line, err.message);
-    struct text text = {NULL};
+    struct text text = {0};
     for (uint32_t i = 0; i < graph->n_order; i++)
         text_add(&text, i == 0 ? "%s" : " %s", graph->ops[graph->order[i]].name);
     assert_string_equal(text.data, expected);
@@ -132,7 +132,7 @@ static void sorts_a_chain_of_any_length(void **state)
 {
     (void)state;
     enum { N = 200000 };
-    struct text text = {NULL};
+    struct text text = {0};
     text_add(&text, "<net version=\"11\"><edges>");
     for (int i = 1; i <= N; i++)
         text_add(&text, "<edge from-layer=\"%d\" from-port=\"1\" to-layer=\"%d\" to-port=\"0\"/>",
