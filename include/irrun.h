@@ -228,8 +228,8 @@ void irrun_model_describe(const struct irrun_model *model, struct irrun_model_in
 
 /* What a session uses, once it is planned. */
 struct irrun_session_info {
-    const char *gemm;            /* who multiplies: "plain", …, "auto (packed, plain)" */
-    const char *simd;            /* the level in use: "scalar", "sse4.1", "avx2", "avx512" */
+    const char *gemm; /* who multiplies: "plain", …, "auto (packed, plain)" */
+    const char *simd; /* the level in use: "scalar", "sse4.1", "avx2", "avx512" */
     unsigned n_threads;
     size_t n_steps;              /* steps of every iteration: an op each, or several joined */
     size_t n_fused_ops;          /* that are in such steps of several */

@@ -16,7 +16,7 @@ mapfile -t c_files < <(find include src tests -name '*.[ch]' -print | sort)
 mapfile -t files < <(
     printf '%s\n' "${c_files[@]}"
     find src -name '*.def' -print
-    find scripts tests/*.* tests/cli man .ci completions -type f -print 2>/dev/null | sort
+    find scripts tests/*.* tests/cli man .ci completions -type f ! -name "*.bin" -print 2>/dev/null | sort
 )
 
 for file in "${files[@]}"; do

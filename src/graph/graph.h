@@ -65,9 +65,9 @@ struct op {
     const char *version;      /* as written: "opset5"; "" if there is none */
     const void *attrs;        /* the struct that def->attrs describes; NULL if there is a fault */
     const struct op_fault *fault; /* NULL: none */
-    uint32_t n_inputs;   /* value ids: graph->input_ids[first_input … ] */
+    uint32_t n_inputs;            /* value ids: graph->input_ids[first_input … ] */
     uint32_t first_input;
-    uint32_t n_outputs;  /* values: first_output … */
+    uint32_t n_outputs; /* values: first_output … */
     uint32_t first_output;
     uint32_t line, column;
     struct body *bodies; /* TensorIterator and Loop 1, If 2 (then, else), others none */
@@ -93,7 +93,7 @@ struct graph {
     uint32_t n_results;
     uint32_t *order; /* live ops so that every op comes after its inputs; set by plan/toposort */
     uint32_t n_order;
-    struct graph_notes *notes; /* what the plan works out once for every use of the graph */
+    struct graph_notes *notes;      /* what the plan works out once for every use of the graph */
     const struct file_map *weights; /* the whole .bin; shared by all bodies */
     const char *weights_file;       /* its path, for messages */
 };

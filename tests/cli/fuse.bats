@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # What runs otherwise than it is written: -v says so, --no-fuse turns it off, and both agree.
+# SPDX-License-Identifier: Apache-2.0
 
 load common
 
