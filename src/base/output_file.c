@@ -161,6 +161,45 @@ bool output_file_open(struct output_file *out, const char *path, struct irrun_er
     return open_temporary(out, is_there, err);
 }
 
+static bool open_partial(struct output_file *out, uint64_t keep_bytes, struct irrun_error *err)
+{
+    struct stat status;
+    out->is_partial = true;
+    out->target = realpath(out->path, NULL);
+    if (out->target == NULL)
+        out->target = strdup(out->path);
+    if (out->target != NULL && asprintf(&out->temporary, "%s.partial", out->target) < 0)
+        out->temporary = NULL;
+    if (out->temporary == NULL)
+        return fail_memory(err, strlen(out->path) + sizeof ".partial");
+    out->fd = open(out->temporary, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (out->fd < 0 || fstat(out->fd, &status) != 0)
+        return fail_create(out->temporary, errno, err);
+    if (!S_ISREG(status.st_mode) || (uint64_t)status.st_size < keep_bytes)
+        return fail_at(err, IRRUN_DATA, (struct place){out->temporary, 0, 0},
+                       "has %lld bytes of the %llu that were written", (long long)status.st_size,
+                       (unsigned long long)keep_bytes);
+    if (ftruncate(out->fd, (off_t)keep_bytes) != 0 ||
+        lseek(out->fd, (off_t)keep_bytes, SEEK_SET) < 0)
+        return fail_create(out->temporary, errno, err);
+    out->offset = keep_bytes;
+    return true;
+}
+
+bool output_file_open_partial(struct output_file *out, const char *path, uint64_t keep_bytes,
+                              struct irrun_error *err)
+{
+    struct stat status;
+    *out = (struct output_file){.fd = -1, .slot = NO_SLOT};
+    if (strcmp(path, "-") == 0 || (stat(path, &status) == 0 && !S_ISREG(status.st_mode)))
+        return fail(err, IRRUN_USAGE, "'%s' is no regular file", path);
+    out->buffer = malloc(BUFFER_BYTES);
+    out->path = strdup(path);
+    if (out->buffer == NULL || out->path == NULL)
+        return fail_memory(err, BUFFER_BYTES);
+    return open_partial(out, keep_bytes, err);
+}
+
 bool output_file_open_unnamed(const char *path, int *fd, struct irrun_error *err)
 {
     const char *folder = getenv("TMPDIR");
@@ -237,6 +276,13 @@ bool output_file_flush(struct output_file *out, struct irrun_error *err)
     return write_through(out, out->buffer, n, err);
 }
 
+bool output_file_sync(struct output_file *out, struct irrun_error *err)
+{
+    if (!output_file_flush(out, err))
+        return false;
+    return !out->is_synced || out->is_direct || fsync(out->fd) == 0 || fail_write(out, errno, err);
+}
+
 bool output_file_write(struct output_file *out, const void *data, size_t size_bytes,
                        struct irrun_error *err)
 {
@@ -288,7 +334,7 @@ void output_file_abort(struct output_file *out)
         return;
     if (out->fd >= 0 && !out->is_standard_output)
         close(out->fd);
-    if (out->temporary)
+    if (out->temporary && !out->is_partial)
         unlink(out->temporary);
     release(out);
 }
@@ -323,10 +369,8 @@ static bool sync_folder(const struct output_file *out, struct irrun_error *err)
 
 static bool finish(struct output_file *out, struct irrun_error *err)
 {
-    if (!output_file_flush(out, err))
+    if (!output_file_sync(out, err))
         return false;
-    if (out->is_synced && !out->is_direct && fsync(out->fd) != 0)
-        return fail_write(out, errno, err);
     if (!close_checked(out, err))
         return false;
     if (out->is_direct)

@@ -12,6 +12,7 @@ struct output_file {
     int fd;
     bool is_direct;          /* what is written is there at once: no temporary, no way back */
     bool is_standard_output; /* its descriptor stays open */
+    bool is_partial;         /* the temporary is PATH.partial and stays until it is complete */
     bool is_synced;          /* fsync before the rename, and of the folder after it */
     char *path;              /* for messages: as given, or "standard output" */
     char *target;            /* where it will be: symbolic links followed */
@@ -26,10 +27,19 @@ struct output_file {
  * written. Whatever happened, output_file_abort may follow. */
 bool output_file_open(struct output_file *out, const char *path, struct irrun_error *err);
 
+/* The same for a file that outlives its process: it waits as PATH.partial, which neither a failure nor a signal
+ * removes, until output_file_finish gives it its name. Its first keep_bytes are kept, the rest is cut off:
+ * IRRUN_DATA if it has fewer. Not for standard output, devices and FIFOs: IRRUN_USAGE. */
+bool output_file_open_partial(struct output_file *out, const char *path, uint64_t keep_bytes,
+                              struct irrun_error *err);
+
 /* IRRUN_IO if it fails; buffered, in order. */
 bool output_file_write(struct output_file *out, const void *data, size_t size_bytes,
                        struct irrun_error *err);
 bool output_file_flush(struct output_file *out, struct irrun_error *err);
+
+/* Flushes, and if is_synced waits until it is on disk. */
+bool output_file_sync(struct output_file *out, struct irrun_error *err);
 
 /* Overwrites what was written before; not for direct files. */
 bool output_file_patch(struct output_file *out, uint64_t offset, const void *data,

@@ -263,6 +263,11 @@ bool collector_end(struct collector *collector, struct backlog *backlog,
     return true;
 }
 
+struct outputs *collector_outputs(struct collector *collector)
+{
+    return collector->outputs;
+}
+
 bool collector_has(const struct collector *collector, const struct sequence *sequence, bool *exist,
                    struct irrun_error *err)
 {

@@ -40,6 +40,9 @@ bool collector_take(struct collector *collector, struct backlog *backlog,
 bool collector_end(struct collector *collector, struct backlog *backlog,
                    const struct sequence *sequence, struct irrun_error *err);
 
+/* The outputs, for --checkpoint: of the lane whose turn it is. */
+struct outputs *collector_outputs(struct collector *collector);
+
 /* --skip-existing: whether the outputs of the sequence are there. For any lane. */
 bool collector_has(const struct collector *collector, const struct sequence *sequence, bool *exist,
                    struct irrun_error *err);

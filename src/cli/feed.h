@@ -75,6 +75,9 @@ void feed_open_record(struct feed *feed, const struct feed_port *port,
  * become FEED_REPEATED, and its record is still there. */
 bool feed_next(struct feed *feed, bool *has_record, struct irrun_error *err);
 
+/* Goes past up to n records without giving them; *n_skipped < n: there are no more. Not for a FEED_REPEATED. */
+bool feed_skip(struct feed *feed, uint64_t n, uint64_t *n_skipped, struct irrun_error *err);
+
 /* Decides now whether a FEED_SINGLE is repeated; reads ahead. On a pipe this waits for the second
  * record or the end. */
 bool feed_settle(struct feed *feed, struct irrun_error *err);

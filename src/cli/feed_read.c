@@ -7,9 +7,11 @@
 
 static bool fail_remainder(struct feed *feed, size_t n_read, struct irrun_error *err)
 {
-    return fail_at(err, IRRUN_DATA, feed_place(feed),
-                   "ends %zu numbers into record %" PRIu64 ", which takes %" PRId64, n_read,
-                   feed->n_records, feed->n_elements);
+    fail_at(err, IRRUN_DATA, feed_place(feed),
+            "ends %zu numbers into record %" PRIu64 ", which takes %" PRId64, n_read,
+            feed->n_records, feed->n_elements);
+    return fail_hint(err, "--partial=pad fills the last record with zeros, --partial=drop leaves "
+                          "it out");
 }
 
 /* The next piece of every row of an array in memory; what lacks at the end is left as it is. */
@@ -93,6 +95,59 @@ bool feed_next(struct feed *feed, bool *has_record, struct irrun_error *err)
         return false;
     if (!*has_record && was_single)
         feed->state = FEED_REPEATED;
+    return true;
+}
+
+/* Skips up to n records of the present array, of which there is at least one if it has an end. */
+static bool skip_in_array(struct feed *feed, uint64_t n, uint64_t *n_skipped,
+                          struct irrun_error *err)
+{
+    enum partial partial = feed->options ? feed->options->partial : PARTIAL_ERROR;
+    size_t n_elements = (size_t)feed->n_elements, n_read = 0;
+    if (n > (uint64_t)feed->n_left)
+        n = (uint64_t)feed->n_left;
+    if (feed->is_endless) /* of csv a record is as many whole lines as it takes */
+        n = 1;
+    if (n_elements > 0 && n > SIZE_MAX / n_elements)
+        n = SIZE_MAX / n_elements;
+    *n_skipped = n;
+    if (feed->whole.data) {
+        size_t left_bytes = feed->cut.row_bytes - feed->cut.position_bytes;
+        size_t wanted_bytes = (size_t)n * feed->cut.piece_bytes;
+        feed->cut.position_bytes += wanted_bytes < left_bytes ? wanted_bytes : left_bytes;
+        return true;
+    }
+    if (!reader_skip(feed->reader, feed->source_dtype, (size_t)n * n_elements, &n_read, err))
+        return false;
+    if (feed->is_endless)
+        *n_skipped = n_read / n_elements + (n_read % n_elements != 0 && partial == PARTIAL_PAD);
+    return true;
+}
+
+bool feed_skip(struct feed *feed, uint64_t n, uint64_t *n_skipped, struct irrun_error *err)
+{
+    *n_skipped = 0;
+    if (feed->is_held && n > 0) {
+        feed->is_held = false;
+        *n_skipped = 1;
+    }
+    while (*n_skipped < n) {
+        uint64_t n_now;
+        bool is_end = false;
+        if (feed->n_left == 0 && !feed_take_array(feed, &is_end, err))
+            return false;
+        if (is_end)
+            return true;
+        if (feed->n_left == 0)
+            continue;
+        if (!skip_in_array(feed, n - *n_skipped, &n_now, err))
+            return false;
+        if (n_now == 0)
+            return true;
+        feed->n_left -= (int64_t)n_now;
+        feed->n_records += n_now;
+        *n_skipped += n_now;
+    }
     return true;
 }
 

@@ -162,6 +162,36 @@ bool inputs_rewind(struct inputs *inputs, struct irrun_session *session, struct 
     return true;
 }
 
+static bool skip_records(struct feed *feed, uint64_t n, struct irrun_error *err)
+{
+    uint64_t n_skipped, n_rest;
+    if (!feed_skip(feed, n, &n_skipped, err))
+        return false;
+    if (n_skipped == n)
+        return true;
+    if (n_skipped == 0)
+        return fail(err, IRRUN_DATA, "%s \"%s\": %s holds no record", feed->port.what,
+                    feed->port.name, feed_path(feed));
+    return feed_rewind(feed, err) && feed_skip(feed, n % n_skipped, &n_rest, err);
+}
+
+bool inputs_skip(struct inputs *inputs, struct irrun_session *session, uint64_t n,
+                 struct irrun_error *err)
+{
+    inputs->was_given = n > 0;
+    for (size_t i = 0; i < inputs->n_streams; i++) {
+        if (!skip_records(inputs->streams[i], n, err) ||
+            !bind_feed(inputs, session, inputs->streams[i], err))
+            return false;
+    }
+    return true;
+}
+
+const struct irrun_tensor *inputs_record(const struct inputs *inputs, size_t index)
+{
+    return &inputs->feeds[index].record;
+}
+
 bool inputs_are_stacked(const struct inputs *inputs)
 {
     return inputs->n_streams > 0;

@@ -24,12 +24,19 @@ void inputs_close(struct inputs *inputs);
 bool inputs_next(struct inputs *inputs, struct irrun_session *session, bool *has_record,
                  struct irrun_error *err);
 
+/* Goes to where inputs_next has been called n times, rewinding whenever the end is reached. */
+bool inputs_skip(struct inputs *inputs, struct irrun_session *session, uint64_t n,
+                 struct irrun_error *err);
+
 /* Begins again with the first record; IRRUN_DATA if there is none or it is gone with its pipe. */
 bool inputs_rewind(struct inputs *inputs, struct irrun_session *session, struct irrun_error *err);
 
 /* Gives input `index`, which --feed fills, its next value: a copy. IRRUN_DATA if it does not fit. */
 bool inputs_set(struct inputs *inputs, struct irrun_session *session, size_t index,
                 const struct irrun_tensor *value, struct irrun_error *err);
+
+/* The present record of input `index`. */
+const struct irrun_tensor *inputs_record(const struct inputs *inputs, size_t index);
 
 /* Whether records come along some axis (or that is not known yet), so that outputs are stacks too; if not,
  * every iteration has the same record. */

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cli/lane_checkpoint.h"
 #include "cli/lane_state.h"
 #include "cli/warning.h"
 
@@ -45,6 +46,8 @@ void lane_close(struct lane *lane)
     snapshot_free(&lane->snapshot);
     snapshot_free(&lane->loaded);
     latency_free(&lane->stats.latency);
+    checkpoint_free(&lane->checkpoint);
+    free(lane->identity);
     free(lane->backlog.bytes);
     free(lane->values);
     *lane = (struct lane){.options = NULL};
@@ -192,28 +195,27 @@ static bool iterate(struct lane *lane, const struct sequence *sequence, uint64_t
     bool looks =
         collector_wants_all(lane->collector) || lane->loopback.n > 0 || options->until_name;
     bool is_over = false;
-    uint64_t n_since_reset = 0, n_before = lane->stats.n_iterations;
-    for (*n_done = 0; *n_done < limit && !is_over && !lane_is_late(lane); ++*n_done) {
+    uint64_t start = *n_done, n_before = lane->stats.n_iterations;
+    for (; *n_done < limit && !is_over && !lane_is_late(lane); ++*n_done) {
         uint64_t index = *n_done;
         bool has_record;
         if (!pull_record(lane, index, cycles, &has_record, err))
             return false;
         if (!has_record)
             break;
-        bool is_due = lane->reset_period > 0 && index > 0 && n_since_reset == lane->reset_period;
-        if (is_due || (has_series && inputs_ask_for_reset(lane->inputs))) {
-            if (!lane_state_reset(lane, err))
-                return false;
-            n_since_reset = 0;
-        }
-        n_since_reset++;
+        if (lane->identity && index > start && !lane_checkpoint_step(lane, index, err))
+            return false;
+        bool is_due = lane->reset_period > 0 && index > 0 && index % lane->reset_period == 0;
+        if ((is_due || (has_series && inputs_ask_for_reset(lane->inputs))) &&
+            !lane_state_reset(lane, err))
+            return false;
         if (!warm_up(lane, err))
             return false;
         if (!run_once(lane, err))
             return index > 0 && fail_more(err, " (in iteration %" PRIu64 ")", index);
         if (looks && !pass_on(lane, sequence, index, &is_over, err))
             return false;
-        atomic_store_explicit(&lane->counter.n_iterations, n_before + index + 1,
+        atomic_store_explicit(&lane->counter.n_iterations, n_before + index + 1 - start,
                               memory_order_relaxed);
     }
     return true;
@@ -231,32 +233,39 @@ static void expect_iterations(struct lane *lane)
         lane->deadline_ns = stats_now_ns() + (uint64_t)(fmin(options->duration_s, 1e9) * 1e9);
 }
 
-bool lane_run(struct lane *lane, const struct sequence *sequence, struct irrun_error *err)
+/* The records from lane->checkpoint on, and what is written of the last. */
+static bool run_records(struct lane *lane, const struct sequence *sequence, struct irrun_error *err)
 {
-    const struct options *options = lane->options;
     struct collector *collector = lane->collector;
-    uint64_t n_done = 0;
-    if (!lane_state_begin(lane, sequence, err))
-        return false;
-    bool is_stacked =
-        collector_writes_all(collector) &&
-        (inputs_are_stacked(lane->inputs) || (is_cyclic(lane) && options->n_iterations != 1));
-    look_at_outputs(lane);
-    if (!collector_begin(collector, &lane->backlog, sequence, lane->values, is_stacked, err))
-        return false;
+    uint64_t start = lane->checkpoint.n_iterations, n_done = start;
     double start_s = stats_now_s();
+    if (lane->checkpoint.is_finishing)
+        return true;
     expect_iterations(lane);
     bool is_run = iterate(lane, sequence, &n_done, err);
     lane->stats.loop_s += stats_now_s() - start_s;
-    lane->stats.n_iterations += n_done;
+    lane->stats.n_iterations += n_done - start;
     lane->stats.n_records += inputs_n_records(lane->inputs);
-    lane->stats.n_frames += n_done * inputs_n_frames(lane->inputs);
+    lane->stats.n_frames += (n_done - start) * inputs_n_frames(lane->inputs);
     atomic_fetch_add_explicit(&lane->counter.n_sequences, 1, memory_order_relaxed);
     look_at_outputs(lane);
     return is_run &&
-           (n_done == 0 || !collector_wants_last(collector) ||
+           (n_done == start || !collector_wants_last(collector) ||
             collector_take(collector, &lane->backlog, sequence, lane->values, n_done - 1, true,
                            err)) &&
-           lane_state_end_sequence(lane, sequence, err) &&
+           lane_checkpoint_finish(lane, n_done, err);
+}
+
+bool lane_run(struct lane *lane, const struct sequence *sequence, struct irrun_error *err)
+{
+    struct collector *collector = lane->collector;
+    if (!lane_state_begin(lane, sequence, err) || !lane_checkpoint_begin(lane, err))
+        return false;
+    bool is_stacked =
+        collector_writes_all(collector) &&
+        (inputs_are_stacked(lane->inputs) || (is_cyclic(lane) && lane->options->n_iterations != 1));
+    look_at_outputs(lane);
+    return collector_begin(collector, &lane->backlog, sequence, lane->values, is_stacked, err) &&
+           run_records(lane, sequence, err) && lane_state_end_sequence(lane, sequence, err) &&
            collector_end(collector, &lane->backlog, sequence, err);
 }

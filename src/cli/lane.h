@@ -3,6 +3,7 @@
 #ifndef IRRUN_CLI_LANE_H
 #define IRRUN_CLI_LANE_H
 
+#include "cli/checkpoint.h"
 #include "cli/collect.h"
 #include "cli/inputs.h"
 #include "cli/loopback.h"
@@ -20,8 +21,10 @@ struct lane {
     const struct irrun_tensor **values; /* outputs of the last iteration, all of the model's */
     size_t n_values;
     struct loopback loopback;
-    struct snapshot snapshot; /* during --warmup */
-    struct snapshot loaded;   /* what --state-in gave last */
+    struct snapshot snapshot;     /* during --warmup */
+    struct snapshot loaded;       /* what --state-in gave last */
+    struct checkpoint checkpoint; /* where this run began, or the last one written */
+    char *identity;               /* of --checkpoint; NULL: there is none */
     struct stats stats;
     struct progress_counter counter;
     uint64_t deadline_ns;  /* of --duration, on the clock of stats_now_ns; UINT64_MAX: none */

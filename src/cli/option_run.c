@@ -87,6 +87,20 @@ bool option_set_state_any_model(struct options *options, const char *value, stru
     return true;
 }
 
+bool option_set_checkpoint(struct options *options, const char *value, struct irrun_error *err)
+{
+    options->checkpoint_path = value;
+    return *value || fail(err, IRRUN_USAGE, "--checkpoint needs the name of a file");
+}
+
+bool option_set_checkpoint_every(struct options *options, const char *value,
+                                 struct irrun_error *err)
+{
+    return option_parse_count("checkpoint-every", value, &options->checkpoint_every, err) &&
+           (options->checkpoint_every > 0 ||
+            fail(err, IRRUN_USAGE, "--checkpoint-every: '%s' is no number from 1 up", value));
+}
+
 bool option_set_warmup(struct options *options, const char *value, struct irrun_error *err)
 {
     return option_parse_count("warmup", value, &options->n_warmups, err);

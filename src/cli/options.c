@@ -114,6 +114,16 @@ static bool fail_argument(struct parser *parser, int result, const char *word)
     return fail(parser->err, IRRUN_INTERNAL, "getopt asks for a value of an unknown option");
 }
 
+static bool note_given(struct parser *parser, enum option_id id, const char *value)
+{
+    struct given_list *given = &parser->options->given;
+    if (!grow_array((void **)&given->items, given->n, &given->capacity, sizeof *given->items,
+                    parser->err))
+        return false;
+    given->items[given->n++] = (struct given_option){id, value};
+    return true;
+}
+
 static bool apply(struct parser *parser, enum option_id id, const char *value)
 {
     const struct option_row *row = &option_rows[id];
@@ -125,7 +135,7 @@ static bool apply(struct parser *parser, enum option_id id, const char *value)
                     parser->seen[id], now);
     }
     parser->seen[id] = now;
-    return row->set(parser->options, value, parser->err);
+    return note_given(parser, id, now) && row->set(parser->options, value, parser->err);
 }
 
 /* The word getopt took its last option from. In the middle of a cluster of letters optind has not moved on
@@ -235,7 +245,8 @@ static bool take_environment(struct parser *parser)
         const char *value = getenv(variables[i].name);
         enum option_id id = variables[i].id;
         if (value && *value != '\0' && !parser->seen[id] &&
-            !option_rows[id].set(parser->options, value, parser->err))
+            !(note_given(parser, id, value) &&
+              option_rows[id].set(parser->options, value, parser->err)))
             return fail_more(parser->err, " (from the environment: %s)", variables[i].name);
     }
     return true;
@@ -270,8 +281,10 @@ bool options_parse(int argc, char **argv, struct options *options, struct irrun_
     struct option longs[N_OPTIONS + 1];
     char shorts[2 * N_OPTIONS + 2];
     struct parser parser = {.options = options, .argv = argv, .err = err};
-    *options = (struct options){
-        .reset = {.when = RESET_SEQUENCE, .text = "sequence"}, .n_shards = 1, .n_jobs = 1};
+    *options = (struct options){.reset = {.when = RESET_SEQUENCE, .text = "sequence"},
+                                .n_shards = 1,
+                                .n_jobs = 1,
+                                .checkpoint_every = 1000};
     make_tables(longs, shorts);
     opterr = 0;
     for (;;) {
@@ -287,6 +300,7 @@ bool options_parse(int argc, char **argv, struct options *options, struct irrun_
 
 void options_free(struct options *options)
 {
+    free(options->given.items);
     free(options->inputs.items);
     free(options->randoms.items);
     free(options->axes.items);

@@ -151,7 +151,19 @@ enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 enum emit { EMIT_DEFAULT, EMIT_ALL, EMIT_LAST, EMIT_NONE };
 
+/* An option as it was given, on the command line or by the environment. */
+struct given_option {
+    enum option_id id;
+    const char *value; /* "" if it stood bare */
+};
+
+struct given_list {
+    struct given_option *items;
+    size_t n, capacity;
+};
+
 struct options {
+    struct given_list given; /* in their order */
     enum action action;
     const char *action_name;               /* the option that asked for it; NULL: none */
     const char *model_path, *weights_path; /* weights_path: NULL if not given */
@@ -180,6 +192,8 @@ struct options {
     const char *state_in, *state_out; /* NULL: none */
     bool takes_any_state;
     uint64_t n_warmups;
+    const char *checkpoint_path; /* NULL: none */
+    uint64_t checkpoint_every;   /* iterations */
     enum irrun_gemm gemm;
     enum irrun_simd simd;
     unsigned n_threads; /* 0: not given */

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/outputs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,8 +15,10 @@ struct outputs {
     const struct options *options;
     struct destination_list common; /* of the command line */
     struct destination_list own; /* of the present sequence, if its line of a manifest names some */
-    struct destination_list *present; /* either of them */
-    const char *key;                  /* of the present sequence */
+    struct destination_list *present;        /* either of them */
+    const char *key;                         /* of the present sequence */
+    const struct writer_position *resume_at; /* of a checkpoint; NULL: everything is new */
+    bool is_finishing;
 };
 
 /* ---- Beginning and end ------------------------------------------------------------------------ */
@@ -148,6 +151,14 @@ bool outputs_exist(const struct outputs *outputs, const struct sequence *sequenc
     return is_found;
 }
 
+/* Its unfinished form is gone, and it is there. */
+static bool has_its_name(const char *path)
+{
+    char partial[4096];
+    snprintf(partial, sizeof partial, "%s.partial", path);
+    return access(path, F_OK) == 0 && access(partial, F_OK) != 0;
+}
+
 static bool open_destination(struct outputs *outputs, struct destination *item,
                              const struct irrun_tensor *const *values, bool is_stacked,
                              struct irrun_error *err)
@@ -164,10 +175,17 @@ static bool open_destination(struct outputs *outputs, struct destination *item,
                                  .is_text_variant = item->spec.is_text_variant,
                                  .is_summarised = is_terminal,
                                  .is_flushed = is_terminal || outputs->options->is_line_buffered,
-                                 .is_synced = outputs->options->is_synced};
+                                 .is_synced = outputs->options->is_synced,
+                                 .is_kept = outputs->options->checkpoint_path != NULL};
+    if (outputs->resume_at)
+        how.resume_at = &outputs->resume_at[item - outputs->present->items];
     char *path;
     if (!destination_path(item, outputs->key, &path, err))
         return false;
+    if (outputs->is_finishing && has_its_name(path)) {
+        free(path);
+        return true;
+    }
     bool is_open = writer_open(item->spec.format, path, &how, &item->writer, err);
     tell(outputs->options, "%zu of %zu outputs to %s as %s, %s", item->n_outputs,
          irrun_model_n_outputs(outputs->common.model), path, item->spec.format->name,
@@ -179,6 +197,30 @@ static bool open_destination(struct outputs *outputs, struct destination *item,
             writer_expect(item->writer, i, form->dtype, &form->shape);
     }
     return is_open;
+}
+
+size_t outputs_n_positions(const struct outputs *outputs)
+{
+    return outputs->common.n;
+}
+
+bool outputs_pause(struct outputs *outputs, struct writer_position *positions,
+                   struct irrun_error *err)
+{
+    for (size_t i = 0; i < outputs->common.n; i++) {
+        struct writer *writer = outputs->common.items[i].writer;
+        positions[i] = (struct writer_position){.dtype = IRRUN_DYNAMIC};
+        if (writer && !writer_pause(writer, &positions[i], err))
+            return false;
+    }
+    return true;
+}
+
+void outputs_resume(struct outputs *outputs, const struct writer_position *positions,
+                    bool is_finishing)
+{
+    outputs->resume_at = positions;
+    outputs->is_finishing = is_finishing;
 }
 
 bool outputs_begin_sequence(struct outputs *outputs, const struct sequence *sequence,

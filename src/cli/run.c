@@ -64,7 +64,7 @@ static bool prepare(struct run *run, struct irrun_error *err)
     run->error = err;
     run->error_index = UINT64_MAX;
     run->is_dry = options->has_iterations && options->n_iterations == 0;
-    if (!lane_state_check(options, err) ||
+    if (!lane_state_check(options, err) || !checkpoint_check(options, err) ||
         !collector_new(run->model, options, &run->collector, err) || !open_lanes(run, err) ||
         !sequences_new(options, &run->sequences, err))
         return false;
@@ -80,9 +80,13 @@ static bool prepare(struct run *run, struct irrun_error *err)
 /* Outputs first: a state without them would let the next run leave records out. */
 static bool finish(struct run *run, struct irrun_error *err)
 {
-    return run->is_dry ||
-           (collector_finish(run->collector, err) && lane_state_end_run(&run->lanes[0], err) &&
-            collector_judge(run->collector, err));
+    if (run->is_dry)
+        return true;
+    if (!collector_finish(run->collector, err) || !lane_state_end_run(&run->lanes[0], err))
+        return false;
+    if (run->options->checkpoint_path && !checkpoint_remove(run->options, err))
+        return false;
+    return collector_judge(run->collector, err);
 }
 
 /* ---- Sequences -------------------------------------------------------------------------------- */

@@ -9,8 +9,21 @@
 
 #include "base/output_file.h"
 
+static volatile sig_atomic_t is_deferring, pending;
+
+/* Whether it is the first signal of a run that has a checkpoint. */
+static bool note(int number)
+{
+    if (!is_deferring || pending != 0)
+        return false;
+    pending = number;
+    return true;
+}
+
 static void remove_and_die(int number)
 {
+    if ((number == SIGINT || number == SIGTERM) && note(number))
+        return;
     output_files_remove_all();
     signal(number, SIG_DFL);
     raise(number);
@@ -19,7 +32,8 @@ static void remove_and_die(int number)
 static void give_up(int number)
 {
     static const char message[] = "irrun: error: timed out (--timeout)\n";
-    (void)number;
+    if (note(number))
+        return;
     output_files_remove_all();
     (void)!write(STDERR_FILENO, message, sizeof message - 1);
     _exit(IRRUN_TIMEOUT);
@@ -40,6 +54,16 @@ void signals_install(void)
     install(SIGHUP, true, remove_and_die);
     install(SIGTERM, false, remove_and_die);
     install(SIGPIPE, false, remove_and_die);
+}
+
+void signals_defer(void)
+{
+    is_deferring = 1;
+}
+
+int signals_pending(void)
+{
+    return pending;
 }
 
 void signals_set_timeout(double seconds)

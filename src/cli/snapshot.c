@@ -13,6 +13,19 @@ void snapshot_free(struct snapshot *snapshot)
     *snapshot = (struct snapshot){.values = NULL};
 }
 
+bool snapshot_copy(struct irrun_tensor *copy, const struct irrun_tensor *value,
+                   struct irrun_error *err)
+{
+    size_t size_bytes = tensor_n_bytes(value);
+    *copy = *value;
+    copy->data = malloc(size_bytes ? size_bytes : 1);
+    if (!copy->data)
+        return fail_memory(err, size_bytes);
+    if (size_bytes > 0)
+        memcpy(copy->data, value->data, size_bytes);
+    return true;
+}
+
 bool snapshot_take(struct snapshot *snapshot, const struct irrun_model *model,
                    const struct irrun_session *session, struct irrun_error *err)
 {
@@ -24,16 +37,8 @@ bool snapshot_take(struct snapshot *snapshot, const struct irrun_model *model,
     snapshot->n = n;
     for (size_t i = 0; i < n; i++) {
         const struct irrun_tensor *value = irrun_session_variable(session, i);
-        struct irrun_tensor *copy = &snapshot->values[i];
-        if (!value)
-            continue;
-        size_t size_bytes = tensor_n_bytes(value);
-        *copy = *value;
-        copy->data = malloc(size_bytes ? size_bytes : 1);
-        if (!copy->data)
-            return fail_memory(err, size_bytes);
-        if (size_bytes > 0)
-            memcpy(copy->data, value->data, size_bytes);
+        if (value && !snapshot_copy(&snapshot->values[i], value, err))
+            return false;
     }
     return true;
 }

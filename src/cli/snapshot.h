@@ -16,6 +16,10 @@ struct snapshot {
 bool snapshot_take(struct snapshot *snapshot, const struct irrun_model *model,
                    const struct irrun_session *session, struct irrun_error *err);
 
+/* A copy in memory of its own. */
+bool snapshot_copy(struct irrun_tensor *copy, const struct irrun_tensor *value,
+                   struct irrun_error *err);
+
 /* Gives the session's variables these values; those unset go back to their initial ones. */
 bool snapshot_restore(const struct snapshot *snapshot, struct irrun_session *session,
                       struct irrun_error *err);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/format.h"
+#include "cli/tensor_file.h"
 
 #define COMMENT_START "irrun-state/1 "
 #define COMMENT_BYTES 128
@@ -22,56 +22,6 @@ static void make_comment(const struct irrun_model *model, size_t n_unset, char o
 }
 
 /* ---- Reading ---------------------------------------------------------------------------------- */
-
-/* Values that the file holds in a wider type must be those of the variable's. */
-static bool convert_exactly(struct irrun_tensor *value, enum irrun_dtype dtype, const char *path,
-                            const char *id, struct irrun_error *err)
-{
-    size_t n = (size_t)shape_n_elements(&value->shape);
-    size_t wide_bytes = n * dtype_size(value->dtype);
-    void *narrow = malloc(n * dtype_size(dtype) + 1), *back = malloc(wide_bytes + 1);
-    bool is_exact = narrow && back;
-    if (!is_exact)
-        fail_memory(err, wide_bytes);
-    if (is_exact) {
-        convert_elements(value->dtype, value->data, dtype, narrow, n);
-        convert_elements(dtype, narrow, value->dtype, back, n);
-        is_exact = memcmp(back, value->data, wide_bytes) == 0;
-        if (!is_exact)
-            fail_at(err, IRRUN_DATA, (struct place){path, 0, 0},
-                    "variable \"%s\" has values that %s cannot hold", id, irrun_dtype_name(dtype));
-    }
-    free(back);
-    if (!is_exact) {
-        free(narrow);
-        return false;
-    }
-    free(value->data);
-    value->data = narrow;
-    value->dtype = dtype;
-    return true;
-}
-
-static bool read_member(struct archive *archive, size_t member, const char *path,
-                        const struct irrun_variable *variable, struct irrun_tensor *value,
-                        struct irrun_error *err)
-{
-    struct reader *reader;
-    struct array_header header;
-    bool is_end;
-    if (!archive_open_member(archive, member, &reader, err))
-        return false;
-    bool is_read = reader_next(reader, &header, &is_end, err) &&
-                   reader_read_tensor(reader, &header, value, err);
-    reader_close(reader);
-    if (!is_read || variable->dtype == IRRUN_DYNAMIC || value->dtype == variable->dtype)
-        return is_read;
-    if (value->dtype == format_stored_dtype(variable->dtype))
-        return convert_exactly(value, variable->dtype, path, variable->id, err);
-    return fail_at(err, IRRUN_DATA, (struct place){path, 0, 0},
-                   "variable \"%s\" is %s, but this array is %s", variable->id,
-                   irrun_dtype_name(variable->dtype), irrun_dtype_name(value->dtype));
-}
 
 /* What the comment says; a comment that is not ours says nothing. */
 static bool check_comment(const char *comment, const char *path, const struct irrun_model *model,
@@ -116,7 +66,10 @@ static bool read_members(struct archive *archive, const char *path, const struct
         const struct irrun_variable *variable = irrun_model_variable(model, i);
         size_t member;
         if (archive_find(archive, variable->id, &member)) {
-            if (!read_member(archive, member, path, variable, &snapshot->values[i], err))
+            char what[256];
+            snprintf(what, sizeof what, "variable \"%s\"", variable->id);
+            if (!tensor_file_read(archive, member, path, variable->dtype, what,
+                                  &snapshot->values[i], err))
                 return false;
         } else if (n_missing++ == n_unset) {
             return fail_at(err, IRRUN_DATA, (struct place){path, 0, 0},
@@ -148,19 +101,6 @@ bool state_file_read(const char *path, const struct irrun_model *model, bool is_
 
 /* ---- Writing ---------------------------------------------------------------------------------- */
 
-static bool write_values(struct writer *writer, const struct irrun_tensor *const *values, size_t n,
-                         struct irrun_error *err)
-{
-    const struct record_label label = {.sequence = "-"};
-    for (size_t i = 0; i < n; i++) {
-        if (!writer_write(writer, i, values[i], &label, err)) {
-            writer_abort(writer);
-            return false;
-        }
-    }
-    return writer_finish(writer, err);
-}
-
 bool state_file_write(const char *path, const struct irrun_model *model,
                       const struct irrun_session *session, bool is_synced, struct irrun_error *err)
 {
@@ -168,7 +108,6 @@ bool state_file_write(const char *path, const struct irrun_model *model,
     const char **names = calloc(n + 1, sizeof(char *));
     const struct irrun_tensor **values = calloc(n + 1, sizeof(struct irrun_tensor *));
     char comment[COMMENT_BYTES];
-    struct writer *writer;
     bool is_written = names && values ? true : fail_memory(err, (n + 1) * sizeof(char *));
     for (size_t i = 0; i < n && is_written; i++) {
         const struct irrun_tensor *value = irrun_session_variable(session, i);
@@ -178,10 +117,8 @@ bool state_file_write(const char *path, const struct irrun_model *model,
         values[n_set++] = value;
     }
     make_comment(model, n - n_set, comment);
-    const struct writer_options how = {
-        .names = names, .n_outputs = n_set, .is_synced = is_synced, .comment = comment};
-    is_written = is_written && writer_open(format_find("npz"), path, &how, &writer, err) &&
-                 write_values(writer, values, n_set, err);
+    const struct writer_options how = {.comment = comment, .is_synced = is_synced};
+    is_written = is_written && tensor_file_write(path, names, values, n_set, &how, err);
     free(names);
     free(values);
     return is_written;

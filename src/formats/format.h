@@ -22,6 +22,7 @@ struct format {
     bool is_shared; /* one destination may hold several outputs (text npz ark none) */
     bool is_binary; /* never to be shown on a terminal */
     bool can_pipe;  /* may be written to a pipe; every readable format can be read from one */
+    bool can_pause; /* writing may stop and go on in another process: writer_pause */
     const struct reader_methods *reader; /* NULL: cannot be read this way */
     const struct writer_methods *writer;
 };
@@ -121,6 +122,13 @@ enum writer_layout {
     WRITER_CONCAT /* the records of a sequence joined along `concat_axis` */
 };
 
+/* Where a writer stands in its file: what a later process needs to go on. */
+struct writer_position {
+    uint64_t size_bytes, n_records;
+    enum irrun_dtype dtype;   /* of the records of output 0; IRRUN_DYNAMIC: none came */
+    struct irrun_shape shape; /* of one of them */
+};
+
 /* Zero is a good default for everything but names and n_outputs. */
 struct writer_options {
     const char *const *names; /* the outputs' primary names; borrowed */
@@ -132,6 +140,8 @@ struct writer_options {
     bool is_flushed;      /* --line-buffer: everything is on its way after each record */
     bool is_synced;       /* --fsync: before the rename */
     const char *comment;  /* npz: the archive's comment; NULL for none; copied */
+    bool is_kept; /* the file waits as PATH.partial, also after writer_abort; see writer_pause */
+    const struct writer_position *resume_at; /* is_kept: go on with the file; NULL: begin anew */
 };
 
 /* Opens `path` ("-": standard output). A regular file comes into being under its name only by
@@ -152,6 +162,10 @@ struct record_label {
  * come). Types that NumPy lacks are written as format_stored_dtype says. IRRUN_IO if it fails. */
 bool writer_write(struct writer *writer, size_t output, const struct irrun_tensor *record,
                   const struct record_label *label, struct irrun_error *err);
+
+/* Everything so far is in the file, and *position says where: for writers that are kept, of formats that
+ * can_pause and records that are not joined. */
+bool writer_pause(struct writer *writer, struct writer_position *position, struct irrun_error *err);
 
 /* What the records of an output would be, for files of shapes when none comes: an npy stack of
  * none is [0, …]. Without it, no record at all is IRRUN_DATA in npy and npz. */

@@ -41,16 +41,29 @@ static bool write_document(struct npy_out *npy, const struct irrun_tensor *recor
            write_stored_elements(record, write_to_file, file, err);
 }
 
+/* A header with room for every number of records. */
+static bool reserve_header(struct npy_out *npy, struct irrun_error *err)
+{
+    const struct record_form *form = &npy->writer.forms[0];
+    struct irrun_shape shape;
+    if (!stacked_shape(form, INT64_MAX, npy->writer.names[0], &shape, err))
+        return false;
+    make_header(npy, form->dtype, &shape, 0);
+    return true;
+}
+
+static bool npy_resume(struct writer *writer, struct irrun_error *err)
+{
+    return writer->options.layout != WRITER_STACK || reserve_header((struct npy_out *)writer, err);
+}
+
 static bool write_in_stack(struct npy_out *npy, const struct irrun_tensor *record,
                            struct irrun_error *err)
 {
     struct writer *writer = &npy->writer;
-    struct irrun_shape shape;
     if (npy->n_header == 0) {
-        /* Room for every number of records. */
-        if (!stacked_shape(&writer->forms[0], INT64_MAX, writer->names[0], &shape, err))
+        if (!reserve_header(npy, err))
             return false;
-        make_header(npy, record->dtype, &shape, 0);
         if (!output_file_write(&writer->file, npy->header, npy->n_header, err))
             return false;
     }
@@ -98,5 +111,7 @@ static bool npy_finish(struct writer *writer, struct irrun_error *err)
                            : output_file_patch(&writer->file, 0, npy->header, npy->n_header, err);
 }
 
-const struct writer_methods npy_writer = {
-    .size_bytes = sizeof(struct npy_out), .write = npy_write, .finish = npy_finish};
+const struct writer_methods npy_writer = {.size_bytes = sizeof(struct npy_out),
+                                          .resume = npy_resume,
+                                          .write = npy_write,
+                                          .finish = npy_finish};

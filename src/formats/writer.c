@@ -70,7 +70,10 @@ static bool open_file(struct writer *writer, const struct format *format, const 
         fail(err, IRRUN_USAGE, "%s cannot be written to standard output", format->name);
         return fail_hint(err, "give it a file name, or write npy:-");
     }
-    if (!output_file_open(file, path, err))
+    const struct writer_position *start = writer->options.resume_at;
+    if (!(writer->options.is_kept
+              ? output_file_open_partial(file, path, start ? start->size_bytes : 0, err)
+              : output_file_open(file, path, err)))
         return false;
     file->is_synced = writer->options.is_synced;
     bool is_text = writer->options.is_text_variant;
@@ -81,6 +84,36 @@ static bool open_file(struct writer *writer, const struct format *format, const 
     if (!format->can_pipe && file->is_direct && output_file_is_pipe(file))
         return fail(err, IRRUN_USAGE, "%s cannot be written to a pipe (%s)", format->name, path);
     return true;
+}
+
+/* Goes on where another process stopped. */
+static bool resume(struct writer *writer, struct irrun_error *err)
+{
+    const struct writer_position *start = writer->options.resume_at;
+    writer->options.resume_at = NULL;
+    if (start == NULL || start->dtype == IRRUN_DYNAMIC || writer->options.n_outputs == 0)
+        return true;
+    writer->forms[0] = (struct record_form){.is_known = true,
+                                            .dtype = start->dtype,
+                                            .shape = start->shape,
+                                            .n_records = start->n_records};
+    return !writer->methods->resume || writer->methods->resume(writer, err);
+}
+
+bool writer_pause(struct writer *writer, struct writer_position *position, struct irrun_error *err)
+{
+    const struct record_form *form = writer->options.n_outputs > 0 ? &writer->forms[0] : NULL;
+    assert(writer->joiners == NULL);
+    *position = (struct writer_position){.dtype = IRRUN_DYNAMIC};
+    if (writer->methods == &none_writer)
+        return true;
+    position->size_bytes = writer->file.offset;
+    if (form && form->is_known) {
+        position->dtype = form->dtype;
+        position->shape = form->shape;
+        position->n_records = form->n_records;
+    }
+    return output_file_sync(&writer->file, err);
 }
 
 bool writer_open(const struct format *format, const char *path,
@@ -96,7 +129,7 @@ bool writer_open(const struct format *format, const char *path,
     made->methods = methods;
     bool needs_file = methods != &none_writer;
     if (!copy_options(made, options, err) || (needs_file && !open_file(made, format, path, err)) ||
-        (methods->open && !methods->open(made, err))) {
+        (methods->open && !methods->open(made, err)) || !resume(made, err)) {
         writer_free(made);
         return false;
     }

@@ -1,0 +1,276 @@
+/* Reads and writes checkpoints. When one is due, and what goes into it, is lane_checkpoint.c's.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/checkpoint.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "cli/tensor_file.h"
+
+#define TEXT_MEMBER "checkpoint"
+#define VARIABLE_PREFIX "variable:"
+#define FED_PREFIX "fed:"
+
+void checkpoint_free(struct checkpoint *checkpoint)
+{
+    free(checkpoint->positions);
+    snapshot_free(&checkpoint->variables);
+    snapshot_free(&checkpoint->fed);
+    *checkpoint = (struct checkpoint){.positions = NULL};
+}
+
+/* ---- Writing ---------------------------------------------------------------------------------- */
+
+static void add_positions(struct text *text, const struct checkpoint *checkpoint)
+{
+    text_add(text, "phase %s\niterations %" PRIu64 "\n",
+             checkpoint->is_finishing ? "finish" : "run", checkpoint->n_iterations);
+    for (size_t i = 0; i < checkpoint->n_positions; i++) {
+        const struct writer_position *position = &checkpoint->positions[i];
+        text_add(text, "output %" PRIu64 " %" PRIu64 " %d", position->size_bytes,
+                 position->n_records, (int)position->dtype);
+        for (uint32_t k = 0; position->dtype != IRRUN_DYNAMIC && k < position->shape.rank; k++)
+            text_add(text, " %" PRId64, position->shape.dims[k]);
+        text_add_bytes(text, "\n", 1);
+    }
+    text_add(text, "end\n");
+}
+
+/* The tensors of the file: their names live in the arena. */
+struct member_list {
+    const char **names;
+    const struct irrun_tensor **values;
+    size_t n;
+    struct arena arena;
+};
+
+static bool add_member(struct member_list *list, const char *prefix, const char *name,
+                       const struct irrun_tensor *value, struct irrun_error *err)
+{
+    size_t size_bytes = strlen(prefix) + strlen(name) + 1;
+    char *full = arena_alloc(&list->arena, size_bytes, err);
+    if (!full)
+        return false;
+    snprintf(full, size_bytes, "%s%s", prefix, name);
+    list->names[list->n] = full;
+    list->values[list->n++] = value;
+    return true;
+}
+
+static bool list_members(struct member_list *list, const struct irrun_model *model,
+                         const struct checkpoint *checkpoint, const struct irrun_tensor *text,
+                         struct irrun_error *err)
+{
+    size_t n = 1 + checkpoint->variables.n + checkpoint->fed.n;
+    list->names = arena_alloc_array(&list->arena, n, sizeof(char *), err);
+    list->values = arena_alloc_array(&list->arena, n, sizeof(struct irrun_tensor *), err);
+    if (!list->names || !list->values || !add_member(list, TEXT_MEMBER, "", text, err))
+        return false;
+    for (size_t i = 0; i < checkpoint->variables.n; i++) {
+        const struct irrun_tensor *value = &checkpoint->variables.values[i];
+        if (value->data &&
+            !add_member(list, VARIABLE_PREFIX, irrun_model_variable(model, i)->id, value, err))
+            return false;
+    }
+    for (size_t i = 0; i < checkpoint->fed.n; i++) {
+        char number[24];
+        snprintf(number, sizeof number, "%zu", i);
+        if (!add_member(list, FED_PREFIX, number, &checkpoint->fed.values[i], err))
+            return false;
+    }
+    return true;
+}
+
+bool checkpoint_write(const struct options *options, const char *identity,
+                      const struct irrun_model *model, const struct checkpoint *checkpoint,
+                      struct irrun_error *err)
+{
+    struct text text = {0};
+    struct member_list list = {.n = 0};
+    /* Kept: what a killed process leaves of it is FILE.partial, which the next one writes over. */
+    const struct writer_options how = {.is_synced = options->is_synced, .is_kept = true};
+    text_add(&text, "%s", identity);
+    add_positions(&text, checkpoint);
+    struct irrun_tensor bytes = {
+        .dtype = IRRUN_U8, .shape = {.rank = 1, .dims = {(int64_t)text.length}}, .data = text.data};
+    bool is_written = text.is_broken ? fail_memory(err, text.length)
+                                     : list_members(&list, model, checkpoint, &bytes, err) &&
+                                           tensor_file_write(options->checkpoint_path, list.names,
+                                                             list.values, list.n, &how, err);
+    arena_free(&list.arena);
+    text_free(&text);
+    return is_written;
+}
+
+/* ---- Reading ---------------------------------------------------------------------------------- */
+
+static bool fail_damaged(const struct options *options, const char *what, struct irrun_error *err)
+{
+    return fail_at(err, IRRUN_DATA, (struct place){options->checkpoint_path, 0, 0},
+                   "is damaged: %s", what);
+}
+
+/* Names the first line of the identities that differs. */
+static bool fail_identity(const struct options *options, const char *found, const char *own,
+                          struct irrun_error *err)
+{
+    static const struct {
+        const char *start, *what;
+    } kinds[] = {{"model ", "is of another model"},
+                 {"input ", "is of other inputs"},
+                 {"option ", "is of other options"},
+                 {"engine ", "is of another machine or build"},
+                 {"irrun-checkpoint", "is of another version of irrun"}};
+    size_t n_found = 0, n_own = 0;
+    const char *what = "is of another run";
+    for (;;) {
+        n_found = strcspn(found, "\n");
+        n_own = strcspn(own, "\n");
+        if (n_found != n_own || strncmp(found, own, n_own) != 0 || found[n_found] == '\0')
+            break;
+        found += n_found + 1;
+        own += n_own + 1;
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        size_t length = strlen(kinds[i].start);
+        if (strncmp(own, kinds[i].start, length) == 0 ||
+            strncmp(found, kinds[i].start, length) == 0)
+            what = kinds[i].what;
+    }
+    fail_at(err, IRRUN_DATA, (struct place){options->checkpoint_path, 0, 0}, "%s: it says '%.*s'",
+            what, (int)n_found, found);
+    return fail_hint(err, "this run says '%.*s'; without the file it begins anew", (int)n_own, own);
+}
+
+static bool parse_position(char *line, struct writer_position *position)
+{
+    int n_read = 0, dtype;
+    if (sscanf(line, "output %" SCNu64 " %" SCNu64 " %d%n", &position->size_bytes,
+               &position->n_records, &dtype, &n_read) != 3 ||
+        dtype < IRRUN_DYNAMIC || dtype >= IRRUN_N_DTYPES)
+        return false;
+    position->dtype = (enum irrun_dtype)dtype;
+    position->shape.rank = 0;
+    for (char *rest = line + n_read; *rest; rest += n_read) {
+        if (position->shape.rank == IRRUN_MAX_RANK ||
+            sscanf(rest, " %" SCNd64 "%n", &position->shape.dims[position->shape.rank++],
+                   &n_read) != 1)
+            return false;
+    }
+    return true;
+}
+
+/* What follows the identity. */
+static bool parse_positions(const struct options *options, char *text,
+                            struct checkpoint *checkpoint, struct irrun_error *err)
+{
+    char *save = NULL;
+    const char *phase = strtok_r(text, "\n", &save), *count = strtok_r(NULL, "\n", &save);
+    bool is_known =
+        phase && count && sscanf(count, "iterations %" SCNu64, &checkpoint->n_iterations) == 1;
+    checkpoint->is_finishing = is_known && strcmp(phase, "phase finish") == 0;
+    if (!is_known || (!checkpoint->is_finishing && strcmp(phase, "phase run") != 0))
+        return fail_damaged(options, "it does not say how far the run is", err);
+    size_t capacity = 0;
+    for (char *line = strtok_r(NULL, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        if (strcmp(line, "end") == 0)
+            return true;
+        if (!grow_array((void **)&checkpoint->positions, checkpoint->n_positions, &capacity,
+                        sizeof *checkpoint->positions, err))
+            return false;
+        if (!parse_position(line, &checkpoint->positions[checkpoint->n_positions++]))
+            return fail_damaged(options, line, err);
+    }
+    return fail_damaged(options, "it has no end", err);
+}
+
+static bool read_text(struct archive *archive, const struct options *options, const char *identity,
+                      struct checkpoint *checkpoint, struct irrun_error *err)
+{
+    struct irrun_tensor bytes;
+    size_t member, length = strlen(identity);
+    if (!archive_find(archive, TEXT_MEMBER, &member))
+        return fail_damaged(options, "it has no member \"" TEXT_MEMBER "\"", err);
+    if (!tensor_file_read(archive, member, options->checkpoint_path, IRRUN_U8, TEXT_MEMBER, &bytes,
+                          err))
+        return false;
+    size_t n = (size_t)shape_n_elements(&bytes.shape);
+    char *text = malloc(n + 1);
+    bool is_read = text || fail_memory(err, n + 1);
+    if (is_read && n > 0)
+        memcpy(text, bytes.data, n);
+    if (is_read)
+        text[n] = '\0';
+    is_read =
+        is_read &&
+        (strncmp(text, identity, length) == 0 || fail_identity(options, text, identity, err)) &&
+        parse_positions(options, text + length, checkpoint, err);
+    free(text);
+    free(bytes.data);
+    return is_read;
+}
+
+static bool read_values(struct archive *archive, const struct options *options, const char *prefix,
+                        const struct irrun_model *model, struct snapshot *snapshot, size_t n,
+                        struct irrun_error *err)
+{
+    snapshot->values = calloc(n + 1, sizeof *snapshot->values);
+    if (!snapshot->values)
+        return fail_memory(err, (n + 1) * sizeof *snapshot->values);
+    snapshot->n = n;
+    for (size_t i = 0; i < n; i++) {
+        char name[1024];
+        size_t member;
+        enum irrun_dtype dtype = IRRUN_DYNAMIC;
+        if (model) {
+            snprintf(name, sizeof name, "%s%s", prefix, irrun_model_variable(model, i)->id);
+            dtype = irrun_model_variable(model, i)->dtype;
+        } else {
+            snprintf(name, sizeof name, "%s%zu", prefix, i);
+        }
+        if (archive_find(archive, name, &member) &&
+            !tensor_file_read(archive, member, options->checkpoint_path, dtype, name,
+                              &snapshot->values[i], err))
+            return false;
+    }
+    return true;
+}
+
+bool checkpoint_read(const struct options *options, const char *identity,
+                     const struct irrun_model *model, struct checkpoint *checkpoint,
+                     struct irrun_error *err)
+{
+    struct archive *archive;
+    *checkpoint = (struct checkpoint){.positions = NULL};
+    if (access(options->checkpoint_path, F_OK) != 0)
+        return true;
+    if (!archive_open(options->checkpoint_path, &archive, err))
+        return false;
+    checkpoint->is_found = true;
+    bool is_read =
+        read_text(archive, options, identity, checkpoint, err) &&
+        read_values(archive, options, VARIABLE_PREFIX, model, &checkpoint->variables,
+                    irrun_model_n_variables(model), err) &&
+        read_values(archive, options, FED_PREFIX, NULL, &checkpoint->fed, options->loops.n, err);
+    archive_close(archive);
+    return is_read;
+}
+
+bool checkpoint_remove(const struct options *options, struct irrun_error *err)
+{
+    const char *path = options->checkpoint_path;
+    struct text partial = {0};
+    text_add(&partial, "%s.partial", path);
+    if (!partial.is_broken)
+        unlink(partial.data);
+    text_free(&partial);
+    return unlink(path) == 0 || errno == ENOENT ||
+           fail_at(err, IRRUN_IO, (struct place){path, 0, 0}, "cannot be removed: %s",
+                   strerror(errno));
+}

@@ -1,0 +1,96 @@
+/* Of which run a checkpoint is: version, model, machine, inputs, and the options that matter for a byte of the
+ * outputs, a line each.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/text.h"
+#include "cli/checkpoint.h"
+#include "cli/sequence.h"
+
+/* Options that may change between the parts of a run. */
+static const enum option_id without_effect[] = {OPTION_ID_checkpoint,   OPTION_ID_checkpoint_every,
+                                                OPTION_ID_timeout,      OPTION_ID_warmup,
+                                                OPTION_ID_threads,      OPTION_ID_jobs,
+                                                OPTION_ID_stats,        OPTION_ID_report,
+                                                OPTION_ID_samples,      OPTION_ID_rate,
+                                                OPTION_ID_quiet,        OPTION_ID_verbose,
+                                                OPTION_ID_progress,     OPTION_ID_color,
+                                                OPTION_ID_fsync,        OPTION_ID_line_buffer,
+                                                OPTION_ID_state_out,    OPTION_ID_state_any_model,
+                                                OPTION_ID_skip_existing};
+
+static bool has_effect(enum option_id id)
+{
+    for (size_t i = 0; i < sizeof without_effect / sizeof without_effect[0]; i++) {
+        if (without_effect[i] == id)
+            return false;
+    }
+    return true;
+}
+
+bool checkpoint_check(const struct options *options, struct irrun_error *err)
+{
+    if (!options->checkpoint_path)
+        return true;
+    if (sequences_are_many(options))
+        return fail(err, IRRUN_USAGE, "--checkpoint is for one sequence");
+    if (options->concats.n > 0)
+        return fail(err, IRRUN_USAGE, "--checkpoint and --concat exclude each other");
+    if (options->expected.n > 0)
+        return fail(err, IRRUN_USAGE, "--checkpoint and --expect exclude each other");
+    for (size_t i = 0; i < options->outputs.n; i++) {
+        const struct format_spec *spec = &options->outputs.items[i].spec;
+        if (!spec->format->can_pause || strcmp(spec->path, "-") == 0)
+            return fail(err, IRRUN_USAGE,
+                        "--checkpoint: outputs go to npy, raw, csv and text files "
+                        "or none:, not to %s:%s",
+                        spec->format->name, spec->path);
+    }
+    return options->outputs.n > 0 || options->emit == EMIT_NONE || options->report_path ||
+           fail(err, IRRUN_USAGE, "--checkpoint: outputs go to files, not to standard output");
+}
+
+static bool add_file(struct text *text, const char *path, struct irrun_error *err)
+{
+    struct stat status;
+    if (strcmp(path, "-") == 0)
+        return fail(err, IRRUN_USAGE, "--checkpoint: an input comes from standard input");
+    if (stat(path, &status) != 0) /* opening it will tell why */
+        return true;
+    if (!S_ISREG(status.st_mode))
+        return fail(err, IRRUN_USAGE, "--checkpoint: input %s is no regular file", path);
+    text_add(text, "input %s %lld %lld.%09ld\n", path, (long long)status.st_size,
+             (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+    return true;
+}
+
+bool checkpoint_identify(const struct irrun_model *model, const struct irrun_session *session,
+                         const struct options *options, char **identity, struct irrun_error *err)
+{
+    struct irrun_model_info model_info;
+    struct irrun_session_info session_info;
+    struct text text = {0};
+    irrun_model_describe(model, &model_info);
+    irrun_session_describe(session, &session_info);
+    text_add(&text, "irrun-checkpoint/1 irrun %s\n", irrun_version());
+    text_add(&text, "model xml=%016" PRIx64 " bin=%" PRIu64 "\n", model_info.xml_digest,
+             model_info.bin_bytes);
+    text_add(&text, "engine %s, %s, %s, %s\n", session_info.simd, session_info.gemm,
+             irrun_build()->blas, irrun_build()->compiler);
+    bool is_made = !options->state_in || add_file(&text, options->state_in, err);
+    for (size_t i = 0; i < options->inputs.n && is_made; i++)
+        is_made = add_file(&text, options->inputs.items[i].spec.path, err);
+    for (size_t i = 0; i < options->given.n; i++) {
+        const struct given_option *given = &options->given.items[i];
+        if (has_effect(given->id))
+            text_add(&text, "option --%s=%s\n", option_rows[given->id].name, given->value);
+    }
+    *identity = text.data;
+    if (is_made && !text.is_broken)
+        return true;
+    text_free(&text);
+    *identity = NULL;
+    return is_made ? fail_memory(err, text.length) : false;
+}

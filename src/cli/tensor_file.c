@@ -1,0 +1,70 @@
+/* Reads and writes npz files whole, tensor by tensor.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/tensor_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Narrows values that the file holds in a wider type. */
+static bool narrow(struct irrun_tensor *value, enum irrun_dtype dtype, const char *path,
+                   const char *what, struct irrun_error *err)
+{
+    size_t n = (size_t)shape_n_elements(&value->shape);
+    size_t wide_bytes = n * dtype_size(value->dtype);
+    void *narrowed = malloc(n * dtype_size(dtype) + 1), *back = malloc(wide_bytes + 1);
+    bool is_exact = narrowed && back;
+    if (!is_exact)
+        fail_memory(err, wide_bytes);
+    if (is_exact) {
+        convert_elements(value->dtype, value->data, dtype, narrowed, n);
+        convert_elements(dtype, narrowed, value->dtype, back, n);
+        is_exact = memcmp(back, value->data, wide_bytes) == 0 ||
+                   fail_at(err, IRRUN_DATA, (struct place){path, 0, 0},
+                           "%s has values that %s cannot hold", what, irrun_dtype_name(dtype));
+    }
+    free(back);
+    free(is_exact ? value->data : narrowed);
+    if (is_exact)
+        *value = (struct irrun_tensor){dtype, value->shape, narrowed};
+    return is_exact;
+}
+
+bool tensor_file_read(struct archive *archive, size_t member, const char *path,
+                      enum irrun_dtype dtype, const char *what, struct irrun_tensor *value,
+                      struct irrun_error *err)
+{
+    struct reader *reader;
+    struct array_header header;
+    bool is_end;
+    if (!archive_open_member(archive, member, &reader, err))
+        return false;
+    bool is_read = reader_next(reader, &header, &is_end, err) &&
+                   reader_read_tensor(reader, &header, value, err);
+    reader_close(reader);
+    if (!is_read || dtype == IRRUN_DYNAMIC || value->dtype == dtype)
+        return is_read;
+    if (value->dtype == format_stored_dtype(dtype))
+        return narrow(value, dtype, path, what, err);
+    return fail_at(err, IRRUN_DATA, (struct place){path, 0, 0}, "%s is %s, but this array is %s",
+                   what, irrun_dtype_name(dtype), irrun_dtype_name(value->dtype));
+}
+
+bool tensor_file_write(const char *path, const char *const *names,
+                       const struct irrun_tensor *const *values, size_t n,
+                       const struct writer_options *how, struct irrun_error *err)
+{
+    struct writer_options all = *how;
+    const struct record_label label = {.sequence = "-"};
+    struct writer *writer;
+    all.names = names;
+    all.n_outputs = n;
+    if (!writer_open(format_find("npz"), path, &all, &writer, err))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (!writer_write(writer, i, values[i], &label, err)) {
+            writer_abort(writer);
+            return false;
+        }
+    }
+    return writer_finish(writer, err);
+}

@@ -1,0 +1,218 @@
+#!/usr/bin/env bats
+# --checkpoint: an interrupted run that is started again gives the bytes of the whole.
+# SPDX-License-Identifier: Apache-2.0
+
+# shellcheck disable=SC2154 # common.bash sets them
+load common
+
+setup() {
+    common_setup
+    seq 300000 | awk '{ print $1 % 17 - 8 }' >in.csv
+}
+
+outputs=(-o got.npy -o got.csv -o got.raw -o got.txt)
+
+# What the whole run gives, as want.*.
+make_want() { # further options
+    irrun "$data/sum.xml" -i in.csv -o want.npy -o want.csv -o want.raw -o want.txt "$@"
+}
+
+is_wanted() {
+    local ending
+    for ending in npy csv raw txt; do
+        cmp "want.$ending" "got.$ending" || return
+    done
+    [ -z "$(find . -name '*.partial' -o -name '.irrun*')" ] && [ ! -e ck ]
+}
+
+# Runs COMMAND, kills it after SECONDS; whether it was still running.
+kill_after() { # SIGNAL SECONDS COMMAND...
+    local signal=$1 seconds=$2
+    shift 2
+    status=0
+    timeout --preserve-status -s "$signal" "$seconds" "$@" 2>stderr || status=$?
+    [ "$status" -ne 0 ]
+}
+
+# As the checkpoint says; 0 without one. Its text is an uncompressed member.
+iterations_in_checkpoint() {
+    { cat ck 2>/dev/null || echo 'iterations 0'; } | LC_ALL=C sed -n 's/^iterations \([0-9]*\)$/\1/p'
+}
+
+@test "a run that is not interrupted leaves its outputs and nothing else" {
+    make_want
+    irrun "$data/sum.xml" -i in.csv "${outputs[@]}" --checkpoint=ck
+    is_wanted
+}
+
+@test "50 kills at random moments change no byte" {
+    local n_mid=0 n_kills=0 done_before done_after
+    make_want --reset=700
+    while [ "$n_kills" -lt 50 ]; do
+        done_before=$(iterations_in_checkpoint)
+        if kill_after KILL "0.0$((RANDOM % 30 + 20))" \
+            "$IRRUN" "$data/sum.xml" -i in.csv "${outputs[@]}" --reset=700 --checkpoint=ck --checkpoint-every=50; then
+            n_kills=$((n_kills + 1))
+            done_after=$(iterations_in_checkpoint)
+            [ "$done_after" -eq "$done_before" ] || n_mid=$((n_mid + 1))
+        else
+            is_wanted
+            rm got.*
+        fi
+    done
+    echo "$n_mid of 50 kills came in mid-run, after a further checkpoint"
+    [ "$n_mid" -ge 40 ]
+    irrun "$data/sum.xml" -i in.csv "${outputs[@]}" --reset=700 --checkpoint=ck --checkpoint-every=50
+    is_wanted
+}
+
+@test "SIGTERM and SIGINT finish the iteration, write the checkpoint, and exit 75" {
+    local signal
+    make_want
+    for signal in TERM INT; do
+        for _ in 1 2 3 4 5 6 7 8; do
+            kill_after "$signal" 0.04 "$IRRUN" "$data/sum.xml" -i in.csv "${outputs[@]}" --checkpoint=ck \
+                --checkpoint-every=1000000 || break
+            [ "$status" -eq 75 ]
+            grep -q '^irrun: error: interrupted after [0-9]* iterations' stderr
+            [ -e ck ]
+            [ -e got.npy.partial ]
+            [ ! -e got.npy ]
+        done
+        irrun "$data/sum.xml" -i in.csv "${outputs[@]}" --checkpoint=ck
+        is_wanted
+        rm got.*
+    done
+}
+
+@test "a second signal ends the process at once" {
+    mkfifo slow
+    perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' -- "$IRRUN" "$data/sum.xml" --random -n 1000000000000 -o none: \
+        --checkpoint=ck --emit=none 2>stderr &
+    sleep 0.3
+    kill -STOP $!
+    kill -TERM $!
+    kill -INT $!
+    kill -CONT $!
+    status=0
+    wait $! || status=$?
+    [ "$status" -ge 128 ] || [ "$status" -eq 75 ]
+}
+
+@test "--timeout with a checkpoint is 75, and again until it is done" {
+    local n=0
+    make_want
+    while ! irrun "$data/sum.xml" -i in.csv "${outputs[@]}" --checkpoint=ck --timeout=0.03 2>stderr; do
+        grep -q 'timed out' stderr
+        n=$((n + 1))
+        [ "$n" -lt 100 ]
+    done
+    [ "$n" -gt 0 ]
+    is_wanted
+}
+
+# Interrupts the run after some iterations, then lets it end.
+in_two() { # further options
+    rm -f ck got.*
+    kill_after TERM 0.05 "$IRRUN" "$@" --checkpoint=ck
+    irrun "$@" --checkpoint=ck
+}
+
+@test "cycled records, --random, --feed, --reset=if:, --emit=last and states go on too" {
+    npy '<f4' '7, 1' 1 2 3 4 5 6 7 >seven.npy
+    irrun "$data/sum.xml" -i seven.npy -n 300000 --reset=11 -o want.npy --emit=all
+    in_two "$data/sum.xml" -i seven.npy -n 300000 --reset=11 -o got.npy --emit=all
+    cmp want.npy got.npy
+    printf '0\n0\n0\n1\n0\n1\n0\n' >f.csv
+    irrun "$data/sum.xml" -i x=seven.npy -i f=f.csv -n 300000 --reset=if:f -o want.npy --emit=all
+    in_two "$data/sum.xml" -i x=seven.npy -i f=f.csv -n 300000 --reset=if:f -o got.npy --emit=all
+    cmp want.npy got.npy
+    irrun "$data/sum.xml" --random -n 5000000 -o want.csv --state-out=want.npz
+    in_two "$data/sum.xml" --random -n 5000000 -o got.csv --state-out=got.npz
+    cmp want.csv got.csv
+    cmp want.npz got.npz
+    printf '1,2\n' >a.csv
+    irrun "$data/pair.xml" -i a=a.csv --feed=minus=b -n 300000 -o '@0=want.csv' --emit=all
+    in_two "$data/pair.xml" -i a=a.csv --feed=minus=b -n 300000 -o '@0=got.csv' --emit=all
+    cmp want.csv got.csv
+}
+
+@test "what stops between the names of two outputs ends with the next process" {
+    make_want
+    irrun "$data/sum.xml" -i in.csv "${outputs[@]}" --checkpoint=ck 2>stderr &
+    sleep 0.1
+    mkdir got.csv # in the way of the second name
+    status=0
+    wait $! || status=$?
+    [ "$status" -eq 73 ]
+    [ -e got.npy ]
+    [ -e got.csv.partial ]
+    [ -e got.raw.partial ]
+    rmdir got.csv
+    irrun "$data/sum.xml" -i in.csv "${outputs[@]}" --checkpoint=ck
+    is_wanted
+}
+
+@test "what a checkpoint is not for is a usage error" {
+    local file=$data/sum.xml
+    refused() { # words, options
+        local words=$1
+        shift
+        run_apart irrun "$file" --checkpoint=ck "$@"
+        echo "$stderr"
+        [ "$status" -eq 2 ]
+        [[ $stderr == *"$words"* ]]
+        [ ! -e ck ]
+    }
+    refused "standard output" -i in.csv
+    refused "npz" -i in.csv -o y.npz
+    refused "standard input" -i csv:- -o y.npy <in.csv
+    refused "no regular file" -i csv:/dev/null -o y.npy
+    refused "one sequence" --manifest=/dev/null -o %k.npy
+    refused "--concat" -i in.csv -o y.npy --concat=0
+    refused "--expect" -i in.csv -o y.npy --expect=in.csv
+    refused "number from 1 up" -i in.csv -o y.npy --checkpoint-every=0
+}
+
+@test "a checkpoint of something else is refused, saying what" {
+    refused() { # words, command
+        local words=$1
+        shift
+        run_apart irrun "$@" --checkpoint=ck
+        echo "$stderr"
+        [ "$status" -eq 65 ]
+        [[ $stderr == "ck: error: "*"$words"* ]]
+    }
+    kill_after TERM 0.05 "$IRRUN" "$data/sum.xml" -i in.csv -o got.npy --checkpoint=ck
+    sed 's/name="sum"/name="sum2"/' "$data/sum.xml" >other.xml
+    refused "another model" other.xml -i in.csv -o got.npy
+    refused "other options" "$data/sum.xml" -i in.csv -o got.npy --reset=3
+    refused "other options" "$data/sum.xml" -i in.csv -o other.npy
+    refused "--seed" "$data/sum.xml" -i in.csv -o got.npy --seed=3
+    cp in.csv copy.csv
+    refused "other inputs" "$data/sum.xml" -i copy.csv -o got.npy
+    touch -d '2001-01-01' in.csv
+    refused "other inputs" "$data/sum.xml" -i in.csv -o got.npy
+    head -c 300 ck >short && mv short ck
+    run_apart irrun "$data/sum.xml" -i in.csv -o got.npy --checkpoint=ck
+    [ "$status" -eq 65 ]
+    echo nonsense >ck
+    run_apart irrun "$data/sum.xml" -i in.csv -o got.npy --checkpoint=ck
+    [ "$status" -eq 65 ]
+    [[ $stderr == ck:* ]]
+}
+
+@test "options that change no byte may differ from part to part" {
+    make_want
+    kill_after TERM 0.05 "$IRRUN" "$data/sum.xml" -i in.csv "${outputs[@]}" --checkpoint=ck
+    irrun "$data/sum.xml" -i in.csv "${outputs[@]}" --checkpoint=ck --checkpoint-every=70000 -q -j 2 --warmup=2 --fsync
+    is_wanted
+}
+
+@test "outputs that were cut short from outside are noticed" {
+    kill_after TERM 0.05 "$IRRUN" "$data/sum.xml" -i in.csv -o got.csv --checkpoint=ck
+    : >got.csv.partial
+    run_apart irrun "$data/sum.xml" -i in.csv -o got.csv --checkpoint=ck
+    [ "$status" -eq 65 ]
+    [[ $stderr == *got.csv.partial* ]]
+}
