@@ -124,6 +124,11 @@ struct irrun_options {
     unsigned n_threads;       /* of each session, 0 = 1; results do not depend on it */
     bool keep_ops;            /* run the ops one by one as written: no fusing, no replacing */
     bool is_dry;              /* read no weights: for a look at the model only */
+    const char *const
+        *taps;         /* inner values that become outputs behind the model's own, by tensor */
+    size_t n_taps;     /* name or layer name, with ":PORT" if the layer has several */
+    bool traces_all;   /* every value that is computed becomes an output, behind those */
+    bool stops_at_nan; /* a run fails with IRRUN_MISMATCH at the first op that gives NaN or inf */
 };
 
 /* An input or an output of the model. All pointers belong to the model. */
@@ -134,6 +139,7 @@ struct irrun_port {
     enum irrun_dtype dtype;
     struct irrun_partial_shape shape; /* of an output: what the XML says of it */
     uint32_t line, column;            /* of its <layer> */
+    bool is_traced;                   /* an output only because of traces_all */
 };
 
 struct irrun_variable {

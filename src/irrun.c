@@ -16,6 +16,7 @@
 #include "kernels/cpu.h"
 #include "ops/op.h"
 #include "plan/model.h"
+#include "plan/taps.h"
 #include "plan/toposort.h"
 #include "plan/unrolled.h"
 #include "runtime/model_facts.h"
@@ -98,15 +99,25 @@ static bool load(struct irrun_model *model, const char *xml_path,
     model->model.graph = ir->graph;
     model->model.arena = arena;
     model->model.keeps_ops = options->keep_ops;
-    if (!toposort(ir->graph, arena, err) || !check(model, options->is_dry, err))
+    model->model.stops_at_nan = options->stops_at_nan;
+    if (!taps_add(ir->graph, arena, options->taps, options->n_taps, err) ||
+        !toposort(ir->graph, arena, err) || !check(model, options->is_dry, err))
+        return false;
+    size_t n_outputs = ir->graph->n_results;
+    if (options->traces_all && !options->is_dry &&
+        (!taps_add_all(ir->graph, arena, err) || !toposort(ir->graph, arena, err)))
         return false;
     if (!model_facts_collect(ir, &model->facts, err) ||
         (!options->is_dry && !options->keep_ops &&
          !unrolled_replace(ir->graph, arena, &model->notes, err)))
         return false;
     model->is_prepared = model_prepare(&model->model, options->is_dry, err);
-    return model->is_prepared && ports_of_inputs(ir->graph, arena, &model->inputs, err) &&
-           ports_of_outputs(ir->graph, arena, &model->outputs, err) && list_variables(model, err);
+    if (!model->is_prepared || !ports_of_inputs(ir->graph, arena, &model->inputs, err) ||
+        !ports_of_outputs(ir->graph, arena, &model->outputs, err))
+        return false;
+    for (size_t i = n_outputs; i < model->outputs.n; i++)
+        model->outputs.items[i].is_traced = true;
+    return list_variables(model, err);
 }
 
 bool irrun_model_load(const char *xml_path, const struct irrun_options *options,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "cli/help.h"
+#include "cli/machine.h"
 #include "cli/run.h"
 #include "cli/stats.h"
 #include "cli/warning.h"
@@ -140,10 +141,16 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
                                       .simd = options->simd,
                                       .n_threads = options->n_threads,
                                       .keep_ops = options->keeps_ops,
+                                      .taps = options->taps.items,
+                                      .n_taps = options->taps.n,
+                                      .traces_all = options->trace_path != NULL,
+                                      .stops_at_nan = options->stops_at_nan,
                                       .is_dry = options->action == ACTION_INSPECT};
     struct irrun_model *model;
     double start_s = stats_now_s();
-    if (!irrun_model_load(options->model_path, &how, &model, err))
+    if (!machine_limit_memory(options->max_memory_bytes, err) ||
+        !machine_check_denormals(options->flushes_denormals, err) ||
+        !irrun_model_load(options->model_path, &how, &model, err))
         return false;
     double load_s = stats_now_s() - start_s;
     tell_notes(model, options);

@@ -11,6 +11,7 @@
 #include "cli/bind.h"
 #include "cli/difference.h"
 #include "cli/feed.h"
+#include "cli/own_outputs.h"
 
 #define DEFAULT_ATOL 1e-5
 #define DEFAULT_RTOL 1e-4
@@ -112,7 +113,7 @@ bool compare_new(const struct irrun_model *model, const struct options *options,
     made->model = model;
     made->outliers = options->outliers;
     const struct binder binder = {.option = "--expect=",
-                                  .n_ports = irrun_model_n_outputs(model),
+                                  .n_ports = own_outputs(model),
                                   .name = output_name,
                                   .find = find_output,
                                   .take = take_reader,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/own_outputs.h"
 #include "cli/path_fields.h"
 #include "cli/sequence.h"
 
@@ -36,7 +37,7 @@ static bool fail_nameless(const struct destination_list *list, const struct form
 {
     fail(err, IRRUN_USAGE, "-o %s: %s holds one output, and the model has", spec->path,
          spec->format->name);
-    for (size_t i = 0; i < irrun_model_n_outputs(list->model); i++)
+    for (size_t i = 0; i < own_outputs(list->model); i++)
         fail_more(err, "%s \"%s\"", i == 0 ? "" : ",", irrun_model_output(list->model, i)->name);
     return fail_hint(err, "write -o NAME=%s, or %%n in the file name, or npz", spec->path);
 }
@@ -45,7 +46,7 @@ bool destination_add(struct destination_list *list, const struct binding *bindin
                      struct irrun_error *err)
 {
     const struct format_spec *spec = &binding->spec;
-    size_t n = irrun_model_n_outputs(list->model), index;
+    size_t n = own_outputs(list->model), index;
     if (!path_check_fields("-o ", spec->path, "kn", err))
         return false;
     if (binding->name)

@@ -8,9 +8,21 @@
 
 #include "cli/lane_checkpoint.h"
 #include "cli/lane_state.h"
+#include "cli/machine.h"
 #include "cli/warning.h"
 
 /* ---- Preparing -------------------------------------------------------------------------------- */
+
+/* Threads that the session has take the mode for floats from this one. */
+static bool open_session(struct lane *lane, struct irrun_error *err)
+{
+    bool is_flushed = lane->options->flushes_denormals;
+    uint64_t mode = is_flushed ? machine_flush_denormals() : 0;
+    bool is_open = irrun_session_new(lane->model, &lane->session, err);
+    if (is_flushed)
+        machine_set_floats(mode);
+    return is_open;
+}
 
 bool lane_open(struct lane *lane, struct irrun_model *model, const struct options *options,
                struct collector *collector, struct irrun_error *err)
@@ -31,8 +43,7 @@ bool lane_open(struct lane *lane, struct irrun_model *model, const struct option
         !irrun_model_find_output(model, options->until_name, &lane->until_output, err))
         return false;
     lane->stats.is_timed = options->wants_stats || options->report_path;
-    return irrun_session_new(model, &lane->session, err) &&
-           inputs_new(model, options, &lane->inputs, err) &&
+    return open_session(lane, err) && inputs_new(model, options, &lane->inputs, err) &&
            loopback_new(&lane->loopback, model, options, err) &&
            (!lane->stats.is_timed ||
             latency_new(&lane->stats.latency, options->wants_samples, err));
@@ -122,6 +133,16 @@ static bool pull_record(struct lane *lane, uint64_t index, bool cycles, bool *ha
            inputs_next(lane->inputs, lane->session, has_record, err);
 }
 
+static bool run_session(struct lane *lane, struct irrun_error *err)
+{
+    if (!lane->options->flushes_denormals)
+        return irrun_session_run(lane->session, err);
+    uint64_t mode = machine_flush_denormals();
+    bool is_run = irrun_session_run(lane->session, err);
+    machine_set_floats(mode);
+    return is_run;
+}
+
 /* --warmup: runs on the first record that leave no trace. */
 static bool warm_up(struct lane *lane, struct irrun_error *err)
 {
@@ -132,7 +153,7 @@ static bool warm_up(struct lane *lane, struct irrun_error *err)
     if (!snapshot_take(&lane->snapshot, lane->model, lane->session, err))
         return false;
     for (uint64_t i = 0; i < n; i++) {
-        if (!irrun_session_run(lane->session, err))
+        if (!run_session(lane, err))
             return fail_more(err, " (in warm-up %" PRIu64 ")", i);
     }
     bool is_restored = snapshot_restore(&lane->snapshot, lane->session, err);
@@ -144,9 +165,9 @@ static bool run_once(struct lane *lane, struct irrun_error *err)
 {
     struct stats *stats = &lane->stats;
     if (!stats->is_timed)
-        return irrun_session_run(lane->session, err);
+        return run_session(lane, err);
     uint64_t start_ns = stats_now_ns();
-    bool is_run = irrun_session_run(lane->session, err);
+    bool is_run = run_session(lane, err);
     uint64_t duration_ns = stats_now_ns() - start_ns;
     if (stats->latency.n == 0)
         stats->first_iteration_s = (double)duration_ns * 1e-9;

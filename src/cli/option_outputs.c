@@ -96,3 +96,21 @@ bool option_set_skip_existing(struct options *options, const char *value, struct
     options->skips_existing = true;
     return true;
 }
+
+bool option_set_tap(struct options *options, const char *value, struct irrun_error *err)
+{
+    return OPTION_ADD(&options->taps, &value, err);
+}
+
+bool option_set_tap_all(struct options *options, const char *value, struct irrun_error *err)
+{
+    options->trace_path = value;
+    return *value || fail(err, IRRUN_USAGE, "--tap-all needs the name of a file");
+}
+
+bool option_set_fail_on_nan(struct options *options, const char *value, struct irrun_error *err)
+{
+    (void)value, (void)err;
+    options->stops_at_nan = true;
+    return true;
+}

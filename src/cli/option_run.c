@@ -101,6 +101,23 @@ bool option_set_checkpoint_every(struct options *options, const char *value,
             fail(err, IRRUN_USAGE, "--checkpoint-every: '%s' is no number from 1 up", value));
 }
 
+bool option_set_denormals(struct options *options, const char *value, struct irrun_error *err)
+{
+    static const char *const words[] = {"keep", "flush"};
+    size_t index;
+    if (!option_choose_word("denormals", value, words, sizeof words / sizeof words[0], &index, err))
+        return false;
+    options->flushes_denormals = index == 1;
+    return true;
+}
+
+bool option_set_max_memory(struct options *options, const char *value, struct irrun_error *err)
+{
+    return option_parse_count("max-memory", value, &options->max_memory_bytes, err) &&
+           (options->max_memory_bytes > 0 ||
+            fail(err, IRRUN_USAGE, "--max-memory: '%s' is no number from 1 up", value));
+}
+
 bool option_set_warmup(struct options *options, const char *value, struct irrun_error *err)
 {
     return option_parse_count("warmup", value, &options->n_warmups, err);

@@ -307,6 +307,7 @@ void options_free(struct options *options)
     free(options->shapes.items);
     free(options->loops.items);
     free(options->concats.items);
+    free(options->taps.items);
     free(options->outputs.items);
     free(options->expected.items);
     free(options->atols.items);

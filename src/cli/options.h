@@ -122,6 +122,11 @@ struct loop_list {
     size_t n, capacity;
 };
 
+struct tap_list {
+    const char **items;
+    size_t n, capacity;
+};
+
 struct tolerance {
     const char *name; /* NULL: every output */
     double value;
@@ -188,6 +193,8 @@ struct options {
     bool has_duration;
     struct reset_policy reset;
     bool is_reset_given;
+    bool flushes_denormals;
+    uint64_t max_memory_bytes;        /* 0: no limit of our own */
     bool resets_to_state;             /* to --state-in instead of the initial values */
     const char *state_in, *state_out; /* NULL: none */
     bool takes_any_state;
@@ -201,6 +208,9 @@ struct options {
 
     struct binding_list outputs, expected;
     struct axis_list concats;
+    struct tap_list taps;
+    const char *trace_path; /* of --tap-all; NULL: none */
+    bool stops_at_nan;
     struct tolerance_list atols, rtols;
     double outliers; /* share of the elements of an output that may differ */
     enum emit emit;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/destination.h"
+#include "cli/own_outputs.h"
 #include "cli/warning.h"
 
 struct outputs {
@@ -188,7 +189,7 @@ static bool open_destination(struct outputs *outputs, struct destination *item,
     }
     bool is_open = writer_open(item->spec.format, path, &how, &item->writer, err);
     tell(outputs->options, "%zu of %zu outputs to %s as %s, %s", item->n_outputs,
-         irrun_model_n_outputs(outputs->common.model), path, item->spec.format->name,
+         own_outputs(outputs->common.model), path, item->spec.format->name,
          is_stacked ? "every iteration" : "one record");
     free(path);
     for (size_t i = 0; i < item->n_outputs && is_open; i++) {

@@ -8,6 +8,7 @@
 #include "cli/lane_state.h"
 #include "cli/report.h"
 #include "cli/signals.h"
+#include "cli/trace.h"
 #include "cli/warning.h"
 
 struct run {
@@ -72,6 +73,9 @@ static bool prepare(struct run *run, struct irrun_error *err)
     if (wants_state && irrun_model_n_variables(run->model) == 0)
         warn(options, "%s: the model has no variable",
              options->is_reset_given ? "--reset" : "--state-in, --state-out");
+    if (options->trace_path && run->n_lanes > 1)
+        return fail(err, IRRUN_USAGE,
+                    "--tap-all needs the sequences one after the other: no --jobs");
     if (options->rate_hz > 0 && options->axes.n == 0)
         return fail(err, IRRUN_USAGE, "--rate counts frames along --axis, which is not given");
     return true;
@@ -83,6 +87,11 @@ static bool finish(struct run *run, struct irrun_error *err)
     if (run->is_dry)
         return true;
     if (!collector_finish(run->collector, err) || !lane_state_end_run(&run->lanes[0], err))
+        return false;
+    const struct lane *lane = &run->lanes[0];
+    if (run->options->trace_path && lane->stats.n_iterations > 0 &&
+        !trace_write(run->options->trace_path, run->model, lane->session, run->options->is_synced,
+                     err))
         return false;
     if (run->options->checkpoint_path && !checkpoint_remove(run->options, err))
         return false;

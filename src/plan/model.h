@@ -61,6 +61,7 @@ struct model {
     size_t packed_bytes; /* of weights copied, converted or packed */
     unsigned n_threads;  /* of each session */
     bool keeps_ops;
+    bool stops_at_nan; /* every step's outputs are looked at */
 };
 
 /* Fills model->variables and the notes of every graph: pairs ReadValue with Assign, finds the

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/finite_check.h"
+
 static bool run_read(const struct step *step, struct irrun_error *err)
 {
     (void)err;
@@ -156,6 +158,14 @@ static bool run_steps(const struct step *steps, uint32_t n_steps, struct irrun_e
     return true;
 }
 
+static bool run_checked(const struct step *steps, uint32_t n_steps, struct irrun_error *err)
+{
+    for (const struct step *step = steps, *end = steps + n_steps; step < end; step++)
+        if (!step->flat.run(step, err) || !finite_check(step, err))
+            return false;
+    return true;
+}
+
 static struct plan *go_on(struct runner *runner, struct plan *plan, struct irrun_error *err)
 {
     struct session *session = runner->session;
@@ -172,11 +182,12 @@ bool runner_execute(struct runner *runner, const struct irrun_tensor *const *in,
                     struct irrun_error *err)
 {
     const struct variables *variables = &runner->session->variables;
+    bool (*run)(const struct step *, uint32_t, struct irrun_error *) =
+        runner->session->model->stops_at_nan ? run_checked : run_steps;
     for (struct plan *plan = runner->plan;;) {
         bind_moving_slots(plan, in, variables);
-        bool is_done = variables->n_unset > 0
-                           ? run_steps(plan->steps, plan->n_steps, err)
-                           : run_steps(plan->main_steps, plan->n_main_steps, err);
+        bool is_done = variables->n_unset > 0 ? run(plan->steps, plan->n_steps, err)
+                                              : run(plan->main_steps, plan->n_main_steps, err);
         if (!is_done)
             return false;
         if (plan_is_complete(plan))

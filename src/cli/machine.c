@@ -1,0 +1,79 @@
+/* Limits of the process, and the processor's mode for floats.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/machine.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/resource.h>
+
+bool machine_limit_memory(uint64_t size_bytes, struct irrun_error *err)
+{
+    struct rlimit limit;
+    if (size_bytes == 0)
+        return true;
+    if (getrlimit(RLIMIT_DATA, &limit) != 0)
+        return fail(err, IRRUN_SYSTEM, "--max-memory: %s", strerror(errno));
+    if (size_bytes < limit.rlim_cur)
+        limit.rlim_cur = (rlim_t)size_bytes;
+    return setrlimit(RLIMIT_DATA, &limit) == 0 ||
+           fail(err, IRRUN_SYSTEM, "--max-memory=%" PRIu64 ": %s", size_bytes, strerror(errno));
+}
+
+#if defined(__SSE__)
+/* Flush to zero, and denormals are zero. */
+#define FLUSH_BITS 0x8040U
+
+uint64_t machine_flush_denormals(void)
+{
+    unsigned before = __builtin_ia32_stmxcsr();
+    __builtin_ia32_ldmxcsr(before | FLUSH_BITS);
+    return before;
+}
+
+void machine_set_floats(uint64_t mode)
+{
+    __builtin_ia32_ldmxcsr((unsigned)mode);
+}
+
+#elif defined(__aarch64__)
+/* FZ. */
+#define FLUSH_BITS (UINT64_C(1) << 24)
+
+uint64_t machine_flush_denormals(void)
+{
+    uint64_t before;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(before));
+    __asm__ volatile("msr fpcr, %0" : : "r"(before | FLUSH_BITS));
+    return before;
+}
+
+void machine_set_floats(uint64_t mode)
+{
+    __asm__ volatile("msr fpcr, %0" : : "r"(mode));
+}
+
+#else
+#define CANNOT_FLUSH 1
+
+uint64_t machine_flush_denormals(void)
+{
+    return 0;
+}
+
+void machine_set_floats(uint64_t mode)
+{
+    (void)mode;
+}
+#endif
+
+bool machine_check_denormals(bool is_flushed, struct irrun_error *err)
+{
+#if defined(CANNOT_FLUSH)
+    return !is_flushed || fail(err, IRRUN_USAGE,
+                               "--denormals=flush: irrun does not know how this processor does it");
+#else
+    (void)is_flushed, (void)err;
+    return true;
+#endif
+}

@@ -1,0 +1,137 @@
+/* Finds inner values by name and puts Results behind them. What keeps a value alive is toposort's affair.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "plan/taps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "plan/graph_edit.h"
+
+static bool has_tensor_name(const struct value *value, const char *name)
+{
+    for (uint32_t i = 0; i < value->n_names; i++)
+        if (strcmp(value->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Whether `name` is the layer's, or the layer's and a port: "LAYER:1". */
+static bool is_layer_port(const struct op *op, uint32_t port, const char *name)
+{
+    size_t length = strlen(op->name);
+    int64_t number;
+    if (strncmp(op->name, name, length) != 0)
+        return false;
+    if (name[length] == '\0')
+        return op->n_outputs == 1;
+    return name[length] == ':' &&
+           text_to_i64(name + length + 1, strlen(name + length + 1), &number) && number == port;
+}
+
+static uint32_t find_value(const struct graph *graph, const char *name)
+{
+    for (uint32_t i = 0; i < graph->n_values; i++)
+        if (has_tensor_name(&graph->values[i], name))
+            return i;
+    for (uint32_t i = 0; i < graph->n_values; i++)
+        if (is_layer_port(value_producer(graph, i), graph->values[i].port, name))
+            return i;
+    return NO_ID;
+}
+
+static bool fail_unknown(const struct graph *graph, const char *name, struct irrun_error *err)
+{
+    unsigned limit = 3;
+    const char *near = NULL;
+    for (uint32_t i = 0; i < graph->n_ops; i++) {
+        unsigned distance = text_distance(name, graph->ops[i].name, limit);
+        if (graph->ops[i].n_outputs == 0 || distance > limit)
+            continue;
+        near = graph->ops[i].name;
+        limit = distance > 0 ? distance - 1 : 0;
+    }
+    fail(err, IRRUN_USAGE, "no tensor and no layer with one output is called \"%s\"", name);
+    return near ? fail_hint(err, "did you mean \"%s\"?", near)
+                : fail_hint(err, "LAYER:PORT names an output of a layer with several");
+}
+
+/* Per value, whether a Result takes it. */
+static bool *mark_outputs(const struct graph *graph, struct irrun_error *err)
+{
+    bool *is_output = calloc(graph->n_values + 1U, sizeof *is_output);
+    if (!is_output)
+        fail_memory(err, graph->n_values + 1U);
+    for (uint32_t i = 0; is_output && i < graph->n_results; i++) {
+        const struct op *result = &graph->ops[graph->results[i]];
+        if (result->n_inputs > 0)
+            is_output[op_input(graph, result, 0)] = true;
+    }
+    return is_output;
+}
+
+/* A Result behind every value in the list. names: NULL, or one for each. */
+static bool add_results(struct graph *graph, struct arena *arena, const uint32_t *value_ids,
+                        const char *const *names, size_t n, struct irrun_error *err)
+{
+    char why[OP_WHY_BYTES];
+    const struct op_def *def = op_find("Result", "opset1", why);
+    struct graph_edit edit;
+    uint32_t *results = arena_alloc_array(arena, graph->n_results + n, sizeof *results, err);
+    if (!results || !graph_edit_begin(&edit, graph, arena, n, 0, n, err))
+        return false;
+    if (graph->n_results > 0)
+        memcpy(results, graph->results, graph->n_results * sizeof *results);
+    graph->results = results;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t op_id = graph_edit_add(&edit, def, NULL, value_producer(graph, value_ids[i]),
+                                        &value_ids[i], 1, 0);
+        if (names)
+            graph->ops[op_id].name = names[i];
+        graph->results[graph->n_results++] = op_id;
+    }
+    return true;
+}
+
+bool taps_add(struct graph *graph, struct arena *arena, const char *const *names, size_t n_names,
+              struct irrun_error *err)
+{
+    if (n_names == 0)
+        return true;
+    bool *is_output = mark_outputs(graph, err);
+    uint32_t *value_ids = arena_alloc_array(arena, n_names, sizeof *value_ids, err);
+    const char **kept = arena_alloc_array(arena, n_names, sizeof *kept, err);
+    bool is_found = is_output && value_ids && kept;
+    size_t n = 0;
+    for (size_t i = 0; i < n_names && is_found; i++) {
+        uint32_t value_id = find_value(graph, names[i]);
+        if (value_id == NO_ID)
+            is_found = fail_unknown(graph, names[i], err);
+        if (!is_found || is_output[value_id])
+            continue;
+        is_output[value_id] = true;
+        value_ids[n] = value_id;
+        kept[n] = arena_strdup(arena, names[i], err);
+        is_found = kept[n++] != NULL;
+    }
+    free(is_output);
+    return is_found && add_results(graph, arena, value_ids, kept, n, err);
+}
+
+bool taps_add_all(struct graph *graph, struct arena *arena, struct irrun_error *err)
+{
+    bool *is_output = mark_outputs(graph, err);
+    uint32_t *value_ids = arena_alloc_array(arena, graph->n_values, sizeof *value_ids, err);
+    bool is_ready = is_output && value_ids;
+    size_t n = 0;
+    for (uint32_t i = 0; i < graph->n_order && is_ready; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        enum op_role role = op->def ? op->def->role : ROLE_ORDINARY;
+        bool is_skipped = role == ROLE_CONST || role == ROLE_ASSIGN;
+        for (uint32_t k = 0; k < op->n_outputs && !is_skipped; k++)
+            if (!is_output[op->first_output + k])
+                value_ids[n++] = op->first_output + k;
+    }
+    free(is_output);
+    return is_ready && add_results(graph, arena, value_ids, NULL, n, err);
+}
