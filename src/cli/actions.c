@@ -8,6 +8,7 @@
 #include "cli/help.h"
 #include "cli/machine.h"
 #include "cli/run.h"
+#include "cli/signals.h"
 #include "cli/stats.h"
 #include "cli/warning.h"
 
@@ -148,6 +149,8 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
                                       .is_dry = options->action == ACTION_INSPECT};
     struct irrun_model *model;
     double start_s = stats_now_s();
+    if (options->action == ACTION_RUN && options->checkpoint_path)
+        signals_defer();
     if (!machine_limit_memory(options->max_memory_bytes, err) ||
         !machine_check_denormals(options->flushes_denormals, err) ||
         !irrun_model_load(options->model_path, &how, &model, err))

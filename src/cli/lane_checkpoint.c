@@ -31,7 +31,6 @@ bool lane_checkpoint_begin(struct lane *lane, struct irrun_error *err)
     struct checkpoint *checkpoint = &lane->checkpoint;
     if (!options->checkpoint_path)
         return true;
-    signals_defer();
     if (!checkpoint_identify(lane->model, lane->session, options, &lane->identity, err) ||
         !checkpoint_read(options, lane->identity, lane->model, checkpoint, err))
         return false;
