@@ -1,8 +1,5 @@
 /* Read-only mappings of whole files.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L
-#endif
 #include "base/file.h"
 
 #include <errno.h>
@@ -45,6 +42,22 @@ bool file_map_open(struct file_map *map, const char *path, struct irrun_error *e
     bool is_mapped = map_descriptor(map, fd, path, err);
     close(fd);
     return is_mapped;
+}
+
+/* A call costs as much as a few pages. */
+#define FORGET_FROM_BYTES ((size_t)64 << 10)
+
+void file_map_forget(const struct file_map *map, const void *data, size_t size_bytes)
+{
+    if (!map || !map->data || size_bytes < FORGET_FROM_BYTES || size_bytes > map->size_bytes)
+        return;
+    uintptr_t base = (uintptr_t)map->data, begin = (uintptr_t)data;
+    if (begin - base > map->size_bytes - size_bytes)
+        return;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (begin + page - 1) / page * page;
+    uintptr_t end = (begin + size_bytes) / page * page;
+    if (end > first)
+        madvise((void *)first, end - first, MADV_DONTNEED);
 }
 
 void file_map_close(struct file_map *map)

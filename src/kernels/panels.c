@@ -37,6 +37,7 @@ bool panels_finish(struct panels *panels, const struct panel_kernels *kernels, s
     panels->stream = choose_stream(kernels, panels->width, rows);
     memcpy(panels->tiles, (panels->is_f16 ? kernels->f16 : kernels->f32)[panels->stream],
            sizeof panels->tiles);
+    panels->transpose = panels->is_f16 ? kernels->transpose_f16 : kernels->transpose_f32;
     panels->max_rows = 1;
     while (panels->max_rows < PANEL_MAX_ROWS && panels->tiles[panels->max_rows + 1])
         panels->max_rows++;
@@ -48,40 +49,54 @@ bool panels_finish(struct panels *panels, const struct panel_kernels *kernels, s
            checked_mul(panels->n_panels, panels->panel_bytes, size_bytes);
 }
 
-/* Columns of f32 from rows of a source that may be misaligned. Sixteen elements of a row are a line: they
- * are copied at once, so that every line of the source is fetched once. */
-static void pack_f32(unsigned char *to, size_t to_step, const unsigned char *from,
-                     bool is_f16_source, size_t ld, size_t n_columns, size_t k)
+/* Some columns, or some elements of each: the rest of the block is zero. */
+static void pack_edge(unsigned char *to, size_t to_step, const unsigned char *from,
+                      size_t from_step, size_t n_columns, size_t n, size_t size)
 {
-    float line[PANEL_GROUP], block[PANEL_GROUP][PANEL_GROUP] = {{0}};
-    for (size_t first = 0; first < k; first += PANEL_GROUP) {
-        size_t n = k - first < PANEL_GROUP ? k - first : PANEL_GROUP;
-        for (size_t j = 0; j < n_columns; j++) {
-            if (is_f16_source)
-                f16_to_f32_n(from + (j * ld + first) * sizeof(uint16_t), line, n);
-            else
-                memcpy(line, from + (j * ld + first) * sizeof(float), n * sizeof(float));
-            for (size_t i = 0; i < n; i++)
-                block[i][j] = line[i];
-        }
+    unsigned char block[PANEL_GROUP][PANEL_GROUP * sizeof(float)] = {{0}};
+
+    for (size_t j = 0; j < n_columns; j++)
         for (size_t i = 0; i < n; i++)
-            memcpy(to + (first + i) * to_step, block[i], sizeof block[i]);
+            memcpy(block[i] + j * size, from + j * from_step + i * size, size);
+    for (size_t i = 0; i < n; i++)
+        memcpy(to + i * to_step, block[i], PANEL_GROUP * size);
+}
+
+/* Rows of a source that may be misaligned become columns. Sixteen elements of a row of f32 are a line: they
+ * are copied at once, so that every line of the source is fetched once. */
+static void pack_rows(const struct panels *panels, unsigned char *to, const unsigned char *from,
+                      size_t from_step, size_t n_columns)
+{
+    size_t size = element_bytes(panels);
+
+    for (size_t left = panels->k; left > 0;) {
+        size_t n = left < PANEL_GROUP ? left : PANEL_GROUP;
+        if (n_columns == PANEL_GROUP && n == PANEL_GROUP)
+            panels->transpose(from, from_step, to, panels->step_bytes);
+        else
+            pack_edge(to, panels->step_bytes, from, from_step, n_columns, n, size);
+        left -= n;
+        to += n * panels->step_bytes;
+        from += n * size;
     }
 }
 
-static void pack_f16(unsigned char *to, size_t to_step, const unsigned char *from, size_t ld,
-                     size_t n_columns, size_t k)
+/* So many elements of each column are widened at a time. */
+#define WIDENED 64
+
+/* The same from f16 for panels of f32. */
+static void pack_widened(const struct panels *panels, unsigned char *to, const unsigned char *from,
+                         size_t from_step, size_t n_columns)
 {
-    uint16_t line[PANEL_GROUP], block[PANEL_GROUP][PANEL_GROUP] = {{0}};
-    for (size_t first = 0; first < k; first += PANEL_GROUP) {
-        size_t n = k - first < PANEL_GROUP ? k - first : PANEL_GROUP;
-        for (size_t j = 0; j < n_columns; j++) {
-            memcpy(line, from + (j * ld + first) * sizeof *line, n * sizeof *line);
-            for (size_t i = 0; i < n; i++)
-                block[i][j] = line[i];
-        }
-        for (size_t i = 0; i < n; i++)
-            memcpy(to + (first + i) * to_step, block[i], sizeof block[i]);
+    float block[PANEL_GROUP][WIDENED];
+    struct panels part = *panels;
+
+    for (size_t first = 0; first < panels->k; first += WIDENED) {
+        part.k = panels->k - first < WIDENED ? panels->k - first : WIDENED;
+        for (size_t j = 0; j < n_columns; j++)
+            f16_to_f32_n(from + j * from_step + first * sizeof(uint16_t), block[j], part.k);
+        pack_rows(&part, to + first * panels->step_bytes, (const unsigned char *)block,
+                  sizeof block[0], n_columns);
     }
 }
 
@@ -97,10 +112,10 @@ void panels_pack_group(const struct panels *panels, void *data, size_t panel, si
 {
     unsigned char *to = (unsigned char *)data + group_at(panels, panel, group);
 
-    if (panels->is_f16)
-        pack_f16(to, panels->step_bytes, source, ld, n_columns, panels->k);
+    if (is_f16_source && !panels->is_f16)
+        pack_widened(panels, to, source, ld * sizeof(uint16_t), n_columns);
     else
-        pack_f32(to, panels->step_bytes, source, is_f16_source, ld, n_columns, panels->k);
+        pack_rows(panels, to, source, ld * element_bytes(panels), n_columns);
 }
 
 void panels_pack_columns(const struct panels *panels, void *data, size_t panel, size_t group,

@@ -125,5 +125,7 @@ const struct panel_kernels panels_avx2 = {
     .f32 = {TILES(F32)},
     .f16 = {TILES(F16)},
     .widest_stream = {0, 6, 3, 2, 1, 1, 1, 1, 1},
+    .transpose_f32 = panel_transpose_f32_sse41,
+    .transpose_f16 = panel_transpose_f16_sse41,
     .cells = PANEL_CELLS,
 };

@@ -127,5 +127,7 @@ const struct panel_kernels panels_avx512 = {
     .f16 = {TILES(F16)},
     .for_few_f16_rows = &panels_avx2,
     .widest_stream = {0, 6, 6, 6, 6, 4, 4, 3, 3},
+    .transpose_f32 = panel_transpose_f32_sse41,
+    .transpose_f16 = panel_transpose_f16_sse41,
     .cells = PANEL_CELLS,
 };

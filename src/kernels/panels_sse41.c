@@ -115,5 +115,7 @@ TILES(TILE)
 const struct panel_kernels panels_sse41 = {
     .f32 = {TILES(F32)},
     .widest_stream = {0, 3, 1, 1, 1, 1, 1, 1, 1},
+    .transpose_f32 = panel_transpose_f32_sse41,
+    .transpose_f16 = panel_transpose_f16_sse41,
     .cells = PANEL_CELLS,
 };

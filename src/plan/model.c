@@ -1,16 +1,11 @@
-/* Pairs ReadValue with Assign into variables, takes the notes that every plan needs, and keeps the packs.
+/* Pairs ReadValue with Assign into variables, takes the notes that every plan needs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/model.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "ops/op.h"
 #include "ops/op_state.h"
-
-#define LINE_BYTES 64u
-#define HUGE_BYTES (2u << 20)
 
 typedef bool graph_visit_fn(struct model *model, struct graph *graph, struct irrun_error *err);
 
@@ -213,55 +208,8 @@ bool model_prepare(struct model *model, bool is_dry, struct irrun_error *err)
            (is_dry || visit_graphs(model, model->graph, constants_find, err));
 }
 
-/* ---- packs ---- */
-
-static void free_packs(struct model *model)
-{
-    while (model->packs) {
-        struct pack *pack = model->packs;
-        model->packs = pack->next;
-        free(pack->data);
-        free(pack);
-    }
-}
-
-/* Large packs are read from end to end again and again: 2 MB pages save address translations, and most of
- * the time of the first touch. */
-static void *allocate(size_t size_bytes)
-{
-    bool is_huge = size_bytes >= HUGE_BYTES;
-    void *data;
-    if (posix_memalign(&data, is_huge ? HUGE_BYTES : LINE_BYTES, size_bytes > 0 ? size_bytes : 1))
-        return NULL;
-    if (is_huge)
-        madvise(data, size_bytes - size_bytes % HUGE_BYTES, MADV_HUGEPAGE);
-    return data;
-}
-
-void *model_pack(struct model *model, const struct op *op, uint32_t layout, size_t size_bytes,
-                 bool *is_new, struct irrun_error *err)
-{
-    *is_new = false;
-    for (struct pack *pack = model->packs; pack; pack = pack->next)
-        if (pack->op == op && pack->layout == layout)
-            return pack->data;
-    struct pack *pack = malloc(sizeof *pack);
-    void *data = allocate(size_bytes);
-    if (!pack || !data) {
-        free(pack);
-        free(data);
-        fail_memory(err, size_bytes);
-        return NULL;
-    }
-    *pack = (struct pack){model->packs, op, layout, data, size_bytes};
-    model->packs = pack;
-    model->packed_bytes += size_bytes;
-    *is_new = true;
-    return data;
-}
-
 void model_release(struct model *model)
 {
-    free_packs(model);
+    packs_free(&model->packs);
     pthread_mutex_destroy(&model->lock);
 }

@@ -9,6 +9,7 @@
 
 #include "graph/graph.h"
 #include "kernels/kernels.h"
+#include "plan/packs.h"
 #include "tensor/tensor.h"
 
 /* A variable as the ReadValue and Assign layers of one variable_id declare it. */
@@ -27,15 +28,6 @@ struct constant {
     struct irrun_tensor tensor; /* dtype as in memory; data NULL until demanded */
     enum irrun_dtype declared;
     void *widened; /* its f32 twin, for f16 and bf16, once demanded */
-};
-
-/* What an op made of constants in one layout; lives as long as the model. */
-struct pack {
-    struct pack *next;
-    const struct op *op;
-    uint32_t layout;
-    void *data;
-    size_t size_bytes;
 };
 
 /* Worked out once per graph (the model's, and each body's). */
@@ -57,7 +49,7 @@ struct model {
     uint32_t *variable_entries; /* hash table of variable ids: index in variables, or NO_ID */
     uint32_t n_variable_entries;
     pthread_mutex_t lock; /* held by whoever plans; recursive: planning an op plans its bodies */
-    struct pack *packs;
+    struct packs packs;
     size_t packed_bytes; /* of weights copied, converted or packed */
     unsigned n_threads;  /* of each session */
     bool keeps_ops;
@@ -80,10 +72,6 @@ const void *constant_demand_widened(struct model *model, const struct graph *gra
 /* A constant as it is stored behind views, and behind a Convert of f16 to f32: then it is f16. */
 const struct irrun_tensor *constant_demand_stored(struct model *model, const struct graph *graph,
                                                   uint32_t value_id, struct irrun_error *err);
-
-/* The pack of an op in a layout, made if it is not there; the lock is held. */
-void *model_pack(struct model *model, const struct op *op, uint32_t layout, size_t size_bytes,
-                 bool *is_new, struct irrun_error *err);
 
 /* Finds what is constant in one graph; needs index_of. */
 bool constants_find(struct model *model, struct graph *graph, struct irrun_error *err);

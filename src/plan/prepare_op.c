@@ -3,22 +3,48 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/plan.h"
 
+#include "base/file.h"
+
+#define MAX_CONSTANTS 4 /* that one op packs */
+
 struct op_packer {
     struct packer packer;
     struct model *model;
+    const struct irrun_tensor *constants[MAX_CONSTANTS]; /* that were asked for */
+    size_t n_constants;
+    bool has_new_pack;
 };
 
 static const struct irrun_tensor *constant_of(struct prepare *prepare, uint32_t i)
 {
     struct op_packer *self = (struct op_packer *)prepare->packer;
-    return constant_demand_stored(self->model, prepare->graph,
-                                  op_input(prepare->graph, prepare->op, i), prepare->err);
+    const struct irrun_tensor *constant = constant_demand_stored(
+        self->model, prepare->graph, op_input(prepare->graph, prepare->op, i), prepare->err);
+
+    if (constant && self->n_constants < MAX_CONSTANTS)
+        self->constants[self->n_constants++] = constant;
+    return constant;
 }
 
 static void *pack_of(struct prepare *prepare, uint32_t layout, size_t size_bytes, bool *is_new)
 {
     struct op_packer *self = (struct op_packer *)prepare->packer;
-    return model_pack(self->model, prepare->op, layout, size_bytes, is_new, prepare->err);
+    void *data =
+        packs_get(&self->model->packs, prepare->op, layout, size_bytes, is_new, prepare->err);
+
+    if (data && *is_new) {
+        self->model->packed_bytes += size_bytes;
+        self->has_new_pack = true;
+    }
+    return data;
+}
+
+/* Weights that have been packed are not read again: what the process holds of the file shrinks. */
+static void forget_sources(const struct op_packer *packer, const struct graph *graph)
+{
+    for (size_t i = 0; packer->has_new_pack && i < packer->n_constants; i++)
+        file_map_forget(graph->weights, packer->constants[i]->data,
+                        tensor_n_bytes(packer->constants[i]));
 }
 
 /* The inputs that are constants of the model, not of this plan alone. */
@@ -80,7 +106,7 @@ bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const 
     *prepared = (struct prepared){0};
     if (!op->def->prepare)
         return true;
-    struct op_packer packer = {{constant_of, pack_of}, plan->request.model};
+    struct op_packer packer = {.packer = {constant_of, pack_of}, .model = plan->request.model};
     struct prepare prepare = prepare_for(plan, op, state);
     prepare.err = err;
     prepare.packer = &packer.packer;
@@ -90,6 +116,7 @@ bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const 
         !plan_packed_inputs(plan, op, state, in, &prepare.packed, err))
         return false;
     bool is_done = op->def->prepare(&prepare);
+    forget_sources(&packer, plan->request.graph);
     *prepared = (struct prepared){prepare.scratch_bytes, prepare.flat, prepare.fusable};
     return is_done;
 }

@@ -58,6 +58,46 @@ static void maps_every_byte(void **state)
     file_map_close(&map);
 }
 
+/* Pages of files that this process holds, in KB. */
+static long held_kb(void)
+{
+    long kb = -1;
+    char line[128];
+    FILE *status = fopen("/proc/self/status", "r");
+    assert_non_null(status);
+    while (kb < 0 && fgets(line, sizeof line, status))
+        if (sscanf(line, "RssFile: %ld", &kb) != 1)
+            kb = -1;
+    fclose(status);
+    return kb;
+}
+
+static void what_is_forgotten_is_not_held_and_can_be_read_again(void **state)
+{
+    (void)state;
+    enum { SIZE = 4 << 20 };
+    static unsigned char data[SIZE];
+    for (size_t i = 0; i < SIZE; i++)
+        data[i] = (unsigned char)(i * 7 >> 3);
+    write_file(data, SIZE);
+    struct file_map map;
+    struct irrun_error err;
+    error_clear(&err);
+    assert_true(file_map_open(&map, path, &err));
+    assert_memory_equal(map.data, data, SIZE);
+    long before = held_kb();
+    file_map_forget(&map, map.data + 5, SIZE - 5);
+    assert_true(held_kb() <= before - 3000);
+    assert_memory_equal(map.data, data, SIZE);
+    /* Not from this file. */
+    file_map_forget(&map, data, SIZE);
+    file_map_forget(&map, map.data + 1, SIZE);
+    file_map_forget(NULL, data, SIZE);
+    for (size_t i = 0; i < SIZE; i++)
+        assert_int_equal(data[i], (unsigned char)(i * 7 >> 3));
+    file_map_close(&map);
+}
+
 static void empty_file_has_no_data(void **state)
 {
     (void)state;
@@ -111,6 +151,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(maps_every_byte, remove_file),
+        cmocka_unit_test_teardown(what_is_forgotten_is_not_held_and_can_be_read_again, remove_file),
         cmocka_unit_test_teardown(empty_file_has_no_data, remove_file),
         cmocka_unit_test(refuses_what_does_not_exist),
         cmocka_unit_test(refuses_a_folder),
