@@ -9,6 +9,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import argparse
 import fnmatch
+import glob
 import json
 import os
 import re
@@ -41,43 +42,68 @@ def build_peer(openvino, out):
     return program
 
 
+def first_records(model, inputs):
+    """The first record of the in.npz beside a model, by friendly name; empty if there is none."""
+    import numpy as np
+    if not (model.parent / "in.npz").exists():
+        return {}
+    records = {}
+    with np.load(model.parent / "in.npz") as archive:
+        for port in inputs:
+            member = next((name for name in [port.node.friendly_name, *sorted(port.names)] if name in archive), None)
+            if member is None:
+                continue
+            data, rank = archive[member], port.partial_shape.rank
+            is_stack = rank.is_static and data.ndim > rank.get_length()
+            records[port.node.friendly_name] = data[0] if is_stack else data
+    return records
+
+
 def make_inputs(model, folder):
-    """Raw files with one record per Parameter, the same for both sides."""
+    """A .npy and a .raw file per Parameter, the same numbers for both sides: of the case's in.npz, else drawn.
+    Returns (name, path without its ending, shape) of each."""
     import numpy as np
     import openvino as ov
     rng = np.random.default_rng(7)
-    files, names = [], []
-    for index, port in enumerate(ov.Core().read_model(model).inputs):
-        if not port.partial_shape.is_static:
-            raise ValueError("open dimensions")
-        dtype, shape = port.element_type.to_dtype(), tuple(port.shape)
-        if dtype == np.bool_:
-            data = rng.integers(0, 2, shape).astype(np.bool_)
+    inputs = ov.Core().read_model(model).inputs
+    records, files = first_records(model, inputs), []
+    for index, port in enumerate(inputs):
+        name, dtype = port.node.friendly_name, port.element_type.to_dtype()
+        if name not in records and not port.partial_shape.is_static:
+            raise ValueError("open dimensions and no in.npz")
+        if name in records:
+            data = np.ascontiguousarray(records[name], dtype)
+        elif dtype == np.bool_:
+            data = rng.integers(0, 2, tuple(port.shape)).astype(dtype)
         elif np.issubdtype(dtype, np.integer):
-            data = np.zeros(shape, dtype)
+            data = np.zeros(tuple(port.shape), dtype)
         else:
-            data = rng.uniform(-1, 1, shape).astype(dtype)
-        path = folder / f"in{index}.raw"
-        path.write_bytes(data.tobytes())
-        files.append(path)
-        names.append(port.node.friendly_name)
-    return files, names
+            data = rng.uniform(-1, 1, tuple(port.shape)).astype(dtype)
+        path = folder / f"in{index}"
+        np.save(f"{path}.npy", data)
+        Path(f"{path}.raw").write_bytes(data.tobytes())
+        files.append((name, path, data.shape))
+    return files
+
+
+def name_of(model):
+    return model.parent.name if model.name == "model.xml" else model.stem
 
 
 class Cell:
     def __init__(self, model, args, peer, work):
         self.model, self.args, self.peer, self.work = model, args, peer, work
-        self.name = model.parent.name if model.name == "model.xml" else model.stem
-        self.files, self.names = make_inputs(model, work)
+        self.name = name_of(model)
+        self.files = make_inputs(model, work)
         self.iterations, self.warmup = 50, 10
 
     def irrun_command(self, n, *more):
-        inputs = [word for name, path in zip(self.names, self.files) for word in ("-i", f"{name}=raw:{path}")]
+        inputs = [word for name, path, _ in self.files for word in ("-i", f"{name}={path}.npy")]
         return [str(self.args.irrun), str(self.model), *inputs, "-n", str(n), *more]
 
     def peer_command(self, n, warmup, threads, outputs=()):
-        return [str(self.peer), str(self.model), str(n), str(warmup), str(threads), *map(str, self.files), "--",
-                *map(str, outputs)]
+        inputs = [f"{path}.raw:{','.join(map(str, shape))}" for _, path, shape in self.files]
+        return [str(self.peer), str(self.model), str(n), str(warmup), str(threads), *inputs, "--", *map(str, outputs)]
 
     def compare(self):
         import numpy as np
@@ -157,20 +183,19 @@ def main():
     if not (grid / "acc.xml").exists():
         subprocess.run([sys.executable, HERE / "make_bench_models.py", grid], check=True)
     peer = build_peer(openvino, args.out)
-    models = sorted(grid.glob("*.xml")) + [m for d in args.models for m in sorted(d.rglob("*.xml"))]
+    models = sorted(grid.glob("*.xml")) + [m for d in args.models for m in sorted(map(Path, glob.glob(f"{d}/**/*.xml", recursive=True)))]
     cpu = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
     print(f"{cpu}, {os.cpu_count()} CPUs; {args.rounds} rounds in turn; times in us are the best p50 of the rounds\n")
     heads = [f"irrun {t}T | OpenVINO {t}T | ratio (spread)" for t in args.threads]
     print(f"| model | {' | '.join(heads)} | process to first result, ms | peak MB |")
     print("|---" * (3 + 3 * len(args.threads)) + "|")
     for model in models:
-        name = model.parent.name if model.name == "model.xml" else model.stem
-        if args.patterns and not any(fnmatch.fnmatch(name, p) for p in args.patterns):
+        if args.patterns and not any(fnmatch.fnmatch(name_of(model), p) for p in args.patterns):
             continue
         try:
             print(Cell(model, args, peer, args.out / "work").measure(), flush=True)
         except (ValueError, subprocess.CalledProcessError) as error:
-            print(f"| {name} | not a cell: {error} |", flush=True)
+            print(f"| {name_of(model)} | not a cell: {error} |", flush=True)
 
 
 if __name__ == "__main__":

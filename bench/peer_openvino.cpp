@@ -1,8 +1,8 @@
 // Times OpenVINO's CPU plugin on one IR, as the peer of `make bench`.
 //
-//   peer_openvino MODEL.xml ITERATIONS WARMUP THREADS INPUT.raw... -- OUTPUT.raw...
+//   peer_openvino MODEL.xml ITERATIONS WARMUP THREADS INPUT.raw:SHAPE... -- OUTPUT.raw...
 //
-// One input file per Parameter, in order, holding the bytes of its static shape; the outputs of the first inference from
+// One input file per Parameter, in order, with the shape of its numbers (1,512); the outputs of the first inference from
 // the initial state are written for comparison. One request, latency hint, one stream, f32 precision (its default on some CPUs is
 // bf16, which is another product). Prints one JSON object: milliseconds to read, compile and infer first, microseconds per
 // iteration, peak memory.
@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,16 @@ using steady = std::chrono::steady_clock;
 static double seconds_since(steady::time_point start)
 {
     return std::chrono::duration<double>(steady::now() - start).count();
+}
+
+// "in0.raw:1,512": the file and the shape; "in0.raw:" is a scalar.
+static ov::Shape shape_of(const std::string &input)
+{
+    ov::Shape shape;
+    std::istringstream words(input.substr(input.rfind(':') + 1));
+    for (std::string word; std::getline(words, word, ',');)
+        shape.push_back(std::stoul(word));
+    return shape;
 }
 
 static void read_into(const std::string &path, ov::Tensor &tensor)
@@ -77,8 +88,8 @@ int main(int argc, char **argv)
     auto request = compiled.create_infer_request();
     const double compile_ms = seconds_since(start) * 1e3 - read_ms;
     for (size_t i = 0; i < compiled.inputs().size() && i < inputs.size(); i++) {
-        ov::Tensor tensor(compiled.input(i).get_element_type(), compiled.input(i).get_shape());
-        read_into(inputs[i], tensor);
+        ov::Tensor tensor(compiled.input(i).get_element_type(), shape_of(inputs[i]));
+        read_into(inputs[i].substr(0, inputs[i].rfind(':')), tensor);
         request.set_input_tensor(i, tensor);
     }
     auto first = steady::now();
