@@ -8,6 +8,7 @@
 #include "kernels/elementwise_f32.h"
 #include "kernels/fused_f32.h"
 #include "kernels/gemm.h"
+#include "kernels/image_tiles.h"
 #include "kernels/panels.h"
 #include "kernels/select.h"
 

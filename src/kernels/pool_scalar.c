@@ -30,6 +30,36 @@ static int64_t row_start(const struct window *w, const struct view *view, int64_
     return (slice * w->in[1] + row) * w->in[2] + view->at[2];
 }
 
+/* The output positions [first, end) along the innermost dimension that see every kernel element. */
+static void find_whole(const struct window *w, int64_t *first, int64_t *end)
+{
+    int64_t unused;
+    window_positions(w, 2, 0, first, &unused);
+    window_positions(w, 2, w->kernel[2] - 1, &unused, end);
+    *end = *end < *first ? *first : *end;
+}
+
+/* to[i] = larger of to[i] and in[i * stride]; strides that are known are vectorised. */
+#define DEFINE_RAISE(T, suffix)                                                                    \
+    static inline void raise_##suffix(const T *restrict in, int64_t stride, T *restrict to,        \
+                                      int64_t n)                                                   \
+    {                                                                                              \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            to[i] = in[i * stride] > to[i] ? in[i * stride] : to[i];                               \
+    }                                                                                              \
+                                                                                                   \
+    static void raise_row_##suffix(const T *in, int64_t stride, T *to, int64_t n)                  \
+    {                                                                                              \
+        if (stride == 1)                                                                           \
+            raise_##suffix(in, 1, to, n);                                                          \
+        else if (stride == 2)                                                                      \
+            raise_##suffix(in, 2, to, n);                                                          \
+        else                                                                                       \
+            raise_##suffix(in, stride, to, n);                                                     \
+    }
+
+/* Whole rows at a time where every window sees all its elements, else window by window; a window that
+ * found nothing above the lowest is looked at again, for it may have seen nothing at all. */
 #define DEFINE_MAX_POOL(T, suffix, lowest, of_nothing)                                             \
     static T find_highest_##suffix(const struct window *w, const struct view *v, const T *in,      \
                                    int64_t *place)                                                 \
@@ -51,15 +81,38 @@ static int64_t row_start(const struct window *w, const struct view *view, int64_
         return *place < 0 ? of_nothing : highest;                                                  \
     }                                                                                              \
                                                                                                    \
+    DEFINE_RAISE(T, suffix)                                                                        \
+                                                                                                   \
+    static void pool_row_##suffix(const struct window *w, struct view v, const T *in, T *out,      \
+                                  int64_t first, int64_t end)                                      \
+    {                                                                                              \
+        v.at[2] = first * w->stride[2] - w->pad_begin[2];                                          \
+        for (int64_t o = first; o < end; o++)                                                      \
+            out[o] = lowest;                                                                       \
+        for (int64_t z = v.first[0]; z < v.end[0]; z++)                                            \
+            for (int64_t y = v.first[1]; y < v.end[1]; y++)                                        \
+                for (int64_t x = 0; x < w->kernel[2]; x++)                                         \
+                    raise_row_##suffix(in + row_start(w, &v, z, y) + x * w->dilation[2],           \
+                                       w->stride[2], out + first, end - first);                    \
+    }                                                                                              \
+                                                                                                   \
     static void max_pool_##suffix(const struct window *w, const void *in, void *out,               \
                                   int64_t *places)                                                 \
     {                                                                                              \
-        int64_t n_out = window_product(w->out), place;                                             \
-        for (int64_t o = 0; o < n_out; o++) {                                                      \
-            struct view view = see(w, o);                                                          \
-            ((T *)out)[o] = find_highest_##suffix(w, &view, in, &place);                           \
-            if (places)                                                                            \
-                places[o] = place < 0 ? 0 : place;                                                 \
+        int64_t n_out = window_product(w->out), place, first, end;                                 \
+        find_whole(w, &first, &end);                                                               \
+        for (int64_t row = 0; row < n_out; row += w->out[2]) {                                     \
+            T *to = (T *)out + row;                                                                \
+            if (!places)                                                                           \
+                pool_row_##suffix(w, see(w, row), in, to, first, end);                             \
+            for (int64_t o = 0; o < w->out[2]; o++) {                                              \
+                if (!places && o >= first && o < end && to[o] != lowest)                           \
+                    continue;                                                                      \
+                struct view view = see(w, row + o);                                                \
+                to[o] = find_highest_##suffix(w, &view, in, &place);                               \
+                if (places)                                                                        \
+                    places[row + o] = place < 0 ? 0 : place;                                       \
+            }                                                                                      \
         }                                                                                          \
     }
 
@@ -98,23 +151,65 @@ static int64_t count_terms(const struct window *w, const struct view *v, bool ex
     return exclude_pad || n_pads == 0 ? n : window_product(w->kernel);
 }
 
+#define SUMS 64 /* positions at a time */
+
 #define DEFINE_AVG_POOL(T, suffix)                                                                 \
+    static inline void add_##suffix(const T *restrict in, int64_t stride, double *restrict to,     \
+                                    int64_t n)                                                     \
+    {                                                                                              \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            to[i] += in[i * stride];                                                               \
+    }                                                                                              \
+                                                                                                   \
+    /* n positions that see all their elements of a row. */                                        \
+    static void average_whole_##suffix(const struct window *w, bool exclude_pad, struct view v,    \
+                                       const T *in, T *out, int64_t n)                             \
+    {                                                                                              \
+        double sums[SUMS] = {0};                                                                   \
+        for (int64_t z = v.first[0]; z < v.end[0]; z++) {                                          \
+            for (int64_t y = v.first[1]; y < v.end[1]; y++) {                                      \
+                const T *row = in + row_start(w, &v, z, y);                                        \
+                for (int64_t x = 0; x < w->kernel[2]; x++) {                                       \
+                    if (w->stride[2] == 1)                                                         \
+                        add_##suffix(row + x * w->dilation[2], 1, sums, n);                        \
+                    else                                                                           \
+                        add_##suffix(row + x * w->dilation[2], w->stride[2], sums, n);             \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+        int64_t n_terms = count_terms(w, &v, exclude_pad);                                         \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            out[i] = (T)(n_terms ? sums[i] / (double)n_terms : 0);                                 \
+    }                                                                                              \
+                                                                                                   \
+    static void average_##suffix(const struct window *w, bool exclude_pad, const struct view *v,   \
+                                 const T *in, T *out)                                              \
+    {                                                                                              \
+        double sum = 0;                                                                            \
+        for (int64_t z = v->first[0]; z < v->end[0]; z++) {                                        \
+            for (int64_t y = v->first[1]; y < v->end[1]; y++) {                                    \
+                const T *row = in + row_start(w, v, z, y);                                         \
+                for (int64_t x = v->first[2]; x < v->end[2]; x++)                                  \
+                    sum += row[x * w->dilation[2]];                                                \
+            }                                                                                      \
+        }                                                                                          \
+        int64_t n = count_terms(w, v, exclude_pad);                                                \
+        *out = (T)(n ? sum / (double)n : 0);                                                       \
+    }                                                                                              \
+                                                                                                   \
     static void avg_pool_##suffix(const struct window *w, bool exclude_pad, const void *in,        \
                                   void *out)                                                       \
     {                                                                                              \
-        int64_t n_out = window_product(w->out);                                                    \
-        for (int64_t o = 0; o < n_out; o++) {                                                      \
-            struct view v = see(w, o);                                                             \
-            double sum = 0;                                                                        \
-            for (int64_t z = v.first[0]; z < v.end[0]; z++) {                                      \
-                for (int64_t y = v.first[1]; y < v.end[1]; y++) {                                  \
-                    const T *row = (const T *)in + row_start(w, &v, z, y);                         \
-                    for (int64_t x = v.first[2]; x < v.end[2]; x++)                                \
-                        sum += row[x * w->dilation[2]];                                            \
-                }                                                                                  \
-            }                                                                                      \
-            int64_t n = count_terms(w, &v, exclude_pad);                                           \
-            ((T *)out)[o] = (T)(n ? sum / (double)n : 0);                                          \
+        int64_t n_out = window_product(w->out), first, end, n;                                     \
+        find_whole(w, &first, &end);                                                               \
+        for (int64_t i = 0; i < n_out; i += n) {                                                   \
+            int64_t x = i % w->out[2];                                                             \
+            struct view v = see(w, i);                                                             \
+            n = x >= first && x < end ? (end - x < SUMS ? end - x : SUMS) : 1;                     \
+            if (n > 1)                                                                             \
+                average_whole_##suffix(w, exclude_pad, v, in, (T *)out + i, n);                    \
+            else                                                                                   \
+                average_##suffix(w, exclude_pad, &v, in, (T *)out + i);                            \
         }                                                                                          \
     }
 

@@ -183,6 +183,15 @@ static bool demand_constants(struct plan *plan, const uint32_t *in, uint32_t n, 
 
 /* ---- the roles ---- */
 
+/* Without the last ones that the op may go without and nobody reads. */
+static uint32_t count_outputs(const struct plan *plan, const struct op *op)
+{
+    uint32_t n = op->n_outputs, least = op->def->n_outputs_min;
+    while (least > 0 && n > least && !plan->slots[op->first_output + n - 1].is_needed)
+        n--;
+    return n;
+}
+
 static bool draft_ordinary(struct drafts *drafts, const struct planned_op *planned,
                            struct irrun_error *err)
 {
@@ -233,7 +242,7 @@ static bool draft_ordinary(struct drafts *drafts, const struct planned_op *plann
                           .in = ids,
                           .out = out,
                           .n_inputs = op->n_inputs,
-                          .n_outputs = op->n_outputs,
+                          .n_outputs = count_outputs(plan, op),
                           .is_main = drafts->is_main};
     return add_draft(drafts, &draft, err);
 }

@@ -6,7 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "kernels/convolution.h"
+#include "kernels/convolution_image.h"
+#include "kernels/cpu.h"
+#include "kernels/kernels.h"
 #include "kernels/pool.h"
 
 static uint32_t random_state = 11;
@@ -107,6 +109,91 @@ static void both_ways_follow_the_definition(void **state)
         free(out);
         free(patches);
     }
+}
+
+static bool convolve_by_image(const struct convolution *c, int64_t n_groups,
+                              const struct image_tiles *tiles, const float *in,
+                              const float *weights, float *out, struct team *team)
+{
+    struct convolution_image image;
+    if (!convolution_image_plan(&image, tiles, c, n_groups))
+        return false;
+    uint32_t *offsets = malloc(image.k * sizeof *offsets);
+    float *packed = malloc(image.packed_floats * sizeof *packed);
+    float *memory = new_numbers((int64_t)image.image_floats);
+    convolution_image_offsets(&image, offsets);
+    image.offsets = offsets;
+    convolution_image_pack(&image, weights, false, packed);
+    convolution_by_image(&image, in, packed, out, memory, team);
+    free(offsets);
+    free(packed);
+    free(memory);
+    return true;
+}
+
+/* Groups, and more output channels than a tile has rows. */
+static void the_image_follows_the_definition(void **state)
+{
+    (void)state;
+    struct kernels kernels;
+    for (int level = IRRUN_SIMD_SCALAR; level <= (int)cpu_simd(); level++) {
+        kernels_fill(&kernels, level);
+        for (int round = 0; round < 400 && kernels.image_tiles; round++) {
+            struct convolution c = {next_window(), next_between(1, 4), next_between(1, 27)};
+            int64_t n_groups = next_between(1, 3), n_in = c.c_in * window_product(c.window.in);
+            int64_t n_out = c.c_out * window_product(c.window.out);
+            int64_t n_weights = c.c_out * c.c_in * window_product(c.window.kernel);
+            int64_t n_behind = 300; /* more than a tile, to stay as they are */
+            float *in = new_numbers(n_groups * n_in);
+            float *out = new_numbers(n_groups * n_out + n_behind);
+            float *weights = new_numbers(n_groups * n_weights);
+            for (int64_t i = 0; i < n_groups * n_out + n_behind; i++)
+                out[i] = NAN;
+            assert_true(
+                convolve_by_image(&c, n_groups, kernels.image_tiles, in, weights, out, NULL));
+            for (int64_t group = 0; group < n_groups; group++)
+                assert_convolved(&c, in + group * n_in, weights + group * n_weights,
+                                 out + group * n_out, "by image");
+            for (int64_t i = 0; i < n_behind; i++)
+                assert_true(isnan(out[n_groups * n_out + i]));
+            free(in);
+            free(weights);
+            free(out);
+        }
+    }
+}
+
+static void the_image_knows_no_threads(void **state)
+{
+    (void)state;
+    struct kernels kernels;
+    struct irrun_error err = {0};
+    struct convolution c = {{.in = {1, 60, 61},
+                             .out = {1, 60, 61},
+                             .kernel = {1, 3, 3},
+                             .stride = {1, 1, 1},
+                             .dilation = {1, 1, 1},
+                             .pad_begin = {0, 1, 1},
+                             .pad_end = {0, 1, 1}},
+                            8,
+                            13};
+    int64_t n_in = 8 * 60 * 61, n_weights = 13 * 8 * 9, n_out = 13 * 60 * 61;
+    float *in = new_numbers(n_in), *weights = new_numbers(n_weights);
+    float *alone = new_numbers(n_out), *shared = new_numbers(n_out);
+    for (int64_t i = 0; i < n_in; i++)
+        in[i] = sinf((float)i);
+    kernels_fill(&kernels, cpu_simd());
+    struct team *team = team_new(3, &err);
+    if (kernels.image_tiles) {
+        assert_true(convolve_by_image(&c, 1, kernels.image_tiles, in, weights, alone, NULL));
+        assert_true(convolve_by_image(&c, 1, kernels.image_tiles, in, weights, shared, team));
+        assert_memory_equal(alone, shared, (size_t)n_out * sizeof *alone);
+    }
+    team_free(team);
+    free(in);
+    free(weights);
+    free(alone);
+    free(shared);
 }
 
 static void kernels_of_one_element_need_no_patches(void **state)
@@ -219,6 +306,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_ways_follow_the_definition),
+        cmocka_unit_test(the_image_follows_the_definition),
+        cmocka_unit_test(the_image_knows_no_threads),
         cmocka_unit_test(kernels_of_one_element_need_no_patches),
         cmocka_unit_test(integers_wrap),
         cmocka_unit_test(pools_follow_the_definition),

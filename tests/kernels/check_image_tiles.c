@@ -1,0 +1,116 @@
+/* Image tiles against sums in double, with every piece of the image at the edge of what may be read.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "check_kernels.h"
+
+#define POISON (-12345.0F)
+
+struct problem {
+    struct image_tile tile;
+    image_tile_fn *run;
+    size_t rows, width, n_image;
+    struct guarded image, weights, sums;
+};
+
+static void lay_out(const struct trial *trial, struct problem *problem, size_t rows, size_t k)
+{
+    const struct image_tiles *tiles = trial->variant->image_tiles;
+    size_t width = tiles->widths[rows];
+    uint32_t *offsets = malloc((k + 1) * sizeof *offsets);
+    *problem = (struct problem){.run = tiles->tiles[rows], .rows = rows, .width = width};
+    problem->n_image = width + 40;
+    problem->image = guarded_new(problem->n_image * sizeof(float));
+    problem->weights = guarded_new(k * rows * sizeof(float) + 4);
+    problem->sums = guarded_new(rows * width * sizeof(float));
+    float *image = (void *)guarded_last(&problem->image, problem->n_image * sizeof(float));
+    float *weights = (void *)guarded_last(&problem->weights, k * rows * sizeof(float));
+    for (size_t i = 0; i < problem->n_image; i++)
+        image[i] = random_float(1.0F);
+    for (size_t i = 0; i < k * rows; i++)
+        weights[i] = random_float(0.5F);
+    for (size_t i = 0; i < k; i++)
+        offsets[i] = i == 0 ? 40 : random_below(41);
+    problem->tile = (struct image_tile){
+        .k = k,
+        .image = image,
+        .offsets = offsets,
+        .weights = weights,
+        .sums = (void *)guarded_last(&problem->sums, rows * width * sizeof(float)),
+    };
+}
+
+static void release(struct problem *problem)
+{
+    guarded_free(&problem->image);
+    guarded_free(&problem->weights);
+    guarded_free(&problem->sums);
+    free((void *)problem->tile.offsets);
+}
+
+static bool compare(const struct problem *problem, float before)
+{
+    const struct image_tile *tile = &problem->tile;
+    for (size_t i = 0; i < problem->rows * problem->width; i++) {
+        size_t row = i / problem->width, at = i % problem->width;
+        double sum = (double)before, size = 1;
+        for (size_t k = 0; k < tile->k; k++) {
+            double term = (double)tile->weights[k * problem->rows + row] *
+                          (double)tile->image[tile->offsets[k] + at];
+            sum += term;
+            size += fabs(term);
+        }
+        double got = (double)tile->sums[i];
+        if (!(fabs(got - sum) <= 2e-7 * size * sqrt((double)(tile->k + 4))))
+            return trial_fail("row %zu, position %zu: %.9g, expected %.9g", row, at, got, sum);
+    }
+    return true;
+}
+
+static bool try_tile(const struct trial *trial, size_t rows, size_t k, bool is_added)
+{
+    struct problem problem;
+    float before = is_added ? 0.75F : POISON;
+    trial_says("rows=%zu k=%zu%s", rows, k, is_added ? " added" : "");
+    lay_out(trial, &problem, rows, k);
+    for (size_t i = 0; i < rows * problem.width; i++)
+        problem.tile.sums[i] = before;
+    problem.tile.is_added = is_added;
+    problem.run(&problem.tile);
+    bool is_good = compare(&problem, is_added ? before : 0.0F);
+    release(&problem);
+    return is_good;
+}
+
+bool check_image_tiles(const struct trial *trial)
+{
+    static const size_t depths[] = {0, 1, 2, 3, 9, 25, 100, 513};
+    const struct image_tiles *tiles = trial->variant->image_tiles;
+    for (size_t rows = 1; rows <= IMAGE_MAX_ROWS && tiles->tiles[rows]; rows++)
+        for (size_t i = 0; i < 2 * sizeof depths / sizeof depths[0]; i++)
+            if (!try_tile(trial, rows, depths[i / 2], i % 2))
+                return false;
+    return true;
+}
+
+static void run_tile(const void *context)
+{
+    const struct problem *problem = context;
+    problem->run(&problem->tile);
+}
+
+void measure_image_tiles(const struct trial *trial)
+{
+    const struct image_tiles *tiles = trial->variant->image_tiles;
+    for (size_t rows = 1; rows <= IMAGE_MAX_ROWS && tiles->tiles[rows]; rows++) {
+        struct problem problem;
+        lay_out(trial, &problem, rows, 256);
+        double seconds = measure_s(run_tile, &problem);
+        double flops = 2.0 * (double)(rows * 256 * problem.width);
+        printf("# %2zu rows of %3zu positions  %7.2f us  %6.1f GFLOP/s\n", rows, problem.width,
+               seconds * 1e6, flops / seconds * 1e-9);
+        release(&problem);
+    }
+}
