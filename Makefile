@@ -7,6 +7,8 @@
 #   SANITIZE=address,undefined   with these sanitizers, in build/sanitize-address-undefined
 #   BUILD=DIR                    where everything goes
 #   WERROR=1                     a warning is an error
+#   BLAS=link                    link the BLAS instead of loading it when it is needed: for programs
+#                                without shared libraries (with LDFLAGS=-static)
 #   V=1                          show the commands
 #   PREFIX=/usr/local DESTDIR=   where `make install` puts things
 #
@@ -52,9 +54,10 @@ endif
 ifneq ($(filter-out clean help style uninstall,$(goals)),)
 machine := $(shell $(CC) -dumpmachine)
 # Where CBLAS is a library of its own, it has a module of its own.
-modules := expat minizip zlib $(shell $(PKG_CONFIG) --exists cblas && echo cblas) blas
-module_cflags := $(patsubst -I%,-isystem %,$(shell $(PKG_CONFIG) --cflags $(modules)))
-module_libs := $(shell $(PKG_CONFIG) --libs $(modules))
+blas_modules := $(shell $(PKG_CONFIG) --exists cblas && echo cblas) blas
+modules := expat minizip zlib
+module_cflags := $(patsubst -I%,-isystem %,$(shell $(PKG_CONFIG) --cflags $(modules) $(blas_modules)))
+module_libs := $(shell $(PKG_CONFIG) --libs $(modules) $(if $(filter link,$(BLAS)),$(blas_modules)))
 ifneq ($(.SHELLSTATUS),0)
 $(error a library is missing: run scripts/install-deps.sh (make demo and make test do it for you))
 endif
@@ -95,13 +98,17 @@ language := -std=c11 -D_GNU_SOURCE -ffp-contract=off
 cppflags := -Isrc -Iinclude $(module_cflags) $(CPPFLAGS)
 cflags := $(language) $(warnings) -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections $(instrument) $(CFLAGS)
 ldflags := -Wl,--gc-sections -Wl,--as-needed $(instrument) $(LDFLAGS)
-libs := $(module_libs) -lm -lpthread
+libs := $(module_libs) -lm -lpthread -ldl
 
 # A file's name says which instructions it may use.
 isa_cflags = $(strip $(if $(filter %_sse41.c,$(1)),-msse4.1) \
     $(if $(filter %_avx2.c,$(1)),-mavx2 -mfma -mf16c) \
     $(if $(filter %_avx512.c,$(1)),-mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx2 -mfma -mf16c))
-file_cflags = $(if $(filter src/kernels/%,$(1)),$(kernel_cflags)) $(call isa_cflags,$(1))
+# Two files ask for the BLAS by the name that its library has here.
+blas_cflags = $(if $(filter link,$(BLAS)),,-DIRRUN_BLAS_LIBRARY='"$(shell CC='$(CC)' scripts/find-blas.sh \
+    $$($(PKG_CONFIG) --libs $(blas_modules)))"')
+file_cflags = $(if $(filter src/kernels/%,$(1)),$(kernel_cflags)) $(call isa_cflags,$(1)) \
+    $(if $(filter src/kernels/blas.c src/kernels/gemm_cblas.c,$(1)),$(blas_cflags))
 
 # ---- Targets ------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@
 #include "ir/ir_check.h"
 #include "ir/weights.h"
 #include "ir/xml_reader.h"
-#include "kernels/blas_identity.h"
+#include "kernels/blas.h"
 #include "kernels/cpu.h"
 #include "ops/op.h"
 #include "plan/model.h"

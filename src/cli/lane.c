@@ -73,6 +73,8 @@ static void look_at_outputs(struct lane *lane)
 static void tell_plan(const struct lane *lane)
 {
     struct irrun_session_info info;
+    if (!lane->options->is_verbose)
+        return;
     irrun_session_describe(lane->session, &info);
     inputs_tell(lane->inputs);
     tell(lane->options,

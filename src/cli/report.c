@@ -103,14 +103,15 @@ static void add_latency(struct json *json, const struct latency *latency)
     json_close(json, '}');
 }
 
-static void add_memory(struct json *json, const struct irrun_session_info *info)
+static void add_memory(struct json *json, const struct irrun_session_info *info,
+                       const struct stats *stats)
 {
     json_open(json, "memory_bytes", '{');
     json_count(json, "weights_mapped", info->weights_mapped_bytes);
     json_count(json, "weights_packed", info->weights_packed_bytes);
     json_count(json, "arena", info->arena_bytes);
     json_count(json, "state", info->state_bytes);
-    json_count(json, "peak_rss", stats_peak_rss_bytes());
+    json_count(json, "peak_rss", stats->peak_rss_bytes);
     json_close(json, '}');
 }
 
@@ -134,7 +135,7 @@ static void add_everything(struct json *json, const struct report *report)
     json_number(json, "iterations_per_s", stats_iterations_per_s(stats));
     json_number(json, "real_time_factor", stats_real_time_factor(stats, report->options));
     json_close(json, '}');
-    add_memory(json, report->info);
+    add_memory(json, report->info, stats);
     json_open(json, "expect", '[');
     collector_report(report->collector, json);
     json_close(json, ']');

@@ -219,6 +219,10 @@ static bool show(struct run *run, double load_s, double total_s, struct irrun_er
     const struct options *options = run->options;
     struct stats *stats = &run->lanes[0].stats;
     struct irrun_session_info info;
+    if (!options->wants_stats && !options->report_path)
+        return true;
+    stats->cpu_s = stats_cpu_s();
+    stats->peak_rss_bytes = stats_peak_rss_bytes(); /* without a BLAS that is loaded to be named */
     irrun_session_describe(run->lanes[0].session, &info);
     for (size_t i = 1; i < run->n_lanes; i++) {
         struct irrun_session_info other;
@@ -229,7 +233,6 @@ static bool show(struct run *run, double load_s, double total_s, struct irrun_er
     }
     stats->load_s = load_s;
     stats->total_s = total_s;
-    stats->cpu_s = stats_cpu_s();
     if (options->wants_stats && (err->code == IRRUN_OK || err->code == IRRUN_MISMATCH))
         stats_print(stderr, stats, options, run->model, &info);
     if (!options->report_path)

@@ -158,5 +158,5 @@ void stats_print(FILE *out, const struct stats *stats, const struct options *opt
     print_bytes(out, "weights packed", (double)info->weights_packed_bytes);
     print_bytes(out, "arena", (double)info->arena_bytes);
     print_bytes(out, "state", (double)info->state_bytes);
-    print_bytes(out, "peak RSS", (double)stats_peak_rss_bytes());
+    print_bytes(out, "peak RSS", (double)stats->peak_rss_bytes);
 }

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "kernels/blas_identity.h"
+#include "kernels/blas.h"
 #include "kernels/cpu.h"
 #include "kernels/kernels.h"
 
@@ -48,7 +48,5 @@ bool kernels_choose(struct kernels *kernels, enum irrun_gemm gemm, enum irrun_si
         return false;
     kernels_fill(kernels, level);
     kernels->gemm = gemm;
-    blas_hold_to_one_thread();
-    kernels->has_fast_blas = blas_is_fast();
-    return true;
+    return gemm != IRRUN_GEMM_CBLAS || blas_load(err);
 }

@@ -1,10 +1,49 @@
 /* Dense products by the system's CBLAS: the only file that includes <cblas.h>. Which library answers is
- * the administrator's choice.
+ * the administrator's choice; where there is none, plain loops do.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <cblas.h>
 #include <limits.h>
+#include <pthread.h>
+#include <stddef.h>
 
+#include "kernels/blas.h"
 #include "kernels/gemm.h"
+
+#ifdef IRRUN_BLAS_LIBRARY
+static struct {
+    __typeof__(&cblas_sgemm) sgemm;
+    __typeof__(&cblas_sgemv) sgemv;
+    __typeof__(&cblas_dgemm) dgemm;
+    __typeof__(&cblas_dgemv) dgemv;
+} blas;
+
+static void find_all(void)
+{
+    blas.sgemm = (__typeof__(&cblas_sgemm))blas_function("cblas_sgemm");
+    blas.sgemv = (__typeof__(&cblas_sgemv))blas_function("cblas_sgemv");
+    blas.dgemm = (__typeof__(&cblas_dgemm))blas_function("cblas_dgemm");
+    blas.dgemv = (__typeof__(&cblas_dgemv))blas_function("cblas_dgemv");
+}
+
+static bool has_blas(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_all);
+    return blas.sgemm && blas.sgemv && blas.dgemm && blas.dgemv;
+}
+#else
+static const struct {
+    __typeof__(&cblas_sgemm) sgemm;
+    __typeof__(&cblas_sgemv) sgemv;
+    __typeof__(&cblas_dgemm) dgemm;
+    __typeof__(&cblas_dgemv) dgemv;
+} blas = {cblas_sgemm, cblas_sgemv, cblas_dgemm, cblas_dgemv};
+
+static bool has_blas(void)
+{
+    return true;
+}
+#endif
 
 /* CBLAS counts in int. */
 static bool fits_int(size_t m, size_t n, size_t k)
@@ -61,12 +100,12 @@ static bool leading(size_t ld, size_t row, size_t n_rows, int *out)
     {                                                                                              \
         bool is_done = false;                                                                      \
         if (product->m > 0 && product->n > 0 && product->k > 0 &&                                  \
-            fits_int(product->m, product->n, product->k))                                          \
+            fits_int(product->m, product->n, product->k) && has_blas())                            \
             is_done = product->m == 1 || product->n == 1 ? multiply_vector_##suffix(product)       \
                                                          : multiply_matrix_##suffix(product);      \
         if (!is_done)                                                                              \
             gemm_plain_##suffix(product);                                                          \
     }
 
-DEFINE_GEMM(float, f32, cblas_sgemm, cblas_sgemv)
-DEFINE_GEMM(double, f64, cblas_dgemm, cblas_dgemv)
+DEFINE_GEMM(float, f32, blas.sgemm, blas.sgemv)
+DEFINE_GEMM(double, f64, blas.dgemm, blas.dgemv)

@@ -1,5 +1,6 @@
 /* Chooses who multiplies. Knows sizes and options only, never a clock.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/blas.h"
 #include "kernels/kernels.h"
 
 /* From this many multiplications on, --gemm=auto takes CBLAS, if it is a fast one. */
@@ -9,7 +10,7 @@ static bool takes_cblas(const struct kernels *kernels, size_t m, size_t n, size_
 {
     if (kernels->gemm == IRRUN_GEMM_PLAIN || kernels->gemm == IRRUN_GEMM_CBLAS)
         return kernels->gemm == IRRUN_GEMM_CBLAS;
-    return kernels->has_fast_blas && (double)m * (double)n * (double)k >= CBLAS_FROM;
+    return (double)m * (double)n * (double)k >= CBLAS_FROM && blas_is_fast();
 }
 
 gemm_f32_fn *kernels_gemm_f32(const struct kernels *kernels, size_t m, size_t n, size_t k)
@@ -33,5 +34,5 @@ const char *kernels_gemm_name(const struct kernels *kernels)
                                             {"auto (packed, plain)", "auto (packed, cblas)"}};
     if (kernels->gemm != IRRUN_GEMM_AUTO)
         return names[kernels->gemm];
-    return autos[kernels->panels != NULL][kernels->has_fast_blas];
+    return autos[kernels->panels != NULL][blas_is_fast()];
 }

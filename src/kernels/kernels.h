@@ -39,7 +39,6 @@
 struct kernels {
     enum irrun_gemm gemm; /* as asked for */
     enum irrun_simd simd; /* the level in use, never IRRUN_SIMD_AUTO */
-    bool has_fast_blas;   /* behind CBLAS */
 #define FAMILY(family, type) family##_kernel *family;
 #include "kernels/kernels.def"
 };
@@ -48,7 +47,7 @@ struct kernels {
  * the highest there is for IRRUN_SIMD_AUTO. */
 bool kernels_level(enum irrun_simd simd, enum irrun_simd *level, struct irrun_error *err);
 
-/* Fails as kernels_level does. Holds the BLAS to one thread. */
+/* Fails as kernels_level does, and where CBLAS is asked for and there is none. */
 bool kernels_choose(struct kernels *kernels, enum irrun_gemm gemm, enum irrun_simd simd,
                     struct irrun_error *err);
 

@@ -1,6 +1,6 @@
-/* Tells a BLAS by the symbols it brings and the file it lies in; never by its speed.
+/* Loads a BLAS, and tells it by the symbols it brings and the file it lies in; never by its speed.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/blas_identity.h"
+#include "kernels/blas.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -24,9 +24,10 @@ static const struct {
 /* Found out once. */
 static struct {
     char text[128];
-    bool is_fast;
+    bool is_fast, is_loaded;
     void *library; /* NULL: unknown; stays open */
-} found = {.text = "unknown"};
+    char problem[256];
+} found;
 
 /* "openblas-pthread/libblas.so.3": the end of a path. */
 static const char *last_two(const char *path)
@@ -48,10 +49,24 @@ static const char *find_name(const char *file, bool *is_fast)
     return strstr(file, "/libblas.") || strstr(file, "/libcblas.") ? "reference" : "other";
 }
 
-static void detect(void)
+/* The address of a product in the library, NULL if it cannot be loaded. */
+static void *load_product(void)
 {
-    void *program = dlopen(NULL, RTLD_LAZY);
-    void *product = program ? dlsym(program, "cblas_sgemm") : NULL;
+#ifdef IRRUN_BLAS_LIBRARY
+    void *library = dlopen(IRRUN_BLAS_LIBRARY, RTLD_LAZY | RTLD_LOCAL);
+    void *product = library ? dlsym(library, "cblas_sgemm") : NULL;
+    const char *problem = product ? NULL : dlerror();
+    if (problem)
+        snprintf(found.problem, sizeof found.problem, "%s", problem);
+#else
+    void *library = dlopen(NULL, RTLD_LAZY);
+    void *product = library ? dlsym(library, "cblas_sgemm") : NULL;
+#endif
+    return product;
+}
+
+static void identify(const void *product)
+{
     Dl_info info;
     if (!product || dladdr(product, &info) == 0 || !info.dli_fname)
         return;
@@ -66,45 +81,21 @@ static void detect(void)
     free(path);
 }
 
-static void detect_once(void)
+static blas_function_fn *find_function(const char *symbol)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, detect);
-}
-
-const char *blas_identity(void)
-{
-    detect_once();
-    return found.text;
-}
-
-bool blas_is_fast(void)
-{
-    detect_once();
-    return found.is_fast;
-}
-
-/* ---- threads ---- */
-
-typedef void function(void);
-
-static function *find_function(const char *symbol)
-{
-    void *address = dlsym(found.library, symbol);
-    function *result;
+    void *address = found.library ? dlsym(found.library, symbol) : NULL;
+    blas_function_fn *result;
     memcpy(&result, &address, sizeof result);
     return result;
 }
 
-static void hold(void)
+static void hold_to_one_thread(void)
 {
-    if (!found.library)
-        return;
-    function *openblas = find_function("openblas_set_num_threads");
-    function *openblas_kind = find_function("openblas_get_parallel");
-    function *openblas_end = find_function("blas_thread_shutdown_");
-    function *blis = find_function("bli_thread_set_num_threads");
-    function *mkl = find_function("MKL_Set_Num_Threads");
+    blas_function_fn *openblas = find_function("openblas_set_num_threads");
+    blas_function_fn *openblas_kind = find_function("openblas_get_parallel");
+    blas_function_fn *openblas_end = find_function("blas_thread_shutdown_");
+    blas_function_fn *blis = find_function("bli_thread_set_num_threads");
+    blas_function_fn *mkl = find_function("MKL_Set_Num_Threads");
     if (openblas)
         ((void (*)(int))openblas)(1);
     /* 1: threads of its own; those of OpenMP end by themselves. */
@@ -116,9 +107,47 @@ static void hold(void)
         ((void (*)(int))mkl)(1);
 }
 
-void blas_hold_to_one_thread(void)
+static void load(void)
+{
+    void *product = load_product();
+    found.is_loaded = product != NULL;
+#ifndef IRRUN_BLAS_LIBRARY
+    found.is_loaded = true; /* a program without dynamic symbols has it all the same */
+#endif
+    snprintf(found.text, sizeof found.text, found.is_loaded ? "unknown" : "none");
+    identify(product);
+    hold_to_one_thread();
+}
+
+static void load_once(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    detect_once();
-    pthread_once(&once, hold);
+    pthread_once(&once, load);
+}
+
+bool blas_load(struct irrun_error *err)
+{
+    load_once();
+    if (found.is_loaded)
+        return true;
+    fail(err, IRRUN_SYSTEM, "no CBLAS can be loaded: %s", found.problem);
+    return fail_hint(err, "install one, or choose another --gemm");
+}
+
+blas_function_fn *blas_function(const char *name)
+{
+    load_once();
+    return find_function(name);
+}
+
+const char *blas_identity(void)
+{
+    load_once();
+    return found.text;
+}
+
+bool blas_is_fast(void)
+{
+    load_once();
+    return found.is_fast;
 }

@@ -1,0 +1,16 @@
+#!/bin/sh
+# Prints the name of the shared library that brings CBLAS, as the dynamic linker knows it: find-blas.sh LIBS...
+# LIBS are flags for the linker. CC: the compiler. Where nothing can be linked (a compiler without
+# libraries), the name that Linux systems agree on.
+# SPDX-License-Identifier: Apache-2.0
+set -eu
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+echo 'void cblas_sgemm(void); void f(void); void f(void) { cblas_sgemm(); }' >"$folder/f.c"
+# CC may be several words.
+# shellcheck disable=SC2086
+name=$({ ${CC:-cc} -shared -fPIC -nostdlib -o "$folder/f.so" "$folder/f.c" -Wl,--as-needed "$@" &&
+    LC_ALL=C readelf -d "$folder/f.so"; } 2>/dev/null |
+    sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p' | head -n 1)
+echo "${name:-libblas.so.3}"
