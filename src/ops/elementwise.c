@@ -15,11 +15,12 @@ const struct op_input_def binary_number_inputs[] = {
     {.name = NULL},
 };
 
-void binary_plan(struct binary_state *state, const struct irrun_shape *out,
-                 const struct irrun_shape *a, const struct irrun_shape *b)
+bool binary_plan(struct infer *infer, const struct irrun_shape *out, const struct irrun_shape *a,
+                 const struct irrun_shape *b)
 {
+    struct binary_state *state = infer->state;
     const struct irrun_shape *shapes[] = {out, a, b};
-    broadcast_plan(&state->loops, 3, shapes);
+    return broadcast_plan(&state->loops, 3, shapes, infer->arena, infer->err);
 }
 
 static enum binary_operation operation_of(const struct op *op)
@@ -33,11 +34,9 @@ bool binary_infer(struct infer *infer)
     enum irrun_dtype dtype =
         operation_of(infer->op) >= BINARY_EQUAL ? IRRUN_BOOLEAN : infer->in[0]->dtype;
     struct irrun_shape out, b;
-    if (!infer_broadcast(infer, 0, 1, attrs->auto_broadcast, attrs->axis, &out, &b) ||
-        !infer_output(infer, 0, dtype, &out))
-        return false;
-    binary_plan(infer->state, &out, &infer->in[0]->shape, &b);
-    return true;
+    return infer_broadcast(infer, 0, 1, attrs->auto_broadcast, attrs->axis, &out, &b) &&
+           infer_output(infer, 0, dtype, &out) &&
+           binary_plan(infer, &out, &infer->in[0]->shape, &b);
 }
 
 /* One call without loops around it. An error is a division by zero, which only fn knows. */

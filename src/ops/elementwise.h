@@ -24,8 +24,8 @@ extern const struct attr_def binary_attr_table[];
 extern const struct op_input_def binary_number_inputs[];
 
 /* The loops for operands of these shapes; the rest of the state is filled by binary_prepare. */
-void binary_plan(struct binary_state *state, const struct irrun_shape *out,
-                 const struct irrun_shape *a, const struct irrun_shape *b);
+bool binary_plan(struct infer *infer, const struct irrun_shape *out, const struct irrun_shape *a,
+                 const struct irrun_shape *b);
 
 /* family is an enum binary_operation, by address. */
 bool binary_infer(struct infer *infer);

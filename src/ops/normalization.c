@@ -21,8 +21,7 @@ bool normalize_infer(struct infer *infer, const bool is_set[IRRUN_MAX_RANK],
     bool is_empty = shape_n_elements(data) == 0;
     normalize->n_slices = is_empty ? 0 : (size_t)shape_n_elements(&slices);
     const struct irrun_shape *shapes[] = {data, &slices};
-    broadcast_plan(&normalize->loops, 2, shapes);
-    return true;
+    return broadcast_plan(&normalize->loops, 2, shapes, infer->arena, infer->err);
 }
 
 bool normalize_prepare(struct prepare *prepare, struct normalize *normalize)

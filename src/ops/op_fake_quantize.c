@@ -51,8 +51,7 @@ static bool infer(struct infer *infer)
     }
     if (!infer_output(infer, 0, infer->in[0]->dtype, &out))
         return false;
-    broadcast_plan(&state->loops, 1 + N_INPUTS, shapes);
-    return true;
+    return broadcast_plan(&state->loops, 1 + N_INPUTS, shapes, infer->arena, infer->err);
 }
 
 static bool prepare(struct prepare *prepare)

@@ -107,8 +107,7 @@ static bool infer(struct infer *infer)
     const struct irrun_shape *shapes[] = {&batches, &a_batches, &b.batches};
     if (batches.rank == 0)
         shapes[2] = &batches;
-    broadcast_plan(&state->batches, 3, shapes);
-    return true;
+    return broadcast_plan(&state->batches, 3, shapes, infer->arena, infer->err);
 }
 
 /* B is packed if it is one constant matrix of floats, and A has rows. */

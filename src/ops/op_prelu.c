@@ -22,10 +22,8 @@ static bool infer(struct infer *infer)
         infer_fail_input(infer, 1, "a shape that broadcasts to that of input 0");
         return infer_hint_input(infer, 0);
     }
-    if (!infer_output(infer, 0, infer->in[0]->dtype, &out))
-        return false;
-    binary_plan(infer->state, &out, data, &slope);
-    return true;
+    return infer_output(infer, 0, infer->in[0]->dtype, &out) &&
+           binary_plan(infer, &out, data, &slope);
 }
 
 const struct op_def op_prelu = {

@@ -65,8 +65,7 @@ static bool infer(struct infer *infer)
     if (!infer_output(infer, 0, infer->in[0]->dtype, &out))
         return false;
     const struct irrun_shape *shapes[] = {in, &kept};
-    broadcast_plan(&state->loops, 2, shapes);
-    return true;
+    return broadcast_plan(&state->loops, 2, shapes, infer->arena, infer->err);
 }
 
 static enum irrun_dtype wide_type(enum irrun_dtype dtype)

@@ -149,8 +149,7 @@ static bool infer(struct infer *infer)
         return false;
     const struct irrun_shape *shapes[] = {
         &all, &batches[QUERY], &batches[KEY], &batches[VALUE], &batches[MASK], &batches[SINK]};
-    broadcast_plan(&state->batches, 6, shapes);
-    return true;
+    return broadcast_plan(&state->batches, 6, shapes, infer->arena, infer->err);
 }
 
 /* ---- prepare and run ---------------------------------------------------------------------- */

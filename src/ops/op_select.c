@@ -2,6 +2,8 @@
  * other; under pdpd cond and else are placed within the shape of then; under none all three shapes
  * are equal. Moves bits, whatever the type.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "base/checked.h"
 #include "kernels/select.h"
 #include "ops/op.h"
@@ -88,9 +90,9 @@ static void take_rows(struct select_state *state)
     if (loops->rank == 0)
         return;
     loops->rank--;
-    state->n_rows = loops->dims[loops->rank];
+    state->n_rows = loops->loops[loops->rank].n;
     for (size_t i = 0; i < 4; i++)
-        state->row_strides[i] = loops->strides[i][loops->rank];
+        state->row_strides[i] = loops->loops[loops->rank].strides[i];
 }
 
 static bool select_infer(struct infer *infer)
@@ -113,7 +115,8 @@ static bool select_infer(struct infer *infer)
     infer->out[0].dtype = infer->in[THEN]->dtype;
     const struct irrun_shape *shapes[] = {out, &condition_shape, &infer->in[THEN]->shape,
                                           &else_shape};
-    broadcast_plan(&state->loops, 4, shapes);
+    if (!broadcast_plan(&state->loops, 4, shapes, infer->arena, infer->err))
+        return false;
     take_rows(state);
     return true;
 }
@@ -207,25 +210,37 @@ static bool select_piece(void *context, const int64_t *offsets)
     return true;
 }
 
+/* A state with loops of its own, which may be shortened. */
+struct select_cut {
+    struct select_state state;
+    struct broadcast_loop loops[IRRUN_MAX_RANK];
+};
+
 /* The length of the outermost loop, and how far each operand goes in one turn of it. */
-static int64_t *find_outermost(struct select_state *state, int64_t strides[4])
+static int64_t *find_outermost(struct select_cut *cut, const int64_t **strides)
 {
+    struct select_state *state = &cut->state;
     struct broadcast *loops = &state->loops;
-    for (size_t i = 0; i < 4; i++)
-        strides[i] = loops->rank > 0     ? loops->strides[i][0]
-                     : state->n_rows > 1 ? state->row_strides[i]
-                                         : loops->inner_strides[i];
-    return loops->rank > 0 ? loops->dims : state->n_rows > 1 ? &state->n_rows : &loops->n_inner;
+    if (loops->rank > 0) {
+        memcpy(cut->loops, loops->loops, loops->rank * sizeof cut->loops[0]);
+        loops->loops = cut->loops;
+        *strides = cut->loops[0].strides;
+        return &cut->loops[0].n;
+    }
+    *strides = state->n_rows > 1 ? state->row_strides : loops->inner_strides;
+    return state->n_rows > 1 ? &state->n_rows : &loops->n_inner;
 }
 
 /* One of n_parts, cut across the outermost loop; a single row is cut between lines. */
 static void select_part(void *context, size_t part, size_t n_parts)
 {
     const struct step *step = context;
-    struct select_state cut = *(const struct select_state *)step->state;
-    struct select_walk walk = {.step = step, .state = &cut};
-    int64_t strides[4], *n = find_outermost(&cut, strides);
-    size_t unit = n == &cut.loops.n_inner ? SELECT_ALIGNED : 1;
+    struct select_cut cut;
+    struct select_walk walk = {.step = step, .state = &cut.state};
+    const int64_t *strides;
+    cut.state = *(const struct select_state *)step->state;
+    int64_t *n = find_outermost(&cut, &strides);
+    size_t unit = n == &cut.state.loops.n_inner ? SELECT_ALIGNED : 1;
     size_t n_units = ((size_t)*n + unit - 1) / unit;
     int64_t begin = (int64_t)(n_units * part / n_parts * unit);
     int64_t end = (int64_t)(n_units * (part + 1) / n_parts * unit);
@@ -235,7 +250,7 @@ static void select_part(void *context, size_t part, size_t n_parts)
         return;
     for (size_t i = 0; i < 4; i++)
         walk.begin[i] = begin * strides[i];
-    broadcast_walk(&cut.loops, select_piece, &walk);
+    broadcast_walk(&cut.state.loops, select_piece, &walk);
 }
 
 static bool select_run(const struct step *step, struct irrun_error *err)

@@ -19,71 +19,71 @@ static void stretch_strides(const struct irrun_shape *shape, const struct irrun_
     }
 }
 
-/* Whether one step of dimension i is, for every operand, as far as the n steps of the loop inside. */
-static bool continues_loop(const struct broadcast *plan, int64_t strides[][IRRUN_MAX_RANK],
-                           uint32_t i, const int64_t *inside, int64_t n)
+/* Whether one step of dimension i is, for every operand, as far as all steps of the loop inside. */
+static bool continues_loop(uint32_t n_operands, int64_t strides[][IRRUN_MAX_RANK], uint32_t i,
+                           const struct broadcast_loop *inside)
 {
-    for (uint32_t k = 0; k < plan->n_operands; k++)
-        if (strides[k][i] != inside[k] * n)
+    for (uint32_t k = 0; k < n_operands; k++)
+        if (strides[k][i] != inside->strides[k] * inside->n)
             return false;
     return true;
 }
 
-static void reverse_loops(struct broadcast *plan)
+/* The merged loops, innermost first; returns their number. Dimensions of 1 are no loops: each other one
+ * lengthens the loop inside it or opens a new one. */
+static uint32_t merge_loops(uint32_t n_operands, const struct irrun_shape *const *shapes,
+                            struct broadcast_loop merged[IRRUN_MAX_RANK])
 {
-    for (uint32_t i = 0, j = plan->rank; i + 1 < j--; i++) {
-        int64_t dim = plan->dims[i];
-        plan->dims[i] = plan->dims[j];
-        plan->dims[j] = dim;
-        for (uint32_t k = 0; k < plan->n_operands; k++) {
-            int64_t stride = plan->strides[k][i];
-            plan->strides[k][i] = plan->strides[k][j];
-            plan->strides[k][j] = stride;
-        }
-    }
-}
-
-void broadcast_plan(struct broadcast *plan, uint32_t n_operands,
-                    const struct irrun_shape *const *shapes)
-{
-    assert(n_operands >= 1 && n_operands <= BROADCAST_MAX_OPERANDS);
-    const struct irrun_shape *output = shapes[0];
-    *plan = (struct broadcast){.n_operands = n_operands, .n_inner = 1};
     int64_t strides[BROADCAST_MAX_OPERANDS][IRRUN_MAX_RANK];
-    for (uint32_t k = 0; k < n_operands; k++) {
-        stretch_strides(shapes[k], output, strides[k]);
-        plan->inner_strides[k] = 1;
-    }
-    for (uint32_t i = 0; i < output->rank; i++) {
-        if (output->dims[i] == 0) {
-            plan->n_inner = 0;
-            return;
-        }
-    }
+    uint32_t n = 0;
 
-    /* From the innermost dimension outwards: each one lengthens the loop inside it or opens a new
-     * one. Dimensions of 1 are no loops. */
-    int64_t inside[BROADCAST_MAX_OPERANDS] = {0};
-    int64_t *n_inside = NULL;
-    for (uint32_t i = output->rank; i-- > 0;) {
-        int64_t dim = output->dims[i];
+    for (uint32_t k = 0; k < n_operands; k++)
+        stretch_strides(shapes[k], shapes[0], strides[k]);
+    for (uint32_t i = shapes[0]->rank; i-- > 0;) {
+        int64_t dim = shapes[0]->dims[i];
         if (dim == 1)
             continue;
-        if (n_inside && continues_loop(plan, strides, i, inside, *n_inside)) {
-            *n_inside *= dim;
+        if (n > 0 && continues_loop(n_operands, strides, i, &merged[n - 1])) {
+            merged[n - 1].n *= dim;
             continue;
         }
-        for (uint32_t k = 0; k < n_operands; k++) {
-            inside[k] = strides[k][i];
-            if (n_inside)
-                plan->strides[k][plan->rank] = inside[k];
-            else
-                plan->inner_strides[k] = inside[k];
-        }
-        n_inside = n_inside ? &plan->dims[plan->rank++] : &plan->n_inner;
-        *n_inside = dim;
+        merged[n] = (struct broadcast_loop){.n = dim};
+        for (uint32_t k = 0; k < n_operands; k++)
+            merged[n].strides[k] = strides[k][i];
+        n++;
     }
-    reverse_loops(plan);
+    return n;
+}
+
+bool broadcast_plan(struct broadcast *plan, uint32_t n_operands,
+                    const struct irrun_shape *const *shapes, struct arena *arena,
+                    struct irrun_error *err)
+{
+    assert(n_operands >= 1 && n_operands <= BROADCAST_MAX_OPERANDS);
+    struct broadcast_loop merged[IRRUN_MAX_RANK];
+    *plan = (struct broadcast){.n_operands = n_operands, .n_inner = 1};
+    for (uint32_t k = 0; k < n_operands; k++)
+        plan->inner_strides[k] = 1;
+    for (uint32_t i = 0; i < shapes[0]->rank; i++) {
+        if (shapes[0]->dims[i] == 0) {
+            plan->n_inner = 0;
+            return true;
+        }
+    }
+    uint32_t n = merge_loops(n_operands, shapes, merged);
+    if (n == 0)
+        return true;
+    plan->n_inner = merged[0].n;
+    for (uint32_t k = 0; k < n_operands; k++)
+        plan->inner_strides[k] = merged[0].strides[k];
+    if (n == 1)
+        return true;
+    struct broadcast_loop *loops = arena_alloc_array(arena, n - 1, sizeof *loops, err);
+    for (uint32_t i = 1; loops && i < n; i++)
+        loops[n - 1 - i] = merged[i];
+    plan->rank = n - 1;
+    plan->loops = loops;
+    return loops != NULL;
 }
 
 bool broadcast_walk(const struct broadcast *plan, broadcast_visit_fn *visit, void *context)
@@ -97,13 +97,14 @@ bool broadcast_walk(const struct broadcast *plan, broadcast_visit_fn *visit, voi
             return false;
         uint32_t i = plan->rank;
         for (; i > 0; i--) {
+            const struct broadcast_loop *loop = &plan->loops[i - 1];
             index[i - 1]++;
             for (uint32_t k = 0; k < plan->n_operands; k++)
-                offsets[k] += plan->strides[k][i - 1];
-            if (index[i - 1] < plan->dims[i - 1])
+                offsets[k] += loop->strides[k];
+            if (index[i - 1] < loop->n)
                 break;
             for (uint32_t k = 0; k < plan->n_operands; k++)
-                offsets[k] -= plan->strides[k][i - 1] * plan->dims[i - 1];
+                offsets[k] -= loop->strides[k] * loop->n;
             index[i - 1] = 0;
         }
         if (i == 0)

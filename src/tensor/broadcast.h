@@ -4,23 +4,31 @@
 #ifndef IRRUN_TENSOR_BROADCAST_H
 #define IRRUN_TENSOR_BROADCAST_H
 
+#include "base/arena.h"
 #include "tensor/shape.h"
 
 #define BROADCAST_MAX_OPERANDS 6
 
-/* What one op of a plan keeps: the merged loops. Strides count elements; 0 = the operand stands still. */
+/* A loop around the innermost run. Strides count elements; 0 = the operand stands still. */
+struct broadcast_loop {
+    int64_t n;
+    int64_t strides[BROADCAST_MAX_OPERANDS];
+};
+
+/* What one op of a plan keeps: the merged loops, of which most ops have none but the innermost. */
 struct broadcast {
     uint32_t n_operands; /* operand 0 is the output: never broadcast */
     uint32_t rank;       /* of the merged loops, without the innermost */
-    int64_t dims[IRRUN_MAX_RANK];
-    int64_t strides[BROADCAST_MAX_OPERANDS][IRRUN_MAX_RANK];
-    int64_t n_inner; /* length of the innermost run; 0 = the output is empty */
+    int64_t n_inner;     /* length of the innermost run; 0 = the output is empty */
     int64_t inner_strides[BROADCAST_MAX_OPERANDS]; /* 1 or 0 */
+    const struct broadcast_loop *loops;            /* [rank], outermost first */
 };
 
-/* shapes[0] is the output's; every other shape must broadcast to it by numpy's rules. */
-void broadcast_plan(struct broadcast *plan, uint32_t n_operands,
-                    const struct irrun_shape *const *shapes);
+/* shapes[0] is the output's; every other shape must broadcast to it by numpy's rules. The loops live in the
+ * arena; false with *err filled if there is no memory. */
+bool broadcast_plan(struct broadcast *plan, uint32_t n_operands,
+                    const struct irrun_shape *const *shapes, struct arena *arena,
+                    struct irrun_error *err);
 
 /* Calls visit once for every innermost run, with the element offsets of all operands. Stops and
  * returns false as soon as visit does. */

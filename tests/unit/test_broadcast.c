@@ -28,6 +28,23 @@ static int64_t offset_by_definition(const struct irrun_shape *output,
     return offset;
 }
 
+static struct arena arena;
+
+static int free_arena(void **state)
+{
+    (void)state;
+    arena_free(&arena);
+    return 0;
+}
+
+static void plan_loops(struct broadcast *plan, uint32_t n_operands,
+                       const struct irrun_shape *const *shapes)
+{
+    struct irrun_error err;
+    error_clear(&err);
+    assert_true(broadcast_plan(plan, n_operands, shapes, &arena, &err));
+}
+
 struct walk {
     const struct broadcast *plan;
     const struct irrun_shape *const *shapes;
@@ -53,7 +70,7 @@ static bool check_run(void *context, const int64_t *offsets)
 static void assert_covers(uint32_t n_operands, const struct irrun_shape *const *shapes)
 {
     struct broadcast plan;
-    broadcast_plan(&plan, n_operands, shapes);
+    plan_loops(&plan, n_operands, shapes);
     struct walk walk = {&plan, shapes, 0, -1};
     assert_true(broadcast_walk(&plan, check_run, &walk));
     assert_int_equal(walk.n_visited, shape_n_elements(shapes[0]));
@@ -67,11 +84,11 @@ static void assert_covers(uint32_t n_operands, const struct irrun_shape *const *
         for (uint32_t k = 0; k < n_operands; k++) {
             bool is_last = i + 1 == plan.rank;
             int64_t inside = is_last ? plan.inner_strides[k] * plan.n_inner
-                                     : plan.strides[k][i + 1] * plan.dims[i + 1];
-            is_merged = is_merged && plan.strides[k][i] == inside;
+                                     : plan.loops[i + 1].strides[k] * plan.loops[i + 1].n;
+            is_merged = is_merged && plan.loops[i].strides[k] == inside;
         }
         assert_false(is_merged);
-        assert_true(plan.dims[i] > 1);
+        assert_true(plan.loops[i].n > 1);
     }
 }
 
@@ -105,19 +122,19 @@ static void same_shapes_are_one_run(void **state)
     struct irrun_shape shape = SHAPE(2, 3, 4), other = SHAPE(3, 4);
     const struct irrun_shape *shapes[] = {&shape, &shape, &shape};
     struct broadcast plan;
-    broadcast_plan(&plan, 3, shapes);
+    plan_loops(&plan, 3, shapes);
     assert_int_equal(plan.rank, 0);
     assert_int_equal(plan.n_inner, 24);
     for (int k = 0; k < 3; k++)
         assert_int_equal(plan.inner_strides[k], 1);
 
     shapes[1] = &other;
-    broadcast_plan(&plan, 2, shapes);
+    plan_loops(&plan, 2, shapes);
     assert_int_equal(plan.rank, 1);
-    assert_int_equal(plan.dims[0], 2);
+    assert_int_equal(plan.loops[0].n, 2);
     assert_int_equal(plan.n_inner, 12);
-    assert_int_equal(plan.strides[0][0], 12);
-    assert_int_equal(plan.strides[1][0], 0);
+    assert_int_equal(plan.loops[0].strides[0], 12);
+    assert_int_equal(plan.loops[0].strides[1], 0);
 }
 
 static void scalar_operand_stands_still(void **state)
@@ -126,7 +143,7 @@ static void scalar_operand_stands_still(void **state)
     struct irrun_shape shape = SHAPE(2, 3, 4), scalar = {.rank = 0}, ones = SHAPE(1, 1);
     const struct irrun_shape *shapes[] = {&shape, &scalar, &ones, &shape};
     struct broadcast plan;
-    broadcast_plan(&plan, 4, shapes);
+    plan_loops(&plan, 4, shapes);
     assert_int_equal(plan.rank, 0);
     assert_int_equal(plan.n_inner, 24);
     assert_int_equal(plan.inner_strides[1], 0);
@@ -157,7 +174,7 @@ static void empty_output_is_never_visited(void **state)
     struct irrun_shape output = SHAPE(3, 0, 2), row = SHAPE(2), one = SHAPE(1, 1);
     const struct irrun_shape *shapes[] = {&output, &row, &one};
     struct broadcast plan;
-    broadcast_plan(&plan, 3, shapes);
+    plan_loops(&plan, 3, shapes);
     assert_int_equal(plan.n_inner, 0);
     assert_true(broadcast_walk(&plan, refuse, NULL));
 }
@@ -168,7 +185,7 @@ static void stops_when_a_visit_says_so(void **state)
     struct irrun_shape output = SHAPE(3, 2, 5), column = SHAPE(3, 1, 5);
     const struct irrun_shape *shapes[] = {&output, &column};
     struct broadcast plan;
-    broadcast_plan(&plan, 2, shapes);
+    plan_loops(&plan, 2, shapes);
     struct walk walk = {&plan, shapes, 0, 10};
     assert_false(broadcast_walk(&plan, check_run, &walk));
     assert_int_equal(walk.n_visited, 10);
@@ -197,5 +214,5 @@ int main(void)
         cmocka_unit_test(stops_when_a_visit_says_so),
         cmocka_unit_test(takes_the_largest_rank),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, free_arena);
 }
