@@ -214,6 +214,13 @@ def name_cases():
     net.result(net.op("Abs", net.param("x", "f32", [1, 4])), "z")
     yield case(net, "A Const that is a Result.",
                want={"y": np.tile(np.float32([[1, 2]]), (3, 1, 1)), "z": np.abs(X)})
+    net = Net("result_of_f16_constants")
+    net.result(
+        net.op("Multiply", net.const(np.float16([[1, 2]])), net.const(np.float16([[0.5]])),
+               auto_broadcast="numpy"), "y")
+    net.result(net.op("Abs", net.param("x", "f32", [1, 4])), "z")
+    yield case(net, "A Result of what is computed from f16 constants alone.",
+               want={"y": np.tile(np.float16([[0.5, 1]]), (3, 1, 1)), "z": np.abs(X)})
     net = Net("two_results_of_one_port")
     y = net.op("Abs", net.param("x", "f32", [1, 4]))
     net.result(y, "y")

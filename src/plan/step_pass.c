@@ -136,29 +136,6 @@ static uint32_t add_constant_twin(struct plan *plan, uint32_t slot_id, struct ir
     return tensor->data ? twin : NO_ID;
 }
 
-/* The slot in the wanted in-memory type; converts once for all users. NO_ID on failure. */
-static uint32_t slot_as(struct drafts *drafts, const struct op *op, uint32_t slot_id,
-                        enum irrun_dtype dtype, struct irrun_error *err)
-{
-    struct plan *plan = drafts->plan;
-    struct slot *slot = &plan->slots[slot_id];
-    if (slot->tensor.dtype == dtype)
-        return slot_id;
-    if (slot->twin == NO_ID) {
-        bool is_constant = slot->kind == SLOT_CONSTANT && dtype == IRRUN_F32;
-        uint32_t twin = is_constant ? add_constant_twin(plan, slot_id, err)
-                                    : add_copy(drafts, op, slot_id, dtype, err);
-        if (twin != NO_ID)
-            plan->slots[slot_id].twin = twin;
-        return twin;
-    }
-    uint32_t twin = slot->twin;
-    uint32_t maker = plan->slots[twin].first_step;
-    if (drafts->is_main && maker != NO_ID)
-        drafts->items[maker].is_main = true;
-    return twin;
-}
-
 static bool is_packed(uint32_t packed, uint32_t i)
 {
     return i < 32 && (packed >> i & 1) != 0;
@@ -179,6 +156,31 @@ static bool demand_constants(struct plan *plan, const uint32_t *in, uint32_t n, 
         slot->tensor.data = data->data;
     }
     return true;
+}
+
+/* The slot in the wanted in-memory type; converts once for all users. NO_ID on failure. */
+static uint32_t slot_as(struct drafts *drafts, const struct op *op, uint32_t slot_id,
+                        enum irrun_dtype dtype, struct irrun_error *err)
+{
+    struct plan *plan = drafts->plan;
+    struct slot *slot = &plan->slots[slot_id];
+    if (slot->tensor.dtype == dtype)
+        return slot_id;
+    if (slot->twin == NO_ID) {
+        bool is_constant = slot->kind == SLOT_CONSTANT && dtype == IRRUN_F32;
+        if (!is_constant && !demand_constants(plan, &slot_id, 1, 0, err))
+            return NO_ID;
+        uint32_t twin = is_constant ? add_constant_twin(plan, slot_id, err)
+                                    : add_copy(drafts, op, slot_id, dtype, err);
+        if (twin != NO_ID)
+            plan->slots[slot_id].twin = twin;
+        return twin;
+    }
+    uint32_t twin = slot->twin;
+    uint32_t maker = plan->slots[twin].first_step;
+    if (drafts->is_main && maker != NO_ID)
+        drafts->items[maker].is_main = true;
+    return twin;
 }
 
 /* ---- the roles ---- */
