@@ -38,14 +38,21 @@ static size_t machine_limit(void)
     return size_bytes;
 }
 
+static size_t known_limit; /* 0: not asked yet; every thread would write the same */
+
 size_t memory_limit(void)
 {
-    static size_t limit; /* every thread would write the same */
-    if (limit == 0) {
+    if (__atomic_load_n(&known_limit, __ATOMIC_RELAXED) == 0) {
         size_t machine = machine_limit(), cgroup = cgroup_limit();
-        __atomic_store_n(&limit, machine < cgroup ? machine : cgroup, __ATOMIC_RELAXED);
+        __atomic_store_n(&known_limit, machine < cgroup ? machine : cgroup, __ATOMIC_RELAXED);
     }
-    return __atomic_load_n(&limit, __ATOMIC_RELAXED);
+    return __atomic_load_n(&known_limit, __ATOMIC_RELAXED);
+}
+
+void memory_limit_lower(size_t size_bytes)
+{
+    if (size_bytes > 0 && size_bytes < memory_limit())
+        __atomic_store_n(&known_limit, size_bytes, __ATOMIC_RELAXED);
 }
 
 bool memory_check(size_t used_bytes, size_t more_bytes, struct irrun_error *err)
@@ -55,6 +62,10 @@ bool memory_check(size_t used_bytes, size_t more_bytes, struct irrun_error *err)
         return true;
     if (checked_add(used_bytes, more_bytes, &sum) && sum <= memory_limit())
         return true;
-    return fail(err, IRRUN_SYSTEM, "%.1f GB of memory are needed, and there are %.1f GB",
-                ((double)used_bytes + (double)more_bytes) / 1e9, (double)memory_limit() / 1e9);
+    double needed = (double)used_bytes + (double)more_bytes, limit = (double)memory_limit();
+    bool is_large = limit >= 1e9;
+    const char *unit = is_large ? "GB" : "MB";
+    double unit_bytes = is_large ? 1e9 : 1e6;
+    return fail(err, IRRUN_SYSTEM, "%.1f %s of memory are needed, and there are %.1f %s",
+                needed / unit_bytes, unit, limit / unit_bytes, unit);
 }

@@ -7,11 +7,14 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/memory_limit.h"
+
 bool machine_limit_memory(uint64_t size_bytes, struct irrun_error *err)
 {
     struct rlimit limit;
     if (size_bytes == 0)
         return true;
+    memory_limit_lower((size_t)size_bytes == size_bytes ? (size_t)size_bytes : 0);
     if (getrlimit(RLIMIT_DATA, &limit) != 0)
         return fail(err, IRRUN_SYSTEM, "--max-memory: %s", strerror(errno));
     if (size_bytes < limit.rlim_cur)

@@ -41,12 +41,28 @@ static void an_arena_gives_no_more_than_there_is(void **state)
     arena_free(&arena);
 }
 
+static void the_limit_can_only_be_lowered(void **state)
+{
+    (void)state;
+    struct irrun_error err;
+    size_t machine = memory_limit();
+    error_clear(&err);
+    memory_limit_lower(0);
+    memory_limit_lower(SIZE_MAX);
+    assert_true(memory_limit() == machine);
+    memory_limit_lower(50000000);
+    assert_true(memory_check(0, 50000000, &err));
+    assert_false(memory_check(0, 50000001, &err));
+    assert_non_null(strstr(err.message, "MB of memory are needed, and there are 50.0 MB"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_limit_is_no_more_than_the_machine_has),
         cmocka_unit_test(sums_beyond_the_limit_are_refused_with_both_numbers),
         cmocka_unit_test(an_arena_gives_no_more_than_there_is),
+        cmocka_unit_test(the_limit_can_only_be_lowered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
