@@ -40,6 +40,8 @@ bool checkpoint_check(const struct options *options, struct irrun_error *err)
         return fail(err, IRRUN_USAGE, "--checkpoint and --concat exclude each other");
     if (options->expected.n > 0)
         return fail(err, IRRUN_USAGE, "--checkpoint and --expect exclude each other");
+    if (options->trace_path)
+        return fail(err, IRRUN_USAGE, "--checkpoint and --tap-all exclude each other");
     for (size_t i = 0; i < options->outputs.n; i++) {
         const struct format_spec *spec = &options->outputs.items[i].spec;
         if (!spec->format->can_pause || strcmp(spec->path, "-") == 0)

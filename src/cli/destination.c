@@ -135,11 +135,20 @@ static bool settle_destinations(const struct destination_list *list, struct irru
 
 static bool check_collisions(const struct destination_list *list, struct irrun_error *err)
 {
-    const char *report = list->options->report_path;
-    for (size_t i = 0; i < list->n && report; i++) {
-        if (strcmp(list->items[i].path, report) == 0)
-            return fail(err, IRRUN_USAGE, "-o and --report write to %s",
-                        strcmp(report, "-") == 0 ? "standard output ('-')" : report);
+    const struct options *options = list->options;
+    const struct {
+        const char *option, *path;
+    } others[] = {{"--report", options->report_path},
+                  {"--tap-all", options->trace_path},
+                  {"--state-out", options->state_out},
+                  {"--checkpoint", options->checkpoint_path}};
+    for (size_t i = 0; i < list->n; i++) {
+        for (size_t k = 0; k < sizeof others / sizeof others[0]; k++) {
+            const char *path = others[k].path;
+            if (path && *list->items[i].path && strcmp(list->items[i].path, path) == 0)
+                return fail(err, IRRUN_USAGE, "-o and %s write to %s", others[k].option,
+                            strcmp(path, "-") == 0 ? "standard output ('-')" : path);
+        }
     }
     for (size_t i = 0; i < list->n; i++) {
         const char *path = list->items[i].path;

@@ -336,9 +336,10 @@ static bool draft_all(struct drafts *drafts, struct irrun_error *err)
 bool plan_make_steps(struct plan *plan, struct irrun_error *err)
 {
     struct drafts drafts = {.plan = plan};
+    const struct model *model = plan->request.model;
+    bool is_apart = model->keeps_ops || model->stops_at_nan;
     mark_needed(plan);
-    bool is_done = draft_all(&drafts, err) &&
-                   (plan->request.model->keeps_ops || drafts_fuse(&drafts, err)) &&
+    bool is_done = draft_all(&drafts, err) && (is_apart || drafts_fuse(&drafts, err)) &&
                    drafts_finish(&drafts, err) && plan_place_slots(plan, drafts.scratch_bytes, err);
     free(drafts.items);
     return is_done;

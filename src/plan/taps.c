@@ -8,6 +8,9 @@
 #include "base/text.h"
 #include "plan/graph_edit.h"
 
+#define MAX_CHANGES 3 /* of letters, in a name that was meant */
+#define MAX_HINTS 10
+
 static bool has_tensor_name(const struct value *value, const char *name)
 {
     for (uint32_t i = 0; i < value->n_names; i++)
@@ -16,44 +19,76 @@ static bool has_tensor_name(const struct value *value, const char *name)
     return false;
 }
 
-/* Whether `name` is the layer's, or the layer's and a port: "LAYER:1". */
+/* Whether `name` is the layer's and a port's: "LAYER:1". */
 static bool is_layer_port(const struct op *op, uint32_t port, const char *name)
 {
     size_t length = strlen(op->name);
     int64_t number;
-    if (strncmp(op->name, name, length) != 0)
-        return false;
-    if (name[length] == '\0')
-        return op->n_outputs == 1;
-    return name[length] == ':' &&
+    return strncmp(op->name, name, length) == 0 && name[length] == ':' &&
            text_to_i64(name + length + 1, strlen(name + length + 1), &number) && number == port;
 }
 
+/* A name that is somebody's as it stands wins over the reading as LAYER:PORT. */
 static uint32_t find_value(const struct graph *graph, const char *name)
 {
     for (uint32_t i = 0; i < graph->n_values; i++)
         if (has_tensor_name(&graph->values[i], name))
             return i;
+    for (uint32_t i = 0; i < graph->n_ops; i++)
+        if (graph->ops[i].n_outputs == 1 && strcmp(graph->ops[i].name, name) == 0)
+            return graph->ops[i].first_output;
     for (uint32_t i = 0; i < graph->n_values; i++)
         if (is_layer_port(value_producer(graph, i), graph->values[i].port, name))
             return i;
     return NO_ID;
 }
 
+/* The layer whose body, or a body therein, has the name; NULL if there is none. */
+static const char *find_in_bodies(const struct graph *graph, const char *name)
+{
+    for (uint32_t i = 0; i < graph->n_ops; i++) {
+        const struct op *op = &graph->ops[i];
+        for (uint32_t k = 0; k < op->n_bodies; k++) {
+            const struct graph *body = op->bodies[k].graph;
+            if (body && (find_value(body, name) != NO_ID || find_in_bodies(body, name)))
+                return op->name;
+        }
+    }
+    return NULL;
+}
+
+static bool is_near(const char *name, const char *wanted)
+{
+    size_t length = strlen(wanted);
+    unsigned limit = length < 2 * MAX_CHANGES ? (unsigned)length / 2 : MAX_CHANGES;
+    return *name && (strstr(name, wanted) || text_distance(wanted, name, limit) <= limit);
+}
+
+/* A name of the value that is near to what was wanted, or NULL. */
+static const char *near_name(const struct graph *graph, const struct value *value,
+                             const char *wanted)
+{
+    const struct op *op = &graph->ops[value->op_id];
+    for (uint32_t i = 0; i < value->n_names; i++)
+        if (is_near(value->names[i], wanted))
+            return value->names[i];
+    return op->n_outputs == 1 && is_near(op->name, wanted) ? op->name : NULL;
+}
+
 static bool fail_unknown(const struct graph *graph, const char *name, struct irrun_error *err)
 {
-    unsigned limit = 3;
-    const char *near = NULL;
-    for (uint32_t i = 0; i < graph->n_ops; i++) {
-        unsigned distance = text_distance(name, graph->ops[i].name, limit);
-        if (graph->ops[i].n_outputs == 0 || distance > limit)
-            continue;
-        near = graph->ops[i].name;
-        limit = distance > 0 ? distance - 1 : 0;
-    }
+    const char *layer = find_in_bodies(graph, name);
     fail(err, IRRUN_USAGE, "no tensor and no layer with one output is called \"%s\"", name);
-    return near ? fail_hint(err, "did you mean \"%s\"?", near)
-                : fail_hint(err, "LAYER:PORT names an output of a layer with several");
+    if (layer)
+        return fail_hint(err, "it is in a body of \"%s\", which shows no more than its outputs",
+                         layer);
+    unsigned n_near = 0;
+    for (uint32_t i = 0; i < graph->n_values && n_near < MAX_HINTS; i++) {
+        const char *near = near_name(graph, &graph->values[i], name);
+        if (near)
+            fail_more(err, "%s%s", n_near++ == 0 ? "; near to it:\n  " : "\n  ", near);
+    }
+    return fail_hint(err, "LAYER:PORT names an output of a layer with several");
 }
 
 /* Per value, whether a Result takes it. */

@@ -139,36 +139,46 @@ static bool parse_ordinal(const char *name, size_t n, size_t *index)
     return true;
 }
 
+/* Those that are there only because everything is traced have no name to be asked for. */
+static size_t n_named(const struct ports *ports)
+{
+    size_t n = ports->n;
+    while (n > 0 && ports->items[n - 1].is_traced)
+        n--;
+    return n;
+}
+
 static bool fail_unknown(const struct ports *ports, const char *name, struct irrun_error *err)
 {
     const char *what = ports->is_output ? "output" : "input";
-    if (ports->n == 0)
+    size_t n = n_named(ports);
+    if (n == 0)
         return fail(err, IRRUN_USAGE, "no %s \"%s\": the model has no %ss", what, name, what);
     fail(err, IRRUN_USAGE, "no %s \"%s\"; the model has:", what, name);
-    for (size_t i = 0; i < ports->n && i < 20; i++)
+    for (size_t i = 0; i < n && i < 20; i++)
         fail_more(err, "\n  @%zu %s", i, ports->items[i].name);
-    if (ports->n > 20)
-        fail_more(err, "\n  and %zu more", ports->n - 20);
+    if (n > 20)
+        fail_more(err, "\n  and %zu more", n - 20);
     return false;
 }
 
 bool ports_find(const struct ports *ports, const char *name, size_t *index, struct irrun_error *err)
 {
-    size_t n_found = 0;
-    for (size_t i = 0; i < ports->n; i++)
+    size_t n = n_named(ports), n_found = 0;
+    for (size_t i = 0; i < n; i++)
         if (strcmp(ports->items[i].name, name) == 0 && n_found++ == 0)
             *index = i;
     if (n_found == 0)
-        for (size_t i = 0; i < ports->n; i++)
+        for (size_t i = 0; i < n; i++)
             if (is_alias(&ports->items[i], name) && n_found++ == 0)
                 *index = i;
-    if (n_found == 1 || (n_found == 0 && parse_ordinal(name, ports->n, index)))
+    if (n_found == 1 || (n_found == 0 && parse_ordinal(name, n, index)))
         return true;
     if (n_found == 0)
         return fail_unknown(ports, name, err);
     fail(err, IRRUN_USAGE, "\"%s\" fits %zu %ss:", name, n_found,
          ports->is_output ? "output" : "input");
-    for (size_t i = 0; i < ports->n; i++)
+    for (size_t i = 0; i < n; i++)
         if (strcmp(ports->items[i].name, name) == 0 || is_alias(&ports->items[i], name))
             fail_more(err, "\n  @%zu %s", i, ports->items[i].name);
     return fail_hint(err, "name one by its place, as @%zu", *index);

@@ -9,6 +9,7 @@ setup() {
     common_setup
     npy '<f4' '2,' 1 2 >a.npy
     npy '<f4' '3, 2' 1 2 3 4 5 6 >b.npy
+    cases=$root/tests/cases
 }
 
 # The members of an npz, as the message says that lacks another one.
@@ -34,9 +35,39 @@ members() {
     [ "$(irrun "$data/chain.xml" -i a.npy --tap=x -o x=csv:-)" = "1,2" ]
     run_apart irrun "$data/chain.xml" -i a.npy --tap=sqare
     [ "$status" -eq 2 ]
-    [[ $stderr == *'did you mean "square"?'* ]]
+    [[ $stderr == *'called "sqare"; near to it:'*square* ]]
+    run_apart irrun "$data/chain.xml" -i a.npy --tap=doubles
+    [[ $stderr == *"  doubled"* ]] # tensor names are near too
+    run_apart irrun "$data/chain.xml" -i a.npy --tap=square:1
+    [ "$status" -eq 2 ]
+    run_apart irrun "$cases/loop/nested/model.xml" --random --tap=Multiply_2
+    [ "$status" -eq 2 ]
+    [[ $stderr == *'in a body of "Loop_4"'* ]]
     run_apart irrun "$data/chain.xml" -i a.npy --tap=doubled -o y.csv
     [ "$status" -eq 2 ] # two outputs now
+}
+
+@test "--tap: a name as it stands wins over LAYER:PORT" {
+    sed 's/name="last"/name="square:0"/; s/ names="y"//' "$data/chain.xml" >named.xml
+    [ "$(irrun named.xml -i a.npy --tap=square:0 -o csv:-)" = "3,14" ]
+    [ "$(irrun named.xml -i a.npy --tap=square -o square=csv:-)" = "4,16" ]
+}
+
+@test "--tap within ops that run as one, with keys, and with a checkpoint" {
+    irrun "$data/joined.xml" --random=arange --tap=Abs --tap=Multiply -o Abs=abs.csv -o Multiply=csv:- -o Add=joined.csv >multiply.csv
+    [ "$(cat multiply.csv)" = "0,1,4,9,16,25,36,49,64,81" ]
+    cmp abs.csv multiply.csv
+    irrun "$data/joined.xml" --random=arange -o csv:- | cmp - joined.csv
+    printf 'u1  [\n  1 2\n  3 4 ]\nu2  [\n  5 6 ]\n' >f.ark
+    [ "$(irrun "$data/chain.xml" -i f.ark --tap=square -o 'square=ark,t:-' | tr -s ' \n' ' ')" = "u1 [ 4 16 36 64 ] u2 [ 100 144 ] " ]
+    irrun "$data/chain.xml" -i b.npy --tap=square -o y=y.npy -o square=square.csv --checkpoint=ck
+    [ "$(tail -n 1 square.csv)" = "100,144" ]
+}
+
+@test "--tap of what constants alone give" {
+    local model=$cases/ir_form/result_of_f16_constants
+    [ "$(irrun "$model/model.xml" --random --tap=Multiply_2 -o Multiply_2=csv:-)" = "0.5,1" ]
+    irrun "$cases/gru_cell/size_b1_i3_h128/model.xml" --random --tap-all=all.npz -o none:
 }
 
 @test "--tap-all saves every tensor of the last iteration" {
@@ -50,6 +81,40 @@ members() {
     [ "$(members all.npz)" = "read sum x:0 " ]
     run_apart irrun "$data/chain.xml" --manifest=/dev/null --jobs=2 --tap-all=all.npz
     [ "$status" -eq 2 ]
+    run_apart irrun "$data/chain.xml" -i a.npy -o y.npy --checkpoint=ck --tap-all=all.npz
+    [ "$status" -eq 2 ]
+    run_apart irrun "$data/chain.xml" -i a.npy -o y.npz --tap-all=y.npz
+    [ "$status" -eq 2 ]
+    run_apart irrun "$data/chain.xml" -i a.npy --tap-all=all.npz -o square=csv:- # for this there is --tap
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"@0 y" ]]
+}
+
+@test "--tap-all of several sequences, of open dimensions, of no iteration" {
+    local squares=$PWD/square.xml
+    sed 's/name="x"/name="square"/' "$data/twice.xml" >"$squares"
+    printf 'u1  [\n  1 2\n  3 4 ]\nu2  [\n  5 6 ]\n' >f.ark
+    irrun "$data/chain.xml" -i f.ark --tap-all=all.npz -o none:
+    [ "$(irrun "$squares" -i square=all.npz -o csv:-)" = "200,288" ]
+    npy '<f4' '1, 2' 1 2 >one.npy
+    cat one.npy b.npy >many.npy
+    irrun "$data/twice_open.xml" -i many.npy --tap-all=all.npz -o none:
+    [ "$(irrun "$data/twice_open.xml" -i x=all.npz | head -n 1)" = "# y f32 [3,2] seq=all rec=0" ]
+    rm all.npz
+    irrun "$data/chain.xml" -i a.npy --tap-all=all.npz -n 0
+    [ ! -e all.npz ]
+}
+
+@test "--tap-all changes no output, whatever the model" {
+    local folder arguments
+    for folder in "$cases"/{loop,if,lstm_sequence,gru_cell,read_value_assign,matmul,topk,unique}/*/; do
+        [ -e "$folder/in.npz" ] && [ -e "$folder/out.npz" ] || continue
+        echo "$folder"
+        read -r -a arguments <"$folder/args"
+        irrun "$folder/model.xml" -i "$folder/in.npz" --expect "$folder/out.npz" "${arguments[@]}" --tap-all=all.npz
+        [ -e all.npz ]
+        rm all.npz
+    done
 }
 
 @test "--fail-on-nan names the first op that gives one, and its line" {
@@ -60,12 +125,69 @@ members() {
     [ ! -e y.csv ]
     run_apart irrun "$data/chain.xml" -i x.csv -o y.csv
     [ "$status" -eq 0 ]
+    printf '1e30,1\n' >x.csv # 2e30 is a number, its square is none
+    run_apart irrun "$data/chain.xml" -i x.csv -o y.csv --fail-on-nan
+    [ "$status" -eq 1 ]
+    [[ $stderr == "$data/chain.xml:16:"*'Multiply "square"'*"inf at [0]"* ]]
     printf '1,nan\n' >x.csv
     run_apart irrun "$data/chain.xml" -i x.csv -o y.csv --fail-on-nan
     [ "$status" -eq 1 ]
     [[ $stderr == *"nan at [1]"* ]]
     run_apart irrun "$data/chain.xml" -i b.npy -o y.csv --fail-on-nan
     [ "$status" -eq 0 ]
+}
+
+@test "--fail-on-nan looks into bodies, and is not misled by 16 bits" {
+    run_apart irrun "$cases/loop/growing_state/model.xml" --random=ones --shape=first=1,2 -o none: --fail-on-nan
+    [ "$status" -eq 0 ]
+    cp "$cases"/if/if_in_if/model.* .
+    run_apart irrun model.xml '--random=uniform(3e38,3.1e38)' -o none: --fail-on-nan
+    [ "$status" -eq 1 ]
+    local line=${stderr#model.xml:}
+    line=${line%%:*}
+    local op=${stderr#*\"}
+    sed -n "${line}p" model.xml | grep -q "name=\"${op%%\"*}\""
+    [ "$line" -gt "$(grep -n -m 1 -e '_body>' model.xml | cut -d : -f 1)" ]
+    # A sum beyond f16 is the sum's fault; an infinity that is only asked for is nobody's.
+    printf '40000,1\n' >x.csv
+    run_apart irrun "$data/twice_f16.xml" -i x.csv -o none: --fail-on-nan
+    [ "$status" -eq 1 ]
+    [[ $stderr == "$data/twice_f16.xml:"*'Add "add": output 0 is inf at [0]'* ]]
+    irrun "$cases/is_finite/f16/model.xml" -i "$cases/is_finite/f16/in.npz" -o none: --fail-on-nan
+}
+
+# m.xml and m.bin: N x N by constants of 1e-21, which threads share.
+make_product() { # N
+    local size="<dim>$1</dim><dim>$1</dim>"
+    perl -e 'print pack("f<", 1e-21) x $ARGV[0]' $(($1 * $1)) >m.bin
+    cat >m.xml <<XML
+<net name="product" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="$1,$1" element_type="f32"/>
+    <output><port id="0">$size</port></output></layer>
+<layer id="1" name="w" type="Const" version="opset1"><data shape="$1,$1" element_type="f32" offset="0" size="$(($1 * $1 * 4))"/>
+    <output><port id="0">$size</port></output></layer>
+<layer id="2" name="y" type="MatMul" version="opset1"><data transpose_a="false" transpose_b="false"/>
+    <input><port id="0"/><port id="1"/></input><output><port id="2">$size</port></output></layer>
+<layer id="3" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer></layers>
+<edges><edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>
+<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>
+<edge from-layer="2" from-port="2" to-layer="3" to-port="0"/></edges></net>
+XML
+}
+
+@test "--denormals=flush holds in every thread, of --threads and of --jobs" {
+    local arguments=(m.xml '--random=uniform(1e-21,1e-21)' --gemm=packed -j 4 -o csv:-)
+    make_product 600 # 600 * 1e-21 * 1e-21 = 6e-40
+    [ "$(irrun "${arguments[@]}" | tr ',' '\n' | grep -c e-40)" -eq 360000 ]
+    [ "$(irrun "${arguments[@]}" --denormals=flush | tr ',' '\n' | sort -u)" = 0 ]
+    printf '1e-39,1e-37\n' >x.csv
+    seq 50 | awk '{ print "k" $1 "\tx.csv" }' >list
+    [ "$(irrun "$data/twice.xml" --manifest=list --jobs=4 -o csv:- | sort -u)" = "2e-39,2e-37" ]
+    [ "$(irrun "$data/twice.xml" --manifest=list --jobs=4 -o csv:- --denormals=flush | sort -u)" = "0,2e-37" ]
+    # The mode is that of the run, not of what reads and writes.
+    [ "$(irrun "$data/copy.xml" -i a=x.csv -i fresh=x.csv --shape=a=2 --shape=fresh=2 -o a=csv:- -j 2 --denormals=flush)" = "1e-39,1e-37" ]
+    run_apart irrun "$data/twice.xml" -i x.csv --denormals=maybe
+    [ "$status" -eq 2 ]
 }
 
 @test "--denormals: keep, or flush to zero" {
@@ -85,6 +207,20 @@ members() {
     [[ $stderr == *memory* ]]
     run_apart irrun "$data/twice_open.xml" -i x.npy -o none: --max-memory=100000000
     [ "$status" -eq 0 ]
+    # Sizes that come out of the model: refused with both numbers before anything is asked for.
+    sed 's/dim>2</dim>50000000</g; s/shape="2"/shape="50000000"/' "$data/sum.xml" | sed 's/dim>1</dim>50000000</g; s/shape="1"/shape="50000000"/' >large.xml
+    run_apart irrun large.xml --check --max-memory=100000000
+    [ "$status" -eq 71 ]
+    [[ $stderr == *"MB of memory are needed, and there are 100.0 MB"* ]]
+    local size
+    for size in 1 1000 100000 200000; do
+        run_apart irrun "$root/models/lstm_tagger/model.xml" -i "$root/models/lstm_tagger/in.npz" -o none: --max-memory=$size
+        [ "$status" -eq 71 ]
+        [[ $stderr == *"out of memory: "*" bytes are not to be had"* ]]
+    done
+    run_apart irrun "$data/twice.xml" --random -o none: -j 4 --max-memory=1000000
+    [ "$status" -eq 71 ]
+    [[ $stderr == *"cannot start thread"* ]]
     run_apart irrun "$data/twice_open.xml" -i x.npy -o none: --max-memory=0
     [ "$status" -eq 2 ]
 }
