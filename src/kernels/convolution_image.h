@@ -2,7 +2,10 @@
  * at neighbouring output positions lies side by side; then an output channel is a sum of shifted pieces of
  * that image. Strides split it into planes: positions 0, s, 2s ... of a row, then 1, s + 1 ...
  *
- * Output positions are counted along the rows of a plane, which are longer than those of the output: what is
+ * A transposed convolution with stride s is s convolutions with every s-th kernel element, which meet the same
+ * pieces: they are further output channels, whose positions are s apart.
+ *
+ * Positions are counted along the rows of a plane, which are longer than those of the output: what is
  * computed beyond the end of a row is left behind.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_CONVOLUTION_IMAGE_H
@@ -13,34 +16,46 @@
 #include "kernels/team.h"
 
 struct convolution_image {
-    struct convolution convolution; /* of a group */
-    int64_t n_groups;
-    size_t rows, n_blocks; /* output channels of a tile, and tiles for all of a group */
+    struct window window; /* from the input to the positions */
+    int64_t n_groups, c_in, c_out;
+    bool is_transposed;
+    int64_t kernel[3]; /* of the filters as they are */
+    int64_t spread[3]; /* output channels of a filter, and how far their positions are apart */
+    int64_t skipped[3],
+        out[3]; /* position p of phase f goes to p * spread + f - skipped, if that is in out */
+    size_t rows, n_blocks; /* channels with phases of a tile, and tiles for all of a group */
     size_t width, n_tiles; /* positions of a tile, and tiles for all positions */
-    size_t k;              /* c_in * kernel */
+    size_t k, block_k;     /* c_in * window.kernel, and how many of them are summed at a time */
     int64_t n_planes[3], plane[3];
     size_t channel;          /* floats of a channel's planes */
-    size_t image_floats;     /* of all groups: what convolution_by_image wants as its image */
+    size_t image_floats;     /* of all groups */
+    size_t sums_floats;      /* of a thread */
     size_t packed_floats;    /* of all groups' weights */
     const uint32_t *offsets; /* [k]: the caller's, filled by convolution_image_offsets */
     image_tile_fn *tile;
 };
 
-/* False if there is nothing to compute, or too much to count. */
+/* False if there is nothing to compute, or too much to count, or if it is a transposed convolution with
+ * dilations or negative pads. */
 bool convolution_image_plan(struct convolution_image *image, const struct image_tiles *tiles,
-                            const struct convolution *convolution, int64_t n_groups);
+                            const struct convolution *convolution, int64_t n_groups,
+                            bool is_transposed);
 
-/* Whether the image suits the convolution better than patches or direct loops. */
+/* Whether the image suits the convolution better than patches, columns or direct loops. */
 bool convolution_image_is_better(const struct convolution_image *image);
+
+/* What convolution_by_image wants as its memory; false if that is too much to count. */
+bool convolution_image_memory(const struct convolution_image *image, unsigned n_threads,
+                              size_t *n_bytes);
 
 void convolution_image_offsets(const struct convolution_image *image, uint32_t *offsets);
 
-/* weights: [n_groups][c_out][c_in][kernel] of f32 or f16, at any address; packed: [n_groups][n_blocks][k][rows]. */
+/* weights: [n_groups][c_out][c_in][kernel], or [n_groups][c_in][c_out][kernel] of a transposed convolution, of f32 or
+ * f16, at any address; packed: [n_groups][k in blocks][n_blocks][k of the block][rows]. */
 void convolution_image_pack(const struct convolution_image *image, const void *weights, bool is_f16,
                             float *packed);
 
-/* One batch element: in [n_groups][c_in][in], out [n_groups][c_out][out]. The same bytes for any team.
- * memory: image_floats. */
+/* One batch element: in [n_groups][c_in][in], out [n_groups][c_out][out]. The same bytes for any team. */
 void convolution_by_image(const struct convolution_image *image, const float *in,
                           const float *packed, float *out, float *memory, struct team *team);
 

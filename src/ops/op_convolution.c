@@ -1,7 +1,7 @@
 /* Convolution-1 and GroupConvolution-1 over one to three spatial dimensions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
-#include "kernels/convolution_image.h"
+#include "ops/packed_image.h"
 #include "ops/packed_matrix.h"
 #include "ops/window.h"
 
@@ -18,8 +18,7 @@ struct convolution_state {
     gemm_f32_fn *gemm;    /* NULL: the direct loops */
     struct panels panels; /* the filters, if they are constant and packed: data is NULL otherwise */
     size_t patches_bytes; /* scratch: the patches, then their products */
-    struct convolution_image image;
-    const float *image_filters; /* NULL: without the image */
+    struct packed_image packed;
     convolution_fn *direct;
 };
 
@@ -82,41 +81,13 @@ static bool wants_panels(const struct prepare *prepare)
 static bool wants_image(const struct prepare *prepare, struct convolution_image *image)
 {
     const struct convolution_state *state = prepare->state;
-    const struct image_tiles *tiles = prepare->kernels->image_tiles;
-
-    return tiles && packed_matrix_is_wanted(prepare, DATA, FILTERS, PANEL_GROUP) &&
-           convolution_image_plan(image, tiles, &state->convolution, state->n_groups) &&
-           convolution_image_is_better(image);
+    return packed_image_is_wanted(prepare, &state->convolution, state->n_groups, false, image);
 }
 
 static uint32_t packs(const struct prepare *prepare, uint32_t constants)
 {
     struct convolution_image image;
     return wants_image(prepare, &image) || wants_panels(prepare) ? constants & 1U << FILTERS : 0;
-}
-
-/* No panel has a layout of that number. */
-#define LAYOUT_IMAGE 100
-
-static bool pack_image(struct prepare *prepare)
-{
-    struct convolution_state *state = prepare->state;
-    struct convolution_image *image = &state->image;
-    uint32_t *offsets = arena_alloc_array(prepare->arena, image->k, sizeof *offsets, prepare->err);
-    const struct irrun_tensor *filters = prepare_constant(prepare, FILTERS);
-    bool is_new;
-
-    if (!offsets || !filters)
-        return false;
-    convolution_image_offsets(image, offsets);
-    image->offsets = offsets;
-    float *packed = prepare_pack(prepare, LAYOUT_IMAGE + (uint32_t)image->rows,
-                                 image->packed_floats * sizeof *packed, &is_new);
-    if (packed && is_new)
-        convolution_image_pack(image, filters->data, filters->dtype == IRRUN_F16, packed);
-    state->image_filters = packed;
-    prepare->scratch_bytes = image->image_floats * sizeof(float);
-    return packed != NULL;
 }
 
 static bool pack(struct prepare *prepare)
@@ -138,7 +109,9 @@ static bool prepare(struct prepare *prepare)
     struct convolution_state *state = prepare->state;
     const struct convolution *convolution = &state->convolution;
     if (prepare->packed != 0)
-        return wants_image(prepare, &state->image) ? pack_image(prepare) : pack(prepare);
+        return wants_image(prepare, &state->packed.image)
+                   ? packed_image_pack(prepare, &state->packed)
+                   : pack(prepare);
     int64_t n_terms = convolution->c_in * window_product(convolution->window.kernel);
     state->direct = convolution_direct(prepare->in[DATA]->dtype);
     state->n_patches = convolution_n_patches(convolution);
@@ -164,14 +137,11 @@ static bool run(const struct step *step, struct irrun_error *err)
     char *out = step->out[0]->data;
     if (shape_n_elements(&step->out[0]->shape) == 0)
         return true;
+    if (state->packed.filters) {
+        packed_image_run(&state->packed, step, state->n_batches);
+        return true;
+    }
     for (int64_t batch = 0; batch < state->n_batches; batch++) {
-        if (state->image_filters) {
-            convolution_by_image(&state->image, (const void *)in, state->image_filters, (void *)out,
-                                 step->scratch, step->team);
-            in += in_bytes * (size_t)state->n_groups;
-            out += out_bytes * (size_t)state->n_groups;
-            continue;
-        }
         const char *filters = step->in[FILTERS]->data;
         for (int64_t group = 0; group < state->n_groups; group++) {
             if (state->panels.data)

@@ -2,7 +2,7 @@
  * transpose of the convolution with the same attributes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
-#include "kernels/convolution.h"
+#include "ops/packed_image.h"
 #include "ops/window.h"
 
 enum { DATA, FILTERS, OUTPUT_SHAPE };
@@ -18,6 +18,7 @@ struct backprop_state {
     int64_t n_positions; /* at a time, as convolution_transposed_n_positions says */
     gemm_f32_fn *gemm;   /* NULL: the direct loops */
     convolution_fn *direct;
+    struct packed_image packed;
 };
 
 static const struct attr_def attr_table[] = {
@@ -135,10 +136,25 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
 }
 
+static bool wants_image(const struct prepare *prepare, struct convolution_image *image)
+{
+    const struct backprop_state *state = prepare->state;
+    return packed_image_is_wanted(prepare, &state->convolution, state->n_groups, true, image);
+}
+
+static uint32_t packs(const struct prepare *prepare, uint32_t constants)
+{
+    struct convolution_image image;
+    return wants_image(prepare, &image) ? constants & 1U << FILTERS : 0;
+}
+
 static bool prepare(struct prepare *prepare)
 {
     struct backprop_state *state = prepare->state;
     const struct convolution *convolution = &state->convolution;
+    if (prepare->packed != 0)
+        return wants_image(prepare, &state->packed.image) &&
+               packed_image_pack(prepare, &state->packed);
     if (shape_n_elements(&prepare->out[0]->shape) == 0)
         return true;
     state->direct = convolution_transposed_direct(prepare->in[DATA]->dtype);
@@ -165,6 +181,10 @@ static bool run(const struct step *step, struct irrun_error *err)
     char *out = step->out[0]->data;
     if (shape_n_elements(&step->out[0]->shape) == 0)
         return true;
+    if (state->packed.filters) {
+        packed_image_run(&state->packed, step, state->n_batches);
+        return true;
+    }
     for (int64_t batch = 0; batch < state->n_batches; batch++) {
         const char *filters = step->in[FILTERS]->data;
         for (int64_t group = 0; group < state->n_groups; group++) {
@@ -192,6 +212,7 @@ static bool run(const struct step *step, struct irrun_error *err)
         .state_size = sizeof(struct backprop_state),                                               \
         .family = &(const uint32_t){n_leading},                                                    \
         .infer = infer,                                                                            \
+        .packs = packs,                                                                            \
         .prepare = prepare,                                                                        \
         .run = run,                                                                                \
     }

@@ -113,14 +113,17 @@ static void both_ways_follow_the_definition(void **state)
 
 static bool convolve_by_image(const struct convolution *c, int64_t n_groups,
                               const struct image_tiles *tiles, const float *in,
-                              const float *weights, float *out, struct team *team)
+                              const float *weights, float *out, bool is_transposed,
+                              struct team *team)
 {
     struct convolution_image image;
-    if (!convolution_image_plan(&image, tiles, c, n_groups))
+    size_t memory_bytes;
+    if (!convolution_image_plan(&image, tiles, c, n_groups, is_transposed) ||
+        !convolution_image_memory(&image, team_n_threads(team), &memory_bytes))
         return false;
     uint32_t *offsets = malloc(image.k * sizeof *offsets);
     float *packed = malloc(image.packed_floats * sizeof *packed);
-    float *memory = new_numbers((int64_t)image.image_floats);
+    float *memory = new_numbers((int64_t)(memory_bytes / sizeof *memory));
     convolution_image_offsets(&image, offsets);
     image.offsets = offsets;
     convolution_image_pack(&image, weights, false, packed);
@@ -149,8 +152,8 @@ static void the_image_follows_the_definition(void **state)
             float *weights = new_numbers(n_groups * n_weights);
             for (int64_t i = 0; i < n_groups * n_out + n_behind; i++)
                 out[i] = NAN;
-            assert_true(
-                convolve_by_image(&c, n_groups, kernels.image_tiles, in, weights, out, NULL));
+            assert_true(convolve_by_image(&c, n_groups, kernels.image_tiles, in, weights, out,
+                                          false, NULL));
             for (int64_t group = 0; group < n_groups; group++)
                 assert_convolved(&c, in + group * n_in, weights + group * n_weights,
                                  out + group * n_out, "by image");
@@ -160,6 +163,39 @@ static void the_image_follows_the_definition(void **state)
             free(weights);
             free(out);
         }
+    }
+}
+
+/* Against the loops that are the specification. */
+static void the_image_transposes(void **state)
+{
+    (void)state;
+    struct kernels kernels;
+    kernels_fill(&kernels, cpu_simd());
+    for (int round = 0; round < 600 && kernels.image_tiles; round++) {
+        struct convolution c = {next_window(), next_between(1, 4), next_between(1, 9)};
+        for (int d = 0; d < 3; d++)
+            c.window.dilation[d] = 1;
+        int64_t n_in = c.c_in * window_product(c.window.out);
+        int64_t n_out = c.c_out * window_product(c.window.in);
+        float *in = new_numbers(n_in), *out = new_numbers(n_out), *want = new_numbers(n_out);
+        float *weights = new_numbers(c.c_out * c.c_in * window_product(c.window.kernel));
+        for (int64_t i = 0; i < n_out; i++)
+            out[i] = NAN;
+        if (convolve_by_image(&c, 1, kernels.image_tiles, in, weights, out, true, NULL)) {
+            convolution_transposed_direct(IRRUN_F32)(&c, in, weights, want);
+            for (int64_t i = 0; i < n_out; i++)
+                if (out[i] != want[i])
+                    fail_test("[%lld] is %g, not %g\n", (long long)i, (double)out[i],
+                              (double)want[i]);
+        } else {
+            assert_true(c.window.pad_begin[0] < 0 || c.window.pad_begin[1] < 0 ||
+                        c.window.pad_begin[2] < 0);
+        }
+        free(in);
+        free(out);
+        free(want);
+        free(weights);
     }
 }
 
@@ -185,8 +221,9 @@ static void the_image_knows_no_threads(void **state)
     kernels_fill(&kernels, cpu_simd());
     struct team *team = team_new(3, &err);
     if (kernels.image_tiles) {
-        assert_true(convolve_by_image(&c, 1, kernels.image_tiles, in, weights, alone, NULL));
-        assert_true(convolve_by_image(&c, 1, kernels.image_tiles, in, weights, shared, team));
+        assert_true(convolve_by_image(&c, 1, kernels.image_tiles, in, weights, alone, false, NULL));
+        assert_true(
+            convolve_by_image(&c, 1, kernels.image_tiles, in, weights, shared, false, team));
         assert_memory_equal(alone, shared, (size_t)n_out * sizeof *alone);
     }
     team_free(team);
@@ -307,6 +344,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_ways_follow_the_definition),
         cmocka_unit_test(the_image_follows_the_definition),
+        cmocka_unit_test(the_image_transposes),
         cmocka_unit_test(the_image_knows_no_threads),
         cmocka_unit_test(kernels_of_one_element_need_no_patches),
         cmocka_unit_test(integers_wrap),

@@ -1,0 +1,226 @@
+/* The geometry of a convolution over an image, and its packed weights.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "base/checked.h"
+#include "kernels/convolution_image.h"
+#include "tensor/half.h"
+
+/* What a tile meets of so many sums stays in an L1 cache while all output channels pass: 128 pieces of two
+ * cache lines are 16 KB. */
+#define BLOCK_K 128
+
+static size_t divide_up(size_t a, size_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static void plan_ordinary(struct convolution_image *image, const struct window *w)
+{
+    image->window = *w;
+    for (int d = 0; d < 3; d++) {
+        image->spread[d] = 1;
+        image->out[d] = w->out[d];
+    }
+}
+
+/* Output e - pad = o * s + k, with e = q * s + f and k = f + j * s, is what position q sees at o = q - j. */
+static bool plan_transposed(struct convolution_image *image, const struct window *w)
+{
+    struct window *window = &image->window;
+    for (int d = 0; d < 3; d++) {
+        int64_t s = w->stride[d];
+        if ((w->dilation[d] != 1 && w->kernel[d] != 1) || w->pad_begin[d] < 0)
+            return false;
+        image->spread[d] = s;
+        image->skipped[d] = w->pad_begin[d];
+        image->out[d] = w->in[d];
+        window->in[d] = w->out[d];
+        window->out[d] = (w->in[d] + w->pad_begin[d] + s - 1) / s;
+        window->kernel[d] = (w->kernel[d] + s - 1) / s;
+        window->stride[d] = window->dilation[d] = 1;
+        window->pad_begin[d] = window->kernel[d] - 1;
+        if (window->out[d] < 1)
+            return false;
+    }
+    return true;
+}
+
+static bool plan_planes(struct convolution_image *image)
+{
+    const struct window *w = &image->window;
+    size_t floats = 1;
+    for (int d = 0; d < 3; d++) {
+        int64_t reach = (w->kernel[d] - 1) * w->dilation[d];
+        image->n_planes[d] = reach + 1 < w->stride[d] ? reach + 1 : w->stride[d];
+        image->plane[d] = w->out[d] + reach / w->stride[d];
+        if (!checked_mul(floats, (size_t)image->n_planes[d], &floats) ||
+            !checked_mul(floats, (size_t)image->plane[d], &floats))
+            return false;
+    }
+    image->channel = floats;
+    /* The last tile looks beyond the last position. */
+    return checked_mul(floats, (size_t)(image->c_in * image->n_groups), &floats) &&
+           checked_add(floats, IMAGE_MAX_WIDTH, &image->image_floats) &&
+           image->image_floats <= UINT32_MAX;
+}
+
+static bool plan_tiles(struct convolution_image *image, const struct image_tiles *tiles)
+{
+    const struct window *w = &image->window;
+    size_t n_rows, most = 1;
+    if (!checked_mul((size_t)image->c_out, (size_t)window_product(image->spread), &n_rows))
+        return false;
+    while (most < IMAGE_MAX_ROWS && tiles->tiles[most + 1])
+        most++;
+    image->n_blocks = divide_up(n_rows, most);
+    image->rows = divide_up(n_rows, image->n_blocks);
+    image->width = tiles->widths[image->rows];
+    image->tile = tiles->tiles[image->rows];
+    int64_t last =
+        ((w->out[0] - 1) * image->plane[1] + w->out[1] - 1) * image->plane[2] + w->out[2] - 1;
+    image->n_tiles = divide_up((size_t)last + 1, image->width);
+    image->block_k = divide_up(image->k, divide_up(image->k, BLOCK_K));
+    n_rows = image->n_blocks * image->rows;
+    return checked_mul(n_rows, image->width, &image->sums_floats) &&
+           checked_mul(image->k, n_rows, &image->packed_floats) &&
+           checked_mul(image->packed_floats, (size_t)image->n_groups, &image->packed_floats);
+}
+
+bool convolution_image_plan(struct convolution_image *image, const struct image_tiles *tiles,
+                            const struct convolution *c, int64_t n_groups, bool is_transposed)
+{
+    *image = (struct convolution_image){
+        .n_groups = n_groups, .c_in = c->c_in, .c_out = c->c_out, .is_transposed = is_transposed};
+    memcpy(image->kernel, c->window.kernel, sizeof image->kernel);
+    if (!is_transposed)
+        plan_ordinary(image, &c->window);
+    else if (!plan_transposed(image, &c->window))
+        return false;
+    image->k = (size_t)(c->c_in * window_product(image->window.kernel));
+    return image->k > 0 && c->c_out > 0 && n_groups > 0 && window_product(image->out) > 0 &&
+           window_product(image->window.out) > 0 && plan_planes(image) && plan_tiles(image, tiles);
+}
+
+/* In multiplications that vectors of 16 make. Measured: putting a patch together costs as much as multiplying
+ * it with some 12 channels, ten times that if it is made of short rows; loops of scalars cost 12 times what
+ * vectors do. */
+bool convolution_image_is_better(const struct convolution_image *image)
+{
+    const struct window *w = &image->window;
+    double n_out = (double)window_product(w->out), k = (double)image->k;
+    size_t c_out = (size_t)image->c_out, group = 16;
+    double scalar = 12, patch = w->kernel[0] * w->kernel[1] > 1 ? 120 : 12;
+    double with_image =
+        (double)(image->n_tiles * image->width) * (double)(image->rows * image->n_blocks + 2) * k;
+    if (image->is_transposed)
+        return with_image < (double)(window_product(w->in) * window_product(image->kernel) *
+                                     image->c_in * image->c_out) *
+                                scalar;
+    if (image->n_groups == 1 && c_out >= group)
+        return with_image < n_out * ((double)(divide_up(c_out, group) * group) + patch) * k;
+    return with_image < n_out * (double)c_out * scalar * k;
+}
+
+bool convolution_image_memory(const struct convolution_image *image, unsigned n_threads,
+                              size_t *n_bytes)
+{
+    return checked_mul(image->sums_floats, n_threads, n_bytes) &&
+           checked_add(*n_bytes, image->image_floats, n_bytes) &&
+           checked_mul(*n_bytes, sizeof(float), n_bytes);
+}
+
+/* Number i in a box of these sizes. */
+static void find_place(const int64_t sizes[3], int64_t i, int64_t place[3])
+{
+    place[0] = i / (sizes[1] * sizes[2]);
+    place[1] = i / sizes[2] % sizes[1];
+    place[2] = i % sizes[2];
+}
+
+void convolution_image_offsets(const struct convolution_image *image, uint32_t *offsets)
+{
+    const struct window *w = &image->window;
+    for (int64_t channel = 0; channel < image->c_in; channel++) {
+        for (int64_t i = 0; i < window_product(w->kernel); i++) {
+            int64_t k[3], number = 0, at = 0;
+            find_place(w->kernel, i, k);
+            for (int d = 0; d < 3; d++) {
+                int64_t shift = k[d] * w->dilation[d];
+                number = number * image->n_planes[d] + shift % w->stride[d];
+                at = at * image->plane[d] + shift / w->stride[d];
+            }
+            *offsets++ = (uint32_t)((size_t)channel * image->channel +
+                                    (size_t)(number * window_product(image->plane) + at));
+        }
+    }
+}
+
+/* ---- Weights ------------------------------------------------------------------------------ */
+
+/* The place of row `row` of a group among its packed weights for term k; the next term is rows further, up to
+ * the end of the block of terms. */
+static size_t packed_place(const struct convolution_image *image, size_t row, size_t k)
+{
+    size_t begin = k / image->block_k * image->block_k;
+    size_t left = image->k - begin, size = left < image->block_k ? left : image->block_k;
+    return begin * image->rows * image->n_blocks +
+           (row / image->rows * size + (k - begin)) * image->rows + row % image->rows;
+}
+
+static float read_weight(const unsigned char *weights, bool is_f16, size_t i)
+{
+    float number;
+    if (is_f16)
+        f16_to_f32_n(weights + i * sizeof(uint16_t), &number, 1);
+    else
+        memcpy(&number, weights + i * sizeof number, sizeof number);
+    return number;
+}
+
+/* Where the weight of term i of a channel's kernel with phase `phase` of an output channel is; -1: it is zero. */
+static int64_t find_transposed(const struct convolution_image *image, int64_t phase, int64_t i)
+{
+    int64_t f[3], j[3], at = 0;
+    find_place(image->spread, phase, f);
+    find_place(image->window.kernel, i, j);
+    for (int d = 0; d < 3; d++) {
+        int64_t k = f[d] + (image->window.kernel[d] - 1 - j[d]) * image->spread[d];
+        if (k >= image->kernel[d])
+            return -1;
+        at = at * image->kernel[d] + k;
+    }
+    return at;
+}
+
+static void pack_group(const struct convolution_image *image, const unsigned char *weights,
+                       bool is_f16, float *packed)
+{
+    int64_t n_phases = window_product(image->spread), n_kernel = window_product(image->kernel);
+    int64_t n_terms = window_product(image->window.kernel);
+    for (int64_t row = 0; row < image->c_out * n_phases; row++) {
+        int64_t c_out = row / n_phases;
+        for (int64_t k = 0; k < (int64_t)image->k; k++) {
+            int64_t c_in = k / n_terms, at = k % n_terms;
+            int64_t filter = c_out * image->c_in + c_in;
+            if (image->is_transposed) {
+                filter = c_in * image->c_out + c_out;
+                at = find_transposed(image, row % n_phases, at);
+            }
+            if (at >= 0)
+                packed[packed_place(image, (size_t)row, (size_t)k)] =
+                    read_weight(weights, is_f16, (size_t)(filter * n_kernel + at));
+        }
+    }
+}
+
+void convolution_image_pack(const struct convolution_image *image, const void *weights, bool is_f16,
+                            float *packed)
+{
+    size_t n_weights = (size_t)(image->c_out * image->c_in * window_product(image->kernel)),
+           size = is_f16 ? sizeof(uint16_t) : sizeof(float);
+    memset(packed, 0, image->packed_floats * sizeof *packed);
+    for (size_t group = 0; group < (size_t)image->n_groups; group++)
+        pack_group(image, (const unsigned char *)weights + group * n_weights * size, is_f16,
+                   packed + group * image->rows * image->n_blocks * image->k);
+}

@@ -1,0 +1,51 @@
+/* Convolutions over an image with constant filters.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/packed_image.h"
+
+#include "ops/packed_matrix.h"
+
+enum { DATA, FILTERS };
+
+bool packed_image_is_wanted(const struct prepare *prepare, const struct convolution *convolution,
+                            int64_t n_groups, bool is_transposed, struct convolution_image *image)
+{
+    const struct image_tiles *tiles = prepare->kernels->image_tiles;
+
+    return tiles && packed_matrix_is_wanted(prepare, DATA, FILTERS, PANEL_GROUP) &&
+           convolution_image_plan(image, tiles, convolution, n_groups, is_transposed) &&
+           convolution_image_is_better(image);
+}
+
+/* No panel has a layout of that number. */
+#define LAYOUT_IMAGE 100
+
+bool packed_image_pack(struct prepare *prepare, struct packed_image *packed)
+{
+    struct convolution_image *image = &packed->image;
+    uint32_t *offsets = arena_alloc_array(prepare->arena, image->k, sizeof *offsets, prepare->err);
+    const struct irrun_tensor *filters = prepare_constant(prepare, FILTERS);
+    bool is_new;
+
+    if (!offsets || !filters)
+        return false;
+    if (!convolution_image_memory(image, team_n_threads(prepare->team), &prepare->scratch_bytes))
+        return fail_memory(prepare->err, SIZE_MAX);
+    convolution_image_offsets(image, offsets);
+    image->offsets = offsets;
+    float *data = prepare_pack(prepare, LAYOUT_IMAGE + (uint32_t)image->rows,
+                               image->packed_floats * sizeof *data, &is_new);
+    if (data && is_new)
+        convolution_image_pack(image, filters->data, filters->dtype == IRRUN_F16, data);
+    packed->filters = data;
+    return data != NULL;
+}
+
+void packed_image_run(const struct packed_image *packed, const struct step *step, int64_t n_batches)
+{
+    const struct convolution_image *image = &packed->image;
+    size_t in = (size_t)(image->n_groups * image->c_in * window_product(image->window.in));
+    size_t out = (size_t)(image->n_groups * image->c_out * window_product(image->out));
+    for (size_t i = 0; i < (size_t)n_batches; i++)
+        convolution_by_image(image, (const float *)step->in[DATA]->data + i * in, packed->filters,
+                             (float *)step->out[0]->data + i * out, step->scratch, step->team);
+}
