@@ -337,4 +337,14 @@ static inline double difference_f64(struct problem *problem)
     return most;
 }
 
+static inline void assert_small(const struct problem *problem, const char *engine,
+                                double difference, double limit)
+{
+    const struct recurrent *c = &problem->common;
+    if (!(difference <= limit))
+        fail_test("%s: kind %d, B %zu, T %zu, I %zu, H %zu, D %zu: %g from the formulas\n", engine,
+                  (int)c->kind, c->batch, c->n_steps, c->input_size, c->hidden_size,
+                  c->n_directions, difference);
+}
+
 #endif

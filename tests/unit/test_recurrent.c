@@ -5,16 +5,6 @@
 
 #include "recurrent_problem.h"
 
-static void assert_small(const struct problem *problem, const char *engine, double difference,
-                         double limit)
-{
-    const struct recurrent *c = &problem->common;
-    if (!(difference <= limit))
-        fail_test("%s: kind %d, B %zu, T %zu, I %zu, H %zu, D %zu: %g from the formulas\n", engine,
-                  (int)c->kind, c->batch, c->n_steps, c->input_size, c->hidden_size,
-                  c->n_directions, difference);
-}
-
 static void check_problem(struct problem *problem, double limit)
 {
     solve(problem);
