@@ -39,6 +39,7 @@ list_parts() {
     local path
     echo cases/plain
     echo cases/cblas
+    echo cases/packed
     echo cases/unfused
     list_levels
     for path in tests/cli/*.bats tests/unit/test_*.c tests/api/*.c; do

@@ -6,95 +6,9 @@
 #include <immintrin.h>
 
 #include "kernels/kernels.h"
+#include "kernels/vector_avx512.h"
 
-#define VECTOR_LANES 16
 #define VECTOR_HAS_F16
-typedef __m512 vec;
-
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
-ALWAYS_INLINE vec vec_zero(void)
-{
-    return _mm512_setzero_ps();
-}
-
-ALWAYS_INLINE vec vec_set1(float x)
-{
-    return _mm512_set1_ps(x);
-}
-
-ALWAYS_INLINE vec vec_load(const float *at)
-{
-    return _mm512_loadu_ps(at);
-}
-
-ALWAYS_INLINE void vec_store(float *at, vec x)
-{
-    _mm512_storeu_ps(at, x);
-}
-
-ALWAYS_INLINE vec vec_add(vec a, vec b)
-{
-    return _mm512_add_ps(a, b);
-}
-
-ALWAYS_INLINE vec vec_sub(vec a, vec b)
-{
-    return _mm512_sub_ps(a, b);
-}
-
-ALWAYS_INLINE vec vec_mul(vec a, vec b)
-{
-    return _mm512_mul_ps(a, b);
-}
-
-ALWAYS_INLINE vec vec_div(vec a, vec b)
-{
-    return _mm512_div_ps(a, b);
-}
-
-/* a * b + c, c - a * b */
-ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
-{
-    return _mm512_fmadd_ps(a, b, c);
-}
-
-ALWAYS_INLINE vec vec_fnma(vec a, vec b, vec c)
-{
-    return _mm512_fnmadd_ps(a, b, c);
-}
-
-/* If either is NaN, b. */
-ALWAYS_INLINE vec vec_min(vec a, vec b)
-{
-    return _mm512_min_ps(a, b);
-}
-
-ALWAYS_INLINE vec vec_max(vec a, vec b)
-{
-    return _mm512_max_ps(a, b);
-}
-
-ALWAYS_INLINE vec vec_round(vec x)
-{
-    return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
-
-/* 2^n for whole n in -126 ... 127. */
-ALWAYS_INLINE vec vec_exp2(vec n)
-{
-    return _mm512_scalef_ps(_mm512_set1_ps(1.0F), n);
-}
-
-ALWAYS_INLINE vec vec_abs(vec x)
-{
-    return _mm512_abs_ps(x);
-}
-
-ALWAYS_INLINE vec vec_with_sign_of(vec magnitude, vec x)
-{
-    return _mm512_or_ps(magnitude, _mm512_and_ps(x, _mm512_set1_ps(-0.0F)));
-}
 
 ALWAYS_INLINE vec vec_load_f16(const void *at)
 {

@@ -1,4 +1,4 @@
-/* exp, sigmoid and tanh of vectors of any length: see panel_tile_body.h for what comes before. Results
+/* exp, sigmoid and tanh of vectors of any length: see vector_<isa>.h for what comes before. Results
  * are within 3 units of the last place or 1e-9; NaN stays NaN.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stddef.h>
