@@ -14,6 +14,7 @@ bool ports_of_inputs(const struct graph *graph, struct arena *arena, struct port
                      struct irrun_error *err)
 {
     ports->is_output = false;
+    ports->port_readings = NULL;
     ports->n = graph->n_parameters;
     ports->items = arena_alloc_array(arena, ports->n, sizeof *ports->items, err);
     if (!ports->items)
@@ -73,9 +74,10 @@ static void take_hints(const struct value *value, struct irrun_port *port)
 
 /* is_named: per value, whether a Result before took its name. */
 static bool name_output(const struct graph *graph, size_t index, bool *is_named,
-                        struct arena *arena, struct irrun_port *port, struct irrun_error *err)
+                        struct arena *arena, struct ports *ports, struct irrun_error *err)
 {
     const struct op *result = &graph->ops[graph->results[index]];
+    struct irrun_port *port = &ports->items[index];
     *port = (struct irrun_port){.name = result->name,
                                 .dtype = IRRUN_DYNAMIC,
                                 .shape = partial_shape_any(),
@@ -85,13 +87,15 @@ static bool name_output(const struct graph *graph, size_t index, bool *is_named,
         return true;
     uint32_t value_id = op_input(graph, result, 0);
     const struct value *value = &graph->values[value_id];
-    const char *layer_name =
-        layer_port_name(value_producer(graph, value_id), value->port, arena, err);
+    const struct op *layer = value_producer(graph, value_id);
+    const char *layer_name = layer_port_name(layer, value->port, arena, err);
     const char **names = arena_alloc_array(
         arena, (size_t)value->n_names + result->n_output_names + 2, sizeof *names, err);
     if (!layer_name || !names)
         return false;
     take_hints(value, port);
+    if (layer->n_outputs > 1)
+        ports->port_readings[index] = layer_name;
     if (!is_named[value_id])
         port->name = value->n_names > 0 ? value->names[0] : layer_name;
     is_named[value_id] = true;
@@ -111,22 +115,30 @@ bool ports_of_outputs(const struct graph *graph, struct arena *arena, struct por
     ports->is_output = true;
     ports->n = graph->n_results;
     ports->items = arena_alloc_array(arena, ports->n, sizeof *ports->items, err);
+    ports->port_readings = arena_alloc_array(arena, ports->n, sizeof(char *), err);
     bool *is_named = calloc(graph->n_values ? graph->n_values : 1, sizeof *is_named);
-    bool is_done = ports->items && is_named;
+    bool is_done = ports->items && ports->port_readings && is_named;
     if (ports->items && !is_named)
         fail_memory(err, graph->n_values);
     for (size_t i = 0; is_done && i < ports->n; i++)
-        is_done = name_output(graph, i, is_named, arena, &ports->items[i], err);
+        is_done = name_output(graph, i, is_named, arena, ports, err);
     free(is_named);
     return is_done;
 }
 
-static bool is_alias(const struct irrun_port *port, const char *name)
+/* How good a name fits. */
+enum fit { FIT_NONE, FIT_PORT_READING, FIT_ALIAS, FIT_PRIMARY };
+
+static enum fit name_fit(const struct ports *ports, size_t index, const char *name)
 {
+    const struct irrun_port *port = &ports->items[index];
+    const char *reading = ports->port_readings ? ports->port_readings[index] : NULL;
+    if (strcmp(port->name, name) == 0)
+        return port->name == reading ? FIT_PORT_READING : FIT_PRIMARY;
     for (size_t i = 0; i < port->n_names; i++)
         if (strcmp(port->names[i], name) == 0)
-            return true;
-    return false;
+            return port->names[i] == reading ? FIT_PORT_READING : FIT_ALIAS;
+    return FIT_NONE;
 }
 
 static bool parse_ordinal(const char *name, size_t n, size_t *index)
@@ -165,13 +177,18 @@ static bool fail_unknown(const struct ports *ports, const char *name, struct irr
 bool ports_find(const struct ports *ports, const char *name, size_t *index, struct irrun_error *err)
 {
     size_t n = n_named(ports), n_found = 0;
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(ports->items[i].name, name) == 0 && n_found++ == 0)
+    enum fit best = FIT_NONE;
+    for (size_t i = 0; i < n; i++) {
+        enum fit fit = name_fit(ports, i, name);
+        if (fit == FIT_NONE || fit < best)
+            continue;
+        if (fit > best) {
+            best = fit;
+            n_found = 0;
+        }
+        if (n_found++ == 0)
             *index = i;
-    if (n_found == 0)
-        for (size_t i = 0; i < n; i++)
-            if (is_alias(&ports->items[i], name) && n_found++ == 0)
-                *index = i;
+    }
     if (n_found == 1 || (n_found == 0 && parse_ordinal(name, n, index)))
         return true;
     if (n_found == 0)
@@ -179,7 +196,7 @@ bool ports_find(const struct ports *ports, const char *name, size_t *index, stru
     fail(err, IRRUN_USAGE, "\"%s\" fits %zu %ss:", name, n_found,
          ports->is_output ? "output" : "input");
     for (size_t i = 0; i < n; i++)
-        if (strcmp(ports->items[i].name, name) == 0 || is_alias(&ports->items[i], name))
+        if (name_fit(ports, i, name) == best)
             fail_more(err, "\n  @%zu %s", i, ports->items[i].name);
     return fail_hint(err, "name one by its place, as @%zu", *index);
 }
