@@ -238,7 +238,8 @@ struct irrun_session_info {
     const char *simd; /* the level in use: "scalar", "sse4.1", "avx2", "avx512" */
     unsigned n_threads;
     size_t n_steps;              /* steps of every iteration: an op each, or several joined */
-    size_t n_fused_ops;          /* that are in such steps of several */
+    size_t n_fused_ops;          /* element-wise ones that are joined to each other … */
+    size_t n_epilogue_ops;       /* … or done by the product before them */
     size_t weights_mapped_bytes; /* of the .bin */
     size_t weights_packed_bytes; /* copies made for the kernels */
     size_t arena_bytes;          /* intermediate values and scratch */

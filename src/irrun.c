@@ -294,6 +294,7 @@ void irrun_session_describe(const struct irrun_session *session, struct irrun_se
         .n_threads = model->model.n_threads,
         .n_steps = plan ? plan->n_main_steps : 0,
         .n_fused_ops = plan ? plan->n_fused_ops : 0,
+        .n_epilogue_ops = plan ? plan->n_epilogue_ops : 0,
         .weights_mapped_bytes = model->ir.weights.size_bytes,
         .weights_packed_bytes = model->model.packed_bytes,
         .arena_bytes = session_arena_bytes(session->session),

@@ -84,6 +84,9 @@ static void tell_plan(const struct lane *lane)
         tell(lane->options,
              "plan: %zu element-wise ops are joined with their neighbours into one step",
              info.n_fused_ops);
+    if (info.n_epilogue_ops > 0)
+        tell(lane->options, "plan: %zu element-wise ops are done by the product before them",
+             info.n_epilogue_ops);
 }
 
 /* Whether the records begin again once they have ended. */

@@ -19,18 +19,26 @@ typedef void convolution_fn(const struct convolution *convolution, const void *i
                             const void *weights, void *out);
 convolution_fn *convolution_direct(enum irrun_dtype dtype);
 
-/* As products of the weights with patches of the input, `n_patches` at a time, that are copied to
- * `patches` ([n_patches][c_in * kernel]). With n_patches 0 the input itself is the second factor: for kernels
- * of one element, unit strides and no pads. */
+/* One group of one batch element, by products with patches of the input: n_patches at a time are copied to
+ * `patches` ([n_patches][c_in * kernel]). */
+struct convolution_job {
+    int64_t n_patches;
+    const float *in;
+    float *out;
+    float *patches;
+    const struct epilogue *epilogue; /* NULL: none. Else out is its element `first` */
+    size_t first;
+};
+
+/* With n_patches 0 the input itself is the second factor: for kernels of one element, unit strides and no
+ * pads. A bias is not added. */
 void convolution_by_gemm(const struct convolution *convolution, gemm_f32_fn *gemm,
-                         int64_t n_patches, const float *in, const float *weights, float *out,
-                         float *patches);
+                         const float *weights, const struct convolution_job *job);
 
 /* The same with the weights in panels (k = c_in * kernel, c_out columns), which stay in the cache while the patches pass;
  * n_patches is not 0. products: [n_patches][c_out]. */
 void convolution_by_panels(const struct convolution *convolution, const struct panels *weights,
-                           int64_t n_patches, const float *in, float *out, float *patches,
-                           float *products);
+                           const struct convolution_job *job, float *products);
 
 /* The n_patches that suits; -1: the direct loops do better. */
 int64_t convolution_n_patches(const struct convolution *convolution);

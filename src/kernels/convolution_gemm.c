@@ -116,58 +116,93 @@ static void copy_patches(const struct convolution *c, const float *in, int64_t f
     }
 }
 
-void convolution_by_gemm(const struct convolution *c, gemm_f32_fn *gemm, int64_t n_patches,
-                         const float *in, const float *weights, float *out, float *patches)
+/* Lines shorter than this are too short for an epilogue of their own, and an output that is smaller stays in the
+ * cache: then it runs once, at the end. */
+#define EPILOGUE_LINE 64
+#define EPILOGUE_FLOATS 65536
+
+static bool has_early_epilogue(int64_t n_patches, size_t n_out, size_t c_out)
+{
+    return n_patches >= EPILOGUE_LINE && c_out * n_out > EPILOGUE_FLOATS;
+}
+
+/* The epilogue of n positions of every channel. */
+static void finish_positions(const struct convolution_job *job, size_t c_out, size_t n_out,
+                             size_t position, size_t n)
+{
+    if (n == n_out)
+        epilogue_run(job->epilogue, job->first, c_out * n_out);
+    else
+        for (size_t channel = 0; channel < c_out; channel++)
+            epilogue_run(job->epilogue, job->first + channel * n_out + position, n);
+}
+
+void convolution_by_gemm(const struct convolution *c, gemm_f32_fn *gemm, const float *weights,
+                         const struct convolution_job *job)
 {
     size_t n_terms = (size_t)(c->c_in * window_product(c->window.kernel));
-    size_t n_out = (size_t)window_product(c->window.out);
+    size_t n_out = (size_t)window_product(c->window.out), n_patches = (size_t)job->n_patches;
+    size_t c_out = (size_t)c->c_out;
+    bool is_early = has_early_epilogue(job->n_patches, n_out, c_out);
     struct gemm_f32 product = {
-        .m = (size_t)c->c_out,
+        .m = c_out,
         .n = n_out,
         .k = n_terms,
         .a = weights,
         .lda = n_terms,
-        .b = in,
+        .b = job->in,
         .ldb = n_out,
-        .c = out,
+        .c = job->out,
         .ldc = n_out,
     };
     if (n_patches == 0) {
         gemm(&product);
+        finish_positions(job, c_out, n_out, 0, n_out);
         return;
     }
-    product.b = patches;
+    product.b = job->patches;
     product.ldb = n_terms;
     product.b_transposed = true;
-    for (size_t first = 0; first < n_out; first += (size_t)n_patches) {
+    for (size_t first = 0; first < n_out; first += n_patches) {
         size_t rest = n_out - first;
-        product.n = rest < (size_t)n_patches ? rest : (size_t)n_patches;
-        product.c = out + first;
-        copy_patches(c, in, (int64_t)first, (int64_t)product.n, patches);
+        product.n = rest < n_patches ? rest : n_patches;
+        product.c = job->out + first;
+        copy_patches(c, job->in, (int64_t)first, (int64_t)product.n, job->patches);
         gemm(&product);
+        if (is_early)
+            finish_positions(job, c_out, n_out, first, product.n);
     }
+    if (!is_early)
+        finish_positions(job, c_out, n_out, 0, n_out);
 }
 
 void convolution_by_panels(const struct convolution *c, const struct panels *weights,
-                           int64_t n_patches, const float *in, float *out, float *patches,
-                           float *products)
+                           const struct convolution_job *job, float *products)
 {
     size_t n_out = (size_t)window_product(c->window.out), c_out = (size_t)c->c_out;
-    for (size_t first = 0; first < n_out; first += (size_t)n_patches) {
-        size_t rest = n_out - first, n = rest < (size_t)n_patches ? rest : (size_t)n_patches;
-        copy_patches(c, in, (int64_t)first, (int64_t)n, patches);
+    size_t n_patches = (size_t)job->n_patches;
+    bool is_early = has_early_epilogue(job->n_patches, n_out, c_out);
+    struct epilogue bias_only = {.bias = job->epilogue ? job->epilogue->bias : NULL};
+    for (size_t first = 0; first < n_out; first += n_patches) {
+        size_t rest = n_out - first, n = rest < n_patches ? rest : n_patches;
+        copy_patches(c, job->in, (int64_t)first, (int64_t)n, job->patches);
         panels_multiply_matrix(weights, &(struct panel_matrix){
                                             .begin = 0,
                                             .end = weights->n_panels,
                                             .m = n,
                                             .n = c_out,
-                                            .a = patches,
+                                            .a = job->patches,
                                             .lda = weights->k,
                                             .c = products,
                                             .ldc = c_out,
+                                            .epilogue = &bias_only,
                                         });
         for (size_t channel = 0; channel < c_out; channel++)
             for (size_t i = 0; i < n; i++)
-                out[channel * n_out + first + i] = products[i * c_out + channel];
+                job->out[channel * n_out + first + i] = products[i * c_out + channel];
+        if (is_early)
+            finish_positions(job, c_out, n_out, first, n);
     }
+    if (!is_early)
+        finish_positions(job, c_out, n_out, 0, n_out);
 }

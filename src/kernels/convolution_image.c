@@ -90,32 +90,48 @@ static struct landing find_landing(const struct convolution_image *image, int d,
     return landing;
 }
 
-/* n positions from p on, along a row of a plane, of all channels with one phase. */
-static void store_rows(const struct convolution_image *image, const float *sums, const int64_t p[3],
-                       int64_t n, const int64_t phase[3], float *out)
+/* An output of one batch element that is smaller, or whose rows are shorter, has its epilogue at the end. */
+#define EARLY_FROM 65536
+#define EARLY_ROW 32
+
+struct run {
+    const struct convolution_image *image;
+    const struct convolution_image_job *job;
+    size_t n_out;  /* elements of a channel */
+    bool is_early; /* the epilogue runs on a row as soon as that is there */
+};
+
+/* n positions from p on, along a row of a plane, of all channels of a group with one phase. */
+static void store_rows(const struct run *run, const float *sums, const int64_t p[3], int64_t n,
+                       const int64_t phase[3], size_t first)
 {
+    const struct convolution_image *image = run->image;
     const int64_t *size = image->out;
     struct landing z = find_landing(image, 0, p[0], 1, phase[0]);
     struct landing y = find_landing(image, 1, p[1], 1, phase[1]);
     struct landing x = find_landing(image, 2, p[2], n, phase[2]);
-    int64_t spread = image->spread[2], n_out = window_product(size);
+    int64_t spread = image->spread[2];
     size_t step = (size_t)window_product(image->spread) * image->width;
     if (z.first >= z.end || y.first >= y.end || x.first >= x.end)
         return;
-    out += (z.start * size[1] + y.start) * size[2];
-    for (int64_t channel = 0; channel < image->c_out; channel++, out += n_out, sums += step) {
+    first += (size_t)((z.start * size[1] + y.start) * size[2]);
+    for (int64_t channel = 0; channel < image->c_out; channel++, first += run->n_out) {
+        float *out = run->job->out + first;
+        size_t begin = first + (size_t)(x.start + x.first), n_stored = (size_t)(x.end - x.first);
         if (spread == 1)
-            memcpy(out + x.start + x.first, sums + x.first,
-                   (size_t)(x.end - x.first) * sizeof *out);
+            memcpy(run->job->out + begin, sums + x.first, n_stored * sizeof *out);
         for (int64_t i = x.first; i < x.end && spread != 1; i++)
             out[x.start + i * spread] = sums[i];
+        if (run->is_early)
+            epilogue_run(run->job->epilogue, run->job->first + begin, n_stored);
+        sums += step;
     }
 }
 
-/* A tile's positions of all channels and phases. */
-static void store_tile(const struct convolution_image *image, const float *sums, size_t first,
-                       float *out)
+/* A tile's positions of all channels and phases of the group whose output begins at out_first. */
+static void store_tile(const struct run *run, const float *sums, size_t first, size_t out_first)
 {
+    const struct convolution_image *image = run->image;
     const int64_t *plane = image->plane, *spread = image->spread, *size = image->window.out;
     int64_t at = (int64_t)first, end = at + (int64_t)image->width, n;
     for (; at < end; at += n) {
@@ -128,14 +144,26 @@ static void store_tile(const struct convolution_image *image, const float *sums,
         for (f[0] = 0; f[0] < spread[0]; f[0]++)
             for (f[1] = 0; f[1] < spread[1]; f[1]++)
                 for (f[2] = 0; f[2] < spread[2]; f[2]++, row += image->width)
-                    store_rows(image, row, p, n_inside, f, out);
+                    store_rows(run, row, p, n_inside, f, out_first);
     }
 }
 
+/* Lets the sums of every channel and phase begin with its bias. */
+static void begin_sums(const struct convolution_image *image, const float *bias, float *sums)
+{
+    size_t n_phases = (size_t)window_product(image->spread);
+    size_t n_rows = n_phases * (size_t)image->c_out;
+    for (size_t row = 0; row < image->n_blocks * image->rows; row++)
+        for (size_t i = 0; i < image->width; i++)
+            *sums++ = row < n_rows ? bias[row / n_phases] : 0;
+}
+
 static void compute_tile(const struct convolution_image *image, const float *pixels,
-                         const float *packed, float *sums)
+                         const float *packed, const float *bias, float *sums)
 {
     size_t n;
+    if (bias)
+        begin_sums(image, bias, sums);
     for (size_t done = 0; done < image->k; done += n) {
         n = image->k - done < image->block_k ? image->k - done : image->block_k;
         for (size_t block = 0; block < image->n_blocks; block++, packed += n * image->rows) {
@@ -145,46 +173,62 @@ static void compute_tile(const struct convolution_image *image, const float *pix
                 .offsets = image->offsets + done,
                 .weights = packed,
                 .sums = sums + block * image->rows * image->width,
-                .is_added = done > 0,
+                .is_added = bias || done > 0,
             });
         }
     }
 }
 
-struct job {
-    const struct convolution_image *image;
-    const float *in, *packed;
-    float *out, *memory;
-    struct team *team;
-};
+static void compute_tiles(const struct run *run, size_t begin, size_t end, float *sums)
+{
+    const struct convolution_image *image = run->image;
+    const struct convolution_image_job *job = run->job;
+    size_t c_in = (size_t)image->c_in, c_out = (size_t)image->c_out;
+    size_t n_weights = image->n_blocks * image->rows * image->k;
+    const float *bias = job->epilogue ? job->epilogue->bias : NULL;
+    for (size_t i = begin; i < end; i++) {
+        size_t group = i / image->n_tiles, first = i % image->n_tiles * image->width;
+        compute_tile(image, job->memory + group * c_in * image->channel + first,
+                     job->packed + group * n_weights, bias ? bias + group * c_out : NULL, sums);
+        store_tile(run, sums, first, group * c_out * run->n_out);
+    }
+}
 
 static void run_part(void *context, size_t part, size_t n_parts)
 {
-    const struct job *job = context;
-    const struct convolution_image *image = job->image;
-    size_t c_in = (size_t)image->c_in, n_channels = c_in * (size_t)image->n_groups;
+    const struct run *run = context;
+    const struct convolution_image *image = run->image;
+    const struct convolution_image_job *job = run->job;
+    size_t n_channels = (size_t)image->c_in * (size_t)image->n_groups;
+    size_t n_out_channels = (size_t)image->c_out * (size_t)image->n_groups;
     size_t n_in = (size_t)window_product(image->window.in);
-    size_t n_out = (size_t)(image->c_out * window_product(image->out));
-    size_t n_weights = image->n_blocks * image->rows * image->k;
     size_t n_items = (size_t)image->n_groups * image->n_tiles;
-    float *sums = job->memory + image->image_floats + part * image->sums_floats;
 
     for (size_t i = n_channels * part / n_parts; i < n_channels * (part + 1) / n_parts; i++)
         lay_channel(image, job->in + i * n_in, job->memory + i * image->channel);
     if (n_parts > 1)
         team_meet(job->team, part);
-    for (size_t i = n_items * part / n_parts; i < n_items * (part + 1) / n_parts; i++) {
-        size_t group = i / image->n_tiles, first = i % image->n_tiles * image->width;
-        compute_tile(image, job->memory + group * c_in * image->channel + first,
-                     job->packed + group * n_weights, sums);
-        store_tile(image, sums, first, job->out + group * n_out);
-    }
+    compute_tiles(run, n_items * part / n_parts, n_items * (part + 1) / n_parts,
+                  job->memory + image->image_floats + part * image->sums_floats);
+    if (run->is_early || !job->epilogue)
+        return;
+    if (n_parts > 1)
+        team_meet(job->team, part);
+    size_t begin = n_out_channels * part / n_parts, end = n_out_channels * (part + 1) / n_parts;
+    epilogue_run(job->epilogue, job->first + begin * run->n_out, (end - begin) * run->n_out);
 }
 
-void convolution_by_image(const struct convolution_image *image, const float *in,
-                          const float *packed, float *out, float *memory, struct team *team)
+void convolution_by_image(const struct convolution_image *image,
+                          const struct convolution_image_job *job)
 {
     double n_products = (double)image->packed_floats * (double)(image->n_tiles * image->width);
-    struct job job = {image, in, packed, out, memory, team};
-    team_run(team, run_part, &job, n_products >= SHARE_FROM ? team_n_threads(team) : 1);
+    size_t n_out = (size_t)window_product(image->out);
+    struct run run = {
+        .image = image,
+        .job = job,
+        .n_out = n_out,
+        .is_early = image->spread[2] == 1 && image->out[2] >= EARLY_ROW &&
+                    n_out * (size_t)(image->c_out * image->n_groups) > EARLY_FROM,
+    };
+    team_run(job->team, run_part, &run, n_products >= SHARE_FROM ? team_n_threads(job->team) : 1);
 }

@@ -55,8 +55,19 @@ void convolution_image_offsets(const struct convolution_image *image, uint32_t *
 void convolution_image_pack(const struct convolution_image *image, const void *weights, bool is_f16,
                             float *packed);
 
-/* One batch element: in [n_groups][c_in][in], out [n_groups][c_out][out]. The same bytes for any team. */
-void convolution_by_image(const struct convolution_image *image, const float *in,
-                          const float *packed, float *out, float *memory, struct team *team);
+/* One batch element. */
+struct convolution_image_job {
+    const float *in;     /* [n_groups][c_in][in] */
+    const float *packed; /* by convolution_image_pack */
+    float *out;          /* [n_groups][c_out][out] */
+    float *memory;
+    struct team *team;
+    const struct epilogue *epilogue; /* NULL: none. Else out is its element `first` */
+    size_t first;
+};
+
+/* The same bytes for any team. */
+void convolution_by_image(const struct convolution_image *image,
+                          const struct convolution_image_job *job);
 
 #endif

@@ -211,8 +211,11 @@ static const float zeros[PANEL_MAX_WIDTH * PANEL_GROUP];
 static void multiply_last(const struct panels *panels, struct panel_product product, size_t n)
 {
     float tile[PANEL_MAX_ROWS * PANEL_MAX_WIDTH * PANEL_GROUP], *c = product.c;
+    float add[PANEL_MAX_WIDTH * PANEL_GROUP] = {0};
     size_t ldc = product.ldc, n_rows = product.rows;
 
+    memcpy(add, product.add, n * sizeof *add);
+    product.add = add;
     product.c = tile;
     product.ldc = panels->width * PANEL_GROUP;
     for (size_t row = 0; row < n_rows; row += product.rows) {
@@ -224,18 +227,36 @@ static void multiply_last(const struct panels *panels, struct panel_product prod
     }
 }
 
+/* The epilogue of some rows: in one piece where they lie without a gap. */
+static void finish_rows(const struct panel_matrix *matrix, size_t columns, size_t row, size_t rows)
+{
+    size_t begin = matrix->begin * columns, end = matrix->end * columns;
+    size_t first = matrix->first + row * matrix->ldc + begin;
+
+    if (begin >= matrix->n || !matrix->epilogue || !matrix->epilogue->fused)
+        return;
+    size_t n = (end < matrix->n ? end : matrix->n) - begin;
+    if (n == matrix->ldc)
+        epilogue_run(matrix->epilogue, first, rows * n);
+    else
+        for (size_t r = 0; r < rows; r++)
+            epilogue_run(matrix->epilogue, first + r * matrix->ldc, n);
+}
+
 void panels_multiply_matrix(const struct panels *panels, const struct panel_matrix *matrix)
 {
     size_t columns = panels->width * PANEL_GROUP;
+    const float *bias = matrix->epilogue ? matrix->epilogue->bias : NULL;
 
     for (size_t row = 0; row < matrix->m; row += MATRIX_ROWS) {
+        size_t rows = matrix->m - row < MATRIX_ROWS ? matrix->m - row : MATRIX_ROWS;
         for (size_t panel = matrix->begin; panel < matrix->end; panel++) {
             struct panel_product product = {
                 .panel = panel,
-                .rows = matrix->m - row < MATRIX_ROWS ? matrix->m - row : MATRIX_ROWS,
+                .rows = rows,
                 .a = matrix->a + row * matrix->lda,
                 .lda = matrix->lda,
-                .add = zeros,
+                .add = bias ? bias + panel * columns : zeros,
                 .c = matrix->c + row * matrix->ldc + panel * columns,
                 .ldc = matrix->ldc,
             };
@@ -245,5 +266,6 @@ void panels_multiply_matrix(const struct panels *panels, const struct panel_matr
             else
                 panels_multiply(panels, &product);
         }
+        finish_rows(matrix, columns, row, rows);
     }
 }

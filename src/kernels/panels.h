@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/epilogue.h"
 #include "kernels/panel_cells.h"
 #include "kernels/panel_transpose.h"
 
@@ -86,7 +87,8 @@ struct panel_product {
 };
 void panels_multiply(const struct panels *panels, const struct panel_product *product);
 
-/* Some panels' columns of c = a * weights, where c has n columns, perhaps fewer than the panels together. */
+/* Some panels' columns of c = a * weights, where c has n columns, perhaps fewer than the panels together, and
+ * what an epilogue makes of them. */
 struct panel_matrix {
     size_t begin, end; /* panels */
     size_t m, n;
@@ -94,6 +96,8 @@ struct panel_matrix {
     size_t lda;
     float *c;
     size_t ldc;
+    const struct epilogue *epilogue; /* NULL: none. Else c is its element `first` */
+    size_t first;
 };
 void panels_multiply_matrix(const struct panels *panels, const struct panel_matrix *matrix);
 

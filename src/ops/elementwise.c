@@ -47,6 +47,52 @@ static bool run_flat(const struct step *step, struct irrun_error *err)
            binary_run(step, err);
 }
 
+/* Adds a loop around those seen so far: operands that stand still, then move, then stand still again repeat in a simple
+ * way. */
+static bool widen_repetition(struct repetition *found, bool *is_over, size_t n, size_t stride)
+{
+    if (stride == 0) {
+        *is_over = found->count > 1;
+        found->inner *= *is_over ? 1 : n;
+        return true;
+    }
+    bool is_dense = stride == found->count && !*is_over;
+    found->count *= n;
+    return is_dense;
+}
+
+/* How operand k repeats along the output; false if in no simple way. */
+static bool find_repetition(const struct broadcast *loops, uint32_t k, struct repetition *found)
+{
+    bool is_over = false;
+    *found = (struct repetition){1, 1};
+    bool is_simple =
+        widen_repetition(found, &is_over, (size_t)loops->n_inner, (size_t)loops->inner_strides[k]);
+    for (uint32_t i = loops->rank; i-- > 0 && is_simple;)
+        is_simple = widen_repetition(found, &is_over, (size_t)loops->loops[i].n,
+                                     (size_t)loops->loops[i].strides[k]);
+    return is_simple;
+}
+
+static void offer_to_fuse(struct prepare *prepare, const struct broadcast *loops,
+                          enum binary_operation operation)
+{
+    struct repetition a, b;
+    bool is_logic = operation >= BINARY_AND && prepare->in[0]->dtype == IRRUN_BOOLEAN;
+    if (loops->n_inner == 0 || (!is_logic && prepare->in[0]->dtype != IRRUN_F32) ||
+        !find_repetition(loops, 1, &a) || !find_repetition(loops, 2, &b))
+        return;
+    prepare->fusable = (struct fusable){
+        .code = fused_binary(operation),
+        .still = (a.inner > 1 ? 1U : 0U) | (b.inner > 1 ? 2U : 0U),
+        .n = (size_t)shape_n_elements(&prepare->out[0]->shape),
+    };
+    if (loops->rank == 0)
+        return;
+    prepare->fusable.repeated[0] = a;
+    prepare->fusable.repeated[1] = b;
+}
+
 static void choose_loop(struct prepare *prepare, struct binary_state *state,
                         enum binary_operation operation)
 {
@@ -57,13 +103,9 @@ static void choose_loop(struct prepare *prepare, struct binary_state *state,
                                                 : FORM_RIGHT_MOVES;
     if (prepare->in[0]->dtype == IRRUN_F32 && prepare->kernels->elementwise_f32)
         state->vector = prepare->kernels->elementwise_f32->binary[operation][form];
+    offer_to_fuse(prepare, loops, operation);
     if (loops->rank > 0 || loops->n_inner == 0)
         return;
-    bool is_logic = operation >= BINARY_AND && prepare->in[0]->dtype == IRRUN_BOOLEAN;
-    if (is_logic || prepare->in[0]->dtype == IRRUN_F32)
-        prepare->fusable = (struct fusable){.code = fused_binary(operation),
-                                            .still = (a_moves ? 0U : 1U) | (b_moves ? 0U : 2U),
-                                            .n = (size_t)loops->n_inner};
     prepare->flat.n = (size_t)loops->n_inner;
     prepare->flat.kernel.binary = state->vector        ? state->vector
                                   : a_moves && b_moves ? state->fn

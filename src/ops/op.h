@@ -17,6 +17,7 @@
 #define IRRUN_OPS_OP_H
 
 #include "graph/graph.h"
+#include "kernels/epilogue.h"
 #include "kernels/kernels.h"
 #include "kernels/team.h"
 #include "ops/attrs.h"
@@ -148,12 +149,26 @@ struct flat {
     size_t n; /* elements; of an Assign bytes */
 };
 
+/* Element i of the output meets element i / inner % count of an operand. */
+struct repetition {
+    size_t inner, count;
+};
+
 /* The same op as an instruction, which may be joined with others into one step. */
 struct fusable {
     enum fused_code code; /* FUSED_NONE: it is none */
-    uint32_t still;       /* set of 1 << i: inputs that are one element for all */
+    uint32_t still;       /* set of 1 << i: inputs that stand still while the output moves on */
     size_t n;             /* elements */
-    const float *bounds;  /* of FUSED_CLAMP: two */
+    /* Of the first two inputs, where one is neither a single element nor has as many as the output (a bias);
+     * else zeros. Such an op can only be joined to a product. */
+    struct repetition repeated[2];
+    const float *bounds; /* of FUSED_CLAMP: two */
+};
+
+/* A product that, piece by piece, runs what the plan joined to it: step->epilogue, over its output 0. */
+struct finishing {
+    size_t n;               /* elements of the output; 0: it does not */
+    struct repetition bias; /* operands of Add that its sums can begin with; count 0: none can */
 };
 
 struct prepare {
@@ -171,8 +186,9 @@ struct prepare {
         scratch_bytes; /* to set: memory that run may use, 64-byte aligned, not kept between runs */
     uint32_t packed;   /* what packs answered; 0 while constants are folded */
     struct flat flat;  /* to set, optional: a shorter way through run for these shapes */
-    struct fusable fusable; /* to set, optional */
-    struct packer *packer;  /* behind the functions below */
+    struct fusable fusable;     /* to set, optional */
+    struct finishing finishing; /* to set, optional, by ops that are not OP_IN_PLACE */
+    struct packer *packer;      /* behind the functions below */
     struct engine *engine;
     struct irrun_error *err;
 };
@@ -198,17 +214,25 @@ static inline void *prepare_pack(struct prepare *prepare, uint32_t layout, size_
     return prepare->packer->pack(prepare, layout, size_bytes, is_new);
 }
 
+/* For a product whose run calls epilogue_run for all of its output 0, if that is f32. */
+static inline void prepare_epilogue(struct prepare *prepare)
+{
+    if (prepare->out[0]->dtype == IRRUN_F32)
+        prepare->finishing.n = (size_t)shape_n_elements(&prepare->out[0]->shape);
+}
+
 /* ---- run ---------------------------------------------------------------------------------- */
 
 /* A flat step reads its first cache line only. */
 struct step {
-    struct flat flat;              /* run is def->run or what prepare set */
-    void *data[FLAT_MAX_OPERANDS]; /* of inputs, then outputs, if there are no more than that */
-    const void *state;             /* NULL: no op's own step, but a conversion in front of it */
-    struct irrun_tensor *const *in;
-    struct irrun_tensor *const *out;
+    struct flat flat;                /* run is def->run or what prepare set */
+    void *data[FLAT_MAX_OPERANDS];   /* of inputs, then outputs, if there are no more than that */
+    const void *state;               /* NULL: no op's own step, but a conversion in front of it */
+    struct irrun_tensor *const *in;  /* behind the op's own there are those of the epilogue … */
+    struct irrun_tensor *const *out; /* … likewise */
     void *scratch;
     uint32_t n_inputs, n_outputs;
+    const struct epilogue *epilogue; /* NULL: none. What finishing promised */
     const struct graph *graph;
     const struct op *op;
     struct session *session; /* for ops with bodies */

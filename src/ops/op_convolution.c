@@ -108,10 +108,15 @@ static bool prepare(struct prepare *prepare)
 {
     struct convolution_state *state = prepare->state;
     const struct convolution *convolution = &state->convolution;
-    if (prepare->packed != 0)
+    prepare_epilogue(prepare);
+    if (prepare->packed != 0) {
+        prepare->finishing.bias =
+            (struct repetition){(size_t)window_product(convolution->window.out),
+                                (size_t)(convolution->c_out * state->n_groups)};
         return wants_image(prepare, &state->packed.image)
                    ? packed_image_pack(prepare, &state->packed)
                    : pack(prepare);
+    }
     int64_t n_terms = convolution->c_in * window_product(convolution->window.kernel);
     state->direct = convolution_direct(prepare->in[DATA]->dtype);
     state->n_patches = convolution_n_patches(convolution);
@@ -124,6 +129,31 @@ static bool prepare(struct prepare *prepare)
     return true;
 }
 
+/* One group of one batch element; `first` is the number of out's first element in the whole result. */
+static void convolve(const struct step *step, const char *in, const char *filters, char *out,
+                     size_t first)
+{
+    const struct convolution_state *state = step->state;
+    const struct convolution *c = &state->convolution;
+    struct convolution_job job = {
+        .n_patches = state->n_patches,
+        .in = (const void *)in,
+        .out = (void *)out,
+        .patches = step->scratch,
+        .epilogue = step->epilogue,
+        .first = first,
+    };
+    if (state->panels.data) {
+        convolution_by_panels(c, &state->panels, &job,
+                              (void *)((char *)step->scratch + state->patches_bytes));
+    } else if (state->gemm) {
+        convolution_by_gemm(c, state->gemm, (const void *)filters, &job);
+    } else {
+        state->direct(c, in, filters, out);
+        epilogue_run(step->epilogue, first, (size_t)(c->c_out * window_product(c->window.out)));
+    }
+}
+
 static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
@@ -131,7 +161,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct convolution *c = &state->convolution;
     size_t size = dtype_size(step->in[DATA]->dtype);
     size_t in_bytes = (size_t)(c->c_in * window_product(c->window.in)) * size;
-    size_t out_bytes = (size_t)(c->c_out * window_product(c->window.out)) * size;
+    size_t n_out = (size_t)(c->c_out * window_product(c->window.out)), first = 0;
     size_t filter_bytes = (size_t)(c->c_out * c->c_in * window_product(c->window.kernel)) * size;
     const char *in = step->in[DATA]->data;
     char *out = step->out[0]->data;
@@ -144,18 +174,10 @@ static bool run(const struct step *step, struct irrun_error *err)
     for (int64_t batch = 0; batch < state->n_batches; batch++) {
         const char *filters = step->in[FILTERS]->data;
         for (int64_t group = 0; group < state->n_groups; group++) {
-            if (state->panels.data)
-                convolution_by_panels(c, &state->panels, state->n_patches, (const void *)in,
-                                      (void *)out, step->scratch,
-                                      (void *)((char *)step->scratch + state->patches_bytes));
-            else if (state->gemm)
-                convolution_by_gemm(c, state->gemm, state->n_patches, (const void *)in,
-                                    (const void *)filters, (void *)out, step->scratch);
-            else
-                state->direct(c, in, filters, out);
+            convolve(step, in, filters, out + first * size, first);
             in += in_bytes;
-            out += out_bytes;
             filters += filter_bytes;
+            first += n_out;
         }
     }
     return true;

@@ -152,9 +152,14 @@ static bool prepare(struct prepare *prepare)
 {
     struct backprop_state *state = prepare->state;
     const struct convolution *convolution = &state->convolution;
-    if (prepare->packed != 0)
+    prepare_epilogue(prepare);
+    if (prepare->packed != 0) {
+        prepare->finishing.bias =
+            (struct repetition){(size_t)window_product(convolution->window.in),
+                                (size_t)(convolution->c_out * state->n_groups)};
         return wants_image(prepare, &state->packed.image) &&
                packed_image_pack(prepare, &state->packed);
+    }
     if (shape_n_elements(&prepare->out[0]->shape) == 0)
         return true;
     state->direct = convolution_transposed_direct(prepare->in[DATA]->dtype);
@@ -175,10 +180,9 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct convolution *c = &state->convolution;
     size_t size = dtype_size(step->in[DATA]->dtype);
     size_t in_bytes = (size_t)(c->c_in * window_product(c->window.out)) * size;
-    size_t out_bytes = (size_t)(c->c_out * window_product(c->window.in)) * size;
+    size_t n_out = (size_t)(c->c_out * window_product(c->window.in)), first = 0;
     size_t filter_bytes = (size_t)(c->c_out * c->c_in * window_product(c->window.kernel)) * size;
     const char *in = step->in[DATA]->data;
-    char *out = step->out[0]->data;
     if (shape_n_elements(&step->out[0]->shape) == 0)
         return true;
     if (state->packed.filters) {
@@ -188,14 +192,16 @@ static bool run(const struct step *step, struct irrun_error *err)
     for (int64_t batch = 0; batch < state->n_batches; batch++) {
         const char *filters = step->in[FILTERS]->data;
         for (int64_t group = 0; group < state->n_groups; group++) {
+            char *out = (char *)step->out[0]->data + first * size;
             if (state->gemm)
                 convolution_transposed_by_gemm(c, state->gemm, state->n_positions, (const void *)in,
                                                (const void *)filters, (void *)out, step->scratch);
             else
                 state->direct(c, in, filters, out);
             in += in_bytes;
-            out += out_bytes;
             filters += filter_bytes;
+            epilogue_run(step->epilogue, first, n_out);
+            first += n_out;
         }
     }
     return true;

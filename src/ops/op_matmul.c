@@ -136,8 +136,11 @@ static bool prepare(struct prepare *prepare)
 {
     struct matmul_state *state = prepare->state;
     state->dtype = prepare->in[A]->dtype;
-    if (prepare->packed != 0)
+    prepare_epilogue(prepare);
+    if (prepare->packed != 0) {
+        prepare->finishing.bias = (struct repetition){1, state->n};
         return pack(prepare);
+    }
     state->f32 = kernels_gemm_f32(prepare->kernels, state->m, state->n, state->k);
     state->f64 = kernels_gemm_f64(prepare->kernels, state->m, state->n, state->k);
     return true;
@@ -162,6 +165,7 @@ static void multiply(const struct step *step, size_t a, size_t b, size_t c)
     else
         gemm_integer(&(struct gemm_integer){s->m, s->n, s->k, a_data, ta, b_data, tb, c_data},
                      size);
+    epilogue_run(step->epilogue, c * s->m * s->n, s->m * s->n);
 }
 
 static bool visit(void *context, const int64_t *offsets)
@@ -189,6 +193,7 @@ static void multiply_part(void *context, size_t part, size_t n_parts)
                                                .lda = state->k,
                                                .c = step->out[0]->data,
                                                .ldc = state->n,
+                                               .epilogue = step->epilogue,
                                            });
 }
 

@@ -46,6 +46,13 @@ void packed_image_run(const struct packed_image *packed, const struct step *step
     size_t in = (size_t)(image->n_groups * image->c_in * window_product(image->window.in));
     size_t out = (size_t)(image->n_groups * image->c_out * window_product(image->out));
     for (size_t i = 0; i < (size_t)n_batches; i++)
-        convolution_by_image(image, (const float *)step->in[DATA]->data + i * in, packed->filters,
-                             (float *)step->out[0]->data + i * out, step->scratch, step->team);
+        convolution_by_image(image, &(struct convolution_image_job){
+                                        .in = (const float *)step->in[DATA]->data + i * in,
+                                        .packed = packed->filters,
+                                        .out = (float *)step->out[0]->data + i * out,
+                                        .memory = step->scratch,
+                                        .team = step->team,
+                                        .epilogue = step->epilogue,
+                                        .first = i * out,
+                                    });
 }

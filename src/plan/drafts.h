@@ -9,9 +9,11 @@
 struct draft {
     struct flat flat;
     struct fusable fusable;
+    struct finishing finishing;
     const struct op *op;
-    const void *state;  /* NULL: a conversion */
-    uint32_t *in, *out; /* slot ids */
+    const void *state;                  /* NULL: a conversion */
+    const struct fused_state *epilogue; /* NULL: none */
+    uint32_t *in, *out;                 /* slot ids */
     uint32_t n_inputs, n_outputs;
     bool is_main; /* not for initial values alone */
 };
@@ -27,7 +29,8 @@ struct drafts {
 /* Notes that the draft of number `step` uses a slot. */
 void draft_use_slot(struct plan *plan, uint32_t slot_id, uint32_t step);
 
-/* Merges runs of element-wise drafts into one each; the slots that nobody else reads get no memory. */
+/* Merges runs of element-wise drafts into one each, or into the product before them; the slots that nobody else
+ * reads get no memory. */
 bool drafts_fuse(struct drafts *drafts, struct irrun_error *err);
 
 /* Makes the steps of the plan. */

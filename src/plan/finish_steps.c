@@ -21,6 +21,7 @@ static bool finish_step(struct plan *plan, const struct draft *draft, struct ste
                           .out = tensors + draft->n_inputs,
                           .n_inputs = draft->n_inputs,
                           .n_outputs = draft->n_outputs,
+                          .epilogue = draft->epilogue ? &draft->epilogue->epilogue : NULL,
                           .graph = plan->request.graph,
                           .op = draft->op,
                           .session = plan->request.session,

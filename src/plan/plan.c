@@ -43,13 +43,13 @@ static bool bind_operand(struct plan *plan, void **data, const struct irrun_tens
     return true;
 }
 
-static bool bind_program(struct plan *plan, const struct step *step, struct irrun_error *err)
+static bool bind_program(struct plan *plan, struct fused_state *state, struct irrun_error *err)
 {
-    const struct fused_state *state = step->state;
     for (size_t i = 0; i < state->n_operands; i++) {
         const struct fused_operand *operand = &state->operands[i];
-        if (!bind_operand(plan, &state->program[operand->instruction].at,
-                          &plan->slots[operand->slot].tensor, err))
+        void **at = operand->instruction == NO_ID ? &state->epilogue.bias
+                                                  : &state->program[operand->instruction].at;
+        if (!bind_operand(plan, at, &plan->slots[operand->slot].tensor, err))
             return false;
     }
     return true;
@@ -65,7 +65,8 @@ static bool bind_operands(struct plan *plan, struct step *steps, uint32_t n_step
         for (size_t i = 0; i < n && n <= FLAT_MAX_OPERANDS; i++) /* step->out follows step->in */
             if (!bind_operand(plan, &step->data[i], step->in[i], err))
                 return false;
-        if (step->flat.run == run_fused_step && !bind_program(plan, step, err))
+        const void *fused = step->flat.run == run_fused_step ? step->state : step->epilogue;
+        if (fused && !bind_program(plan, (struct fused_state *)fused, err))
             return false;
     }
     return true;

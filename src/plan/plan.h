@@ -81,11 +81,12 @@ struct moving_operand {
     const struct irrun_tensor *tensor;
 };
 
-/* The state of a step that stands for several ops. */
+/* What several element-wise ops became: a step of its own, whose state this is, or the epilogue of a product. */
 struct fused_state {
+    struct epilogue epilogue; /* the first member: step->epilogue leads here */
     struct fused_instruction *program;
     struct fused_operand {
-        uint32_t instruction, slot; /* where the instruction has the slot's address */
+        uint32_t instruction, slot; /* where the program has the slot's address; NO_ID: the bias */
     } * operands;
     size_t n_operands;
 };
@@ -116,7 +117,7 @@ struct plan {
     uint32_t n_steps;
     struct step *main_steps; /* without those that only initial values need */
     uint32_t n_main_steps;
-    uint32_t n_fused_ops; /* of main_steps */
+    uint32_t n_fused_ops, n_epilogue_ops; /* of main_steps: joined to each other, to a product */
     struct variable_use *uses;
     size_t n_uses, uses_capacity;
     uint32_t *results;    /* slot per Result of the graph; NO_ID if a later part makes it */
@@ -183,6 +184,7 @@ struct prepared {
     size_t scratch_bytes;
     struct flat flat;
     struct fusable fusable;
+    struct finishing finishing;
 };
 bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
                      const uint32_t *out, struct prepared *prepared, struct irrun_error *err);

@@ -117,6 +117,7 @@ bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const 
         return false;
     bool is_done = op->def->prepare(&prepare);
     forget_sources(&packer, plan->request.graph);
-    *prepared = (struct prepared){prepare.scratch_bytes, prepare.flat, prepare.fusable};
+    *prepared =
+        (struct prepared){prepare.scratch_bytes, prepare.flat, prepare.fusable, prepare.finishing};
     return is_done;
 }

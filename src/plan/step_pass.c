@@ -235,10 +235,13 @@ static bool draft_ordinary(struct drafts *drafts, const struct planned_op *plann
     bool is_head = plan->outer && planned == plan->planned; /* its state will be made anew */
     if (!prepared.flat.run || is_head)
         prepared.flat.run = op->def->run;
-    if (is_head)
+    if (is_head) {
         prepared.fusable.code = FUSED_NONE;
+        prepared.finishing.n = 0;
+    }
     struct draft draft = {.flat = prepared.flat,
                           .fusable = prepared.fusable,
+                          .finishing = prepared.finishing,
                           .op = op,
                           .state = planned->state,
                           .in = ids,

@@ -48,3 +48,11 @@ notes_of() {
     [[ $output == *'plan: 3 steps an iteration'* ]]
     [[ $output != *'joined'* ]]
 }
+
+@test "what follows a product is done with it, and -v says so" {
+    model=$BATS_TEST_DIRNAME/../../models/lstm_tagger/model.xml
+    run "$IRRUN" -v "$model" --random -o none:
+    [[ $output == *'element-wise ops are done by the product before them'* ]]
+    run "$IRRUN" -v --no-fuse "$model" --random -o none:
+    [[ $output != *'done by the product'* ]]
+}

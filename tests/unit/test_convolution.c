@@ -102,7 +102,9 @@ static void both_ways_follow_the_definition(void **state)
         assert_convolved(&c, in, weights, out, "direct");
         for (int64_t i = 0; i < c.c_out * n_out; i++)
             out[i] = NAN;
-        convolution_by_gemm(&c, gemm_plain_f32, n_patches, in, weights, out, patches);
+        convolution_by_gemm(&c, gemm_plain_f32, weights,
+                            &(struct convolution_job){
+                                .n_patches = n_patches, .in = in, .out = out, .patches = patches});
         assert_convolved(&c, in, weights, out, "by gemm");
         free(in);
         free(weights);
@@ -127,7 +129,9 @@ static bool convolve_by_image(const struct convolution *c, int64_t n_groups,
     convolution_image_offsets(&image, offsets);
     image.offsets = offsets;
     convolution_image_pack(&image, weights, false, packed);
-    convolution_by_image(&image, in, packed, out, memory, team);
+    convolution_by_image(
+        &image, &(struct convolution_image_job){
+                    .in = in, .packed = packed, .out = out, .memory = memory, .team = team});
     free(offsets);
     free(packed);
     free(memory);
@@ -245,7 +249,8 @@ static void kernels_of_one_element_need_no_patches(void **state)
                             6};
     assert_int_equal(convolution_n_patches(&c), 0);
     float *in = new_numbers(60), *weights = new_numbers(24), *out = new_numbers(90);
-    convolution_by_gemm(&c, gemm_plain_f32, 0, in, weights, out, NULL);
+    convolution_by_gemm(&c, gemm_plain_f32, weights,
+                        &(struct convolution_job){.in = in, .out = out});
     assert_convolved(&c, in, weights, out, "pointwise");
     free(in);
     free(weights);

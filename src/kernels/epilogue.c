@@ -1,0 +1,50 @@
+/* Cuts what is to be done into pieces within which every operand moves on or stands still.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/epilogue.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Lets an instruction begin with element `first`; returns how many elements it can do from there. */
+static size_t aim(const struct epilogue_operand *operand, struct fused_instruction *instruction,
+                  size_t first)
+{
+    size_t block = operand->inner == 1 ? first : first / operand->inner;
+    size_t element = block < operand->count ? block : block % operand->count;
+
+    instruction->at = (char *)instruction->at + element * operand->element_bytes;
+    return operand->inner == 1 ? operand->count - element : (block + 1) * operand->inner - first;
+}
+
+static size_t run_piece(const struct epilogue *epilogue, size_t first, size_t n)
+{
+    struct fused_instruction program[EPILOGUE_MOST_INSTRUCTIONS];
+    float tiles[EPILOGUE_MOST_TILES][FUSED_TILE];
+
+    memcpy(program, epilogue->program, epilogue->n_program * sizeof *program);
+    for (size_t i = 0; i < epilogue->n_operands; i++) {
+        const struct epilogue_operand *operand = &epilogue->operands[i];
+        struct fused_instruction *instruction = &program[operand->instruction];
+        if (operand->element_bytes == 0) {
+            instruction->at = tiles[operand->inner];
+            continue;
+        }
+        size_t most = aim(operand, instruction, first);
+        n = n < most ? n : most;
+    }
+    epilogue->fused(program, n);
+    return n;
+}
+
+void epilogue_run(const struct epilogue *epilogue, size_t first, size_t n)
+{
+    if (!epilogue || !epilogue->fused)
+        return;
+    if (first == 0 && n <= epilogue->n_plain) {
+        epilogue->fused(epilogue->program, n);
+        return;
+    }
+    assert(epilogue->n_program <= EPILOGUE_MOST_INSTRUCTIONS);
+    for (size_t end = first + n; first < end;)
+        first += run_piece(epilogue, first, end - first < FUSED_MOST ? end - first : FUSED_MOST);
+}

@@ -1,0 +1,226 @@
+/* Writes the program of a run of element-wise drafts.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "plan/fused_program.h"
+
+/* ---- values ---- */
+
+bool fused_is_made_here(const struct fused_program *fused, uint32_t root)
+{
+    return fused->fates[root].run == fused->run;
+}
+
+bool fused_is_wanted(const struct fused_program *fused, uint32_t root)
+{
+    const struct fate *fate = &fused->fates[root];
+    return fate->n_uses > fate->n_inside || fused->plan->slots[root].last_step == NO_ID;
+}
+
+struct repetition fused_repetition(const struct fusable *fusable, uint32_t i)
+{
+    if (i < 2 && fusable->repeated[i].count > 0)
+        return fusable->repeated[i];
+    bool is_still = fusable->still >> i & 1;
+    return (struct repetition){is_still ? fusable->n : 1, is_still ? 1 : fusable->n};
+}
+
+static uint32_t take_tile(struct fused_program *fused)
+{
+    return fused->n_free_tiles > 0 ? fused->free_tiles[--fused->n_free_tiles] : fused->n_tiles++;
+}
+
+/* A value of the run was read for the last time. */
+static void drop_tile(struct fused_program *fused, struct fate *fate)
+{
+    if (fate->tile == NO_ID)
+        return;
+    if (grow_array((void **)&fused->free_tiles, fused->n_free_tiles, &fused->free_tiles_capacity,
+                   sizeof *fused->free_tiles, fused->err))
+        fused->free_tiles[fused->n_free_tiles++] = fate->tile;
+    else
+        fused->has_failed = true;
+    fate->tile = NO_ID;
+}
+
+/* ---- instructions ---- */
+
+static struct fused_instruction *emit(struct fused_program *fused, uint32_t code)
+{
+    static struct fused_instruction nowhere;
+    if (fused->is_rehearsal || fused->has_failed)
+        return &nowhere;
+    if (!grow_array((void **)&fused->program, fused->n_program, &fused->program_capacity,
+                    sizeof *fused->program, fused->err)) {
+        fused->has_failed = true;
+        return &nowhere;
+    }
+    struct fused_instruction *instruction = &fused->program[fused->n_program++];
+    *instruction = (struct fused_instruction){.code = code};
+    return instruction;
+}
+
+/* Says what the operand of the last instruction is. */
+static void add_operand(struct fused_program *fused, const struct program_operand *operand)
+{
+    if (fused->is_rehearsal || fused->has_failed)
+        return;
+    if (!grow_array((void **)&fused->operands, fused->n_operands, &fused->operands_capacity,
+                    sizeof *fused->operands, fused->err)) {
+        fused->has_failed = true;
+        return;
+    }
+    fused->operands[fused->n_operands] = *operand;
+    fused->operands[fused->n_operands++].where.instruction = (uint32_t)(fused->n_program - 1);
+}
+
+static void point_at_tile(struct fused_program *fused, uint32_t tile)
+{
+    add_operand(fused, &(struct program_operand){.slot = NO_ID, .where.inner = tile});
+}
+
+static void point_at_slot(struct fused_program *fused, struct fused_instruction *instruction,
+                          uint32_t slot_id, struct repetition repetition)
+{
+    size_t size = dtype_size(fused->plan->slots[slot_id].tensor.dtype);
+    instruction->moves = repetition.inner == 1 ? UINT32_MAX : 0;
+    add_operand(fused, &(struct program_operand){
+                           .slot = slot_id,
+                           .where = {.element_bytes = (uint32_t)size,
+                                     .inner = repetition.inner,
+                                     .count = repetition.count},
+                       });
+}
+
+/* … as many elements as the run has. */
+static void point_at_all(struct fused_program *fused, struct fused_instruction *instruction,
+                         uint32_t slot_id)
+{
+    point_at_slot(fused, instruction, slot_id, (struct repetition){1, fused->n});
+}
+
+/* … input i of the draft, from memory; in a form of `code`. */
+static void emit_with(struct fused_program *fused, uint32_t code, const struct draft *draft,
+                      uint32_t i)
+{
+    bool is_still = draft->fusable.still >> i & 1;
+    uint32_t root = plan_root(fused->plan, draft->in[i]);
+    struct fate *fate = &fused->fates[root];
+    struct fused_instruction *instruction =
+        emit(fused, code + (is_still ? FUSED_STILL : FUSED_MOVING));
+    if (!fused_is_made_here(fused, root)) {
+        point_at_slot(fused, instruction, draft->in[i], fused_repetition(&draft->fusable, i));
+        return;
+    }
+    fate->is_kept = true;
+    if (fused_is_wanted(fused, root))
+        point_at_all(fused, instruction, root);
+    else
+        point_at_tile(fused, fate->tile);
+}
+
+static void emit_store(struct fused_program *fused, uint32_t code, uint32_t root)
+{
+    struct fate *fate = &fused->fates[root];
+    if (fused_is_wanted(fused, root)) {
+        point_at_all(fused, emit(fused, code), root);
+    } else if (fate->is_kept && !fused->is_rehearsal) {
+        fate->tile = take_tile(fused);
+        emit(fused, code);
+        point_at_tile(fused, fate->tile);
+    }
+}
+
+/* ---- ops ---- */
+
+static bool has_register(const struct fused_program *fused, uint32_t held,
+                         const struct draft *draft, uint32_t i)
+{
+    return held != NO_ID && plan_root(fused->plan, draft->in[i]) == held;
+}
+
+static void load(struct fused_program *fused, enum fused_code code, const struct draft *draft,
+                 uint32_t i)
+{
+    emit_with(fused, code, draft, i);
+    *(code == FUSED_LOAD ? &fused->tile : &fused->truth) = plan_root(fused->plan, draft->in[i]);
+}
+
+/* Brings input x or the next one into a register; returns the other one. is_reverse: that stands on the
+ * left. */
+static uint32_t bring_one(struct fused_program *fused, enum fused_code code,
+                          const struct draft *draft, uint32_t x, bool *is_reverse)
+{
+    uint32_t held = code == FUSED_LOAD ? fused->tile : fused->truth;
+    bool has_first = has_register(fused, held, draft, x);
+    *is_reverse = !has_first && has_register(fused, held, draft, x + 1);
+    if (!has_first && !*is_reverse)
+        load(fused, code, draft, x);
+    return *is_reverse ? x : x + 1;
+}
+
+static uint32_t reverse_comparison(uint32_t code)
+{
+    return code == FUSED_LESS            ? FUSED_GREATER
+           : code == FUSED_LESS_EQUAL    ? FUSED_GREATER_EQUAL
+           : code == FUSED_GREATER       ? FUSED_LESS
+           : code == FUSED_GREATER_EQUAL ? FUSED_LESS_EQUAL
+                                         : code;
+}
+
+static void emit_unary(struct fused_program *fused, const struct draft *draft)
+{
+    uint32_t code = draft->fusable.code;
+    bool is_truth = code == FUSED_NOT;
+    if (!has_register(fused, is_truth ? fused->truth : fused->tile, draft, 0))
+        load(fused, is_truth ? FUSED_LOAD_TRUTH : FUSED_LOAD, draft, 0);
+    struct fused_instruction *instruction = emit(fused, code);
+    if (code == FUSED_CLAMP)
+        instruction->at = (void *)draft->fusable.bounds;
+}
+
+static void emit_op(struct fused_program *fused, const struct draft *draft)
+{
+    uint32_t code = draft->fusable.code, other, root = draft->out[0];
+    bool gives_truth = code == FUSED_NOT || (code >= FUSED_AND && code < FUSED_ADD), is_reverse;
+    if (code < FUSED_LOAD) {
+        emit_unary(fused, draft);
+    } else if (code < FUSED_EQUAL) {
+        other = bring_one(fused, FUSED_LOAD_TRUTH, draft, 0, &is_reverse);
+        emit_with(fused, code, draft, other);
+    } else if (code < FUSED_ADD) {
+        other = bring_one(fused, FUSED_LOAD, draft, 0, &is_reverse);
+        emit_with(fused, is_reverse ? reverse_comparison(code) : code, draft, other);
+    } else {
+        bool is_select = code == FUSED_SELECT;
+        if (is_select && !has_register(fused, fused->truth, draft, 0))
+            load(fused, FUSED_LOAD_TRUTH, draft, 0);
+        other = bring_one(fused, FUSED_LOAD, draft, is_select, &is_reverse);
+        emit_with(fused, code + (is_reverse ? FUSED_REVERSE_MOVING : 0), draft, other);
+    }
+    for (uint32_t i = 0; i < draft->n_inputs && !fused->is_rehearsal; i++) {
+        struct fate *fate = &fused->fates[plan_root(fused->plan, draft->in[i])];
+        if (fate->run == fused->run && --fate->n_left == 0)
+            drop_tile(fused, fate);
+    }
+    *(gives_truth ? &fused->truth : &fused->tile) = root;
+    emit_store(fused, gives_truth ? FUSED_STORE_TRUTH : FUSED_STORE, root);
+}
+
+/* ---- all ---- */
+
+static void write_once(struct fused_program *fused, const struct draft *drafts, size_t n,
+                       bool is_rehearsal)
+{
+    fused->is_rehearsal = is_rehearsal;
+    fused->tile = fused->truth = NO_ID;
+    fused->n_program = fused->n_operands = fused->n_free_tiles = fused->n_tiles = 0;
+    for (size_t i = 0; i < n; i++)
+        emit_op(fused, &drafts[i]);
+    emit(fused, FUSED_END);
+}
+
+void fused_write(struct fused_program *fused, const struct draft *drafts, size_t n)
+{
+    fused->n = drafts[0].fusable.n;
+    write_once(fused, drafts, n, true);
+    write_once(fused, drafts, n, false);
+}

@@ -1,0 +1,53 @@
+/* Writes the program of a run of element-wise drafts: which values stay in registers, which are kept in a tile of
+ * memory within the run, and which go to their slots.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_PLAN_FUSED_PROGRAM_H
+#define IRRUN_PLAN_FUSED_PROGRAM_H
+
+#include "plan/drafts.h"
+
+/* What becomes of a slot that is its own root. */
+struct fate {
+    uint32_t n_uses;   /* by all drafts */
+    uint32_t n_inside; /* by those of the run that makes it */
+    uint32_t n_left;   /* of these, still to come */
+    uint32_t run;      /* which run that is; 0 for none */
+    bool is_kept;      /* read from memory within the run */
+    uint32_t tile;     /* the number of that memory, if nobody outside reads it; NO_ID */
+};
+
+struct program_operand {
+    uint32_t slot; /* NO_ID: a tile */
+    struct epilogue_operand where;
+};
+
+struct fused_program {
+    struct plan *plan;
+    struct fate *fates;   /* per slot */
+    uint32_t run;         /* the one at hand, from 1 */
+    size_t n;             /* elements of the run */
+    bool is_rehearsal;    /* finds out what is to be kept, and writes nothing */
+    uint32_t tile, truth; /* the roots that are in the registers; NO_ID */
+    struct fused_instruction *program;
+    size_t n_program, program_capacity;
+    struct program_operand *operands;
+    size_t n_operands, operands_capacity;
+    uint32_t *free_tiles;
+    size_t n_free_tiles, free_tiles_capacity;
+    uint32_t n_tiles; /* of the run */
+    struct irrun_error *err;
+    bool has_failed;
+};
+
+/* The run makes the value itself. */
+bool fused_is_made_here(const struct fused_program *fused, uint32_t root);
+/* Somebody after the run, or the caller, reads it. */
+bool fused_is_wanted(const struct fused_program *fused, uint32_t root);
+
+/* How input i of a draft repeats along its n elements. */
+struct repetition fused_repetition(const struct fusable *fusable, uint32_t i);
+
+/* Writes the program of so many drafts, whose fates are noted. */
+void fused_write(struct fused_program *fused, const struct draft *drafts, size_t n);
+
+#endif
