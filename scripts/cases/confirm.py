@@ -9,7 +9,11 @@ import tempfile
 import numpy as np
 import openvino as ov
 
-CONFIG = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 2}
+CONFIG = {
+    "INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 2,
+    "DYNAMIC_QUANTIZATION_GROUP_SIZE": 0,  # else what meets int8 weights becomes int8
+    "KV_CACHE_PRECISION": "f32"  # else the variables of an attention become u8
+}
 CORE = ov.Core()
 
 
@@ -64,13 +68,19 @@ def fill_types(case):
 
 
 def parse_args(args):
-    words, options = shlex.split(args), {"reset": "sequence", "atol": 1e-5, "rtol": 1e-4}
+    words = shlex.split(args)
+    options = {"reset": "sequence", "atol": 1e-5, "rtol": 1e-4, "n": None, "fed": {}}
     while words:
         key, eq, value = words.pop(0).partition("=")
         if key == "--reset":
             options["reset"] = value if eq else "iteration"
         elif key in ("--atol", "--rtol"):
             options[key[2:]] = float(value if eq else words.pop(0))
+        elif key == "-n":
+            options["n"] = int(words.pop(0))
+        elif key == "--feed":
+            source, _, target = value.partition("=")
+            options["fed"][target] = source
     return options
 
 
@@ -78,8 +88,10 @@ def port_names(port, node):
     return list(port.get_names()) + [node.get_friendly_name()]
 
 
-def replay(model, feed, reset, wanted=()):
-    """Outputs of all iterations, as out.npz holds them: name -> array."""
+def replay(model, feed, reset, wanted=(), n=None, fed=None):
+    """Outputs of all iterations (n; None: as many as there are records), as out.npz holds them:
+    name -> array. fed: input -> the output that becomes its next value."""
+    fed = fed or {}
     model_inputs = []
     counts = []
     for index, parameter in enumerate(model.get_parameters()):
@@ -95,17 +107,20 @@ def replay(model, feed, reset, wanted=()):
     request = CORE.compile_model(model, "CPU", CONFIG).create_infer_request()
     names = output_names(model, wanted)
     collected = {name: [] for name in names}
-    for k in range(counts[0] if counts else 1):
+    for k in range(n or (counts[0] if counts else 1)):
         if reset == "iteration" or (reset.isdigit() and k and k % int(reset) == 0) or (
                 flag is not None and np.ravel(flag[k] if flag.ndim else flag)[0]):
             request.reset_state()
         request.infer({
-            i: np.array(feed[n][k] if stacked else feed[n], order="C")
-            for i, n, stacked in model_inputs
+            i: np.array(
+                collected[fed[name]][-1] if k and name in fed else
+                feed[name][k] if stacked else feed[name], order="C")
+            for i, name, stacked in model_inputs
         })
         for i, name in enumerate(names):
             collected[name].append(request.get_output_tensor(i).data.copy())
-    return {name: np.stack(values) if counts else values[0] for name, values in collected.items()}
+    is_stack = counts or n
+    return {name: np.stack(values) if is_stack else values[0] for name, values in collected.items()}
 
 
 def output_names(model, wanted):

@@ -1,0 +1,92 @@
+#!/usr/bin/env bats
+# A decoder with its keys and values in variables: many tokens first, then one at a time; beside a
+# twin without variables that takes all tokens at once.
+# SPDX-License-Identifier: Apache-2.0
+
+# shellcheck disable=SC2154 # common.bash sets them
+load common
+
+setup() {
+    common_setup
+    cached=$root/models/tiny_transformer/model.xml
+    stateless=$root/models/tiny_transformer_stateless/model.xml
+    npy '<i4' '1,' 0 >beam.npy
+    prompt=(21 46 55 75 1 9 0 64 32 12 27 3 37 66 25 68)
+}
+
+# The twin's logits on the tokens in FILE.csv, one a line.
+twin() {
+    irrun "$stateless" -i tokens=csv:"$1" --shape="tokens=1,$(wc -l <"$1")" -o csv:-
+}
+
+# Whether two files of rows of 97 numbers agree within 1e-4.
+agree() {
+    paste -d, "$1" "$2" | awk -F, '
+        NF != 194 { exit bad = 1 }
+        {
+            for (i = 1; i <= 97; i++) {
+                d = $i - $(i + 97)
+                if (!(d <= 1e-4 && d >= -1e-4)) {
+                    print "row " NR ", word " i - 1 ": " $i " and " $(i + 97)
+                    exit bad = 1
+                }
+            }
+        }
+        END { exit bad || NR == 0 }'
+}
+
+differ() {
+    ! agree "$@" >/dev/null
+}
+
+@test "256 tokens through the cache equal the stateless twin at every step" {
+    npy '<i8' '1, 16' "${prompt[@]}" >prompt.npy
+    irrun "$cached" -i tokens=prompt.npy -i beam_idx=beam.npy -n 241 --emit=all \
+        --feed=next=tokens -o logits=csv:cached.csv -o next=csv:next.csv
+    { printf '%s\n' "${prompt[@]}" && head -n 240 next.csv; } >tokens.csv
+    [ "$(wc -l <tokens.csv)" -eq 256 ]
+    [ "$(sort -u next.csv | wc -l)" -gt 20 ]
+    twin tokens.csv | tail -n 241 >twin.csv
+    [ "$(wc -l <twin.csv)" -eq 241 ]
+    agree cached.csv twin.csv
+    differ cached.csv <(tail -n +2 twin.csv && tail -n 1 twin.csv)
+}
+
+# given FIRST LENGTH: tokens from the prompt, as a document.
+given() {
+    npy '<i8' "1, $2" "${prompt[@]:$1:$2}"
+}
+
+@test "tokens in pieces of any length equal the stateless twin" {
+    { given 0 5 && given 5 1 && given 6 7 && given 13 1 && given 14 2; } |
+        irrun "$cached" -i tokens=npy:- -i beam_idx=beam.npy -o logits=csv:cached.csv -o next=none:
+    printf '%s\n' "${prompt[@]}" >tokens.csv
+    twin tokens.csv | sed -n '5p;6p;13p;14p;16p' >twin.csv
+    agree cached.csv twin.csv
+}
+
+@test "the cache goes from one run to the next" {
+    given 0 16 | irrun "$cached" -i tokens=npy:- -i beam_idx=beam.npy -o logits=csv:whole.csv \
+        -o next=none:
+    given 0 9 | irrun "$cached" -i tokens=npy:- -i beam_idx=beam.npy -o none: --state-out=s.npz
+    given 9 7 | irrun "$cached" -i tokens=npy:- -i beam_idx=beam.npy -o logits=csv:second.csv \
+        -o next=none: --state-in=s.npz
+    agree whole.csv second.csv
+}
+
+@test "beam_idx chooses whose cache goes on" {
+    npy '<i8' '2, 3' 21 46 55 5 6 7 >two.npy
+    npy '<i8' '2, 1' 75 75 >next.npy
+    npy '<i4' '2,' 0 1 >own.npy
+    npy '<i4' '2,' 1 1 >second.npy
+    cat two.npy next.npy | irrun "$cached" -i tokens=npy:- -o logits=csv:own.csv -o next=none: \
+        -i beam_idx=npy:<(cat own.npy own.npy)
+    cat two.npy next.npy | irrun "$cached" -i tokens=npy:- -o logits=csv:chosen.csv -o next=none: \
+        -i beam_idx=npy:<(cat own.npy second.npy)
+    printf '%s\n' 5 6 7 75 >tokens.csv
+    twin tokens.csv | tail -n 1 >twin.csv
+    agree twin.csv <(sed -n 4p own.csv)
+    agree twin.csv <(sed -n 4p chosen.csv)
+    agree twin.csv <(sed -n 3p chosen.csv)
+    differ twin.csv <(sed -n 3p own.csv)
+}
