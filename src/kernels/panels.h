@@ -50,6 +50,16 @@ struct panels {
     const void *data;                         /* [n_panels][width / stream][k][stream][16] */
 };
 
+/* Columns that nobody packed: c[j] = add[j] + sum over k of a[k] * weights[j][k], for j < n_columns;
+ * the other of the 16 elements of c are those of add. Sums run over k in an order of their own. */
+struct panel_dots {
+    size_t k, n_columns;
+    const float *weights; /* [n_columns][k] */
+    const float *a, *add;
+    float *c;
+};
+typedef void panel_dots_fn(const struct panel_dots *dots);
+
 /* What a level has. A tile that it lacks is NULL. */
 struct panel_kernels {
     panel_tile_fn *f32[PANEL_MAX_WIDTH + 1][PANEL_MAX_ROWS + 1]; /* [stream][rows] */
@@ -58,6 +68,7 @@ struct panel_kernels {
     /* The largest stream at which a level still does that many rows well. */
     size_t widest_stream[PANEL_MAX_ROWS + 1]; /* [rows] */
     panel_transpose_fn *transpose_f32, *transpose_f16;
+    panel_dots_fn *dots;
     struct panel_cells cells;
 };
 

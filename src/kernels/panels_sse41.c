@@ -96,6 +96,12 @@ ALWAYS_INLINE vec vec_with_sign_of(vec magnitude, vec x)
     return _mm_or_ps(magnitude, _mm_and_ps(x, _mm_set1_ps(-0.0F)));
 }
 
+/* The sums of the lanes of each. */
+ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
+{
+    _mm_storeu_ps(to, _mm_hadd_ps(_mm_hadd_ps(a, b), _mm_hadd_ps(c, d)));
+}
+
 #include "kernels/panel_tile_body.h"
 
 #include "kernels/panel_cell_body.h"
@@ -117,5 +123,6 @@ const struct panel_kernels panels_sse41 = {
     .widest_stream = {0, 3, 1, 1, 1, 1, 1, 1, 1},
     .transpose_f32 = panel_transpose_f32_sse41,
     .transpose_f16 = panel_transpose_f16_sse41,
+    .dots = dots,
     .cells = PANEL_CELLS,
 };

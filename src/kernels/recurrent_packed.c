@@ -172,20 +172,37 @@ static struct chunk take_chunk(const struct pass *pass, size_t first, size_t n)
     return (struct chunk){first, n, pass->x, ld};
 }
 
+/* W's or R's part of a panel of gates. */
+static void multiply(const struct pass *pass, const struct panels *panels,
+                     const struct panel_product *product)
+{
+    const struct recurrent_packed *packed = pass->packed;
+    bool is_w = panels == &pass->w, is_reset = panels == &pass->r_reset;
+    bool is_short = packed->resets_first && !is_w && !is_reset; /* without gate h */
+    struct recurrent_rows rows = {is_w ? pass->tensors->w : pass->tensors->r, panels->k,
+                                  pass->direction, is_reset ? GRU_H : 0,
+                                  is_short ? GRU_H : recurrent_n_gates(&packed->common)};
+    if (packed->is_in_place)
+        recurrent_multiply_in_place(packed, &rows, product);
+    else
+        panels_multiply(panels, product);
+}
+
 /* A panel of gates = W x + B, for all steps of the chunk. */
 static void project_panel(const struct pass *pass, const struct chunk *chunk, size_t panel)
 {
     const struct recurrent_packed *packed = pass->packed;
 
-    panels_multiply(&pass->w, &(struct panel_product){
-                                  .panel = panel,
-                                  .rows = chunk->n * packed->common.batch,
-                                  .a = chunk->x,
-                                  .lda = chunk->ld_x,
-                                  .add = pass->biases + panel * packed->columns,
-                                  .c = pass->gates + panel * packed->columns,
-                                  .ldc = packed->ld_gates,
-                              });
+    multiply(pass, &pass->w,
+             &(struct panel_product){
+                 .panel = panel,
+                 .rows = chunk->n * packed->common.batch,
+                 .a = chunk->x,
+                 .lda = chunk->ld_x,
+                 .add = pass->biases + panel * packed->columns,
+                 .c = pass->gates + panel * packed->columns,
+                 .ldc = packed->ld_gates,
+             });
 }
 
 /* ---- steps ---- */
@@ -207,16 +224,17 @@ static void meet(const struct pass *pass)
 static void multiply_panel(const struct pass *pass, const struct panels *r, size_t panel,
                            const float *h, const float *add, size_t ld_add)
 {
-    panels_multiply(r, &(struct panel_product){
-                           .panel = panel,
-                           .rows = pass->packed->common.batch,
-                           .a = h,
-                           .lda = pass->packed->ld_state,
-                           .add = add,
-                           .ld_add = ld_add,
-                           .c = pass->tile,
-                           .ldc = pass->packed->columns,
-                       });
+    multiply(pass, r,
+             &(struct panel_product){
+                 .panel = panel,
+                 .rows = pass->packed->common.batch,
+                 .a = h,
+                 .lda = pass->packed->ld_state,
+                 .add = add,
+                 .ld_add = ld_add,
+                 .c = pass->tile,
+                 .ldc = pass->packed->columns,
+             });
 }
 
 /* The cell for every element that has not ended; rows count floats from element to element. */
@@ -260,7 +278,7 @@ static void take_step(struct pass *pass, const struct chunk *chunk, size_t step)
     const struct recurrent_packed *packed = pass->packed;
     const float *gates =
         pass->gates + (step - chunk->first) * packed->common.batch * packed->ld_gates;
-    bool is_reset_first = packed->r_reset_bytes > 0;
+    bool is_reset_first = packed->resets_first;
 
     for (size_t i = 0; i < pass->end - pass->begin; i++) {
         size_t panel = turn(pass, step, i), at = panel * packed->columns;
@@ -294,7 +312,7 @@ static void run_direction(struct pass *pass)
     clear_state(pass, pass->h_next);
     if (common->kind == RECURRENT_LSTM)
         load_state(pass, pass->tensors->c0, pass->c);
-    if (packed->r_reset_bytes > 0) {
+    if (packed->resets_first) {
         clear_state(pass, pass->c);
         clear_state(pass, pass->reset_h);
     }

@@ -20,6 +20,8 @@ struct recurrent_packed {
     struct recurrent common;
     const struct panel_kernels *kernels;
     bool is_w_f16, is_r_f16, has_peepholes;
+    bool
+        is_in_place; /* W and R stay in the tensors of the run, f32; the parts hold the rest only */
     unsigned n_threads;          /* of the team at hand */
     const void *x_part, *h_part; /* packed */
 
@@ -27,6 +29,7 @@ struct recurrent_packed {
     panel_cell_fn *cell;
     size_t units, n_panels;
     size_t columns;        /* of a panel: units * gates */
+    bool resets_first;     /* GRU without linear_before_reset: two products a step */
     struct panels w, r;    /* of one direction; r without gate h for a GRU that resets first, … */
     struct panels r_reset; /* … whose gate h this is */
     size_t w_bytes, r_bytes, r_reset_bytes;
@@ -59,7 +62,24 @@ void recurrent_packed_fill_x(const struct recurrent_packed *packed,
 void recurrent_packed_fill_h(const struct recurrent_packed *packed,
                              const struct recurrent_weights *weights, void *h_part);
 
-/* Of the tensors, the weights are not looked at. scratch: scratch_bytes, 64-byte aligned. *n_runs counts: panels
+/* Where gate `gate` of a panel stands in the IR: LSTM's panels are f, i, c, o whatever the order there. */
+static inline size_t recurrent_place_of(const struct recurrent *common, size_t gate)
+{
+    return common->kind == RECURRENT_LSTM ? common->slots[gate] : gate;
+}
+
+/* Some gates of W or R where they lie. */
+struct recurrent_rows {
+    const float *weights; /* [D][G*H][k] */
+    size_t k, direction;
+    size_t begin, end; /* gates, in the order of the panels */
+};
+/* Their columns of a panel; what lies behind the last hidden unit becomes what is added. */
+void recurrent_multiply_in_place(const struct recurrent_packed *packed,
+                                 const struct recurrent_rows *rows,
+                                 const struct panel_product *product);
+
+/* Of the tensors, the weights are not looked at unless they are in place. scratch: scratch_bytes, 64-byte aligned. *n_runs counts: panels
  * are walked up and down in turn, so that what the caches hold is used first. The number of threads and of
  * runs changes no byte. */
 void recurrent_packed_run(const struct recurrent_packed *packed,

@@ -84,35 +84,6 @@ static bool keeps_f16(const struct recurrent *common)
     return common->batch < EXPAND_FROM_BATCH || bytes > EXPAND_UP_TO_BYTES;
 }
 
-static bool lay_out_weights(struct recurrent_packed *packed, size_t rows)
-{
-    const struct recurrent *common = &packed->common;
-    size_t h = common->hidden_size, batch = common->batch, n_gates = recurrent_n_gates(common);
-    size_t bias_bytes, side_bytes;
-    bool is_two_step = resets_first(common), is_f16 = keeps_f16(common);
-
-    packed->units = units_of(common->kind);
-    packed->n_panels = h / packed->units + (h % packed->units != 0);
-    packed->columns = n_gates * packed->units;
-    packed->r_reset_bytes = 0;
-    if (!lay_out_panels(packed, &packed->w, common->input_size, packed->columns, rows,
-                        is_f16 && packed->is_w_f16, &packed->w_bytes) ||
-        !lay_out_panels(packed, &packed->r, h, packed->columns - (is_two_step ? packed->units : 0),
-                        batch, is_f16 && packed->is_r_f16, &packed->r_bytes) ||
-        (is_two_step && !lay_out_panels(packed, &packed->r_reset, h, packed->units, batch,
-                                        is_f16 && packed->is_r_f16, &packed->r_reset_bytes)) ||
-        !checked_mul(packed->n_panels, packed->columns * sizeof(float), &bias_bytes))
-        return false;
-    side_bytes = common->kind == RECURRENT_LSTM ? (packed->has_peepholes ? bias_bytes / 4 * 3 : 0)
-                 : common->linear_before_reset  ? bias_bytes
-                                                : 0;
-    return checked_add(packed->w_bytes, bias_bytes, &packed->x_direction_bytes) &&
-           checked_add(packed->r_bytes, packed->r_reset_bytes, &packed->h_direction_bytes) &&
-           checked_add(packed->h_direction_bytes, side_bytes, &packed->h_direction_bytes) &&
-           checked_mul(packed->x_direction_bytes, common->n_directions, &packed->x_part_bytes) &&
-           checked_mul(packed->h_direction_bytes, common->n_directions, &packed->h_part_bytes);
-}
-
 /* Threads share the panels of a direction from so many bytes of weights per step on, a part having no fewer
  * than half of it: a meeting costs what 20 KB do. */
 #define SHARE_FROM 100000
@@ -137,6 +108,39 @@ static void share_work(struct recurrent_packed *packed)
         packed->n_parts = 1;
     packed->is_shared = packed->n_parts > 1 || (common->n_directions > 1 && n_threads > 0 &&
                                                 run_bytes >= SHARE_DIRECTIONS_FROM);
+}
+
+static bool lay_out_weights(struct recurrent_packed *packed, size_t rows)
+{
+    const struct recurrent *common = &packed->common;
+    size_t h = common->hidden_size, batch = common->batch, n_gates = recurrent_n_gates(common);
+    size_t bias_bytes, side_bytes;
+    bool is_two_step = resets_first(common), is_f16 = keeps_f16(common);
+
+    packed->resets_first = is_two_step;
+    packed->units = units_of(common->kind);
+    packed->n_panels = h / packed->units + (h % packed->units != 0);
+    packed->columns = n_gates * packed->units;
+    packed->r_reset_bytes = 0;
+    if (!lay_out_panels(packed, &packed->w, common->input_size, packed->columns, rows,
+                        is_f16 && packed->is_w_f16, &packed->w_bytes) ||
+        !lay_out_panels(packed, &packed->r, h, packed->columns - (is_two_step ? packed->units : 0),
+                        batch, is_f16 && packed->is_r_f16, &packed->r_bytes) ||
+        (is_two_step && !lay_out_panels(packed, &packed->r_reset, h, packed->units, batch,
+                                        is_f16 && packed->is_r_f16, &packed->r_reset_bytes)) ||
+        !checked_mul(packed->n_panels, packed->columns * sizeof(float), &bias_bytes))
+        return false;
+    share_work(packed);
+    if (packed->is_in_place)
+        packed->w_bytes = packed->r_bytes = packed->r_reset_bytes = 0;
+    side_bytes = common->kind == RECURRENT_LSTM ? (packed->has_peepholes ? bias_bytes / 4 * 3 : 0)
+                 : common->linear_before_reset  ? bias_bytes
+                                                : 0;
+    return checked_add(packed->w_bytes, bias_bytes, &packed->x_direction_bytes) &&
+           checked_add(packed->r_bytes, packed->r_reset_bytes, &packed->h_direction_bytes) &&
+           checked_add(packed->h_direction_bytes, side_bytes, &packed->h_direction_bytes) &&
+           checked_mul(packed->x_direction_bytes, common->n_directions, &packed->x_part_bytes) &&
+           checked_mul(packed->h_direction_bytes, common->n_directions, &packed->h_part_bytes);
 }
 
 static bool add_block(size_t *end, size_t rows, size_t ld, size_t *at)
@@ -165,7 +169,6 @@ bool recurrent_packed_lay_out(struct recurrent_packed *packed)
         !checked_add(common->input_size, 2 * PAD_FLOATS, &packed->ld_x))
         return false;
     packed->cell = choose_cell(packed);
-    share_work(packed);
     packed->ld_x = round_up(common->input_size) + PAD_FLOATS;
     packed->ld_gates = packed->n_panels * packed->columns + 4 * PAD_FLOATS;
     packed->ld_state = n_units + PAD_FLOATS;
@@ -185,12 +188,6 @@ bool recurrent_packed_lay_out(struct recurrent_packed *packed)
 
 /* ---- packing ---- */
 
-/* Where gate `gate` of a panel stands in the IR: LSTM's panels are f, i, c, o whatever the order there. */
-static size_t place_of(const struct recurrent *common, size_t gate)
-{
-    return common->kind == RECURRENT_LSTM ? common->slots[gate] : gate;
-}
-
 /* Gates [first, first + n) of a matrix [G*H][k]. */
 static void pack_gates(const struct recurrent_packed *packed, const struct panels *panels,
                        void *data, const void *source, bool is_f16, size_t first, size_t n)
@@ -203,7 +200,8 @@ static void pack_gates(const struct recurrent_packed *packed, const struct panel
         for (size_t group = 0; group < n * groups; group++) {
             size_t unit = panel * packed->units + group % groups * PANEL_GROUP;
             size_t left = unit < h ? h - unit : 0;
-            size_t row = place_of(common, first + group / groups) * h + (left > 0 ? unit : 0);
+            size_t row =
+                recurrent_place_of(common, first + group / groups) * h + (left > 0 ? unit : 0);
             panels_pack_group(panels, data, panel, group,
                               (const unsigned char *)source + row * row_bytes, is_f16, panels->k,
                               left < PANEL_GROUP ? left : PANEL_GROUP);
@@ -220,7 +218,7 @@ static void pack_vectors(const struct recurrent_packed *packed, float *to, const
     memset(to, 0, packed->n_panels * n * units * sizeof *to);
     for (size_t j = 0; source != NULL && j < h; j++) {
         for (size_t i = 0; i < n; i++) {
-            size_t place = are_gates ? place_of(&packed->common, i) : i;
+            size_t place = are_gates ? recurrent_place_of(&packed->common, i) : i;
             to[(j / units * n + i) * units + j % units] = source[place * h + j];
         }
     }
@@ -236,9 +234,10 @@ void recurrent_packed_fill_x(const struct recurrent_packed *packed,
 
     for (size_t d = 0; d < common->n_directions; d++) {
         unsigned char *to = (unsigned char *)x_part + d * packed->x_direction_bytes;
-        pack_gates(packed, &packed->w, to,
-                   (const unsigned char *)weights->w + d * w_elements * element_bytes,
-                   weights->is_w_f16, 0, n_gates);
+        if (!packed->is_in_place)
+            pack_gates(packed, &packed->w, to,
+                       (const unsigned char *)weights->w + d * w_elements * element_bytes,
+                       weights->is_w_f16, 0, n_gates);
         pack_vectors(packed, (float *)(void *)(to + packed->w_bytes),
                      weights->b ? weights->b + d * recurrent_n_biases(common) * h : NULL, n_gates,
                      true);
@@ -257,8 +256,9 @@ void recurrent_packed_fill_h(const struct recurrent_packed *packed,
         unsigned char *to = (unsigned char *)h_part + d * packed->h_direction_bytes;
         const unsigned char *r =
             (const unsigned char *)weights->r + d * n_gates * h * h * element_bytes;
-        pack_gates(packed, &packed->r, to, r, weights->is_r_f16, 0, first_reset);
-        if (first_reset < n_gates)
+        if (!packed->is_in_place)
+            pack_gates(packed, &packed->r, to, r, weights->is_r_f16, 0, first_reset);
+        if (first_reset < n_gates && !packed->is_in_place)
             pack_gates(packed, &packed->r_reset, to + packed->r_bytes, r, weights->is_r_f16,
                        first_reset, 1);
         float *side = (float *)(void *)(to + packed->r_bytes + packed->r_reset_bytes);

@@ -191,6 +191,12 @@ bool recurrent_prepare(struct prepare *prepare)
         if (!recurrent_pack(prepare))
             return false;
         scratch_bytes = state->packed.scratch_bytes;
+    } else if (recurrent_packs_later(prepare)) {
+        state->n_runs = arena_alloc(prepare->arena, sizeof *state->n_runs, prepare->err);
+        if (!state->n_runs)
+            return false;
+        fits =
+            fits && checked_add(state->packed.scratch_bytes, state->packing_bytes, &scratch_bytes);
     } else {
         fits = fits && recurrent_f32_lay_out(f32);
         scratch_bytes = f32->scratch_bytes;
@@ -267,7 +273,15 @@ bool recurrent_run(const struct step *step, struct irrun_error *err)
         if (!read_lengths(step, family->lengths, lengths, err))
             return false;
     }
-    void *scratch = (unsigned char *)step->scratch + state->lengths_bytes;
+    unsigned char *scratch = (unsigned char *)step->scratch + state->lengths_bytes;
+    if (state->packing_bytes > 0) {
+        const struct recurrent_f32_tensors tensors =
+            STEP_TENSORS(recurrent_f32_tensors, step, family, first_state, lengths);
+        const struct recurrent_packed packed = recurrent_pack_now(state, &tensors, scratch);
+        recurrent_packed_run(&packed, &tensors, scratch + state->packing_bytes, state->n_runs,
+                             step->team);
+        return true;
+    }
     if (step->in[family->x]->dtype == IRRUN_F64)
         recurrent_f64_run(&state->f32.common,
                           &STEP_TENSORS(recurrent_f64_tensors, step, family, first_state, lengths),

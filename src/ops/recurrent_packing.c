@@ -1,4 +1,4 @@
-/* Which recurrent ops run on packed weights, and the packing, once per model.
+/* Which recurrent ops run on packed weights, and the packing: once per model, or in every run.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/recurrent_common.h"
 
@@ -38,10 +38,17 @@ static bool has_sane_size(struct recurrent_packed *packed)
            MAX_GROWTH * bytes + FREE_BYTES;
 }
 
+static bool is_wanted(const struct prepare *prepare, struct recurrent_packed *packed)
+{
+    enum irrun_gemm gemm = prepare->kernels->gemm;
+    begin(prepare, packed);
+    return (gemm == IRRUN_GEMM_AUTO || gemm == IRRUN_GEMM_PACKED) && packed->kernels &&
+           has_sane_size(packed);
+}
+
 uint32_t recurrent_packs(const struct prepare *prepare, uint32_t constants)
 {
     const struct recurrent_family *family = recurrent_family_of(prepare->op);
-    enum irrun_gemm gemm = prepare->kernels->gemm;
     const uint32_t weights[] = {family->w, family->r, family->b, family->p};
     struct recurrent_packed packed;
     uint32_t all = 0;
@@ -54,10 +61,7 @@ uint32_t recurrent_packs(const struct prepare *prepare, uint32_t constants)
             return 0;
         all |= 1U << weights[i];
     }
-    begin(prepare, &packed);
-    bool is_wanted = gemm == IRRUN_GEMM_AUTO || gemm == IRRUN_GEMM_PACKED;
-    return is_wanted && packed.kernels && (all & ~constants) == 0 && has_sane_size(&packed) ? all
-                                                                                            : 0;
+    return (all & ~constants) == 0 && is_wanted(prepare, &packed) ? all : 0;
 }
 
 /* A small constant as f32; NULL with *is_fine unchanged if there is no such input. */
@@ -126,4 +130,45 @@ bool recurrent_pack(struct prepare *prepare)
     if (!recurrent_packed_lay_out(packed))
         return fail_memory(prepare->err, SIZE_MAX);
     return fill_parts(prepare, packed, &weights);
+}
+
+/* Neither part may begin in the middle of a line. */
+static size_t whole_lines(size_t size_bytes)
+{
+    return (size_bytes + 63) / 64 * 64;
+}
+
+/* Below so many rows of x packing takes longer than reading the weights row by row. */
+#define PACK_FROM_ROWS 8
+
+bool recurrent_packs_later(struct prepare *prepare)
+{
+    struct recurrent_state *state = prepare->state;
+    const struct recurrent_family *family = recurrent_family_of(prepare->op);
+    struct recurrent_packed *packed = &state->packed;
+
+    if (!is_wanted(prepare, packed) || prepare->in[family->w]->dtype != IRRUN_F32 ||
+        prepare->in[family->r]->dtype != IRRUN_F32)
+        return false;
+    packed->is_in_place = packed->common.batch * packed->common.n_steps < PACK_FROM_ROWS;
+    if (!recurrent_packed_lay_out(packed))
+        return false;
+    state->packing_bytes = whole_lines(packed->x_part_bytes) + whole_lines(packed->h_part_bytes);
+    return true;
+}
+
+struct recurrent_packed recurrent_pack_now(const struct recurrent_state *state,
+                                           const struct recurrent_f32_tensors *tensors,
+                                           void *scratch)
+{
+    const struct recurrent_weights weights = {
+        .w = tensors->w, .r = tensors->r, .b = tensors->b, .p = tensors->p};
+    struct recurrent_packed packed = state->packed;
+    void *h_part = (unsigned char *)scratch + whole_lines(packed.x_part_bytes);
+
+    recurrent_packed_fill_x(&packed, &weights, scratch);
+    recurrent_packed_fill_h(&packed, &weights, h_part);
+    packed.x_part = scratch;
+    packed.h_part = h_part;
+    return packed;
 }

@@ -238,7 +238,8 @@ static bool check_matrices(const struct trial *trial)
 
 bool check_panels(const struct trial *trial)
 {
-    return check_panel_cells(trial) && check_products(trial) && check_matrices(trial);
+    return check_panel_cells(trial) && check_products(trial) && check_matrices(trial) &&
+           check_dots(trial);
 }
 
 /* ---- speed ---- */
@@ -278,4 +279,5 @@ void measure_panels(const struct trial *trial)
             release(&problem);
         }
     }
+    measure_recurrent(trial);
 }

@@ -26,26 +26,32 @@ static struct recurrent_f32_tensors tensors_of(const struct problem *problem)
         .h0 = problem->f32[H0],
         .c0 = is_lstm ? problem->f32[C0] : NULL,
         .lengths = problem->lengths,
+        .w = problem->f32[W],
+        .r = problem->f32[R],
         .y = problem->f32[Y],
         .ho = problem->f32[HO],
         .co = is_lstm ? problem->f32[CO] : NULL,
     };
 }
 
-/* Weights are given as f16 if there are any. */
-static struct recurrent_packed pack_for(const struct problem *problem, enum irrun_simd simd,
-                                        uint16_t *const f16[2], unsigned n_threads)
+static struct recurrent_packed layout_for(const struct problem *problem, enum irrun_simd simd,
+                                          unsigned n_threads)
 {
     struct kernels kernels;
     kernels_fill(&kernels, simd);
-    struct recurrent_packed packed = {
+    return (struct recurrent_packed){
         .common = problem->common,
         .kernels = kernels.panels,
         .n_threads = n_threads,
-        .is_w_f16 = f16 != NULL,
-        .is_r_f16 = f16 != NULL,
         .has_peepholes = problem->has_p,
     };
+}
+
+/* Weights are given as f16 if there are any. */
+static struct recurrent_packed fill(const struct problem *problem, struct recurrent_packed packed,
+                                    uint16_t *const f16[2])
+{
+    packed.is_w_f16 = packed.is_r_f16 = f16 != NULL;
     struct recurrent_weights weights = {
         .w = f16 ? (const void *)f16[0] : problem->f32[W],
         .r = f16 ? (const void *)f16[1] : problem->f32[R],
@@ -67,7 +73,7 @@ static struct recurrent_packed pack_for(const struct problem *problem, enum irru
 static struct recurrent_packed pack(const struct problem *problem, enum irrun_simd simd,
                                     uint16_t *const f16[2])
 {
-    return pack_for(problem, simd, f16, 1);
+    return fill(problem, layout_for(problem, simd, 1), f16);
 }
 
 static void run_with(struct problem *problem, const struct recurrent_packed *packed,
@@ -95,14 +101,24 @@ static void release(struct recurrent_packed *packed)
     free((void *)packed->h_part);
 }
 
+static void check_layout(struct problem *problem, struct recurrent_packed layout, const char *name,
+                         double limit)
+{
+    struct recurrent_packed packed = fill(problem, layout, NULL);
+    run_packed(problem, &packed, 0);
+    assert_small(problem, name, difference_f32(problem), limit);
+    release(&packed);
+}
+
+/* With packed weights, and with weights in place. */
 static void check_problem(struct problem *problem, double limit)
 {
     solve(problem);
     for (enum irrun_simd simd = IRRUN_SIMD_SSE41; simd <= cpu_simd(); simd++) {
-        struct recurrent_packed packed = pack(problem, simd, NULL);
-        run_packed(problem, &packed, 0);
-        assert_small(problem, simd_name(simd), difference_f32(problem), limit);
-        release(&packed);
+        struct recurrent_packed layout = layout_for(problem, simd, 1);
+        check_layout(problem, layout, simd_name(simd), limit);
+        layout.is_in_place = true;
+        check_layout(problem, layout, simd_name(simd), limit);
     }
     problem_free(problem);
 }
@@ -308,8 +324,11 @@ static void gives_the_same_bytes_for_any_number_of_threads(void **state)
             struct problem problem = problem_new(kind, 1 + next_below(3), 1 + next_below(12),
                                                  1 + next_below(90), h, i % 2);
             float *results[3];
-            struct recurrent_packed one = pack(&problem, cpu_simd(), NULL);
-            struct recurrent_packed many = pack_for(&problem, cpu_simd(), NULL, n_threads);
+            struct recurrent_packed layout = layout_for(&problem, cpu_simd(), 1);
+            layout.is_in_place = i % 4 == 3;
+            struct recurrent_packed one = fill(&problem, layout, NULL);
+            layout.n_threads = n_threads;
+            struct recurrent_packed many = fill(&problem, layout, NULL);
             assert_true(many.is_shared);
             run_packed(&problem, &one, 0);
             take_results(&problem, results);

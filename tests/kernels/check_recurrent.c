@@ -1,0 +1,178 @@
+/* The recurrent engine's ways beside the fast one: products with weights in place against double, and how
+ * much longer a run takes with other rules than the usual, and with weights that are no constants.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check_kernels.h"
+#include "kernels/recurrent_packed.h"
+
+/* ---- products with weights in place ---- */
+
+/* Weights and factors end at a page that cannot be touched. */
+static bool try_dots(const struct trial *trial, size_t k, size_t n)
+{
+    float add[PANEL_GROUP], c[PANEL_GROUP];
+    struct guarded weights = guarded_new(n * k * sizeof(float)),
+                   factors = guarded_new(k * sizeof(float));
+    float *w = (float *)(void *)guarded_last(&weights, n * k * sizeof(float));
+    float *a = (float *)(void *)guarded_last(&factors, k * sizeof(float));
+    bool is_good = true;
+
+    trial_says("dots k=%zu n=%zu", k, n);
+    for (size_t i = 0; i < n * k; i++)
+        w[i] = random_float(1);
+    for (size_t i = 0; i < k; i++)
+        a[i] = random_float(1);
+    for (size_t j = 0; j < PANEL_GROUP; j++)
+        add[j] = random_float(1);
+    trial->variant->panels->dots(
+        &(struct panel_dots){.k = k, .n_columns = n, .weights = w, .a = a, .add = add, .c = c});
+    for (size_t j = 0; is_good && j < PANEL_GROUP; j++) {
+        double sum = (double)add[j], room = 1e-6;
+        for (size_t i = 0; j < n && i < k; i++) {
+            sum += (double)a[i] * (double)w[j * k + i];
+            room += 1e-7 * fabs((double)a[i] * (double)w[j * k + i]);
+        }
+        if (!(fabs((double)c[j] - sum) <= room))
+            is_good = trial_fail("column %zu is %g, not %g", j, (double)c[j], sum);
+    }
+    guarded_free(&weights);
+    guarded_free(&factors);
+    return is_good;
+}
+
+bool check_dots(const struct trial *trial)
+{
+    for (size_t k = 1; k < 80; k++)
+        if (!try_dots(trial, k, k % PANEL_GROUP + 1))
+            return false;
+    for (size_t n = 0; n <= PANEL_GROUP; n++)
+        if (!try_dots(trial, 1 + random_below(600), n))
+            return false;
+    return true;
+}
+
+/* ---- speed ---- */
+
+/* A run of an LSTM, ready. */
+struct lstm {
+    struct recurrent_packed packed;
+    struct recurrent_weights weights;
+    struct recurrent_f32_tensors tensors;
+    void *scratch;
+    bool packs_each_run;
+};
+
+static void run_lstm(const void *context)
+{
+    const struct lstm *lstm = context;
+    static unsigned n_runs;
+    if (lstm->packs_each_run) {
+        recurrent_packed_fill_x(&lstm->packed, &lstm->weights, (void *)lstm->packed.x_part);
+        recurrent_packed_fill_h(&lstm->packed, &lstm->weights, (void *)lstm->packed.h_part);
+    }
+    recurrent_packed_run(&lstm->packed, &lstm->tensors, lstm->scratch, &n_runs, NULL);
+}
+
+static float *random_floats(size_t n, float scale)
+{
+    float *data = aligned_alloc(64, (n * sizeof *data + 63) / 64 * 64 + 64);
+    if (!data)
+        abort();
+    for (size_t i = 0; i < n; i++)
+        data[i] = random_float(scale);
+    return data;
+}
+
+enum rule { PLAIN, RELU, HARDSIGMOID, CLIP, LENGTHS, PEEPHOLES, RUN_TIME_WEIGHTS, N_RULES };
+
+static const char *const rule_names[] = {"plain",   "relu",      "hardsigmoid",       "clip",
+                                         "lengths", "peepholes", "weights of the run"};
+
+static void set_rule(struct recurrent *common, enum rule rule)
+{
+    common->clip = rule == CLIP ? 0.9 : INFINITY;
+    for (int i = 0; i < 3; i++) {
+        struct recurrent_activation *activation = &common->activations[i];
+        activation->function = i == 0 ? RECURRENT_SIGMOID : RECURRENT_TANH;
+        if (rule == RELU && i == 1)
+            activation->function = RECURRENT_RELU;
+        if (rule == HARDSIGMOID && i == 0)
+            *activation = (struct recurrent_activation){RECURRENT_HARDSIGMOID, 0.2, 0.5};
+    }
+    for (uint8_t i = 0; i < 4; i++)
+        common->slots[i] = i;
+}
+
+/* Seconds for one run; rows of x below which weights stay in place are those of the op. */
+static double time_lstm(const struct panel_kernels *kernels, size_t b, size_t t, size_t h,
+                        enum rule rule)
+{
+    size_t lengths[8];
+    struct lstm lstm = {.packed = {.common = {.kind = RECURRENT_LSTM,
+                                              .batch = b,
+                                              .n_steps = t,
+                                              .input_size = h,
+                                              .hidden_size = h,
+                                              .n_directions = 1},
+                                   .kernels = kernels,
+                                   .n_threads = 1,
+                                   .has_peepholes = rule == PEEPHOLES,
+                                   .is_in_place = rule == RUN_TIME_WEIGHTS && b * t < 8},
+                        .packs_each_run = rule == RUN_TIME_WEIGHTS};
+    float scale = 1 / sqrtf((float)h);
+    float *w = random_floats(4 * h * h, scale), *r = random_floats(4 * h * h, scale);
+    float *small = random_floats(4 * h, 1), *x = random_floats(b * t * h, 1);
+    float *state = random_floats(b * h, 1), *y = random_floats((t + 2) * b * h, 1);
+
+    set_rule(&lstm.packed.common, rule);
+    for (size_t i = 0; i < b; i++)
+        lengths[i] = t - (i % 2 == 0 ? 0 : t / 2);
+    if (!recurrent_packed_lay_out(&lstm.packed))
+        abort();
+    lstm.weights = (struct recurrent_weights){.w = w, .r = r, .b = small};
+    lstm.weights.p = rule == PEEPHOLES ? small : NULL;
+    lstm.tensors = (struct recurrent_f32_tensors){.x = x,
+                                                  .h0 = state,
+                                                  .c0 = state,
+                                                  .lengths = rule == LENGTHS ? lengths : NULL,
+                                                  .w = w,
+                                                  .r = r,
+                                                  .y = y,
+                                                  .ho = y + t * b * h,
+                                                  .co = y + (t + 1) * b * h};
+    lstm.scratch = random_floats(lstm.packed.scratch_bytes / sizeof(float), 1);
+    void *x_part = random_floats(lstm.packed.x_part_bytes / sizeof(float), 1);
+    void *h_part = random_floats(lstm.packed.h_part_bytes / sizeof(float), 1);
+    recurrent_packed_fill_x(&lstm.packed, &lstm.weights, x_part);
+    recurrent_packed_fill_h(&lstm.packed, &lstm.weights, h_part);
+    lstm.packed.x_part = x_part;
+    lstm.packed.h_part = h_part;
+    double seconds = measure_s(run_lstm, &lstm);
+    void *const all[] = {w, r, small, x, state, y, lstm.scratch, x_part, h_part};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        free(all[i]);
+    return seconds;
+}
+
+/* The other rules and weights are to cost no more than twice the time. */
+void measure_recurrent(const struct trial *trial)
+{
+    static const size_t shapes[][3] = {
+        {1, 1, 128}, {1, 1, 512}, {1, 100, 256}, {2, 4, 256}, {8, 20, 256}};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        double plain = 0;
+        for (int rule = PLAIN; rule < N_RULES; rule++) {
+            double seconds = time_lstm(trial->variant->panels, shapes[i][0], shapes[i][1],
+                                       shapes[i][2], (enum rule)rule);
+            plain = rule == PLAIN ? seconds : plain;
+            printf("# LSTM B %zu, T %3zu, I = H = %zu, %-20s %9.2f us  %5.2f x plain\n",
+                   shapes[i][0], shapes[i][1], shapes[i][2], rule_names[rule], seconds * 1e6,
+                   seconds / plain);
+            fflush(stdout);
+        }
+    }
+}
