@@ -1,12 +1,23 @@
 /* The program: parses, does, reports the one error, and gives its code as exit status.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/actions.h"
 #include "cli/signals.h"
 #include "cli/warning.h"
+
+/* A standard stream that is closed keeps its number, or a file of ours would get it, and with it all that is meant for
+ * the stream. Reading and writing fail as they did. */
+static void occupy_closed_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) == -1 && errno == EBADF)
+            open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+    }
+}
 
 /* What actions print is only certain to be there once standard output is closed. */
 static bool close_standard_output(struct irrun_error *err)
@@ -22,6 +33,7 @@ int main(int argc, char **argv)
     struct options options;
     struct warnings warnings;
     struct irrun_error err;
+    occupy_closed_streams();
     warnings_init(&warnings);
     error_clear(&err);
     signals_install();

@@ -98,15 +98,24 @@ bool outputs_depend_on_layout(const struct outputs *outputs)
     return outputs->options->manifest_path != NULL;
 }
 
-bool outputs_finish(struct outputs *outputs, struct irrun_error *err)
+static bool finish_writers(struct destination_list *list, bool are_direct, struct irrun_error *err)
 {
-    for (size_t i = 0; i < outputs->common.n; i++) {
-        struct writer *writer = outputs->common.items[i].writer;
-        outputs->common.items[i].writer = NULL;
-        if (writer && !writer_finish(writer, err))
+    for (size_t i = 0; i < list->n; i++) {
+        struct writer *writer = list->items[i].writer;
+        if (!writer || writer_is_direct(writer) != are_direct)
+            continue;
+        list->items[i].writer = NULL;
+        if (!writer_finish(writer, err))
             return false;
     }
     return true;
+}
+
+/* Streams first: if one fails, no file has got its name yet. */
+bool outputs_finish(struct outputs *outputs, struct irrun_error *err)
+{
+    return finish_writers(&outputs->common, true, err) &&
+           finish_writers(&outputs->common, false, err);
 }
 
 /* ---- Sequences -------------------------------------------------------------------------------- */

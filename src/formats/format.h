@@ -176,6 +176,9 @@ void writer_expect(struct writer *writer, size_t output, enum irrun_dtype dtype,
  * sequence does it too. */
 bool writer_end_sequence(struct writer *writer, struct irrun_error *err);
 
+/* Whether it writes to standard output, a device or a FIFO: what is written cannot be taken back. */
+bool writer_is_direct(const struct writer *writer);
+
 /* Ends the last sequence if need be, completes the file, gives it its name. Frees the writer in any
  * case; after a failure no output file is left. */
 bool writer_finish(struct writer *writer, struct irrun_error *err);

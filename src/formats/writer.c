@@ -255,6 +255,11 @@ bool writer_end_sequence(struct writer *writer, struct irrun_error *err)
     return writer->joiners == NULL || write_joined(writer, err);
 }
 
+bool writer_is_direct(const struct writer *writer)
+{
+    return writer->methods != &none_writer && writer->file.is_direct;
+}
+
 bool writer_finish(struct writer *writer, struct irrun_error *err)
 {
     bool has_file = writer->methods != &none_writer;

@@ -30,7 +30,7 @@ npy() {
         my $dict = "{\x27descr\x27: \x27$descr\x27, \x27fortran_order\x27: False, \x27shape\x27: ($shape), }";
         $dict .= " " x (63 - (10 + length $dict) % 64) . "\n";
         binmode STDOUT;
-        print "\x93NUMPY\x01\x00", pack("v", length $dict), $dict, pack("$letters{$descr}*", @numbers);
+        print "\x93NUMPY\x01\x00", pack("v", length $dict), $dict, pack(($letters{$descr} // "C") . "*", @numbers);
     ' -- "$@"
 }
 
