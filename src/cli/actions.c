@@ -10,6 +10,7 @@
 #include "cli/run.h"
 #include "cli/signals.h"
 #include "cli/stats.h"
+#include "cli/supported_ops.h"
 #include "cli/warning.h"
 
 static void print_version(void)
@@ -19,30 +20,6 @@ static void print_version(void)
     printf("compiler  %s\n", build->compiler);
     printf("BLAS      %s\n", build->blas);
     printf("expat     %s\n", build->expat);
-}
-
-/* ---- --supported-ops -------------------------------------------------------------------------- */
-
-static void print_supported_ops(void)
-{
-    for (size_t i = 0; i < irrun_n_supported_ops(); i++) {
-        struct irrun_supported_op op;
-        char opsets[48];
-        irrun_supported_op(i, &op);
-        if (op.opset_first == op.opset_last)
-            snprintf(opsets, sizeof opsets, "opset%u", op.opset_first);
-        else
-            snprintf(opsets, sizeof opsets, "opset%u-%u", op.opset_first, op.opset_last);
-        printf("%s\t%s\t", op.type, opsets);
-        const char *separator = "";
-        for (int dtype = IRRUN_BOOLEAN; dtype < IRRUN_N_DTYPES; dtype++) {
-            if (!(op.types >> dtype & 1U))
-                continue;
-            printf("%s%s", separator, irrun_dtype_name((enum irrun_dtype)dtype));
-            separator = " ";
-        }
-        putchar('\n');
-    }
 }
 
 /* ---- --list-kernels --------------------------------------------------------------------------- */
@@ -181,8 +158,7 @@ bool do_action(const struct options *options, struct irrun_error *err)
         print_version();
         return true;
     case ACTION_SUPPORTED_OPS:
-        print_supported_ops();
-        return true;
+        return supported_ops_print(options->is_json, err);
     case ACTION_LIST_KERNELS:
         return print_kernels(options->simd, err);
     default:

@@ -223,24 +223,23 @@ bool option_set_check(struct options *options, const char *value, struct irrun_e
     return option_set_action(options, ACTION_CHECK, "check", err);
 }
 
-/* Actions whose text has one form so far. */
-static bool accept_text(const char *option, const char *value, struct irrun_error *err)
+bool option_set_inspect(struct options *options, const char *value, struct irrun_error *err)
 {
     static const char *const words[] = {"text"};
     size_t index;
-    return !value || option_choose_word(option, value, words, 1, &index, err);
-}
-
-bool option_set_inspect(struct options *options, const char *value, struct irrun_error *err)
-{
-    return accept_text("inspect", value, err) &&
+    return (!value || option_choose_word("inspect", value, words, 1, &index, err)) &&
            option_set_action(options, ACTION_INSPECT, "inspect", err);
 }
 
 bool option_set_supported_ops(struct options *options, const char *value, struct irrun_error *err)
 {
-    return accept_text("supported-ops", value, err) &&
-           option_set_action(options, ACTION_SUPPORTED_OPS, "supported-ops", err);
+    static const char *const words[] = {"text", "json"};
+    size_t index = 0;
+    if (value && !option_choose_word("supported-ops", value, words, sizeof words / sizeof words[0],
+                                     &index, err))
+        return false;
+    options->is_json = index == 1;
+    return option_set_action(options, ACTION_SUPPORTED_OPS, "supported-ops", err);
 }
 
 bool option_set_list_kernels(struct options *options, const char *value, struct irrun_error *err)

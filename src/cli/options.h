@@ -219,6 +219,7 @@ struct options {
     bool wants_stats, wants_samples;
     const char *report_path; /* NULL: none; "-": standard output */
     double rate_hz;          /* 0: none */
+    bool is_json;            /* of --supported-ops */
     bool is_quiet, is_verbose;
     enum progress_mode progress;
     enum color color;

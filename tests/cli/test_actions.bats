@@ -55,6 +55,10 @@ names_in_list() {
     irrun --supported-ops | grep -q $'^ReadValue\topset6'
     irrun --supported-ops | grep -q $'^Select\topset1'
     [ "$(irrun --supported-ops=text)" = "$(irrun --supported-ops)" ]
+    # As JSON it says the same.
+    irrun --supported-ops=json | jq -e '.schema == "irrun.supported-ops/1"'
+    irrun --supported-ops=json | jq -r '.ops[] | [.type, "opset\(.opset_first)" + (if .opset_first == .opset_last then "" else "-\(.opset_last)" end), (.types | join(" "))] | join("\t")' |
+        diff - <(irrun --supported-ops)
     run_apart irrun --supported-ops=xml
     [ "$status" -eq 2 ]
 }

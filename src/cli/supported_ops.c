@@ -1,0 +1,62 @@
+/* --supported-ops: the operators with opsets and element types, as text or JSON.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/supported_ops.h"
+
+#include <stdio.h>
+
+#include "cli/json.h"
+#include "irrun.h"
+
+static void print_text(const struct irrun_supported_op *op)
+{
+    const char *separator = "";
+    printf("%s\topset%u", op->type, op->opset_first);
+    if (op->opset_last != op->opset_first)
+        printf("-%u", op->opset_last);
+    putchar('\t');
+    for (int dtype = IRRUN_BOOLEAN; dtype < IRRUN_N_DTYPES; dtype++) {
+        if (!(op->types >> dtype & 1U))
+            continue;
+        printf("%s%s", separator, irrun_dtype_name((enum irrun_dtype)dtype));
+        separator = " ";
+    }
+    putchar('\n');
+}
+
+static void add_json(struct json *json, const struct irrun_supported_op *op)
+{
+    json_open(json, NULL, '{');
+    json_string(json, "type", op->type);
+    json_count(json, "opset_first", op->opset_first);
+    json_count(json, "opset_last", op->opset_last);
+    json_open(json, "types", '[');
+    for (int dtype = IRRUN_BOOLEAN; dtype < IRRUN_N_DTYPES; dtype++) {
+        if (op->types >> dtype & 1U)
+            json_string(json, NULL, irrun_dtype_name((enum irrun_dtype)dtype));
+    }
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+bool supported_ops_print(bool is_json, struct irrun_error *err)
+{
+    struct text text = {0};
+    struct json json = {.text = &text};
+    struct irrun_supported_op op;
+    json_open(&json, NULL, '{');
+    json_string(&json, "schema", "irrun.supported-ops/1");
+    json_open(&json, "ops", '[');
+    for (size_t i = 0; irrun_supported_op(i, &op); i++) {
+        if (is_json)
+            add_json(&json, &op);
+        else
+            print_text(&op);
+    }
+    json_close(&json, ']');
+    json_close(&json, '}');
+    bool is_printed = !text.is_broken || fail_memory(err, text.length);
+    if (is_json && is_printed)
+        puts(text.data);
+    text_free(&text);
+    return is_printed;
+}
