@@ -5,64 +5,17 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/outbox.h"
+#include "base/temporaries.h"
+
 #define BUFFER_BYTES ((size_t)64 * 1024)
-
-/* ---- The table of temporaries, which a signal handler may read at any moment ----------------- */
-
-#define MAX_TEMPORARIES 4096
-#define NO_SLOT SIZE_MAX
-
-enum slot_state { SLOT_FREE, SLOT_TAKEN, SLOT_READY };
-
-/* The paths stay allocated, to be used again: the handler never meets freed memory. */
-static struct {
-    atomic_int state;
-    char *path; /* [PATH_MAX] */
-} temporaries[MAX_TEMPORARIES];
-
-static size_t remember_temporary(const char *path)
-{
-    size_t length = strlen(path);
-    if (length >= PATH_MAX)
-        return NO_SLOT;
-    for (size_t i = 0; i < MAX_TEMPORARIES; i++) {
-        int expected = SLOT_FREE;
-        if (!atomic_compare_exchange_strong(&temporaries[i].state, &expected, SLOT_TAKEN))
-            continue;
-        if (temporaries[i].path == NULL)
-            temporaries[i].path = malloc(PATH_MAX);
-        if (temporaries[i].path == NULL) {
-            atomic_store(&temporaries[i].state, SLOT_FREE);
-            return NO_SLOT;
-        }
-        memcpy(temporaries[i].path, path, length + 1);
-        atomic_store(&temporaries[i].state, SLOT_READY);
-        return i;
-    }
-    return NO_SLOT;
-}
-
-static void forget_temporary(size_t slot)
-{
-    if (slot != NO_SLOT)
-        atomic_store(&temporaries[slot].state, SLOT_FREE);
-}
-
-void output_files_remove_all(void)
-{
-    for (size_t i = 0; i < MAX_TEMPORARIES; i++)
-        if (atomic_load(&temporaries[i].state) == SLOT_READY)
-            unlink(temporaries[i].path);
-}
 
 /* ---- Opening ----------------------------------------------------------------------------------*/
 
@@ -72,48 +25,11 @@ static bool fail_create(const char *path, int reason, struct irrun_error *err)
                    strerror(reason));
 }
 
-/* "FOLDER/.irrun-PID-N" beside `target`; malloc'ed. */
-static char *temporary_name(const char *target)
-{
-    static atomic_uint n_names;
-    const char *slash = strrchr(target, '/');
-    int folder_length = slash ? (int)(slash - target) + 1 : 0;
-    char *name = NULL;
-    if (asprintf(&name, "%.*s.irrun-%ld-%u", folder_length, target, (long)getpid(),
-                 atomic_fetch_add(&n_names, 1)) < 0)
-        return NULL;
-    return name;
-}
-
-/* A new file that nobody else has, at *name (malloc'ed); -1 with errno set. It is remembered before
- * it is there: a signal may come at any moment. */
-static int create_temporary(const char *target, char **name, size_t *slot)
-{
-    for (;;) {
-        *name = temporary_name(target);
-        if (*name == NULL) {
-            errno = ENOMEM;
-            return -1;
-        }
-        *slot = remember_temporary(*name);
-        int fd = open(*name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0)
-            return fd;
-        int reason = errno;
-        forget_temporary(*slot);
-        *slot = NO_SLOT;
-        free(*name);
-        *name = NULL;
-        errno = reason;
-        if (reason != EEXIST)
-            return -1;
-    }
-}
-
 static bool open_standard_output(struct output_file *out, struct irrun_error *err)
 {
     out->fd = STDOUT_FILENO;
     out->is_direct = out->is_standard_output = true;
+    out->outbox = outbox_open(out->fd, out->buffer);
     out->path = strdup("standard output");
     return out->path || fail_memory(err, sizeof "standard output");
 }
@@ -122,7 +38,10 @@ static bool open_directly(struct output_file *out, struct irrun_error *err)
 {
     out->is_direct = true;
     out->fd = open(out->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    return out->fd >= 0 || fail_create(out->path, errno, err);
+    if (out->fd < 0)
+        return fail_create(out->path, errno, err);
+    out->outbox = outbox_open(out->fd, out->buffer);
+    return true;
 }
 
 static bool open_temporary(struct output_file *out, bool is_there, struct irrun_error *err)
@@ -134,13 +53,13 @@ static bool open_temporary(struct output_file *out, bool is_there, struct irrun_
         out->target = strdup(out->path);
     if (out->target == NULL)
         return fail_memory(err, strlen(out->path) + 1);
-    out->fd = create_temporary(out->target, &out->temporary, &out->slot);
+    out->fd = temporary_create(out->target, &out->temporary, &out->slot);
     return out->fd >= 0 || fail_create(out->path, errno, err);
 }
 
 bool output_file_open(struct output_file *out, const char *path, struct irrun_error *err)
 {
-    *out = (struct output_file){.fd = -1, .slot = NO_SLOT};
+    *out = (struct output_file){.fd = -1, .slot = NO_TEMPORARY};
     out->buffer = malloc(BUFFER_BYTES);
     if (out->buffer == NULL)
         return fail_memory(err, BUFFER_BYTES);
@@ -190,7 +109,7 @@ bool output_file_open_partial(struct output_file *out, const char *path, uint64_
                               struct irrun_error *err)
 {
     struct stat status;
-    *out = (struct output_file){.fd = -1, .slot = NO_SLOT};
+    *out = (struct output_file){.fd = -1, .slot = NO_TEMPORARY};
     if (strcmp(path, "-") == 0 || (stat(path, &status) == 0 && !S_ISREG(status.st_mode)))
         return fail(err, IRRUN_USAGE, "'%s' is no regular file", path);
     out->buffer = malloc(BUFFER_BYTES);
@@ -211,13 +130,13 @@ bool output_file_open_unnamed(const char *path, int *fd, struct irrun_error *err
     if (beside == NULL)
         return fail_memory(err, strlen(path) + 1);
     char *name = NULL;
-    size_t slot = NO_SLOT;
-    *fd = create_temporary(beside, &name, &slot);
+    size_t slot = NO_TEMPORARY;
+    *fd = temporary_create(beside, &name, &slot);
     if (*fd < 0)
         fail_create(beside, errno, err);
     else
         unlink(name);
-    forget_temporary(slot);
+    temporary_forget(slot);
     free(name);
     free(beside);
     return *fd >= 0;
@@ -269,11 +188,46 @@ static bool write_through(const struct output_file *out, const unsigned char *da
     return true;
 }
 
+static void lock(struct output_file *out)
+{
+    if (!out->is_locked)
+        outbox_lock(out->outbox);
+    out->is_locked = true;
+}
+
+static void unlock(struct output_file *out)
+{
+    if (out->is_locked) {
+        out->is_locked = false;
+        outbox_unlock(out->outbox, out->n_whole);
+    }
+}
+
+/* Sends the first n bytes of the buffer. Half a record keeps it locked. */
+static bool send(struct output_file *out, size_t n, struct irrun_error *err)
+{
+    if (n == 0)
+        return true;
+    lock(out);
+    bool is_sent = write_through(out, out->buffer, n, err), is_half = n > out->n_whole;
+    out->n_buffered = is_sent ? out->n_buffered - n : 0;
+    out->n_whole = is_sent && !is_half ? out->n_whole - n : 0;
+    memmove(out->buffer, out->buffer + n, out->n_buffered);
+    if (!is_half)
+        unlock(out);
+    return is_sent;
+}
+
 bool output_file_flush(struct output_file *out, struct irrun_error *err)
 {
-    size_t n = out->n_buffered;
-    out->n_buffered = 0;
-    return write_through(out, out->buffer, n, err);
+    return send(out, out->n_buffered, err);
+}
+
+void output_file_end_record(struct output_file *out)
+{
+    out->n_whole = out->n_buffered;
+    outbox_set_whole(out->outbox, out->n_whole);
+    unlock(out);
 }
 
 bool output_file_sync(struct output_file *out, struct irrun_error *err)
@@ -283,14 +237,23 @@ bool output_file_sync(struct output_file *out, struct irrun_error *err)
     return !out->is_synced || out->is_direct || fsync(out->fd) == 0 || fail_write(out, errno, err);
 }
 
+/* Whole records first: what follows them may still come together. */
+static bool make_room(struct output_file *out, size_t size_bytes, struct irrun_error *err)
+{
+    return send(out, out->n_whole, err) &&
+           (size_bytes <= BUFFER_BYTES - out->n_buffered || output_file_flush(out, err));
+}
+
 bool output_file_write(struct output_file *out, const void *data, size_t size_bytes,
                        struct irrun_error *err)
 {
-    if (size_bytes > BUFFER_BYTES - out->n_buffered && !output_file_flush(out, err))
+    if (size_bytes > BUFFER_BYTES - out->n_buffered && !make_room(out, size_bytes, err))
         return false;
     out->offset += size_bytes;
-    if (size_bytes >= BUFFER_BYTES)
+    if (size_bytes > BUFFER_BYTES) {
+        lock(out);
         return write_through(out, data, size_bytes, err);
+    }
     if (size_bytes != 0)
         memcpy(out->buffer + out->n_buffered, data, size_bytes);
     out->n_buffered += size_bytes;
@@ -320,18 +283,25 @@ bool output_file_patch(struct output_file *out, uint64_t offset, const void *dat
 
 static void release(struct output_file *out)
 {
-    forget_temporary(out->slot);
+    out->n_whole = 0;
+    unlock(out);
+    outbox_close(out->outbox);
+    temporary_forget(out->slot);
     free(out->path);
     free(out->target);
     free(out->temporary);
     free(out->buffer);
-    *out = (struct output_file){.fd = -1, .slot = NO_SLOT};
+    *out = (struct output_file){.fd = -1, .slot = NO_TEMPORARY};
 }
 
 void output_file_abort(struct output_file *out)
 {
+    struct irrun_error ignored;
     if (out->path == NULL && out->buffer == NULL)
         return;
+    error_clear(&ignored);
+    if (out->fd >= 0 && out->is_direct)
+        send(out, out->n_whole, &ignored);
     if (out->fd >= 0 && !out->is_standard_output)
         close(out->fd);
     if (out->temporary && !out->is_partial)

@@ -18,8 +18,11 @@ struct output_file {
     char *target;            /* where it will be: symbolic links followed */
     char *temporary;         /* NULL if is_direct */
     size_t slot;             /* in the table of temporaries */
+    struct outbox *outbox;   /* NULL unless is_direct */
+    bool is_locked;          /* the outbox; half a record may be out */
     unsigned char *buffer;
     size_t n_buffered;
+    size_t n_whole;  /* of them belong to whole records */
     uint64_t offset; /* bytes written, the buffered ones included */
 };
 
@@ -38,6 +41,10 @@ bool output_file_write(struct output_file *out, const void *data, size_t size_by
                        struct irrun_error *err);
 bool output_file_flush(struct output_file *out, struct irrun_error *err);
 
+/* What was written so far is a whole record. Of a direct file whole records are sent off even by
+ * output_file_abort and by a signal; as long as they fit into the buffer, they are never sent in halves. */
+void output_file_end_record(struct output_file *out);
+
 /* Flushes, and if is_synced waits until it is on disk. */
 bool output_file_sync(struct output_file *out, struct irrun_error *err);
 
@@ -49,7 +56,7 @@ bool output_file_patch(struct output_file *out, uint64_t offset, const void *dat
  * failed, no file is left. */
 bool output_file_finish(struct output_file *out, struct irrun_error *err);
 
-/* Removes what was written, as far as that is possible. A zeroed or finished *out is allowed. */
+/* Removes what was written; of a direct file half a record only. A zeroed or finished *out is allowed. */
 void output_file_abort(struct output_file *out);
 
 bool output_file_is_terminal(const struct output_file *out);
@@ -58,8 +65,5 @@ bool output_file_is_pipe(const struct output_file *out); /* or a socket */
 /* An unnamed file beside `path` (or where temporaries go, for standard output), which vanishes
  * with its descriptor; IRRUN_CANT_CREATE. */
 bool output_file_open_unnamed(const char *path, int *fd, struct irrun_error *err);
-
-/* Removes every temporary of this process. For a signal handler: async-signal-safe. */
-void output_files_remove_all(void);
 
 #endif

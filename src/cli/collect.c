@@ -17,6 +17,7 @@ struct collector {
     struct compare *compare; /* NULL: nothing is expected */
     size_t n_values;         /* outputs of the model */
     bool writes_all, writes_last;
+    bool has_lanes; /* more than one: who has passed the turn on will not flush */
     pthread_mutex_t lock;
     pthread_cond_t turned;
     _Atomic uint64_t turn;       /* the sequence whose lane may write */
@@ -47,6 +48,7 @@ bool collector_new(const struct irrun_model *model, const struct options *option
     if (!made)
         return fail_memory(err, sizeof *made);
     made->n_values = irrun_model_n_outputs(model);
+    made->has_lanes = options->n_jobs > 1;
     atomic_init(&made->turn, 0);
     atomic_init(&made->stop_index, UINT64_MAX);
     pthread_mutex_init(&made->lock, NULL);
@@ -257,10 +259,26 @@ bool collector_end(struct collector *collector, struct backlog *backlog,
                    const struct sequence *sequence, struct irrun_error *err)
 {
     if (!wait_for_turn(collector, sequence) || !replay(collector, backlog, sequence, err) ||
-        !outputs_end_sequence(collector->outputs, err))
+        !outputs_end_sequence(collector->outputs, err) ||
+        (collector->has_lanes && !outputs_flush(collector->outputs, err)))
         return false;
     pass_turn(collector);
     return true;
+}
+
+void collector_give_up(struct collector *collector, struct backlog *backlog,
+                       const struct sequence *sequence)
+{
+    struct irrun_error ignored;
+    error_clear(&ignored);
+    if (backlog->n_bytes > 0 && wait_for_turn(collector, sequence))
+        replay(collector, backlog, sequence, &ignored);
+}
+
+bool collector_flush(struct collector *collector, const struct sequence *sequence,
+                     struct irrun_error *err)
+{
+    return (sequence && !is_turn_of(collector, sequence)) || outputs_flush(collector->outputs, err);
 }
 
 struct outputs *collector_outputs(struct collector *collector)

@@ -40,6 +40,14 @@ bool collector_take(struct collector *collector, struct backlog *backlog,
 bool collector_end(struct collector *collector, struct backlog *backlog,
                    const struct sequence *sequence, struct irrun_error *err);
 
+/* The sequence failed: the records it gave before are written all the same. */
+void collector_give_up(struct collector *collector, struct backlog *backlog,
+                       const struct sequence *sequence);
+
+/* Sends off what waits for pipes, if it is the turn of the sequence; NULL: there is no other lane. */
+bool collector_flush(struct collector *collector, const struct sequence *sequence,
+                     struct irrun_error *err);
+
 /* The outputs, for --checkpoint: of the lane whose turn it is. */
 struct outputs *collector_outputs(struct collector *collector);
 

@@ -29,6 +29,11 @@ bool inputs_new(const struct irrun_model *model, const struct options *options,
     return inputs_find_names(made, err);
 }
 
+void inputs_on_wait(struct inputs *inputs, const struct reader_wait *wait)
+{
+    inputs->wait = wait;
+}
+
 void inputs_free(struct inputs *inputs)
 {
     if (!inputs)

@@ -13,6 +13,9 @@ bool inputs_new(const struct irrun_model *model, const struct options *options,
                 struct inputs **inputs, struct irrun_error *err);
 void inputs_free(struct inputs *inputs);
 
+/* What is done before an input makes the run wait; borrowed. */
+void inputs_on_wait(struct inputs *inputs, const struct reader_wait *wait);
+
 /* Opens what the sequence reads and binds every input of the session. must_look_ahead: whether one record or
  * several come has to be known now, even if that means to wait for the second. */
 bool inputs_open(struct inputs *inputs, const struct sequence *sequence,

@@ -152,6 +152,7 @@ static bool take_reader(void *context, size_t index, const struct binding *bindi
         reader_close(reader);
         return false;
     }
+    reader_on_wait(reader, inputs->wait);
     return feed_open(&inputs->feeds[index], &port, reader, axis, inputs->options, err);
 }
 

@@ -19,7 +19,8 @@ struct inputs {
     struct feed **streams; /* those that can end: n_streams of [n + 1] */
     size_t n_streams;
     struct archive_list archives;
-    const struct feed *reset_feed; /* NULL: no --reset=if: */
+    const struct reader_wait *wait; /* NULL: nothing is done before waiting */
+    const struct feed *reset_feed;  /* NULL: no --reset=if: */
     uint64_t n_records;
     bool was_given; /* the one record of inputs that never end */
 };

@@ -24,6 +24,12 @@ static bool open_session(struct lane *lane, struct irrun_error *err)
     return is_open;
 }
 
+static bool flush(void *context, struct irrun_error *err)
+{
+    struct lane *lane = context;
+    return collector_flush(lane->collector, lane->sequence, err);
+}
+
 bool lane_open(struct lane *lane, struct irrun_model *model, const struct options *options,
                struct collector *collector, struct irrun_error *err)
 {
@@ -31,6 +37,7 @@ bool lane_open(struct lane *lane, struct irrun_model *model, const struct option
     *lane = (struct lane){.options = options,
                           .model = model,
                           .collector = collector,
+                          .wait = {flush, lane},
                           .n_values = irrun_model_n_outputs(model),
                           .deadline_ns = UINT64_MAX};
     lane->reset_period = reset->when == RESET_ITERATION ? 1
@@ -43,8 +50,10 @@ bool lane_open(struct lane *lane, struct irrun_model *model, const struct option
         !irrun_model_find_output(model, options->until_name, &lane->until_output, err))
         return false;
     lane->stats.is_timed = options->wants_stats || options->report_path;
-    return open_session(lane, err) && inputs_new(model, options, &lane->inputs, err) &&
-           loopback_new(&lane->loopback, model, options, err) &&
+    if (!open_session(lane, err) || !inputs_new(model, options, &lane->inputs, err))
+        return false;
+    inputs_on_wait(lane->inputs, &lane->wait);
+    return loopback_new(&lane->loopback, model, options, err) &&
            (!lane->stats.is_timed ||
             latency_new(&lane->stats.latency, options->wants_samples, err));
 }
@@ -109,6 +118,7 @@ static bool check_end(const struct lane *lane, struct irrun_error *err)
 
 bool lane_prepare(struct lane *lane, const struct sequence *sequence, struct irrun_error *err)
 {
+    lane->sequence = sequence;
     if (!inputs_open(lane->inputs, sequence, lane->session,
                      collector_depends_on_layout(lane->collector), err) ||
         !check_end(lane, err))

@@ -18,6 +18,8 @@ struct lane {
     struct inputs *inputs;
     struct collector *collector; /* shared by all lanes */
     struct backlog backlog;
+    const struct sequence *sequence;    /* the present one */
+    struct reader_wait wait;            /* sends off what is written, if it is this lane's turn */
     const struct irrun_tensor **values; /* outputs of the last iteration, all of the model's */
     size_t n_values;
     struct loopback loopback;

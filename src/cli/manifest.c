@@ -3,6 +3,7 @@
 #include "cli/manifest.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +14,18 @@ struct manifest {
     char *line;
     size_t line_capacity;
     uint32_t n_lines; /* read so far */
+    const struct reader_wait *wait;
 };
 
-bool manifest_open(const char *path, struct manifest **manifest, struct irrun_error *err)
+bool manifest_open(const char *path, const struct reader_wait *wait, struct manifest **manifest,
+                   struct irrun_error *err)
 {
     bool is_standard = strcmp(path, "-") == 0;
     struct manifest *made = calloc(1, sizeof *made);
     *manifest = made;
     if (!made)
         return fail_memory(err, sizeof *made);
+    made->wait = wait;
     made->path = strdup(is_standard ? "standard input" : path);
     if (!made->path)
         return fail_memory(err, strlen(path) + 1);
@@ -112,9 +116,19 @@ static bool parse_line(char *line, struct sequence *sequence, struct irrun_error
     return *sequence->key != '\0' || fail(err, IRRUN_DATA, "begins with no key");
 }
 
+/* Nobody can ask a FILE whether it holds a line: once its descriptor is dry, it may. */
+static bool is_dry(const struct manifest *manifest)
+{
+    struct pollfd ready = {.fd = fileno(manifest->file), .events = POLLIN};
+    return poll(&ready, 1, 0) == 0;
+}
+
 bool manifest_next(struct manifest *manifest, struct sequence *sequence, bool is_wanted,
                    bool *is_end, struct irrun_error *err)
 {
+    const struct reader_wait *wait = manifest->wait;
+    if (wait && is_dry(manifest) && !wait->before(wait->context, err))
+        return false;
     if (!read_line(manifest, is_end, err))
         return false;
     if (*is_end || !is_wanted)

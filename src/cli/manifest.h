@@ -9,8 +9,10 @@
 
 struct manifest;
 
-/* Opens a file, or "-" = standard input. IRRUN_NO_INPUT. */
-bool manifest_open(const char *path, struct manifest **manifest, struct irrun_error *err);
+/* Opens a file, or "-" = standard input. wait: what is done before the next line makes the run wait; borrowed, may be
+ * NULL. IRRUN_NO_INPUT. */
+bool manifest_open(const char *path, const struct reader_wait *wait, struct manifest **manifest,
+                   struct irrun_error *err);
 void manifest_close(struct manifest *manifest); /* NULL is allowed */
 
 /* Reads the next line into the sequence, or only past it if it is not wanted. IRRUN_DATA with the line's number if it

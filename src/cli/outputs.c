@@ -261,6 +261,18 @@ bool outputs_write(struct outputs *outputs, const struct irrun_tensor *const *va
             if (!writer_write(item->writer, j, values[item->output_ids[j]], &label, err))
                 return false;
         }
+        if (item->writer && !writer_end_record(item->writer, err))
+            return false;
+    }
+    return true;
+}
+
+bool outputs_flush(struct outputs *outputs, struct irrun_error *err)
+{
+    for (size_t i = 0; i < outputs->present->n; i++) {
+        const struct destination *item = &outputs->present->items[i];
+        if (item->writer && !writer_flush(item->writer, err))
+            return false;
     }
     return true;
 }

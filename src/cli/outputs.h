@@ -41,6 +41,9 @@ bool outputs_begin_sequence(struct outputs *outputs, const struct sequence *sequ
 /* Writes one record of the model's outputs. index: the iteration within the sequence. */
 bool outputs_write(struct outputs *outputs, const struct irrun_tensor *const *values,
                    uint64_t index, struct irrun_error *err);
+
+/* Sends off what waits for pipes, devices and standard output. */
+bool outputs_flush(struct outputs *outputs, struct irrun_error *err);
 bool outputs_end_sequence(struct outputs *outputs, struct irrun_error *err);
 
 /* Everything is on disk under its name. */

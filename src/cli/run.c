@@ -20,6 +20,7 @@ struct run {
     const struct progress_counter **counters; /* of the lanes */
     size_t n_lanes;
     bool is_dry; /* -n 0 */
+    struct reader_wait wait;
 
     pthread_mutex_t lock;      /* of all below, and of `sequences` */
     bool is_over;              /* no further sequence begins */
@@ -58,6 +59,11 @@ static bool open_lanes(struct run *run, struct irrun_error *err)
     return true;
 }
 
+static bool flush(void *context, struct irrun_error *err)
+{
+    return collector_flush(context, NULL, err);
+}
+
 static bool prepare(struct run *run, struct irrun_error *err)
 {
     const struct options *options = run->options;
@@ -66,8 +72,10 @@ static bool prepare(struct run *run, struct irrun_error *err)
     run->error_index = UINT64_MAX;
     run->is_dry = options->has_iterations && options->n_iterations == 0;
     if (!lane_state_check(options, err) || !checkpoint_check(options, err) ||
-        !collector_new(run->model, options, &run->collector, err) || !open_lanes(run, err) ||
-        !sequences_new(options, &run->sequences, err))
+        !collector_new(run->model, options, &run->collector, err) || !open_lanes(run, err))
+        return false;
+    run->wait = (struct reader_wait){flush, run->collector};
+    if (!sequences_new(options, run->n_lanes == 1 ? &run->wait : NULL, &run->sequences, err))
         return false;
     bool wants_state = options->is_reset_given || options->state_in || options->state_out;
     if (wants_state && irrun_model_n_variables(run->model) == 0)
@@ -165,6 +173,7 @@ static void run_lane(struct run *run, struct lane *lane)
     while (next_sequence(run, &sequence, &err)) {
         if (!run_sequence(run, lane, &sequence, &err)) {
             sequence_locate(&sequence, &err);
+            collector_give_up(run->collector, &lane->backlog, &sequence);
             note_failure(run, sequence.index, &err);
             break;
         }

@@ -41,8 +41,8 @@ bool sequences_are_many(const struct options *options)
     return false;
 }
 
-bool sequences_new(const struct options *options, struct sequences **sequences,
-                   struct irrun_error *err)
+bool sequences_new(const struct options *options, const struct reader_wait *wait,
+                   struct sequences **sequences, struct irrun_error *err)
 {
     struct sequences *made = calloc(1, sizeof *made);
     *sequences = made;
@@ -53,7 +53,7 @@ bool sequences_new(const struct options *options, struct sequences **sequences,
     if (!made->readers)
         return fail_memory(err, (options->inputs.n + 1) * sizeof *made->readers);
     if (options->manifest_path)
-        return manifest_open(options->manifest_path, &made->manifest, err);
+        return manifest_open(options->manifest_path, wait, &made->manifest, err);
     for (size_t i = 0; i < options->inputs.n; i++) {
         const struct binding *binding = &options->inputs.items[i];
         if (!binding->spec.format->has_keys)
@@ -62,6 +62,7 @@ bool sequences_new(const struct options *options, struct sequences **sequences,
         reader->binding = binding;
         if (!reader_open(binding->spec.format, binding->spec.path, &reader->reader, err))
             return false;
+        reader_on_wait(reader->reader, wait);
     }
     return true;
 }

@@ -24,9 +24,10 @@ struct sequence {
 
 struct sequences;
 
-/* The sequences that the command line asks for. Opens what holds several of them. */
-bool sequences_new(const struct options *options, struct sequences **sequences,
-                   struct irrun_error *err);
+/* The sequences that the command line asks for. Opens what holds several of them. wait: what is done before the next
+ * one makes the run wait; borrowed, may be NULL. */
+bool sequences_new(const struct options *options, const struct reader_wait *wait,
+                   struct sequences **sequences, struct irrun_error *err);
 void sequences_free(struct sequences *sequences); /* NULL is allowed */
 
 /* The next one, the caller's to free; at the end *has_one is false. For one thread at a time. */

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* From now on SIGINT, SIGTERM, SIGHUP and SIGPIPE remove temporary files, then end the process as if
- * they had not been caught. SIGINT and SIGHUP that were ignored stay ignored (nohup, background jobs). */
+/* From now on SIGINT, SIGTERM, SIGHUP and SIGPIPE send whole records on their way, remove temporary files, then end
+ * the process as if they had not been caught. SIGINT and SIGHUP that were ignored stay ignored (nohup, background jobs). */
 void signals_install(void);
 
 /* From now on the first SIGINT, SIGTERM or timeout is only noted: signals_pending gives its number. The second

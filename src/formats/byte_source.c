@@ -11,10 +11,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/format.h"
+
 static bool fail_read(const struct byte_source *source, int reason, struct irrun_error *err)
 {
     return fail_at(err, IRRUN_NO_INPUT, (struct place){source->path, 0, 0}, "cannot be read: %s",
                    strerror(reason));
+}
+
+/* Whether the next read would wait for whoever writes to the pipe. */
+static bool is_dry(const struct byte_source *source)
+{
+    struct pollfd ready = {.fd = source->fd, .events = POLLIN};
+    return !source->can_seek && poll(&ready, 1, 0) == 0;
 }
 
 static bool read_file(struct byte_source *source, void *data, size_t n, size_t *n_read,
@@ -22,6 +31,8 @@ static bool read_file(struct byte_source *source, void *data, size_t n, size_t *
 {
     /* The kernel takes no more than this at a time anyway. */
     const size_t max_bytes = (size_t)1 << 30;
+    if (source->wait && is_dry(source) && !source->wait->before(source->wait->context, err))
+        return false;
     for (;;) {
         ssize_t got = read(source->fd, data, n < max_bytes ? n : max_bytes);
         if (got >= 0) {

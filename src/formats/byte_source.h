@@ -8,6 +8,7 @@
 #define SOURCE_BUFFER_BYTES ((size_t)128 * 1024)
 
 struct byte_source;
+struct reader_wait;
 
 /* Where the bytes come from. */
 struct byte_origin {
@@ -24,11 +25,12 @@ struct byte_source {
     void *context; /* the origin's */
     int fd;        /* of a file; its first byte is at `first_offset` */
     uint64_t first_offset;
-    const char *path;      /* for messages; borrowed */
-    bool can_seek;         /* to anywhere */
-    bool can_rewind;       /* to the beginning, at least */
-    uint64_t size_bytes;   /* UINT64_MAX: not known beforehand */
-    unsigned char *buffer; /* [SOURCE_BUFFER_BYTES]; what is left: from `start` to `end` */
+    const char *path;               /* for messages; borrowed */
+    const struct reader_wait *wait; /* of a file; NULL: nothing is done before waiting */
+    bool can_seek;                  /* to anywhere */
+    bool can_rewind;                /* to the beginning, at least */
+    uint64_t size_bytes;            /* UINT64_MAX: not known beforehand */
+    unsigned char *buffer;          /* [SOURCE_BUFFER_BYTES]; what is left: from `start` to `end` */
     size_t start, end;
     uint64_t offset; /* of buffer[start] */
     bool is_at_end;  /* nothing comes behind the buffer */

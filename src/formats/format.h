@@ -86,6 +86,13 @@ bool reader_skip(struct reader *reader, enum irrun_dtype dtype, size_t n, size_t
 bool reader_can_rewind(const struct reader *reader);
 bool reader_rewind(struct reader *reader, struct irrun_error *err);
 
+/* What is done before the reader waits for its pipe (or terminal): borrowed. */
+struct reader_wait {
+    bool (*before)(void *context, struct irrun_error *err);
+    void *context;
+};
+void reader_on_wait(struct reader *reader, const struct reader_wait *wait);
+
 /* Where the reader is, for messages: the file ("standard input"), and the line (csv; else 0). */
 const char *reader_path(const struct reader *reader);
 uint32_t reader_line(const struct reader *reader);
@@ -162,6 +169,13 @@ struct record_label {
  * come). Types that NumPy lacks are written as format_stored_dtype says. IRRUN_IO if it fails. */
 bool writer_write(struct writer *writer, size_t output, const struct irrun_tensor *record,
                   const struct record_label *label, struct irrun_error *err);
+
+/* All outputs of a record are written: nothing holds it back any more, neither an error nor a signal. With
+ * is_flushed it is sent at once. */
+bool writer_end_record(struct writer *writer, struct irrun_error *err);
+
+/* Sends off what waits for a pipe, a device or standard output; files take their time. */
+bool writer_flush(struct writer *writer, struct irrun_error *err);
 
 /* Everything so far is in the file, and *position says where: for writers that are kept, of formats that
  * can_pause and records that are not joined. */

@@ -47,6 +47,11 @@ void reader_close(struct reader *reader)
     free(reader);
 }
 
+void reader_on_wait(struct reader *reader, const struct reader_wait *wait)
+{
+    reader->source.wait = wait;
+}
+
 bool reader_next(struct reader *reader, struct array_header *header, bool *is_end,
                  struct irrun_error *err)
 {

@@ -187,6 +187,17 @@ bool fail_no_record(const struct writer *writer, size_t output, struct irrun_err
                 writer->names[output], writer->file.path);
 }
 
+bool writer_end_record(struct writer *writer, struct irrun_error *err)
+{
+    output_file_end_record(&writer->file);
+    return !writer->options.is_flushed || output_file_flush(&writer->file, err);
+}
+
+bool writer_flush(struct writer *writer, struct irrun_error *err)
+{
+    return !writer->file.is_direct || output_file_flush(&writer->file, err);
+}
+
 /* The sequence that is being joined is over: writes what came together. */
 static bool write_joined(struct writer *writer, struct irrun_error *err)
 {
@@ -202,7 +213,7 @@ static bool write_joined(struct writer *writer, struct irrun_error *err)
     }
     free(writer->sequence);
     writer->sequence = NULL;
-    return !writer->options.is_flushed || output_file_flush(&writer->file, err);
+    return writer_end_record(writer, err);
 }
 
 static bool join(struct writer *writer, size_t output, const struct irrun_tensor *record,
@@ -246,8 +257,7 @@ bool writer_write(struct writer *writer, size_t output, const struct irrun_tenso
         return false;
     if (writer->joiners)
         return join(writer, output, record, label, err);
-    return writer->methods->write(writer, output, record, label, err) &&
-           (!writer->options.is_flushed || output_file_flush(&writer->file, err));
+    return writer->methods->write(writer, output, record, label, err);
 }
 
 bool writer_end_sequence(struct writer *writer, struct irrun_error *err)

@@ -1,10 +1,14 @@
-/* base/output_file: complete or not at all; patches, links, directories, a signal's clean-up.
+/* base/output_file: complete or not at all; patches, links, directories; whole records on pipes; what a signal leaves.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format_files.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
 
+#include "base/outbox.h"
 #include "base/output_file.h"
+#include "base/temporaries.h"
 
 static void open_output(struct output_file *out, const char *name)
 {
@@ -141,7 +145,7 @@ static void a_signal_removes_what_is_unfinished(void **state)
     for (size_t i = 0; i < 10; i++)
         assert_fine(output_file_finish(&outs[i], &err));
     assert_int_equal(count_files(), 20);
-    output_files_remove_all();
+    temporaries_remove_all();
     assert_int_equal(count_files(), 10);
     for (size_t i = 10; i < 20; i++)
         output_file_abort(&outs[i]);
@@ -164,6 +168,121 @@ static void an_unnamed_file_leaves_no_trace(void **state)
                   "cannot be created");
 }
 
+/* ---- Whole records ---------------------------------------------------------------------------- */
+
+/* A pipe under a name, as output_file_open finds one; *reading is its other end. */
+static const char *make_pipe(int *reading)
+{
+    static char path[32];
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    *reading = ends[0];
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[1]);
+    return path;
+}
+
+static size_t read_all(int fd, char *text, size_t size_bytes)
+{
+    size_t length = 0;
+    ssize_t n;
+    while ((n = read(fd, text + length, size_bytes - length)) > 0)
+        length += (size_t)n;
+    close(fd);
+    return length;
+}
+
+static void an_abort_sends_whole_records(void **state)
+{
+    (void)state;
+    struct output_file out;
+    char text[16];
+    int reading;
+    const char *path = make_pipe(&reading);
+    assert_fine(output_file_open(&out, path, &err));
+    close(atoi(strrchr(path, '/') + 1));
+    write_text(&out, "one ");
+    write_text(&out, "record");
+    output_file_end_record(&out);
+    write_text(&out, "half");
+    output_file_abort(&out);
+    assert_int_equal(read_all(reading, text, sizeof text), 10);
+    assert_memory_equal(text, "one record", 10);
+}
+
+static void a_full_buffer_is_sent_up_to_the_last_whole_record(void **state)
+{
+    (void)state;
+    enum { RECORD = 1000, N_PIECES = 130 }; /* two pieces make a record: 65,000 bytes */
+    static char piece[RECORD / 2], text[200 * RECORD];
+    struct output_file out;
+    int reading;
+    const char *path = make_pipe(&reading);
+    assert_fine(output_file_open(&out, path, &err));
+    close(atoi(strrchr(path, '/') + 1));
+    for (size_t i = 0; i < N_PIECES + 3; i++) {
+        assert_fine(output_file_write(&out, piece, sizeof piece, &err));
+        if (i % 2 == 1)
+            output_file_end_record(&out);
+    }
+    assert_int_equal(read(reading, text, sizeof text) % RECORD, 0);
+    output_file_abort(&out);
+    read_all(reading, text, sizeof text);
+}
+
+static void end_by_signal(int number)
+{
+    if (outboxes_send(number))
+        _exit(0);
+}
+
+/* What is in the pipe once a process that wrote so was ended by a signal. */
+static size_t sent_before_the_end(bool is_locked, char *text, size_t size_bytes)
+{
+    int reading;
+    const char *path = make_pipe(&reading);
+    pid_t child = fork();
+    if (child == 0) {
+        struct output_file out;
+        char large[70000] = "large";
+        signal(SIGUSR1, end_by_signal);
+        close(reading);
+        if (!output_file_open(&out, path, &err))
+            _exit(1);
+        write_text(&out, "one record, ");
+        output_file_end_record(&out);
+        if (is_locked) {
+            write_text(&out, "two: ");
+            output_file_write(&out, large, sizeof large, &err); /* half of it is on its way */
+        }
+        raise(SIGUSR1);
+        write_text(&out, "end");
+        output_file_end_record(&out);
+        _exit(2);
+    }
+    close(atoi(strrchr(path, '/') + 1));
+    size_t n = read_all(reading, text, size_bytes);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    return n;
+}
+
+static void a_signal_sends_whole_records(void **state)
+{
+    (void)state;
+    static char text[100000];
+    assert_int_equal(sent_before_the_end(false, text, sizeof text), 12);
+    assert_memory_equal(text, "one record, ", 12);
+}
+
+static void a_signal_waits_for_the_end_of_a_record_that_is_half_out(void **state)
+{
+    (void)state;
+    static char text[100000];
+    assert_int_equal(sent_before_the_end(true, text, sizeof text), 12 + 5 + 70000 + 3);
+    assert_memory_equal(text + 17 + 70000, "end", 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +295,11 @@ int main(void)
         cmocka_unit_test_setup(leaves_nothing_if_the_end_fails, clear_error),
         cmocka_unit_test_setup(a_signal_removes_what_is_unfinished, clear_error),
         cmocka_unit_test_setup(an_unnamed_file_leaves_no_trace, clear_error),
+        cmocka_unit_test_setup(an_abort_sends_whole_records, clear_error),
+        cmocka_unit_test_setup(a_full_buffer_is_sent_up_to_the_last_whole_record, clear_error),
+        cmocka_unit_test_setup(a_signal_sends_whole_records, clear_error),
+        cmocka_unit_test_setup(a_signal_waits_for_the_end_of_a_record_that_is_half_out,
+                               clear_error),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
