@@ -141,3 +141,15 @@ usage_error() { # words that standard error must hold, then the command line
     usage_error "five.dat" "$data/sum.xml" -i five.dat
     usage_error "none" "$data/sum.xml" --random -o none
 }
+
+@test "what -n and --duration do to --emit is said where they are, and is so" {
+    local name
+    for name in iterations duration; do
+        irrun --help=all | grep -e "--$name=" | grep -qF -e --emit=last
+        sed -n "/Fl Fl $name /,/^\.It/p" "$root/man/irrun.1" | grep -q 'Fl Fl emit'
+    done
+    irrun -h | grep -e "--iterations=" | grep -qF -e --emit=last
+    [ "$(irrun -h | wc -l)" -le 24 ]
+    [ "$(irrun "$data/sum.xml" -i five.npy -n 3 -o csv:-)" = 6 ]
+    [ "$(irrun "$data/sum.xml" -i five.npy --duration=60 -n 3 -o csv:-)" = 6 ]
+}
