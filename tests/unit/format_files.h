@@ -224,6 +224,7 @@ static inline void write_record(struct writer *writer, size_t output,
 {
     struct record_label label = {sequence, index};
     assert_fine(writer_write(writer, output, record, &label, &err));
+    assert_fine(writer_end_record(writer, &err));
 }
 
 #endif
