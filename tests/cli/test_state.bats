@@ -26,7 +26,7 @@ sum() {
 cut_in_two() {
     local cut all=$2
     irrun "$1" -i "$all" -o whole_%n.csv
-    for cut in "$3" $(shuf -i 1-$(($(wc -l <"$all") - 1)) -n 10); do
+    for cut in "$3" $(shuf -i 1-$(($(wc -l <"$all") - 1)) -n 20); do
         head -n "$cut" "$all" >head.csv
         tail -n +$((cut + 1)) "$all" >tail.csv
         irrun "$1" -i head.csv -o a_%n.csv --state-out=s.npz
