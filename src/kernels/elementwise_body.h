@@ -124,20 +124,47 @@ UNARY_LOOP(round)
 UNARY_LOOP(sqrt)
 UNARY_LOOP(sigmoid)
 UNARY_LOOP(tanh)
+UNARY_LOOP(exp)
+UNARY_LOOP(log)
+UNARY_LOOP(erf)
+UNARY_LOOP(softplus)
+UNARY_LOOP(mish)
+UNARY_LOOP(hsigmoid)
+UNARY_LOOP(hswish)
+UNARY_LOOP(softsign)
+UNARY_LOOP(gelu_erf)
+UNARY_LOOP(gelu_tanh)
 
-static void unary_clamp(const void *in, void *out, size_t n, const double p[UNARY_N_PARAMETERS])
-{
-    vec low = vec_set1((float)p[0]), high = vec_set1((float)p[1]);
-    const char *from = in;
-    float *to = out;
-    size_t i = 0;
-    for (; i + VECTOR_LANES <= n; i += VECTOR_LANES)
-        vec_store(to + i, vec_clamp(vec_load(from + i * sizeof(float)), low, high));
-    if (i < n) {
-        vec x = vec_load_first(from + i * sizeof(float), n - i);
-        vec_store_first(to + i, vec_clamp(x, low, high), n - i);
+/* Functions with parameters. */
+#define PARAMETER_LOOP(name, expression)                                                           \
+    ALWAYS_INLINE vec name##_of(vec x, vec p0, vec p1)                                             \
+    {                                                                                              \
+        (void)p1;                                                                                  \
+        return expression;                                                                         \
+    }                                                                                              \
+                                                                                                   \
+    static void unary_##name(const void *in, void *out, size_t n,                                  \
+                             const double p[UNARY_N_PARAMETERS])                                   \
+    {                                                                                              \
+        vec p0 = vec_set1((float)p[0]), p1 = vec_set1((float)p[1]);                                \
+        const char *from = in;                                                                     \
+        float *to = out;                                                                           \
+        size_t i = 0;                                                                              \
+        for (; i + VECTOR_LANES <= n; i += VECTOR_LANES)                                           \
+            vec_store(to + i, name##_of(vec_load(from + i * sizeof(float)), p0, p1));              \
+        if (i < n) {                                                                               \
+            vec x = vec_load_first(from + i * sizeof(float), n - i);                               \
+            vec_store_first(to + i, name##_of(x, p0, p1), n - i);                                  \
+        }                                                                                          \
     }
-}
+
+#define EXPM1(x) vec_expm1_of_negative(vec_min(vec_zero(), x))
+
+PARAMETER_LOOP(clamp, vec_clamp(x, p0, p1))
+PARAMETER_LOOP(elu, vec_select(vec_less(x, vec_zero()), vec_mul(p0, EXPM1(x)), x))
+PARAMETER_LOOP(selu, vec_mul(vec_select(vec_greater(x, vec_zero()), x, vec_mul(p0, EXPM1(x))), p1))
+PARAMETER_LOOP(hard_sigmoid, vec_clamp(vec_add(vec_mul(p0, x), p1), vec_zero(), vec_set1(1.0F)))
+PARAMETER_LOOP(swish, vec_mul(vec_sigmoid(vec_mul(p0, x)), x))
 
 /* ---- Select ---- */
 
@@ -202,6 +229,20 @@ SELECT_LOOP(select_moving, true, true)
                 [UNARY_SQRT] = unary_sqrt,                                                         \
                 [UNARY_SIGMOID] = unary_sigmoid,                                                   \
                 [UNARY_TANH] = unary_tanh,                                                         \
+                [UNARY_EXP] = unary_exp,                                                           \
+                [UNARY_LOG] = unary_log,                                                           \
+                [UNARY_ERF] = unary_erf,                                                           \
+                [UNARY_SOFTPLUS] = unary_softplus,                                                 \
+                [UNARY_MISH] = unary_mish,                                                         \
+                [UNARY_HSIGMOID] = unary_hsigmoid,                                                 \
+                [UNARY_HSWISH] = unary_hswish,                                                     \
+                [UNARY_SOFTSIGN] = unary_softsign,                                                 \
+                [UNARY_SWISH] = unary_swish,                                                       \
+                [UNARY_GELU_ERF] = unary_gelu_erf,                                                 \
+                [UNARY_GELU_TANH] = unary_gelu_tanh,                                               \
+                [UNARY_ELU] = unary_elu,                                                           \
+                [UNARY_SELU] = unary_selu,                                                         \
+                [UNARY_HARD_SIGMOID] = unary_hard_sigmoid,                                         \
             },                                                                                     \
         .select = {{select_still, select_still_moving}, {select_moving_still, select_moving}},     \
     }

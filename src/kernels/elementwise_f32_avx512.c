@@ -8,8 +8,11 @@
 #include "kernels/kernels.h"
 #include "kernels/vector_avx512.h"
 
-#include "kernels/elementwise_functions_body.h"
 #include "kernels/vector_math_body.h"
+
+#include "kernels/vector_exp_log_body.h"
+
+#include "kernels/elementwise_functions_body.h"
 
 #include "kernels/elementwise_body.h"
 

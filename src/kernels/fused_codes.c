@@ -35,7 +35,12 @@ enum fused_code fused_unary(enum unary_operation operation)
         [UNARY_CLAMP] = FUSED_CLAMP,       [UNARY_FLOOR] = FUSED_FLOOR,
         [UNARY_CEILING] = FUSED_CEILING,   [UNARY_ROUND_HALF_TO_EVEN] = FUSED_ROUND,
         [UNARY_SQRT] = FUSED_SQRT,         [UNARY_SIGMOID] = FUSED_SIGMOID,
-        [UNARY_TANH] = FUSED_TANH,
+        [UNARY_TANH] = FUSED_TANH,         [UNARY_EXP] = FUSED_EXP,
+        [UNARY_LOG] = FUSED_LOG,           [UNARY_ERF] = FUSED_ERF,
+        [UNARY_SOFTPLUS] = FUSED_SOFTPLUS, [UNARY_MISH] = FUSED_MISH,
+        [UNARY_HSIGMOID] = FUSED_HSIGMOID, [UNARY_HSWISH] = FUSED_HSWISH,
+        [UNARY_SOFTSIGN] = FUSED_SOFTSIGN, [UNARY_SWISH] = FUSED_SWISH,
+        [UNARY_GELU_ERF] = FUSED_GELU_ERF, [UNARY_GELU_TANH] = FUSED_GELU_TANH,
     };
     return (enum fused_code)codes[operation];
 }

@@ -35,6 +35,17 @@ enum fused_code {
     FUSED_SQRT,
     FUSED_SIGMOID,
     FUSED_TANH,
+    FUSED_EXP,
+    FUSED_LOG,
+    FUSED_ERF,
+    FUSED_SOFTPLUS,
+    FUSED_MISH,
+    FUSED_HSIGMOID,
+    FUSED_HSWISH,
+    FUSED_SOFTSIGN,
+    FUSED_SWISH,
+    FUSED_GELU_ERF,
+    FUSED_GELU_TANH,
     FUSED_CLAMP, /* to the two floats at `at` */
 
     /* Two forms each. */

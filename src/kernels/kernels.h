@@ -11,6 +11,7 @@
 #include "kernels/image_tiles.h"
 #include "kernels/panels.h"
 #include "kernels/select.h"
+#include "kernels/softmax.h"
 
 /* The levels that files exist for on this architecture, as IF_BUILT_<level>(text), and what the
  * levels of kernels.def are called elsewhere. */

@@ -1,12 +1,12 @@
 /* Plain loops of softmax: maximum, sum of exponentials (in double), quotients.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/softmax.h"
-
 #include <math.h>
+
+#include "kernels/kernels.h"
 
 #define BLOCK 64 /* columns that are worked on at a time */
 
-#define DEFINE_SOFTMAX(T, suffix, f)                                                               \
+#define DEFINE_SOFTMAX(T, suffix, f, name)                                                         \
     static void soften_##suffix(const struct softmax *s, size_t width, const T *in, T *out)        \
     {                                                                                              \
         T highest[BLOCK];                                                                          \
@@ -36,7 +36,7 @@
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
-    void softmax_##suffix(const struct softmax *s, const T *in, T *out)                            \
+    void name(const struct softmax *s, const T *in, T *out)                                        \
     {                                                                                              \
         for (size_t outer = 0; outer < s->n_outer; outer++) {                                      \
             size_t first = outer * s->n * s->n_inner;                                              \
@@ -46,5 +46,5 @@
         }                                                                                          \
     }
 
-DEFINE_SOFTMAX(float, f32, f)
-DEFINE_SOFTMAX(double, f64, )
+DEFINE_SOFTMAX(float, f32, f, softmax_f32_scalar)
+DEFINE_SOFTMAX(double, f64, , softmax_f64)

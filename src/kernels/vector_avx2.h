@@ -202,6 +202,18 @@ ALWAYS_INLINE vec vec_exp2(vec n)
     return _mm256_castsi256_ps(_mm256_slli_epi32(exponent, 23));
 }
 
+/* x = m * 2^exponent with m in 0.75 ... 1.5, for positive finite x; 0x3F400000 is 0.75. */
+ALWAYS_INLINE vec vec_mantissa(vec x, vec *exponent)
+{
+    __m256 is_denormal = _mm256_cmp_ps(x, _mm256_set1_ps(0x1p-126F), _CMP_LT_OQ);
+    x = _mm256_blendv_ps(x, _mm256_mul_ps(x, _mm256_set1_ps(0x1p23F)), is_denormal);
+    __m256i bits = _mm256_castps_si256(x);
+    __m256i e = _mm256_srai_epi32(_mm256_sub_epi32(bits, _mm256_set1_epi32(0x3F400000)), 23);
+    *exponent =
+        _mm256_sub_ps(_mm256_cvtepi32_ps(e), _mm256_and_ps(is_denormal, _mm256_set1_ps(23.0F)));
+    return _mm256_castsi256_ps(_mm256_sub_epi32(bits, _mm256_slli_epi32(e, 23)));
+}
+
 ALWAYS_INLINE vec vec_with_sign_of(vec magnitude, vec x)
 {
     return _mm256_or_ps(magnitude, _mm256_and_ps(x, _mm256_set1_ps(-0.0F)));

@@ -185,6 +185,15 @@ ALWAYS_INLINE vec vec_exp2(vec n)
     return _mm512_castsi512_ps(_mm512_slli_epi32(exponent, 23));
 }
 
+/* x = m * 2^exponent with m in 0.75 ... 1.5, for positive finite x. */
+ALWAYS_INLINE vec vec_mantissa(vec x, vec *exponent)
+{
+    vec m = _mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_src), one = vec_set1(1.0F);
+    vec e = _mm512_getexp_ps(x);
+    *exponent = _mm512_mask_add_ps(e, _mm512_cmp_ps_mask(m, one, _CMP_LT_OQ), e, one);
+    return m;
+}
+
 ALWAYS_INLINE vec vec_with_sign_of(vec magnitude, vec x)
 {
     return _mm512_or_ps(magnitude, _mm512_and_ps(x, _mm512_set1_ps(-0.0F)));

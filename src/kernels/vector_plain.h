@@ -125,6 +125,11 @@ VEC_UNARY(round, nearbyintf(x))
 VEC_UNARY(sqrt, sqrtf(x))
 VEC_UNARY(sigmoid, 1 / (1 + expf(-x)))
 VEC_UNARY(tanh, tanhf(x))
+VEC_UNARY(exp, expf(x))
+VEC_UNARY(log, logf(x))
+VEC_UNARY(erf, erff(x))
+VEC_UNARY(softplus, (x > 0 ? x : 0) + log1pf(expf(-fabsf(x))))
+VEC_UNARY(mish, tanhf((x > 0 ? x : 0) + log1pf(expf(-fabsf(x)))) * x)
 
 ALWAYS_INLINE vec vec_select(vec_mask mask, vec a, vec b)
 {

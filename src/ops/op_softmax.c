@@ -7,6 +7,11 @@ struct softmax_attrs {
     int64_t axis;
 };
 
+struct softmax_state {
+    struct softmax softmax;
+    softmax_f32_fn *f32;
+};
+
 static const struct attr_def attr_table[] = {
     ATTR(struct softmax_attrs, axis, "1"),
     ATTR_END,
@@ -21,7 +26,7 @@ static bool infer(struct infer *infer)
     uint32_t axis = 0;
     if (!infer_axis(infer, ((const struct softmax_attrs *)infer->attrs)->axis, shape->rank, &axis))
         return false;
-    *(struct softmax *)infer->state = (struct softmax){
+    ((struct softmax_state *)infer->state)->softmax = (struct softmax){
         .n_outer = (size_t)shape_product(shape, 0, axis),
         .n = (size_t)shape->dims[axis],
         .n_inner = (size_t)shape_product(shape, axis + 1, shape->rank),
@@ -30,13 +35,20 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[0]->dtype, shape);
 }
 
+static bool prepare(struct prepare *prepare)
+{
+    ((struct softmax_state *)prepare->state)->f32 = prepare->kernels->softmax_f32;
+    return true;
+}
+
 static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
+    const struct softmax_state *state = step->state;
     if (step->in[0]->dtype == IRRUN_F64)
-        softmax_f64(step->state, step->in[0]->data, step->out[0]->data);
+        softmax_f64(&state->softmax, step->in[0]->data, step->out[0]->data);
     else
-        softmax_f32(step->state, step->in[0]->data, step->out[0]->data);
+        state->f32(&state->softmax, step->in[0]->data, step->out[0]->data);
     return true;
 }
 
@@ -48,9 +60,10 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .n_outputs = 1,                                                  \
                                   .attrs = attr_table,                                             \
                                   .attrs_size = sizeof(struct softmax_attrs),                      \
-                                  .state_size = sizeof(struct softmax),                            \
+                                  .state_size = sizeof(struct softmax_state),                      \
                                   .family = &(const bool){is_log},                                 \
                                   .infer = infer,                                                  \
+                                  .prepare = prepare,                                              \
                                   .run = run,                                                      \
                                   __VA_ARGS__}
 

@@ -1,0 +1,86 @@
+/* Softmax against the scalar loops: rows and columns of all lengths, in place and not, NaN and infinities.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check_kernels.h"
+
+static float hostile_float(void)
+{
+    static const float special[] = {0.0F, -0.0F, INFINITY, -INFINITY, NAN, 3e38F, -3e38F, 1e-40F};
+    return random_below(200) == 0 ? special[random_below(8)] : random_float(30.0F);
+}
+
+static bool compare(const float *got, const float *wanted, size_t n, bool is_log)
+{
+    float least = is_log ? 1e-6F : 1e-30F;
+    for (size_t i = 0; i < n; i++) {
+        float x = got[i], y = wanted[i];
+        bool is_good = isnan(y) ? isnan(x) : x == y || fabsf(x - y) <= least + 1e-6F * fabsf(y);
+        if (!is_good)
+            return trial_fail("element %zu: %.9g, expected %.9g", i, (double)x, (double)y);
+    }
+    return true;
+}
+
+static bool try_sizes(const struct trial *trial, const struct softmax *s)
+{
+    size_t n = s->n_outer * s->n * s->n_inner, n_bytes = n * sizeof(float);
+    struct guarded in = guarded_new(n_bytes), out = guarded_new(n_bytes);
+    float *from = (void *)guarded_last(&in, n_bytes), *to = (void *)guarded_last(&out, n_bytes);
+    float *wanted = malloc(n_bytes + 1);
+    trial_says("[%zu,%zu,%zu]%s", s->n_outer, s->n, s->n_inner, s->is_log ? " log" : "");
+    for (size_t i = 0; i < n; i++)
+        from[i] = hostile_float();
+    trial->reference->softmax_f32(s, from, wanted);
+    trial->variant->softmax_f32(s, from, to);
+    bool is_good = compare(to, wanted, n, s->is_log);
+    trial->variant->softmax_f32(s, from, from);
+    is_good = is_good && memcmp(from, to, n_bytes) == 0;
+    free(wanted);
+    guarded_free(&in);
+    guarded_free(&out);
+    return is_good;
+}
+
+bool check_softmax(const struct trial *trial)
+{
+    for (size_t n = 1; n <= 70; n++) {
+        struct softmax row = {1 + random_below(3), n, 1, random_below(2)};
+        struct softmax columns = {1 + random_below(3), 1 + random_below(9), n, random_below(2)};
+        if (!try_sizes(trial, &row) || !try_sizes(trial, &columns))
+            return false;
+    }
+    return true;
+}
+
+struct work {
+    const struct trial *trial;
+    struct softmax softmax;
+    float *numbers;
+};
+
+static void soften(const void *context)
+{
+    const struct work *work = context;
+    work->trial->variant->softmax_f32(&work->softmax, work->numbers, work->numbers);
+}
+
+void measure_softmax(const struct trial *trial)
+{
+    static const struct softmax sizes[] = {
+        {64, 1000, 1, false}, {64, 10, 1, false}, {1, 64, 1000, false}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        size_t n = sizes[i].n_outer * sizes[i].n * sizes[i].n_inner;
+        struct work work = {trial, sizes[i], calloc(n, sizeof(float))};
+        char what[64];
+        if (!work.numbers)
+            abort();
+        snprintf(what, sizeof what, "[%zu,%zu,%zu]", sizes[i].n_outer, sizes[i].n,
+                 sizes[i].n_inner);
+        measure_line(what, measure_s(soften, &work), 2 * n * sizeof(float));
+        free(work.numbers);
+    }
+}
