@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "ops/op.h"
+#include "kernels/indexed_copy.h"
+#include "ops/indexing.h"
 
 enum { DATA, INDICES, AXIS };
 
@@ -84,46 +85,68 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
 }
 
-/* One outer slice: n_indices pieces of from[axis_dim][slice]. */
-static bool pick(const struct step *step, int64_t first_index, const char *from, char *to,
-                 struct irrun_error *err)
+static bool prepare(struct prepare *prepare)
+{
+    const struct gather_state *state = prepare->state;
+    return scratch_array(prepare, state->n_indices, sizeof(int64_t));
+}
+
+/* offsets[i]: where the piece of index first + i begins in a slice of the data, in bytes; -1: it is outside, and
+ * gives zeros. */
+static bool resolve(const struct step *step, int64_t first, size_t piece_bytes, int64_t *offsets,
+                    bool *are_inside, struct irrun_error *err)
 {
     const struct gather_state *state = step->state;
     const struct gather_family *family = step->op->def->family;
     const struct irrun_tensor *indices = step->in[INDICES];
-    size_t slice_bytes = (size_t)state->n_slice * dtype_size(step->in[DATA]->dtype);
-    for (int64_t i = 0; i < state->n_indices; i++, to += slice_bytes) {
-        int64_t given = element_as_i64(indices->dtype, indices->data, (size_t)(first_index + i));
+    *are_inside = true;
+    for (int64_t i = 0; i < state->n_indices; i++) {
+        int64_t given = element_as_i64(indices->dtype, indices->data, (size_t)(first + i));
         int64_t index = given + (given < 0 ? state->axis_dim : 0);
         bool is_inside = index >= 0 && index < state->axis_dim;
-        if (is_inside)
-            memcpy(to, from + (size_t)index * slice_bytes, slice_bytes);
-        else if (family->gives_zeros)
-            memset(to, 0, slice_bytes);
-        else
+        if (!is_inside && !family->gives_zeros)
             return step_fail(step, err, IRRUN_DATA,
                              "index %lld (element %lld of the indices) is outside axis %u, "
                              "which is %lld",
-                             (long long)given, (long long)(first_index + i), state->axis,
+                             (long long)given, (long long)(first + i), state->axis,
                              (long long)state->axis_dim);
+        offsets[i] = is_inside ? index * (int64_t)piece_bytes : -1;
+        *are_inside &= is_inside;
     }
     return true;
+}
+
+static void pick_or_clear(const char *from, const int64_t *offsets, size_t n, size_t piece_bytes,
+                          char *to)
+{
+    for (size_t i = 0; i < n; i++, to += piece_bytes) {
+        if (offsets[i] >= 0)
+            memcpy(to, from + offsets[i], piece_bytes);
+        else
+            memset(to, 0, piece_bytes);
+    }
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
 {
     const struct gather_state *state = step->state;
-    size_t slice_bytes = (size_t)state->n_slice * dtype_size(step->in[DATA]->dtype);
+    size_t piece_bytes = (size_t)state->n_slice * dtype_size(step->in[DATA]->dtype);
+    size_t n = (size_t)state->n_indices;
     const char *from = step->in[DATA]->data;
     char *to = step->out[0]->data;
-    if (slice_bytes == 0)
+    if (piece_bytes == 0)
         return true;
-    for (int64_t batch = 0; batch < state->n_batches; batch++) {
+    for (int64_t batch = 0; batch < state->n_batches && state->n_outer > 0; batch++) {
+        bool are_inside;
+        if (!resolve(step, batch * state->n_indices, piece_bytes, step->scratch, &are_inside, err))
+            return false;
         for (int64_t outer = 0; outer < state->n_outer; outer++) {
-            if (!pick(step, batch * state->n_indices, from, to, err))
-                return false;
-            from += (size_t)state->axis_dim * slice_bytes;
-            to += (size_t)state->n_indices * slice_bytes;
+            if (are_inside)
+                indexed_gather(from, step->scratch, n, piece_bytes, to);
+            else
+                pick_or_clear(from, step->scratch, n, piece_bytes, to);
+            from += (size_t)state->axis_dim * piece_bytes;
+            to += n * piece_bytes;
         }
     }
     return true;
@@ -138,6 +161,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .state_size = sizeof(struct gather_state),                       \
                                   .family = &(const struct gather_family){gives_zeros_},           \
                                   .infer = infer,                                                  \
+                                  .prepare = prepare,                                              \
                                   .run = run,                                                      \
                                   __VA_ARGS__}
 #define WITH_BATCH_DIMS .attrs = attr_table, .attrs_size = sizeof(struct gather_attrs)

@@ -234,6 +234,10 @@ static bool convert_directly(enum irrun_dtype from_dtype, const unsigned char *r
         CONVERT_EACH(int32_t, float, x);
     case TYPE_PAIR(IRRUN_I64, IRRUN_F32):
         CONVERT_EACH(int64_t, float, x);
+    case TYPE_PAIR(IRRUN_F32, IRRUN_I32):
+        CONVERT_EACH(float, int32_t, x >= -0x1p31F && x < 0x1p31F ? (int32_t)x : INT32_MIN);
+    case TYPE_PAIR(IRRUN_F32, IRRUN_I64):
+        CONVERT_EACH(float, int64_t, x >= -0x1p63F && x < 0x1p63F ? (int64_t)x : INT64_MIN);
     case TYPE_PAIR(IRRUN_I64, IRRUN_F64):
         CONVERT_EACH(int64_t, double, x);
     case TYPE_PAIR(IRRUN_U64, IRRUN_F64):
