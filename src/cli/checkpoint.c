@@ -216,6 +216,22 @@ static bool read_text(struct archive *archive, const struct options *options, co
     return is_read;
 }
 
+static bool read_value(struct archive *archive, const struct options *options, const char *prefix,
+                       const char *id, enum irrun_dtype dtype, struct irrun_tensor *value,
+                       struct irrun_error *err)
+{
+    struct text name = {0};
+    size_t member;
+    text_add(&name, "%s%s", prefix, id);
+    bool is_read = !name.is_broken || fail_memory(err, name.length);
+    if (is_read && archive_find(archive, name.data, &member))
+        is_read = tensor_file_read(archive, member, options->checkpoint_path, dtype, name.data,
+                                   value, err);
+    text_free(&name);
+    return is_read;
+}
+
+/* model: of the variables; NULL for what is fed, which goes by numbers. */
 static bool read_values(struct archive *archive, const struct options *options, const char *prefix,
                         const struct irrun_model *model, struct snapshot *snapshot, size_t n,
                         struct irrun_error *err)
@@ -225,18 +241,11 @@ static bool read_values(struct archive *archive, const struct options *options, 
         return fail_memory(err, (n + 1) * sizeof *snapshot->values);
     snapshot->n = n;
     for (size_t i = 0; i < n; i++) {
-        char name[1024];
-        size_t member;
-        enum irrun_dtype dtype = IRRUN_DYNAMIC;
-        if (model) {
-            snprintf(name, sizeof name, "%s%s", prefix, irrun_model_variable(model, i)->id);
-            dtype = irrun_model_variable(model, i)->dtype;
-        } else {
-            snprintf(name, sizeof name, "%s%zu", prefix, i);
-        }
-        if (archive_find(archive, name, &member) &&
-            !tensor_file_read(archive, member, options->checkpoint_path, dtype, name,
-                              &snapshot->values[i], err))
+        const struct irrun_variable *variable = model ? irrun_model_variable(model, i) : NULL;
+        char number[24];
+        snprintf(number, sizeof number, "%zu", i);
+        if (!read_value(archive, options, prefix, variable ? variable->id : number,
+                        variable ? variable->dtype : IRRUN_DYNAMIC, &snapshot->values[i], err))
             return false;
     }
     return true;

@@ -41,6 +41,26 @@ many() {
     done
 }
 
+@test "--jobs share the weights, and keep state apart" {
+    local model=$root/models/lstm_tagger/model.xml size
+    od -An -v -tu1 -w16 "$root/models/lstm_tagger/text.txt" | awk 'NF == 16' >codes.csv
+    irrun "$model" -i codes.csv -o none: -r 1.json
+    # The second sequence comes first: there must be two lanes.
+    mkfifo first.csv second.csv
+    printf 'a\tfirst.csv\nb\tsecond.csv\n' >list
+    irrun "$model" --manifest=list --jobs=2 -o none: -r 2.json &
+    timeout 20 cp codes.csv second.csv
+    timeout 20 cp codes.csv first.csv
+    wait $!
+    for size in weights_mapped weights_packed; do
+        [ "$(jq ".memory_bytes.$size" 1.json)" -gt 0 ]
+        [ "$(jq ".memory_bytes.$size" 1.json)" -eq "$(jq ".memory_bytes.$size" 2.json)" ]
+    done
+    for size in arena state; do
+        [ $((2 * $(jq ".memory_bytes.$size" 1.json))) -eq "$(jq ".memory_bytes.$size" 2.json)" ]
+    done
+}
+
 @test "every exit status of the table but that of a bug" {
     local codes=()
     ends() { # status, command

@@ -102,6 +102,32 @@ iterations_in_checkpoint() {
     done
 }
 
+@test "a checkpoint comes every 1000 records, or as often as is asked for" {
+    local every
+    for every in '' 7; do
+        rm -f ck got.*
+        "$IRRUN" "$data/sum.xml" --random -n 100000000 --emit=all -o got.csv --checkpoint=ck ${every:+"--checkpoint-every=$every"} &
+        for _ in $(seq 1000); do
+            [ ! -e ck ] || break
+            sleep 0.01
+        done
+        kill -KILL $!
+        wait $! || :
+        [ "$(iterations_in_checkpoint)" -gt 0 ]
+        [ $(($(iterations_in_checkpoint) % ${every:-1000})) -eq 0 ]
+    done
+}
+
+@test "a variable of any name comes back" {
+    local id
+    id=$(printf 'v%.0s' $(seq 3000))
+    sed "s/\"total\"/\"$id\"/" "$data/sum.xml" >long.xml
+    irrun long.xml -i in.csv -o want.csv
+    interrupt long.xml -i in.csv -o got.csv
+    irrun long.xml -i in.csv -o got.csv --checkpoint=ck
+    cmp want.csv got.csv
+}
+
 @test "a second signal ends the process at once" {
     perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' -- "$IRRUN" "$data/sum.xml" --random -n 1000000000000 -o none: \
         --checkpoint=ck --emit=none 2>stderr &
