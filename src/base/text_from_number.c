@@ -235,6 +235,41 @@ size_t text_from_f32(float value, char out[TEXT_NUMBER_BYTES])
     return length;
 }
 
+static bool narrows_back(struct decimal decimal, float value, float (*narrow)(double))
+{
+    char text[48];
+    snprintf(text, sizeof text, "%" PRIu64 "e%d", decimal.digits, decimal.exponent);
+    return narrow(strtod(text, NULL)) == value;
+}
+
+static struct decimal shortest_narrow(float value, float (*narrow)(double))
+{
+    bool is_uneven = is_power_of_two((double)value);
+    for (int n_digits = 1; n_digits < f32_precision.max_digits; n_digits++) {
+        struct decimal decimal = nearest_decimal((double)value, n_digits);
+        if (narrows_back(decimal, value, narrow))
+            return decimal;
+        decimal.digits++;
+        if (is_uneven && narrows_back(decimal, value, narrow))
+            return decimal;
+    }
+    return nearest_decimal((double)value, f32_precision.max_digits);
+}
+
+size_t text_from_narrow(float value, float (*narrow)(double), char out[TEXT_NUMBER_BYTES])
+{
+    float magnitude = fabsf(value);
+    bool is_whole = magnitude < 16777216.0F && magnitude == floorf(magnitude);
+    if (is_whole || !isfinite(value))
+        return text_from_f32(value, out);
+    size_t length = 0;
+    if (signbit(value))
+        out[length++] = '-';
+    length += write_decimal(shortest_narrow(magnitude, narrow), out + length);
+    out[length] = '\0';
+    return length;
+}
+
 size_t text_from_f64(double value, char out[TEXT_NUMBER_BYTES])
 {
     double magnitude = fabs(value);

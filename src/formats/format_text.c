@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "formats/format_methods.h"
+#include "tensor/half.h"
 
 /* NumPy's own defaults (printoptions threshold and edgeitems). */
 #define SUMMARY_THRESHOLD 1000
@@ -41,6 +42,16 @@ static size_t format_integer(enum irrun_dtype dtype, const void *data, size_t i,
     return format_unsigned(u64, value < 0, out);
 }
 
+static float narrow_to_f16(double decimal)
+{
+    return f16_to_f32(f16_from_f32(f32_for_narrowing(decimal)));
+}
+
+static float narrow_to_bf16(double decimal)
+{
+    return bf16_to_f32(bf16_from_f32(f32_for_narrowing(decimal)));
+}
+
 size_t format_element(enum irrun_dtype dtype, const void *data, size_t i,
                       char out[TEXT_NUMBER_BYTES])
 {
@@ -52,7 +63,9 @@ size_t format_element(enum irrun_dtype dtype, const void *data, size_t i,
     case IRRUN_F64:
         return text_from_f64(element_as_f64(dtype, data, i), out);
     case IRRUN_F16:
+        return text_from_narrow((float)element_as_f64(dtype, data, i), narrow_to_f16, out);
     case IRRUN_BF16:
+        return text_from_narrow((float)element_as_f64(dtype, data, i), narrow_to_bf16, out);
     case IRRUN_F8E4M3:
     case IRRUN_F8E5M2:
     case IRRUN_F4E2M1:

@@ -44,7 +44,7 @@ npy_of() { # descr, bytes
         done
         [ "$(head -n 1 y.txt)" = "# y $type [2,2] seq=x rec=0" ]
     done <<'TYPES'
-f16 <f2 003c00c4ff7b0100 1,-4 65504,5.9604645e-08
+f16 <f2 003c00c4ff7b0100 1,-4 65504,6e-08
 f32 <f4 0000803fcdcccc3dffff7f7f01000000 1,0.1 3.4028235e+38,1e-45
 f64 <f8 000000000000f03f9a9999999999b93fffffffffffffef7f0100000000000000 1,0.1 1.7976931348623157e+308,5e-324
 i8 |i1 7f80ff01 127,-128 -1,1

@@ -4,6 +4,9 @@
 
 #include <math.h>
 
+#include "base/text.h"
+#include "formats/format_methods.h"
+
 static const char *const names[] = {"y", "a\tb\n"};
 
 static void writes_text_as_documented(void **state)
@@ -47,6 +50,11 @@ static void writes_every_type(void **state)
         {IRRUN_U64, {255, 255, 255, 255, 255, 255, 255, 255, 1}, "18446744073709551615,1\n"},
         {IRRUN_F16, {0, 0x3c, 0, 0xc0}, "1,-2\n"},
         {IRRUN_BF16, {0x80, 0x3f, 0x20, 0xc0}, "1,-2.5\n"},
+        {IRRUN_F16, {0x66, 0x2e, 0x55, 0xb5}, "0.1,-0.3333\n"},
+        {IRRUN_F16, {1, 0, 0xff, 0x7b}, "6e-08,65504\n"},
+        {IRRUN_F16, {0, 0xfc, 0, 0x80}, "-inf,-0\n"},
+        {IRRUN_BF16, {0xcd, 0x3d, 0x7f, 0x7f}, "0.1,3.39e+38\n"},
+        {IRRUN_BF16, {0x01, 0x00, 0x80, 0x00}, "9e-41,1.18e-38\n"},
         {IRRUN_F64, {0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0x80}, "1,-0\n"},
     };
     struct writer_options options = {.names = names, .n_outputs = 1};
@@ -56,6 +64,27 @@ static void writes_every_type(void **state)
         write_record(writer, 0, &y, "-", 0);
         assert_fine(writer_finish(writer, &err));
         assert_text_file(in_folder("t"), cases[i].want);
+    }
+}
+
+/* All numbers of 16 bits: what is written reads back. */
+static void narrow_numbers_read_back(void **state)
+{
+    (void)state;
+    static const enum irrun_dtype dtypes[] = {IRRUN_F16, IRRUN_BF16};
+    for (int k = 0; k < 2; k++) {
+        for (uint32_t bits = 0; bits < 65536; bits++) {
+            uint16_t element = (uint16_t)bits, back;
+            char text[TEXT_NUMBER_BYTES];
+            size_t length = format_element(dtypes[k], &element, 0, text);
+            double value = element_as_f64(dtypes[k], &element, 0), read;
+            assert_true(text_to_f64(text, length, &read));
+            convert_elements(IRRUN_F64, &read, dtypes[k], &back, 1);
+            if (isnan(value))
+                assert_true(isnan(read));
+            else
+                assert_int_equal(back, element);
+        }
     }
 }
 
@@ -203,6 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(writes_text_as_documented, clear_error),
         cmocka_unit_test_setup(writes_every_type, clear_error),
+        cmocka_unit_test(narrow_numbers_read_back),
         cmocka_unit_test_setup(summarises_for_a_terminal, clear_error),
         cmocka_unit_test_setup(csv_takes_text_back, clear_error),
         cmocka_unit_test_setup(raw_is_the_bytes, clear_error),
