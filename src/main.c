@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/actions.h"
+#include "cli/advice.h"
 #include "cli/signals.h"
 #include "cli/warning.h"
 
@@ -40,8 +41,10 @@ int main(int argc, char **argv)
     bool is_done = options_parse(argc, argv, &options, &err) && (options.warnings = &warnings) &&
                    do_action(&options, &err);
     is_done = close_standard_output(&err) && is_done;
-    if (!is_done)
+    if (!is_done) {
+        advise(&options, &err);
         warning_show_error(&options, &err);
+    }
     options_free(&options);
     warnings_free(&warnings);
     return is_done ? IRRUN_OK : (int)err.code;

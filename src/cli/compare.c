@@ -182,7 +182,9 @@ static bool open_feed(struct compare *compare, struct expectation *item,
         return true;
     if (err->code != IRRUN_MISMATCH)
         return false;
-    memcpy(item->problem, err->message, sizeof item->problem);
+    char shape[SHAPE_TEXT_BYTES];
+    snprintf(item->problem, sizeof item->problem, "is %s %s, but %.200s",
+             irrun_dtype_name(port.dtype), shape_format(&got->shape, shape), err->message);
     error_clear(err);
     return true;
 }

@@ -133,6 +133,16 @@ static bool settle_destinations(const struct destination_list *list, struct irru
     return true;
 }
 
+static bool fail_collision(const char *path, struct irrun_error *err)
+{
+    bool is_standard = strcmp(path, "-") == 0;
+    fail(err, IRRUN_USAGE, "two -o write to %s", is_standard ? "standard output ('-')" : path);
+    if (is_standard)
+        return fail_hint(err, "-o text:- writes all outputs; -o %%n.npy gives each a file");
+    return fail_hint(err,
+                     "text and npz hold several outputs; or give each a file with %%n in its name");
+}
+
 static bool check_collisions(const struct destination_list *list, struct irrun_error *err)
 {
     const struct options *options = list->options;
@@ -154,8 +164,7 @@ static bool check_collisions(const struct destination_list *list, struct irrun_e
         const char *path = list->items[i].path;
         for (size_t j = 0; j < i && *path; j++) {
             if (strcmp(list->items[j].path, path) == 0)
-                return fail(err, IRRUN_USAGE, "two -o write to %s",
-                            strcmp(path, "-") == 0 ? "standard output ('-')" : path);
+                return fail_collision(path, err);
         }
     }
     return true;

@@ -3,6 +3,7 @@
 #include "cli/feed.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,11 +29,21 @@ static bool fail_form(struct feed *feed, const struct array_header *header, stru
     char found[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES];
     shape_format(&header->shape, found);
     partial_shape_format(&port->shape, wanted);
-    enum irrun_error_code code = port->form_code != IRRUN_OK ? port->form_code : IRRUN_DATA;
-    fail_at(err, code, feed_place(feed), "%s \"%s\" is %s %s, but this array is %s %s", port->what,
-            port->name, irrun_dtype_name(port->dtype), wanted, irrun_dtype_name(header->dtype),
-            found);
-    if (!port->shape.is_rank_dynamic)
+    if (port->form_code != IRRUN_OK)
+        return fail_at(err, port->form_code, feed_place(feed), "this array is %s %s",
+                       irrun_dtype_name(header->dtype), found);
+    fail_at(err, IRRUN_DATA, feed_place(feed), "%s \"%s\" is %s %s, but this array is %s %s",
+            port->what, port->name, irrun_dtype_name(port->dtype), wanted,
+            irrun_dtype_name(header->dtype), found);
+    uint32_t rank = port->shape.rank;
+    if (!port->shape.is_rank_dynamic && feed->axis)
+        fail_hint(err,
+                  header->shape.rank == rank + 1
+                      ? "a stack of records is cut by itself: leave --axis out"
+                      : "--axis needs an array of rank %" PRIu32
+                        ": in NumPy x[None] adds an axis in front",
+                  rank);
+    else if (!port->shape.is_rank_dynamic)
         fail_hint(err,
                   "one record has rank %" PRIu32 ", a stack of records rank %" PRIu32
                   "; --axis cuts along an axis",
@@ -91,18 +102,41 @@ static bool make_room(struct feed *feed, const struct irrun_tensor *old, struct 
     return true;
 }
 
+/* The axis that was meant: the one that is as long as a slice, or the last. */
+static uint32_t likely_axis(const struct feed *feed, uint32_t rank)
+{
+    const struct irrun_partial_shape *shape = &feed->port.shape;
+    for (uint32_t i = 0; i < rank && !shape->is_rank_dynamic; i++) {
+        if (feed->axis->chunk > 0 && shape->max[i] == feed->axis->chunk)
+            return i;
+    }
+    return rank - 1;
+}
+
+static bool fail_axis(const struct feed *feed, uint32_t rank, struct irrun_error *err)
+{
+    const struct axis_spec *axis = feed->axis;
+    char chunk[24] = "", shape[SHAPE_TEXT_BYTES];
+    fail(err, IRRUN_USAGE, "--axis=%" PRId64 ": %s \"%s\" is %s", axis->axis, feed->port.what,
+         feed->port.name, partial_shape_format(&feed->port.shape, shape));
+    if (rank == 0)
+        return fail_more(err, ", which has no axis");
+    if (rank == 1)
+        fail_more(err, ": its only axis is 0");
+    else
+        fail_more(err, ": its axes are 0 to %" PRIu32, rank - 1);
+    if (axis->chunk > 0)
+        snprintf(chunk, sizeof chunk, ":%" PRId64, axis->chunk);
+    return fail_hint(err, "write --axis=%s%s%" PRIu32 "%s", axis->name ? axis->name : "",
+                     axis->name ? "=" : "", likely_axis(feed, rank), chunk);
+}
+
 /* The axis of the Parameter's own that --axis names. */
 static bool normal_axis(struct feed *feed, uint32_t rank, uint32_t *axis, struct irrun_error *err)
 {
     int64_t k = feed->axis->axis < 0 ? feed->axis->axis + rank : feed->axis->axis;
-    if (k < 0 || k >= rank)
-        return fail(err, IRRUN_USAGE,
-                    "--axis=%" PRId64 ": %s \"%s\" has rank %" PRIu32 ", its axes are %" PRId64
-                    " ... %" PRId64,
-                    feed->axis->axis, feed->port.what, feed->port.name, rank, -(int64_t)rank,
-                    (int64_t)rank - 1);
     *axis = (uint32_t)k;
-    return true;
+    return (k >= 0 && k < rank) || fail_axis(feed, rank, err);
 }
 
 static int64_t chunk_length(const struct feed *feed, uint32_t axis)

@@ -14,7 +14,9 @@ struct feed_port {
     struct irrun_partial_shape shape;
     bool is_series;   /* one number a record: [N] is N records, whatever `shape` says */
     bool keeps_dtype; /* the records stay in the type that the file has */
-    enum irrun_error_code form_code; /* of an array of another shape; IRRUN_OK: IRRUN_DATA */
+    enum irrun_error_code
+        form_code; /* of an array of another shape, whose error tells that only; IRRUN_OK: IRRUN_DATA
+                                        that names both */
 };
 
 enum feed_state {

@@ -104,8 +104,7 @@ bool option_set_tap(struct options *options, const char *value, struct irrun_err
 
 bool option_set_tap_all(struct options *options, const char *value, struct irrun_error *err)
 {
-    options->trace_path = value;
-    return *value || fail(err, IRRUN_USAGE, "--tap-all needs the name of a file");
+    return option_set_npz("tap-all", value, &options->trace_path, err);
 }
 
 bool option_set_fail_on_nan(struct options *options, const char *value, struct irrun_error *err)

@@ -56,11 +56,34 @@ bool option_choose_word(const char *option, const char *value, const char *const
             return true;
         }
     }
-    fail(err, IRRUN_USAGE, "--%s: '%s' is none of", option, value);
+    fail(err, IRRUN_USAGE, "--%s takes", option);
     for (size_t i = 0; i < n; i++)
-        fail_more(err, "%s %s", i == 0 ? "" : ",", words[i]);
+        fail_more(err, "%s %s", i == 0 ? "" : i + 1 < n ? "," : " or", words[i]);
+    fail_more(err, ", not '%s'", value);
     const char *near = nearest_word(value, words, n);
     return near ? fail_hint(err, "did you mean --%s=%s?", option, near) : false;
+}
+
+bool option_set_npz(const char *option, const char *value, const char **path,
+                    struct irrun_error *err)
+{
+    struct format_spec spec;
+    struct irrun_error ignored;
+    *path = value;
+    if (*value == '\0')
+        return fail(err, IRRUN_USAGE, "--%s needs the name of a file", option);
+    error_clear(&ignored);
+    if (!format_parse_destination(value, &spec, &ignored) ||
+        (spec.format->has_names && spec.path == value))
+        return true;
+    size_t stem = strlen(spec.path);
+    while (stem > 0 && spec.path[stem] != '.' && spec.path[stem] != '/')
+        stem--;
+    if (spec.path[stem] != '.' || stem == 0)
+        stem = strlen(spec.path);
+    fail(err, IRRUN_USAGE, "--%s: '%s' is %s by its name, but holds an npz", option, value,
+         spec.format->name);
+    return fail_hint(err, "write --%s=%.*s.npz", option, (int)stem, spec.path);
 }
 
 bool option_set_action(struct options *options, enum action action, const char *name,

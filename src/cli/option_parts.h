@@ -30,6 +30,10 @@ bool option_choose_word(const char *option, const char *value, const char *const
 bool option_add_axis(struct options *options, const char *option, const char *value,
                      struct axis_list *list, bool has_chunk, struct irrun_error *err);
 
+/* The name of a file, of an npz if its ending says what it is. */
+bool option_set_npz(const char *option, const char *value, const char **path,
+                    struct irrun_error *err);
+
 /* Actions exclude each other. */
 bool option_set_action(struct options *options, enum action action, const char *name,
                        struct irrun_error *err);

@@ -70,14 +70,12 @@ bool option_set_reset_to(struct options *options, const char *value, struct irru
 
 bool option_set_state_in(struct options *options, const char *value, struct irrun_error *err)
 {
-    options->state_in = value;
-    return *value || fail(err, IRRUN_USAGE, "--state-in needs the name of a file");
+    return option_set_npz("state-in", value, &options->state_in, err);
 }
 
 bool option_set_state_out(struct options *options, const char *value, struct irrun_error *err)
 {
-    options->state_out = value;
-    return *value || fail(err, IRRUN_USAGE, "--state-out needs the name of a file");
+    return option_set_npz("state-out", value, &options->state_out, err);
 }
 
 bool option_set_state_any_model(struct options *options, const char *value, struct irrun_error *err)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cli/operands.h"
 #include "cli/option_values.h"
 
 const struct option_row option_rows[N_OPTIONS] = {
@@ -27,8 +28,8 @@ struct parser {
     struct options *options;
     char **argv;
     const char *seen[N_OPTIONS]; /* the value an option was given, "" for none; NULL: not given */
-    const char *stray;           /* the word behind a bare MAYBE option … */
-    enum option_id stray_id;     /* … and that option */
+    char
+        *next_words[N_OPTIONS]; /* the word behind an option that stands without a value; or NULL */
     struct irrun_error *err;
 };
 
@@ -164,10 +165,8 @@ static bool take_option(struct parser *parser, int result)
         id++;
     if (result >= LONG_BASE && !is_spelled_out(word, option_rows[id].name))
         return fail_abbreviation(parser, word, strcspn(word, "="));
-    if (option_rows[id].argument == OPTION_MAYBE && !optarg && !parser->stray) {
-        parser->stray = parser->argv[optind];
-        parser->stray_id = id;
-    }
+    if (option_rows[id].argument != OPTION_VALUE && !optarg)
+        parser->next_words[id] = parser->argv[optind];
     return apply(parser, id, optarg);
 }
 
@@ -191,47 +190,6 @@ static void make_tables(struct option *longs, char *shorts)
     }
     longs[N_OPTIONS] = (struct option){.name = NULL};
     *end = '\0';
-}
-
-/* `--reset 5 model.xml`: the 5 was meant for the option. */
-static bool check_stray(struct parser *parser, const char *first)
-{
-    if (!parser->stray || parser->stray != first || access(first, F_OK) == 0)
-        return true;
-    const struct option_row *row = &option_rows[parser->stray_id];
-    struct options scratch = {.action = ACTION_RUN};
-    struct irrun_error ignored;
-    error_clear(&ignored);
-    bool is_value = row->set(&scratch, first, &ignored);
-    options_free(&scratch);
-    if (!is_value)
-        return true;
-    fail(parser->err, IRRUN_USAGE, "'%s' is taken for the model, and there is no such file", first);
-    return fail_hint(parser->err, "write --%s=%s", row->name, first);
-}
-
-static bool take_operands(struct parser *parser, int n, char **words)
-{
-    struct options *options = parser->options;
-    bool needs_model = options->action == ACTION_RUN || options->action == ACTION_CHECK ||
-                       options->action == ACTION_INSPECT;
-    if (n > 0 && !check_stray(parser, words[0]))
-        return false;
-    if (!needs_model)
-        return n == 0 || options->action == ACTION_HELP || options->action == ACTION_HELP_ALL ||
-               fail(parser->err, IRRUN_USAGE, "--%s takes no file: '%s'", options->action_name,
-                    words[0]);
-    if (n == 0) {
-        fail(parser->err, IRRUN_USAGE, "which model?");
-        return fail_hint(parser->err, "irrun [options] MODEL.xml [WEIGHTS.bin]; irrun --help");
-    }
-    if (n > 2) {
-        fail(parser->err, IRRUN_USAGE, "too many files: '%s'", words[2]);
-        return fail_hint(parser->err, "irrun takes one model and its weights; inputs go with -i");
-    }
-    options->model_path = words[0];
-    options->weights_path = n == 2 ? words[1] : NULL;
-    return true;
 }
 
 /* The command line wins over the environment. */
@@ -294,7 +252,8 @@ bool options_parse(int argc, char **argv, struct options *options, struct irrun_
         if (!take_option(&parser, result))
             return false;
     }
-    return take_environment(&parser) && take_operands(&parser, argc - optind, argv + optind) &&
+    return take_environment(&parser) &&
+           operands_take(options, parser.next_words, argc - optind, argv + optind, err) &&
            check_together(options, err);
 }
 

@@ -44,6 +44,10 @@ struct format_spec {
 bool format_parse_source(const char *text, struct format_spec *spec, struct irrun_error *err);
 bool format_parse_destination(const char *text, struct format_spec *spec, struct irrun_error *err);
 
+/* A file with sound, by its name, which no format here reads; what to type instead, with that name and a model's. */
+bool format_is_sound(const char *path);
+#define FORMAT_SOUND_HINT "sox %s -t f32 -c 1 - | irrun %s -i raw:-"
+
 /* ---- Reading: a reader is a stream of arrays ------------------------------------------------ */
 
 struct reader;

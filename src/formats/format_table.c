@@ -146,6 +146,11 @@ static const struct format *format_of_ending(const char *path, enum direction di
     return NULL;
 }
 
+bool format_is_sound(const char *path)
+{
+    return has_ending(".wav .flac .mp3 .ogg .opus .m4a .aif .aiff .au .sph", file_ending(path));
+}
+
 /* Appends "npy npz …" to the hint-like list in `text`. */
 static void list_formats(enum direction direction, char *text, size_t size_bytes)
 {
@@ -172,6 +177,8 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
         return fail_hint(err, "write FORMAT:- with one of: %s", names);
     }
     fail(err, IRRUN_USAGE, "\"%s\" does not say which format it is", text);
+    if (direction == READING && format_is_sound(text))
+        return fail_hint(err, FORMAT_SOUND_HINT, text, "MODEL.xml");
     return fail_hint(err, "write FORMAT:%s with one of: %s", text, names);
 }
 

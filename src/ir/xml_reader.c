@@ -188,7 +188,10 @@ static bool fail_form(struct xml_reader *xml)
                 xml->names + open->name, open->line, open->column);
         return fail_hint(xml->err, "the file is cut short: copy it again");
     }
-    fail_at(xml->err, IRRUN_DATA, place, "not well-formed XML: %s", XML_ErrorString(code));
+    if (code == XML_ERROR_INVALID_TOKEN)
+        fail_at(xml->err, IRRUN_DATA, place, "not well-formed XML: a character that cannot stand here");
+    else
+        fail_at(xml->err, IRRUN_DATA, place, "not well-formed XML: %s", XML_ErrorString(code));
     if (code == XML_ERROR_JUNK_AFTER_DOC_ELEMENT)
         return fail_hint(xml->err, "nothing may follow the closing </net>");
     return fail_hint(xml->err, "to see the place: xmllint --noout %s", xml->file);

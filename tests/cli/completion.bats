@@ -35,11 +35,11 @@ offers() { # a line, then what <TAB> offers, in one line
     [ "${found% }" = "$2" ]
 }
 
-# The words that an error message lists: "none of auto, plain"; or a hint: "one of: npy npz".
+# The words that an error message lists: "takes auto or plain, not"; or a hint: "one of: npy npz".
 listed() {
     run_apart irrun "$@"
     [ "$status" -eq 2 ] || return
-    sed -n 's/.*is none of //p; s/.*with one of: //p' <<<"$stderr" | tr -d , | tr ' ' '\n' | sort
+    sed -n 's/.* takes \(.*\), not .*/\1/p; s/.*with one of: //p' <<<"$stderr" | sed 's, or , ,' | tr -d , | tr ' ' '\n' | sort
 }
 
 @test "every option of --help=all is completed, and no other" {

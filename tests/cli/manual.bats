@@ -43,9 +43,9 @@ forms_in_list() {
     page irrun.1 >manual
     while read -r name; do
         run_apart irrun "$data/sum.xml" --random "--$name=?"
-        [[ $stderr == *"is none of"* ]] || continue
+        [[ $stderr == *", not '?'"* ]] || continue
         sed -n "/^     \(-., \)\{0,1\}--$name/,/^     -/p" manual >section
-        for word in $(sed -n 's/.*is none of //p' <<<"$stderr" | tr -d ,); do
+        for word in $(sed -n 's, or , ,; s/.* takes \(.*\), not .*/\1/p' <<<"$stderr" | tr -d ,); do
             echo "--$name=$word"
             grep -qwF -e "$word" section
             n_words=$((n_words + 1))

@@ -77,9 +77,9 @@ usage_error() { # words that standard error must hold, then the command line
     usage_error "no whole number" "$data/sum.xml" --random -n 1e3
     usage_error "never, sequence, iteration" "$data/sum.xml" --random --reset=sometimes
     usage_error "a number from 1 up" "$data/sum.xml" --random --reset=0
-    usage_error "all, last, none" "$data/sum.xml" --random --emit=lats
+    usage_error "all, last or none" "$data/sum.xml" --random --emit=lats
     usage_error "did you mean --emit=last?" "$data/sum.xml" --random --emit=lats
-    usage_error "auto, plain, cblas" "$data/sum.xml" --random --gemm=mkl
+    usage_error "auto, plain, cblas or packed" "$data/sum.xml" --random --gemm=mkl
     usage_error "uniform(a,b)" "$data/sum.xml" --random=gauss
     usage_error "uniform(a,b)" "$data/sum.xml" '--random=uniform(2,1)'
     usage_error "no number from 0 up" "$data/sum.xml" --random --expect=five.npy --atol=-1

@@ -1,0 +1,122 @@
+/* The model and its weights: what a word that is neither was meant to be.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/operands.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+/* ---- Values of options ------------------------------------------------------------------------ */
+
+static bool is_number(const char *word)
+{
+    double value;
+    return text_to_f64(word, strlen(word), &value);
+}
+
+/* Whether the option, which may have a value behind '=', would take this one. */
+static bool is_value_of(const struct option_row *row, const char *word)
+{
+    struct options scratch = {.action = ACTION_RUN};
+    struct irrun_error ignored;
+    error_clear(&ignored);
+    bool is_value = row->argument == OPTION_MAYBE && row->set(&scratch, word, &ignored);
+    options_free(&scratch);
+    return is_value;
+}
+
+/* `--reset 5 model.xml`: the 5 was meant for the option. */
+static bool check_word(const struct option_row *row, const char *word, const char *role,
+                       struct irrun_error *err)
+{
+    bool is_path = strpbrk(word, "./") != NULL;
+    if (access(word, F_OK) == 0)
+        return true;
+    if (is_value_of(row, word)) {
+        fail(err, IRRUN_USAGE, "'%s' is taken for %s, and there is no such file", word, role);
+        const char *quote = strpbrk(word, "() ,*;&") ? "'" : "";
+        return fail_hint(err, "write %s--%s=%s%s", quote, row->name, word, quote);
+    }
+    if (row->argument == OPTION_FLAG ? !is_number(word) : is_path)
+        return true;
+    fail(err, IRRUN_USAGE, "'%s' is taken for %s, and there is no such file", word, role);
+    if (row->argument == OPTION_FLAG)
+        return fail_hint(err, "--%s takes no value", row->name);
+    return fail_hint(err, "a value of --%s stands behind '=', and is %s", row->name, row->metavar);
+}
+
+static bool check_values(char *const next_words[N_OPTIONS], int n, char **words,
+                         struct irrun_error *err)
+{
+    for (int i = 0; i < n; i++) {
+        for (size_t id = 0; id < N_OPTIONS; id++) {
+            const char *role = i == 0 ? "the model" : i == 1 ? "the weights" : "a file";
+            if (next_words[id] == words[i] && !check_word(&option_rows[id], words[i], role, err))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* ---- Other files ------------------------------------------------------------------------------ */
+
+static bool has_ending(const char *path, const char *ending)
+{
+    size_t length = strlen(path), n = strlen(ending);
+    return length > n && text_equals_ignore_case(path + length - n, ending);
+}
+
+/* An input by its name; *.bin may be weights. */
+static bool is_data(const char *path)
+{
+    struct format_spec spec;
+    struct irrun_error ignored;
+    error_clear(&ignored);
+    return format_is_sound(path) || (!has_ending(path, ".bin") && !has_ending(path, ".xml") &&
+                                     format_parse_source(path, &spec, &ignored));
+}
+
+static bool fail_data(const char *path, const char *role, const char *model,
+                      struct irrun_error *err)
+{
+    fail(err, IRRUN_USAGE, "'%s' is taken for %s", path, role);
+    if (format_is_sound(path))
+        return fail_hint(err, FORMAT_SOUND_HINT, path, model);
+    return fail_hint(err, "inputs go with -i: irrun %s -i %s", model, path);
+}
+
+static bool check_files(const char *model, const char *weights, struct irrun_error *err)
+{
+    if (weights && is_data(weights))
+        return fail_data(weights, "the weights", model, err);
+    if (weights && is_data(model) && has_ending(weights, ".xml"))
+        return fail_data(model, "the model, which comes first", weights, err);
+    if (!weights || !has_ending(weights, ".xml"))
+        return true;
+    fail(err, IRRUN_USAGE, "'%s' is taken for the weights of %s", weights, model);
+    return fail_hint(err, "irrun runs one model at a time: irrun %s", weights);
+}
+
+bool operands_take(struct options *options, char *const next_words[N_OPTIONS], int n, char **words,
+                   struct irrun_error *err)
+{
+    bool needs_model = options->action == ACTION_RUN || options->action == ACTION_CHECK ||
+                       options->action == ACTION_INSPECT;
+    if (!check_values(next_words, n, words, err))
+        return false;
+    if (!needs_model)
+        return n == 0 || options->action == ACTION_HELP || options->action == ACTION_HELP_ALL ||
+               fail(err, IRRUN_USAGE, "--%s takes no file: '%s'", options->action_name, words[0]);
+    if (n == 0) {
+        fail(err, IRRUN_USAGE, "which model?");
+        return fail_hint(err, "irrun [options] MODEL.xml [WEIGHTS.bin]; irrun --help");
+    }
+    if (n > 2) {
+        fail(err, IRRUN_USAGE, "too many files: '%s'", words[2]);
+        return fail_hint(err, "irrun takes one model and its weights; inputs go with -i");
+    }
+    options->model_path = words[0];
+    options->weights_path = n == 2 ? words[1] : NULL;
+    return check_files(options->model_path, options->weights_path, err);
+}

@@ -1,0 +1,123 @@
+#!/usr/bin/env bats
+# What people type by mistake is answered with what they meant, ready to be typed.
+# SPDX-License-Identifier: Apache-2.0
+
+# shellcheck disable=SC2154 # common.bash sets them
+load common
+
+setup() {
+    common_setup
+    cp "$data/sum.xml" "$data/pair.xml" "$data/twice.xml" "$data/vad.xml" "$data/vad.bin" .
+    npy '<f4' '5, 1' 1 2 3 4 5 >five.npy
+}
+
+# answered STATUS MESSAGE HINT ARGUMENT...: the words of the message, the whole hint.
+answered() {
+    local code=$1 words=$2 hint=$3
+    shift 3
+    run_apart irrun "$@"
+    echo "irrun $*: $status"
+    echo "$stderr"
+    [ "$status" -eq "$code" ]
+    [ "$output" = "" ]
+    [[ $stderr == *"$words"* ]]
+    [ "$(sed -n 's/^  hint: //p' <<<"$stderr")" = "$hint" ]
+}
+
+@test "data in the place of the weights, or of the model" {
+    answered 2 "'five.npy' is taken for the weights" "inputs go with -i: irrun sum.xml -i five.npy" sum.xml five.npy
+    answered 2 "for the weights" "inputs go with -i: irrun sum.xml -i no.csv" sum.xml no.csv
+    answered 2 "for the weights" "inputs go with -i: irrun sum.xml -i raw:x" sum.xml raw:x
+    answered 2 "for the model" "inputs go with -i: irrun sum.xml -i five.npy" five.npy sum.xml
+    answered 2 "for the weights of sum.xml" "irrun runs one model at a time: irrun pair.xml" sum.xml pair.xml
+    answered 2 "'a.WAV' is taken for the weights" "sox a.WAV -t f32 -c 1 - | irrun sum.xml -i raw:-" sum.xml a.WAV
+    answered 2 "a.flac" "sox a.flac -t f32 -c 1 - | irrun MODEL.xml -i raw:-" sum.xml -i a.flac
+    run_apart irrun vad.xml vad.bin --random -o none:
+    [ "$status" -eq 0 ]
+}
+
+@test "the value of an option behind a blank, wherever it lands" {
+    answered 2 "'5' is taken for the model" "write --reset=5" --reset 5 sum.xml -i five.npy
+    answered 2 "'5' is taken for the weights" "write --reset=5" sum.xml --reset 5 -i five.npy
+    answered 2 "'never' is taken for the weights" "write --reset=never" sum.xml -i five.npy --reset never
+    answered 2 "'5' is taken for a file" "write --reset=5" vad.xml vad.bin --random --reset 5
+    answered 2 "'ones' is taken" "write --random=ones" sum.xml --stats --random ones --reset
+    answered 2 "'x=int(0,3)' is taken" "write '--random=x=int(0,3)'" sum.xml --random 'x=int(0,3)'
+    answered 2 "'text' is taken" "write --inspect=text" sum.xml --inspect text
+    answered 2 "'all' is taken" "write --help=all" --help all
+    answered 2 "'5' is taken" "--stats takes no value" sum.xml --random --stats 5
+    run_apart irrun sum.xml --random --inspect nonsense
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"behind '='"* ]]
+}
+
+@test "a folder, a model without its ending, weights for the model" {
+    mkdir one two none
+    cp sum.xml one/m.xml
+    cp sum.xml two/a.xml
+    cp sum.xml two/model.xml
+    answered 66 "one: error: " "did you mean one/m.xml?" one --random
+    answered 66 "two/: error: " "did you mean two/model.xml?" two/ --random
+    answered 66 "none: error: " "" none --random
+    answered 66 "vad: error: " "did you mean vad.xml?" vad --random
+    answered 66 "sum.bin: error: " "did you mean sum.xml?" sum.bin --random
+    answered 65 "vad.bin: error: is a binary file" "did you mean vad.xml?" vad.bin --random
+}
+
+@test "a file that is not there, and one with nearly its name" {
+    mkdir in
+    cp five.npy in/monday.npy
+    answered 66 "in/mondya.npy: error: " "did you mean in/monday.npy?" sum.xml -i in/mondya.npy
+    answered 66 "sun.xml: error: " "did you mean sum.xml?" sun.xml --random
+    answered 66 "five.npz: error: " "did you mean five.npy?" sum.xml -i five.npz
+    answered 66 "inn/monday.npy: error: " "there is no folder inn/" sum.xml -i inn/monday.npy
+    answered 66 "tuesday.npy: error: " "" sum.xml -i tuesday.npy
+    printf 'a\tfiev.npy\n' >list
+    answered 66 "fiev.npy: error: " "list:1 asks for it" sum.xml --manifest=list
+}
+
+@test "two outputs for one place" {
+    answered 2 "two -o write to standard output" "-o text:- writes all outputs; -o %n.npy gives each a file" \
+        pair.xml --random -o @0=csv:- -o @1=csv:-
+    answered 2 "two -o write to y.npy" "text and npz hold several outputs; or give each a file with %n in its name" \
+        pair.xml --random -o @0=y.npy -o @1=y.npy
+}
+
+@test "an axis that is not there, or an array that cannot be cut" {
+    answered 2 'input "x" is [1]: its only axis is 0' "write --axis=0:512" sum.xml -i five.npy --axis 1:512
+    answered 2 'input "x" is [1,512]: its axes are 0 to 1' "write --axis=1:512" vad.xml -i csv:five.npy --axis -3:512
+    answered 2 'its axes are 0 to 1' "write --axis=x=1" vad.xml -i five.npy --axis x=2
+    npy '<f4' '512,' $(seq 512) >flat.npy
+    answered 65 'but this array is f32 [512]' "--axis needs an array of rank 2: in NumPy x[None] adds an axis in front" \
+        vad.xml -i flat.npy --axis 1:512
+    npy '<f4' '1, 1, 512' $(seq 512) >stack.npy
+    answered 65 'but this array is f32 [1,1,512]' "a stack of records is cut by itself: leave --axis out" \
+        vad.xml -i stack.npy --axis 1:512
+}
+
+@test "files of variables are npz" {
+    answered 2 "'x.npy' is npy by its name" "write --state-out=x.npz" sum.xml --random -o none: --state-out=x.npy
+    answered 2 "'s/x.csv' is csv by its name" "write --state-in=s/x.npz" sum.xml --random -o none: --state-in=s/x.csv
+    answered 2 "'raw:x' is raw by its name" "write --tap-all=x.npz" sum.xml --random -o none: --tap-all=raw:x
+    run_apart irrun sum.xml --random -o none: --state-out=state --tap-all=x.y/all.npz
+    [ "$status" -eq 73 ] # there is no folder x.y
+    [ ! -e x.npy ]
+}
+
+@test "a word that an option does not know" {
+    answered 2 "irrun: error: --emit takes all, last or none, not 'every'" "" sum.xml --random --emit=every
+    answered 2 "irrun: error: --reset-to takes init or state, not 'zero'" "" sum.xml --random --reset-to=zero
+    answered 2 "irrun: error: --help takes all, not 'axis'" "" --help=axis
+}
+
+@test "nothing is said twice" {
+    printf '<?xml version="1.0"?>\n<net name="x" version="11">\n  <layers>&</layers></net>\n' >bad.xml
+    run_apart irrun bad.xml --random
+    [[ $stderr == "bad.xml:3:"*": error: not well-formed XML: a character that cannot stand here"* ]]
+    [ "$(grep -o 'not well-formed' <<<"$stderr" | wc -l)" -eq 1 ]
+    npy '<f4' '5, 1, 1, 1' 1 2 3 4 5 >deep.npy
+    run_apart irrun sum.xml -i five.npy --expect=deep.npy
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'output "sum" (deep.npy): is f32 [1], but this array is f32 [5,1,1,1]'* ]]
+    [ "$(grep -o '"sum"' <<<"$stderr" | wc -l)" -eq 1 ]
+}
