@@ -146,7 +146,9 @@ struct irrun_variable {
     const char *id;
     enum irrun_dtype dtype; /* IRRUN_DYNAMIC until a value is known */
     struct irrun_partial_shape shape;
-    const char *init;      /* "zeros", or the name of the layer that gives the initial value */
+    const char *init; /* "zeros", or the name of the layer that gives the initial value */
+    const char *
+        init_value; /* of a model that is_dry: the number that all its elements have; NULL: not known */
     uint32_t line, column; /* of the <layer> of its ReadValue */
 };
 

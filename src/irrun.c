@@ -19,6 +19,7 @@
 #include "plan/taps.h"
 #include "plan/toposort.h"
 #include "plan/unrolled.h"
+#include "runtime/initial_value.h"
 #include "runtime/model_facts.h"
 #include "runtime/session.h"
 
@@ -40,6 +41,26 @@ struct irrun_session {
 };
 
 /* ---- loading ------------------------------------------------------------------------------- */
+
+/* For a look only; without the weights there is nothing to see. */
+static bool find_init_values(struct irrun_model *model, struct irrun_error *err)
+{
+    struct file_map weights = {NULL, 0};
+    struct irrun_error ignored;
+    error_clear(&ignored);
+    bool is_found = true;
+    if (model->ir.weights_path && !file_map_open(&weights, model->ir.weights_path, &ignored))
+        return true;
+    for (size_t i = 0; i < model->model.n_variables && is_found; i++) {
+        const struct variable_decl *decl = &model->model.variables[i];
+        if (decl->read->n_inputs > 0)
+            is_found =
+                initial_value_find(decl->graph, op_input(decl->graph, decl->read, 0), &weights,
+                                   &model->ir.arena, &model->variables[i].init_value, err);
+    }
+    file_map_close(&weights);
+    return is_found;
+}
 
 static bool list_variables(struct irrun_model *model, struct irrun_error *err)
 {
@@ -117,7 +138,7 @@ static bool load(struct irrun_model *model, const char *xml_path,
         return false;
     for (size_t i = n_outputs; i < model->outputs.n; i++)
         model->outputs.items[i].is_traced = true;
-    return list_variables(model, err);
+    return list_variables(model, err) && (!options->is_dry || find_init_values(model, err));
 }
 
 bool irrun_model_load(const char *xml_path, const struct irrun_options *options,

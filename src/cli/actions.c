@@ -58,8 +58,12 @@ static void print_port(const struct irrun_port *port)
 static void print_variable(const struct irrun_variable *variable)
 {
     char shape[SHAPE_TEXT_BYTES];
-    printf("  %s  %s %s  init: %s\n", variable->id, irrun_dtype_name(variable->dtype),
-           partial_shape_format(&variable->shape, shape), variable->init);
+    printf("  %s  %s %s  init: ", variable->id, irrun_dtype_name(variable->dtype),
+           partial_shape_format(&variable->shape, shape));
+    if (variable->init_value)
+        printf("%s (%s)\n", variable->init_value, variable->init);
+    else
+        printf("%s\n", variable->init);
 }
 
 static void print_op_counts(const struct irrun_model_info *info)

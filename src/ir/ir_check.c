@@ -126,14 +126,26 @@ static void find_bad(const struct graph *graph, const struct op **bad)
     }
 }
 
+const char *ir_type_problem(const struct op *op)
+{
+    const struct parameter_attrs *parameter = op->attrs;
+    const struct const_attrs *constant = op->attrs;
+    bool is_string = false;
+    if (op->def && op->attrs && op->def->role == ROLE_PARAMETER)
+        is_string = parameter->element_type == IRRUN_STRING;
+    else if (op->def && op->attrs && op->def->role == ROLE_CONST)
+        is_string = constant->element_type == IRRUN_STRING;
+    return is_string ? "element type string, which irrun lacks" : NULL;
+}
+
 static bool check_parameters(const struct graph *graph, struct irrun_error *err)
 {
     for (uint32_t i = 0; i < graph->n_parameters; i++) {
         const struct op *op = &graph->ops[graph->parameters[i]];
-        const struct parameter_attrs *attrs = op->attrs;
-        if (attrs && attrs->element_type == IRRUN_STRING)
-            fail_at(err, IRRUN_UNSUPPORTED, op_place(graph, op),
-                    "Parameter \"%.200s\" has element type string, which irrun lacks", op->name);
+        const char *problem = ir_type_problem(op);
+        if (problem)
+            fail_at(err, IRRUN_UNSUPPORTED, op_place(graph, op), "Parameter \"%.200s\" has %s",
+                    op->name, problem);
     }
     return err->code == IRRUN_OK ||
            fail_hint(err, "cut the text part off the model when it is converted");

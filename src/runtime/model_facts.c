@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/ir_check.h"
 #include "ops/op_state.h"
 #include "ops/recurrent_common.h"
 
@@ -28,7 +29,9 @@ static int by_type(const void *a, const void *b)
 {
     const struct irrun_op_count *left = a, *right = b;
     int order = strcmp(left->type, right->type);
-    return order ? order : strcmp(left->version, right->version);
+    if (order == 0)
+        order = strcmp(left->version, right->version);
+    return order ? order : (left->problem != NULL) - (right->problem != NULL);
 }
 
 static int by_begin(const void *a, const void *b)
@@ -66,7 +69,7 @@ static bool count_op(struct census *census, const struct op *op, struct irrun_er
     if (!grow_array((void **)&census->counts, census->n, &census->capacity, sizeof *census->counts,
                     err))
         return false;
-    const char *problem = op->def ? NULL : op->fault->message;
+    const char *problem = op->def ? ir_type_problem(op) : op->fault->message;
     census->counts[census->n++] =
         (struct irrun_op_count){op->def ? op->def->type : op->fault->type, op->version, 1, problem};
     census->n_ops++;

@@ -10,6 +10,16 @@
 #include "ops/op.h"
 #include "ops/op_state.h"
 
+/* The list stays short: a layer has few names. */
+static void add_alias(struct irrun_port *port, const char **names, const char *name)
+{
+    bool is_known = strcmp(port->name, name) == 0;
+    for (size_t i = 0; i < port->n_names && !is_known && i < 64; i++)
+        is_known = strcmp(names[i], name) == 0;
+    if (!is_known)
+        names[port->n_names++] = name;
+}
+
 bool ports_of_inputs(const struct graph *graph, struct arena *arena, struct ports *ports,
                      struct irrun_error *err)
 {
@@ -23,13 +33,18 @@ bool ports_of_inputs(const struct graph *graph, struct arena *arena, struct port
         const struct op *op = &graph->ops[graph->parameters[i]];
         const struct parameter_attrs *attrs = op->attrs;
         const struct value *value = &graph->values[op->first_output];
+        const char **names =
+            arena_alloc_array(arena, (size_t)value->n_names + 1, sizeof *names, err);
+        if (!names)
+            return false;
         ports->items[i] = (struct irrun_port){.name = op->name,
-                                              .names = value->names,
-                                              .n_names = value->n_names,
+                                              .names = names,
                                               .dtype = attrs->element_type,
                                               .shape = attrs->shape,
                                               .line = op->line,
                                               .column = op->column};
+        for (uint32_t j = 0; j < value->n_names; j++)
+            add_alias(&ports->items[i], names, value->names[j]);
     }
     return true;
 }
@@ -44,16 +59,6 @@ static char *layer_port_name(const struct op *op, uint32_t port, struct arena *a
     if (name)
         snprintf(name, size, "%s:%u", op->name, port);
     return name;
-}
-
-/* The list stays short: a layer has few names. */
-static void add_alias(struct irrun_port *port, const char **names, const char *name)
-{
-    bool is_known = strcmp(port->name, name) == 0;
-    for (size_t i = 0; i < port->n_names && !is_known && i < 64; i++)
-        is_known = strcmp(names[i], name) == 0;
-    if (!is_known)
-        names[port->n_names++] = name;
 }
 
 /* What the port says of its type and shape. A port without dimensions may be 0-D or of any rank. */

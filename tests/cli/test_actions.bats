@@ -79,6 +79,50 @@ names_in_list() {
     [[ $output == *"unsupported: 2"*Frobnicate*Defenestrate* || $output == *"unsupported: 2"*Defenestrate*Frobnicate* ]]
 }
 
+@test "--inspect: a port's names, each once" {
+    sed 's/names="x:0,a"/names="x,a,x,a"/' "$data/sum.xml" >names.xml
+    [[ $(irrun --inspect names.xml | grep '^  x ') == "  x  f32 [1]  also: a" ]]
+    sed 's/ names="x:0,a"/ names="x"/' "$data/sum.xml" >names.xml
+    [[ $(irrun --inspect names.xml | grep '^  x ') == "  x  f32 [1]" ]]
+}
+
+@test "--inspect: the number that a variable begins with, if the weights are there and it is one" {
+    cp "$root"/models/sensor_watch/model.* .
+    irrun --inspect model.xml >seen
+    grep -qE '^  previous  f32 \[1,1\]  init: -1000000000 \([^ ]+\)$' seen
+    grep -qE '^  count  f32 \[1,1\]  init: 0 \([^ ]+\)$' seen
+    irrun --inspect "$root/tests/cases/gru_cell/state_in_variable/model.xml" | grep -q '^  h  f32 \[2,6\]  init: Const_0$'
+    rm model.bin
+    run_apart irrun --inspect model.xml
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "" ]
+    [[ $output =~ "count  f32 [1,1]  init: "[A-Za-z_0-9]+$'\n' ]]
+    local n
+    for n in 0 2; do
+        head -c "$n" "$root/models/sensor_watch/model.bin" >model.bin
+        irrun --inspect model.xml | diff - <(echo "$output")
+    done
+    local folder
+    for folder in "$root"/tests/cases/read_value_assign/*/; do
+        grep -q ReadValue "$folder/model.xml" && [ -f "$folder/model.bin" ] || continue
+        cat "$folder/model.xml" >model.xml
+        head -c 5 "$folder/model.bin" >model.bin
+        status=0
+        irrun --inspect model.xml >seen 2>&1 || status=$?
+        [ "$status" -eq 0 ] || [ "$status" -eq 65 ]
+    done
+}
+
+@test "--inspect: a type that irrun lacks is unsupported wherever it stands" {
+    sed '0,/element_type="f32"/s//element_type="string"/' "$data/pair.xml" >text.xml
+    run_apart irrun --inspect text.xml
+    [ "$status" -eq 0 ]
+    [[ $output == *"unsupported: 1"*"1  Parameter  opset1: element type string, which irrun lacks"* ]]
+    [ "$(sed -n '/^ops/,/^uns/p' <<<"$output" | grep -c '  1  Parameter  opset1')" -eq 2 ]
+    run_apart irrun --check text.xml
+    [ "$status" -eq 69 ]
+}
+
 @test "--check: silent when all is well, 69 with every op that is lacking" {
     run_apart irrun --check "$data/sum.xml"
     [ "$status" -eq 0 ]

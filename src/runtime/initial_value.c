@@ -1,0 +1,61 @@
+/* Looks behind Converts for a Const that repeats one number.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/initial_value.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "ops/op_state.h"
+#include "tensor/packed_int.h"
+
+/* The Const behind Converts; NULL if there is something else. */
+static const struct op *find_const(const struct graph *graph, uint32_t id)
+{
+    const struct op *op = value_producer(graph, id);
+    while (op->def && strcmp(op->def->type, "Convert") == 0 && op->n_inputs == 1)
+        op = value_producer(graph, op_input(graph, op, 0));
+    return op->def && op->def->role == ROLE_CONST && op->attrs ? op : NULL;
+}
+
+/* Its bytes, of which there is at least one element; NULL if they are not there or share bytes. */
+static const unsigned char *find_bytes(const struct const_attrs *attrs,
+                                       const struct file_map *weights, size_t *n)
+{
+    int64_t n_elements;
+    size_t size_bytes;
+    if (!(dtype_is_float(attrs->element_type) || dtype_is_integer(attrs->element_type) ||
+          attrs->element_type == IRRUN_BOOLEAN) ||
+        !shape_count(&attrs->shape, &n_elements) || n_elements == 0 ||
+        !packed_size(attrs->element_type, (size_t)n_elements, &size_bytes) ||
+        size_bytes / dtype_size(attrs->element_type) != (size_t)n_elements)
+        return NULL;
+    *n = (size_t)n_elements;
+    if (attrs->offset < 0 || (uint64_t)attrs->offset > weights->size_bytes ||
+        size_bytes > weights->size_bytes - (uint64_t)attrs->offset)
+        return NULL;
+    return weights->data + attrs->offset;
+}
+
+bool initial_value_find(const struct graph *graph, uint32_t id, const struct file_map *weights,
+                        struct arena *arena, const char **text, struct irrun_error *err)
+{
+    size_t n = 0;
+    const struct op *op = find_const(graph, id);
+    const struct const_attrs *attrs = op ? op->attrs : NULL;
+    const unsigned char *bytes = attrs ? find_bytes(attrs, weights, &n) : NULL;
+    *text = NULL;
+    if (!bytes)
+        return true;
+    size_t size_bytes = dtype_size(attrs->element_type);
+    /* Shifted by an element it is itself. */
+    if (memcmp(bytes, bytes + size_bytes, (n - 1) * size_bytes) != 0)
+        return true;
+    double aligned, number;
+    char digits[TEXT_NUMBER_BYTES];
+    memcpy(&aligned, bytes, size_bytes);
+    number = element_as_f64(attrs->element_type, &aligned, 0);
+    bool is_short = dtype_is_float(attrs->element_type) && attrs->element_type != IRRUN_F64;
+    size_t length = is_short ? text_from_f32((float)number, digits) : text_from_f64(number, digits);
+    *text = arena_strndup(arena, digits, length, err);
+    return *text != NULL;
+}
