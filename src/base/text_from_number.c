@@ -235,22 +235,40 @@ size_t text_from_f32(float value, char out[TEXT_NUMBER_BYTES])
     return length;
 }
 
-static bool narrows_back(struct decimal decimal, float value, float (*narrow)(double))
+/* As strtod reads it: one rounding of two exact numbers, where there are such. */
+static double value_of(struct decimal decimal)
 {
     char text[48];
+    if (decimal.exponent < 0 && decimal.exponent >= -MAX_EXACT_POWER)
+        return (double)decimal.digits / powers_of_ten[-decimal.exponent];
+    if (decimal.exponent >= 0 && decimal.exponent <= MAX_EXACT_POWER)
+        return (double)decimal.digits * powers_of_ten[decimal.exponent];
     snprintf(text, sizeof text, "%" PRIu64 "e%d", decimal.digits, decimal.exponent);
-    return narrow(strtod(text, NULL)) == value;
+    return strtod(text, NULL);
+}
+
+/* The nearest decimal of n digits, but for a tie; where powers of ten are exact, without snprintf. */
+static struct decimal near_decimal(double value, int n_digits)
+{
+    if (value < 1e-12 || value >= 1e12)
+        return nearest_decimal(value, n_digits);
+    int power = n_digits;
+    for (; power > n_digits - 12 && scale(value, power - n_digits) >= 1; power--)
+        ;
+    for (; scale(value, power - n_digits) < 0.1; power++)
+        ;
+    return (struct decimal){(uint64_t)rint(scale(value, power)), -power};
 }
 
 static struct decimal shortest_narrow(float value, float (*narrow)(double))
 {
     bool is_uneven = is_power_of_two((double)value);
     for (int n_digits = 1; n_digits < f32_precision.max_digits; n_digits++) {
-        struct decimal decimal = nearest_decimal((double)value, n_digits);
-        if (narrows_back(decimal, value, narrow))
+        struct decimal decimal = near_decimal((double)value, n_digits);
+        if (narrow(value_of(decimal)) == value)
             return decimal;
         decimal.digits++;
-        if (is_uneven && narrows_back(decimal, value, narrow))
+        if (is_uneven && narrow(value_of(decimal)) == value)
             return decimal;
     }
     return nearest_decimal((double)value, f32_precision.max_digits);
