@@ -24,15 +24,19 @@ int64_t convolution_n_panel_patches(const struct convolution *c)
     return n != 0 || n_terms == 0 ? n : count_patches(n_terms, window_product(c->window.out));
 }
 
+static bool is_pointwise(const struct window *w)
+{
+    for (int d = 0; d < 3; d++)
+        if (w->kernel[d] != 1 || w->stride[d] != 1 || w->in[d] != w->out[d] || w->pad_begin[d] != 0)
+            return false;
+    return true;
+}
+
 int64_t convolution_n_patches(const struct convolution *c)
 {
     const struct window *w = &c->window;
     int64_t n_terms = c->c_in * window_product(w->kernel), n_out = window_product(w->out);
-    bool is_pointwise = true;
-    for (int d = 0; d < 3; d++)
-        is_pointwise &=
-            w->kernel[d] == 1 && w->stride[d] == 1 && w->in[d] == w->out[d] && w->pad_begin[d] == 0;
-    if (is_pointwise)
+    if (is_pointwise(w))
         return 0;
     if (n_terms < MIN_TERMS || c->c_out < MIN_CHANNELS)
         return -1;
@@ -98,6 +102,24 @@ static void copy_lines(const struct convolution *c, const float *in, int64_t fir
     }
 }
 
+/* So many channels of so many points are read and written at a time: lines of the cache in both directions. */
+#define POINTS 16
+
+/* Kernels of one element: rows become columns. */
+static void copy_points(const struct convolution *c, const float *in, int64_t first, int64_t n,
+                        float *restrict to)
+{
+    int64_t n_in = window_product(c->window.in), c_in = c->c_in;
+    for (int64_t i = 0; i < n; i += POINTS) {
+        int64_t n_points = n - i < POINTS ? n - i : POINTS;
+        for (int64_t channel = 0; channel < c_in; channel++) {
+            const float *from = in + channel * n_in + first + i;
+            for (int64_t point = 0; point < n_points; point++)
+                to[(i + point) * c_in + channel] = from[point];
+        }
+    }
+}
+
 static void copy_patches(const struct convolution *c, const float *in, int64_t first, int64_t n,
                          float *to)
 {
@@ -106,6 +128,10 @@ static void copy_patches(const struct convolution *c, const float *in, int64_t f
                    w->out[0] == 1 && w->out[1] == 1 && w->dilation[2] == 1;
     if (is_line && w->kernel[2] <= SHORT_LINE) {
         copy_lines(c, in, first, n, to);
+        return;
+    }
+    if (is_pointwise(w)) {
+        copy_points(c, in, first, n, to);
         return;
     }
     int64_t n_in = window_product(w->in);
@@ -118,7 +144,7 @@ static void copy_patches(const struct convolution *c, const float *in, int64_t f
 
 /* Lines shorter than this are too short for an epilogue of their own, and an output that is smaller stays in the
  * cache: then it runs once, at the end. */
-#define EPILOGUE_LINE 64
+#define EPILOGUE_LINE 128
 #define EPILOGUE_FLOATS 65536
 
 static bool has_early_epilogue(int64_t n_patches, size_t n_out, size_t c_out)

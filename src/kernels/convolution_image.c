@@ -90,48 +90,32 @@ static struct landing find_landing(const struct convolution_image *image, int d,
     return landing;
 }
 
-/* An output of one batch element that is smaller, or whose rows are shorter, has its epilogue at the end. */
-#define EARLY_FROM 65536
-#define EARLY_ROW 32
-
-struct run {
-    const struct convolution_image *image;
-    const struct convolution_image_job *job;
-    size_t n_out;  /* elements of a channel */
-    bool is_early; /* the epilogue runs on a row as soon as that is there */
-};
-
-/* n positions from p on, along a row of a plane, of all channels of a group with one phase. */
-static void store_rows(const struct run *run, const float *sums, const int64_t p[3], int64_t n,
-                       const int64_t phase[3], size_t first)
+/* n positions from p on, along a row of a plane, of all channels with one phase. */
+static void store_rows(const struct convolution_image *image, const float *sums, const int64_t p[3],
+                       int64_t n, const int64_t phase[3], float *out)
 {
-    const struct convolution_image *image = run->image;
     const int64_t *size = image->out;
     struct landing z = find_landing(image, 0, p[0], 1, phase[0]);
     struct landing y = find_landing(image, 1, p[1], 1, phase[1]);
     struct landing x = find_landing(image, 2, p[2], n, phase[2]);
-    int64_t spread = image->spread[2];
+    int64_t spread = image->spread[2], n_out = window_product(size);
     size_t step = (size_t)window_product(image->spread) * image->width;
     if (z.first >= z.end || y.first >= y.end || x.first >= x.end)
         return;
-    first += (size_t)((z.start * size[1] + y.start) * size[2]);
-    for (int64_t channel = 0; channel < image->c_out; channel++, first += run->n_out) {
-        float *out = run->job->out + first;
-        size_t begin = first + (size_t)(x.start + x.first), n_stored = (size_t)(x.end - x.first);
+    out += (z.start * size[1] + y.start) * size[2];
+    for (int64_t channel = 0; channel < image->c_out; channel++, out += n_out, sums += step) {
         if (spread == 1)
-            memcpy(run->job->out + begin, sums + x.first, n_stored * sizeof *out);
+            memcpy(out + x.start + x.first, sums + x.first,
+                   (size_t)(x.end - x.first) * sizeof *out);
         for (int64_t i = x.first; i < x.end && spread != 1; i++)
             out[x.start + i * spread] = sums[i];
-        if (run->is_early)
-            epilogue_run(run->job->epilogue, run->job->first + begin, n_stored);
-        sums += step;
     }
 }
 
-/* A tile's positions of all channels and phases of the group whose output begins at out_first. */
-static void store_tile(const struct run *run, const float *sums, size_t first, size_t out_first)
+/* A tile's positions of all channels and phases. */
+static void store_tile(const struct convolution_image *image, const float *sums, size_t first,
+                       float *out)
 {
-    const struct convolution_image *image = run->image;
     const int64_t *plane = image->plane, *spread = image->spread, *size = image->window.out;
     int64_t at = (int64_t)first, end = at + (int64_t)image->width, n;
     for (; at < end; at += n) {
@@ -144,26 +128,24 @@ static void store_tile(const struct run *run, const float *sums, size_t first, s
         for (f[0] = 0; f[0] < spread[0]; f[0]++)
             for (f[1] = 0; f[1] < spread[1]; f[1]++)
                 for (f[2] = 0; f[2] < spread[2]; f[2]++, row += image->width)
-                    store_rows(run, row, p, n_inside, f, out_first);
+                    store_rows(image, row, p, n_inside, f, out);
     }
 }
 
-/* Lets the sums of every channel and phase begin with its bias. */
-static void begin_sums(const struct convolution_image *image, const float *bias, float *sums)
+/* What the sums of every channel and phase begin with; behind the sums. */
+static float *begin_sums(const struct convolution_image *image, const float *bias, float *sums)
 {
-    size_t n_phases = (size_t)window_product(image->spread);
-    size_t n_rows = n_phases * (size_t)image->c_out;
-    for (size_t row = 0; row < image->n_blocks * image->rows; row++)
-        for (size_t i = 0; i < image->width; i++)
-            *sums++ = row < n_rows ? bias[row / n_phases] : 0;
+    size_t n_phases = (size_t)window_product(image->spread), n_rows = image->n_blocks * image->rows;
+    float *starts = sums + n_rows * image->width;
+    for (size_t row = 0; row < n_rows; row++)
+        starts[row] = row < n_phases * (size_t)image->c_out ? bias[row / n_phases] : 0;
+    return starts;
 }
 
 static void compute_tile(const struct convolution_image *image, const float *pixels,
-                         const float *packed, const float *bias, float *sums)
+                         const float *packed, const float *starts, float *sums)
 {
     size_t n;
-    if (bias)
-        begin_sums(image, bias, sums);
     for (size_t done = 0; done < image->k; done += n) {
         n = image->k - done < image->block_k ? image->k - done : image->block_k;
         for (size_t block = 0; block < image->n_blocks; block++, packed += n * image->rows) {
@@ -173,24 +155,41 @@ static void compute_tile(const struct convolution_image *image, const float *pix
                 .offsets = image->offsets + done,
                 .weights = packed,
                 .sums = sums + block * image->rows * image->width,
-                .is_added = bias || done > 0,
+                .starts = starts && done == 0 ? starts + block * image->rows : NULL,
+                .is_added = done > 0,
             });
         }
     }
 }
 
+/* So many sums of a tile are worth an epilogue of their own. */
+#define EARLY_FROM 1024
+
+struct run {
+    const struct convolution_image *image;
+    const struct convolution_image_job *job;
+    size_t n_sums; /* of a tile */
+    bool is_early; /* the epilogue runs on the sums of a tile, else on the whole output */
+};
+
+/* Tiles begin … end - 1 of all groups'. */
 static void compute_tiles(const struct run *run, size_t begin, size_t end, float *sums)
 {
     const struct convolution_image *image = run->image;
     const struct convolution_image_job *job = run->job;
     size_t c_in = (size_t)image->c_in, c_out = (size_t)image->c_out;
+    size_t n_out = c_out * (size_t)window_product(image->out);
     size_t n_weights = image->n_blocks * image->rows * image->k;
-    const float *bias = job->epilogue ? job->epilogue->bias : NULL;
+    const float *bias = job->epilogue ? job->epilogue->bias : NULL, *starts = NULL;
     for (size_t i = begin; i < end; i++) {
         size_t group = i / image->n_tiles, first = i % image->n_tiles * image->width;
+        if (bias && (i == begin || first == 0))
+            starts = begin_sums(image, bias + group * c_out, sums);
         compute_tile(image, job->memory + group * c_in * image->channel + first,
-                     job->packed + group * n_weights, bias ? bias + group * c_out : NULL, sums);
-        store_tile(run, sums, first, group * c_out * run->n_out);
+                     job->packed + group * n_weights, starts, sums);
+        if (run->is_early)
+            epilogue_run_on(job->epilogue, sums, run->n_sums);
+        store_tile(image, sums, first, job->out + group * n_out);
     }
 }
 
@@ -202,6 +201,7 @@ static void run_part(void *context, size_t part, size_t n_parts)
     size_t n_channels = (size_t)image->c_in * (size_t)image->n_groups;
     size_t n_out_channels = (size_t)image->c_out * (size_t)image->n_groups;
     size_t n_in = (size_t)window_product(image->window.in);
+    size_t n_out = (size_t)window_product(image->out);
     size_t n_items = (size_t)image->n_groups * image->n_tiles;
 
     for (size_t i = n_channels * part / n_parts; i < n_channels * (part + 1) / n_parts; i++)
@@ -215,20 +215,15 @@ static void run_part(void *context, size_t part, size_t n_parts)
     if (n_parts > 1)
         team_meet(job->team, part);
     size_t begin = n_out_channels * part / n_parts, end = n_out_channels * (part + 1) / n_parts;
-    epilogue_run(job->epilogue, job->first + begin * run->n_out, (end - begin) * run->n_out);
+    epilogue_run(job->epilogue, job->first + begin * n_out, (end - begin) * n_out);
 }
 
 void convolution_by_image(const struct convolution_image *image,
                           const struct convolution_image_job *job)
 {
     double n_products = (double)image->packed_floats * (double)(image->n_tiles * image->width);
-    size_t n_out = (size_t)window_product(image->out);
-    struct run run = {
-        .image = image,
-        .job = job,
-        .n_out = n_out,
-        .is_early = image->spread[2] == 1 && image->out[2] >= EARLY_ROW &&
-                    n_out * (size_t)(image->c_out * image->n_groups) > EARLY_FROM,
-    };
+    struct run run = {image, job, .n_sums = (size_t)(image->c_out * window_product(image->spread))};
+    run.n_sums *= image->width;
+    run.is_early = job->epilogue && job->epilogue->is_map && run.n_sums >= EARLY_FROM;
     team_run(job->team, run_part, &run, n_products >= SHARE_FROM ? team_n_threads(job->team) : 1);
 }

@@ -29,7 +29,7 @@ struct convolution_image {
     int64_t n_planes[3], plane[3];
     size_t channel;          /* floats of a channel's planes */
     size_t image_floats;     /* of all groups */
-    size_t sums_floats;      /* of a thread */
+    size_t sums_floats;      /* of a thread, with what they begin with */
     size_t packed_floats;    /* of all groups' weights */
     const uint32_t *offsets; /* [k]: the caller's, filled by convolution_image_offsets */
     image_tile_fn *tile;

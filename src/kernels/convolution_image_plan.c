@@ -82,7 +82,7 @@ static bool plan_tiles(struct convolution_image *image, const struct image_tiles
     image->n_tiles = divide_up((size_t)last + 1, image->width);
     image->block_k = divide_up(image->k, divide_up(image->k, BLOCK_K));
     n_rows = image->n_blocks * image->rows;
-    return checked_mul(n_rows, image->width, &image->sums_floats) &&
+    return checked_mul(n_rows, image->width + 1, &image->sums_floats) &&
            checked_mul(image->k, n_rows, &image->packed_floats) &&
            checked_mul(image->packed_floats, (size_t)image->n_groups, &image->packed_floats);
 }

@@ -36,6 +36,22 @@ static size_t run_piece(const struct epilogue *epilogue, size_t first, size_t n)
     return n;
 }
 
+void epilogue_run_on(const struct epilogue *epilogue, float *elements, size_t n)
+{
+    struct fused_instruction program[EPILOGUE_MOST_INSTRUCTIONS];
+    float tiles[EPILOGUE_MOST_TILES][FUSED_TILE];
+
+    assert(epilogue->is_map && epilogue->n_program <= EPILOGUE_MOST_INSTRUCTIONS);
+    assert(n <= FUSED_MOST);
+    memcpy(program, epilogue->program, epilogue->n_program * sizeof *program);
+    for (size_t i = 0; i < epilogue->n_operands; i++) {
+        const struct epilogue_operand *operand = &epilogue->operands[i];
+        program[operand->instruction].at =
+            operand->element_bytes == 0 ? tiles[operand->inner] : elements;
+    }
+    epilogue->fused(program, n);
+}
+
 void epilogue_run(const struct epilogue *epilogue, size_t first, size_t n)
 {
     if (!epilogue || !epilogue->fused)

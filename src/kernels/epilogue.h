@@ -4,6 +4,8 @@
 #ifndef IRRUN_KERNELS_EPILOGUE_H
 #define IRRUN_KERNELS_EPILOGUE_H
 
+#include <stdbool.h>
+
 #include "kernels/fused_f32.h"
 
 #define EPILOGUE_MOST_INSTRUCTIONS 32 /* FUSED_END included */
@@ -23,6 +25,7 @@ struct epilogue {
     const struct epilogue_operand *operands;
     size_t n_program, n_operands;
     size_t n_plain; /* elements from 0 on that the program does as it is; 0 if it keeps tiles */
+    bool is_map;    /* an element becomes a function of itself alone */
     /* What the sums of a product begin with, a float for each column; NULL: zeros. Only for products that
      * said that they can do it. */
     void *bias;
@@ -30,5 +33,8 @@ struct epilogue {
 
 /* Runs the program for elements first … first + n - 1 of the result; `epilogue` may be NULL. */
 void epilogue_run(const struct epilogue *epilogue, size_t first, size_t n);
+
+/* Runs the program of a map for n elements of the result that lie elsewhere, at `elements`. */
+void epilogue_run_on(const struct epilogue *epilogue, float *elements, size_t n);
 
 #endif

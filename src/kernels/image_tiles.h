@@ -11,14 +11,15 @@
 #define IMAGE_MAX_ROWS 12   /* output channels of a tile */
 #define IMAGE_MAX_WIDTH 128 /* positions of a tile */
 
-/* sums[row][i] (+)= sum over k of weights[k][row] * image[offsets[k] + i], for as many rows and positions as
- * the function stands for. */
+/* sums[row][i] (+)= starts[row] + sum over k of weights[k][row] * image[offsets[k] + i], for as many rows and positions
+ * as the function stands for. */
 struct image_tile {
     size_t k;
     const float *image;
     const uint32_t *offsets; /* [k] */
     const float *weights;    /* [k][rows] */
     float *sums;             /* [rows][width], dense */
+    const float *starts;     /* [rows]; NULL: zeros, as it must be with is_added */
     bool is_added;           /* to what sums holds */
 };
 typedef void image_tile_fn(const struct image_tile *tile);

@@ -43,7 +43,8 @@ ALWAYS_INLINE void run_image_tile(const struct image_tile *tile, size_t n_rows, 
         UNROLL
         for (size_t v = 0; v < n_vectors; v++) {
             float *to = tile->sums + (r * n_vectors + v) * VECTOR_LANES;
-            vec_store(to, tile->is_added ? vec_add(vec_load(to), sums[r][v]) : sums[r][v]);
+            vec sum = tile->is_added ? vec_add(vec_load(to), sums[r][v]) : sums[r][v];
+            vec_store(to, tile->starts ? vec_add(vec_set1(tile->starts[r]), sum) : sum);
         }
     }
 }

@@ -220,6 +220,17 @@ static uint32_t share_place(struct fused_program *fused, uint32_t made, const st
     return last->out[0];
 }
 
+/* Whether no operand of the program is anything but the product and what becomes of it, which share a place. */
+static bool is_map(const struct fused_program *fused, uint32_t made)
+{
+    for (size_t i = 0; i < fused->n_operands; i++) {
+        uint32_t slot = fused->operands[i].slot;
+        if (slot != NO_ID && plan_root(fused->plan, slot) != plan_root(fused->plan, made))
+            return false;
+    }
+    return fused->n_operands > 0;
+}
+
 /* Joins the n drafts behind a product to it; *n becomes how many there was room for. */
 static bool fuse_product(struct fused_program *fused, const struct draft *product, size_t *n,
                          struct draft *joined)
@@ -241,6 +252,7 @@ static bool fuse_product(struct fused_program *fused, const struct draft *produc
         state->operands[state->n_operands++] = (struct fused_operand){NO_ID, bias};
     if (n_left > 0)
         except = share_place(fused, made, &drafts[n_left - 1]);
+    state->epilogue.is_map = is_map(fused, made);
     *n = (size_t)(drafts + n_left - (product + 1));
     *joined = *product;
     joined->epilogue = state;

@@ -50,12 +50,13 @@ static void release(struct problem *problem)
     free((void *)problem->tile.offsets);
 }
 
-static bool compare(const struct problem *problem, float before)
+/* held: what sums held before, if that counts. */
+static bool compare(const struct problem *problem, float held)
 {
     const struct image_tile *tile = &problem->tile;
     for (size_t i = 0; i < problem->rows * problem->width; i++) {
         size_t row = i / problem->width, at = i % problem->width;
-        double sum = (double)before, size = 1;
+        double sum = (double)(tile->starts ? tile->starts[row] : held), size = 1 + fabs(sum);
         for (size_t k = 0; k < tile->k; k++) {
             double term = (double)tile->weights[k * problem->rows + row] *
                           (double)tile->image[tile->offsets[k] + at];
@@ -69,17 +70,25 @@ static bool compare(const struct problem *problem, float before)
     return true;
 }
 
-static bool try_tile(const struct trial *trial, size_t rows, size_t k, bool is_added)
+enum beginning { FROM_ZERO, FROM_STARTS, ADDED, N_BEGINNINGS };
+
+static bool try_tile(const struct trial *trial, size_t rows, size_t k, enum beginning beginning)
 {
     struct problem problem;
-    float before = is_added ? 0.75F : POISON;
-    trial_says("rows=%zu k=%zu%s", rows, k, is_added ? " added" : "");
+    float held = beginning == ADDED ? 0.75F : POISON;
+    struct guarded starts = guarded_new(rows * sizeof(float));
+    float *start = (void *)guarded_last(&starts, rows * sizeof(float));
+    trial_says("rows=%zu k=%zu beginning=%d", rows, k, (int)beginning);
     lay_out(trial, &problem, rows, k);
     for (size_t i = 0; i < rows * problem.width; i++)
-        problem.tile.sums[i] = before;
-    problem.tile.is_added = is_added;
+        problem.tile.sums[i] = held;
+    for (size_t i = 0; i < rows; i++)
+        start[i] = random_float(1.0F);
+    problem.tile.starts = beginning == FROM_STARTS ? start : NULL;
+    problem.tile.is_added = beginning == ADDED;
     problem.run(&problem.tile);
-    bool is_good = compare(&problem, is_added ? before : 0.0F);
+    bool is_good = compare(&problem, beginning == ADDED ? held : 0.0F);
+    guarded_free(&starts);
     release(&problem);
     return is_good;
 }
@@ -89,8 +98,9 @@ bool check_image_tiles(const struct trial *trial)
     static const size_t depths[] = {0, 1, 2, 3, 9, 25, 100, 513};
     const struct image_tiles *tiles = trial->variant->image_tiles;
     for (size_t rows = 1; rows <= IMAGE_MAX_ROWS && tiles->tiles[rows]; rows++)
-        for (size_t i = 0; i < 2 * sizeof depths / sizeof depths[0]; i++)
-            if (!try_tile(trial, rows, depths[i / 2], i % 2))
+        for (size_t i = 0; i < N_BEGINNINGS * sizeof depths / sizeof depths[0]; i++)
+            if (!try_tile(trial, rows, depths[i / N_BEGINNINGS],
+                          (enum beginning)(i % N_BEGINNINGS)))
                 return false;
     return true;
 }

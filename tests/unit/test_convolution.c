@@ -237,6 +237,52 @@ static void the_image_knows_no_threads(void **state)
     free(shared);
 }
 
+/* Filters in panels, of one element and of several, with any number of patches at a time. */
+static void panels_give_the_same(void **state)
+{
+    (void)state;
+    struct kernels kernels;
+    kernels_fill(&kernels, cpu_simd());
+    for (int round = 0; round < 60 && kernels.panels; round++) {
+        int64_t length = next_between(1, 50), size = next_between(0, 1) ? 1 : 3;
+        struct convolution c = {{.in = {1, 1, length + size - 1},
+                                 .out = {1, 1, length},
+                                 .kernel = {1, 1, size},
+                                 .stride = {1, 1, 1},
+                                 .dilation = {1, 1, 1}},
+                                next_between(1, 40),
+                                next_between(1, 80)};
+        int64_t n_patches = next_between(1, length), n_terms = c.c_in * size;
+        float *in = new_numbers(c.c_in * (length + size - 1));
+        float *weights = new_numbers(c.c_out * n_terms), *out = new_numbers(c.c_out * length);
+        float *patches = new_numbers(n_patches * n_terms);
+        float *products = new_numbers(n_patches * c.c_out);
+        struct panels panels = {
+            .k = (size_t)n_terms, .n_panels = ((size_t)c.c_out + 63) / 64, .width = 4};
+        size_t n_bytes;
+        assert_true(panels_finish(&panels, kernels.panels, (size_t)n_patches, &n_bytes));
+        void *packed = aligned_alloc(64, n_bytes);
+        for (size_t group = 0; group < panels.n_panels * 4; group++) {
+            size_t left = group * 16 < (size_t)c.c_out ? (size_t)c.c_out - group * 16 : 0;
+            panels_pack_group(&panels, packed, group / 4, group % 4,
+                              weights + (left ? group * 16 * panels.k : 0), false, panels.k,
+                              left < 16 ? left : 16);
+        }
+        panels.data = packed;
+        convolution_by_panels(&c, &panels,
+                              &(struct convolution_job){
+                                  .n_patches = n_patches, .in = in, .out = out, .patches = patches},
+                              products);
+        assert_convolved(&c, in, weights, out, "by panels");
+        free(in);
+        free(weights);
+        free(out);
+        free(patches);
+        free(products);
+        free(packed);
+    }
+}
+
 static void kernels_of_one_element_need_no_patches(void **state)
 {
     (void)state;
@@ -351,6 +397,7 @@ int main(void)
         cmocka_unit_test(the_image_follows_the_definition),
         cmocka_unit_test(the_image_transposes),
         cmocka_unit_test(the_image_knows_no_threads),
+        cmocka_unit_test(panels_give_the_same),
         cmocka_unit_test(kernels_of_one_element_need_no_patches),
         cmocka_unit_test(integers_wrap),
         cmocka_unit_test(pools_follow_the_definition),
