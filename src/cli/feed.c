@@ -1,6 +1,7 @@
 /* Opens feeds: what an array says of its records, and whether they fit. feed_read.c reads them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/feed.h"
+#include "base/huge_pages.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -84,8 +85,8 @@ static bool make_room(struct feed *feed, const struct irrun_tensor *old, struct 
     feed->is_new_place =
         feed->record.dtype != old->dtype || !shape_equals(&feed->record.shape, &old->shape);
     if (size_bytes > feed->capacity_bytes || !feed->record.data) {
-        void *data;
-        if (posix_memalign(&data, 64, size_bytes ? size_bytes : 64) != 0)
+        void *data = huge_alloc(size_bytes);
+        if (!data)
             return fail_memory(err, size_bytes);
         free(feed->record.data);
         feed->record.data = data;

@@ -2,6 +2,7 @@
  * polar method with a logarithm of our own, so that no libm has a say in the bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/random.h"
+#include "base/huge_pages.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -210,7 +211,7 @@ bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
         return fail_hint(err, "--shape=%s=D,D,... fills them", port->name);
     }
     if (!tensor_size(record->dtype, &record->shape, &size_bytes) ||
-        posix_memalign(&record->data, 64, size_bytes ? size_bytes : 64) != 0)
+        !(record->data = huge_alloc(size_bytes)))
         return fail_memory(err, size_bytes);
     fill(spec, seed, index, record);
     return true;

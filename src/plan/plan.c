@@ -4,28 +4,17 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "base/huge_pages.h"
 #include "base/memory_limit.h"
-
-/* From this size on the kernel is asked for 2 MB pages: fewer faults, faster first touch. */
-#define HUGE_BLOCK_BYTES ((size_t)4 << 20)
 
 static bool allocate_block(struct plan *plan, struct irrun_error *err)
 {
     size_t size = plan->block_bytes > 0 ? plan->block_bytes : 64;
-    size_t alignment = size >= HUGE_BLOCK_BYTES ? (size_t)2 << 20 : 64;
-    void *block = NULL;
     if (!memory_check(plan->arena.size_bytes, size, err))
         return false;
-    if (posix_memalign(&block, alignment, size) != 0)
-        return fail_memory(err, size);
-    plan->block = block;
-#ifdef MADV_HUGEPAGE
-    if (size >= HUGE_BLOCK_BYTES)
-        madvise(block, size, MADV_HUGEPAGE);
-#endif
-    return true;
+    plan->block = huge_alloc(size);
+    return plan->block || fail_memory(err, size);
 }
 
 /* Fills in where an operand lies, and lists it if that will move. */
