@@ -100,6 +100,15 @@ cflags := $(language) $(warnings) -fno-asynchronous-unwind-tables -ffunction-sec
 ldflags := -Wl,--gc-sections -Wl,--as-needed $(instrument) $(LDFLAGS)
 libs := $(module_libs) -lm -lpthread -ldl
 
+# The tables of ops and options hold thousands of addresses, which a tenth of the program goes on relocating.
+# A linker and a C library that can pack them do so: asked by linking and running a program.
+define try_packing
+mkdir -p $(BUILD) && echo 'int main(void) { return 0; }' >$(BUILD)/try.c &&
+$(CC) $(LDFLAGS) -Wl,--fatal-warnings -Wl,-z,pack-relative-relocs -o $(BUILD)/try $(BUILD)/try.c 2>/dev/null &&
+$(BUILD)/try && echo -Wl,-z,pack-relative-relocs
+endef
+packed_ldflags = $(if $(dry_run),,$(shell $(strip $(try_packing))))
+
 # A file's name says which instructions it may use.
 isa_cflags = $(strip $(if $(filter %_sse41.c,$(1)),-msse4.1) \
     $(if $(filter %_avx2.c,$(1)),-mavx2 -mfma -mf16c) \
@@ -170,7 +179,7 @@ $(core) $(cli): $(BUILD)/sources
 	$(call say,AR,$@) $(AR) rcs $@ $(filter %.o,$^)
 
 $(irrun): $(call objects,$(main_sources)) $(cli) $(core)
-	$(call say,LINK,$@) $(CC) $(cflags) $(ldflags) -o $@ $^ $(libs)
+	$(call say,LINK,$@) $(CC) $(cflags) $(ldflags) $(packed_ldflags) -o $@ $^ $(libs)
 
 # The library as others get it: one object in which only irrun_* can be seen from outside.
 $(BUILD)/irrun_library.o: $(call objects,$(core_sources)) $(BUILD)/sources
