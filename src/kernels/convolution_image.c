@@ -26,21 +26,28 @@ static inline void copy_strided(const float *restrict from, int64_t stride, floa
         to[i] = from[i * stride];
 }
 
-static void lay_line(const struct convolution_image *image, const float *row, int64_t number,
+#define SHORT_ROW 16 /* floats: below, a call costs more than a loop */
+
+static inline void copy_row(const float *from, float *to, int64_t n)
+{
+    if (n >= SHORT_ROW)
+        memcpy(to, from, (size_t)n * sizeof *to);
+    else
+        copy_strided(from, 1, to, n);
+}
+
+/* Places [first, end) of a line of `size` are input, from `row` on, every stride-th element. */
+static void lay_line(const float *row, int64_t stride, int64_t first, int64_t end, int64_t size,
                      float *to)
 {
-    const struct window *w = &image->window;
-    int64_t size = image->plane[2], stride = w->stride[2], first, end;
-    int64_t at = number - w->pad_begin[2];
-    find_inside(at, stride, w->in[2], size, &first, &end);
     for (int64_t x = 0; x < first; x++)
         to[x] = 0;
     if (stride == 1)
-        memcpy(to + first, row + at + first, (size_t)(end - first) * sizeof *to);
+        copy_row(row, to + first, end - first);
     else if (stride == 2) /* in vectors */
-        copy_strided(row + at + first * 2, 2, to + first, end - first);
+        copy_strided(row, 2, to + first, end - first);
     else
-        copy_strided(row + at + first * stride, stride, to + first, end - first);
+        copy_strided(row, stride, to + first, end - first);
     for (int64_t x = end; x < size; x++)
         to[x] = 0;
 }
@@ -50,14 +57,18 @@ static void lay_plane(const struct convolution_image *image, const float *in, co
                       float *to)
 {
     const struct window *w = &image->window;
+    int64_t first, end, stride = w->stride[2], at = n[2] - w->pad_begin[2];
+    find_inside(at, stride, w->in[2], image->plane[2], &first, &end);
+    at += first * stride;
     for (int64_t z = 0; z < image->plane[0]; z++) {
         int64_t in_z = z * w->stride[0] - w->pad_begin[0] + n[0];
         for (int64_t y = 0; y < image->plane[1]; y++, to += image->plane[2]) {
             int64_t in_y = y * w->stride[1] - w->pad_begin[1] + n[1];
-            if (in_z < 0 || in_z >= w->in[0] || in_y < 0 || in_y >= w->in[1])
+            if (in_z < 0 || in_z >= w->in[0] || in_y < 0 || in_y >= w->in[1] || first >= end)
                 memset(to, 0, (size_t)image->plane[2] * sizeof *to);
             else
-                lay_line(image, in + (in_z * w->in[1] + in_y) * w->in[2], n[2], to);
+                lay_line(in + (in_z * w->in[1] + in_y) * w->in[2] + at, stride, first, end,
+                         image->plane[2], to);
         }
     }
 }
@@ -84,8 +95,12 @@ static struct landing find_landing(const struct convolution_image *image, int d,
     int64_t spread = image->spread[d];
     struct landing landing = {.start = p * spread + phase - image->skipped[d]};
     int64_t room = image->out[d] - landing.start;
-    landing.first = landing.start < 0 ? (-landing.start + spread - 1) / spread : 0;
-    landing.end = room <= 0 ? 0 : (room + spread - 1) / spread;
+    landing.first = landing.start < 0 ? -landing.start : 0;
+    landing.end = room < 0 ? 0 : room;
+    if (spread != 1) { /* a division is dear where rows are short */
+        landing.first = (landing.first + spread - 1) / spread;
+        landing.end = (landing.end + spread - 1) / spread;
+    }
     landing.end = landing.end < n ? landing.end : n;
     return landing;
 }
@@ -105,30 +120,33 @@ static void store_rows(const struct convolution_image *image, const float *sums,
     out += (z.start * size[1] + y.start) * size[2];
     for (int64_t channel = 0; channel < image->c_out; channel++, out += n_out, sums += step) {
         if (spread == 1)
-            memcpy(out + x.start + x.first, sums + x.first,
-                   (size_t)(x.end - x.first) * sizeof *out);
+            copy_row(sums + x.first, out + x.start + x.first, x.end - x.first);
         for (int64_t i = x.first; i < x.end && spread != 1; i++)
             out[x.start + i * spread] = sums[i];
     }
 }
 
-/* A tile's positions of all channels and phases. */
+/* A tile's n_positions of all channels and phases. */
 static void store_tile(const struct convolution_image *image, const float *sums, size_t first,
-                       float *out)
+                       size_t n_positions, float *out)
 {
     const int64_t *plane = image->plane, *spread = image->spread, *size = image->window.out;
-    int64_t at = (int64_t)first, end = at + (int64_t)image->width, n;
-    for (; at < end; at += n) {
-        int64_t p[3] = {at / (plane[1] * plane[2]), at / plane[2] % plane[1], at % plane[2]};
-        const float *row = sums + (at - (int64_t)first);
-        n = plane[2] - p[2] < end - at ? plane[2] - p[2] : end - at;
-        int64_t n_inside = size[2] - p[2] < n ? size[2] - p[2] : n, f[3];
-        if (p[0] >= size[0] || p[1] >= size[1] || n_inside <= 0)
+    int64_t line = (int64_t)first / plane[2], n, left = (int64_t)n_positions;
+    int64_t p[3] = {line / plane[1], line % plane[1], (int64_t)first % plane[2]};
+    for (; left > 0 && p[0] < size[0]; left -= n, sums += n) {
+        const float *row = sums;
+        int64_t x = p[2], y = p[1], f[3];
+        n = plane[2] - x < left ? plane[2] - x : left;
+        int64_t n_inside = size[2] - x < n ? size[2] - x : n, q[3] = {p[0], y, x};
+        p[2] = 0;
+        p[1] = y + 1 < plane[1] ? y + 1 : 0;
+        p[0] += y + 1 == plane[1];
+        if (y >= size[1] || n_inside <= 0)
             continue;
         for (f[0] = 0; f[0] < spread[0]; f[0]++)
             for (f[1] = 0; f[1] < spread[1]; f[1]++)
                 for (f[2] = 0; f[2] < spread[2]; f[2]++, row += image->width)
-                    store_rows(image, row, p, n_inside, f, out);
+                    store_rows(image, row, q, n_inside, f, out);
     }
 }
 
@@ -181,15 +199,18 @@ static void compute_tiles(const struct run *run, size_t begin, size_t end, float
     size_t n_out = c_out * (size_t)window_product(image->out);
     size_t n_weights = image->n_blocks * image->rows * image->k;
     const float *bias = job->epilogue ? job->epilogue->bias : NULL, *starts = NULL;
+    const float *pixels = image->is_flat ? job->in : job->memory;
     for (size_t i = begin; i < end; i++) {
         size_t group = i / image->n_tiles, first = i % image->n_tiles * image->width;
+        size_t last = image->channel - image->width;
+        size_t known = image->is_flat && first > last ? first - last : 0; /* from the tile before */
         if (bias && (i == begin || first == 0))
             starts = begin_sums(image, bias + group * c_out, sums);
-        compute_tile(image, job->memory + group * c_in * image->channel + first,
+        compute_tile(image, pixels + group * c_in * image->channel + first - known,
                      job->packed + group * n_weights, starts, sums);
         if (run->is_early)
             epilogue_run_on(job->epilogue, sums, run->n_sums);
-        store_tile(image, sums, first, job->out + group * n_out);
+        store_tile(image, sums + known, first, image->width - known, job->out + group * n_out);
     }
 }
 
@@ -204,9 +225,10 @@ static void run_part(void *context, size_t part, size_t n_parts)
     size_t n_out = (size_t)window_product(image->out);
     size_t n_items = (size_t)image->n_groups * image->n_tiles;
 
-    for (size_t i = n_channels * part / n_parts; i < n_channels * (part + 1) / n_parts; i++)
+    for (size_t i = n_channels * part / n_parts;
+         i < n_channels * (part + 1) / n_parts && !image->is_flat; i++)
         lay_channel(image, job->in + i * n_in, job->memory + i * image->channel);
-    if (n_parts > 1)
+    if (n_parts > 1 && !image->is_flat)
         team_meet(job->team, part);
     compute_tiles(run, n_items * part / n_parts, n_items * (part + 1) / n_parts,
                   job->memory + image->image_floats + part * image->sums_floats);

@@ -19,6 +19,7 @@ struct convolution_image {
     struct window window; /* from the input to the positions */
     int64_t n_groups, c_in, c_out;
     bool is_transposed;
+    bool is_flat;      /* the input is the image: one kernel element, no stride, no pads */
     int64_t kernel[3]; /* of the filters as they are */
     int64_t spread[3]; /* output channels of a filter, and how far their positions are apart */
     int64_t skipped[3],

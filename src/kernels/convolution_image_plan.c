@@ -50,7 +50,10 @@ static bool plan_planes(struct convolution_image *image)
 {
     const struct window *w = &image->window;
     size_t floats = 1;
+    image->is_flat = true;
     for (int d = 0; d < 3; d++) {
+        image->is_flat &=
+            w->kernel[d] == 1 && w->stride[d] == 1 && w->pad_begin[d] == 0 && w->in[d] == w->out[d];
         int64_t reach = (w->kernel[d] - 1) * w->dilation[d];
         image->n_planes[d] = reach + 1 < w->stride[d] ? reach + 1 : w->stride[d];
         image->plane[d] = w->out[d] + reach / w->stride[d];
@@ -81,6 +84,9 @@ static bool plan_tiles(struct convolution_image *image, const struct image_tiles
         ((w->out[0] - 1) * image->plane[1] + w->out[1] - 1) * image->plane[2] + w->out[2] - 1;
     image->n_tiles = divide_up((size_t)last + 1, image->width);
     image->block_k = divide_up(image->k, divide_up(image->k, BLOCK_K));
+    image->is_flat &= (size_t)last + 1 >= image->width;
+    if (image->is_flat)
+        image->image_floats = 0;
     n_rows = image->n_blocks * image->rows;
     return checked_mul(n_rows, image->width + 1, &image->sums_floats) &&
            checked_mul(image->k, n_rows, &image->packed_floats) &&
