@@ -13,51 +13,6 @@ static enum irrun_dtype body_dtype(enum irrun_dtype dtype)
     return dtype_is_half(dtype) ? IRRUN_F32 : dtype;
 }
 
-static bool reserve(struct loop_buffer *buffer, enum irrun_dtype dtype,
-                    const struct irrun_shape *shape, struct arena *arena, struct irrun_error *err)
-{
-    size_t size_bytes;
-    if (!tensor_size(dtype, shape, &size_bytes))
-        return fail_memory(err, SIZE_MAX);
-    if (!buffer->tensor.data || size_bytes > buffer->capacity_bytes) {
-        size_t wanted =
-            size_bytes > 2 * buffer->capacity_bytes ? size_bytes : 2 * buffer->capacity_bytes;
-        buffer->tensor.data = arena_alloc(arena, wanted, err);
-        if (!buffer->tensor.data)
-            return false;
-        buffer->capacity_bytes = wanted;
-    }
-    buffer->tensor.dtype = dtype;
-    buffer->tensor.shape = *shape;
-    return true;
-}
-
-static void copy_to(struct irrun_tensor *to, const struct irrun_tensor *from)
-{
-    size_t size_bytes = tensor_n_bytes(from);
-    if (size_bytes > 0 && to->data != from->data)
-        memcpy(to->data, from->data, size_bytes);
-}
-
-/* Copies `part` elements along `axis`: between a whole tensor, at position `at`, and a piece of it. */
-static void copy_piece(struct irrun_tensor *whole, uint32_t axis, int64_t at,
-                       struct irrun_tensor *piece, bool is_to_whole)
-{
-    size_t item = dtype_size(whole->dtype);
-    size_t n_outer = (size_t)shape_product(&whole->shape, 0, axis);
-    size_t n_inner = (size_t)shape_product(&whole->shape, axis + 1, whole->shape.rank) * item;
-    size_t whole_row = (size_t)whole->shape.dims[axis] * n_inner;
-    size_t piece_row = (size_t)piece->shape.dims[axis] * n_inner;
-    unsigned char *in_whole = whole->data, *in_piece = piece->data;
-    if (piece_row == 0)
-        return;
-    for (size_t i = 0; i < n_outer; i++) {
-        unsigned char *a = in_whole + i * whole_row + (size_t)at * n_inner;
-        unsigned char *b = in_piece + i * piece_row;
-        memcpy(is_to_whole ? a : b, is_to_whole ? b : a, piece_row);
-    }
-}
-
 /* ---- one pass ---- */
 
 static bool take_slice(const struct loop_state *state, uint32_t k, struct irrun_tensor *whole,
@@ -82,7 +37,7 @@ static bool take_slice(const struct loop_state *state, uint32_t k, struct irrun_
                                         (size_t)at * row * dtype_size(whole->dtype)};
         return true;
     }
-    if (!reserve(buffer, whole->dtype, &shape, state->arena, err))
+    if (!buffer_reserve(buffer, whole->dtype, &shape, state->arena, err))
         return false;
     copy_piece(whole, param->axis, at, &buffer->tensor, false);
     *in = buffer->tensor;
@@ -132,9 +87,9 @@ static bool leave_merged(const struct loop_state *state, int64_t pass, struct ir
         const struct irrun_tensor *from =
             state->runner->output(state->runner, state->params[k].result);
         struct loop_buffer *to = &state->merged[(pass + 1) & 1][k];
-        if (!reserve(to, from->dtype, &from->shape, state->arena, err))
+        if (!buffer_reserve(to, from->dtype, &from->shape, state->arena, err))
             return false;
-        copy_to(&to->tensor, from);
+        copy_value(&to->tensor, from);
     }
     return true;
 }
@@ -315,10 +270,10 @@ static bool run_to_infer(struct infer *infer, struct loop_state *state, bool sta
         const struct irrun_tensor *value =
             state->outputs[k].is_concatenated ? NULL : last_value(state, k, outer, state->n_left);
         const struct irrun_tensor *model = value ? value : &results[state->outputs[k].result];
-        if (!reserve(left, body_dtype(model->dtype), &model->shape, arena, infer->err))
+        if (!buffer_reserve(left, body_dtype(model->dtype), &model->shape, arena, infer->err))
             return false;
         if (value)
-            copy_to(&left->tensor, value);
+            copy_value(&left->tensor, value);
     }
     state->arena = NULL;
     state->is_run = true;
@@ -355,7 +310,7 @@ bool loop_infer(struct infer *infer, struct loop_state *state, bool is_exact, bo
 static bool plan_buffer(struct loop_buffer *buffer, const struct irrun_tensor *model,
                         struct prepare *prepare)
 {
-    return reserve(buffer, model->dtype, &model->shape, prepare->arena, prepare->err);
+    return buffer_reserve(buffer, model->dtype, &model->shape, prepare->arena, prepare->err);
 }
 
 bool loop_prepare(struct prepare *prepare)
@@ -380,7 +335,7 @@ static void hand_out(const struct loop_state *state, struct irrun_tensor *const 
         const struct loop_output *output = &state->outputs[k];
         struct irrun_tensor piece = state->left[k].tensor;
         if (!output->is_concatenated) {
-            copy_to(out[k], &piece);
+            copy_value(out[k], &piece);
             continue;
         }
         size_t size_bytes = state->n_left > 0 ? tensor_n_bytes(&piece) : 0;
@@ -407,7 +362,7 @@ bool loop_run(const struct step *step, struct irrun_error *err, int64_t n_passes
             continue;
         const struct irrun_tensor *value = last_value(state, k, step->in, n_done);
         if (value)
-            copy_to(step->out[k], value);
+            copy_value(step->out[k], value);
         else if (tensor_n_bytes(step->out[k]) > 0)
             memset(step->out[k]->data, 0, tensor_n_bytes(step->out[k]));
     }

@@ -1,4 +1,4 @@
-/* kernels/convolution and kernels/pool against their definitions, over random geometry.
+/* kernels/convolution against its definition, over random geometry.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -9,57 +9,7 @@
 #include "kernels/convolution_image.h"
 #include "kernels/cpu.h"
 #include "kernels/kernels.h"
-#include "kernels/pool.h"
-
-static uint32_t random_state = 11;
-
-static int64_t next_between(int64_t low, int64_t high)
-{
-    random_state = random_state * 1664525 + 1013904223;
-    return low + (int64_t)((random_state >> 8) % (uint64_t)(high - low + 1));
-}
-
-static float *new_numbers(int64_t n)
-{
-    float *numbers = malloc((size_t)(n > 0 ? n : 1) * sizeof *numbers);
-    for (int64_t i = 0; i < n; i++)
-        numbers[i] = (float)next_between(-16, 16) / 8;
-    return numbers;
-}
-
-static struct window next_window(void)
-{
-    struct window w;
-    for (int d = 0; d < 3; d++) {
-        do {
-            w.in[d] = next_between(1, 7);
-            w.kernel[d] = next_between(1, 3);
-            w.stride[d] = next_between(1, 3);
-            w.dilation[d] = next_between(1, 3);
-            w.pad_begin[d] = next_between(-1, 3);
-            w.pad_end[d] = next_between(0, 3);
-            w.out[d] = w.in[d] + w.pad_begin[d] + w.pad_end[d] - (w.kernel[d] - 1) * w.dilation[d];
-        } while (w.out[d] < 1);
-        w.out[d] = (w.out[d] - 1) / w.stride[d] + 1;
-    }
-    return w;
-}
-
-/* The index in a channel that kernel element k of output position o meets; -1 outside. */
-static int64_t meet(const struct window *w, int64_t o, int64_t k)
-{
-    int64_t os[3] = {o / (w->out[1] * w->out[2]), o / w->out[2] % w->out[1], o % w->out[2]};
-    int64_t ks[3] = {k / (w->kernel[1] * w->kernel[2]), k / w->kernel[2] % w->kernel[1],
-                     k % w->kernel[2]};
-    int64_t index = 0;
-    for (int d = 0; d < 3; d++) {
-        int64_t at = os[d] * w->stride[d] - w->pad_begin[d] + ks[d] * w->dilation[d];
-        if (at < 0 || at >= w->in[d])
-            return -1;
-        index = index * w->in[d] + at;
-    }
-    return index;
-}
+#include "window_data.h"
 
 static double convolve(const struct convolution *c, const float *in, const float *weights,
                        int64_t channel, int64_t o)
@@ -321,75 +271,6 @@ static void integers_wrap(void **state)
     assert_int_equal(out, -100);
 }
 
-static void pools_follow_the_definition(void **state)
-{
-    (void)state;
-    for (int round = 0; round < 300; round++) {
-        struct window w = next_window();
-        int64_t n_out = window_product(w.out), n_kernel = window_product(w.kernel);
-        float *in = new_numbers(window_product(w.in)), *out = new_numbers(n_out);
-        float *means = new_numbers(n_out);
-        int64_t *places = malloc((size_t)n_out * sizeof *places);
-        max_pool_scalar(IRRUN_F32)(&w, in, out, places);
-        avg_pool_scalar(IRRUN_F32)(&w, true, in, means);
-        for (int64_t o = 0; o < n_out; o++) {
-            double highest = -FLT_MAX, sum = 0;
-            int64_t place = 0, n = 0;
-            for (int64_t k = 0; k < n_kernel; k++) {
-                int64_t at = meet(&w, o, k);
-                if (at < 0)
-                    continue;
-                sum += (double)in[at];
-                if (n++ == 0 || (double)in[at] > highest) {
-                    highest = (double)in[at];
-                    place = at;
-                }
-            }
-            assert_true((double)out[o] == highest);
-            assert_int_equal(places[o], place);
-            assert_true(fabs((double)means[o] - (n ? sum / (double)n : 0)) < 1e-6);
-        }
-        free(in);
-        free(out);
-        free(means);
-        free(places);
-    }
-}
-
-static void pads_count_in_means_unless_excluded(void **state)
-{
-    (void)state;
-    struct window w = {.in = {1, 1, 2},
-                       .out = {1, 1, 3},
-                       .kernel = {1, 1, 2},
-                       .stride = {1, 1, 1},
-                       .dilation = {1, 1, 1},
-                       .pad_begin = {0, 0, 1},
-                       .pad_end = {0, 0, 1}};
-    double in[] = {4, 8}, out[3];
-    avg_pool_scalar(IRRUN_F64)(&w, false, in, out);
-    assert_true(out[0] == 2 && out[1] == 6 && out[2] == 4);
-    avg_pool_scalar(IRRUN_F64)(&w, true, in, out);
-    assert_true(out[0] == 4 && out[1] == 6 && out[2] == 8);
-}
-
-static void max_pool_keeps_minus_infinity(void **state)
-{
-    (void)state;
-    struct window w = {.in = {1, 1, 2},
-                       .out = {1, 1, 1},
-                       .kernel = {1, 1, 2},
-                       .stride = {1, 1, 1},
-                       .dilation = {1, 1, 1}};
-    float in[] = {-INFINITY, -INFINITY}, out;
-    int64_t place;
-    max_pool_scalar(IRRUN_F32)(&w, in, &out, &place);
-    assert_true(out == -INFINITY && place == 0);
-    in[0] = NAN;
-    max_pool_scalar(IRRUN_F32)(&w, in, &out, &place);
-    assert_true(out == -INFINITY && place == 1);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -400,9 +281,6 @@ int main(void)
         cmocka_unit_test(panels_give_the_same),
         cmocka_unit_test(kernels_of_one_element_need_no_patches),
         cmocka_unit_test(integers_wrap),
-        cmocka_unit_test(pools_follow_the_definition),
-        cmocka_unit_test(pads_count_in_means_unless_excluded),
-        cmocka_unit_test(max_pool_keeps_minus_infinity),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
