@@ -156,7 +156,7 @@ KEYS
     done
     run_apart irrun --inspect=json "$data/sum.xml"
     [ "$status" -eq 2 ]
-    [[ $stderr == *"--inspect: 'json'"* ]]
+    [[ $stderr == *"--inspect "*"'json'"* ]]
     [ ! -e t.json ]
 }
 
