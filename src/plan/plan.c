@@ -5,16 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/huge_pages.h"
 #include "base/memory_limit.h"
 
+/* A block that turned out too small grows by a half more than it must: shapes that grow once grow again. */
 static bool allocate_block(struct plan *plan, struct irrun_error *err)
 {
     size_t size = plan->block_bytes > 0 ? plan->block_bytes : 64;
+    if (size <= plan->block_capacity)
+        return true;
+    if (plan->block_capacity > 0 && !checked_add(size, size / 2, &size))
+        return fail_memory(err, plan->block_bytes);
+    free(plan->block);
+    plan->block = NULL;
+    plan->block_capacity = 0;
     if (!memory_check(plan->arena.size_bytes, size, err))
         return false;
     plan->block = huge_alloc(size);
-    return plan->block || fail_memory(err, size);
+    if (!plan->block)
+        return fail_memory(err, size);
+    plan->block_capacity = size;
+    return true;
 }
 
 /* Fills in where an operand lies, and lists it if that will move. */
@@ -115,10 +127,14 @@ static bool copy_request(struct plan *plan, const struct plan_request *request,
 static bool allocate_tables(struct plan *plan, struct irrun_error *err)
 {
     const struct graph *graph = plan->request.graph;
-    plan->n_slots = plan->slots_capacity = graph->n_values;
-    plan->slots = calloc(graph->n_values ? graph->n_values : 1, sizeof *plan->slots);
-    if (!plan->slots)
-        return fail_memory(err, graph->n_values * sizeof *plan->slots);
+    if (plan->slots_capacity < graph->n_values || !plan->slots) {
+        free(plan->slots);
+        plan->slots_capacity = graph->n_values;
+        plan->slots = malloc((graph->n_values ? graph->n_values : 1) * sizeof *plan->slots);
+        if (!plan->slots)
+            return fail_memory(err, graph->n_values * sizeof *plan->slots);
+    }
+    plan->n_slots = graph->n_values;
     for (uint32_t i = 0; i < graph->n_values; i++)
         plan->slots[i] = (struct slot){.root = i, .twin = NO_ID, .first_step = NO_ID};
     plan->planned =
@@ -146,14 +162,68 @@ static void inherit_slots(struct plan *plan)
     }
 }
 
-static struct plan *make(const struct plan_request *request, struct plan *outer,
-                         const struct head *head, struct irrun_error *err)
+/* What belongs to a plan beside its own memory. */
+static void free_parts(struct plan *plan)
 {
-    struct plan *plan = calloc(1, sizeof *plan);
-    if (!plan) {
-        fail_memory(err, sizeof *plan);
-        return NULL;
+    plan_set_free(&plan->continuations);
+    for (size_t i = 0; i < plan->n_runners; i++)
+        plan->request.runner_free(plan->runners[i].runner);
+}
+
+void plan_free(struct plan *plan)
+{
+    if (!plan)
+        return;
+    free_parts(plan);
+    free(plan->runners);
+    free(plan->uses);
+    free(plan->moving_operands);
+    free(plan->slots);
+    free(plan->block);
+    arena_free(&plan->head_arena);
+    arena_free(&plan->arena);
+    free(plan);
+}
+
+/* An empty plan with the memory of `plan`. */
+static void empty_plan(struct plan *plan)
+{
+    free_parts(plan);
+    arena_reset(&plan->arena);
+    arena_reset(&plan->head_arena);
+    *plan = (struct plan){.arena = plan->arena,
+                          .head_arena = plan->head_arena,
+                          .runners = plan->runners,
+                          .runners_capacity = plan->runners_capacity,
+                          .slots = plan->slots,
+                          .slots_capacity = plan->slots_capacity,
+                          .uses = plan->uses,
+                          .uses_capacity = plan->uses_capacity,
+                          .moving_operands = plan->moving_operands,
+                          .moving_operands_capacity = plan->moving_operands_capacity,
+                          .block = plan->block,
+                          .block_capacity = plan->block_capacity};
+}
+
+/* A plan without anything, in the memory of `old` or in new. */
+static struct plan *new_plan(struct plan *old, struct irrun_error *err)
+{
+    if (old) {
+        empty_plan(old);
+        return old;
     }
+    struct plan *plan = calloc(1, sizeof *plan);
+    if (!plan)
+        fail_memory(err, sizeof *plan);
+    return plan;
+}
+
+static struct plan *make(const struct plan_request *request, struct plan *outer,
+                         const struct head *head, struct plan *old, struct irrun_error *err)
+{
+    struct plan *plan = new_plan(old, err);
+    if (!plan)
+        return NULL;
     plan->outer = outer;
     plan->begin = outer ? outer->end : 0;
     plan->engine = (struct engine){
@@ -169,27 +239,29 @@ static struct plan *make(const struct plan_request *request, struct plan *outer,
     return plan;
 }
 
-struct plan *plan_new(const struct plan_request *request, struct irrun_error *err)
+struct plan *plan_new(const struct plan_request *request, struct plan *old, struct irrun_error *err)
 {
-    return make(request, NULL, NULL, err);
+    return make(request, NULL, NULL, old, err);
 }
 
-void plan_free(struct plan *plan)
+/* ---- sets ---- */
+
+struct plan *plan_set_evict(struct plan_set *set, const struct plan *in_use)
 {
-    if (!plan)
-        return;
-    for (uint32_t i = 0; i < plan->n_continuations; i++)
-        plan_free(plan->continuations[i]);
-    for (size_t i = 0; i < plan->n_runners; i++)
-        plan->request.runner_free(plan->runners[i].runner);
-    free(plan->runners);
-    free(plan->uses);
-    free(plan->moving_operands);
-    free(plan->slots);
-    free(plan->block);
-    arena_free(&plan->head_arena);
-    arena_free(&plan->arena);
-    free(plan);
+    if (set->n < PLAN_SET_MAX)
+        return NULL;
+    uint32_t victim = set->items[0] == in_use;
+    struct plan *plan = set->items[victim];
+    set->n--;
+    memmove(&set->items[victim], &set->items[victim + 1], (set->n - victim) * sizeof *set->items);
+    return plan;
+}
+
+void plan_set_free(struct plan_set *set)
+{
+    for (uint32_t i = 0; i < set->n; i++)
+        plan_free(set->items[i]);
+    set->n = 0;
 }
 
 /* ---- going on ---- */
@@ -239,17 +311,6 @@ static bool reuse(struct plan *plan, const struct op *op, void *state, bool *is_
     return true;
 }
 
-static void add_continuation(struct plan *plan, struct plan *next)
-{
-    if (plan->n_continuations < PLAN_MAX_CONTINUATIONS) {
-        plan->continuations[plan->n_continuations++] = next;
-        return;
-    }
-    plan_free(plan->continuations[plan->next_victim]);
-    plan->continuations[plan->next_victim] = next;
-    plan->next_victim = (plan->next_victim + 1) % PLAN_MAX_CONTINUATIONS;
-}
-
 struct plan *plan_continue(struct plan *plan, struct irrun_error *err)
 {
     const struct graph *graph = plan->request.graph;
@@ -265,8 +326,8 @@ struct plan *plan_continue(struct plan *plan, struct irrun_error *err)
     plan->engine.arena = &plan->arena;
     if (!is_done)
         return NULL;
-    for (uint32_t i = 0; i < plan->n_continuations; i++) {
-        struct plan *next = plan->continuations[i];
+    for (uint32_t i = 0; i < plan->continuations.n; i++) {
+        struct plan *next = plan->continuations.items[i];
         bool is_usable;
         if (!has_outputs(next, op, out))
             continue;
@@ -275,8 +336,9 @@ struct plan *plan_continue(struct plan *plan, struct irrun_error *err)
         if (is_usable)
             return next;
     }
-    struct plan *next = make(&plan->request, plan, &(struct head){state, out}, err);
+    struct plan *old = plan_set_evict(&plan->continuations, NULL);
+    struct plan *next = make(&plan->request, plan, &(struct head){state, out}, old, err);
     if (next)
-        add_continuation(plan, next);
+        plan->continuations.items[plan->continuations.n++] = next;
     return next;
 }

@@ -92,7 +92,12 @@ struct fused_state {
 };
 bool run_fused_step(const struct step *step, struct irrun_error *err);
 
-#define PLAN_MAX_CONTINUATIONS 8
+/* Plans made for different shapes, the oldest first. */
+#define PLAN_SET_MAX 8
+struct plan_set {
+    struct plan *items[PLAN_SET_MAX];
+    uint32_t n;
+};
 
 /* An op of the plan between inference and the making of steps. */
 struct planned_op {
@@ -124,7 +129,8 @@ struct plan {
     size_t scratch_bytes; /* at the start of the block, shared by all steps */
     size_t block_bytes;
 
-    unsigned char *block;   /* aligned to 64 bytes; NULL until plan_allocate */
+    unsigned char *block;   /* aligned to 64 bytes */
+    size_t block_capacity;  /* its size; block_bytes of it are in use */
     uint32_t *moving_slots; /* slots whose data follows an input, a variable or the outer plan */
     uint32_t n_moving_slots;
     struct moving_operand *moving_operands; /* of steps, whose data follows such a slot */
@@ -132,15 +138,22 @@ struct plan {
 
     struct plan *outer;      /* the part before this one */
     struct arena head_arena; /* for what infer makes of the op at `end`, anew in every iteration */
-    struct plan *continuations[PLAN_MAX_CONTINUATIONS];
-    uint32_t n_continuations, next_victim;
+    struct plan_set continuations;
     struct step
         *head_steps[2]; /* of the op at `begin` in a continuation, in steps and main_steps */
 };
 
-/* Makes a plan and its memory. NULL with *err filled on failure. The model's lock is held. */
-struct plan *plan_new(const struct plan_request *request, struct irrun_error *err);
+/* Makes a plan and its memory. `old`, if not NULL, is a plan that nobody wants any more: its memory is used
+ * again, and it is gone afterwards, on failure too. NULL with *err filled on failure. The model's lock is
+ * held. */
+struct plan *plan_new(const struct plan_request *request, struct plan *old,
+                      struct irrun_error *err);
 void plan_free(struct plan *plan);
+
+/* Takes the oldest plan out of a set that is full, but not the one in use (NULL: none is). NULL if there is room.
+ */
+struct plan *plan_set_evict(struct plan_set *set, const struct plan *in_use);
+void plan_set_free(struct plan_set *set);
 
 /* The plan for what comes after plan->end, now that all slots of `plan` have data: from those made already
  * if the shapes are known, else a new one. The model's lock is held. */

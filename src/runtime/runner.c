@@ -90,7 +90,8 @@ static struct plan *make_plan(struct runner *runner, const struct irrun_tensor *
                                    .runner_new = runner_new_body,
                                    .runner_free = runner_free_body};
     pthread_mutex_lock(&session->model->lock);
-    struct plan *plan = plan_new(&request, err);
+    struct plan *old = plan_set_evict(&runner->plans, runner->plan);
+    struct plan *plan = plan_new(&request, old, err);
     pthread_mutex_unlock(&session->model->lock);
     if (plan && !variables_reserve(&session->variables, plan->uses, plan->n_uses, err)) {
         plan_free(plan);
@@ -112,20 +113,14 @@ bool runner_choose_plan(struct runner *runner, const struct irrun_tensor *const 
     if (runner->plan && matches(runner, runner->plan, in))
         return true;
     struct plan *chosen = NULL;
-    for (uint32_t i = 0; i < runner->n_plans && !chosen; i++)
-        if (matches(runner, runner->plans[i], in))
-            chosen = runner->plans[i];
+    for (uint32_t i = 0; i < runner->plans.n && !chosen; i++)
+        if (matches(runner, runner->plans.items[i], in))
+            chosen = runner->plans.items[i];
     if (!chosen) {
         chosen = make_plan(runner, in, err);
         if (!chosen)
             return false;
-        if (runner->n_plans < RUNNER_MAX_PLANS) {
-            runner->plans[runner->n_plans++] = chosen;
-        } else {
-            plan_free(runner->plans[runner->next_victim]);
-            runner->plans[runner->next_victim] = chosen;
-            runner->next_victim = (runner->next_victim + 1) % RUNNER_MAX_PLANS;
-        }
+        runner->plans.items[runner->plans.n++] = chosen;
     }
     runner->plan = chosen;
     set_outputs(runner, chosen);
@@ -265,8 +260,7 @@ void runner_free(struct runner *runner)
 {
     if (!runner)
         return;
-    for (uint32_t i = 0; i < runner->n_plans; i++)
-        plan_free(runner->plans[i]);
+    plan_set_free(&runner->plans);
     free(runner->is_constant);
     free(runner->outputs);
     free(runner);

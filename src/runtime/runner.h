@@ -7,9 +7,6 @@
 #include "plan/plan.h"
 #include "runtime/variables.h"
 
-/* So many plans are kept, the least recently made goes first. */
-#define RUNNER_MAX_PLANS 8
-
 struct session {
     struct model *model;
     struct team *team; /* NULL = one thread */
@@ -28,8 +25,7 @@ struct runner {
     const struct graph *graph;
     bool is_body;
     bool *is_constant;
-    struct plan *plans[RUNNER_MAX_PLANS];
-    uint32_t n_plans, next_victim;
+    struct plan_set plans;
     struct plan *plan;                   /* the one in use */
     const struct irrun_tensor **outputs; /* per Result, after a run */
 };

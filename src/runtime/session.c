@@ -145,17 +145,17 @@ bool session_set_variable(struct session *session, size_t index, const struct ir
 
 static size_t plan_bytes(const struct plan *plan)
 {
-    size_t sum = plan->block_bytes;
-    for (uint32_t i = 0; i < plan->n_continuations; i++)
-        sum += plan_bytes(plan->continuations[i]);
+    size_t sum = plan->block_capacity;
+    for (uint32_t i = 0; i < plan->continuations.n; i++)
+        sum += plan_bytes(plan->continuations.items[i]);
     return sum;
 }
 
 size_t session_arena_bytes(const struct session *session)
 {
     size_t sum = 0;
-    for (uint32_t i = 0; i < session->root->n_plans; i++)
-        sum += plan_bytes(session->root->plans[i]);
+    for (uint32_t i = 0; i < session->root->plans.n; i++)
+        sum += plan_bytes(session->root->plans.items[i]);
     return sum;
 }
 
