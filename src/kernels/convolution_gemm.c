@@ -126,12 +126,12 @@ static void copy_patches(const struct convolution *c, const float *in, int64_t f
     const struct window *w = &c->window;
     bool is_line = w->in[0] == 1 && w->in[1] == 1 && w->kernel[0] == 1 && w->kernel[1] == 1 &&
                    w->out[0] == 1 && w->out[1] == 1 && w->dilation[2] == 1;
-    if (is_line && w->kernel[2] <= SHORT_LINE) {
-        copy_lines(c, in, first, n, to);
-        return;
-    }
     if (is_pointwise(w)) {
         copy_points(c, in, first, n, to);
+        return;
+    }
+    if (is_line && w->kernel[2] <= SHORT_LINE) {
+        copy_lines(c, in, first, n, to);
         return;
     }
     int64_t n_in = window_product(w->in);
