@@ -44,6 +44,12 @@ def cases():
     yield case("ellipsis_implicit", "i...,ij", [x(3, 2, 4), x(3, 5)], "Without an arrow its dimensions come first.")
     yield case("blanks", "i j , j k -> i k", [x(3, 4), x(4, 5)], "Blanks mean nothing.", openvino=departures.EINSUM_BLANKS)
     yield case("large", "bij,bjk->bik", [x(2, 33, 65), x(2, 65, 17)], "Larger matrices.", "--atol 2e-5 --rtol 1e-5")
+    many = rng("einsum many rows")
+    yield case("many_rows", "bqhd,bkhd,bkhe->bqhe", [
+        uniform(many, (2, 20, 3, 18), -1, 1),
+        uniform(many, (2, 35, 3, 18), -1, 1),
+        uniform(many, (2, 35, 3, 17), -1, 1)
+    ], "Attention without a SoftMax, large enough for panels packed in every run.", "--atol 2e-5 --rtol 1e-5")
     i = np.int32(g.integers(-9, 9, (3, 4)))
     yield case("i32", "ij,kj->ik", [i, np.int32(g.integers(-9, 9, (5, 4)))], "In i32.", EXACT)
     yield case("i32_sums", "ij,k->k", [i, np.int32([1, 2, 3])], "Sums in i32.", EXACT)

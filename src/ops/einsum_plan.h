@@ -6,6 +6,7 @@
 
 #include "kernels/strided_copy.h"
 #include "ops/einsum_equation.h"
+#include "ops/packed_product.h"
 
 /* A tensor brought into the order that the next product, or the output, wants. */
 struct einsum_operand {
@@ -21,6 +22,7 @@ struct einsum_join {
     bool a_transposed; /* a lies as [batch][k][m] */
     bool b_transposed; /* b lies as [batch][n][k], else as [batch][k][n] */
     int64_t n_batches, m, n, k;
+    struct packed_product packed; /* of f32, if that pays */
     gemm_f32_fn *f32;
     gemm_f64_fn *f64;
 };

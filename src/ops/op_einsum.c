@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "base/checked.h"
 #include "kernels/gemm_integer.h"
 #include "kernels/reduce.h"
 #include "ops/einsum_plan.h"
@@ -44,17 +45,36 @@ static size_t area_offset(const struct einsum_plan *plan, enum einsum_area area,
     return n * element_bytes;
 }
 
+/* The memory of products comes behind the areas. */
+static size_t areas_bytes(const struct einsum_plan *plan, size_t element_bytes)
+{
+    return (area_offset(plan, EINSUM_N_AREAS, element_bytes) + 63) / 64 * 64;
+}
+
 static bool prepare(struct prepare *prepare)
 {
     struct einsum_plan *plan = prepare->state;
+    size_t packed_bytes = 0;
     for (uint32_t i = 0; i + 1 < prepare->n_inputs; i++) {
         struct einsum_join *join = &plan->joins[i];
         size_t m = (size_t)join->m, n = (size_t)join->n, k = (size_t)join->k;
         join->f32 = kernels_gemm_f32(prepare->kernels, m, n, k);
         join->f64 = kernels_gemm_f64(prepare->kernels, m, n, k);
+        if (prepare->in[0]->dtype != IRRUN_F32)
+            continue;
+        join->packed = (struct packed_product){.m = m,
+                                               .n = n,
+                                               .k = k,
+                                               .a_transposed = join->a_transposed,
+                                               .b_transposed = join->b_transposed};
+        if (!packed_product_plan(prepare, &join->packed))
+            return false;
+        if (packed_bytes < join->packed.scratch_bytes)
+            packed_bytes = join->packed.scratch_bytes;
     }
-    prepare->scratch_bytes = area_offset(plan, EINSUM_N_AREAS, dtype_size(prepare->in[0]->dtype));
-    return true;
+    return checked_add(areas_bytes(plan, dtype_size(prepare->in[0]->dtype)), packed_bytes,
+                       &prepare->scratch_bytes) ||
+           fail_memory(prepare->err, SIZE_MAX);
 }
 
 static char *find_area(const struct step *step, enum einsum_area area)
@@ -109,8 +129,14 @@ static void multiply(const struct step *step, const struct einsum_join *join, co
     size_t m = (size_t)join->m, n = (size_t)join->n, k = (size_t)join->k;
     bool ta = join->a_transposed, tb = join->b_transposed;
     size_t lda = ta ? m : k, ldb = tb ? k : n;
+    void *memory = (char *)step->scratch + areas_bytes(step->state, size);
     for (int64_t i = 0; i < join->n_batches; i++) {
-        if (dtype == IRRUN_F32)
+        if (packed_product_pays(&join->packed)) {
+            packed_product_pack(&join->packed, (const void *)b, memory);
+            packed_product_multiply(
+                &join->packed, &(struct packed_rows){.m = m, .a = (const void *)a, .c = (void *)c},
+                memory);
+        } else if (dtype == IRRUN_F32)
             join->f32(&(struct gemm_f32){m, n, k, (const void *)a, lda, ta, (const void *)b, ldb,
                                          tb, (void *)c, n, false});
         else if (dtype == IRRUN_F64)

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/gemm_integer.h"
 #include "ops/packed_matrix.h"
+#include "ops/packed_product.h"
 #include "tensor/broadcast.h"
 
 enum { A, B };
@@ -18,8 +19,9 @@ struct matmul_state {
     enum irrun_dtype dtype;
     gemm_f32_fn *f32;
     gemm_f64_fn *f64;
-    struct panels panels; /* B, if it is constant and packed: data is NULL otherwise */
-    size_t n_parts;       /* for the team */
+    struct panels panels;         /* B, if it is constant and packed: data is NULL otherwise */
+    size_t n_parts;               /* for the team */
+    struct packed_product packed; /* for a B that is not */
 };
 
 /* From so many multiplications on the work is shared: some 20 us of it. */
@@ -141,9 +143,34 @@ static bool prepare(struct prepare *prepare)
         prepare->finishing.bias = (struct repetition){1, state->n};
         return pack(prepare);
     }
+    if (state->dtype == IRRUN_F32) {
+        state->packed = (struct packed_product){.m = state->m,
+                                                .n = state->n,
+                                                .k = state->k,
+                                                .a_transposed = state->a_transposed,
+                                                .b_transposed = state->b_transposed};
+        if (!packed_product_plan(prepare, &state->packed))
+            return false;
+        prepare->scratch_bytes = state->packed.scratch_bytes;
+        if (packed_product_pays(&state->packed))
+            prepare->finishing.bias = (struct repetition){1, state->n};
+    }
     state->f32 = kernels_gemm_f32(prepare->kernels, state->m, state->n, state->k);
     state->f64 = kernels_gemm_f64(prepare->kernels, state->m, state->n, state->k);
     return true;
+}
+
+static void multiply_packed(const struct step *step, const float *a, const float *b, size_t first)
+{
+    const struct matmul_state *state = step->state;
+    packed_product_pack(&state->packed, b, step->scratch);
+    packed_product_multiply(&state->packed,
+                            &(struct packed_rows){.m = state->m,
+                                                  .a = a,
+                                                  .c = (float *)step->out[0]->data + first,
+                                                  .epilogue = step->epilogue,
+                                                  .first = first},
+                            step->scratch);
 }
 
 /* The matrices number a of A, b of B and c of the output. */
@@ -156,6 +183,10 @@ static void multiply(const struct step *step, size_t a, size_t b, size_t c)
     void *c_data = (char *)step->out[0]->data + c * s->m * s->n * size;
     size_t lda = s->a_transposed ? s->m : s->k, ldb = s->b_transposed ? s->k : s->n;
     bool ta = s->a_transposed, tb = s->b_transposed;
+    if (packed_product_pays(&s->packed)) {
+        multiply_packed(step, a_data, b_data, c * s->m * s->n);
+        return;
+    }
     if (s->dtype == IRRUN_F32)
         s->f32(&(struct gemm_f32){s->m, s->n, s->k, a_data, lda, ta, b_data, ldb, tb, c_data, s->n,
                                   false});

@@ -5,11 +5,11 @@
 
 #include "kernels/attention.h"
 #include "ops/indexing.h"
+#include "ops/packed_product.h"
 #include "tensor/broadcast.h"
 
 enum { QUERY, KEY, VALUE, MASK, SCALE, SINK, N_INPUTS };
-#define PANEL_WIDTH 4          /* panels are this many groups of 16 columns wide */
-#define MIN_PACKED_ROWS 16     /* fewer queries do not pay for packing */
+#define MIN_ROWS 16            /* queries at a time, if there are so many */
 #define SCORES_AT_A_TIME 65536 /* 256 KB of f32: half of an L2 cache */
 
 struct attention_attrs {
@@ -24,9 +24,8 @@ struct attention_state {
     enum attention_mask kind;
     size_t mask_elements, mask_row_stride, mask_stride; /* of a matrix */
     size_t sink_elements, sink_row_stride;
-    struct panels keys,
-        values; /* with enough queries these are packed first; then n_panels is not 0 */
-    size_t keys_bytes, values_bytes;
+    struct packed_product score, mix; /* of f32, if that pays */
+    size_t scores_bytes;              /* of scratch memory; what the products want comes behind */
     gemm_f32_fn *score_f32, *mix_f32;
     gemm_f64_fn *score_f64, *mix_f64;
     attention_fn *soften;
@@ -159,41 +158,24 @@ static size_t align(size_t size_bytes)
     return (size_bytes + 63) / 64 * 64;
 }
 
-/* The panels of a k x n matrix, without data. */
-static bool plan_panels(struct prepare *prepare, size_t k, size_t n, struct panels *panels,
-                        size_t *size_bytes)
-{
-    const struct attention_state *state = prepare->state;
-    size_t columns = PANEL_WIDTH * PANEL_GROUP;
-    *panels = (struct panels){
-        .k = k,
-        .n_panels = (n + columns - 1) / columns,
-        .width = PANEL_WIDTH,
-    };
-    if (!panels_finish(panels, prepare->kernels->panels, state->n_rows, size_bytes) ||
-        *size_bytes > PTRDIFF_MAX / 4)
-        return fail_memory(prepare->err, SIZE_MAX);
-    return true;
-}
-
 /* Asks for memory: the scores, then keys and values if they are packed. */
 static bool prepare_memory(struct prepare *prepare)
 {
     struct attention_state *state = prepare->state;
-    const struct kernels *kernels = prepare->kernels;
     enum irrun_dtype dtype = prepare->in[QUERY]->dtype;
-    bool is_wanted = kernels->gemm == IRRUN_GEMM_AUTO || kernels->gemm == IRRUN_GEMM_PACKED;
-    if (!scratch_array(prepare, (int64_t)(state->n_rows * state->n_keys), dtype_size(dtype)))
+    size_t m = state->n_rows, n_keys = state->n_keys;
+    if (!scratch_array(prepare, (int64_t)(m * n_keys), dtype_size(dtype)))
         return false;
-    if (!is_wanted || !kernels->panels || dtype != IRRUN_F32 || state->n_keys == 0 ||
-        state->n_embedding == 0 || state->n_rows < MIN_PACKED_ROWS)
+    state->scores_bytes = align(prepare->scratch_bytes);
+    if (dtype != IRRUN_F32)
         return true;
-    if (!plan_panels(prepare, state->n_embedding, state->n_keys, &state->keys,
-                     &state->keys_bytes) ||
-        !plan_panels(prepare, state->n_keys, state->n_value, &state->values, &state->values_bytes))
+    state->score =
+        (struct packed_product){.m = m, .n = n_keys, .k = state->n_embedding, .b_transposed = true};
+    state->mix = (struct packed_product){.m = m, .n = state->n_value, .k = n_keys};
+    if (!packed_product_plan(prepare, &state->score) || !packed_product_plan(prepare, &state->mix))
         return false;
     prepare->scratch_bytes =
-        align(prepare->scratch_bytes) + align(state->keys_bytes) + align(state->values_bytes);
+        state->scores_bytes + align(state->score.scratch_bytes) + state->mix.scratch_bytes;
     return true;
 }
 
@@ -205,7 +187,7 @@ static bool prepare(struct prepare *prepare)
     if (shape_n_elements(&prepare->out[0]->shape) == 0)
         return true;
     size_t n = state->n_keys ? SCORES_AT_A_TIME / state->n_keys : state->n_queries;
-    n = n < MIN_PACKED_ROWS ? MIN_PACKED_ROWS : n;
+    n = n < MIN_ROWS ? MIN_ROWS : n;
     state->n_rows = n < state->n_queries ? n : state->n_queries;
     state->soften = attention_scalar(dtype);
     state->score_f32 = kernels_gemm_f32(kernels, state->n_rows, state->n_keys, state->n_embedding);
@@ -215,54 +197,30 @@ static bool prepare(struct prepare *prepare)
     return prepare_memory(prepare);
 }
 
-/* Packs a matrix of n columns: column j of it is row j of `from` (is_transposed), or column j. */
-static void pack(struct panels *panels, const float *from, size_t n, bool is_transposed, void *data)
+static void *score_memory(const struct step *step)
 {
-    size_t n_groups = panels->n_panels * PANEL_WIDTH;
-    for (size_t group = 0; group < n_groups; group++) {
-        size_t column = group * PANEL_GROUP, left = column < n ? n - column : 0;
-        size_t n_now = left < PANEL_GROUP ? left : PANEL_GROUP;
-        size_t panel = group / PANEL_WIDTH, at = group % PANEL_WIDTH;
-        if (is_transposed)
-            panels_pack_group(panels, data, panel, at, from + (left ? column * panels->k : 0),
-                              false, panels->k, n_now);
-        else
-            panels_pack_columns(panels, data, panel, at, from + (left ? column : 0), false, n,
-                                n_now);
-    }
-    panels->data = data;
+    const struct attention_state *state = step->state;
+    return (char *)step->scratch + state->scores_bytes;
 }
 
-static void multiply_panels(const struct panels *panels, size_t m, size_t n, const float *a,
-                            float *c)
+static void *mix_memory(const struct step *step)
 {
-    panels_multiply_matrix(panels, &(struct panel_matrix){.begin = 0,
-                                                          .end = panels->n_panels,
-                                                          .m = m,
-                                                          .n = n,
-                                                          .a = a,
-                                                          .lda = panels->k,
-                                                          .c = c,
-                                                          .ldc = n});
+    const struct attention_state *state = step->state;
+    return (char *)score_memory(step) + align(state->score.scratch_bytes);
 }
 
 /* The second factors of a matrix of queries. */
 struct factors {
     const void *key, *value;
-    struct panels keys, values;
 };
 
-static void pack_factors(const struct step *step, struct factors *factors)
+static void pack_factors(const struct step *step, const struct factors *factors)
 {
     const struct attention_state *s = step->state;
-    size_t scores_bytes = s->n_rows * s->n_keys * sizeof(float);
-    char *data = (char *)step->scratch + align(scores_bytes);
-    factors->keys = s->keys;
-    factors->values = s->values;
-    if (s->keys.n_panels == 0)
-        return;
-    pack(&factors->keys, factors->key, s->n_keys, true, data);
-    pack(&factors->values, factors->value, s->n_value, false, data + align(s->keys_bytes));
+    if (packed_product_pays(&s->score))
+        packed_product_pack(&s->score, factors->key, score_memory(step));
+    if (packed_product_pays(&s->mix))
+        packed_product_pack(&s->mix, factors->value, mix_memory(step));
 }
 
 /* scores [m][n_keys] = query * key^T */
@@ -272,8 +230,10 @@ static void score(const struct step *step, size_t m, const void *query,
     const struct attention_state *s = step->state;
     const void *key = factors->key;
     size_t n = s->n_keys, k = s->n_embedding;
-    if (factors->keys.data)
-        multiply_panels(&factors->keys, m, n, query, step->scratch);
+    if (packed_product_pays(&s->score))
+        packed_product_multiply(&s->score,
+                                &(struct packed_rows){.m = m, .a = query, .c = step->scratch},
+                                score_memory(step));
     else if (step->in[QUERY]->dtype == IRRUN_F32)
         s->score_f32(
             &(struct gemm_f32){m, n, k, query, k, false, key, k, true, step->scratch, n, false});
@@ -288,8 +248,9 @@ static void mix(const struct step *step, size_t m, const struct factors *factors
     const struct attention_state *s = step->state;
     const void *value = factors->value;
     size_t n = s->n_value, k = s->n_keys;
-    if (factors->values.data)
-        multiply_panels(&factors->values, m, n, step->scratch, out);
+    if (packed_product_pays(&s->mix))
+        packed_product_multiply(
+            &s->mix, &(struct packed_rows){.m = m, .a = step->scratch, .c = out}, mix_memory(step));
     else if (step->in[QUERY]->dtype == IRRUN_F32)
         s->mix_f32(
             &(struct gemm_f32){m, n, k, step->scratch, k, false, value, n, false, out, n, false});

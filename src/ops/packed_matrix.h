@@ -14,4 +14,13 @@ bool packed_matrix_is_wanted(const struct prepare *prepare, uint32_t a, uint32_t
 bool packed_matrix_pack(struct prepare *prepare, uint32_t input, size_t k, size_t n,
                         bool is_transposed, size_t rows, struct panels *panels);
 
+/* Panels for a k x n matrix whose products have so many rows; panels->is_f16 is given. False if that is too much to
+ * count. */
+bool packed_matrix_plan(struct panels *panels, const struct panel_kernels *kernels, size_t k,
+                        size_t n, size_t rows, size_t *size_bytes);
+
+/* Fills them from a matrix as packed_matrix_pack takes it, at any address. */
+void packed_matrix_fill(const struct panels *panels, const void *matrix, bool is_f16, size_t n,
+                        bool is_transposed, void *data);
+
 #endif

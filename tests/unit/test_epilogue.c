@@ -96,7 +96,10 @@ static const char *add_factors(struct tail *tail, const char **attributes)
     int64_t batches = PICK(tail, 1, 2), m = PICK(tail, 1, 2, 16, 100);
     if (below(tail, 2)) {
         add_source(tail, &(struct irrun_shape){3, {batches, m, k}}, false);
-        add_source(tail, &(struct irrun_shape){2, {k, n}}, tail->is_constant);
+        if (tail->is_constant || below(tail, 2))
+            add_source(tail, &(struct irrun_shape){2, {k, n}}, tail->is_constant);
+        else
+            add_source(tail, &(struct irrun_shape){3, {batches, k, n}}, false);
         tail->out = (struct irrun_shape){3, {batches, m, n}};
         *attributes = "";
         return "MatMul";

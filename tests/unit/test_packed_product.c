@@ -1,0 +1,128 @@
+/* Products whose second factor is packed for one run, against sums in double: every layout, odd sizes, with a bias and
+ * what follows.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "kernels/cpu.h"
+#include "ops/packed_product.h"
+
+enum { MOST = 150, GUARDS = 70 };
+
+static uint32_t random_state = 3;
+
+static size_t below(size_t limit)
+{
+    random_state = random_state * 1664525 + 1013904223;
+    return (random_state >> 8) % limit;
+}
+
+static void fill(float *numbers, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        numbers[i] = ((float)below(4001) - 2000) / 2000;
+}
+
+static double sum_of(const struct packed_product *p, const float *a, const float *b, size_t i,
+                     size_t j)
+{
+    double sum = 0;
+    for (size_t k = 0; k < p->k; k++)
+        sum += (double)a[p->a_transposed ? k * p->m + i : i * p->k + k] *
+               (double)b[p->b_transposed ? j * p->k + k : k * p->n + j];
+    return sum;
+}
+
+static void multiply_and_compare(struct packed_product *p, const struct kernels *kernels)
+{
+    static float a[MOST * MOST], b[MOST * MOST], c[5 + MOST * MOST + GUARDS], bias[MOST];
+    static float added[5 + MOST * MOST];
+    struct irrun_error err;
+    struct prepare prepare = {.kernels = kernels, .err = &err};
+    fill(a, p->m * p->k);
+    fill(b, p->k * p->n);
+    fill(bias, p->n);
+    fill(added, 5 + p->m * p->n);
+    for (size_t i = 0; i < 5 + MOST * MOST + GUARDS; i++)
+        c[i] = NAN;
+    assert_true(packed_product_plan(&prepare, p));
+    assert_true(packed_product_pays(p) == (p->m >= 16 && p->n >= 16));
+    if (!packed_product_pays(p))
+        return;
+    char *scratch = aligned_alloc(64, (p->scratch_bytes + 63) / 64 * 64);
+    size_t n_all = 5 + p->m * p->n; /* the product is the end of what the epilogue knows */
+    struct fused_instruction program[] = {{c, UINT32_MAX, FUSED_LOAD},
+                                          {added, UINT32_MAX, FUSED_ADD},
+                                          {c, UINT32_MAX, FUSED_STORE},
+                                          {.code = FUSED_END}};
+    struct epilogue_operand operands[] = {
+        {0, sizeof *c, 1, n_all}, {1, sizeof *c, 1, n_all}, {2, sizeof *c, 1, n_all}};
+    struct epilogue epilogue = {.fused = kernels->fused_f32,
+                                .program = program,
+                                .operands = operands,
+                                .n_program = 4,
+                                .n_operands = 3,
+                                .bias = bias};
+    packed_product_pack(p, b, scratch);
+    packed_product_multiply(
+        p, &(struct packed_rows){.m = p->m, .a = a, .c = c + 5, .epilogue = &epilogue, .first = 5},
+        scratch);
+    free(scratch);
+    for (size_t i = 0; i < p->m * p->n; i++) {
+        double want =
+            sum_of(p, a, b, i / p->n, i % p->n) + (double)bias[i % p->n] + (double)added[5 + i];
+        if (!(fabs((double)c[5 + i] - want) < 1e-5))
+            fail_test("%zux%zux%zu %d%d: [%zu] is %g, not %g\n", p->m, p->k, p->n, p->a_transposed,
+                      p->b_transposed, i, (double)c[5 + i], want);
+    }
+    for (size_t i = 0; i < GUARDS; i++)
+        assert_true(isnan(c[n_all + i]) && isnan(c[i % 5]));
+}
+
+static void every_layout_gives_the_product(void **state)
+{
+    static const enum irrun_simd levels[] = {IRRUN_SIMD_SSE41, IRRUN_SIMD_AVX2, IRRUN_SIMD_AVX512};
+    (void)state;
+    for (size_t level = 0; level < sizeof levels / sizeof *levels; level++) {
+        struct kernels kernels;
+        if (levels[level] > cpu_simd())
+            continue;
+        kernels_fill(&kernels, levels[level]);
+        kernels.gemm = IRRUN_GEMM_PACKED;
+        for (int round = 0; round < 120 && kernels.panels; round++)
+            multiply_and_compare(&(struct packed_product){.m = 12 + below(MOST - 12),
+                                                          .n = 12 + below(MOST - 12),
+                                                          .k = 1 + below(MOST - 1),
+                                                          .a_transposed = round & 1,
+                                                          .b_transposed = round & 2},
+                                 &kernels);
+    }
+}
+
+static void what_does_not_pay_or_fit_is_not_packed(void **state)
+{
+    (void)state;
+    struct irrun_error err;
+    struct kernels kernels;
+    kernels_fill(&kernels, cpu_simd());
+    kernels.gemm = IRRUN_GEMM_PLAIN;
+    struct prepare prepare = {.kernels = &kernels, .err = &err};
+    struct packed_product product = {.m = 64, .n = 64, .k = 64};
+    assert_true(packed_product_plan(&prepare, &product) && !packed_product_pays(&product));
+    kernels.gemm = IRRUN_GEMM_PACKED;
+    product = (struct packed_product){.m = 64, .n = SIZE_MAX / 64, .k = SIZE_MAX / 64};
+    assert_true(!kernels.panels || !packed_product_plan(&prepare, &product));
+    product = (struct packed_product){.m = 4, .n = 64, .k = 64};
+    assert_true(packed_product_plan(&prepare, &product) && !packed_product_pays(&product));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_layout_gives_the_product),
+        cmocka_unit_test(what_does_not_pay_or_fit_is_not_packed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
