@@ -84,6 +84,7 @@ irrun := $(BUILD)/irrun
 core := $(BUILD)/libcore.a
 cli := $(BUILD)/libcli.a
 completion := $(BUILD)/completions/irrun
+pkg_config := $(BUILD)/irrun.pc
 library := $(BUILD)/libirrun.a
 unit_tests := $(call programs,$(unit_sources))
 api_tests := $(call programs,$(api_sources))
@@ -118,6 +119,13 @@ blas_cflags = $(if $(filter link,$(BLAS)),,-DIRRUN_BLAS_LIBRARY='"$(shell CC='$(
     $$($(PKG_CONFIG) --libs $(blas_modules)))"')
 file_cflags = $(if $(filter src/kernels/%,$(1)),$(kernel_cflags)) $(call isa_cflags,$(1)) \
     $(if $(filter src/kernels/blas.c src/kernels/gemm_cblas.c,$(1)),$(blas_cflags))
+
+# What irrun.pc says: libirrun.a comes without a list of what it needs.
+pc_words := PREFIX VERSION MODULES LIBS
+pc_PREFIX = $(PREFIX)
+pc_VERSION = $(shell sed -n 's/^\#define IRRUN_VERSION "\(.*\)"/\1/p' include/irrun.h)
+pc_MODULES = $(strip $(modules) $(if $(filter link,$(BLAS)),$(blas_modules)))
+pc_LIBS = $(filter-out $(module_libs),$(libs))
 
 # ---- Targets ------------------------------------------------------------------------------------
 
@@ -163,7 +171,8 @@ say = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2) &&)
 # the commands below change, the archives when a source comes or goes.
 $(BUILD)/flags: line = $(CC) $(cppflags) $(cflags) $(kernel_cflags) $(ldflags) $(libs)
 $(BUILD)/sources: line = $(sources)
-$(BUILD)/flags $(BUILD)/sources: FORCE
+$(BUILD)/pc_words: line = $(foreach word,$(pc_words),$(pc_$(word)))
+$(BUILD)/flags $(BUILD)/sources $(BUILD)/pc_words: FORCE
 	@mkdir -p $(@D)
 	@echo '$(line)' >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
@@ -214,6 +223,10 @@ $(BUILD)/%.alone: %.h $(BUILD)/flags
 	@$(CC) $(cppflags) $(cflags) -MMD -MP -MF $@.d -MT $@ -fsyntax-only -x c -include $< /dev/null
 	@touch $@
 
+$(pkg_config): irrun.pc.in include/irrun.h $(BUILD)/pc_words
+	@mkdir -p $(@D)
+	$(call say,GEN,$@) sed $(foreach word,$(pc_words),-e 's,@$(word)@,$(pc_$(word)),') $< >$@
+
 -include $(patsubst %.o,%.d,$(call objects,$(sources) $(unit_sources) $(kernel_test_sources)))
 -include $(api_tests:=.d) $(header_checks:=.d)
 
@@ -227,15 +240,16 @@ completion_dir := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 pages := $(wildcard man/*.[0-9])
 section = $(patsubst .%,%,$(suffix $(1)))
 
-install: $(irrun) $(library) $(completion) ## install below PREFIX (/usr/local): program, library, manual
-	install -d $(bin_dir) $(lib_dir) $(include_dir)
+install: $(irrun) $(library) $(completion) $(pkg_config) ## install below PREFIX (/usr/local): program, library, manual
+	install -d $(bin_dir) $(lib_dir)/pkgconfig $(include_dir)
 	install -s -m 755 $(irrun) $(bin_dir)/irrun
 	install -m 644 $(library) $(lib_dir)/libirrun.a
+	install -m 644 $(pkg_config) $(lib_dir)/pkgconfig/irrun.pc
 	install -m 644 include/irrun.h $(include_dir)/irrun.h
 	$(foreach page,$(pages),install -D -m 644 $(page) \
 	    $(man_dir)/man$(call section,$(page))/$(notdir $(page)) &&) :
 	install -D -m 644 $(completion) $(completion_dir)/irrun
 
 uninstall: ## remove what install put there
-	rm -f $(bin_dir)/irrun $(lib_dir)/libirrun.a $(include_dir)/irrun.h $(completion_dir)/irrun
+	rm -f $(bin_dir)/irrun $(lib_dir)/libirrun.a $(lib_dir)/pkgconfig/irrun.pc $(include_dir)/irrun.h $(completion_dir)/irrun
 	rm -f $(foreach page,$(pages),$(man_dir)/man$(call section,$(page))/$(notdir $(page)))
