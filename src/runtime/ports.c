@@ -165,6 +165,25 @@ static size_t n_named(const struct ports *ports)
     return n;
 }
 
+/* A name, primary or not, that is one or two letters away; NULL: none. */
+static const char *nearest_name(const struct ports *ports, const char *name)
+{
+    unsigned limit = strlen(name) < 4 ? 1 : 2;
+    const char *nearest = NULL;
+    for (size_t i = 0; i < n_named(ports); i++) {
+        const struct irrun_port *port = &ports->items[i];
+        for (size_t j = 0; j <= port->n_names && limit > 0; j++) {
+            const char *other = j == 0 ? port->name : port->names[j - 1];
+            unsigned distance = text_distance(name, other, limit);
+            if (distance > limit)
+                continue;
+            nearest = other;
+            limit = distance - (distance > 0);
+        }
+    }
+    return nearest;
+}
+
 static bool fail_unknown(const struct ports *ports, const char *name, struct irrun_error *err)
 {
     const char *what = ports->is_output ? "output" : "input";
@@ -176,7 +195,8 @@ static bool fail_unknown(const struct ports *ports, const char *name, struct irr
         fail_more(err, "\n  @%zu %s", i, ports->items[i].name);
     if (n > 20)
         fail_more(err, "\n  and %zu more", n - 20);
-    return false;
+    const char *nearest = strlen(name) > 1 ? nearest_name(ports, name) : NULL;
+    return nearest ? fail_hint(err, "did you mean %s?", nearest) : false;
 }
 
 bool ports_find(const struct ports *ports, const char *name, size_t *index, struct irrun_error *err)

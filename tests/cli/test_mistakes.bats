@@ -121,3 +121,18 @@ answered() {
     [[ $stderr == *'output "sum" (deep.npy): is f32 [1], but this array is f32 [5,1,1,1]'* ]]
     [ "$(grep -o '"sum"' <<<"$stderr" | wc -l)" -eq 1 ]
 }
+
+@test "a name of an input or output that is nearly right" {
+    answered 2 'no input "frist"' "did you mean first?" pair.xml --random -i frist=five.npy
+    answered 2 'no output "mimus"' "did you mean minus?" pair.xml --random -o mimus=csv:-
+    answered 2 'no output "nothing"' "" pair.xml --random -o nothing=csv:-
+}
+
+@test "raw is no way to read a file that says what it is" {
+    answered 65 "five.npy: byte 0: error: is an npy document" "read it as npy:five.npy" sum.xml -i raw:five.npy
+    printf 'RIFF1234WAVEfmt ' >a.wav
+    answered 65 "a.wav: byte 0: error: is a sound file" "sox a.wav -t f32 -c 1 - | irrun MODEL.xml -i raw:-" \
+        sum.xml -i raw:a.wav
+    raw 1 2 >short.raw
+    [ "$(irrun sum.xml -i short.raw -o csv:- | tail -n 1)" = 3 ]
+}
