@@ -28,6 +28,9 @@ struct attention_rows {
 
 typedef void attention_fn(const struct attention_rows *rows, void *scores);
 
+/* Scales and masks only: what is left to a softmax where there is no sink. */
+void attention_mask_f32(const struct attention_rows *rows, float *scores);
+
 /* Of f32 and f64. */
 attention_fn *attention_scalar(enum irrun_dtype dtype);
 

@@ -49,6 +49,12 @@
 DEFINE_ATTENTION(float, f32, f)
 DEFINE_ATTENTION(double, f64, )
 
+void attention_mask_f32(const struct attention_rows *rows, float *scores)
+{
+    for (size_t row = 0; row < rows->n_rows; row++)
+        mask_row_f32(rows, row, scores + row * rows->n);
+}
+
 attention_fn *attention_scalar(enum irrun_dtype dtype)
 {
     return dtype == IRRUN_F32 ? attention_f32 : dtype == IRRUN_F64 ? attention_f64 : NULL;

@@ -29,6 +29,7 @@ struct attention_state {
     gemm_f32_fn *score_f32, *mix_f32;
     gemm_f64_fn *score_f64, *mix_f64;
     attention_fn *soften;
+    softmax_f32_fn *softmax; /* instead, behind the mask; NULL: there is a sink, or f64 */
 };
 
 static const struct attr_def attr_table[] = {
@@ -190,6 +191,7 @@ static bool prepare(struct prepare *prepare)
     n = n < MIN_ROWS ? MIN_ROWS : n;
     state->n_rows = n < state->n_queries ? n : state->n_queries;
     state->soften = attention_scalar(dtype);
+    state->softmax = dtype == IRRUN_F32 && !state->sink_elements ? kernels->softmax_f32 : NULL;
     state->score_f32 = kernels_gemm_f32(kernels, state->n_rows, state->n_keys, state->n_embedding);
     state->score_f64 = kernels_gemm_f64(kernels, state->n_rows, state->n_keys, state->n_embedding);
     state->mix_f32 = kernels_gemm_f32(kernels, state->n_rows, state->n_value, state->n_keys);
@@ -267,6 +269,17 @@ static double find_scale(const struct step *step)
     return 1 / sqrt((double)state->n_embedding);
 }
 
+static void soften(const struct attention_state *state, const struct attention_rows *rows,
+                   void *scores)
+{
+    if (!state->softmax) {
+        state->soften(rows, scores);
+        return;
+    }
+    attention_mask_f32(rows, scores);
+    state->softmax(&(struct softmax){rows->n_rows, rows->n, 1, false}, scores, scores);
+}
+
 /* The matrices of these numbers of query, key, value, mask and sink. */
 static void attend(const struct step *step, const size_t matrix[N_INPUTS + 1])
 {
@@ -301,7 +314,7 @@ static void attend(const struct step *step, const size_t matrix[N_INPUTS + 1])
         if (sink)
             rows.sink = sink + (matrix[5] * s->sink_elements + first * s->sink_row_stride) * size;
         score(step, rows.n_rows, query + first * s->n_embedding * size, &factors);
-        s->soften(&rows, step->scratch);
+        soften(s, &rows, step->scratch);
         mix(step, rows.n_rows, &factors, out + first * s->n_value * size);
     }
 }
