@@ -189,7 +189,8 @@ static bool fail_form(struct xml_reader *xml)
         return fail_hint(xml->err, "the file is cut short: copy it again");
     }
     if (code == XML_ERROR_INVALID_TOKEN)
-        fail_at(xml->err, IRRUN_DATA, place, "not well-formed XML: a character that cannot stand here");
+        fail_at(xml->err, IRRUN_DATA, place,
+                "not well-formed XML: a character that cannot stand here");
     else
         fail_at(xml->err, IRRUN_DATA, place, "not well-formed XML: %s", XML_ErrorString(code));
     if (code == XML_ERROR_JUNK_AFTER_DOC_ELEMENT)
