@@ -240,6 +240,7 @@ struct irrun_session_info {
     const char *simd; /* the level in use: "scalar", "sse4.1", "avx2", "avx512" */
     unsigned n_threads;
     size_t n_steps;              /* steps of every iteration: an op each, or several joined */
+    size_t n_view_ops;           /* ops that would only have copied, and need no step */
     size_t n_fused_ops;          /* element-wise ones that are joined to each other … */
     size_t n_epilogue_ops;       /* … or done by the product before them */
     size_t weights_mapped_bytes; /* of the .bin */

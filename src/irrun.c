@@ -314,6 +314,7 @@ void irrun_session_describe(const struct irrun_session *session, struct irrun_se
         .simd = simd_name(model->model.kernels.simd),
         .n_threads = model->model.n_threads,
         .n_steps = plan ? plan->n_main_steps : 0,
+        .n_view_ops = plan ? plan->n_view_ops : 0,
         .n_fused_ops = plan ? plan->n_fused_ops : 0,
         .n_epilogue_ops = plan ? plan->n_epilogue_ops : 0,
         .weights_mapped_bytes = model->ir.weights.size_bytes,

@@ -249,7 +249,34 @@ def shape_graph_cases():
                "ShapeOf, Slice, Concat, Reshape.", EXACT)
 
 
+def view_cases():
+    """Ops that, for these shapes, only repeat their input; it and they are read afterwards."""
+    x = X[:, :1]
+    for name, op, arguments, like, attrs in (
+            ("transpose", "Transpose", ([1, 0, 2],), x.transpose(1, 0, 2), {}),
+            ("slice", "Slice", ([0], [2], [1], [0]), x, {}),
+            ("tile", "Tile", ([1, 1],), x, {}),
+            ("convert", "Convert", (), x, {"destination_type": "f32"})):
+        net = Net(name)
+        given = net.param("x", "f32", list(x.shape))
+        twice = net.op("Multiply", given, net.const(np.float32(2)), auto_broadcast="numpy")
+        seen = net.op(op, twice, *map(net.i64, arguments), v=8 if op == "Slice" else 1, **attrs)
+        old = net.read("s", net.const(np.zeros(like.shape, np.float32)))
+        net.assign("s", net.op("Add", old, seen, auto_broadcast="numpy"))
+        net.result(net.op("ReLU", seen), "relu")
+        net.result(seen, "seen")
+        net.result(old, "old")
+        net.result(net.op("Negative", twice), "negative")
+        data = np.stack([x, x + 1, -x])
+        doubled = np.stack([(2 * d).reshape(like.shape) for d in data])
+        before = np.concatenate([np.zeros_like(doubled[:1]), np.cumsum(doubled, axis=0)[:-1]])
+        yield Case("view", name, net, {"x": data},
+                   {"relu": np.maximum(doubled, 0), "seen": doubled, "old": before,
+                    "negative": -2 * data},
+                   f"{op} repeats its input here, which others read too.", EXACT)
+
+
 def cases():
-    for make in (reshape_cases, gather_cases, slice_cases, concat_cases, pad_cases, rank_cases,
+    for make in (view_cases, reshape_cases, gather_cases, slice_cases, concat_cases, pad_cases, rank_cases,
                  broadcast_cases, convert_cases, shape_graph_cases):
         yield from make()

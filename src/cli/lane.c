@@ -93,6 +93,8 @@ static void tell_plan(const struct lane *lane)
         tell(lane->options,
              "plan: %zu element-wise ops are joined with their neighbours into one step",
              info.n_fused_ops);
+    if (info.n_view_ops > 0)
+        tell(lane->options, "plan: %zu ops that would only copy are left out", info.n_view_ops);
     if (info.n_epilogue_ops > 0)
         tell(lane->options, "plan: %zu element-wise ops are done by the product before them",
              info.n_epilogue_ops);

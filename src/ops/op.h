@@ -71,6 +71,8 @@ struct op_def {
     size_t state_size;  /* bytes that infer fills and run reads */
     const void *family; /* what tells the rows of a family file apart */
     bool (*infer)(struct infer *infer);
+    /* Optional: whether these shapes and values made it a view, output 0 being input 0 element for element. */
+    bool (*is_view)(const struct infer *infer);
     /* Optional: which of these inputs, constants all of them, prepare is going to pack (both are sets of
      * 1 << i). Their data is then neither widened nor read for anybody else; step->in has none. */
     uint32_t (*packs)(const struct prepare *prepare, uint32_t constants);

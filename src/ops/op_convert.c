@@ -34,6 +34,12 @@ static bool infer_convert_like(struct infer *infer)
     return infer_output(infer, 0, infer->in[1]->dtype, &infer->in[0]->shape);
 }
 
+/* A conversion to 16 bits rounds what was computed. */
+static bool is_view(const struct infer *infer)
+{
+    return infer->in[0]->dtype == infer->out[0].dtype && !dtype_is_half(infer->out[0].dtype);
+}
+
 static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
@@ -51,6 +57,7 @@ const struct op_def op_convert = {
     .attrs = attr_table,
     .attrs_size = sizeof(struct convert_attrs),
     .infer = infer_convert,
+    .is_view = is_view,
     .run = run,
 };
 
@@ -61,5 +68,6 @@ const struct op_def op_convert_like = {
     .inputs = convert_like_inputs,
     .n_outputs = 1,
     .infer = infer_convert_like,
+    .is_view = is_view,
     .run = run,
 };

@@ -35,7 +35,8 @@ static const struct irrun_tensor *value_of_slot(struct infer *infer, uint32_t i)
 }
 
 bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct irrun_tensor *out,
-                   bool has_data, struct arena *arena, bool *is_waiting, struct irrun_error *err)
+                   bool has_data, struct arena *arena, bool *is_view, bool *is_waiting,
+                   struct irrun_error *err)
 {
     uint32_t n = op->n_inputs;
     struct irrun_tensor *tensors = arena_alloc_array(arena, n, sizeof *tensors, err);
@@ -64,8 +65,11 @@ bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct i
                                             .err = err},
                                   .plan = plan,
                                   .has_data = has_data};
-    *is_waiting = false;
+    *is_waiting = *is_view = false;
     if (infer_op(&self.infer)) {
+        *is_view =
+            op->def->flags & OP_VIEW ||
+            (op->def->is_view && !plan->request.model->keeps_ops && op->def->is_view(&self.infer));
         for (uint32_t k = 0; k < op->n_outputs; k++) {
             size_t size_bytes;
             if (!tensor_size(out[k].dtype, &out[k].shape, &size_bytes)) {
@@ -297,12 +301,13 @@ static bool plan_ordinary(struct plan *plan, const struct op *op, const struct h
     void *state = head ? head->state : arena_alloc(&plan->arena, op->def->state_size, err);
     if (!out || !state)
         return false;
+    bool is_view = op->def->flags & OP_VIEW;
     *is_waiting = false;
-    if (!head && !plan_infer_op(plan, op, state, out, false, &plan->arena, is_waiting, err))
+    if (!head &&
+        !plan_infer_op(plan, op, state, out, false, &plan->arena, &is_view, is_waiting, err))
         return false;
     if (!head && is_foldable(plan, op))
         return fold_op(plan, op, state, out, err);
-    bool is_view = op->def->flags & OP_VIEW;
     for (uint32_t k = 0; k < op->n_outputs; k++)
         set_slot(plan, op->first_output + k, SLOT_BLOCK, 0, &out[k], out[k].dtype);
     if (is_view) {
@@ -314,7 +319,8 @@ static bool plan_ordinary(struct plan *plan, const struct op *op, const struct h
         slot->tensor.data = source->tensor.data;
         slot->tensor.dtype = source->tensor.dtype;
     }
-    plan->planned[plan->n_planned++] = (struct planned_op){op, state};
+    plan->n_view_ops += is_view && !(op->def->flags & OP_VIEW);
+    plan->planned[plan->n_planned++] = (struct planned_op){op, state, is_view};
     return true;
 }
 
@@ -343,13 +349,13 @@ static bool plan_op(struct plan *plan, const struct op *op, const struct head *h
     case ROLE_PARAMETER:
         return plan_parameter(plan, op, err);
     case ROLE_READ_VALUE:
-        plan->planned[plan->n_planned++] = (struct planned_op){op, NULL};
+        plan->planned[plan->n_planned++] = (struct planned_op){op, NULL, false};
         return plan_read_value(plan, op, err);
     case ROLE_ASSIGN:
-        plan->planned[plan->n_planned++] = (struct planned_op){op, NULL};
+        plan->planned[plan->n_planned++] = (struct planned_op){op, NULL, false};
         return plan_assign(plan, op, err);
     case ROLE_RESULT:
-        plan->planned[plan->n_planned++] = (struct planned_op){op, NULL};
+        plan->planned[plan->n_planned++] = (struct planned_op){op, NULL, false};
         if (op->n_outputs > 0) {
             plan->slots[op->first_output] = *input_slot(plan, op, 0);
         }

@@ -319,10 +319,11 @@ struct plan *plan_continue(struct plan *plan, struct irrun_error *err)
     struct irrun_tensor *out =
         arena_alloc_array(&plan->head_arena, op->n_outputs, sizeof *out, err);
     void *state = arena_alloc(&plan->head_arena, op->def->state_size, err);
-    bool is_waiting;
+    bool is_view, is_waiting;
     plan->engine.arena = &plan->head_arena;
-    bool is_done = out && state &&
-                   plan_infer_op(plan, op, state, out, true, &plan->head_arena, &is_waiting, err);
+    bool is_done =
+        out && state &&
+        plan_infer_op(plan, op, state, out, true, &plan->head_arena, &is_view, &is_waiting, err);
     plan->engine.arena = &plan->arena;
     if (!is_done)
         return NULL;

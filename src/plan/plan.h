@@ -103,6 +103,7 @@ struct plan_set {
 struct planned_op {
     const struct op *op;
     void *state;
+    bool is_view;
 };
 
 struct plan {
@@ -122,6 +123,7 @@ struct plan {
     uint32_t n_steps;
     struct step *main_steps; /* without those that only initial values need */
     uint32_t n_main_steps;
+    uint32_t n_view_ops;                  /* that turned out to be views */
     uint32_t n_fused_ops, n_epilogue_ops; /* of main_steps: joined to each other, to a product */
     struct variable_use *uses;
     size_t n_uses, uses_capacity;
@@ -184,9 +186,10 @@ struct head {
     struct irrun_tensor *out;
 };
 bool plan_infer(struct plan *plan, const struct head *head, struct irrun_error *err);
-/* Infers one op; *is_waiting is set if it needs data that is not there yet. */
+/* Infers one op; *is_view is set if output 0 is input 0, *is_waiting if it needs data that is not there yet. */
 bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct irrun_tensor *out,
-                   bool has_data, struct arena *arena, bool *is_waiting, struct irrun_error *err);
+                   bool has_data, struct arena *arena, bool *is_view, bool *is_waiting,
+                   struct irrun_error *err);
 /* Makes steps of what is needed. */
 bool plan_make_steps(struct plan *plan, struct irrun_error *err);
 /* Which inputs prepare is going to pack, as a set of 1 << i; the slots `in` may lack data. */

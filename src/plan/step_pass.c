@@ -210,7 +210,7 @@ static bool draft_ordinary(struct drafts *drafts, const struct planned_op *plann
     if (!plan_packed_inputs(plan, op, planned->state, ids, &packed, err))
         return false;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        if (op->def->flags & OP_VIEW)
+        if (planned->is_view)
             break;
         const struct slot *slot = &plan->slots[ids[i]];
         if (widens && dtype_is_half(slot->tensor.dtype) && !is_packed(packed, i))
@@ -224,7 +224,7 @@ static bool draft_ordinary(struct drafts *drafts, const struct planned_op *plann
         struct slot *slot = &plan->slots[out[k]];
         slot->tensor.dtype = stored_dtype(slot->declared, widens);
     }
-    if (op->def->flags & OP_VIEW)
+    if (planned->is_view)
         return true;
     struct prepared prepared;
     if (!demand_constants(plan, ids, op->n_inputs, packed, err) ||

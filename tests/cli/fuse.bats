@@ -56,3 +56,11 @@ notes_of() {
     run "$IRRUN" -v --no-fuse "$model" --random -o none:
     [[ $output != *'done by the product'* ]]
 }
+
+@test "ops that would only copy are left out, and -v says so" {
+    folder=$cases/../view/transpose
+    run "$IRRUN" -v "$folder/model.xml" -i "$folder/in.npz" -o none:
+    [[ $output == *'plan: 1 ops that would only copy are left out'* ]]
+    run "$IRRUN" -v --no-fuse "$folder/model.xml" -i "$folder/in.npz" -o none:
+    [[ $output != *'left out'* ]]
+}
