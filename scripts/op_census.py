@@ -24,7 +24,6 @@ PICTURES = "decodes camera formats"
 # What irrun refuses, and why.
 REASONS = {
     "BinaryConvolution": "nets of single bits",
-    "Col2Im": "patches back to pictures",
     "CTCLoss": "a loss, training only",
     "DeformableConvolution": "detection back ends",
     "DeformablePSROIPooling": DETECTION,

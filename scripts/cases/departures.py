@@ -73,6 +73,7 @@ RDFT_FILLED = "RDFT takes no signal that is longer than the data."
 RDFT_WHOLE = "RDFT takes no -1 as the size of a signal."
 IRDFT_FILLED = "an IRDFT to a longer signal reads beyond its input."
 ADAPTIVE_I64 = "AdaptiveMaxPool has no indices of i64."
+NO_COL2IM_ATTRIBUTES = "Col2Im without its attributes ends the process with SIGSEGV."
 
 CONST_FROM_PORT = "it reads a Const that leaves type and shape to its port as nothing."
 
@@ -146,6 +147,7 @@ SECTIONS = {
         (FAKE_QUANTIZE_PDPD, "The bounds lie along the axes from the one that is named on."),
         (LRN_BIAS, "The bias is an attribute."),
         (ADAPTIVE_I64, "It is the default type of the indices."),
+        (NO_COL2IM_ATTRIBUTES, "Strides and dilations are 1 by default, pads are 0."),
         (DFT_NO_AXES, "Nothing is transformed."),
         (DFT_F64, "Any supported floating-point type."),
         (RDFT_FILLED, "What is missing is filled up with zeros."),

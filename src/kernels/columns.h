@@ -1,0 +1,16 @@
+/* Patches of an image that lie as columns, put back to where they were.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_COLUMNS_H
+#define IRRUN_KERNELS_COLUMNS_H
+
+#include "irrun.h"
+#include "kernels/sliding_window.h"
+
+/* One channel: columns [kernel][out] of a window over the image [in], whose first dimension is 1.
+ * Each element of the image becomes the sum of what lies on it, or 0. Integers wrap. */
+typedef void columns_fn(const struct window *window, const void *columns, void *image);
+
+/* NULL for f16, bf16 and what is no number. */
+columns_fn *columns_scalar(enum irrun_dtype dtype);
+
+#endif
