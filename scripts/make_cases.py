@@ -6,6 +6,7 @@
   make_cases.py --list [FAMILY...]    one line a case: name, what it proves
   make_cases.py --remove [FAMILY...]  also remove folders that no code makes any more
   make_cases.py --departures          write docs/openvino-departures.md
+  make_cases.py -v [FAMILY...]        name each case first: the last one, where OpenVINO crashes
 
 Needs openvino and numpy. A golden is computed with NumPy; OpenVINO's CPU device must agree with it,
 unless the case says why it does not. SPDX-License-Identifier: Apache-2.0
@@ -113,6 +114,8 @@ def main():
         if options.list:
             print(f"{case.folder}: {case.about}")
             continue
+        if options.verbose:
+            print(case.folder, flush=True)
         confirm.fill_types(case)
         case.reference_agrees = bool(case.openvino) and confirm.reference_agrees(case)
         files = common.case_files(case)
