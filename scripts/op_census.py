@@ -119,6 +119,9 @@ def main():
     parser.add_argument("--irrun", default=os.path.join(HERE, "..", "build", "irrun"),
                         metavar="PROGRAM")
     options = parser.parse_args()
+    if not os.path.exists(options.irrun):
+        sys.exit(f"there is no {os.path.relpath(options.irrun)}: build it with make, or name one "
+                 "with --irrun")
     theirs, ours = openvino_ops(), irrun_ops(options.irrun)
     written = {plain(name): name for name in REASONS}
     rows, missing, surprises = [], [], []

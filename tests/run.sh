@@ -72,7 +72,13 @@ run_check() {
 
 run_part() {
     case $1 in
-    unit/* | api/* | kernels/*) run_tap "$BUILD/tests/$1" ;;
+    unit/* | api/* | kernels/*)
+        if [ ! -x "$BUILD/tests/$1" ]; then
+            echo "$BUILD/tests/$1 is not built: make $BUILD/tests/$1"
+            return 1
+        fi
+        run_tap "$BUILD/tests/$1"
+        ;;
     cli/*) run_tap bats --tap "tests/$1" ;;
     cases/scalar | cases/sse* | cases/avx*)
         IRRUN_ARGS=--simd=${1#cases/} scripts/run-cases.sh tests/cases models
