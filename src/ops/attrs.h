@@ -41,8 +41,9 @@ struct attr_def {
     const char *name; /* as in the XML; NULL ends the table */
     enum attr_kind kind;
     size_t offset;
-    const char *default_text; /* NULL: the attribute must be there; read as if it were written */
-    const char *choices;      /* "numpy|none|pdpd" for ATTR_KIND_CHOICE */
+    /* Read as if it were written: "" is an empty list. NULL: the attribute must be there. */
+    const char *default_text;
+    const char *choices; /* "numpy|none|pdpd" for ATTR_KIND_CHOICE */
 };
 
 #define ATTR_KIND_OF(object)                                                                       \

@@ -1,17 +1,22 @@
 /* What an op is to the engine: one struct op_def, in one file (a row of a family file for ops that
  * differ by one expression), named by one row of ops.def.
  *
- * The engine does once for all ops: opset versions, attributes, the number and the types of
- * the inputs, f16 and bf16 (below), constant folding, memory, views, in-place. An op file says its own meaning:
+ * The engine does once for all ops: opset versions, attributes, the number and the types of the
+ * inputs, dynamic shapes, f16 and bf16 (below), constant folding, memory, views, in-place. An op
+ * file says its own meaning:
  *
  *   infer    shapes and types of the outputs from those of the inputs (and their values, where the
  *            op needs them: infer_value). Fills the op's state with the geometry it worked out.
+ *            Called anew for other shapes; every shape it sees is known.
  *   prepare  optional: chooses kernels, packs constant inputs, asks for scratch memory.
  *   run      computes. Allocates nothing, looks at no attribute text.
  *
- * f16 and bf16: arithmetic ops never see them. Their inputs are widened to f32 before, their outputs are
- * kept in f32 until something observable asks for 16 bits. So in prepare and run the dtype of a tensor
- * is what lies in memory, and may be f32 where infer said f16. OP_MOVES ops get the 16 bits as they are.
+ * Most ops need no more than type, opset, inputs, n_outputs, state_size, infer and run.
+ *
+ * f16 and bf16: arithmetic ops never see them. Their inputs are widened to f32 before, their
+ * outputs are kept in f32 until something observable asks for 16 bits. So in prepare and run the
+ * dtype of a tensor is what lies in memory, and may be f32 where infer said f16. OP_MOVES ops get
+ * the 16 bits as they are.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_OP_H
 #define IRRUN_OPS_OP_H

@@ -1,4 +1,4 @@
-/* The attributes of sliding windows, and their geometry: shared by convolutions and poolings.
+/* The attributes of sliding windows, and their geometry: convolutions, poolings and Col2Im.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_WINDOW_H
 #define IRRUN_OPS_WINDOW_H
@@ -32,16 +32,18 @@ struct window_attrs {
     }
 
 /* Works out the window over the `rank` (1 to 3) spatial dimensions `in` for a kernel of these
- * dimensions. */
+ * dimensions. An attribute may be an empty list: strides and dilations are 1 then, pads 0. A
+ * negative pad cuts; an op that takes none calls infer_window_list for its pads first. */
 bool infer_window(struct infer *infer, const struct window_attrs *attrs, uint32_t rank,
                   const int64_t *in, const int64_t *kernel, struct window *window);
 
-/* The same without pads and output sizes: strides, dilations, the pads as written, input and kernel. */
+/* The same without pads and output sizes: strides, dilations, the pads as written, input and
+ * kernel. */
 bool infer_window_sides(struct infer *infer, const struct window_attrs *attrs, uint32_t rank,
                         const int64_t *in, const int64_t *kernel, struct window *window);
 
-/* An attribute of `rank` numbers from `lowest` on, right-aligned among `neutral` ones; an empty list is all
- * neutral. */
+/* An attribute of `rank` numbers from `lowest` on, right-aligned among `neutral` ones; an empty list
+ * is all neutral. */
 bool infer_window_list(struct infer *infer, const char *name, const struct i64_list *list,
                        uint32_t rank, int64_t lowest, int64_t neutral, int64_t out[3]);
 
