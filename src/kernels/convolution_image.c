@@ -126,12 +126,12 @@ static void store_rows(const struct convolution_image *image, const float *sums,
     }
 }
 
-/* A tile's n_positions of all channels and phases. */
+/* A tile's positions of all channels and phases. */
 static void store_tile(const struct convolution_image *image, const float *sums, size_t first,
-                       size_t n_positions, float *out)
+                       float *out)
 {
     const int64_t *plane = image->plane, *spread = image->spread, *size = image->window.out;
-    int64_t line = (int64_t)first / plane[2], n, left = (int64_t)n_positions;
+    int64_t line = (int64_t)first / plane[2], n, left = (int64_t)image->width;
     int64_t p[3] = {line / plane[1], line % plane[1], (int64_t)first % plane[2]};
     for (; left > 0 && p[0] < size[0]; left -= n, sums += n) {
         const float *row = sums;
@@ -160,17 +160,30 @@ static float *begin_sums(const struct convolution_image *image, const float *bia
     return starts;
 }
 
-static void compute_tile(const struct convolution_image *image, const float *pixels,
-                         const float *packed, const float *starts, float *sums)
+/* Which tile does for positions first ... of a group that begins n_before floats into what can be read. */
+static enum image_tile_kind choose_kind(const struct convolution_image *image, int64_t first,
+                                        int64_t n_before, int64_t n_behind)
+{
+    if (!image->is_flat)
+        return TILE_WHOLE;
+    bool is_inside = n_before + first + image->lowest >= 0 &&
+                     first + image->highest + (int64_t)image->width <= n_behind;
+    return is_inside ? TILE_MASKED : TILE_EDGE;
+}
+
+static void compute_tile(const struct convolution_image *image, enum image_tile_kind kind,
+                         const float *pixels, size_t first, const float *packed,
+                         const float *starts, float *sums)
 {
     size_t n;
     for (size_t done = 0; done < image->k; done += n) {
         n = image->k - done < image->block_k ? image->k - done : image->block_k;
         for (size_t block = 0; block < image->n_blocks; block++, packed += n * image->rows) {
-            image->tile(&(struct image_tile){
+            image->tiles[kind](&(struct image_tile){
                 .k = n,
-                .image = pixels,
-                .offsets = image->offsets + done,
+                .image = pixels + first,
+                .masks = image->masks + (image->is_flat ? first / 8 : 0),
+                .pieces = image->pieces + done,
                 .weights = packed,
                 .sums = sums + block * image->rows * image->width,
                 .starts = starts && done == 0 ? starts + block * image->rows : NULL,
@@ -195,22 +208,23 @@ static void compute_tiles(const struct run *run, size_t begin, size_t end, float
 {
     const struct convolution_image *image = run->image;
     const struct convolution_image_job *job = run->job;
-    size_t c_in = (size_t)image->c_in, c_out = (size_t)image->c_out;
+    size_t n_group = (size_t)image->c_in * image->channel, c_out = (size_t)image->c_out;
     size_t n_out = c_out * (size_t)window_product(image->out);
     size_t n_weights = image->n_blocks * image->rows * image->k;
     const float *bias = job->epilogue ? job->epilogue->bias : NULL, *starts = NULL;
     const float *pixels = image->is_flat ? job->in : job->memory;
     for (size_t i = begin; i < end; i++) {
         size_t group = i / image->n_tiles, first = i % image->n_tiles * image->width;
-        size_t last = image->channel - image->width;
-        size_t known = image->is_flat && first > last ? first - last : 0; /* from the tile before */
         if (bias && (i == begin || first == 0))
             starts = begin_sums(image, bias + group * c_out, sums);
-        compute_tile(image, pixels + group * c_in * image->channel + first - known,
-                     job->packed + group * n_weights, starts, sums);
+        int64_t n_before = (int64_t)(job->n_before + group * n_group);
+        int64_t n_behind = (int64_t)(n_group * ((size_t)image->n_groups - group) + job->n_behind);
+        compute_tile(image, choose_kind(image, (int64_t)first, n_before, n_behind),
+                     pixels + group * n_group, first, job->packed + group * n_weights, starts,
+                     sums);
         if (run->is_early)
             epilogue_run_on(job->epilogue, sums, run->n_sums);
-        store_tile(image, sums + known, first, image->width - known, job->out + group * n_out);
+        store_tile(image, sums, first, job->out + group * n_out);
     }
 }
 

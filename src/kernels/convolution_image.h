@@ -5,6 +5,9 @@
  * A transposed convolution with stride s is s convolutions with every s-th kernel element, which meet the same
  * pieces: they are further output channels, whose positions are s apart.
  *
+ * Where neither strides nor pads change the size, the input is the image as it lies: a shifted piece of it is
+ * right but where it reaches over an edge, and there masks make it zero.
+ *
  * Positions are counted along the rows of a plane, which are longer than those of the output: what is
  * computed beyond the end of a row is left behind.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -19,8 +22,12 @@ struct convolution_image {
     struct window window; /* from the input to the positions */
     int64_t n_groups, c_in, c_out;
     bool is_transposed;
-    bool is_flat;      /* the input is the image: one kernel element, no stride, no pads */
-    int64_t kernel[3]; /* of the filters as they are */
+    bool is_flat; /* the input is the image, and masks say what of it counts */
+    int64_t
+        sizes[3]; /* of the input, if it is flat; the window is then one of a single dimension */
+    size_t mask_bytes;          /* of a kernel element, if it is flat */
+    const unsigned char *masks; /* [kernel][mask_bytes]: the caller's, as pieces */
+    int64_t kernel[3];          /* of the filters as they are */
     int64_t spread[3]; /* output channels of a filter, and how far their positions are apart */
     int64_t skipped[3],
         out[3]; /* position p of phase f goes to p * spread + f - skipped, if that is in out */
@@ -28,12 +35,13 @@ struct convolution_image {
     size_t width, n_tiles; /* positions of a tile, and tiles for all positions */
     size_t k, block_k;     /* c_in * window.kernel, and how many of them are summed at a time */
     int64_t n_planes[3], plane[3];
-    size_t channel;          /* floats of a channel's planes */
-    size_t image_floats;     /* of all groups */
-    size_t sums_floats;      /* of a thread, with what they begin with */
-    size_t packed_floats;    /* of all groups' weights */
-    const uint32_t *offsets; /* [k]: the caller's, filled by convolution_image_offsets */
-    image_tile_fn *tile;
+    size_t channel;                   /* floats of a channel's planes */
+    size_t image_floats;              /* of all groups */
+    size_t sums_floats;               /* of a thread, with what they begin with */
+    size_t packed_floats;             /* of all groups' weights */
+    const struct image_piece *pieces; /* [k]: the caller's, filled by convolution_image_lists */
+    int64_t lowest, highest;          /* of the offsets of pieces, if it is flat */
+    image_tile_fn *tiles[N_TILE_KINDS];
 };
 
 /* False if there is nothing to compute, or too much to count, or if it is a transposed convolution with
@@ -49,7 +57,9 @@ bool convolution_image_is_better(const struct convolution_image *image);
 bool convolution_image_memory(const struct convolution_image *image, unsigned n_threads,
                               size_t *n_bytes);
 
-void convolution_image_offsets(const struct convolution_image *image, uint32_t *offsets);
+/* Fills pieces, and masks if the image is flat. */
+void convolution_image_lists(const struct convolution_image *image, struct image_piece *pieces,
+                             unsigned char *masks);
 
 /* weights: [n_groups][c_out][c_in][kernel], or [n_groups][c_in][c_out][kernel] of a transposed convolution, of f32 or
  * f16, at any address; packed: [n_groups][k in blocks][n_blocks][k of the block][rows]. */
@@ -58,9 +68,10 @@ void convolution_image_pack(const struct convolution_image *image, const void *w
 
 /* One batch element. */
 struct convolution_image_job {
-    const float *in;     /* [n_groups][c_in][in] */
-    const float *packed; /* by convolution_image_pack */
-    float *out;          /* [n_groups][c_out][out] */
+    const float *in;           /* [n_groups][c_in][in] */
+    size_t n_before, n_behind; /* floats around it that can be read */
+    const float *packed;       /* by convolution_image_pack */
+    float *out;                /* [n_groups][c_out][out] */
     float *memory;
     struct team *team;
     const struct epilogue *epilogue; /* NULL: none. Else out is its element `first` */

@@ -50,10 +50,7 @@ static bool plan_planes(struct convolution_image *image)
 {
     const struct window *w = &image->window;
     size_t floats = 1;
-    image->is_flat = true;
     for (int d = 0; d < 3; d++) {
-        image->is_flat &=
-            w->kernel[d] == 1 && w->stride[d] == 1 && w->pad_begin[d] == 0 && w->in[d] == w->out[d];
         int64_t reach = (w->kernel[d] - 1) * w->dilation[d];
         image->n_planes[d] = reach + 1 < w->stride[d] ? reach + 1 : w->stride[d];
         image->plane[d] = w->out[d] + reach / w->stride[d];
@@ -65,7 +62,34 @@ static bool plan_planes(struct convolution_image *image)
     /* The last tile looks beyond the last position. */
     return checked_mul(floats, (size_t)(image->c_in * image->n_groups), &floats) &&
            checked_add(floats, IMAGE_MAX_WIDTH, &image->image_floats) &&
-           image->image_floats <= UINT32_MAX;
+           image->image_floats <= INT32_MAX;
+}
+
+#define MASKS_BYTES (1 << 20) /* what an L2 cache holds */
+
+/* The input as the image: its positions are a line. */
+static bool plan_flat(struct convolution_image *image)
+{
+    struct window *w = &image->window;
+    int64_t n = window_product(w->in);
+    bool is_flat = !image->is_transposed && n <= INT32_MAX / image->c_in &&
+                   n / 8 <= MASKS_BYTES / window_product(w->kernel);
+    for (int d = 0; d < 3; d++)
+        is_flat &= w->stride[d] == 1 && w->in[d] == w->out[d];
+    if (!is_flat)
+        return false;
+    image->is_flat = true;
+    image->channel = (size_t)n;
+    for (int d = 0; d < 3; d++) {
+        image->sizes[d] = w->in[d];
+        image->lowest = image->lowest * w->in[d] - w->pad_begin[d];
+        image->highest =
+            image->highest * w->in[d] + (w->kernel[d] - 1) * w->dilation[d] - w->pad_begin[d];
+        image->n_planes[d] = 1;
+        image->plane[d] = w->in[d] = w->out[d] = image->out[d] = d < 2 ? 1 : n;
+    }
+    image->highest += (image->c_in - 1) * n;
+    return true;
 }
 
 static bool plan_tiles(struct convolution_image *image, const struct image_tiles *tiles)
@@ -74,19 +98,18 @@ static bool plan_tiles(struct convolution_image *image, const struct image_tiles
     size_t n_rows, most = 1;
     if (!checked_mul((size_t)image->c_out, (size_t)window_product(image->spread), &n_rows))
         return false;
-    while (most < IMAGE_MAX_ROWS && tiles->tiles[most + 1])
+    while (most < IMAGE_MAX_ROWS && tiles->tiles[TILE_WHOLE][most + 1])
         most++;
     image->n_blocks = divide_up(n_rows, most);
     image->rows = divide_up(n_rows, image->n_blocks);
     image->width = tiles->widths[image->rows];
-    image->tile = tiles->tiles[image->rows];
+    for (int kind = 0; kind < N_TILE_KINDS; kind++)
+        image->tiles[kind] = tiles->tiles[kind][image->rows];
     int64_t last =
         ((w->out[0] - 1) * image->plane[1] + w->out[1] - 1) * image->plane[2] + w->out[2] - 1;
     image->n_tiles = divide_up((size_t)last + 1, image->width);
+    image->mask_bytes = image->n_tiles * image->width / 8;
     image->block_k = divide_up(image->k, divide_up(image->k, BLOCK_K));
-    image->is_flat &= (size_t)last + 1 >= image->width;
-    if (image->is_flat)
-        image->image_floats = 0;
     n_rows = image->n_blocks * image->rows;
     return checked_mul(n_rows, image->width + 1, &image->sums_floats) &&
            checked_mul(image->k, n_rows, &image->packed_floats) &&
@@ -105,7 +128,8 @@ bool convolution_image_plan(struct convolution_image *image, const struct image_
         return false;
     image->k = (size_t)(c->c_in * window_product(image->window.kernel));
     return image->k > 0 && c->c_out > 0 && n_groups > 0 && window_product(image->out) > 0 &&
-           window_product(image->window.out) > 0 && plan_planes(image) && plan_tiles(image, tiles);
+           window_product(image->window.out) > 0 && (plan_flat(image) || plan_planes(image)) &&
+           plan_tiles(image, tiles);
 }
 
 /* In multiplications that vectors of 16 make. Measured: putting a patch together costs as much as multiplying
@@ -144,21 +168,51 @@ static void find_place(const int64_t sizes[3], int64_t i, int64_t place[3])
     place[2] = i % sizes[2];
 }
 
-void convolution_image_offsets(const struct convolution_image *image, uint32_t *offsets)
+/* Kernel element k in a flat image: a bit for every position that it meets inside the input. */
+static void fill_mask(const struct convolution_image *image, const int64_t k[3],
+                      unsigned char *mask)
 {
     const struct window *w = &image->window;
-    for (int64_t channel = 0; channel < image->c_in; channel++) {
-        for (int64_t i = 0; i < window_product(w->kernel); i++) {
-            int64_t k[3], number = 0, at = 0;
-            find_place(w->kernel, i, k);
-            for (int d = 0; d < 3; d++) {
-                int64_t shift = k[d] * w->dilation[d];
-                number = number * image->n_planes[d] + shift % w->stride[d];
-                at = at * image->plane[d] + shift / w->stride[d];
-            }
-            *offsets++ = (uint32_t)((size_t)channel * image->channel +
-                                    (size_t)(number * window_product(image->plane) + at));
+    const int64_t *sizes = image->sizes;
+    for (int64_t i = 0; i < (int64_t)image->channel; i++) {
+        int64_t p[3];
+        bool is_inside = true;
+        find_place(sizes, i, p);
+        for (int d = 0; d < 3; d++) {
+            int64_t at = p[d] + k[d] * w->dilation[d] - w->pad_begin[d];
+            is_inside &= at >= 0 && at < sizes[d];
         }
+        mask[i / 8] |= (unsigned char)(is_inside << i % 8);
+    }
+}
+
+/* Where kernel element k begins in a channel. */
+static int64_t find_offset(const struct convolution_image *image, const int64_t k[3])
+{
+    const struct window *w = &image->window;
+    int64_t number = 0, at = 0;
+    for (int d = 0; d < 3; d++) {
+        int64_t shift = k[d] * w->dilation[d];
+        number = number * image->n_planes[d] + shift % w->stride[d];
+        at = image->is_flat ? at * image->sizes[d] + shift - w->pad_begin[d]
+                            : at * image->plane[d] + shift / w->stride[d];
+    }
+    return number * window_product(image->plane) + at;
+}
+
+void convolution_image_lists(const struct convolution_image *image, struct image_piece *pieces,
+                             unsigned char *masks)
+{
+    int64_t n_kernel = window_product(image->window.kernel), k[3];
+    for (int64_t i = 0; i < n_kernel; i++) {
+        size_t mask = (size_t)i * image->mask_bytes;
+        find_place(image->window.kernel, i, k);
+        int64_t offset = find_offset(image, k);
+        for (int64_t channel = 0; channel < image->c_in; channel++)
+            pieces[channel * n_kernel + i] = (struct image_piece){
+                (int32_t)(channel * (int64_t)image->channel + offset), (uint32_t)mask};
+        if (image->is_flat)
+            fill_mask(image, k, masks + mask);
     }
 }
 

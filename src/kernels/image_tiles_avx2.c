@@ -13,4 +13,4 @@
 
 TILES(DEFINE_TILE)
 
-const struct image_tiles image_tiles_avx2 = {{TILES(TILE_ENTRY)}, {TILES(WIDTH_ENTRY)}};
+const struct image_tiles image_tiles_avx2 = IMAGE_TILES;

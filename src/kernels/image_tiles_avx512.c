@@ -15,4 +15,4 @@
 
 TILES(DEFINE_TILE)
 
-const struct image_tiles image_tiles_avx512 = {{TILES(TILE_ENTRY)}, {TILES(WIDTH_ENTRY)}};
+const struct image_tiles image_tiles_avx512 = IMAGE_TILES;

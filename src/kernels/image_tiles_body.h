@@ -13,8 +13,22 @@
 
 #define TILE_MAX_VECTORS 8
 
-/* n_rows and n_vectors are constants wherever this is used. */
-ALWAYS_INLINE void run_image_tile(const struct image_tile *tile, size_t n_rows, size_t n_vectors)
+/* Vector v of a piece, which may begin before the image where its mask says so. */
+ALWAYS_INLINE vec load_piece(const struct image_tile *tile, const struct image_piece *piece,
+                             size_t v, enum image_tile_kind kind)
+{
+    intptr_t distance = (intptr_t)piece->offset * (intptr_t)sizeof(float);
+    const void *at = (const void *)((uintptr_t)tile->image + (uintptr_t)distance +
+                                    v * VECTOR_LANES * sizeof(float));
+    const unsigned char *mask = tile->masks + piece->mask + v * VECTOR_LANES / 8;
+    if (kind == TILE_EDGE)
+        return vec_load_where(at, mask);
+    return kind == TILE_MASKED ? vec_where(vec_load(at), mask) : vec_load(at);
+}
+
+/* n_rows, n_vectors and kind are constants wherever this is used. */
+ALWAYS_INLINE void run_image_tile(const struct image_tile *tile, size_t n_rows, size_t n_vectors,
+                                  enum image_tile_kind kind)
 {
     vec sums[IMAGE_MAX_ROWS][TILE_MAX_VECTORS], pixels[TILE_MAX_VECTORS];
     const float *weights = tile->weights;
@@ -26,10 +40,9 @@ ALWAYS_INLINE void run_image_tile(const struct image_tile *tile, size_t n_rows, 
             sums[r][v] = vec_zero();
     }
     for (size_t k = 0; k < tile->k; k++, weights += n_rows) {
-        const float *image = tile->image + tile->offsets[k];
         UNROLL
         for (size_t v = 0; v < n_vectors; v++)
-            pixels[v] = vec_load(image + v * VECTOR_LANES);
+            pixels[v] = load_piece(tile, tile->pieces + k, v, kind);
         UNROLL
         for (size_t r = 0; r < n_rows; r++) {
             vec weight = vec_set1(weights[r]);
@@ -51,11 +64,29 @@ ALWAYS_INLINE void run_image_tile(const struct image_tile *tile, size_t n_rows, 
 
 /* A file image_tiles_<level>.c lists its tiles as TILES(X), X(rows, vectors), from one row on. */
 #define DEFINE_TILE(rows, vectors)                                                                 \
-    static void tile_##rows(const struct image_tile *tile)                                         \
+    static void whole_##rows(const struct image_tile *tile)                                        \
     {                                                                                              \
-        run_image_tile(tile, rows, vectors);                                                       \
+        run_image_tile(tile, rows, vectors, TILE_WHOLE);                                           \
+    }                                                                                              \
+    static void masked_##rows(const struct image_tile *tile)                                       \
+    {                                                                                              \
+        run_image_tile(tile, rows, vectors, TILE_MASKED);                                          \
+    }                                                                                              \
+    static void edge_##rows(const struct image_tile *tile)                                         \
+    {                                                                                              \
+        run_image_tile(tile, rows, vectors, TILE_EDGE);                                            \
     }
-#define TILE_ENTRY(rows, vectors) [rows] = tile_##rows,
+#define WHOLE_ENTRY(rows, vectors) [rows] = whole_##rows,
+#define MASKED_ENTRY(rows, vectors) [rows] = masked_##rows,
+#define EDGE_ENTRY(rows, vectors) [rows] = edge_##rows,
 #define WIDTH_ENTRY(rows, vectors) [rows] = (vectors)*VECTOR_LANES,
+
+#define IMAGE_TILES                                                                                \
+    {                                                                                              \
+        {{TILES(WHOLE_ENTRY)}, {TILES(MASKED_ENTRY)}, {TILES(EDGE_ENTRY)}},                        \
+        {                                                                                          \
+            TILES(WIDTH_ENTRY)                                                                     \
+        }                                                                                          \
+    }
 
 #endif

@@ -152,6 +152,24 @@ ALWAYS_INLINE vec vec_load_first(const void *at, size_t n)
     return _mm256_maskload_ps(at, first_lanes(n));
 }
 
+ALWAYS_INLINE __m256i lanes_of_bits(const unsigned char *bits)
+{
+    __m256i lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(*bits), lane), lane);
+}
+
+/* The lanes whose bits are set; the others are 0, and their memory is left alone. */
+ALWAYS_INLINE vec vec_load_where(const void *at, const unsigned char *bits)
+{
+    return _mm256_maskload_ps(at, lanes_of_bits(bits));
+}
+
+/* x where the bits are set, elsewhere 0. */
+ALWAYS_INLINE vec vec_where(vec x, const unsigned char *bits)
+{
+    return _mm256_and_ps(x, _mm256_castsi256_ps(lanes_of_bits(bits)));
+}
+
 ALWAYS_INLINE void vec_store_first(void *at, vec x, size_t n)
 {
     _mm256_maskstore_ps(at, first_lanes(n), x);

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __AVX512F__
 #include <immintrin.h>
@@ -148,6 +149,24 @@ ALWAYS_INLINE __mmask16 first_lanes(size_t n)
 ALWAYS_INLINE vec vec_load_first(const void *at, size_t n)
 {
     return _mm512_maskz_loadu_ps(first_lanes(n), at);
+}
+
+/* The lanes whose bits are set; the others are 0, and their memory is left alone. */
+ALWAYS_INLINE vec vec_load_where(const void *at, const unsigned char *bits)
+{
+    __mmask16 lanes;
+    memcpy(&lanes, bits, sizeof lanes);
+    return _mm512_maskz_loadu_ps(lanes, at);
+}
+
+/* x where the bits are set, elsewhere 0. A load that is masked itself takes several times as long as a load
+ * and this: the compiler is kept from making one of the two. */
+ALWAYS_INLINE vec vec_where(vec x, const unsigned char *bits)
+{
+    __mmask16 lanes;
+    memcpy(&lanes, bits, sizeof lanes);
+    __asm__("" : "+v"(x));
+    return _mm512_maskz_mov_ps(lanes, x);
 }
 
 ALWAYS_INLINE void vec_store_first(void *at, vec x, size_t n)

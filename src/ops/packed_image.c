@@ -22,16 +22,21 @@ bool packed_image_is_wanted(const struct prepare *prepare, const struct convolut
 bool packed_image_pack(struct prepare *prepare, struct packed_image *packed)
 {
     struct convolution_image *image = &packed->image;
-    uint32_t *offsets = arena_alloc_array(prepare->arena, image->k, sizeof *offsets, prepare->err);
+    size_t n_kernel = (size_t)window_product(image->window.kernel);
+    struct image_piece *pieces =
+        arena_alloc_array(prepare->arena, image->k, sizeof *pieces, prepare->err);
+    unsigned char *masks = arena_alloc_array(prepare->arena, n_kernel,
+                                             image->is_flat ? image->mask_bytes : 0, prepare->err);
     const struct irrun_tensor *filters = prepare_constant(prepare, FILTERS);
     bool is_new;
 
-    if (!offsets || !filters)
+    if (!pieces || !masks || !filters)
         return false;
     if (!convolution_image_memory(image, team_n_threads(prepare->team), &prepare->scratch_bytes))
         return fail_memory(prepare->err, SIZE_MAX);
-    convolution_image_offsets(image, offsets);
-    image->offsets = offsets;
+    convolution_image_lists(image, pieces, masks);
+    image->pieces = pieces;
+    image->masks = masks;
     float *data = prepare_pack(prepare, LAYOUT_IMAGE + (uint32_t)image->rows,
                                image->packed_floats * sizeof *data, &is_new);
     if (data && is_new)
@@ -48,6 +53,8 @@ void packed_image_run(const struct packed_image *packed, const struct step *step
     for (size_t i = 0; i < (size_t)n_batches; i++)
         convolution_by_image(image, &(struct convolution_image_job){
                                         .in = (const float *)step->in[DATA]->data + i * in,
+                                        .n_before = i * in,
+                                        .n_behind = ((size_t)n_batches - 1 - i) * in,
                                         .packed = packed->filters,
                                         .out = (float *)step->out[0]->data + i * out,
                                         .memory = step->scratch,

@@ -73,16 +73,19 @@ static bool convolve_by_image(const struct convolution *c, int64_t n_groups,
     if (!convolution_image_plan(&image, tiles, c, n_groups, is_transposed) ||
         !convolution_image_memory(&image, team_n_threads(team), &memory_bytes))
         return false;
-    uint32_t *offsets = malloc(image.k * sizeof *offsets);
+    struct image_piece *pieces = malloc(image.k * sizeof *pieces);
+    unsigned char *masks = calloc((size_t)window_product(image.window.kernel), image.mask_bytes);
     float *packed = malloc(image.packed_floats * sizeof *packed);
     float *memory = new_numbers((int64_t)(memory_bytes / sizeof *memory));
-    convolution_image_offsets(&image, offsets);
-    image.offsets = offsets;
+    convolution_image_lists(&image, pieces, masks);
+    image.pieces = pieces;
+    image.masks = masks;
     convolution_image_pack(&image, weights, false, packed);
     convolution_by_image(
         &image, &(struct convolution_image_job){
                     .in = in, .packed = packed, .out = out, .memory = memory, .team = team});
-    free(offsets);
+    free(pieces);
+    free(masks);
     free(packed);
     free(memory);
     return true;
