@@ -76,10 +76,12 @@ struct op_def {
     size_t state_size;  /* bytes that infer fills and run reads */
     const void *family; /* what tells the rows of a family file apart */
     bool (*infer)(struct infer *infer);
-    /* Optional: whether these shapes and values made it a view, output 0 being input 0 element for element. */
+    /* Optional: whether these shapes and values made it a view, output 0 being input 0 element for
+     * element. */
     bool (*is_view)(const struct infer *infer);
-    /* Optional: which of these inputs, constants all of them, prepare is going to pack (both are sets of
-     * 1 << i). Their data is then neither widened nor read for anybody else; step->in has none. */
+    /* Optional: which of these inputs, constants all of them, prepare is going to pack (both are
+     * sets of 1 << i). Their data is then neither widened nor read for anybody else; step->in has
+     * none. */
     uint32_t (*packs)(const struct prepare *prepare, uint32_t constants);
     bool (*prepare)(struct prepare *prepare);
     bool (*run)(const struct step *step, struct irrun_error *err);
@@ -104,8 +106,9 @@ struct infer {
     struct irrun_error *err;
 };
 
-/* The value of input i, or NULL if it is not known while planning; infer then returns false at once, and
- * the engine calls it again when the value is there. Use it only where the shape depends on it. */
+/* The value of input i, or NULL if it is not known while planning; infer then returns false at
+ * once, and the engine calls it again when the value is there. Use it only where the shape depends
+ * on it. */
 const struct irrun_tensor *infer_value(struct infer *infer, uint32_t i);
 
 /* The same as a list of int64 from any integer type, 0-D or 1-D; the items live in the arena. */
@@ -113,29 +116,32 @@ bool infer_ints(struct infer *infer, uint32_t i, struct i64_list *list);
 /* … and as one number, 0-D or [1]. */
 bool infer_int(struct infer *infer, uint32_t i, int64_t *number);
 
-/* Says what output i is; fails if that is more than can be counted. Done before loops are planned. */
+/* Says what output i is; fails if that is more than can be counted. Done before loops are
+ * planned. */
 bool infer_output(struct infer *infer, uint32_t i, enum irrun_dtype dtype,
                   const struct irrun_shape *shape);
 
 /* Fails with the op's place, type and name before the message. */
 bool infer_fail(struct infer *infer, const char *format, ...) PRINTF_LIKE(2, 3);
-/* … `input 4 (W) is f32 [1,512,40], expected <format>`, and a hint that names that input's producer and
- * its line. */
+/* … `input 4 (W) is f32 [1,512,40], expected <format>`, and a hint that names that input's producer
+ * and its line. */
 bool infer_fail_input(struct infer *infer, uint32_t i, const char *expected, ...) PRINTF_LIKE(3, 4);
 /* Adds what input i is and where it comes from to the hint: the other side of a conflict. */
 bool infer_hint_input(struct infer *infer, uint32_t i);
 
 /* Brings axis into [0, rank), or fails naming it. */
 bool infer_axis(struct infer *infer, int64_t axis, uint32_t rank, uint32_t *normal);
-/* A list of axes: negative ones brought to [0, rank), each at most once, sorted; is_set[axis] too. */
+/* A list of axes: negative ones brought to [0, rank), each at most once, sorted;
+ * is_set[axis] too. */
 bool infer_axes(struct infer *infer, const struct i64_list *axes, uint32_t rank,
                 bool is_set[IRRUN_MAX_RANK]);
 
 enum auto_broadcast { AUTO_BROADCAST_NONE, AUTO_BROADCAST_NUMPY, AUTO_BROADCAST_PDPD };
 #define AUTO_BROADCAST_CHOICES "none|numpy|pdpd|explicit"
 
-/* The output shape of inputs a and b under auto_broadcast (axis is for pdpd), and for pdpd the shape that b
- * has once trailing ones are cut and ones put around it; for the others b_shape is b's own. */
+/* The output shape of inputs a and b under auto_broadcast (axis is for pdpd), and for pdpd the
+ * shape that b has once trailing ones are cut and ones put around it; for the others b_shape is b's
+ * own. */
 bool infer_broadcast(struct infer *infer, uint32_t a, uint32_t b, int auto_broadcast, int64_t axis,
                      struct irrun_shape *out, struct irrun_shape *b_shape);
 
@@ -143,8 +149,8 @@ bool infer_broadcast(struct infer *infer, uint32_t a, uint32_t b, int auto_broad
 
 #define FLAT_MAX_OPERANDS 4
 
-/* What a step needs whose op is one call of a kernel over n elements: every operand begins where its tensor
- * does. */
+/* What a step needs whose op is one call of a kernel over n elements: every operand begins where
+ * its tensor does. */
 struct flat {
     bool (*run)(const struct step *step, struct irrun_error *err); /* NULL: def->run */
     union {
@@ -166,13 +172,14 @@ struct fusable {
     enum fused_code code; /* FUSED_NONE: it is none */
     uint32_t still;       /* set of 1 << i: inputs that stand still while the output moves on */
     size_t n;             /* elements */
-    /* Of the first two inputs, where one is neither a single element nor has as many as the output (a bias);
-     * else zeros. Such an op can only be joined to a product. */
+    /* Of the first two inputs, where one is neither a single element nor has as many as the output
+     * (a bias); else zeros. Such an op can only be joined to a product. */
     struct repetition repeated[2];
     const float *bounds; /* of FUSED_CLAMP: two */
 };
 
-/* A product that, piece by piece, runs what the plan joined to it: step->epilogue, over its output 0. */
+/* A product that, piece by piece, runs what the plan joined to it: step->epilogue, over
+ * its output 0. */
 struct finishing {
     size_t n;               /* elements of the output; 0: it does not */
     struct repetition bias; /* operands of Add that its sums can begin with; count 0: none can */
@@ -205,16 +212,16 @@ struct packer {
     void *(*pack)(struct prepare *prepare, uint32_t layout, size_t size_bytes, bool *is_new);
 };
 
-/* A packed input's value: f16 if that is what its f32 were converted from, else of its own type. NULL with
- * *err filled on failure. */
+/* A packed input's value: f16 if that is what its f32 were converted from, else of its own type.
+ * NULL with *err filled on failure. */
 static inline const struct irrun_tensor *prepare_constant(struct prepare *prepare, uint32_t i)
 {
     return prepare->packer->constant(prepare, i);
 }
 
-/* Memory for what an op makes of packed inputs, the same for every plan of the model that asks with the
- * same layout: a number of the op's own choice. 64-byte aligned. *is_new: to be filled at once. NULL
- * with *err filled if there is no memory. */
+/* Memory for what an op makes of packed inputs, the same for every plan of the model that asks with
+ * the same layout: a number of the op's own choice. 64-byte aligned. *is_new: to be filled at once.
+ * NULL with *err filled if there is no memory. */
 static inline void *prepare_pack(struct prepare *prepare, uint32_t layout, size_t size_bytes,
                                  bool *is_new)
 {
@@ -261,15 +268,15 @@ const struct op_def *op_def_sorted(size_t index);
 /* The row of an op's input; the last row if that is repeated, NULL beyond the end. */
 const struct op_input_def *op_find_input(const struct op_def *def, uint32_t i);
 
-/* The element types that the op takes: those of its first input that is neither an index nor a condition, as
- * a set of TYPE_BIT; for an op without inputs all. */
+/* The element types that the op takes: those of its first input that is neither an index nor a
+ * condition, as a set of TYPE_BIT; for an op without inputs all. */
 uint32_t op_types(const struct op_def *def);
 
 #define OP_WHY_BYTES 256
 
-/* The op that `type` in `version` ("opset6", "extension") means, or NULL with the reason in `why`: "irrun
- * has Gather of opset1 to opset6 only". Type: any letter case, aliases included. A layer without a
- * version ("") means the only op of that type. */
+/* The op that `type` in `version` ("opset6", "extension") means, or NULL with the reason in `why`:
+ * "irrun has Gather of opset1 to opset6 only". Type: any letter case, aliases included. A layer
+ * without a version ("") means the only op of that type. */
 const struct op_def *op_find(const char *type, const char *version, char why[OP_WHY_BYTES]);
 
 #endif

@@ -42,8 +42,8 @@ bool infer_window(struct infer *infer, const struct window_attrs *attrs, uint32_
 bool infer_window_sides(struct infer *infer, const struct window_attrs *attrs, uint32_t rank,
                         const int64_t *in, const int64_t *kernel, struct window *window);
 
-/* An attribute of `rank` numbers from `lowest` on, right-aligned among `neutral` ones; an empty list
- * is all neutral. */
+/* An attribute of `rank` numbers from `lowest` on, right-aligned among `neutral` ones; an empty
+ * list is all neutral. */
 bool infer_window_list(struct infer *infer, const char *name, const struct i64_list *list,
                        uint32_t rank, int64_t lowest, int64_t neutral, int64_t out[3]);
 
