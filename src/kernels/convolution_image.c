@@ -228,22 +228,28 @@ static void compute_tiles(const struct run *run, size_t begin, size_t end, float
     }
 }
 
+static void lay_image(const struct convolution_image *image,
+                      const struct convolution_image_job *job, size_t part, size_t n_parts)
+{
+    size_t n_channels = (size_t)(image->c_in * image->n_groups);
+    size_t n_in = (size_t)window_product(image->window.in);
+    for (size_t i = n_channels * part / n_parts; i < n_channels * (part + 1) / n_parts; i++)
+        lay_channel(image, job->in + i * n_in, job->memory + i * image->channel);
+    if (n_parts > 1)
+        team_meet(job->team, part);
+}
+
 static void run_part(void *context, size_t part, size_t n_parts)
 {
     const struct run *run = context;
     const struct convolution_image *image = run->image;
     const struct convolution_image_job *job = run->job;
-    size_t n_channels = (size_t)image->c_in * (size_t)image->n_groups;
     size_t n_out_channels = (size_t)image->c_out * (size_t)image->n_groups;
-    size_t n_in = (size_t)window_product(image->window.in);
     size_t n_out = (size_t)window_product(image->out);
     size_t n_items = (size_t)image->n_groups * image->n_tiles;
 
-    for (size_t i = n_channels * part / n_parts;
-         i < n_channels * (part + 1) / n_parts && !image->is_flat; i++)
-        lay_channel(image, job->in + i * n_in, job->memory + i * image->channel);
-    if (n_parts > 1 && !image->is_flat)
-        team_meet(job->team, part);
+    if (!image->is_flat)
+        lay_image(image, job, part, n_parts);
     compute_tiles(run, n_items * part / n_parts, n_items * (part + 1) / n_parts,
                   job->memory + image->image_floats + part * image->sums_floats);
     if (run->is_early || !job->epilogue)

@@ -18,6 +18,10 @@
 #include "kernels/image_tiles.h"
 #include "kernels/team.h"
 
+/* What a tile meets of so many sums stays in an L1 cache while all output channels pass: 128 pieces of two
+ * cache lines are 16 KB. */
+#define IMAGE_BLOCK_K 128
+
 struct convolution_image {
     struct window window; /* from the input to the positions */
     int64_t n_groups, c_in, c_out;
@@ -65,6 +69,9 @@ void convolution_image_lists(const struct convolution_image *image, struct image
  * f16, at any address; packed: [n_groups][k in blocks][n_blocks][k of the block][rows]. */
 void convolution_image_pack(const struct convolution_image *image, const void *weights, bool is_f16,
                             float *packed);
+
+/* Number i in a box of these sizes. */
+void convolution_image_place(const int64_t sizes[3], int64_t i, int64_t place[3]);
 
 /* One batch element. */
 struct convolution_image_job {

@@ -1,14 +1,9 @@
-/* The geometry of a convolution over an image, and its packed weights.
+/* The geometry of a convolution over an image.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "base/checked.h"
 #include "kernels/convolution_image.h"
-#include "tensor/half.h"
-
-/* What a tile meets of so many sums stays in an L1 cache while all output channels pass: 128 pieces of two
- * cache lines are 16 KB. */
-#define BLOCK_K 128
 
 static size_t divide_up(size_t a, size_t b)
 {
@@ -67,15 +62,18 @@ static bool plan_planes(struct convolution_image *image)
 
 #define MASKS_BYTES (1 << 20) /* what an L2 cache holds */
 
-/* The input as the image: its positions are a line. */
+/* The input as the image: its positions are a line. A kernel that reaches further than twice the input is none
+ * that one meets; so offsets stay within some 30 times a channel. */
 static bool plan_flat(struct convolution_image *image)
 {
     struct window *w = &image->window;
     int64_t n = window_product(w->in);
-    bool is_flat = !image->is_transposed && n <= INT32_MAX / image->c_in &&
+    bool is_flat = !image->is_transposed && n <= INT32_MAX / (image->c_in + 30) &&
                    n / 8 <= MASKS_BYTES / window_product(w->kernel);
     for (int d = 0; d < 3; d++)
-        is_flat &= w->stride[d] == 1 && w->in[d] == w->out[d];
+        is_flat &= w->stride[d] == 1 && w->in[d] == w->out[d] &&
+                   w->dilation[d] <= 2 * w->in[d] / w->kernel[d] + 1 &&
+                   w->pad_begin[d] <= 2 * w->in[d] && w->pad_begin[d] >= -w->in[d];
     if (!is_flat)
         return false;
     image->is_flat = true;
@@ -95,9 +93,10 @@ static bool plan_flat(struct convolution_image *image)
 static bool plan_tiles(struct convolution_image *image, const struct image_tiles *tiles)
 {
     const struct window *w = &image->window;
-    size_t n_rows, most = 1;
-    if (!checked_mul((size_t)image->c_out, (size_t)window_product(image->spread), &n_rows))
-        return false;
+    size_t n_rows = (size_t)image->c_out, most = 1;
+    for (int d = 0; d < 3; d++)
+        if (!checked_mul(n_rows, (size_t)image->spread[d], &n_rows) || n_rows > UINT32_MAX)
+            return false;
     while (most < IMAGE_MAX_ROWS && tiles->tiles[TILE_WHOLE][most + 1])
         most++;
     image->n_blocks = divide_up(n_rows, most);
@@ -109,7 +108,7 @@ static bool plan_tiles(struct convolution_image *image, const struct image_tiles
         ((w->out[0] - 1) * image->plane[1] + w->out[1] - 1) * image->plane[2] + w->out[2] - 1;
     image->n_tiles = divide_up((size_t)last + 1, image->width);
     image->mask_bytes = image->n_tiles * image->width / 8;
-    image->block_k = divide_up(image->k, divide_up(image->k, BLOCK_K));
+    image->block_k = divide_up(image->k, divide_up(image->k, IMAGE_BLOCK_K));
     n_rows = image->n_blocks * image->rows;
     return checked_mul(n_rows, image->width + 1, &image->sums_floats) &&
            checked_mul(image->k, n_rows, &image->packed_floats) &&
@@ -128,8 +127,7 @@ bool convolution_image_plan(struct convolution_image *image, const struct image_
         return false;
     image->k = (size_t)(c->c_in * window_product(image->window.kernel));
     return image->k > 0 && c->c_out > 0 && n_groups > 0 && window_product(image->out) > 0 &&
-           window_product(image->window.out) > 0 && (plan_flat(image) || plan_planes(image)) &&
-           plan_tiles(image, tiles);
+           (plan_flat(image) || plan_planes(image)) && plan_tiles(image, tiles);
 }
 
 /* In multiplications that vectors of 16 make. Measured: putting a patch together costs as much as multiplying
@@ -160,8 +158,7 @@ bool convolution_image_memory(const struct convolution_image *image, unsigned n_
            checked_mul(*n_bytes, sizeof(float), n_bytes);
 }
 
-/* Number i in a box of these sizes. */
-static void find_place(const int64_t sizes[3], int64_t i, int64_t place[3])
+void convolution_image_place(const int64_t sizes[3], int64_t i, int64_t place[3])
 {
     place[0] = i / (sizes[1] * sizes[2]);
     place[1] = i / sizes[2] % sizes[1];
@@ -177,7 +174,7 @@ static void fill_mask(const struct convolution_image *image, const int64_t k[3],
     for (int64_t i = 0; i < (int64_t)image->channel; i++) {
         int64_t p[3];
         bool is_inside = true;
-        find_place(sizes, i, p);
+        convolution_image_place(sizes, i, p);
         for (int d = 0; d < 3; d++) {
             int64_t at = p[d] + k[d] * w->dilation[d] - w->pad_begin[d];
             is_inside &= at >= 0 && at < sizes[d];
@@ -206,7 +203,7 @@ void convolution_image_lists(const struct convolution_image *image, struct image
     int64_t n_kernel = window_product(image->window.kernel), k[3];
     for (int64_t i = 0; i < n_kernel; i++) {
         size_t mask = (size_t)i * image->mask_bytes;
-        find_place(image->window.kernel, i, k);
+        convolution_image_place(image->window.kernel, i, k);
         int64_t offset = find_offset(image, k);
         for (int64_t channel = 0; channel < image->c_in; channel++)
             pieces[channel * n_kernel + i] = (struct image_piece){
@@ -214,73 +211,4 @@ void convolution_image_lists(const struct convolution_image *image, struct image
         if (image->is_flat)
             fill_mask(image, k, masks + mask);
     }
-}
-
-/* ---- Weights ------------------------------------------------------------------------------ */
-
-/* The place of row `row` of a group among its packed weights for term k; the next term is rows further, up to
- * the end of the block of terms. */
-static size_t packed_place(const struct convolution_image *image, size_t row, size_t k)
-{
-    size_t begin = k / image->block_k * image->block_k;
-    size_t left = image->k - begin, size = left < image->block_k ? left : image->block_k;
-    return begin * image->rows * image->n_blocks +
-           (row / image->rows * size + (k - begin)) * image->rows + row % image->rows;
-}
-
-static float read_weight(const unsigned char *weights, bool is_f16, size_t i)
-{
-    float number;
-    if (is_f16)
-        f16_to_f32_n(weights + i * sizeof(uint16_t), &number, 1);
-    else
-        memcpy(&number, weights + i * sizeof number, sizeof number);
-    return number;
-}
-
-/* Where the weight of term i of a channel's kernel with phase `phase` of an output channel is; -1: it is zero. */
-static int64_t find_transposed(const struct convolution_image *image, int64_t phase, int64_t i)
-{
-    int64_t f[3], j[3], at = 0;
-    find_place(image->spread, phase, f);
-    find_place(image->window.kernel, i, j);
-    for (int d = 0; d < 3; d++) {
-        int64_t k = f[d] + (image->window.kernel[d] - 1 - j[d]) * image->spread[d];
-        if (k >= image->kernel[d])
-            return -1;
-        at = at * image->kernel[d] + k;
-    }
-    return at;
-}
-
-static void pack_group(const struct convolution_image *image, const unsigned char *weights,
-                       bool is_f16, float *packed)
-{
-    int64_t n_phases = window_product(image->spread), n_kernel = window_product(image->kernel);
-    int64_t n_terms = window_product(image->window.kernel);
-    for (int64_t row = 0; row < image->c_out * n_phases; row++) {
-        int64_t c_out = row / n_phases;
-        for (int64_t k = 0; k < (int64_t)image->k; k++) {
-            int64_t c_in = k / n_terms, at = k % n_terms;
-            int64_t filter = c_out * image->c_in + c_in;
-            if (image->is_transposed) {
-                filter = c_in * image->c_out + c_out;
-                at = find_transposed(image, row % n_phases, at);
-            }
-            if (at >= 0)
-                packed[packed_place(image, (size_t)row, (size_t)k)] =
-                    read_weight(weights, is_f16, (size_t)(filter * n_kernel + at));
-        }
-    }
-}
-
-void convolution_image_pack(const struct convolution_image *image, const void *weights, bool is_f16,
-                            float *packed)
-{
-    size_t n_weights = (size_t)(image->c_out * image->c_in * window_product(image->kernel)),
-           size = is_f16 ? sizeof(uint16_t) : sizeof(float);
-    memset(packed, 0, image->packed_floats * sizeof *packed);
-    for (size_t group = 0; group < (size_t)image->n_groups; group++)
-        pack_group(image, (const unsigned char *)weights + group * n_weights * size, is_f16,
-                   packed + group * image->rows * image->n_blocks * image->k);
 }

@@ -9,6 +9,7 @@
 #include "kernels/convolution_image.h"
 #include "kernels/cpu.h"
 #include "kernels/kernels.h"
+#include "tensor/half.h"
 #include "window_data.h"
 
 static double convolve(const struct convolution *c, const float *in, const float *weights,
@@ -63,15 +64,35 @@ static void both_ways_follow_the_definition(void **state)
     }
 }
 
-static bool convolve_by_image(const struct convolution *c, int64_t n_groups,
+/* How the image is tried: what the convolution is, and what it must not depend on. */
+struct way {
+    int64_t n_groups;
+    bool is_transposed, is_f16;
+    struct team *team;
+};
+
+/* The numbers of weights are exact in f16. */
+static void pack_weights(const struct convolution_image *image, const float *weights, bool is_f16,
+                         float *packed)
+{
+    size_t n =
+        (size_t)(image->n_groups * image->c_out * image->c_in * window_product(image->kernel));
+    uint16_t *halves = malloc(n * sizeof *halves);
+    for (size_t i = 0; i < n; i++)
+        halves[i] = f16_from_f32(weights[i]);
+    convolution_image_pack(image, is_f16 ? (const void *)halves : (const void *)weights, is_f16,
+                           packed);
+    free(halves);
+}
+
+static bool convolve_by_image(const struct convolution *c, const struct way *way,
                               const struct image_tiles *tiles, const float *in,
-                              const float *weights, float *out, bool is_transposed,
-                              struct team *team)
+                              const float *weights, float *out)
 {
     struct convolution_image image;
     size_t memory_bytes;
-    if (!convolution_image_plan(&image, tiles, c, n_groups, is_transposed) ||
-        !convolution_image_memory(&image, team_n_threads(team), &memory_bytes))
+    if (!convolution_image_plan(&image, tiles, c, way->n_groups, way->is_transposed) ||
+        !convolution_image_memory(&image, team_n_threads(way->team), &memory_bytes))
         return false;
     struct image_piece *pieces = malloc(image.k * sizeof *pieces);
     unsigned char *masks = calloc((size_t)window_product(image.window.kernel), image.mask_bytes);
@@ -80,15 +101,27 @@ static bool convolve_by_image(const struct convolution *c, int64_t n_groups,
     convolution_image_lists(&image, pieces, masks);
     image.pieces = pieces;
     image.masks = masks;
-    convolution_image_pack(&image, weights, false, packed);
+    pack_weights(&image, weights, way->is_f16, packed);
     convolution_by_image(
         &image, &(struct convolution_image_job){
-                    .in = in, .packed = packed, .out = out, .memory = memory, .team = team});
+                    .in = in, .packed = packed, .out = out, .memory = memory, .team = way->team});
     free(pieces);
     free(masks);
     free(packed);
     free(memory);
     return true;
+}
+
+/* Lets the output be as large as the input, so that the input is the image. */
+static void keep_size(struct window *w)
+{
+    for (int d = 0; d < 3; d++) {
+        int64_t reach = (w->kernel[d] - 1) * w->dilation[d];
+        w->stride[d] = 1;
+        w->pad_begin[d] = reach / 2;
+        w->pad_end[d] = reach - reach / 2;
+        w->out[d] = w->in[d];
+    }
 }
 
 /* Groups, and more output channels than a tile has rows. */
@@ -100,6 +133,8 @@ static void the_image_follows_the_definition(void **state)
         kernels_fill(&kernels, level);
         for (int round = 0; round < 400 && kernels.image_tiles; round++) {
             struct convolution c = {next_window(), next_between(1, 4), next_between(1, 27)};
+            if (round % 3 == 0)
+                keep_size(&c.window);
             int64_t n_groups = next_between(1, 3), n_in = c.c_in * window_product(c.window.in);
             int64_t n_out = c.c_out * window_product(c.window.out);
             int64_t n_weights = c.c_out * c.c_in * window_product(c.window.kernel);
@@ -109,8 +144,8 @@ static void the_image_follows_the_definition(void **state)
             float *weights = new_numbers(n_groups * n_weights);
             for (int64_t i = 0; i < n_groups * n_out + n_behind; i++)
                 out[i] = NAN;
-            assert_true(convolve_by_image(&c, n_groups, kernels.image_tiles, in, weights, out,
-                                          false, NULL));
+            struct way way = {.n_groups = n_groups, .is_f16 = round % 2};
+            assert_true(convolve_by_image(&c, &way, kernels.image_tiles, in, weights, out));
             for (int64_t group = 0; group < n_groups; group++)
                 assert_convolved(&c, in + group * n_in, weights + group * n_weights,
                                  out + group * n_out, "by image");
@@ -133,15 +168,21 @@ static void the_image_transposes(void **state)
         struct convolution c = {next_window(), next_between(1, 4), next_between(1, 9)};
         for (int d = 0; d < 3; d++)
             c.window.dilation[d] = 1;
+        struct way way = {
+            .n_groups = next_between(1, 3), .is_transposed = true, .is_f16 = round % 2};
         int64_t n_in = c.c_in * window_product(c.window.out);
         int64_t n_out = c.c_out * window_product(c.window.in);
-        float *in = new_numbers(n_in), *out = new_numbers(n_out), *want = new_numbers(n_out);
-        float *weights = new_numbers(c.c_out * c.c_in * window_product(c.window.kernel));
-        for (int64_t i = 0; i < n_out; i++)
+        int64_t n_weights = c.c_out * c.c_in * window_product(c.window.kernel);
+        float *in = new_numbers(way.n_groups * n_in), *out = new_numbers(way.n_groups * n_out);
+        float *weights = new_numbers(way.n_groups * n_weights);
+        float *want = new_numbers(way.n_groups * n_out);
+        for (int64_t i = 0; i < way.n_groups * n_out; i++)
             out[i] = NAN;
-        if (convolve_by_image(&c, 1, kernels.image_tiles, in, weights, out, true, NULL)) {
-            convolution_transposed_direct(IRRUN_F32)(&c, in, weights, want);
-            for (int64_t i = 0; i < n_out; i++)
+        if (convolve_by_image(&c, &way, kernels.image_tiles, in, weights, out)) {
+            for (int64_t group = 0; group < way.n_groups; group++)
+                convolution_transposed_direct(IRRUN_F32)(
+                    &c, in + group * n_in, weights + group * n_weights, want + group * n_out);
+            for (int64_t i = 0; i < way.n_groups * n_out; i++)
                 if (out[i] != want[i])
                     fail_test("[%lld] is %g, not %g\n", (long long)i, (double)out[i],
                               (double)want[i]);
@@ -154,6 +195,25 @@ static void the_image_transposes(void **state)
         free(want);
         free(weights);
     }
+}
+
+/* No term is there when tiles or rows are so many that they cannot be counted. */
+static void the_image_refuses_what_cannot_be_counted(void **state)
+{
+    (void)state;
+    struct kernels kernels;
+    struct convolution_image image;
+    int64_t huge = INT64_C(1) << 32;
+    struct convolution c = {{.in = {1, huge + 3, huge + 3},
+                             .out = {1, 1, 1},
+                             .kernel = {1, 3, 3},
+                             .stride = {1, huge, huge},
+                             .dilation = {1, 1, 1}},
+                            4,
+                            4};
+    kernels_fill(&kernels, cpu_simd());
+    if (kernels.image_tiles)
+        assert_false(convolution_image_plan(&image, kernels.image_tiles, &c, 1, true));
 }
 
 static void the_image_knows_no_threads(void **state)
@@ -170,17 +230,22 @@ static void the_image_knows_no_threads(void **state)
                              .pad_end = {0, 1, 1}},
                             8,
                             13};
-    int64_t n_in = 8 * 60 * 61, n_weights = 13 * 8 * 9, n_out = 13 * 60 * 61;
-    float *in = new_numbers(n_in), *weights = new_numbers(n_weights);
-    float *alone = new_numbers(n_out), *shared = new_numbers(n_out);
-    for (int64_t i = 0; i < n_in; i++)
+    int64_t n = 13 * 60 * 61;
+    float *in = new_numbers(n), *weights = new_numbers(13 * 8 * 9);
+    float *alone = new_numbers(n), *shared = new_numbers(n);
+    for (int64_t i = 0; i < n; i++)
         in[i] = sinf((float)i);
     kernels_fill(&kernels, cpu_simd());
     struct team *team = team_new(3, &err);
-    if (kernels.image_tiles) {
-        assert_true(convolve_by_image(&c, 1, kernels.image_tiles, in, weights, alone, false, NULL));
-        assert_true(
-            convolve_by_image(&c, 1, kernels.image_tiles, in, weights, shared, false, team));
+    /* The input as the image, one laid out of planes, and a transposed convolution. */
+    for (int i = 0; i < 3 && kernels.image_tiles; i++) {
+        struct way way = {.n_groups = 1, .is_transposed = i == 2};
+        c.window.stride[2] = i == 0 ? 1 : 2;
+        c.window.out[2] = i == 0 ? 61 : 31;
+        int64_t n_out = 13 * 60 * (i == 1 ? 31 : 61);
+        assert_true(convolve_by_image(&c, &way, kernels.image_tiles, in, weights, alone));
+        way.team = team;
+        assert_true(convolve_by_image(&c, &way, kernels.image_tiles, in, weights, shared));
         assert_memory_equal(alone, shared, (size_t)n_out * sizeof *alone);
     }
     team_free(team);
@@ -280,6 +345,7 @@ int main(void)
         cmocka_unit_test(both_ways_follow_the_definition),
         cmocka_unit_test(the_image_follows_the_definition),
         cmocka_unit_test(the_image_transposes),
+        cmocka_unit_test(the_image_refuses_what_cannot_be_counted),
         cmocka_unit_test(the_image_knows_no_threads),
         cmocka_unit_test(panels_give_the_same),
         cmocka_unit_test(kernels_of_one_element_need_no_patches),
