@@ -3,7 +3,7 @@
 import numpy as np
 
 from .common import F16, F64, rng, uniform
-from .one_op import error, ints, one_op
+from .one_op import Const, error, ints, one_op
 
 FLOAT = "--atol 2e-6 --rtol 1e-5"
 
@@ -23,7 +23,7 @@ def transpose_convolve(x, w, strides, begin, sizes, dilations):
 
 
 def backprop_case(name, x, w, about, strides=None, begin=None, end=None, dilations=None, padding=None,
-                  auto_pad="explicit", sizes=None, groups=0, args=FLOAT, shape_input=None, **more):
+                  auto_pad="explicit", sizes=None, groups=0, args=FLOAT, shape_input=None, constant=False, **more):
     rank = x.ndim - 2
     strides, dilations = strides or [1] * rank, dilations or [1] * rank
     begin, end, padding = begin or [0] * rank, end or [0] * rank, padding or [0] * rank
@@ -44,7 +44,7 @@ def backprop_case(name, x, w, about, strides=None, begin=None, end=None, dilatio
     parts = [(x, w)] if not groups else list(zip(np.split(x, groups, axis=1), w))
     want = np.concatenate([transpose_convolve(wide(p), wide(q), strides, begin, sizes_now, dilations)
                            for p, q in parts], axis=1).astype(x.dtype)
-    inputs = [x, w]
+    inputs = [x, Const(w) if constant else w]
     if sizes is not None:
         inputs.append(shape_input(sizes) if shape_input else ints(sizes))
     return one_op("group_convolution_backprop_data" if groups else "convolution_backprop_data", name,
@@ -109,6 +109,35 @@ def group_cases():
                         auto_pad="same_lower", sizes=[14])
 
 
+def constant_cases():
+    """Filters that are constants, and may be rearranged while planning."""
+    g = rng("convolution_transposed", "constant")
+
+    def case(name, x, w, about, *more, **keys):
+        return backprop_case(f"constant_{name}", uniform(g, x), uniform(g, w, -0.5, 0.5), about, *more, constant=True,
+                             **keys)
+    yield case("1d", (2, 3, 40), (3, 5, 8), "A stride that divides the kernel.", [4])
+    yield case("1d_long", (1, 17, 20), (17, 1, 40), "A frame for every position, as an inverse STFT has them.", [16], [8],
+               [8])
+    yield case("1d_gaps", (1, 3, 9), (3, 2, 2), "A stride larger than the kernel: some outputs are zero.", [5], padding=[3])
+    yield case("1d_dilated", (1, 4, 30), (4, 6, 3), "A dilation.", [2], dilations=[3])
+    yield case("2d", (1, 8, 9, 11), (8, 13, 4, 4), "Upsampling by two.", [2, 2], [1, 1], [1, 1])
+    yield case("2d_pads", (2, 5, 8, 7), (5, 3, 3, 5), "Other strides and pads along each dimension.", [3, 1], [2, 0],
+               [0, 3], padding=[1, 0])
+    yield case("2d_shape", (1, 4, 10, 6), (4, 2, 3, 3), "An output shape that is cut at both ends.", [2, 2],
+               auto_pad="same_upper", sizes=[19, 12])
+    yield case("pointwise", (1, 6, 9, 9), (6, 7, 1, 1), "One kernel element.")
+    yield case("3d", (1, 3, 4, 5, 6), (3, 4, 2, 3, 2), "3-D.", [1, 2, 2], [0, 1, 0], [1, 1, 0])
+    yield case("groups", (1, 6, 9, 8), (3, 2, 4, 3, 3), "Three groups.", [2, 2], [1, 1], [1, 1], groups=3)
+    yield case("depthwise", (2, 5, 33), (5, 1, 1, 6), "One channel a group.", [3], groups=5)
+    yield backprop_case("constant_f16", uniform(g, (1, 4, 20)).astype(np.float16),
+                        uniform(g, (4, 3, 4)).astype(np.float16), "In f16.", [2], args=F16, constant=True)
+    yield backprop_case("constant_huge_strides", uniform(g, (1, 4, 1, 1)), uniform(g, (4, 4, 3, 3)),
+                        "Strides whose product overflows, on an input of one element.", [1 << 32, 1 << 32],
+                        constant=True, openvino="Its strides have 32 bits.", runs_openvino=False)
+
+
 def cases():
     yield from plain_cases()
+    yield from constant_cases()
     yield from group_cases()
