@@ -36,7 +36,7 @@ bool binary_run(const struct step *step, struct irrun_error *err);
     const struct op_def object = {                                                                 \
         .type = type_,                                                                             \
         .opset = opset_,                                                                           \
-        .flags = OP_IN_PLACE,                                                                      \
+        .flags = OP_IN_PLACE | OP_BY_ELEMENT,                                                      \
         .inputs = inputs_,                                                                         \
         .n_outputs = 1,                                                                            \
         .attrs = binary_attr_table,                                                                \

@@ -40,10 +40,12 @@ enum op_role {
 };
 
 enum op_flags {
-    OP_MOVES = 1,        /* copies elements without looking at them: keeps f16 and bf16 bits */
-    OP_VIEW = 2,         /* output 0 is input 0 with another shape: no run, no memory */
-    OP_IN_PLACE = 4,     /* output 0 may lie where an input of the same size lay that dies here */
-    OP_ANY_STORAGE = 8,  /* takes f16 and bf16 in either form, writes what infer said (Convert) */
+    OP_MOVES = 1,       /* copies elements without looking at them: keeps f16 and bf16 bits */
+    OP_VIEW = 2,        /* output 0 is input 0 with another shape: no run, no memory */
+    OP_IN_PLACE = 4,    /* output 0 may lie where an input of the same size lay that dies here */
+    OP_ANY_STORAGE = 8, /* takes f16 and bf16 in either form, writes what infer said (Convert) */
+    OP_BY_ELEMENT =
+        32, /* element i of output 0 comes from the elements i of the inputs alone, broadcast */
     OP_SHAPES_ONLY = 16, /* run looks at the shapes of its inputs, never at their data (ShapeOf) */
 };
 
@@ -209,14 +211,24 @@ struct prepare {
 
 struct packer {
     const struct irrun_tensor *(*constant)(struct prepare *prepare, uint32_t i);
+    const void *(*elements)(struct prepare *prepare, uint32_t i, size_t begin, size_t n);
     void *(*pack)(struct prepare *prepare, uint32_t layout, size_t size_bytes, bool *is_new);
 };
 
-/* A packed input's value: f16 if that is what its f32 were converted from, else of its own type.
- * NULL with *err filled on failure. */
+/* Shape and type of a packed input as it is stored: f16 if that is what its f32 were converted from,
+ * else its own type. It has no data: prepare_elements. */
 static inline const struct irrun_tensor *prepare_constant(struct prepare *prepare, uint32_t i)
 {
     return prepare->packer->constant(prepare, i);
+}
+
+/* The elements begin … begin + n of a packed input. They may be computed now and for this alone, the
+ * cheaper the more exactly they are some of its rows; they are valid until the next call for the same
+ * input, or until prepare ends. NULL with *err filled on failure. */
+static inline const void *prepare_elements(struct prepare *prepare, uint32_t i, size_t begin,
+                                           size_t n)
+{
+    return prepare->packer->elements(prepare, i, begin, n);
 }
 
 /* Memory for what an op makes of packed inputs, the same for every plan of the model that asks with

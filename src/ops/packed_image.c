@@ -30,7 +30,7 @@ bool packed_image_pack(struct prepare *prepare, struct packed_image *packed)
     const struct irrun_tensor *filters = prepare_constant(prepare, FILTERS);
     bool is_new;
 
-    if (!pieces || !masks || !filters)
+    if (!pieces || !masks)
         return false;
     if (!convolution_image_memory(image, team_n_threads(prepare->team), &prepare->scratch_bytes))
         return fail_memory(prepare->err, SIZE_MAX);
@@ -39,8 +39,13 @@ bool packed_image_pack(struct prepare *prepare, struct packed_image *packed)
     image->masks = masks;
     float *data = prepare_pack(prepare, LAYOUT_IMAGE + (uint32_t)image->rows,
                                image->packed_floats * sizeof *data, &is_new);
-    if (data && is_new)
-        convolution_image_pack(image, filters->data, filters->dtype == IRRUN_F16, data);
+    if (data && is_new) {
+        size_t n = (size_t)shape_n_elements(&filters->shape);
+        const void *elements = prepare_elements(prepare, FILTERS, 0, n);
+        if (!elements)
+            return false;
+        convolution_image_pack(image, elements, filters->dtype == IRRUN_F16, data);
+    }
     packed->filters = data;
     return data != NULL;
 }

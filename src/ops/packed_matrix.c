@@ -28,43 +28,75 @@ bool packed_matrix_plan(struct panels *panels, const struct panel_kernels *kerne
     return panels_finish(panels, kernels, rows, size_bytes);
 }
 
+static void fill_group(const struct panels *panels, size_t group, const void *columns, bool is_f16,
+                       size_t n, size_t n_columns, bool is_transposed, void *data)
+{
+    size_t panel = group / PANEL_WIDTH;
+
+    if (is_transposed)
+        panels_pack_group(panels, data, panel, group % PANEL_WIDTH, columns, is_f16, panels->k,
+                          n_columns);
+    else
+        panels_pack_columns(panels, data, panel, group % PANEL_WIDTH, columns, is_f16, n,
+                            n_columns);
+}
+
+/* The columns of a group that there are: its first one at *column. */
+static size_t columns_of(size_t group, size_t n, size_t *column)
+{
+    size_t first = group * PANEL_GROUP, left = first < n ? n - first : 0;
+
+    *column = left > 0 ? first : 0;
+    return left < PANEL_GROUP ? left : PANEL_GROUP;
+}
+
 void packed_matrix_fill(const struct panels *panels, const void *matrix, bool is_f16, size_t n,
                         bool is_transposed, void *data)
 {
-    size_t n_groups = panels->n_panels * PANEL_WIDTH;
-    size_t size = is_f16 ? sizeof(uint16_t) : sizeof(float);
+    size_t size = is_f16 ? sizeof(uint16_t) : sizeof(float), column;
 
-    for (size_t group = 0; group < n_groups; group++) {
-        size_t column = group * PANEL_GROUP, left = column < n ? n - column : 0;
-        size_t n_columns = left < PANEL_GROUP ? left : PANEL_GROUP;
-        size_t first = left > 0 ? column * (is_transposed ? panels->k : 1) : 0;
-        const void *from = (const char *)matrix + first * size;
-        if (is_transposed)
-            panels_pack_group(panels, data, group / PANEL_WIDTH, group % PANEL_WIDTH, from, is_f16,
-                              panels->k, n_columns);
-        else
-            panels_pack_columns(panels, data, group / PANEL_WIDTH, group % PANEL_WIDTH, from,
-                                is_f16, n, n_columns);
+    for (size_t group = 0; group < panels->n_panels * PANEL_WIDTH; group++) {
+        size_t n_columns = columns_of(group, n, &column);
+        const void *from = (const char *)matrix + column * (is_transposed ? panels->k : 1) * size;
+        fill_group(panels, group, from, is_f16, n, n_columns, is_transposed, data);
     }
+}
+
+/* Columns that lie as rows are asked for group by group: they may have to be computed. */
+static bool fill_from_input(struct prepare *prepare, uint32_t input, const struct panels *panels,
+                            bool is_f16, size_t n, bool is_transposed, void *data)
+{
+    size_t k = panels->k, column;
+
+    if (!is_transposed) {
+        const void *matrix = prepare_elements(prepare, input, 0, k * n);
+        if (matrix)
+            packed_matrix_fill(panels, matrix, is_f16, n, false, data);
+        return matrix != NULL;
+    }
+    for (size_t group = 0; group < panels->n_panels * PANEL_WIDTH; group++) {
+        size_t n_columns = columns_of(group, n, &column);
+        const void *from = prepare_elements(prepare, input, column * k, n_columns * k);
+        if (!from)
+            return false;
+        fill_group(panels, group, from, is_f16, n, n_columns, true, data);
+    }
+    return true;
 }
 
 bool packed_matrix_pack(struct prepare *prepare, uint32_t input, size_t k, size_t n,
                         bool is_transposed, size_t rows, struct panels *panels)
 {
     const struct panel_kernels *kernels = prepare->kernels->panels;
-    const struct irrun_tensor *matrix = prepare_constant(prepare, input);
+    bool is_f16 = prepare_constant(prepare, input)->dtype == IRRUN_F16, is_new;
     size_t size_bytes;
-    bool is_new;
 
-    if (!matrix)
-        return false;
-    bool is_f16 = matrix->dtype == IRRUN_F16;
     panels->is_f16 = is_f16 && kernels->f16[2][1] != NULL;
     if (!packed_matrix_plan(panels, kernels, k, n, rows, &size_bytes))
         return fail_memory(prepare->err, SIZE_MAX);
     void *data = prepare_pack(prepare, (uint32_t)panels->stream, size_bytes, &is_new);
-    if (data && is_new)
-        packed_matrix_fill(panels, matrix->data, is_f16, n, is_transposed, data);
+    if (data && is_new && !fill_from_input(prepare, input, panels, is_f16, n, is_transposed, data))
+        return false;
     panels->data = data;
     return data != NULL;
 }

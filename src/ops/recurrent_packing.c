@@ -70,36 +70,48 @@ static const float *vector_of(struct prepare *prepare, uint32_t i, bool *is_fine
     if (!has_input(prepare, i))
         return NULL;
     const struct irrun_tensor *stored = prepare_constant(prepare, i);
-    if (!stored || stored->dtype == IRRUN_F32) {
-        *is_fine &= stored != NULL;
-        return stored ? stored->data : NULL;
-    }
     size_t n = (size_t)shape_n_elements(&stored->shape);
+    const void *elements = prepare_elements(prepare, i, 0, n);
     float *copy = arena_alloc_array(prepare->arena, n, sizeof *copy, prepare->err);
-    *is_fine &= copy != NULL;
-    if (copy)
-        convert_elements(stored->dtype, stored->data, IRRUN_F32, copy, n);
+    *is_fine &= elements && copy;
+    if (elements && copy)
+        convert_elements(stored->dtype, elements, IRRUN_F32, copy, n);
     return copy;
+}
+
+/* The matrices, which may be computed for this alone. */
+static bool take_matrices(struct prepare *prepare, struct recurrent_weights *weights)
+{
+    const struct recurrent_family *family = recurrent_family_of(prepare->op);
+    const struct irrun_tensor *w = prepare_constant(prepare, family->w);
+    const struct irrun_tensor *r = prepare_constant(prepare, family->r);
+
+    weights->w = prepare_elements(prepare, family->w, 0, (size_t)shape_n_elements(&w->shape));
+    if (weights->w)
+        weights->r = prepare_elements(prepare, family->r, 0, (size_t)shape_n_elements(&r->shape));
+    return weights->r != NULL;
 }
 
 /* Layouts are told apart by what they depend on beside the op: the streams, and whether f16 stayed. */
 static bool fill_parts(struct prepare *prepare, struct recurrent_packed *packed,
-                       const struct recurrent_weights *weights)
+                       struct recurrent_weights *weights)
 {
-    bool is_new;
+    bool is_x_new, is_h_new;
     uint32_t x_layout = (uint32_t)packed->w.stream << 1 | (uint32_t)packed->w.is_f16 << 16;
     uint32_t h_layout = 1U | (uint32_t)packed->r.stream << 1 |
                         (uint32_t)packed->r_reset.stream << 8 | (uint32_t)packed->r.is_f16 << 16;
 
-    void *x_part = prepare_pack(prepare, x_layout, packed->x_part_bytes, &is_new);
-    if (x_part && is_new)
+    void *x_part = prepare_pack(prepare, x_layout, packed->x_part_bytes, &is_x_new);
+    void *h_part = x_part ? prepare_pack(prepare, h_layout, packed->h_part_bytes, &is_h_new) : NULL;
+    if (!h_part || ((is_x_new || is_h_new) && !take_matrices(prepare, weights)))
+        return false;
+    if (is_x_new)
         recurrent_packed_fill_x(packed, weights, x_part);
-    void *h_part = x_part ? prepare_pack(prepare, h_layout, packed->h_part_bytes, &is_new) : NULL;
-    if (h_part && is_new)
+    if (is_h_new)
         recurrent_packed_fill_h(packed, weights, h_part);
     packed->x_part = x_part;
     packed->h_part = h_part;
-    return h_part != NULL;
+    return true;
 }
 
 bool recurrent_pack(struct prepare *prepare)
@@ -107,17 +119,10 @@ bool recurrent_pack(struct prepare *prepare)
     struct recurrent_state *state = prepare->state;
     const struct recurrent_family *family = recurrent_family_of(prepare->op);
     struct recurrent_packed *packed = &state->packed;
-    const struct irrun_tensor *w = prepare_constant(prepare, family->w);
-    const struct irrun_tensor *r = w ? prepare_constant(prepare, family->r) : NULL;
-    bool is_fine = r != NULL;
-
-    if (!is_fine)
-        return false;
+    bool is_fine = true;
     struct recurrent_weights weights = {
-        .w = w->data,
-        .r = r->data,
-        .is_w_f16 = w->dtype == IRRUN_F16,
-        .is_r_f16 = r->dtype == IRRUN_F16,
+        .is_w_f16 = prepare_constant(prepare, family->w)->dtype == IRRUN_F16,
+        .is_r_f16 = prepare_constant(prepare, family->r)->dtype == IRRUN_F16,
         .b = vector_of(prepare, family->b, &is_fine),
         .p = is_fine ? vector_of(prepare, family->p, &is_fine) : NULL,
     };

@@ -4,9 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
+#include "base/file.h"
 #include "ops/body.h"
 #include "ops/op_state.h"
 #include "plan/evaluate.h"
+#include "plan/fold_rows.h"
 #include "tensor/packed_int.h"
 
 /* A constant that an op computes: what infer left, for the evaluation. */
@@ -119,34 +122,52 @@ bool constants_find(struct model *model, struct graph *graph, struct irrun_error
     return true;
 }
 
-/* A Const straight from the mapping, or a copy where its elements are packed or misaligned. */
-static bool load_const(struct model *model, const struct graph *graph, const struct op *op,
-                       struct constant *constant, struct irrun_error *err)
+void *constant_read(const struct graph *graph, const struct op *op, size_t begin, size_t n,
+                    struct arena *arena, struct irrun_error *err)
 {
     const struct const_attrs *attrs = op->attrs;
     enum irrun_dtype dtype = attrs->element_type;
-    size_t size_bytes, n = (size_t)shape_n_elements(&attrs->shape);
-    if (!tensor_size(dtype, &attrs->shape, &size_bytes))
-        return fail_memory(err, SIZE_MAX);
-    if (!graph->weights || (!graph->weights->data && size_bytes > 0))
-        return fail_at(err, IRRUN_DATA, op_place(graph, op), "Const \"%s\": no weights are loaded",
-                       op->name);
-    const unsigned char *stored = size_bytes > 0 ? graph->weights->data + attrs->offset : NULL;
-    bool is_packed = dtype_packed_bits(dtype) < 8;
-    if (stored && !is_packed && (uintptr_t)stored % dtype_size(dtype) == 0) {
-        constant->tensor.data = (void *)stored;
-        return true;
+    size_t skip_bytes, size_bytes;
+    if (!packed_size(dtype, begin, &skip_bytes) ||
+        !checked_mul(n, dtype_size(dtype), &size_bytes)) {
+        fail_memory(err, SIZE_MAX);
+        return NULL;
     }
-    unsigned char *copy = arena_alloc(model->arena, size_bytes, err);
-    if (!copy)
-        return false;
-    if (is_packed)
+    if (!graph->weights || (!graph->weights->data && size_bytes > 0)) {
+        fail_at(err, IRRUN_DATA, op_place(graph, op), "Const \"%s\": no weights are loaded",
+                op->name);
+        return NULL;
+    }
+    const unsigned char *stored =
+        size_bytes > 0 ? graph->weights->data + attrs->offset + skip_bytes : NULL;
+    bool is_packed = dtype_packed_bits(dtype) < 8;
+    if (stored && !is_packed && (uintptr_t)stored % dtype_size(dtype) == 0)
+        return (void *)stored;
+    unsigned char *copy = arena_alloc(arena, size_bytes, err);
+    if (copy && is_packed)
         packed_unpack(dtype, stored, n, copy);
-    else if (size_bytes > 0)
+    else if (copy && size_bytes > 0)
         memcpy(copy, stored, size_bytes);
-    model->packed_bytes += size_bytes;
-    constant->tensor.data = copy;
-    return true;
+    return copy;
+}
+
+void constant_forget(const struct graph *graph, const struct op *op)
+{
+    const struct const_attrs *attrs = op->attrs;
+    size_t size_bytes;
+    if (graph->weights && graph->weights->data &&
+        packed_size(attrs->element_type, (size_t)shape_n_elements(&attrs->shape), &size_bytes))
+        file_map_forget(graph->weights, graph->weights->data + attrs->offset, size_bytes);
+}
+
+static bool load_const(struct model *model, const struct graph *graph, const struct op *op,
+                       struct constant *constant, struct irrun_error *err)
+{
+    size_t n = (size_t)shape_n_elements(&constant->tensor.shape);
+    size_t used_bytes = model->arena->size_bytes;
+    constant->tensor.data = constant_read(graph, op, 0, n, model->arena, err);
+    model->packed_bytes += model->arena->size_bytes - used_bytes;
+    return constant->tensor.data != NULL;
 }
 
 static bool widen(struct model *model, struct constant *constant, struct irrun_error *err)
@@ -199,6 +220,21 @@ static bool compute_folded(struct model *model, const struct graph *graph, const
     return true;
 }
 
+/* Runs the chain behind a large constant, whose leaves all have data. */
+static bool compute_by_rows(struct fold_rows *fold, struct constant *constant,
+                            struct irrun_error *err)
+{
+    size_t size_bytes = tensor_n_bytes(&constant->tensor);
+    void *data = arena_alloc(fold->model->arena, size_bytes, err);
+    bool is_done = data && fold_rows_all(fold, data, err);
+    fold_rows_free(fold);
+    if (!is_done)
+        return false;
+    constant->tensor.data = data;
+    fold->model->packed_bytes += size_bytes;
+    return true;
+}
+
 /* A constant whose op is waiting for its inputs. */
 struct wait {
     uint32_t value_id, n_ready; /* inputs known to have data */
@@ -225,25 +261,29 @@ const struct irrun_tensor *constant_demand(struct model *model, const struct gra
     while (is_fine && !wanted->tensor.data) {
         struct wait *top = n > 0 ? &stack[n - 1] : &first;
         const struct op *op = value_producer(graph, top->value_id);
+        struct constant *constant = graph->notes->constants[top->value_id];
+        struct fold_rows fold;
         bool is_const = op->def->role == ROLE_CONST;
-        uint32_t missing = is_const ? NO_ID : find_missing(graph, op, &top->n_ready);
+        bool has_rows = !is_const && fold_rows_find(&fold, model, graph, top->value_id);
+        uint32_t missing = is_const   ? NO_ID
+                           : has_rows ? fold_rows_missing(&fold)
+                                      : find_missing(graph, op, &top->n_ready);
         if (missing != NO_ID) {
             is_fine = grow_array((void **)&stack, n, &capacity, sizeof *stack, err);
             if (is_fine)
                 stack[n++] = (struct wait){.value_id = missing};
             continue;
         }
-        is_fine = is_const
-                      ? load_const(model, graph, op, graph->notes->constants[top->value_id], err)
-                      : compute_folded(model, graph, op, err);
+        is_fine = is_const   ? load_const(model, graph, op, constant, err)
+                  : has_rows ? compute_by_rows(&fold, constant, err)
+                             : compute_folded(model, graph, op, err);
         n -= n > 0;
     }
     free(stack);
     return is_fine ? &wanted->tensor : NULL;
 }
 
-/* The constant whose elements `value_id` holds, seen through views and one widening of f16. */
-static uint32_t find_stored(const struct graph *graph, uint32_t value_id)
+uint32_t constant_find_stored(const struct graph *graph, uint32_t value_id)
 {
     struct constant **constants = graph->notes->constants;
     for (;;) {
@@ -258,12 +298,6 @@ static uint32_t find_stored(const struct graph *graph, uint32_t value_id)
             return value_id;
         value_id = source;
     }
-}
-
-const struct irrun_tensor *constant_demand_stored(struct model *model, const struct graph *graph,
-                                                  uint32_t value_id, struct irrun_error *err)
-{
-    return constant_demand(model, graph, find_stored(graph, value_id), err);
 }
 
 const void *constant_demand_widened(struct model *model, const struct graph *graph,

@@ -69,9 +69,16 @@ const struct irrun_tensor *constant_demand(struct model *model, const struct gra
 const void *constant_demand_widened(struct model *model, const struct graph *graph,
                                     uint32_t value_id, struct irrun_error *err);
 
-/* A constant as it is stored behind views, and behind a Convert of f16 to f32: then it is f16. */
-const struct irrun_tensor *constant_demand_stored(struct model *model, const struct graph *graph,
-                                                  uint32_t value_id, struct irrun_error *err);
+/* The constant whose elements `value_id` holds, seen through views and one widening of f16: then it is f16. */
+uint32_t constant_find_stored(const struct graph *graph, uint32_t value_id);
+
+/* Elements begin … begin + n of a Const, begin a multiple of 8: where they lie in the file, or a copy in the arena
+ * where they are packed or misaligned. NULL with *err filled on failure. */
+void *constant_read(const struct graph *graph, const struct op *op, size_t begin, size_t n,
+                    struct arena *arena, struct irrun_error *err);
+
+/* Says that the bytes of a Const in the file will hardly be read again. */
+void constant_forget(const struct graph *graph, const struct op *op);
 
 /* Finds what is constant in one graph; needs index_of. */
 bool constants_find(struct model *model, struct graph *graph, struct irrun_error *err);

@@ -80,13 +80,18 @@ void *packs_get(struct packs *packs, const struct op *op, uint32_t layout, size_
     return data;
 }
 
-void packs_free(struct packs *packs)
+void packs_drop(struct packs *packs, const struct pack *mark)
 {
-    while (packs->first) {
+    while (packs->first != mark) {
         struct pack *pack = packs->first;
         packs->first = pack->next;
         free(pack);
     }
+}
+
+void packs_free(struct packs *packs)
+{
+    packs_drop(packs, NULL);
     while (packs->blocks) {
         struct pack_block *block = packs->blocks;
         packs->blocks = block->next;

@@ -23,6 +23,8 @@ struct packs {
  * filled if there is no memory. It lives until packs_free. */
 void *packs_get(struct packs *packs, const struct op *op, uint32_t layout, size_t size_bytes,
                 bool *is_new, struct irrun_error *err);
+/* Drops those made since packs->first was `mark`: they were not filled. */
+void packs_drop(struct packs *packs, const struct pack *mark);
 void packs_free(struct packs *packs);
 
 #endif

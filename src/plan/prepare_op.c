@@ -1,29 +1,106 @@
 /* Calls prepare of one op, and lends it what outlives the plan: constants as they are stored, and the
  * model's packs.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "plan/plan.h"
+#include <assert.h>
+#include <stdlib.h>
 
 #include "base/file.h"
+#include "base/memory_limit.h"
+#include "plan/fold_rows.h"
+#include "plan/plan.h"
 
 #define MAX_CONSTANTS 4 /* that one op packs */
+
+/* A constant that an op packs. */
+struct source {
+    uint32_t value_id;
+    struct irrun_tensor tensor; /* its data if it has some of its own */
+    struct fold_rows *fold;     /* else what computes it; NULL: not asked for yet */
+    void *whole;                /* all that fold computes */
+};
 
 struct op_packer {
     struct packer packer;
     struct model *model;
-    const struct irrun_tensor *constants[MAX_CONSTANTS]; /* that were asked for */
-    size_t n_constants;
+    struct source sources[MAX_CONSTANTS];
+    size_t n_sources;
     bool has_new_pack;
 };
 
-static const struct irrun_tensor *constant_of(struct prepare *prepare, uint32_t i)
+static struct source *source_of(struct prepare *prepare, uint32_t i)
 {
     struct op_packer *self = (struct op_packer *)prepare->packer;
-    const struct irrun_tensor *constant = constant_demand_stored(
-        self->model, prepare->graph, op_input(prepare->graph, prepare->op, i), prepare->err);
+    uint32_t value_id =
+        constant_find_stored(prepare->graph, op_input(prepare->graph, prepare->op, i));
 
-    if (constant && self->n_constants < MAX_CONSTANTS)
-        self->constants[self->n_constants++] = constant;
-    return constant;
+    for (size_t k = 0; k < self->n_sources; k++)
+        if (self->sources[k].value_id == value_id)
+            return &self->sources[k];
+    assert(self->n_sources < MAX_CONSTANTS);
+    struct source *source = &self->sources[self->n_sources++];
+    *source = (struct source){.value_id = value_id,
+                              .tensor = prepare->graph->notes->constants[value_id]->tensor};
+    source->tensor.data = NULL;
+    return source;
+}
+
+static const struct irrun_tensor *constant_of(struct prepare *prepare, uint32_t i)
+{
+    return &source_of(prepare, i)->tensor;
+}
+
+/* Finds where the elements come from: they lie somewhere, or a chain is ready to compute them. */
+static bool open_source(struct source *source, struct prepare *prepare)
+{
+    struct model *model = ((struct op_packer *)prepare->packer)->model;
+    const struct graph *graph = prepare->graph;
+    struct fold_rows *fold = malloc(sizeof *fold);
+
+    if (!fold)
+        return fail_memory(prepare->err, sizeof *fold);
+    if (fold_rows_find(fold, model, graph, source->value_id)) {
+        source->fold = fold;
+        for (uint32_t id = fold_rows_missing(fold); id != NO_ID; id = fold_rows_missing(fold))
+            if (!constant_demand(model, graph, id, prepare->err))
+                return false;
+        return true;
+    }
+    free(fold);
+    const struct irrun_tensor *tensor =
+        constant_demand(model, graph, source->value_id, prepare->err);
+    if (tensor)
+        source->tensor.data = tensor->data;
+    return tensor != NULL;
+}
+
+/* For ops that want all at once, or cut where no row ends. */
+static bool compute_whole(struct source *source, struct irrun_error *err)
+{
+    size_t size_bytes = tensor_n_bytes(&source->tensor);
+
+    if (!memory_check(0, size_bytes, err))
+        return false;
+    source->whole = malloc(size_bytes);
+    if (!source->whole)
+        return fail_memory(err, size_bytes);
+    return fold_rows_all(source->fold, source->whole, err);
+}
+
+static const void *elements_of(struct prepare *prepare, uint32_t i, size_t begin, size_t n)
+{
+    struct source *source = source_of(prepare, i);
+
+    if (!source->tensor.data && !source->fold && !open_source(source, prepare))
+        return NULL;
+    size_t skip_bytes = begin * dtype_size(source->tensor.dtype);
+    if (source->tensor.data)
+        return (const unsigned char *)source->tensor.data + skip_bytes;
+    bool is_all = n == (size_t)shape_n_elements(&source->tensor.shape);
+    if (!source->whole && !is_all && fold_rows_is_part(source->fold, begin, n))
+        return fold_rows_get(source->fold, begin, n, prepare->err);
+    if (!source->whole && !compute_whole(source, prepare->err))
+        return NULL;
+    return (const unsigned char *)source->whole + skip_bytes;
 }
 
 static void *pack_of(struct prepare *prepare, uint32_t layout, size_t size_bytes, bool *is_new)
@@ -39,12 +116,19 @@ static void *pack_of(struct prepare *prepare, uint32_t layout, size_t size_bytes
     return data;
 }
 
-/* Weights that have been packed are not read again: what the process holds of the file shrinks. */
-static void forget_sources(const struct op_packer *packer, const struct graph *graph)
+/* Weights that have been packed are not read again: what the process holds of the file shrinks, and what
+ * was computed for the pack alone goes. */
+static void close_sources(struct op_packer *packer, const struct graph *graph)
 {
-    for (size_t i = 0; packer->has_new_pack && i < packer->n_constants; i++)
-        file_map_forget(graph->weights, packer->constants[i]->data,
-                        tensor_n_bytes(packer->constants[i]));
+    for (size_t i = 0; i < packer->n_sources; i++) {
+        struct source *source = &packer->sources[i];
+        if (packer->has_new_pack && source->tensor.data)
+            file_map_forget(graph->weights, source->tensor.data, tensor_n_bytes(&source->tensor));
+        if (source->fold)
+            fold_rows_free(source->fold);
+        free(source->fold);
+        free(source->whole);
+    }
 }
 
 /* The inputs that are constants of the model, not of this plan alone. */
@@ -106,7 +190,8 @@ bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const 
     *prepared = (struct prepared){0};
     if (!op->def->prepare)
         return true;
-    struct op_packer packer = {.packer = {constant_of, pack_of}, .model = plan->request.model};
+    struct op_packer packer = {.packer = {constant_of, elements_of, pack_of},
+                               .model = plan->request.model};
     struct prepare prepare = prepare_for(plan, op, state);
     prepare.err = err;
     prepare.packer = &packer.packer;
@@ -115,8 +200,11 @@ bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const 
     if (!prepare.in || !prepare.out ||
         !plan_packed_inputs(plan, op, state, in, &prepare.packed, err))
         return false;
+    const struct pack *mark = plan->request.model->packs.first;
     bool is_done = op->def->prepare(&prepare);
-    forget_sources(&packer, plan->request.graph);
+    if (!is_done)
+        packs_drop(&plan->request.model->packs, mark);
+    close_sources(&packer, plan->request.graph);
     *prepared =
         (struct prepared){prepare.scratch_bytes, prepare.flat, prepare.fusable, prepare.finishing};
     return is_done;

@@ -1,0 +1,248 @@
+/* Constants by rows: the chain of ops behind one, and its evaluation on the same rows of all operands.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "plan/fold_rows.h"
+
+#include <string.h>
+
+#include "ops/body.h"
+#include "plan/evaluate.h"
+
+/* Below this the whole is as good. */
+#define FOLD_FROM_BYTES ((size_t)1 << 20)
+
+/* What passes through the chain at a time, and through a cache. */
+#define SLICE_BYTES ((size_t)256 << 10)
+
+/* 8 elements of every packed type fill whole bytes. */
+#define ROWS_TOGETHER 8
+
+/* ---- the chain ---- */
+
+static bool has_rows(const struct fold_rows *fold, const struct irrun_shape *shape)
+{
+    return shape->rank > fold->axis && (size_t)shape->dims[fold->axis] == fold->n_rows &&
+           shape_product(shape, 0, fold->axis) == 1;
+}
+
+/* A view keeps the rows if its input has them too. */
+static bool is_chained(const struct fold_rows *fold, const struct op *op)
+{
+    if (op->def->role != ROLE_ORDINARY || op->n_outputs != 1 || op->n_bodies > 0 ||
+        op->n_inputs == 0 || op->n_inputs > FOLD_MOST_INPUTS)
+        return false;
+    const struct constant *first = fold->graph->notes->constants[op_input(fold->graph, op, 0)];
+    if (op->def->flags & OP_VIEW)
+        return has_rows(fold, &first->tensor.shape);
+    return (op->def->flags & OP_BY_ELEMENT) != 0;
+}
+
+static bool add_leaf(struct fold_rows *fold, uint32_t value_id, bool is_whole)
+{
+    if (fold->n_nodes == FOLD_MOST_NODES)
+        return false;
+    fold->nodes[fold->n_nodes++] =
+        (struct fold_node){.value_id = value_id,
+                           .op = value_producer(fold->graph, value_id),
+                           .constant = fold->graph->notes->constants[value_id],
+                           .is_whole = is_whole,
+                           .is_leaf = true};
+    return true;
+}
+
+/* Depth is bounded by the number of nodes, and so is the work: a value with two users is two nodes. */
+static bool add_chain(struct fold_rows *fold, uint32_t value_id, uint32_t depth)
+{
+    struct constant *constant = fold->graph->notes->constants[value_id];
+    const struct op *op = value_producer(fold->graph, value_id);
+    struct fold_node node = {.value_id = value_id, .op = op, .constant = constant};
+
+    if (depth == FOLD_MOST_NODES || constant->tensor.data || !is_chained(fold, op))
+        return depth > 0 && add_leaf(fold, value_id, false);
+    const struct irrun_shape *out = &constant->tensor.shape;
+    bool is_view = (op->def->flags & OP_VIEW) != 0;
+    node.n_in = is_view ? 1 : op->n_inputs;
+    for (uint32_t i = 0; i < node.n_in; i++) {
+        uint32_t in_id = op_input(fold->graph, op, i);
+        const struct irrun_shape *in = &fold->graph->notes->constants[in_id]->tensor.shape;
+        bool is_aligned = is_view || in->rank == out->rank;
+        bool is_repeated =
+            shape_n_elements(in) == 1 || (is_aligned && shape_product(in, 0, fold->axis + 1) == 1);
+        if (is_repeated ? !add_leaf(fold, in_id, true)
+                        : !is_aligned || !has_rows(fold, in) || !add_chain(fold, in_id, depth + 1))
+            return false;
+        node.in[i] = fold->n_nodes - 1;
+    }
+    if (fold->n_nodes == FOLD_MOST_NODES)
+        return false;
+    fold->nodes[fold->n_nodes++] = node;
+    return true;
+}
+
+bool fold_rows_find(struct fold_rows *fold, struct model *model, const struct graph *graph,
+                    uint32_t value_id)
+{
+    const struct irrun_tensor *tensor = &graph->notes->constants[value_id]->tensor;
+    const struct irrun_shape *shape = &tensor->shape;
+    size_t size_bytes;
+
+    *fold = (struct fold_rows){.model = model, .graph = graph};
+    if (tensor->data || !tensor_size(tensor->dtype, shape, &size_bytes) ||
+        size_bytes < FOLD_FROM_BYTES)
+        return false;
+    while (shape->dims[fold->axis] == 1)
+        fold->axis++;
+    fold->n_rows = (size_t)shape->dims[fold->axis];
+    fold->row_elements = (size_t)shape_n_elements(shape) / fold->n_rows;
+    return fold->n_rows > ROWS_TOGETHER && add_chain(fold, value_id, 0);
+}
+
+uint32_t fold_rows_missing(const struct fold_rows *fold)
+{
+    for (uint32_t i = 0; i < fold->n_nodes; i++) {
+        const struct fold_node *node = &fold->nodes[i];
+        bool is_read = !node->is_whole && node->op->def->role == ROLE_CONST;
+        if (node->is_leaf && !is_read && !node->constant->tensor.data)
+            return node->value_id;
+    }
+    return NO_ID;
+}
+
+/* ---- some rows ---- */
+
+static bool take_leaf(struct fold_rows *fold, struct fold_node *node, size_t first, size_t n,
+                      struct irrun_error *err)
+{
+    const struct irrun_tensor *all = &node->constant->tensor;
+    size_t row_elements = (size_t)shape_n_elements(&all->shape) / fold->n_rows;
+
+    if (node->is_whole)
+        node->rows = *all;
+    else if (all->data)
+        node->rows.data =
+            (unsigned char *)all->data + first * row_elements * dtype_size(all->dtype);
+    else
+        node->rows.data = constant_read(fold->graph, node->op, first * row_elements,
+                                        n * row_elements, &fold->arena, err);
+    return node->rows.data != NULL;
+}
+
+/* An operand as the op wants it. */
+static bool take_operand(struct fold_rows *fold, const struct fold_node *node, bool widens,
+                         struct irrun_tensor *operand, struct irrun_error *err)
+{
+    *operand = node->rows;
+    if (!widens || !dtype_is_half(operand->dtype))
+        return true;
+    size_t n = (size_t)shape_n_elements(&operand->shape);
+    operand->dtype = IRRUN_F32;
+    operand->data = arena_alloc_array(&fold->arena, n, sizeof(float), err);
+    if (operand->data)
+        convert_elements(node->rows.dtype, node->rows.data, IRRUN_F32, operand->data, n);
+    return operand->data != NULL;
+}
+
+static bool infer_rows(struct fold_rows *fold, const struct fold_node *node, void *state,
+                       struct irrun_tensor *out, struct irrun_error *err)
+{
+    static const bool all_constant[FOLD_MOST_INPUTS] = {true, true, true, true, true};
+    struct irrun_tensor tensors[FOLD_MOST_INPUTS];
+    const struct irrun_tensor *in[FOLD_MOST_INPUTS];
+    struct engine engine = {.arena = &fold->arena};
+
+    for (uint32_t i = 0; i < node->n_in; i++) {
+        const struct fold_node *source = &fold->nodes[node->in[i]];
+        tensors[i] = (struct irrun_tensor){source->constant->declared, source->rows.shape, NULL};
+        in[i] = &tensors[i];
+    }
+    struct infer infer = {.graph = fold->graph,
+                          .op = node->op,
+                          .attrs = node->op->attrs,
+                          .state = state,
+                          .n_inputs = node->n_in,
+                          .n_outputs = 1,
+                          .in = in,
+                          .out = out,
+                          .arena = &fold->arena,
+                          .engine = &engine,
+                          .is_constant = all_constant,
+                          .err = err};
+    return infer_op(&infer);
+}
+
+static bool compute_rows(struct fold_rows *fold, struct fold_node *node, struct irrun_error *err)
+{
+    struct irrun_tensor operands[FOLD_MOST_INPUTS], out = {0};
+    const struct irrun_tensor *in[FOLD_MOST_INPUTS];
+    bool widens = !(node->op->def->flags & OP_ANY_STORAGE);
+    void *state = arena_alloc(&fold->arena, node->op->def->state_size, err);
+
+    if (!state || !infer_rows(fold, node, state, &out, err))
+        return false;
+    for (uint32_t i = 0; i < node->n_in; i++) {
+        if (!take_operand(fold, &fold->nodes[node->in[i]], widens, &operands[i], err))
+            return false;
+        in[i] = &operands[i];
+    }
+    return evaluate_op(&fold->model->kernels, fold->graph, node->op, state, in, &node->rows,
+                       &fold->arena, err);
+}
+
+static const void *get_rows(struct fold_rows *fold, size_t first, size_t n, struct irrun_error *err)
+{
+    arena_reset(&fold->arena);
+    for (uint32_t i = 0; i < fold->n_nodes; i++) {
+        struct fold_node *node = &fold->nodes[i];
+        node->rows = node->constant->tensor;
+        if (!node->is_whole)
+            node->rows.shape.dims[fold->axis] = (int64_t)n;
+        bool is_done;
+        if (node->is_leaf) {
+            is_done = take_leaf(fold, node, first, n, err);
+        } else if (node->op->def->flags & OP_VIEW) {
+            node->rows.data = fold->nodes[node->in[0]].rows.data;
+            is_done = true;
+        } else {
+            is_done = compute_rows(fold, node, err);
+        }
+        if (!is_done)
+            return NULL;
+    }
+    return fold->nodes[fold->n_nodes - 1].rows.data;
+}
+
+bool fold_rows_is_part(const struct fold_rows *fold, size_t begin, size_t n)
+{
+    return n % fold->row_elements == 0 && begin % (ROWS_TOGETHER * fold->row_elements) == 0;
+}
+
+const void *fold_rows_get(struct fold_rows *fold, size_t begin, size_t n, struct irrun_error *err)
+{
+    return get_rows(fold, begin / fold->row_elements, n / fold->row_elements, err);
+}
+
+bool fold_rows_all(struct fold_rows *fold, void *to, struct irrun_error *err)
+{
+    enum irrun_dtype dtype = fold->nodes[fold->n_nodes - 1].constant->tensor.dtype;
+    size_t row_bytes = fold->row_elements * dtype_size(dtype);
+    size_t n_together = SLICE_BYTES / row_bytes / ROWS_TOGETHER * ROWS_TOGETHER;
+
+    if (n_together == 0)
+        n_together = ROWS_TOGETHER;
+    for (size_t first = 0; first < fold->n_rows; first += n_together) {
+        size_t left = fold->n_rows - first, n = left < n_together ? left : n_together;
+        const void *rows = get_rows(fold, first, n, err);
+        if (!rows)
+            return false;
+        memcpy((unsigned char *)to + first * row_bytes, rows, n * row_bytes);
+    }
+    return true;
+}
+
+/* What was read from the file for this alone goes back. */
+void fold_rows_free(struct fold_rows *fold)
+{
+    for (uint32_t i = 0; i < fold->n_nodes; i++)
+        if (fold->nodes[i].is_leaf && fold->nodes[i].op->def->role == ROLE_CONST)
+            constant_forget(fold->graph, fold->nodes[i].op);
+    arena_free(&fold->arena);
+}

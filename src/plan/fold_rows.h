@@ -1,0 +1,51 @@
+/* Large constants that chains of element-wise ops compute, as decompression of weights does: some rows at a
+ * time, so that no more of what lies between is in memory than these rows.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_PLAN_FOLD_ROWS_H
+#define IRRUN_PLAN_FOLD_ROWS_H
+
+#include "plan/model.h"
+
+#define FOLD_MOST_NODES 24
+#define FOLD_MOST_INPUTS 5
+
+struct fold_node {
+    uint32_t value_id;
+    const struct op *op;
+    struct constant *constant;
+    bool is_whole;                       /* every row meets all of it */
+    bool is_leaf;                        /* a Const, or a constant that is computed for itself */
+    uint32_t in[FOLD_MOST_INPUTS], n_in; /* numbers of nodes */
+    struct irrun_tensor rows;            /* those at hand */
+};
+
+/* What the rows of a constant come from: inputs before their users, the constant itself last. */
+struct fold_rows {
+    struct model *model;
+    const struct graph *graph;
+    struct fold_node nodes[FOLD_MOST_NODES];
+    uint32_t n_nodes;
+    uint32_t axis; /* the first that is longer than 1: its rows */
+    size_t n_rows, row_elements;
+    struct arena arena; /* of the rows at hand */
+};
+
+/* Whether the constant is large, has no data yet, and is computed by such a chain. Allocates nothing. */
+bool fold_rows_find(struct fold_rows *fold, struct model *model, const struct graph *graph,
+                    uint32_t value_id);
+
+/* A value that must have data (constant_demand) before rows can be computed, or NO_ID. */
+uint32_t fold_rows_missing(const struct fold_rows *fold);
+
+/* Whether these elements are rows that can be computed alone. */
+bool fold_rows_is_part(const struct fold_rows *fold, size_t begin, size_t n);
+
+/* Such elements; valid until the next call. NULL with *err filled on failure. */
+const void *fold_rows_get(struct fold_rows *fold, size_t begin, size_t n, struct irrun_error *err);
+
+/* All of them, to where there is room. */
+bool fold_rows_all(struct fold_rows *fold, void *to, struct irrun_error *err);
+
+void fold_rows_free(struct fold_rows *fold);
+
+#endif
