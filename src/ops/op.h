@@ -40,13 +40,12 @@ enum op_role {
 };
 
 enum op_flags {
-    OP_MOVES = 1,       /* copies elements without looking at them: keeps f16 and bf16 bits */
-    OP_VIEW = 2,        /* output 0 is input 0 with another shape: no run, no memory */
-    OP_IN_PLACE = 4,    /* output 0 may lie where an input of the same size lay that dies here */
-    OP_ANY_STORAGE = 8, /* takes f16 and bf16 in either form, writes what infer said (Convert) */
-    OP_BY_ELEMENT =
-        32, /* element i of output 0 comes from the elements i of the inputs alone, broadcast */
+    OP_MOVES = 1,        /* copies elements without looking at them: keeps f16 and bf16 bits */
+    OP_VIEW = 2,         /* output 0 is input 0 with another shape: no run, no memory */
+    OP_IN_PLACE = 4,     /* output 0 may lie where an input of the same size lay that dies here */
+    OP_ANY_STORAGE = 8,  /* takes f16 and bf16 in either form, writes what infer said (Convert) */
     OP_SHAPES_ONLY = 16, /* run looks at the shapes of its inputs, never at their data (ShapeOf) */
+    OP_BY_ELEMENT = 32,  /* element i of output 0 is made of the inputs' elements i, broadcast */
 };
 
 /* One input of an op; the table ends with name NULL. */
