@@ -3,6 +3,7 @@
 #include "cli/advice.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,7 +31,8 @@ static bool is_xml(const char *name)
     return length > 4 && text_equals_ignore_case(name + length - 4, ".xml");
 }
 
-/* How many models are in the folder, and the name of one; "model.xml" before all others. */
+/* How many models are in the folder, and the name of one: "model.xml", else the first in the
+ * alphabet. */
 static size_t count_models(const char *folder, char name[NAME_BYTES])
 {
     size_t n = 0;
@@ -39,8 +41,8 @@ static size_t count_models(const char *folder, char name[NAME_BYTES])
         bool is_best = strcmp(entry->d_name, "model.xml") == 0;
         if (!is_xml(entry->d_name) || strlen(entry->d_name) >= NAME_BYTES)
             continue;
-        strcpy(name, entry->d_name);
-        n++;
+        if (n++ == 0 || is_best || strcmp(entry->d_name, name) < 0)
+            strcpy(name, entry->d_name);
         if (is_best) {
             n = 1;
             break;
@@ -103,11 +105,9 @@ static void advise_near(const char *path, struct irrun_error *err)
     }
     unsigned limit = strlen(name) < 6 ? 1 : 2, least = limit + 1;
     DIR *stream = opendir(folder);
-    if (!stream) {
+    if (!stream && errno == ENOENT)
         fail_hint(err, "there is no folder %s", folder);
-        return;
-    }
-    for (struct dirent *entry; (entry = readdir(stream)) != NULL;) {
+    for (struct dirent *entry; stream && (entry = readdir(stream)) != NULL;) {
         unsigned distance = text_distance(name, entry->d_name, limit);
         bool is_nearer =
             distance < least || (distance == least && strcmp(entry->d_name, nearest) < 0);
@@ -117,7 +117,8 @@ static void advise_near(const char *path, struct irrun_error *err)
         least = distance;
         strcpy(nearest, entry->d_name);
     }
-    closedir(stream);
+    if (stream)
+        closedir(stream);
     if (nearest[0])
         fail_hint(err, "did you mean %.*s%s?", (int)n_folder, path, nearest);
 }

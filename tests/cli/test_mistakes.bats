@@ -58,6 +58,13 @@ answered() {
     cp sum.xml two/model.xml
     answered 66 "one: error: " "did you mean one/m.xml?" one --random
     answered 66 "two/: error: " "did you mean two/model.xml?" two/ --random
+    mkdir many
+    cp sum.xml many/q.xml # readdir gives them in an order of its own
+    local name
+    for name in n z k b y m w; do
+        cp sum.xml "many/$name.xml"
+    done
+    answered 66 "many: error: " "it holds 8 models, many/b.xml is one of them" many --random
     answered 66 "none: error: " "" none --random
     answered 66 "vad: error: " "did you mean vad.xml?" vad --random
     answered 66 "sum.bin: error: " "did you mean sum.xml?" sum.bin --random
@@ -71,6 +78,7 @@ answered() {
     answered 66 "sun.xml: error: " "did you mean sum.xml?" sun.xml --random
     answered 66 "five.npz: error: " "did you mean five.npy?" sum.xml -i five.npz
     answered 66 "inn/monday.npy: error: " "there is no folder inn/" sum.xml -i inn/monday.npy
+    answered 66 "sum.xml/monday.npy: error: " "" sum.xml -i sum.xml/monday.npy # no folder, but it is there
     answered 66 "tuesday.npy: error: " "" sum.xml -i tuesday.npy
     printf 'a\tfiev.npy\n' >list
     answered 66 "fiev.npy: error: " "list:1 asks for it" sum.xml --manifest=list
