@@ -7,7 +7,7 @@
 #include "cli/json.h"
 #include "irrun.h"
 
-static void print_text(const struct irrun_supported_op *op)
+static void print_op(const struct irrun_supported_op *op)
 {
     const char *separator = "";
     printf("%s\topset%u", op->type, op->opset_first);
@@ -23,7 +23,14 @@ static void print_text(const struct irrun_supported_op *op)
     putchar('\n');
 }
 
-static void add_json(struct json *json, const struct irrun_supported_op *op)
+static void print_text(void)
+{
+    struct irrun_supported_op op;
+    for (size_t i = 0; irrun_supported_op(i, &op); i++)
+        print_op(&op);
+}
+
+static void add_op(struct json *json, const struct irrun_supported_op *op)
 {
     json_open(json, NULL, '{');
     json_string(json, "type", op->type);
@@ -38,7 +45,7 @@ static void add_json(struct json *json, const struct irrun_supported_op *op)
     json_close(json, '}');
 }
 
-bool supported_ops_print(bool is_json, struct irrun_error *err)
+static bool print_json(struct irrun_error *err)
 {
     struct text text = {0};
     struct json json = {.text = &text};
@@ -46,17 +53,21 @@ bool supported_ops_print(bool is_json, struct irrun_error *err)
     json_open(&json, NULL, '{');
     json_string(&json, "schema", "irrun.supported-ops/1");
     json_open(&json, "ops", '[');
-    for (size_t i = 0; irrun_supported_op(i, &op); i++) {
-        if (is_json)
-            add_json(&json, &op);
-        else
-            print_text(&op);
-    }
+    for (size_t i = 0; irrun_supported_op(i, &op); i++)
+        add_op(&json, &op);
     json_close(&json, ']');
     json_close(&json, '}');
-    bool is_printed = !text.is_broken || fail_memory(err, text.length);
-    if (is_json && is_printed)
+    bool is_whole = !text.is_broken || fail_memory(err, text.length);
+    if (is_whole)
         puts(text.data);
     text_free(&text);
-    return is_printed;
+    return is_whole;
+}
+
+bool supported_ops_print(bool is_json, struct irrun_error *err)
+{
+    if (is_json)
+        return print_json(err);
+    print_text();
+    return true;
 }
