@@ -21,6 +21,34 @@ run_apart() {
     stderr=$(cat stderr)
 }
 
+# refused STATUS WORDS ARGUMENT...: irrun ends so, prints nothing on standard output, and says the words.
+refused() {
+    local code=$1 words=$2
+    shift 2
+    run_apart irrun "$@"
+    echo "irrun $*: $status"
+    echo "$stderr"
+    [ "$status" -eq "$code" ]
+    [ "$output" = "" ]
+    [[ $stderr == *"$words"* ]]
+}
+
+# usage_error WORDS ARGUMENT...
+usage_error() {
+    refused 2 "$@"
+}
+
+# answered STATUS WORDS HINT ARGUMENT...: refused, with a hint that is this as a whole; '' for none.
+answered() {
+    refused "$1" "$2" "${@:4}"
+    [ "$(sed -n 's/^  hint: //p' <<<"$stderr")" = "$3" ]
+}
+
+# No temporary file here or below.
+nothing_left() {
+    [ -z "$(find . -name '.irrun*')" ]
+}
+
 # npy DESCR SHAPE NUMBER...: an array on standard output, say: npy '<f4' '2, 1' 1 2
 npy() {
     perl -e '
@@ -39,9 +67,14 @@ raw() {
     perl -e 'binmode STDOUT; print pack("f<*", @ARGV)' -- "$@"
 }
 
+# Lines as one, with blanks between.
+lines() {
+    paste -s -d ' '
+}
+
 # The numbers of text output, in one line.
 numbers() {
-    grep -v '^#' | tr '\n' ' ' | sed 's/ $//'
+    grep -v '^#' | lines
 }
 
 # shape FILE.npy: as its header says it.

@@ -11,10 +11,6 @@ setup() {
     npy '<f4' '3, 2' 1 2 3 4 5 6 >three.npy
 }
 
-lines() {
-    tr '\n' ' ' | sed 's/ $//'
-}
-
 # A model that passes its only input on, [?,2] of a type.
 pass_on() { # type
     sed "s/f32/$1/; s/<add/<x/" "$data/twice_open.xml" | perl -0pe '

@@ -13,10 +13,6 @@ setup() {
     tagger=$root/models/lstm_tagger
 }
 
-nothing_left() {
-    [ -z "$(find . -name '.irrun*')" ]
-}
-
 # Calls the command with each format of outputs, %n in the name: each output a file of its own.
 each_format() { # folder, command
     local format

@@ -13,10 +13,6 @@ setup() {
     printf 'first\tx=a.csv\n\nsecond\tb.csv\nthird\tx=csv:c.csv\n' >list
 }
 
-lines() {
-    tr '\n' ' ' | sed 's/ $//'
-}
-
 # Fails with 65 at line N of the manifest given on standard input, and says WORDS.
 bad_line() { # N WORDS
     run_apart irrun "$data/sum.xml" --manifest=- -o none:

@@ -11,19 +11,6 @@ setup() {
     npy '<f4' '5, 1' 1 2 3 4 5 >five.npy
 }
 
-# answered STATUS MESSAGE HINT ARGUMENT...: the words of the message, the whole hint.
-answered() {
-    local code=$1 words=$2 hint=$3
-    shift 3
-    run_apart irrun "$@"
-    echo "irrun $*: $status"
-    echo "$stderr"
-    [ "$status" -eq "$code" ]
-    [ "$output" = "" ]
-    [[ $stderr == *"$words"* ]]
-    [ "$(sed -n 's/^  hint: //p' <<<"$stderr")" = "$hint" ]
-}
-
 @test "data in the place of the weights, or of the model" {
     answered 2 "'five.npy' is taken for the weights" "inputs go with -i: irrun sum.xml -i five.npy" sum.xml five.npy
     answered 2 "for the weights" "inputs go with -i: irrun sum.xml -i no.csv" sum.xml no.csv

@@ -10,16 +10,6 @@ setup() {
     npy '<f4' '5, 1' 1 2 3 4 5 >five.npy
 }
 
-usage_error() { # words that standard error must hold, then the command line
-    local words=$1
-    shift
-    run_apart irrun "$@"
-    echo "$stderr"
-    [ "$status" -eq 2 ]
-    [ "$output" = "" ]
-    [[ $stderr == *"$words"* ]]
-}
-
 @test "an argument set apart by a blank is noticed: --reset 5 m.xml" {
     usage_error "write --reset=5" --reset 5 "$data/sum.xml" -i five.npy
     usage_error "write --reset=if:x" --reset if:x "$data/sum.xml" -i five.npy

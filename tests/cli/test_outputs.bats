@@ -15,20 +15,6 @@ pair() {
     irrun "$data/pair.xml" -i a=three.npy -i b=one.npy "$@"
 }
 
-nothing_left() {
-    [ -z "$(find . -name '.irrun*')" ]
-}
-
-usage_error() { # words that standard error must hold, then the command line
-    local words=$1
-    shift
-    run_apart irrun "$@"
-    echo "$stderr"
-    [ "$status" -eq 2 ]
-    [ "$output" = "" ]
-    [[ $stderr == *"$words"* ]]
-}
-
 @test "text goes to standard output by default, every output with its name" {
     [ "$(pair | head -n 4)" = "# all/plus f32 [2] seq=three rec=0
 2 4

@@ -11,10 +11,6 @@ setup() {
     npy '<f4' '3, 2' 1 2 3 4 5 6 >three.npy
 }
 
-lines() {
-    tr '\n' ' ' | sed 's/ $//'
-}
-
 @test "an array of the Parameter's rank is one record" {
     run_apart irrun "$data/twice.xml" -i one.npy
     [ "$output" = "# y f32 [2] seq=one rec=0

@@ -12,10 +12,6 @@ setup() {
     printf 'u1  [\n  1 2\n  3 4 ]\nu2  [\n  5 6 ]\n' >f.ark
 }
 
-lines() {
-    tr '\n' ' ' | sed 's/ $//'
-}
-
 @test "documents one behind the other are the records of one sequence" {
     cat one.npy three.npy one.npy >many.npy
     [ "$(irrun "$data/twice.xml" -i many.npy -o csv:- | lines)" = "2,4 2,4 6,8 10,12 2,4" ]
