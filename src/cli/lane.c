@@ -13,14 +13,25 @@
 
 /* ---- Preparing -------------------------------------------------------------------------------- */
 
+/* Between these two floats are as --denormals says: the mode is that of what computes, not of what
+ * reads and writes. */
+static uint64_t begin_floats(const struct lane *lane)
+{
+    return lane->options->flushes_denormals ? machine_flush_denormals() : 0;
+}
+
+static void end_floats(const struct lane *lane, uint64_t mode)
+{
+    if (lane->options->flushes_denormals)
+        machine_set_floats(mode);
+}
+
 /* Threads that the session has take the mode for floats from this one. */
 static bool open_session(struct lane *lane, struct irrun_error *err)
 {
-    bool is_flushed = lane->options->flushes_denormals;
-    uint64_t mode = is_flushed ? machine_flush_denormals() : 0;
+    uint64_t mode = begin_floats(lane);
     bool is_open = irrun_session_new(lane->model, &lane->session, err);
-    if (is_flushed)
-        machine_set_floats(mode);
+    end_floats(lane, mode);
     return is_open;
 }
 
@@ -126,7 +137,9 @@ bool lane_prepare(struct lane *lane, const struct sequence *sequence, struct irr
         !check_end(lane, err))
         return false;
     double start_s = stats_now_s();
-    bool is_planned = irrun_session_plan(lane->session, err);
+    uint64_t mode = begin_floats(lane);
+    bool is_planned = irrun_session_plan(lane->session, err); /* computes constants */
+    end_floats(lane, mode);
     lane->stats.plan_s += stats_now_s() - start_s;
     if (is_planned && sequence->index == 0)
         tell_plan(lane);
@@ -152,11 +165,9 @@ static bool pull_record(struct lane *lane, uint64_t index, bool cycles, bool *ha
 
 static bool run_session(struct lane *lane, struct irrun_error *err)
 {
-    if (!lane->options->flushes_denormals)
-        return irrun_session_run(lane->session, err);
-    uint64_t mode = machine_flush_denormals();
+    uint64_t mode = begin_floats(lane);
     bool is_run = irrun_session_run(lane->session, err);
-    machine_set_floats(mode);
+    end_floats(lane, mode);
     return is_run;
 }
 

@@ -195,6 +195,23 @@ XML
     [ "$status" -eq 2 ]
 }
 
+@test "--denormals=flush holds for what constants alone give" {
+    perl -e 'print pack("f<2", 1e-20, 1)' >m.bin
+    cat >m.xml <<'XML'
+<net name="constants" version="11"><layers>
+<layer id="0" name="w" type="Const" version="opset1"><data shape="2" element_type="f32" offset="0" size="8"/>
+    <output><port id="0"><dim>2</dim></port></output></layer>
+<layer id="1" name="square" type="Multiply" version="opset1"><input><port id="0"/><port id="1"/></input>
+    <output><port id="2"><dim>2</dim></port></output></layer>
+<layer id="2" name="y" type="Result" version="opset1"><input><port id="0"/></input></layer></layers>
+<edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
+<edge from-layer="0" from-port="0" to-layer="1" to-port="1"/>
+<edge from-layer="1" from-port="2" to-layer="2" to-port="0"/></edges></net>
+XML
+    [ "$(irrun m.xml -n 1 -o csv:-)" = "1e-40,1" ]
+    [ "$(irrun m.xml -n 1 -o csv:- --denormals=flush)" = "0,1" ]
+}
+
 @test "--max-memory refuses with 71 what goes beyond" {
     [[ ${BUILD-} != *sanitize* ]] || skip "sanitizers reserve memory of their own"
     npy '<f4' '1, 2' 1 2 >x.npy
