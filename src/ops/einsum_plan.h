@@ -6,7 +6,7 @@
 
 #include "kernels/strided_copy.h"
 #include "ops/einsum_equation.h"
-#include "ops/packed_product.h"
+#include "ops/product.h"
 
 /* A tensor brought into the order that the next product, or the output, wants. */
 struct einsum_operand {
@@ -16,15 +16,12 @@ struct einsum_operand {
         n_summed; /* after the copy: rows that are summed each; n_summed 1: nothing to do */
 };
 
-/* [batch][m][n] = [batch][m][k] * [batch][k][n]: what was joined so far, and the next input. */
+/* Products of what was joined so far and the next input, dense one behind the other; of a product only what infer
+ * can know is filled. */
 struct einsum_join {
     struct einsum_operand a, b;
-    bool a_transposed; /* a lies as [batch][k][m] */
-    bool b_transposed; /* b lies as [batch][n][k], else as [batch][k][n] */
-    int64_t n_batches, m, n, k;
-    struct packed_product packed; /* of f32, if that pays */
-    gemm_f32_fn *f32;
-    gemm_f64_fn *f64;
+    int64_t n_batches;
+    struct product product;
 };
 
 /* Scratch memory, in elements: the result so far and the one before (they take turns), two ordered operands, one

@@ -54,25 +54,16 @@ static size_t areas_bytes(const struct einsum_plan *plan, size_t element_bytes)
 static bool prepare(struct prepare *prepare)
 {
     struct einsum_plan *plan = prepare->state;
-    size_t packed_bytes = 0;
+    size_t product_bytes = 0;
     for (uint32_t i = 0; i + 1 < prepare->n_inputs; i++) {
-        struct einsum_join *join = &plan->joins[i];
-        size_t m = (size_t)join->m, n = (size_t)join->n, k = (size_t)join->k;
-        join->f32 = kernels_gemm_f32(prepare->kernels, m, n, k);
-        join->f64 = kernels_gemm_f64(prepare->kernels, m, n, k);
-        if (prepare->in[0]->dtype != IRRUN_F32)
-            continue;
-        join->packed = (struct packed_product){.m = m,
-                                               .n = n,
-                                               .k = k,
-                                               .a_transposed = join->a_transposed,
-                                               .b_transposed = join->b_transposed};
-        if (!packed_product_plan(prepare, &join->packed))
+        struct product *product = &plan->joins[i].product;
+        product->dtype = prepare->in[0]->dtype;
+        if (!product_plan(prepare, product))
             return false;
-        if (packed_bytes < join->packed.scratch_bytes)
-            packed_bytes = join->packed.scratch_bytes;
+        if (product_bytes < product->scratch_bytes)
+            product_bytes = product->scratch_bytes;
     }
-    return checked_add(areas_bytes(plan, dtype_size(prepare->in[0]->dtype)), packed_bytes,
+    return checked_add(areas_bytes(plan, dtype_size(prepare->in[0]->dtype)), product_bytes,
                        &prepare->scratch_bytes) ||
            fail_memory(prepare->err, SIZE_MAX);
 }
@@ -124,29 +115,15 @@ static const char *order(const struct step *step, const struct einsum_operand *o
 static void multiply(const struct step *step, const struct einsum_join *join, const char *a,
                      const char *b, char *c)
 {
-    enum irrun_dtype dtype = step->in[0]->dtype;
-    size_t size = dtype_size(dtype);
-    size_t m = (size_t)join->m, n = (size_t)join->n, k = (size_t)join->k;
-    bool ta = join->a_transposed, tb = join->b_transposed;
-    size_t lda = ta ? m : k, ldb = tb ? k : n;
+    const struct product *p = &join->product;
+    size_t size = dtype_size(p->dtype);
     void *memory = (char *)step->scratch + areas_bytes(step->state, size);
     for (int64_t i = 0; i < join->n_batches; i++) {
-        if (packed_product_pays(&join->packed)) {
-            packed_product_pack(&join->packed, (const void *)b, memory);
-            packed_product_multiply(
-                &join->packed, &(struct packed_rows){.m = m, .a = (const void *)a, .c = (void *)c},
-                memory);
-        } else if (dtype == IRRUN_F32)
-            join->f32(&(struct gemm_f32){m, n, k, (const void *)a, lda, ta, (const void *)b, ldb,
-                                         tb, (void *)c, n, false});
-        else if (dtype == IRRUN_F64)
-            join->f64(&(struct gemm_f64){m, n, k, (const void *)a, lda, ta, (const void *)b, ldb,
-                                         tb, (void *)c, n, false});
-        else
-            gemm_integer(&(struct gemm_integer){m, n, k, a, ta, b, tb, c}, size);
-        a += m * k * size;
-        b += k * n * size;
-        c += m * n * size;
+        product_take_b(p, b, memory);
+        product_run(p, &(struct product_rows){.m = p->m, .a = a, .b = b, .c = c}, memory);
+        a += p->m * p->k * size;
+        b += p->k * p->n * size;
+        c += p->m * p->n * size;
     }
 }
 

@@ -1,9 +1,8 @@
 /* MatMul-1: products of the last two dimensions; the others are batches that broadcast. A list is a row on
  * the left and a column on the right.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/gemm_integer.h"
 #include "ops/packed_matrix.h"
-#include "ops/packed_product.h"
+#include "ops/product.h"
 #include "tensor/broadcast.h"
 
 enum { A, B };
@@ -13,15 +12,10 @@ struct matmul_attrs {
 };
 
 struct matmul_state {
-    size_t m, n, k; /* of one product */
-    bool a_transposed, b_transposed;
+    struct product product;
     struct broadcast batches; /* operands: out, a, b; an element is a matrix */
-    enum irrun_dtype dtype;
-    gemm_f32_fn *f32;
-    gemm_f64_fn *f64;
-    struct panels panels;         /* B, if it is constant and packed: data is NULL otherwise */
-    size_t n_parts;               /* for the team */
-    struct packed_product packed; /* for a B that is not */
+    struct panels panels;     /* B, if it is constant and packed: data is NULL otherwise */
+    size_t n_parts;           /* for the team */
 };
 
 /* From so many multiplications on the work is shared: some 20 us of it. */
@@ -61,16 +55,16 @@ static bool read_matrix(struct infer *infer, uint32_t i, bool is_transposed, str
 }
 
 /* Batches that meet one matrix B are rows of one product; vectors have no layout but the dense one. */
-static void join_batches(struct matmul_state *state, const struct matrix *a, const struct matrix *b,
+static void join_batches(struct product *product, const struct matrix *a, const struct matrix *b,
                          struct irrun_shape *out, struct irrun_shape *a_batches)
 {
     *a_batches = a->batches;
-    if (!state->a_transposed && shape_n_elements(&b->batches) == 1) {
-        state->m *= (size_t)shape_n_elements(out);
+    if (!product->a_transposed && shape_n_elements(&b->batches) == 1) {
+        product->m *= (size_t)shape_n_elements(out);
         *out = *a_batches = (struct irrun_shape){0};
     }
-    state->a_transposed &= state->m != 1;
-    state->b_transposed |= state->n == 1;
+    product->a_transposed &= product->m != 1;
+    product->b_transposed |= product->n == 1;
 }
 
 static bool infer(struct infer *infer)
@@ -99,13 +93,15 @@ static bool infer(struct infer *infer)
     if (!infer_output(infer, 0, infer->in[A]->dtype, &out))
         return false;
 
-    state->m = (size_t)a.rows;
-    state->n = (size_t)b.columns;
-    state->k = (size_t)a.columns;
-    state->a_transposed = attrs->transpose_a && infer->in[A]->shape.rank > 1;
-    state->b_transposed = attrs->transpose_b || infer->in[B]->shape.rank == 1;
+    state->product = (struct product){
+        .m = (size_t)a.rows,
+        .n = (size_t)b.columns,
+        .k = (size_t)a.columns,
+        .a_transposed = attrs->transpose_a && infer->in[A]->shape.rank > 1,
+        .b_transposed = attrs->transpose_b || infer->in[B]->shape.rank == 1,
+    };
     struct irrun_shape a_batches;
-    join_batches(state, &a, &b, &batches, &a_batches);
+    join_batches(&state->product, &a, &b, &batches, &a_batches);
     const struct irrun_shape *shapes[] = {&batches, &a_batches, &b.batches};
     if (batches.rank == 0)
         shapes[2] = &batches;
@@ -115,12 +111,12 @@ static bool infer(struct infer *infer)
 /* B is packed if it is one constant matrix of floats, and A has rows. */
 static uint32_t packs(const struct prepare *prepare, uint32_t constants)
 {
-    const struct matmul_state *state = prepare->state;
-    bool is_one = shape_n_elements(&prepare->in[B]->shape) == (int64_t)(state->k * state->n) &&
-                  shape_n_elements(&prepare->in[A]->shape) == (int64_t)(state->m * state->k);
+    const struct product *p = &((const struct matmul_state *)prepare->state)->product;
+    bool is_one = shape_n_elements(&prepare->in[B]->shape) == (int64_t)(p->k * p->n) &&
+                  shape_n_elements(&prepare->in[A]->shape) == (int64_t)(p->m * p->k);
 
-    return is_one && state->m > 0 && state->k > 0 && !state->a_transposed &&
-                   packed_matrix_is_wanted(prepare, A, B, state->n)
+    return is_one && p->m > 0 && p->k > 0 && !p->a_transposed &&
+                   packed_matrix_is_wanted(prepare, A, B, p->n)
                ? constants & 1U << B
                : 0;
 }
@@ -128,75 +124,40 @@ static uint32_t packs(const struct prepare *prepare, uint32_t constants)
 static bool pack(struct prepare *prepare)
 {
     struct matmul_state *state = prepare->state;
-    bool is_shared = (double)state->m * (double)state->n * (double)state->k >= SHARE_FROM;
+    const struct product *p = &state->product;
+    bool is_shared = (double)p->m * (double)p->n * (double)p->k >= SHARE_FROM;
     state->n_parts = is_shared ? team_n_threads(prepare->team) : 1;
-    return packed_matrix_pack(prepare, B, state->k, state->n, state->b_transposed, state->m,
-                              &state->panels);
+    return packed_matrix_pack(prepare, B, p->k, p->n, p->b_transposed, p->m, &state->panels);
 }
 
 static bool prepare(struct prepare *prepare)
 {
-    struct matmul_state *state = prepare->state;
-    state->dtype = prepare->in[A]->dtype;
+    struct product *product = &((struct matmul_state *)prepare->state)->product;
+    product->dtype = prepare->in[A]->dtype;
     prepare_epilogue(prepare);
-    if (prepare->packed != 0) {
-        prepare->finishing.bias = (struct repetition){1, state->n};
-        return pack(prepare);
-    }
-    if (state->dtype == IRRUN_F32) {
-        state->packed = (struct packed_product){.m = state->m,
-                                                .n = state->n,
-                                                .k = state->k,
-                                                .a_transposed = state->a_transposed,
-                                                .b_transposed = state->b_transposed};
-        if (!packed_product_plan(prepare, &state->packed))
-            return false;
-        prepare->scratch_bytes = state->packed.scratch_bytes;
-        if (packed_product_pays(&state->packed))
-            prepare->finishing.bias = (struct repetition){1, state->n};
-    }
-    state->f32 = kernels_gemm_f32(prepare->kernels, state->m, state->n, state->k);
-    state->f64 = kernels_gemm_f64(prepare->kernels, state->m, state->n, state->k);
-    return true;
-}
-
-static void multiply_packed(const struct step *step, const float *a, const float *b, size_t first)
-{
-    const struct matmul_state *state = step->state;
-    packed_product_pack(&state->packed, b, step->scratch);
-    packed_product_multiply(&state->packed,
-                            &(struct packed_rows){.m = state->m,
-                                                  .a = a,
-                                                  .c = (float *)step->out[0]->data + first,
-                                                  .epilogue = step->epilogue,
-                                                  .first = first},
-                            step->scratch);
+    if (prepare->packed == 0 && !product_plan(prepare, product))
+        return false;
+    prepare->scratch_bytes = product->scratch_bytes;
+    if (prepare->packed != 0 || product_is_packed(product))
+        prepare->finishing.bias = (struct repetition){1, product->n};
+    return prepare->packed == 0 || pack(prepare);
 }
 
 /* The matrices number a of A, b of B and c of the output. */
 static void multiply(const struct step *step, size_t a, size_t b, size_t c)
 {
-    const struct matmul_state *s = step->state;
-    size_t size = dtype_size(s->dtype);
-    const void *a_data = (const char *)step->in[A]->data + a * s->m * s->k * size;
-    const void *b_data = (const char *)step->in[B]->data + b * s->k * s->n * size;
-    void *c_data = (char *)step->out[0]->data + c * s->m * s->n * size;
-    size_t lda = s->a_transposed ? s->m : s->k, ldb = s->b_transposed ? s->k : s->n;
-    bool ta = s->a_transposed, tb = s->b_transposed;
-    if (packed_product_pays(&s->packed)) {
-        multiply_packed(step, a_data, b_data, c * s->m * s->n);
-        return;
-    }
-    if (s->dtype == IRRUN_F32)
-        s->f32(&(struct gemm_f32){s->m, s->n, s->k, a_data, lda, ta, b_data, ldb, tb, c_data, s->n,
-                                  false});
-    else if (s->dtype == IRRUN_F64)
-        s->f64(&(struct gemm_f64){s->m, s->n, s->k, a_data, lda, ta, b_data, ldb, tb, c_data, s->n,
-                                  false});
-    else
-        gemm_integer(&(struct gemm_integer){s->m, s->n, s->k, a_data, ta, b_data, tb, c_data},
-                     size);
-    epilogue_run(step->epilogue, c * s->m * s->n, s->m * s->n);
+    const struct product *p = &((const struct matmul_state *)step->state)->product;
+    size_t size = dtype_size(p->dtype), first = c * p->m * p->n;
+    struct product_rows rows = {
+        .m = p->m,
+        .a = (const char *)step->in[A]->data + a * p->m * p->k * size,
+        .b = (const char *)step->in[B]->data + b * p->k * p->n * size,
+        .c = (char *)step->out[0]->data + first * size,
+        .epilogue = step->epilogue,
+        .first = first,
+    };
+    product_take_b(p, rows.b, step->scratch);
+    product_run(p, &rows, step->scratch);
 }
 
 static bool visit(void *context, const int64_t *offsets)
@@ -218,12 +179,12 @@ static void multiply_part(void *context, size_t part, size_t n_parts)
     panels_multiply_matrix(&state->panels, &(struct panel_matrix){
                                                .begin = n * part / n_parts,
                                                .end = n * (part + 1) / n_parts,
-                                               .m = state->m,
-                                               .n = state->n,
+                                               .m = state->product.m,
+                                               .n = state->product.n,
                                                .a = step->in[A]->data,
-                                               .lda = state->k,
+                                               .lda = state->product.k,
                                                .c = step->out[0]->data,
-                                               .ldc = state->n,
+                                               .ldc = state->product.n,
                                                .epilogue = step->epilogue,
                                            });
 }

@@ -5,7 +5,7 @@
 
 #include "kernels/attention.h"
 #include "ops/indexing.h"
-#include "ops/packed_product.h"
+#include "ops/product.h"
 #include "tensor/broadcast.h"
 
 enum { QUERY, KEY, VALUE, MASK, SCALE, SINK, N_INPUTS };
@@ -24,10 +24,8 @@ struct attention_state {
     enum attention_mask kind;
     size_t mask_elements, mask_row_stride, mask_stride; /* of a matrix */
     size_t sink_elements, sink_row_stride;
-    struct packed_product score, mix; /* of f32, if that pays */
-    size_t scores_bytes;              /* of scratch memory; what the products want comes behind */
-    gemm_f32_fn *score_f32, *mix_f32;
-    gemm_f64_fn *score_f64, *mix_f64;
+    struct product score, mix;
+    size_t scores_bytes; /* of scratch memory; what the products want comes behind */
     attention_fn *soften;
     softmax_f32_fn *softmax; /* instead, behind the mask; NULL: there is a sink, or f64 */
 };
@@ -159,8 +157,8 @@ static size_t align(size_t size_bytes)
     return (size_bytes + 63) / 64 * 64;
 }
 
-/* Asks for memory: the scores, then keys and values if they are packed. */
-static bool prepare_memory(struct prepare *prepare)
+/* Plans the products and asks for memory: the scores, then what the products want. */
+static bool prepare_products(struct prepare *prepare)
 {
     struct attention_state *state = prepare->state;
     enum irrun_dtype dtype = prepare->in[QUERY]->dtype;
@@ -168,12 +166,10 @@ static bool prepare_memory(struct prepare *prepare)
     if (!scratch_array(prepare, (int64_t)(m * n_keys), dtype_size(dtype)))
         return false;
     state->scores_bytes = align(prepare->scratch_bytes);
-    if (dtype != IRRUN_F32)
-        return true;
-    state->score =
-        (struct packed_product){.m = m, .n = n_keys, .k = state->n_embedding, .b_transposed = true};
-    state->mix = (struct packed_product){.m = m, .n = state->n_value, .k = n_keys};
-    if (!packed_product_plan(prepare, &state->score) || !packed_product_plan(prepare, &state->mix))
+    state->score = (struct product){
+        .m = m, .n = n_keys, .k = state->n_embedding, .b_transposed = true, .dtype = dtype};
+    state->mix = (struct product){.m = m, .n = state->n_value, .k = n_keys, .dtype = dtype};
+    if (!product_plan(prepare, &state->score) || !product_plan(prepare, &state->mix))
         return false;
     prepare->scratch_bytes =
         state->scores_bytes + align(state->score.scratch_bytes) + state->mix.scratch_bytes;
@@ -192,73 +188,7 @@ static bool prepare(struct prepare *prepare)
     state->n_rows = n < state->n_queries ? n : state->n_queries;
     state->soften = attention_scalar(dtype);
     state->softmax = dtype == IRRUN_F32 && !state->sink_elements ? kernels->softmax_f32 : NULL;
-    state->score_f32 = kernels_gemm_f32(kernels, state->n_rows, state->n_keys, state->n_embedding);
-    state->score_f64 = kernels_gemm_f64(kernels, state->n_rows, state->n_keys, state->n_embedding);
-    state->mix_f32 = kernels_gemm_f32(kernels, state->n_rows, state->n_value, state->n_keys);
-    state->mix_f64 = kernels_gemm_f64(kernels, state->n_rows, state->n_value, state->n_keys);
-    return prepare_memory(prepare);
-}
-
-static void *score_memory(const struct step *step)
-{
-    const struct attention_state *state = step->state;
-    return (char *)step->scratch + state->scores_bytes;
-}
-
-static void *mix_memory(const struct step *step)
-{
-    const struct attention_state *state = step->state;
-    return (char *)score_memory(step) + align(state->score.scratch_bytes);
-}
-
-/* The second factors of a matrix of queries. */
-struct factors {
-    const void *key, *value;
-};
-
-static void pack_factors(const struct step *step, const struct factors *factors)
-{
-    const struct attention_state *s = step->state;
-    if (packed_product_pays(&s->score))
-        packed_product_pack(&s->score, factors->key, score_memory(step));
-    if (packed_product_pays(&s->mix))
-        packed_product_pack(&s->mix, factors->value, mix_memory(step));
-}
-
-/* scores [m][n_keys] = query * key^T */
-static void score(const struct step *step, size_t m, const void *query,
-                  const struct factors *factors)
-{
-    const struct attention_state *s = step->state;
-    const void *key = factors->key;
-    size_t n = s->n_keys, k = s->n_embedding;
-    if (packed_product_pays(&s->score))
-        packed_product_multiply(&s->score,
-                                &(struct packed_rows){.m = m, .a = query, .c = step->scratch},
-                                score_memory(step));
-    else if (step->in[QUERY]->dtype == IRRUN_F32)
-        s->score_f32(
-            &(struct gemm_f32){m, n, k, query, k, false, key, k, true, step->scratch, n, false});
-    else
-        s->score_f64(
-            &(struct gemm_f64){m, n, k, query, k, false, key, k, true, step->scratch, n, false});
-}
-
-/* out [m][n_value] = scores * value */
-static void mix(const struct step *step, size_t m, const struct factors *factors, void *out)
-{
-    const struct attention_state *s = step->state;
-    const void *value = factors->value;
-    size_t n = s->n_value, k = s->n_keys;
-    if (packed_product_pays(&s->mix))
-        packed_product_multiply(
-            &s->mix, &(struct packed_rows){.m = m, .a = step->scratch, .c = out}, mix_memory(step));
-    else if (step->in[QUERY]->dtype == IRRUN_F32)
-        s->mix_f32(
-            &(struct gemm_f32){m, n, k, step->scratch, k, false, value, n, false, out, n, false});
-    else
-        s->mix_f64(
-            &(struct gemm_f64){m, n, k, step->scratch, k, false, value, n, false, out, n, false});
+    return prepare_products(prepare);
 }
 
 static double find_scale(const struct step *step)
@@ -280,22 +210,19 @@ static void soften(const struct attention_state *state, const struct attention_r
     state->softmax(&(struct softmax){rows->n_rows, rows->n, 1, false}, scores, scores);
 }
 
-/* The matrices of these numbers of query, key, value, mask and sink. */
+/* The matrices of these numbers of output, query, key, value, mask and sink. */
 static void attend(const struct step *step, const size_t matrix[N_INPUTS + 1])
 {
     const struct attention_state *s = step->state;
     size_t size = dtype_size(step->in[QUERY]->dtype);
     const char *query = step->in[QUERY]->data;
-    char *out = step->out[0]->data;
-    struct factors factors = {
-        .key = (const char *)step->in[KEY]->data + matrix[2] * s->n_keys * s->n_embedding * size,
-        .value = (const char *)step->in[VALUE]->data + matrix[3] * s->n_keys * s->n_value * size,
-    };
-    query += matrix[1] * s->n_queries * s->n_embedding * size;
-    out += matrix[0] * s->n_queries * s->n_value * size;
+    const char *key = step->in[KEY]->data, *value = step->in[VALUE]->data;
     const char *mask = s->mask_elements ? step->in[MASK]->data : NULL;
     const char *sink = s->sink_elements ? step->in[SINK]->data : NULL;
+    char *out = step->out[0]->data;
     size_t mask_size = s->kind == ATTENTION_BOOLEAN ? 1 : size;
+    void *scores = step->scratch, *for_score = (char *)scores + s->scores_bytes;
+    void *for_mix = (char *)for_score + align(s->score.scratch_bytes);
     struct attention_rows rows = {
         .n = s->n_keys,
         .scale = find_scale(step),
@@ -304,18 +231,29 @@ static void attend(const struct step *step, const size_t matrix[N_INPUTS + 1])
         .mask_stride = s->mask_stride,
         .sink_row_stride = s->sink_row_stride,
     };
-    pack_factors(step, &factors);
+    out += matrix[0] * s->n_queries * s->n_value * size;
+    query += matrix[1] * s->n_queries * s->n_embedding * size;
+    key += matrix[2] * s->n_keys * s->n_embedding * size;
+    value += matrix[3] * s->n_keys * s->n_value * size;
+    product_take_b(&s->score, key, for_score);
+    product_take_b(&s->mix, value, for_mix);
     for (size_t first = 0; first < s->n_queries; first += s->n_rows) {
+        size_t n = s->n_queries - first < s->n_rows ? s->n_queries - first : s->n_rows;
+        const char *a = query + first * s->n_embedding * size;
         rows.first_row = first;
-        rows.n_rows = s->n_queries - first < s->n_rows ? s->n_queries - first : s->n_rows;
+        rows.n_rows = n;
         if (mask)
             rows.mask =
                 mask + (matrix[4] * s->mask_elements + first * s->mask_row_stride) * mask_size;
         if (sink)
             rows.sink = sink + (matrix[5] * s->sink_elements + first * s->sink_row_stride) * size;
-        score(step, rows.n_rows, query + first * s->n_embedding * size, &factors);
-        soften(s, &rows, step->scratch);
-        mix(step, rows.n_rows, &factors, out + first * s->n_value * size);
+        product_run(&s->score, &(struct product_rows){.m = n, .a = a, .b = key, .c = scores},
+                    for_score);
+        soften(s, &rows, scores);
+        product_run(&s->mix,
+                    &(struct product_rows){
+                        .m = n, .a = scores, .b = value, .c = out + first * s->n_value * size},
+                    for_mix);
     }
 }
 

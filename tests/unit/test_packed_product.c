@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "kernels/cpu.h"
-#include "ops/packed_product.h"
+#include "ops/product.h"
 
 enum { MOST = 150, GUARDS = 70 };
 
@@ -25,8 +25,7 @@ static void fill(float *numbers, size_t n)
         numbers[i] = ((float)below(4001) - 2000) / 2000;
 }
 
-static double sum_of(const struct packed_product *p, const float *a, const float *b, size_t i,
-                     size_t j)
+static double sum_of(const struct product *p, const float *a, const float *b, size_t i, size_t j)
 {
     double sum = 0;
     for (size_t k = 0; k < p->k; k++)
@@ -35,7 +34,7 @@ static double sum_of(const struct packed_product *p, const float *a, const float
     return sum;
 }
 
-static void multiply_and_compare(struct packed_product *p, const struct kernels *kernels)
+static void multiply_and_compare(struct product *p, const struct kernels *kernels)
 {
     static float a[MOST * MOST], b[MOST * MOST], c[5 + MOST * MOST + GUARDS], bias[MOST];
     static float added[5 + MOST * MOST];
@@ -47,9 +46,9 @@ static void multiply_and_compare(struct packed_product *p, const struct kernels 
     fill(added, 5 + p->m * p->n);
     for (size_t i = 0; i < 5 + MOST * MOST + GUARDS; i++)
         c[i] = NAN;
-    assert_true(packed_product_plan(&prepare, p));
-    assert_true(packed_product_pays(p) == (p->m >= 16 && p->n >= 16));
-    if (!packed_product_pays(p))
+    assert_true(product_plan(&prepare, p));
+    assert_true(product_is_packed(p) == (p->m >= 16 && p->n >= 16));
+    if (!product_is_packed(p))
         return;
     char *scratch = aligned_alloc(64, (p->scratch_bytes + 63) / 64 * 64);
     size_t n_all = 5 + p->m * p->n; /* the product is the end of what the epilogue knows */
@@ -65,9 +64,9 @@ static void multiply_and_compare(struct packed_product *p, const struct kernels 
                                 .n_program = 4,
                                 .n_operands = 3,
                                 .bias = bias};
-    packed_product_pack(p, b, scratch);
-    packed_product_multiply(
-        p, &(struct packed_rows){.m = p->m, .a = a, .c = c + 5, .epilogue = &epilogue, .first = 5},
+    product_take_b(p, b, scratch);
+    product_run(
+        p, &(struct product_rows){.m = p->m, .a = a, .c = c + 5, .epilogue = &epilogue, .first = 5},
         scratch);
     free(scratch);
     for (size_t i = 0; i < p->m * p->n; i++) {
@@ -92,11 +91,12 @@ static void every_layout_gives_the_product(void **state)
         kernels_fill(&kernels, levels[level]);
         kernels.gemm = IRRUN_GEMM_PACKED;
         for (int round = 0; round < 120 && kernels.panels; round++)
-            multiply_and_compare(&(struct packed_product){.m = 12 + below(MOST - 12),
-                                                          .n = 12 + below(MOST - 12),
-                                                          .k = 1 + below(MOST - 1),
-                                                          .a_transposed = round & 1,
-                                                          .b_transposed = round & 2},
+            multiply_and_compare(&(struct product){.dtype = IRRUN_F32,
+                                                   .m = 12 + below(MOST - 12),
+                                                   .n = 12 + below(MOST - 12),
+                                                   .k = 1 + below(MOST - 1),
+                                                   .a_transposed = round & 1,
+                                                   .b_transposed = round & 2},
                                  &kernels);
     }
 }
@@ -109,13 +109,13 @@ static void what_does_not_pay_or_fit_is_not_packed(void **state)
     kernels_fill(&kernels, cpu_simd());
     kernels.gemm = IRRUN_GEMM_PLAIN;
     struct prepare prepare = {.kernels = &kernels, .err = &err};
-    struct packed_product product = {.m = 64, .n = 64, .k = 64};
-    assert_true(packed_product_plan(&prepare, &product) && !packed_product_pays(&product));
+    struct product product = {.dtype = IRRUN_F32, .m = 64, .n = 64, .k = 64};
+    assert_true(product_plan(&prepare, &product) && !product_is_packed(&product));
     kernels.gemm = IRRUN_GEMM_PACKED;
-    product = (struct packed_product){.m = 64, .n = SIZE_MAX / 64, .k = SIZE_MAX / 64};
-    assert_true(!kernels.panels || !packed_product_plan(&prepare, &product));
-    product = (struct packed_product){.m = 4, .n = 64, .k = 64};
-    assert_true(packed_product_plan(&prepare, &product) && !packed_product_pays(&product));
+    product = (struct product){.dtype = IRRUN_F32, .m = 64, .n = SIZE_MAX / 64, .k = SIZE_MAX / 64};
+    assert_true(!kernels.panels || !product_plan(&prepare, &product));
+    product = (struct product){.dtype = IRRUN_F32, .m = 4, .n = 64, .k = 64};
+    assert_true(product_plan(&prepare, &product) && !product_is_packed(&product));
 }
 
 int main(void)
