@@ -43,10 +43,35 @@ ALWAYS_INLINE size_t lanes_left(size_t n, size_t i)
     return n - i < VECTOR_LANES ? n - i : VECTOR_LANES;
 }
 
+/* A sum of any number of vectors: a few are added as they are, and these parts with what the addition of the one
+ * before has lost. A plain sum of 250,000 numbers is off by 2e-5. */
+struct long_sum {
+    vec part, whole, lost;
+};
+
+#define PART_LENGTH 16
+
+ALWAYS_INLINE void sum_parts(struct long_sum *sum)
+{
+    vec y = vec_sub(sum->part, sum->lost), next = vec_add(sum->whole, y);
+    sum->lost = vec_sub(vec_sub(next, sum->whole), y);
+    sum->whole = next;
+    sum->part = vec_zero();
+}
+
+/* Adds the vector of number `index`. */
+ALWAYS_INLINE void sum_add(struct long_sum *sum, vec x, size_t index)
+{
+    sum->part = vec_add(sum->part, x);
+    if (index % PART_LENGTH == PART_LENGTH - 1)
+        sum_parts(sum);
+}
+
 /* n numbers side by side. */
 ALWAYS_INLINE void soften_row(const float *in, float *out, size_t n, bool is_log)
 {
-    vec highest = vec_set1(-INFINITY), sum = vec_zero();
+    vec highest = vec_set1(-INFINITY);
+    struct long_sum sum = {vec_zero(), vec_zero(), vec_zero()};
     float top = -INFINITY;
     size_t whole = n / VECTOR_LANES * VECTOR_LANES;
     for (size_t i = 0; i < whole; i += VECTOR_LANES)
@@ -62,10 +87,11 @@ ALWAYS_INLINE void soften_row(const float *in, float *out, size_t n, bool is_log
             vec_store_first(lanes, power, left);
             power = vec_load(lanes);
         }
-        sum = vec_add(sum, power);
+        sum_add(&sum, power, i / VECTOR_LANES);
         store_lanes(out + i, is_log ? x : power, left);
     }
-    double total = lanes_sum(sum);
+    sum_parts(&sum);
+    double total = lanes_sum(sum.whole);
     vec last = vec_set1((float)(is_log ? log(total) : 1 / total));
     for (size_t i = 0; i < n; i += VECTOR_LANES) {
         size_t left = lanes_left(n, i);
@@ -78,15 +104,17 @@ ALWAYS_INLINE void soften_row(const float *in, float *out, size_t n, bool is_log
 ALWAYS_INLINE void soften_columns(const float *in, float *out, size_t n, size_t step,
                                   size_t n_lanes, bool is_log)
 {
-    vec highest = vec_set1(-INFINITY), sum = vec_zero();
+    vec highest = vec_set1(-INFINITY);
+    struct long_sum sum = {vec_zero(), vec_zero(), vec_zero()};
     for (size_t i = 0; i < n; i++)
         highest = vec_max(load_lanes(in + i * step, n_lanes), highest);
     for (size_t i = 0; i < n; i++) {
         vec x = vec_sub(load_lanes(in + i * step, n_lanes), highest), power = vec_exp(x);
-        sum = vec_add(sum, power);
+        sum_add(&sum, power, i);
         store_lanes(out + i * step, is_log ? x : power, n_lanes);
     }
-    vec last = is_log ? vec_log(sum) : vec_div(vec_set1(1.0F), sum);
+    sum_parts(&sum);
+    vec last = is_log ? vec_log(sum.whole) : vec_div(vec_set1(1.0F), sum.whole);
     for (size_t i = 0; i < n; i++) {
         vec x = load_lanes(out + i * step, n_lanes);
         store_lanes(out + i * step, is_log ? vec_sub(x, last) : vec_mul(x, last), n_lanes);
