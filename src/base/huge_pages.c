@@ -6,8 +6,12 @@
 #include <sys/mman.h>
 
 #include "base/checked.h"
+#include "base/memory_limit.h"
 
 #define LINE_BYTES ((size_t)64)
+
+/* Room to grow takes no more than this part of all memory: the rest is for what comes after. */
+#define ROOMY_PART 8
 
 /* Where the page begins that holds byte `at`. */
 static size_t page_of(size_t at)
@@ -40,5 +44,33 @@ void *huge_alloc(size_t size_bytes)
         return NULL;
     if (size_bytes >= HUGE_PAGE_BYTES)
         huge_ask(data, 0, size_bytes, HUGE_PAGE_BYTES / 2);
+    return data;
+}
+
+/* NULL with *err clear if the limit allows it, but the system does not have it. */
+static void *alloc_within(size_t used_bytes, size_t size_bytes, struct irrun_error *err)
+{
+    error_clear(err);
+    return memory_check(used_bytes, size_bytes, err) ? huge_alloc(size_bytes) : NULL;
+}
+
+void *huge_alloc_roomy(size_t used_bytes, size_t least_bytes, size_t roomy_bytes,
+                       size_t *size_bytes, struct irrun_error *err)
+{
+    bool is_roomy = roomy_bytes > least_bytes && roomy_bytes <= memory_limit() / ROOMY_PART;
+    size_t taken = is_roomy ? roomy_bytes : least_bytes;
+    void *data = alloc_within(used_bytes, taken, err);
+
+    if (!data && is_roomy) {
+        taken = least_bytes;
+        data = alloc_within(used_bytes, taken, err);
+    }
+    if (!data) {
+        if (err->code == IRRUN_OK)
+            fail_memory(err, least_bytes);
+        return NULL;
+    }
+    error_clear(err);
+    *size_bytes = taken;
     return data;
 }

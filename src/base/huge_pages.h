@@ -7,11 +7,19 @@
 
 #include <stddef.h>
 
+#include "base/error.h"
+
 #define HUGE_PAGE_BYTES ((size_t)2 << 20)
 
 /* size_bytes of memory, 64-byte aligned, for free(); NULL if there is none. Below a page it is ordinary; above,
  * a last page that is not half full is. */
 void *huge_alloc(size_t size_bytes);
+
+/* roomy_bytes of it if that is an eighth of all memory at most and is to be had beside the
+ * used_bytes that the caller has, or else least_bytes; *size_bytes is which. NULL if there is
+ * neither, with *err filled, which tells of least_bytes. */
+void *huge_alloc_roomy(size_t used_bytes, size_t least_bytes, size_t roomy_bytes,
+                       size_t *size_bytes, struct irrun_error *err);
 
 /* Asks for the pages that bytes [begin, end) of a block fill to `least_bytes` or more. The block begins at a
  * multiple of HUGE_PAGE_BYTES and consists of whole pages. */

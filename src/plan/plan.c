@@ -7,26 +7,21 @@
 
 #include "base/checked.h"
 #include "base/huge_pages.h"
-#include "base/memory_limit.h"
 
-/* A block that turned out too small grows by a half more than it must: shapes that grow once grow again. */
+/* A block that turned out too small grows by a half more than it must, where memory is plenty:
+ * shapes that grow once grow again. */
 static bool allocate_block(struct plan *plan, struct irrun_error *err)
 {
-    size_t size = plan->block_bytes > 0 ? plan->block_bytes : 64;
-    if (size <= plan->block_capacity)
+    size_t least = plan->block_bytes > 0 ? plan->block_bytes : 64, roomy = 0;
+    if (least <= plan->block_capacity)
         return true;
-    if (plan->block_capacity > 0 && !checked_add(size, size / 2, &size))
-        return fail_memory(err, plan->block_bytes);
+    if (plan->block_capacity > 0 && !checked_add(least, least / 2, &roomy))
+        roomy = 0;
     free(plan->block);
-    plan->block = NULL;
     plan->block_capacity = 0;
-    if (!memory_check(plan->arena.size_bytes, size, err))
-        return false;
-    plan->block = huge_alloc(size);
-    if (!plan->block)
-        return fail_memory(err, size);
-    plan->block_capacity = size;
-    return true;
+    plan->block =
+        huge_alloc_roomy(plan->arena.size_bytes, least, roomy, &plan->block_capacity, err);
+    return plan->block != NULL;
 }
 
 /* Fills in where an operand lies, and lists it if that will move. */

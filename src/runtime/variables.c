@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory_limit.h"
+#include "base/checked.h"
+#include "base/huge_pages.h"
 
 bool variables_new(struct variables *variables, const struct model *model, struct irrun_error *err)
 {
@@ -37,26 +38,25 @@ static bool is_of_body(const struct variable *variable)
     return variable->decl->assign && variable->decl->assign_graph->path[0] != '\0';
 }
 
-/* Room in every buffer that can come into play; what a buffer holds stays. Growing at least doubles. */
+/* Room in every buffer that can come into play; what a buffer holds stays. Growing doubles,
+ * where memory is plenty. */
 static bool reserve(struct variable *variable, size_t size_bytes, struct irrun_error *err)
 {
     for (uint8_t b = 0; b < 3; b++) {
         bool is_used = is_of_body(variable) || b == variable->current || b == variable->next;
         if (!is_used || (variable->buffers[b] && variable->capacity[b] >= size_bytes))
             continue;
-        size_t wanted =
-            variable->capacity[b] * 2 > size_bytes ? variable->capacity[b] * 2 : size_bytes;
-        wanted = (wanted + 64) / 64 * 64;
-        if (!memory_check(0, wanted, err))
-            return false;
-        void *grown = aligned_alloc(64, wanted);
+        size_t roomy, capacity;
+        if (!checked_mul(variable->capacity[b], 2, &roomy))
+            roomy = 0;
+        void *grown = huge_alloc_roomy(0, size_bytes, roomy, &capacity, err);
         if (!grown)
-            return fail_memory(err, wanted);
+            return false;
         if (variable->buffers[b])
             memcpy(grown, variable->buffers[b], variable->capacity[b]);
         free(variable->buffers[b]);
         variable->buffers[b] = grown;
-        variable->capacity[b] = wanted;
+        variable->capacity[b] = capacity;
     }
     variable->value.data = variable->buffers[variable->current];
     return true;

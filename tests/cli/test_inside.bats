@@ -237,3 +237,27 @@ XML
     run_apart irrun "$data/twice_open.xml" -i x.npy -o none: --max-memory=0
     [ "$status" -eq 2 ]
 }
+
+# Makes ROWS.npy, so many rows of two zeros, and says its line of a manifest.
+rows() {
+    npy '<f4' "$1, 2" >"$1.npy"
+    truncate -s "+$(($1 * 8))" "$1.npy"
+    printf '%s\t%s.npy\t>none:\n' "$1" "$1"
+}
+
+@test "--max-memory: what grows takes no more than it must where memory is scarce" {
+    [[ ${BUILD-} != *sanitize* ]] || skip "sanitizers reserve memory of their own"
+    { rows 1 && rows 2 && rows 12000000; } >list.tsv
+    run_apart irrun "$data/twice_open.xml" --manifest=list.tsv --max-memory=200000000
+    [ "$status" -eq 0 ]
+    run_apart irrun "$data/twice_open.xml" --manifest=list.tsv --max-memory=120000000
+    [ "$status" -eq 71 ]
+    [[ $stderr == *"out of memory: 96000000 bytes are not to be had"* ]]
+    # A variable as well; and one that grows leaves room for what comes after it.
+    { rows 2000000 && rows 2250000; } >list.tsv
+    local size
+    for size in 130 135 140 145 150 155; do
+        run_apart irrun "$data/keeps_open.xml" --manifest=list.tsv --max-memory=${size}000000
+        [ "$status" -eq 0 ]
+    done
+}

@@ -1,13 +1,44 @@
-/* base/huge_pages: what is handed out is aligned and whole, and lies in large pages where there are such.
+/* base/huge_pages: what is handed out is aligned and whole, asks for large pages where they are
+ * used, and takes room to grow where there is plenty.
  * SPDX-License-Identifier: Apache-2.0 */
+/* link: -Wl,--wrap=madvise,--wrap=posix_memalign */
 #include "unit.h"
 
+#include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/huge_pages.h"
+#include "base/memory_limit.h"
+
+#define MOST_ASKED 64
+
+static struct {
+    unsigned char *at;
+    size_t n_bytes;
+} asked[MOST_ASKED]; /* large pages, in order */
+static size_t n_asked;
+static size_t refused_from = SIZE_MAX; /* sizes that are not to be had */
+
+int __wrap_madvise(void *at, size_t n_bytes, int advice);
+int __real_posix_memalign(void **memory, size_t alignment, size_t size);
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
+
+int __wrap_madvise(void *at, size_t n_bytes, int advice)
+{
+    assert_int_equal(advice, MADV_HUGEPAGE);
+    assert_true(n_asked < MOST_ASKED);
+    asked[n_asked].at = at;
+    asked[n_asked++].n_bytes = n_bytes;
+    return 0;
+}
+
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size)
+{
+    return size >= refused_from ? ENOMEM : __real_posix_memalign(memory, alignment, size);
+}
 
 static void is_aligned_and_whole(void **state)
 {
@@ -23,6 +54,7 @@ static void is_aligned_and_whole(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         size_t alignment = sizes[i] < HUGE_PAGE_BYTES ? 64 : HUGE_PAGE_BYTES;
+        n_asked = 0;
         void *data = huge_alloc(sizes[i]);
         assert_non_null(data);
         assert_int_equal((uintptr_t)data % alignment, 0);
@@ -33,44 +65,87 @@ static void is_aligned_and_whole(void **state)
     assert_null(huge_alloc(SIZE_MAX - HUGE_PAGE_BYTES));
 }
 
-/* KB of this process in large pages; -1 if the kernel does not say. */
-static long huge_kb(void)
+/* The pages of a block that were asked for, as a set of bits. */
+static unsigned pages_asked(const unsigned char *block)
 {
-    long kb = -1;
-    char line[256];
-    FILE *rollup = fopen("/proc/self/smaps_rollup", "r");
-    while (rollup && kb < 0 && fgets(line, sizeof line, rollup))
-        if (sscanf(line, "AnonHugePages: %ld", &kb) != 1)
-            kb = -1;
-    if (rollup)
-        fclose(rollup);
-    return kb;
+    unsigned pages = 0;
+    for (size_t i = 0; i < n_asked; i++) {
+        size_t at = (size_t)(asked[i].at - block);
+        assert_int_equal(at % HUGE_PAGE_BYTES, 0);
+        assert_int_equal(asked[i].n_bytes, HUGE_PAGE_BYTES);
+        pages |= 1U << at / HUGE_PAGE_BYTES;
+    }
+    return pages;
 }
 
-static bool has_huge_pages(void)
+static unsigned pages_of_size(size_t size_bytes)
 {
-    char words[64] = "";
-    FILE *file = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "r");
-    bool is_read = file && fgets(words, sizeof words, file);
-    if (file)
-        fclose(file);
-    return is_read && !strstr(words, "[never]") && huge_kb() >= 0;
+    n_asked = 0;
+    void *block = huge_alloc(size_bytes);
+    assert_non_null(block);
+    unsigned pages = pages_asked(block);
+    free(block);
+    return pages;
 }
 
-/* A last page that is hardly used stays ordinary. What the kernel has no large page for is ordinary too, so that
- * only too many of them are wrong. */
+/* A last page that is hardly used stays ordinary. */
 static void asks_for_pages_that_are_used(void **state)
 {
     (void)state;
-    if (!has_huge_pages())
-        return;
-    long before = huge_kb();
-    size_t size_bytes = 4 * HUGE_PAGE_BYTES + 4096;
-    unsigned char *data = huge_alloc(size_bytes);
-    assert_non_null(data);
-    memset(data, 1, size_bytes);
-    assert_in_range(huge_kb() - before, 0, 4 * (long)(HUGE_PAGE_BYTES >> 10));
+    assert_int_equal(pages_of_size(4096), 0);
+    assert_int_equal(pages_of_size(HUGE_PAGE_BYTES - 1), 0);
+    assert_int_equal(pages_of_size(HUGE_PAGE_BYTES), 1);
+    assert_int_equal(pages_of_size(4 * HUGE_PAGE_BYTES + 4096), 15);
+    assert_int_equal(pages_of_size(4 * HUGE_PAGE_BYTES + HUGE_PAGE_BYTES / 2 - 1), 15);
+    assert_int_equal(pages_of_size(4 * HUGE_PAGE_BYTES + HUGE_PAGE_BYTES / 2), 31);
+}
+
+static unsigned pages_of_range(size_t begin, size_t end, size_t least_bytes)
+{
+    static unsigned char block[4];
+    n_asked = 0;
+    huge_ask(block, begin, end, least_bytes);
+    return pages_asked(block);
+}
+
+static void asks_for_the_pages_of_a_range(void **state)
+{
+    const size_t page = HUGE_PAGE_BYTES;
+    (void)state;
+    assert_int_equal(pages_of_range(0, 0, 1), 0);
+    assert_int_equal(pages_of_range(100, 200, 100), 1);
+    assert_int_equal(pages_of_range(100, 200, 101), 0);
+    assert_int_equal(pages_of_range(page - 100, page + 200, 1), 3);
+    assert_int_equal(pages_of_range(page - 100, page + 200, 101), 2);
+    assert_int_equal(pages_of_range(page - 100, page + 200, 201), 0);
+    assert_int_equal(pages_of_range(2 * page, 4 * page, page), 12);
+}
+
+static void is_roomy(size_t least, size_t roomy, size_t wanted)
+{
+    struct irrun_error err;
+    size_t size_bytes = 77;
+    n_asked = 0;
+    void *data = huge_alloc_roomy(0, least, roomy, &size_bytes, &err);
+    assert_int_equal(data ? size_bytes : 0, wanted);
+    assert_int_equal(err.code, data ? IRRUN_OK : IRRUN_SYSTEM);
     free(data);
+}
+
+static void takes_room_where_there_is_plenty(void **state)
+{
+    (void)state;
+    memory_limit_lower(80000000);
+    is_roomy(1000, 0, 1000);
+    is_roomy(1000, 2000, 2000);
+    is_roomy(6000000, 10000000, 10000000);
+    is_roomy(6000000, 10000001, 6000000);
+    is_roomy(70000000, 140000000, 70000000);
+    is_roomy(90000000, 0, 0);
+    refused_from = 7000000;
+    is_roomy(5000000, 9000000, 5000000);
+    is_roomy(8000000, 9000000, 0);
+    refused_from = SIZE_MAX;
 }
 
 int main(void)
@@ -78,6 +153,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_aligned_and_whole),
         cmocka_unit_test(asks_for_pages_that_are_used),
+        cmocka_unit_test(asks_for_the_pages_of_a_range),
+        cmocka_unit_test(takes_room_where_there_is_plenty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,11 +22,22 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size);
 int __real_posix_memalign(void **memory, size_t alignment, size_t size);
 int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
 
+static size_t refused_bytes; /* of the aligned allocation that has just failed; 0 for another one */
+
 static bool is_to_fail(void)
 {
     bool is_now = n_left == 1;
     n_left -= n_left > 0;
     has_failed |= is_now;
+    refused_bytes = 0;
+    return is_now;
+}
+
+/* Less of the same, asked for at once: that fails too, or nothing would have failed. */
+static bool is_aligned_to_fail(size_t size)
+{
+    bool is_again = size < refused_bytes, is_now = is_to_fail() || is_again;
+    refused_bytes = is_now ? size : 0;
     return is_now;
 }
 
@@ -47,12 +58,12 @@ void *__wrap_realloc(void *old, size_t size)
 
 void *__wrap_aligned_alloc(size_t alignment, size_t size)
 {
-    return is_to_fail() ? NULL : __real_aligned_alloc(alignment, size);
+    return is_aligned_to_fail(size) ? NULL : __real_aligned_alloc(alignment, size);
 }
 
 int __wrap_posix_memalign(void **memory, size_t alignment, size_t size)
 {
-    return is_to_fail() ? ENOMEM : __real_posix_memalign(memory, alignment, size);
+    return is_aligned_to_fail(size) ? ENOMEM : __real_posix_memalign(memory, alignment, size);
 }
 
 static bool run_twice(const char *path, struct irrun_error *err)
