@@ -12,6 +12,7 @@ import openvino as ov
 CONFIG = {
     "INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 2,
     "DYNAMIC_QUANTIZATION_GROUP_SIZE": 0,  # else what meets int8 weights becomes int8
+    "LP_TRANSFORMS_MODE": False,  # else a model with FakeQuantize runs on integers
     "KV_CACHE_PRECISION": "f32"  # else the variables of an attention become u8
 }
 CORE = ov.Core()
