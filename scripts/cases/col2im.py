@@ -99,7 +99,7 @@ def error_cases():
                 ["input 1 (output_size) is i64 [3]", "two numbers"], "Three sizes.")
     yield wrong("kernel_0", [x, size, ints([2, 0])], ["kernel_size[1] is 0", "at least 1"],
                 "A kernel without elements.")
-    yield wrong("kernel_large", [x, size, ints([5, 1])], ["a window of 5", "a dimension of 4"],
+    yield wrong("kernel_large", [x, size, ints([5, 1])], ["a window of 5", "dimension 2, which is 4"],
                 "A kernel that is larger than the image.")
     yield wrong("pads", [x, size, kernel], ["pads_end has -1", "expected 0"], "A negative pad.",
                 {"pads_end": [0, -1]})

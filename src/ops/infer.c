@@ -63,6 +63,7 @@ static char *format_input(const struct infer *infer, uint32_t i, char out[NAME_B
 /* Appends to the hint, after "; " if there is one already. */
 static void hint_producer(struct infer *infer, uint32_t i, bool with_shape)
 {
+    infer->hinted |= i < 32 ? 1U << i : 0;
     const struct op *producer = value_producer(infer->graph, op_input(infer->graph, infer->op, i));
     char input[NAME_BYTES], name[NAME_BYTES], shape[SHAPE_TEXT_BYTES], what[SHAPE_TEXT_BYTES + 32];
     what[0] = '\0';
@@ -143,6 +144,10 @@ bool infer_output(struct infer *infer, uint32_t i, enum irrun_dtype dtype,
 {
     int64_t n_elements;
     char text[SHAPE_TEXT_BYTES];
+    for (uint32_t k = 0; k < shape->rank; k++)
+        if (shape->dims[k] < 0)
+            return infer_fail(infer, "output %u would have a negative dimension: %s", i,
+                              shape_format(shape, text));
     if (!shape_count(shape, &n_elements))
         return infer_fail(infer, "output %u would be too large: %s", i, shape_format(shape, text));
     infer->out[i] = (struct irrun_tensor){.dtype = dtype, .shape = *shape};

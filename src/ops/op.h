@@ -104,6 +104,7 @@ struct infer {
     const struct irrun_tensor *(*value)(struct infer *infer, uint32_t i); /* behind infer_value */
     const bool *is_constant; /* per input: the same in every iteration of this plan */
     bool is_value_missing;   /* set by infer_value: a value that is not known while planning */
+    uint32_t hinted;         /* the inputs that the hint names already: a set of 1 << i */
     struct irrun_error *err;
 };
 

@@ -105,11 +105,8 @@ static bool resolve(const struct step *step, int64_t first, size_t piece_bytes, 
         int64_t index = given + (given < 0 ? state->axis_dim : 0);
         bool is_inside = index >= 0 && index < state->axis_dim;
         if (!is_inside && !family->gives_zeros)
-            return step_fail(step, err, IRRUN_DATA,
-                             "index %lld (element %lld of the indices) is outside axis %u, "
-                             "which is %lld",
-                             (long long)given, (long long)(first + i), state->axis,
-                             (long long)state->axis_dim);
+            return index_fail(step, INDICES, (size_t)(first + i), state->axis, -state->axis_dim,
+                              state->axis_dim, err);
         offsets[i] = is_inside ? index * (int64_t)piece_bytes : -1;
         *are_inside &= is_inside;
     }

@@ -82,6 +82,8 @@ static bool infer_variadic_split(struct infer *infer)
     for (uint32_t i = 0; i < lengths.n; i++) {
         if (lengths.items[i] == -1 && open == NO_ID)
             open = i;
+        else if (lengths.items[i] == -1)
+            return infer_fail(infer, "split_lengths has -1 twice");
         else if (lengths.items[i] < 0)
             return infer_fail(infer, "split_lengths has %lld", (long long)lengths.items[i]);
         else if (!checked_add_i64(rest, -lengths.items[i], &rest))

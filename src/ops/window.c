@@ -22,7 +22,8 @@ bool infer_window_list(struct infer *infer, const char *name, const struct i64_l
     return true;
 }
 
-static bool size_dim(struct infer *infer, const struct window_attrs *attrs, struct window *w, int d)
+static bool size_dim(struct infer *infer, const struct window_attrs *attrs, struct window *w, int d,
+                     uint32_t rank)
 {
     int64_t reach = (w->kernel[d] - 1) * w->dilation[d] + 1, stride = w->stride[d];
     int64_t in = w->in[d];
@@ -37,10 +38,11 @@ static bool size_dim(struct infer *infer, const struct window_attrs *attrs, stru
     int64_t room = in + w->pad_begin[d] + w->pad_end[d] - reach;
     if (room < 0)
         return infer_fail(infer,
-                          "a window of %lld (kernel %lld, dilation %lld) does not fit into a "
-                          "dimension of %lld with pads %lld and %lld",
+                          "a window of %lld (kernel %lld, dilation %lld) does not fit into "
+                          "dimension %u, which is %lld, with pads %lld and %lld",
                           (long long)reach, (long long)w->kernel[d], (long long)w->dilation[d],
-                          (long long)in, (long long)w->pad_begin[d], (long long)w->pad_end[d]);
+                          2 + rank - 3 + (uint32_t)d, (long long)in, (long long)w->pad_begin[d],
+                          (long long)w->pad_end[d]);
     w->out[d] = (room + (attrs->rounding_type != ROUNDING_FLOOR ? stride - 1 : 0)) / stride + 1;
     if (attrs->rounding_type == ROUNDING_CEIL_TORCH &&
         (w->out[d] - 1) * stride >= in + w->pad_begin[d])
@@ -76,7 +78,7 @@ bool infer_window(struct infer *infer, const struct window_attrs *attrs, uint32_
     if (!infer_window_sides(infer, attrs, rank, in, kernel, window))
         return false;
     for (int d = 0; d < 3; d++)
-        if (!size_dim(infer, attrs, window, d))
+        if (!size_dim(infer, attrs, window, d, rank))
             return false;
     return true;
 }

@@ -90,11 +90,33 @@ static bool check_types(struct infer *infer)
     return true;
 }
 
+/* Where there are more inputs, naming all would bury the one at fault. */
+#define MAX_HINTED 3
+
+/* What an op says of shapes and axes concerns all its inputs, the first one most: names those that it has
+ * not named itself. */
+static void hint_others(struct infer *infer)
+{
+    bool is_own = infer->err->code == IRRUN_DATA && infer->err->line == infer->op->line &&
+                  infer->err->column == infer->op->column;
+    bool has_other_hint = infer->hinted == 0 && infer->err->hint[0] != '\0';
+
+    if (!is_own || has_other_hint)
+        return;
+    uint32_t n = infer->n_inputs <= MAX_HINTED ? infer->n_inputs : 1;
+    for (uint32_t i = 0; i < n; i++)
+        if (!(infer->hinted >> i & 1))
+            infer_hint_input(infer, i);
+}
+
 bool infer_op(struct infer *infer)
 {
     if (!check_n_inputs(infer) || !check_types(infer))
         return false;
-    return infer->op->def->infer(infer);
+    if (infer->op->def->infer(infer))
+        return true;
+    hint_others(infer);
+    return false;
 }
 
 static bool allocate_outputs(struct irrun_tensor *out, uint32_t n_outputs, struct arena *arena,
