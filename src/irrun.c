@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "irrun.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -368,9 +369,10 @@ bool irrun_kernel(size_t index, enum irrun_simd simd, struct irrun_kernel *kerne
     return true;
 }
 
-const struct irrun_build *irrun_build(void)
+static struct irrun_build build; /* written once */
+
+static void describe_build(void)
 {
-    static struct irrun_build build;
 #ifdef __clang__
     build.compiler = "clang " __clang_version__;
 #else
@@ -378,6 +380,12 @@ const struct irrun_build *irrun_build(void)
 #endif
     build.blas = blas_identity();
     build.expat = xml_library_version();
+}
+
+const struct irrun_build *irrun_build(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, describe_build);
     return &build;
 }
 

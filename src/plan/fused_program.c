@@ -45,13 +45,12 @@ static void drop_tile(struct fused_program *fused, struct fate *fate)
 
 static struct fused_instruction *emit(struct fused_program *fused, uint32_t code)
 {
-    static struct fused_instruction nowhere;
     if (fused->is_rehearsal || fused->has_failed)
-        return &nowhere;
+        return &fused->nowhere;
     if (!grow_array((void **)&fused->program, fused->n_program, &fused->program_capacity,
                     sizeof *fused->program, fused->err)) {
         fused->has_failed = true;
-        return &nowhere;
+        return &fused->nowhere;
     }
     struct fused_instruction *instruction = &fused->program[fused->n_program++];
     *instruction = (struct fused_instruction){.code = code};

@@ -28,6 +28,7 @@ struct fused_program {
     size_t n;             /* elements of the run */
     bool is_rehearsal;    /* finds out what is to be kept, and writes nothing */
     uint32_t tile, truth; /* the roots that are in the registers; NO_ID */
+    struct fused_instruction nowhere; /* what a rehearsal writes instead */
     struct fused_instruction *program;
     size_t n_program, program_capacity;
     struct program_operand *operands;
