@@ -158,13 +158,24 @@ static bool list_slots(struct fused_program *fused, const struct fused_state *st
     return true;
 }
 
+static struct fused_state *add_state(struct fused_program *fused)
+{
+    struct plan *plan = fused->plan;
+    struct fused_state *state = arena_alloc(&plan->arena, sizeof *state, fused->err);
+    if (!state)
+        return NULL;
+    state->next = plan->fused_states;
+    plan->fused_states = state;
+    return state;
+}
+
 static bool fuse_run(struct fused_program *fused, const struct draft *drafts, size_t n,
                      struct draft *joined)
 {
     struct plan *plan = fused->plan;
     note_fates(fused, drafts, n);
     fused_write(fused, drafts, n);
-    struct fused_state *state = arena_alloc(&plan->arena, sizeof *state, fused->err);
+    struct fused_state *state = add_state(fused);
     if (fused->has_failed || !state || !copy_program(fused, state) || !place_tiles(fused, state))
         return false;
     *joined = (struct draft){.flat = {.run = run_fused_step,
@@ -207,6 +218,7 @@ static bool write_epilogue(struct fused_program *fused, uint32_t made, const str
         if (fused->n_program <= EPILOGUE_MOST_INSTRUCTIONS && fused->n_tiles <= EPILOGUE_MOST_TILES)
             return true;
     }
+    fused->n_program = fused->n_operands = 0;
     return true;
 }
 
@@ -237,7 +249,7 @@ static bool fuse_product(struct fused_program *fused, const struct draft *produc
 {
     struct plan *plan = fused->plan;
     const struct draft *drafts = product + 1;
-    struct fused_state *state = arena_alloc(&plan->arena, sizeof *state, fused->err);
+    struct fused_state *state = add_state(fused);
     uint32_t made = product->out[0], except = NO_ID;
     note_fate(fused, made, 0);
     note_fates(fused, drafts, *n);

@@ -51,6 +51,14 @@ static bool bind_program(struct plan *plan, struct fused_state *state, struct ir
     return true;
 }
 
+static bool bind_programs(struct plan *plan, struct irrun_error *err)
+{
+    for (struct fused_state *state = plan->fused_states; state; state = state->next)
+        if (!bind_program(plan, state, err))
+            return false;
+    return true;
+}
+
 /* Tells the steps where their operands lie. */
 static bool bind_operands(struct plan *plan, struct step *steps, uint32_t n_steps,
                           struct irrun_error *err)
@@ -58,12 +66,11 @@ static bool bind_operands(struct plan *plan, struct step *steps, uint32_t n_step
     for (struct step *step = steps; step < steps + n_steps; step++) {
         step->scratch = plan->block;
         size_t n = (size_t)step->n_inputs + step->n_outputs;
-        for (size_t i = 0; i < n && n <= FLAT_MAX_OPERANDS; i++) /* step->out follows step->in */
+        if (n > FLAT_MAX_OPERANDS)
+            continue;
+        for (size_t i = 0; i < n; i++) /* step->out follows step->in */
             if (!bind_operand(plan, &step->data[i], step->in[i], err))
                 return false;
-        const void *fused = step->flat.run == run_fused_step ? step->state : step->epilogue;
-        if (fused && !bind_program(plan, (struct fused_state *)fused, err))
-            return false;
     }
     return true;
 }
@@ -87,7 +94,7 @@ static bool bind_slots(struct plan *plan, struct irrun_error *err)
         else if (root->kind != SLOT_NONE && root->kind != SLOT_CONSTANT)
             plan->moving_slots[plan->n_moving_slots++] = i;
     }
-    return bind_operands(plan, plan->steps, plan->n_steps, err) &&
+    return bind_programs(plan, err) && bind_operands(plan, plan->steps, plan->n_steps, err) &&
            (plan->main_steps == plan->steps ||
             bind_operands(plan, plan->main_steps, plan->n_main_steps, err));
 }
@@ -295,7 +302,8 @@ static bool reuse(struct plan *plan, const struct op *op, void *state, bool *is_
     struct prepared prepared;
     struct arena *arena = plan->engine.arena;
     plan->engine.arena = &plan->outer->head_arena;
-    bool is_done = plan_prepare_op(plan, op, state, slots, slots + op->n_inputs, &prepared, err);
+    bool is_done = plan_prepare_op(plan, op, state, slots, slots + op->n_inputs, plan->head_packed,
+                                   &prepared, err);
     plan->engine.arena = arena;
     if (!is_done)
         return false;

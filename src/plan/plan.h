@@ -83,7 +83,8 @@ struct moving_operand {
 
 /* What several element-wise ops became: a step of its own, whose state this is, or the epilogue of a product. */
 struct fused_state {
-    struct epilogue epilogue; /* the first member: step->epilogue leads here */
+    struct epilogue epilogue; /* step->epilogue leads here */
+    struct fused_state *next; /* of the plan's */
     struct fused_instruction *program;
     struct fused_operand {
         uint32_t instruction, slot; /* where the program has the slot's address; NO_ID: the bias */
@@ -125,6 +126,7 @@ struct plan {
     uint32_t n_main_steps;
     uint32_t n_view_ops;                  /* that turned out to be views */
     uint32_t n_fused_ops, n_epilogue_ops; /* of main_steps: joined to each other, to a product */
+    struct fused_state *fused_states;     /* of all steps; NULL: none */
     struct variable_use *uses;
     size_t n_uses, uses_capacity;
     uint32_t *results;    /* slot per Result of the graph; NO_ID if a later part makes it */
@@ -142,7 +144,8 @@ struct plan {
     struct arena head_arena; /* for what infer makes of the op at `end`, anew in every iteration */
     struct plan_set continuations;
     struct step
-        *head_steps[2]; /* of the op at `begin` in a continuation, in steps and main_steps */
+        *head_steps[2];   /* of the op at `begin` in a continuation, in steps and main_steps */
+    uint32_t head_packed; /* the inputs that this op packs */
 };
 
 /* Makes a plan and its memory. `old`, if not NULL, is a plan that nobody wants any more: its memory is used
@@ -195,7 +198,8 @@ bool plan_make_steps(struct plan *plan, struct irrun_error *err);
 /* Which inputs prepare is going to pack, as a set of 1 << i; the slots `in` may lack data. */
 bool plan_packed_inputs(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
                         uint32_t *packed, struct irrun_error *err);
-/* Runs prepare of an op whose operands are the slots `in` and `out`. *prepared is what it set. */
+/* Runs prepare of an op whose operands are the slots `in` and `out`; `packed` is what plan_packed_inputs
+ * said before any of them was widened. *prepared is what it set. */
 struct prepared {
     size_t scratch_bytes;
     struct flat flat;
@@ -203,7 +207,8 @@ struct prepared {
     struct finishing finishing;
 };
 bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
-                     const uint32_t *out, struct prepared *prepared, struct irrun_error *err);
+                     const uint32_t *out, uint32_t packed, struct prepared *prepared,
+                     struct irrun_error *err);
 /* Gives every root slot of kind SLOT_BLOCK its offset, behind `scratch_bytes`; sets block_bytes. */
 bool plan_place_slots(struct plan *plan, size_t scratch_bytes, struct irrun_error *err);
 

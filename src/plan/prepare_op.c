@@ -185,7 +185,8 @@ bool plan_packed_inputs(struct plan *plan, const struct op *op, void *state, con
 }
 
 bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
-                     const uint32_t *out, struct prepared *prepared, struct irrun_error *err)
+                     const uint32_t *out, uint32_t packed, struct prepared *prepared,
+                     struct irrun_error *err)
 {
     *prepared = (struct prepared){0};
     if (!op->def->prepare)
@@ -197,8 +198,8 @@ bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const 
     prepare.packer = &packer.packer;
     prepare.in = tensors_of(plan, in, op->n_inputs, err);
     prepare.out = tensors_of(plan, out, op->n_outputs, err);
-    if (!prepare.in || !prepare.out ||
-        !plan_packed_inputs(plan, op, state, in, &prepare.packed, err))
+    prepare.packed = packed;
+    if (!prepare.in || !prepare.out)
         return false;
     const struct pack *mark = plan->request.model->packs.first;
     bool is_done = op->def->prepare(&prepare);

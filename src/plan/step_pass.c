@@ -228,7 +228,7 @@ static bool draft_ordinary(struct drafts *drafts, const struct planned_op *plann
         return true;
     struct prepared prepared;
     if (!demand_constants(plan, ids, op->n_inputs, packed, err) ||
-        !plan_prepare_op(plan, op, planned->state, ids, out, &prepared, err))
+        !plan_prepare_op(plan, op, planned->state, ids, out, packed, &prepared, err))
         return false;
     if (drafts->scratch_bytes < prepared.scratch_bytes)
         drafts->scratch_bytes = prepared.scratch_bytes;
@@ -236,6 +236,7 @@ static bool draft_ordinary(struct drafts *drafts, const struct planned_op *plann
     if (!prepared.flat.run || is_head)
         prepared.flat.run = op->def->run;
     if (is_head) {
+        plan->head_packed = packed;
         prepared.fusable.code = FUSED_NONE;
         prepared.finishing.n = 0;
     }
