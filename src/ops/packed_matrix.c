@@ -62,18 +62,35 @@ void packed_matrix_fill(const struct panels *panels, const void *matrix, bool is
     }
 }
 
-/* Columns that lie as rows are asked for group by group: they may have to be computed. */
+/* Rows that are asked for at a time where columns lie side by side: so much of them, a multiple of 8. */
+#define SLICE_BYTES ((size_t)256 << 10)
+
+/* Some k of all columns after the other. */
+static bool fill_by_rows(struct prepare *prepare, uint32_t input, const struct panels *panels,
+                         bool is_f16, size_t n, unsigned char *data)
+{
+    size_t most = SLICE_BYTES / (n * sizeof(float)) / 8 * 8;
+    struct panels part = *panels;
+
+    most = most > 0 ? most : 8;
+    for (size_t first = 0; first < panels->k; first += part.k) {
+        part.k = panels->k - first < most ? panels->k - first : most;
+        const void *rows = prepare_elements(prepare, input, first * n, part.k * n);
+        if (!rows)
+            return false;
+        packed_matrix_fill(&part, rows, is_f16, n, false, data + first * panels->step_bytes);
+    }
+    return true;
+}
+
+/* The matrix is asked for piece by piece: it may have to be computed. */
 static bool fill_from_input(struct prepare *prepare, uint32_t input, const struct panels *panels,
                             bool is_f16, size_t n, bool is_transposed, void *data)
 {
     size_t k = panels->k, column;
 
-    if (!is_transposed) {
-        const void *matrix = prepare_elements(prepare, input, 0, k * n);
-        if (matrix)
-            packed_matrix_fill(panels, matrix, is_f16, n, false, data);
-        return matrix != NULL;
-    }
+    if (!is_transposed)
+        return fill_by_rows(prepare, input, panels, is_f16, n, data);
     for (size_t group = 0; group < panels->n_panels * PANEL_WIDTH; group++) {
         size_t n_columns = columns_of(group, n, &column);
         const void *from = prepare_elements(prepare, input, column * k, n_columns * k);
