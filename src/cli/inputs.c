@@ -216,6 +216,16 @@ bool inputs_ask_for_reset(const struct inputs *inputs)
     return element_as_f64(record->dtype, record->data, 0) != 0;
 }
 
+void inputs_warn_empty(const struct inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->n_streams; i++) {
+        const struct feed *feed = inputs->streams[i];
+        if (feed->is_endless && feed->n_records == 0 && reader_is_file(feed->reader))
+            warn(inputs->options, "%s \"%s\": %s holds no record", feed->port.what, feed->port.name,
+                 feed_path(feed));
+    }
+}
+
 void inputs_tell(const struct inputs *inputs)
 {
     for (size_t i = 0; i <= inputs->n; i++) {

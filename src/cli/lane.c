@@ -250,6 +250,8 @@ static bool iterate(struct lane *lane, const struct sequence *sequence, uint64_t
         bool has_record;
         if (!pull_record(lane, index, cycles, &has_record, err))
             return false;
+        if (!has_record && index == 0)
+            inputs_warn_empty(lane->inputs);
         if (!has_record)
             break;
         if (lane->identity && index > start && !lane_checkpoint_step(lane, index, err))

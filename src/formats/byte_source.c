@@ -71,7 +71,8 @@ static bool examine_file(struct byte_source *source, struct irrun_error *err)
         return fail_read(source, errno, err);
     if (S_ISDIR(status.st_mode))
         return fail_read(source, EISDIR, err);
-    off_t here = S_ISREG(status.st_mode) ? lseek(source->fd, 0, SEEK_CUR) : -1;
+    source->is_file = S_ISREG(status.st_mode);
+    off_t here = source->is_file ? lseek(source->fd, 0, SEEK_CUR) : -1;
     /* What /proc holds says that it is empty, and is not. */
     if (here < 0 || status.st_size == 0)
         return true;

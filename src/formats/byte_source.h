@@ -27,6 +27,7 @@ struct byte_source {
     uint64_t first_offset;
     const char *path;               /* for messages; borrowed */
     const struct reader_wait *wait; /* of a file; NULL: nothing is done before waiting */
+    bool is_file;                   /* regular: neither pipe nor device */
     bool can_seek;                  /* to anywhere */
     bool can_rewind;                /* to the beginning, at least */
     uint64_t size_bytes;            /* UINT64_MAX: not known beforehand */

@@ -90,6 +90,9 @@ bool reader_skip(struct reader *reader, enum irrun_dtype dtype, size_t n, size_t
 bool reader_can_rewind(const struct reader *reader);
 bool reader_rewind(struct reader *reader, struct irrun_error *err);
 
+/* Whether it reads a regular file; standard input may be one. */
+bool reader_is_file(const struct reader *reader);
+
 /* What is done before the reader waits for its pipe (or terminal): borrowed. */
 struct reader_wait {
     bool (*before)(void *context, struct irrun_error *err);

@@ -76,6 +76,11 @@ bool reader_can_rewind(const struct reader *reader)
     return reader->source.can_rewind;
 }
 
+bool reader_is_file(const struct reader *reader)
+{
+    return reader->source.is_file;
+}
+
 bool reader_rewind(struct reader *reader, struct irrun_error *err)
 {
     assert(reader_can_rewind(reader));

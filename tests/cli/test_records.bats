@@ -37,6 +37,35 @@ setup() {
     [ "$(shape y.npy)" = "0, 2" ]
 }
 
+@test "a file of raw or csv without a record is no iteration, and a warning" {
+    : >none.raw
+    printf '# sensor 7\n\n' >none.csv
+    printf '1\n' >half.csv
+    local file
+    for file in none.raw none.csv; do
+        run_apart irrun "$data/twice.xml" -i "$file"
+        [ "$status" -eq 0 ]
+        [ "$output" = "" ]
+        [ "$stderr" = "irrun: warning: input \"x\": $file holds no record" ]
+    done
+    run_apart irrun "$data/twice.xml" -i half.csv --partial=drop
+    [[ $stderr == *"half.csv holds no record"* ]]
+    run_apart irrun "$data/twice.xml" -i csv:- <none.csv
+    [[ $stderr == *"standard input holds no record"* ]]
+    printf 'one\tnone.csv\ntwo\tx.csv\n' >list
+    printf '1,2\n' >x.csv
+    run_apart irrun "$data/twice.xml" --manifest=list -o csv:-
+    [ "$output" = "2,4" ]
+    [ "$stderr" = 'irrun: warning: input "x": none.csv holds no record' ]
+    # Through a pipe nothing may come: grep has found no line.
+    run_apart irrun "$data/twice.xml" -i csv:- < <(grep 5 x.csv)
+    [ "$status$output$stderr" = 0 ]
+    run_apart irrun "$data/twice.xml" -i none.csv -q
+    [ "$status$output$stderr" = 0 ]
+    refused 65 "none.csv holds no record" "$data/twice.xml" -i none.csv -n 3
+    [[ $stderr != *warning* ]]
+}
+
 @test "a single record beside a stack is repeated" {
     [ "$(irrun "$data/pair.xml" -i a=three.npy -i b=one.npy -o @0=csv:- | lines)" = "2,4 4,6 6,8" ]
     [ "$(irrun "$data/pair.xml" -i a=one.npy -i b=three.npy -o minus=csv:- | lines)" = "0,0 -2,-2 -4,-4" ]
