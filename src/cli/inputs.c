@@ -85,8 +85,8 @@ static bool settle_feeds(struct inputs *inputs, bool must_look_ahead, struct irr
         struct feed *feed = &inputs->feeds[i];
         if (!inputs->is_filled[i] || feed->state != FEED_SINGLE)
             continue;
-        if ((must_look_ahead || n_open > 1 || reader_can_rewind(feed->reader)) &&
-            !feed_settle(feed, err))
+        bool may_wait = feed->reader && !reader_can_rewind(feed->reader);
+        if ((must_look_ahead || n_open > 1 || !may_wait) && !feed_settle(feed, err))
             return false;
     }
     for (size_t i = 0; i <= inputs->n; i++) {

@@ -44,6 +44,13 @@ setup() {
     [ "$(irrun "$data/twice.xml" -i three.npy -o raw:- | irrun "$data/twice.xml" -i raw:- -o csv:- | lines)" = "4,8 12,16 20,24" ]
 }
 
+@test "a key whose array is one record, and no stack" {
+    printf 'u1  [ 1 2 ]\nu2  [ 3 4 ]\n' >singles.ark
+    [ "$(irrun "$data/twice.xml" -i singles.ark -o csv:- | lines)" = "2,4 6,8" ]
+    [ "$(irrun "$data/twice.xml" -i ark:- -o csv:- < <(cat singles.ark) | lines)" = "2,4 6,8" ]
+    [ "$(irrun "$data/twice.xml" -i singles.ark -n 2 --emit=all -o csv:- | lines)" = "2,4 2,4 6,8 6,8" ]
+}
+
 @test "the keys of an ark are sequences" {
     [ "$(irrun "$data/twice.xml" -i f.ark | grep '^#' | cut -d ' ' -f 5- | lines)" = "seq=u1 rec=0 seq=u1 rec=1 seq=u2 rec=0" ]
     [ "$(irrun "$data/twice.xml" -i f.ark -o ark,t:- | tr -s ' \n' ' ')" = "u1 [ 2 4 6 8 ] u2 [ 10 12 ] " ]
