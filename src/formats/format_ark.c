@@ -223,6 +223,9 @@ static bool read_key(struct ark *ark, bool *is_end, struct irrun_error *err)
     int c;
     size_t length = 0;
     ark->key[0] = '\0';
+    if (ark->reader.source.can_seek && ark->reader.source.offset == 0 &&
+        !reader_check_kind(&ark->reader, "ark", err))
+        return false;
     do {
         if (!skip_blanks(ark, &c, err))
             return false;

@@ -31,6 +31,10 @@ static bool csv_next(struct reader *reader, struct array_header *header, bool *i
     /* The mark that some programs put before UTF-8. */
     if (!source_want(source, 1, err))
         return false;
+    /* No number begins with what is no text, with a P or an R. */
+    if (source_available(source) != 0 && strchr("\x93PR", *source_bytes(source)) &&
+        !reader_check_kind(reader, "csv", err))
+        return false;
     bool is_marked = source_available(source) != 0 && source_bytes(source)[0] == 0xef;
     if (is_marked && !source_want(source, 3, err))
         return false;

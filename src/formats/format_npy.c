@@ -29,12 +29,15 @@ static bool fail_truncated(struct npy *npy, uint64_t missing, struct irrun_error
     char shape[SHAPE_TEXT_BYTES];
     uint64_t left = source_left(source);
     uint64_t end = source->offset + (left == UINT64_MAX ? 0 : left);
-    return fail_at_offset(err, IRRUN_DATA, source->path, end,
-                          "the file is truncated: %" PRIu64 " of the %zu bytes of array %s of %s "
-                          "are missing",
-                          missing, npy->header.n_data_bytes,
-                          shape_format(&npy->header.shape, shape),
-                          irrun_dtype_name(npy->header.dtype));
+    fail_at_offset(err, IRRUN_DATA, source->path, end,
+                   "the file is truncated: %" PRIu64 " of the %zu bytes of array %s of %s "
+                   "are missing",
+                   missing, npy->header.n_data_bytes, shape_format(&npy->header.shape, shape),
+                   irrun_dtype_name(npy->header.dtype));
+    if (npy->reader.name)
+        return false;
+    return fail_hint(err, "it ends after %" PRIu64 " of %" PRIu64 " bytes: was a copy interrupted?",
+                     end, end + missing);
 }
 
 /* ---- Headers --------------------------------------------------------------------------------- */
@@ -45,8 +48,8 @@ static bool fail_no_document(struct npy *npy, const char *why, struct irrun_erro
     if (npy->n_documents != 0)
         return fail_source(source, err,
                            "what follows the array is neither the end nor a further npy document");
-    fail_source(source, err, "%s", why);
-    return strstr(why, "npz") ? fail_hint(err, "read it as npz:FILE") : false;
+    return (npy->reader.name || reader_check_kind(&npy->reader, "npy", err)) &&
+           fail_source(source, err, "%s", why);
 }
 
 static bool parse_header(struct npy *npy, size_t text_offset, size_t text_bytes,
@@ -71,6 +74,17 @@ static bool parse_header(struct npy *npy, size_t text_offset, size_t text_bytes,
     return true;
 }
 
+static bool fail_header_cut(struct npy *npy, size_t header_bytes, struct irrun_error *err)
+{
+    struct byte_source *source = &npy->reader.source;
+    size_t n = source_available(source);
+    fail_source(source, err, "the file is truncated: it ends inside an npy header");
+    return npy->reader.name
+               ? false
+               : fail_hint(err, "it ends %zu bytes into a header of %zu: was a copy interrupted?",
+                           n, header_bytes);
+}
+
 static bool read_header(struct npy *npy, struct irrun_error *err)
 {
     struct byte_source *source = &npy->reader.source;
@@ -84,7 +98,7 @@ static bool read_header(struct npy *npy, struct irrun_error *err)
     if (!source_want(source, text_offset + text_bytes, err))
         return false;
     if (source_available(source) < text_offset + text_bytes)
-        return fail_source(source, err, "the file is truncated: it ends inside an npy header");
+        return fail_header_cut(npy, text_offset + text_bytes, err);
     if (!parse_header(npy, text_offset, text_bytes, err))
         return false;
     source_consume(source, text_offset + text_bytes);

@@ -2,7 +2,6 @@
  * byte each.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
-#include <string.h>
 
 #include "formats/format_methods.h"
 
@@ -11,33 +10,12 @@ struct raw {
     bool is_begun;
 };
 
-/* A file that says what it is would be read as noise. A pipe is not waited for to tell. */
-static bool check_kind(struct reader *reader, struct irrun_error *err)
-{
-    struct byte_source *source = &reader->source;
-    if (!source->can_seek)
-        return true;
-    if (!source_want(source, 12, err))
-        return false;
-    const unsigned char *head = source_bytes(source);
-    if (source_available(source) < 12)
-        return true;
-    if (memcmp(head, "\x93NUMPY", 6) == 0) {
-        fail_source(source, err, "is an npy document, not raw numbers");
-        return fail_hint(err, "read it as npy:%s", reader->path);
-    }
-    if (memcmp(head, "RIFF", 4) == 0 && memcmp(head + 8, "WAVE", 4) == 0) {
-        fail_source(source, err, "is a sound file with a header, not raw numbers");
-        return fail_hint(err, FORMAT_SOUND_HINT, reader->path, "MODEL.xml");
-    }
-    return true;
-}
-
 static bool raw_next(struct reader *reader, struct array_header *header, bool *is_end,
                      struct irrun_error *err)
 {
     struct raw *raw = (struct raw *)reader;
-    if (!raw->is_begun && !check_kind(reader, err))
+    /* A file that says what it is would be read as noise. A pipe is not waited for to tell. */
+    if (!raw->is_begun && reader->source.can_seek && !reader_check_kind(reader, "raw", err))
         return false;
     *is_end = raw->is_begun;
     raw->is_begun = true;

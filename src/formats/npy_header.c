@@ -19,8 +19,7 @@ bool npy_prefix_parse(const unsigned char *prefix, size_t n, size_t *text_offset
                       size_t *text_bytes, const char **why)
 {
     if (n < 10 || memcmp(prefix, MAGIC, MAGIC_BYTES) != 0) {
-        *why = n >= 4 && memcmp(prefix, "PK\3\4", 4) == 0 ? "is an npz archive, not an npy document"
-                                                          : "is not an npy document";
+        *why = "is not an npy document";
         return false;
     }
     unsigned major = prefix[6];

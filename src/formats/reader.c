@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/format_methods.h"
+#include "formats/kind.h"
 
 struct reader *reader_new(const struct reader_methods *methods, const char *path,
                           struct irrun_error *err)
@@ -34,6 +35,13 @@ bool reader_open(const struct format *format, const char *path, struct reader **
     reader_close(*reader);
     *reader = NULL;
     return false;
+}
+
+bool reader_check_kind(struct reader *reader, const char *wanted, struct irrun_error *err)
+{
+    struct byte_source *source = &reader->source;
+    return source_want(source, KIND_BYTES, err) &&
+           kind_check(source_bytes(source), source_available(source), wanted, reader->path, err);
 }
 
 void reader_close(struct reader *reader)

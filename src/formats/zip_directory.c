@@ -3,12 +3,14 @@
 #include "formats/zip_directory.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "formats/kind.h"
 
 #define END_BYTES 22       /* end of central directory record */
 #define LOCATOR_BYTES 20   /* zip64 end of central directory locator, just before it */
@@ -88,6 +90,22 @@ static bool take_end(struct reading *reading, const unsigned char *record, uint6
     return read_end64(reading, end_offset, &is_found);
 }
 
+static bool fail_no_end(const struct reading *reading)
+{
+    unsigned char head[KIND_BYTES];
+    size_t n = zip_read_at(reading->fd, 0, head, sizeof head);
+    if (n == 0)
+        return fail_zip(reading, "is empty; an npz archive was expected");
+    if (!kind_check(head, n, "npz", reading->path, reading->err))
+        return false;
+    if (n < 4 || memcmp(head, "PK\3\4", 4) != 0)
+        return fail_zip(reading, "is not an npz archive");
+    fail_zip(reading,
+             "the archive is truncated: its directory, which stands at the end, is missing");
+    return fail_hint(reading->err, "it ends after %" PRIu64 " bytes: was a copy interrupted?",
+                     reading->file_bytes);
+}
+
 /* The end record is the last thing in the file, but for a comment whose length it says. */
 static bool find_end(struct reading *reading, struct zip_directory *directory)
 {
@@ -109,7 +127,7 @@ static bool find_end(struct reading *reading, struct zip_directory *directory)
                                      : fail_memory(reading->err, n);
     }
     free(tail);
-    return is_found ? is_read : fail_zip(reading, "is not an npz archive, or it is truncated");
+    return is_found ? is_read : fail_no_end(reading);
 }
 
 /* ---- Entries --------------------------------------------------------------------------------- */

@@ -80,7 +80,8 @@ setup() {
 
 @test "an axis that is not there, or an array that cannot be cut" {
     answered 2 'input "x" is [1]: its only axis is 0' "write --axis=0:512" sum.xml -i five.npy --axis 1:512
-    answered 2 'input "x" is [1,512]: its axes are 0 to 1' "write --axis=1:512" vad.xml -i csv:five.npy --axis -3:512
+    seq 512 >list
+    answered 2 'input "x" is [1,512]: its axes are 0 to 1' "write --axis=1:512" vad.xml -i csv:list --axis -3:512
     answered 2 'its axes are 0 to 1' "write --axis=x=1" vad.xml -i five.npy --axis x=2
     npy '<f4' '512,' $(seq 512) >flat.npy
     answered 65 'but this array is f32 [512]' "--axis needs an array of rank 2: in NumPy x[None] adds an axis in front" \
@@ -123,11 +124,42 @@ setup() {
     answered 2 'no output "nothing"' "" pair.xml --random -o nothing=csv:-
 }
 
-@test "raw is no way to read a file that says what it is" {
-    answered 65 "five.npy: byte 0: error: is an npy document" "read it as npy:five.npy" sum.xml -i raw:five.npy
+@test "a format that the file itself contradicts" {
+    answered 65 "five.npy: byte 0: error: is an npy document, not raw" "read it as npy:five.npy" sum.xml -i raw:five.npy
+    answered 65 "five.npy: byte 0: error: is an npy document, not csv" "read it as npy:five.npy" sum.xml -i csv:five.npy
+    answered 65 "five.npy: byte 0: error: is an npy document, not npz" "read it as npy:five.npy" sum.xml -i npz:five.npy
+    answered 65 "five.npy: byte 0: error: is an npy document, not ark" "read it as npy:five.npy" sum.xml -i ark:five.npy
+    local format
+    irrun sum.xml -i five.npy -o y.npz
+    for format in npy raw csv ark; do
+        answered 65 "y.npz: byte 0: error: is an npz archive, not $format" "read it as npz:y.npz" sum.xml -i $format:y.npz
+    done
+    answered 65 "standard input: byte 0: error: is an npy document, not raw" "read it as npy:-" sum.xml -i raw:- <five.npy
     printf 'RIFF1234WAVEfmt ' >a.wav
-    answered 65 "a.wav: byte 0: error: is a sound file" "sox a.wav -t f32 -c 1 - | irrun MODEL.xml -i raw:-" \
-        sum.xml -i raw:a.wav
+    for format in raw csv npy npz ark; do
+        answered 65 "a.wav: byte 0: error: is a sound file" "sox a.wav -t f32 -c 1 - | irrun MODEL.xml -i raw:-" \
+            sum.xml -i $format:a.wav
+    done
     raw 1 2 >short.raw
     [ "$(irrun sum.xml -i short.raw -o csv:- | tail -n 1)" = 3 ]
+    printf 'Rome [ 7 ]\n' >keys.ark
+    [ "$(irrun sum.xml -i keys.ark -o csv:-)" = 7 ]
+    answered 65 'keys.ark:1:1: error: "Rome" is not a number' "if it is a heading: tail -n +2 FILE | irrun ... -i csv:-" \
+        sum.xml -i csv:keys.ark
+}
+
+@test "a copy that was interrupted" {
+    local n
+    n=$(wc -c <five.npy)
+    head -c $((n - 8)) five.npy >cut.npy
+    answered 65 "cut.npy: byte $((n - 8)): error: the file is truncated: 8 of the 20 bytes" \
+        "it ends after $((n - 8)) of $n bytes: was a copy interrupted?" sum.xml -i cut.npy
+    answered 65 "standard input: byte $((n - 8))" "it ends after $((n - 8)) of $n bytes: was a copy interrupted?" \
+        sum.xml -o none: -i npy:- < <(cat cut.npy)
+    head -c 60 five.npy >cut.npy
+    answered 65 "it ends inside an npy header" "it ends 60 bytes into a header of $((n - 20)): was a copy interrupted?" \
+        sum.xml -i cut.npy
+    irrun sum.xml -i five.npy -o y.npz
+    head -c 100 y.npz >cut.npz
+    answered 65 "cut.npz: error: the archive is truncated" "it ends after 100 bytes: was a copy interrupted?" sum.xml -i cut.npz
 }

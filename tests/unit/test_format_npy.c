@@ -308,7 +308,7 @@ static void refuses_truncated_and_foreign_files(void **state)
     refuses_bytes(made.bytes, made.n + 1, "neither the end nor a further npy document");
     made.bytes[6] = 4;
     refuses_bytes(made.bytes, made.n, "unknown version");
-    refuses_bytes("PK\3\4 and so on, as a zip", 24, "is an npz archive");
+    refuses_bytes("PK\3\4\24\0 and so on, as a zip", 26, "is an npz archive");
     refuses_bytes("\x93NUMPY\2\0\377\377\377\377 and a little more", 30, "beyond all measure");
 }
 

@@ -145,7 +145,7 @@ static void refuses_what_is_no_archive_of_arrays(void **state)
     refuses(DATA "longer.npz", "longer than its array");
     refuses(DATA "shorter.npz", "1 of the 24 bytes of array [2,3] of f32 are missing");
     refuses(DATA "bzip2.npz", "compressed by method 12");
-    refuses(DATA "fortran.npy", "is not an npz archive");
+    refuses(DATA "fortran.npy", "is an npy document, not npz");
     struct archive *archive;
     assert_failed(archive_open(in_folder("nothing"), &archive, &err), IRRUN_NO_INPUT,
                   "cannot be opened");
@@ -163,7 +163,9 @@ static void refuses_every_truncation(void **state)
     const char *path = in_folder("cut");
     for (size_t length = 0; length < n; length++) {
         put_file(path, data, length);
-        refuses(path, "is not an npz archive, or it is truncated");
+        refuses(path, length == 0  ? "is empty; an npz archive was expected"
+                      : length < 4 ? "is not an npz archive"
+                                   : "the archive is truncated");
     }
     remove(path);
 }

@@ -1,0 +1,39 @@
+/* The marks that npy, npz and sound files begin with.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "formats/kind.h"
+
+#include <string.h>
+
+#include "formats/format.h"
+
+static bool is_npy(const unsigned char *bytes, size_t n)
+{
+    return n >= 6 && memcmp(bytes, "\x93NUMPY", 6) == 0;
+}
+
+/* The first member of a zip; the version that it needs is a small number. */
+static bool is_npz(const unsigned char *bytes, size_t n)
+{
+    return n >= 6 && memcmp(bytes, "PK\3\4", 4) == 0 && bytes[4] < 100 && bytes[5] == 0;
+}
+
+static bool is_sound(const unsigned char *bytes, size_t n)
+{
+    return n >= 12 && memcmp(bytes, "RIFF", 4) == 0 && memcmp(bytes + 8, "WAVE", 4) == 0;
+}
+
+bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const char *path,
+                struct irrun_error *err)
+{
+    const char *found = is_npy(bytes, n) ? "npy" : is_npz(bytes, n) ? "npz" : NULL;
+    const char *typed = strcmp(path, "standard input") == 0 ? "-" : path;
+    if (is_sound(bytes, n)) {
+        fail_at_offset(err, IRRUN_DATA, path, 0, "is a sound file with a header, not %s", wanted);
+        return fail_hint(err, FORMAT_SOUND_HINT, typed, "MODEL.xml");
+    }
+    if (!found || strcmp(found, wanted) == 0)
+        return true;
+    fail_at_offset(err, IRRUN_DATA, path, 0, "is an %s, not %s",
+                   found[2] == 'y' ? "npy document" : "npz archive", wanted);
+    return fail_hint(err, "read it as %s:%s", found, typed);
+}
