@@ -32,17 +32,39 @@ void huge_ask(void *block, size_t begin, size_t end, size_t least_bytes)
 #endif
 }
 
-void *huge_alloc(size_t size_bytes)
+/* size_bytes up to a multiple of `unit`. */
+static bool round_up(size_t size_bytes, size_t unit, size_t *whole_bytes)
 {
-    size_t alignment = size_bytes < HUGE_PAGE_BYTES ? LINE_BYTES : HUGE_PAGE_BYTES, whole_bytes;
+    if (!checked_add(size_bytes, unit - 1, whole_bytes))
+        return false;
+    *whole_bytes -= *whole_bytes % unit;
+    return true;
+}
+
+void *huge_reserve(size_t *size_bytes)
+{
+    size_t whole_bytes, alignment = LINE_BYTES;
     void *data = NULL;
 
-    if (!checked_add(size_bytes > 0 ? size_bytes : 1, alignment - 1, &whole_bytes))
+    if (!round_up(*size_bytes > 0 ? *size_bytes : 1, LINE_BYTES, &whole_bytes))
         return NULL;
-    whole_bytes -= whole_bytes % alignment;
+    if (whole_bytes >= HUGE_PAGE_BYTES) {
+        alignment = HUGE_PAGE_BYTES;
+        if (!round_up(whole_bytes, alignment, &whole_bytes))
+            return NULL;
+    }
     if (posix_memalign(&data, alignment, whole_bytes) != 0)
         return NULL;
-    if (size_bytes >= HUGE_PAGE_BYTES)
+    *size_bytes = whole_bytes;
+    return data;
+}
+
+void *huge_alloc(size_t size_bytes)
+{
+    size_t whole_bytes = size_bytes;
+    void *data = huge_reserve(&whole_bytes);
+
+    if (data && size_bytes >= HUGE_PAGE_BYTES)
         huge_ask(data, 0, size_bytes, HUGE_PAGE_BYTES / 2);
     return data;
 }

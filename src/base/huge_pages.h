@@ -21,6 +21,9 @@ void *huge_alloc(size_t size_bytes);
 void *huge_alloc_roomy(size_t used_bytes, size_t least_bytes, size_t roomy_bytes,
                        size_t *size_bytes, struct irrun_error *err);
 
+/* Memory likewise, *size_bytes rounded up to whole lines or pages, but no page is asked for yet. */
+void *huge_reserve(size_t *size_bytes);
+
 /* Asks for the pages that bytes [begin, end) of a block fill to `least_bytes` or more. The block begins at a
  * multiple of HUGE_PAGE_BYTES and consists of whole pages. */
 void huge_ask(void *block, size_t begin, size_t end, size_t least_bytes);

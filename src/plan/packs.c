@@ -1,4 +1,4 @@
-/* Packs lie one behind the other in blocks of 2 MB pages.
+/* Packs lie one behind the other in blocks: of ordinary memory, then of 2 MB pages.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/packs.h"
 
@@ -25,21 +25,22 @@ struct pack_block {
     size_t capacity_bytes, used_bytes;
 };
 
+/* Pages for many packs, or ordinary memory for a few, as much again as there is. */
 static struct pack_block *add_block(struct packs *packs, size_t size_bytes)
 {
-    size_t capacity_bytes;
-    void *data = NULL;
-
-    if (!checked_add(size_bytes, HUGE_PAGE_BYTES - 1, &capacity_bytes))
-        return NULL;
-    capacity_bytes -= capacity_bytes % HUGE_PAGE_BYTES;
+    size_t before_bytes = packs->capacity_bytes;
+    bool is_small = size_bytes < HUGE_FROM_BYTES && before_bytes < HUGE_FROM_BYTES;
+    size_t least_bytes = is_small ? before_bytes : HUGE_PAGE_BYTES;
+    size_t capacity_bytes = size_bytes > least_bytes ? size_bytes : least_bytes;
     struct pack_block *block = malloc(sizeof *block);
-    if (!block || posix_memalign(&data, HUGE_PAGE_BYTES, capacity_bytes) != 0) {
+    void *data = block ? huge_reserve(&capacity_bytes) : NULL;
+    if (!data) {
         free(block);
         return NULL;
     }
     *block = (struct pack_block){packs->blocks, data, capacity_bytes, 0};
     packs->blocks = block;
+    packs->capacity_bytes += capacity_bytes;
     return block;
 }
 
@@ -56,7 +57,8 @@ static void *allocate(struct packs *packs, size_t size_bytes)
         return NULL;
     size_t begin = block->used_bytes;
     block->used_bytes += size_bytes;
-    huge_ask(block->data, begin, block->used_bytes, HUGE_FROM_BYTES);
+    if (block->capacity_bytes >= HUGE_PAGE_BYTES)
+        huge_ask(block->data, begin, block->used_bytes, HUGE_FROM_BYTES);
     return block->data + begin;
 }
 

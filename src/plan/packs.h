@@ -17,6 +17,7 @@ struct pack_block;
 struct packs {
     struct pack *first;
     struct pack_block *blocks;
+    size_t capacity_bytes; /* of all blocks */
 };
 
 /* The pack of an op in a layout, 64-byte aligned; made, and *is_new, if it is not there. NULL with *err

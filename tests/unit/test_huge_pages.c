@@ -65,6 +65,30 @@ static void is_aligned_and_whole(void **state)
     assert_null(huge_alloc(SIZE_MAX - HUGE_PAGE_BYTES));
 }
 
+static void is_reserved(size_t size_bytes, size_t whole_bytes, size_t alignment)
+{
+    size_t got_bytes = size_bytes;
+    void *data = huge_reserve(&got_bytes);
+    assert_non_null(data);
+    assert_int_equal(got_bytes, whole_bytes);
+    assert_int_equal((uintptr_t)data % alignment, 0);
+    free(data);
+}
+
+static void reserves_whole_lines_and_pages(void **state)
+{
+    size_t too_many = SIZE_MAX;
+    (void)state;
+    n_asked = 0;
+    is_reserved(0, 64, 64);
+    is_reserved(65, 128, 64);
+    is_reserved(HUGE_PAGE_BYTES - 64, HUGE_PAGE_BYTES - 64, 64);
+    is_reserved(HUGE_PAGE_BYTES - 63, HUGE_PAGE_BYTES, HUGE_PAGE_BYTES);
+    is_reserved(HUGE_PAGE_BYTES + 1, 2 * HUGE_PAGE_BYTES, HUGE_PAGE_BYTES);
+    assert_null(huge_reserve(&too_many));
+    assert_int_equal(n_asked, 0);
+}
+
 /* The pages of a block that were asked for, as a set of bits. */
 static unsigned pages_asked(const unsigned char *block)
 {
@@ -152,6 +176,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_aligned_and_whole),
+        cmocka_unit_test(reserves_whole_lines_and_pages),
         cmocka_unit_test(asks_for_pages_that_are_used),
         cmocka_unit_test(asks_for_the_pages_of_a_range),
         cmocka_unit_test(takes_room_where_there_is_plenty),
