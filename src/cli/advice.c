@@ -123,6 +123,21 @@ static void advise_near(const char *path, struct irrun_error *err)
         fail_hint(err, "did you mean %.*s%s?", (int)n_folder, path, nearest);
 }
 
+/* A folder that is to be made first. */
+static void advise_output(const char *path, struct irrun_error *err)
+{
+    char folder[PATH_BYTES];
+    struct stat status;
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) : 0;
+    if (length == 0 || length >= sizeof folder)
+        return;
+    memcpy(folder, path, length);
+    folder[length] = '\0';
+    if (stat(folder, &status) != 0 && errno == ENOENT)
+        fail_hint(err, "mkdir -p %s", folder);
+}
+
 void advise(const struct options *options, struct irrun_error *err)
 {
     struct stat status;
@@ -130,6 +145,8 @@ void advise(const struct options *options, struct irrun_error *err)
     bool is_model = options->model_path && strcmp(path, options->model_path) == 0;
     if (is_model && err->code == IRRUN_DATA)
         advise_weights(path, err);
+    if (!err->hint[0] && err->code == IRRUN_CANT_CREATE)
+        advise_output(path, err);
     if (err->hint[0] || path[0] == '\0' || err->code != IRRUN_NO_INPUT)
         return;
     if (is_folder(path)) {

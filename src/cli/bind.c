@@ -3,6 +3,7 @@
 #include "cli/bind.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool take_member(const struct binder *binder, const struct binding *binding,
                         struct archive *archive, size_t member, size_t port,
@@ -11,6 +12,22 @@ static bool take_member(const struct binder *binder, const struct binding *bindi
     struct reader *reader;
     return archive_open_member(archive, member, &reader, err) &&
            binder->take(binder->context, port, binding, reader, err);
+}
+
+/* A member that names no port: `why` says so of the name, which is not said twice. */
+static bool fail_member(const struct binding *binding, const char *name,
+                        const struct irrun_error *why, struct irrun_error *err)
+{
+    const char *quote = strchr(why->message, '"'), *rest = why->message;
+    int n_before = 0;
+    size_t length = strlen(name);
+    if (quote && strncmp(quote + 1, name, length) == 0 && quote[length + 1] == '"') {
+        n_before = (int)(quote - why->message) - 1;
+        rest = quote + length + 2;
+    }
+    fail_at(err, IRRUN_DATA, (struct place){binding->spec.path, 0, 0}, "member \"%s\": %.*s%s",
+            name, n_before, why->message, rest);
+    return fail_hint(err, "%s", why->hint);
 }
 
 /* x.npz: every member belongs to a port. */
@@ -22,11 +39,8 @@ static bool take_all_members(const struct binder *binder, const struct binding *
         struct irrun_error other;
         size_t port;
         error_clear(&other);
-        if (!binder->find(binder->context, name, &port, &other)) {
-            fail_at(err, IRRUN_DATA, (struct place){binding->spec.path, 0, 0}, "member \"%s\": %s",
-                    name, other.message);
-            return fail_hint(err, "%s", other.hint);
-        }
+        if (!binder->find(binder->context, name, &port, &other))
+            return fail_member(binding, name, &other, err);
         if (!take_member(binder, binding, archive, i, port, err))
             return false;
     }

@@ -1,6 +1,7 @@
 /* Binds sources to the model's inputs by name, and fills the inputs that have none. The records are inputs.c's.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/inputs_parts.h"
@@ -32,11 +33,29 @@ static bool find_axes(struct inputs *inputs, struct irrun_error *err)
     return true;
 }
 
+/* The hint is the shape of the Parameter, with D where it is open. */
+static bool fail_shape(const struct irrun_port *port, const struct shape_spec *spec,
+                       struct irrun_error *err)
+{
+    char given[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES], hint[SHAPE_TEXT_BYTES];
+    size_t n = 0;
+    fail(err, IRRUN_USAGE, "--shape: input \"%s\" is %s, which %s does not fit", port->name,
+         partial_shape_format(&port->shape, wanted), shape_format(&spec->shape, given));
+    if (partial_shape_is_static(&port->shape))
+        return fail_hint(err, "nothing is open there: leave --shape out");
+    for (uint32_t i = 0; i < port->shape.rank && n + 24 < sizeof hint; i++) {
+        bool is_known = port->shape.min[i] == port->shape.max[i];
+        const char *comma = i > 0 ? "," : "";
+        n += (size_t)(is_known ? snprintf(hint + n, 24, "%s%" PRId64, comma, port->shape.min[i])
+                               : snprintf(hint + n, 24, "%sD", comma));
+    }
+    return fail_hint(err, "write --shape=%s=%s with a number for D", spec->name, hint);
+}
+
 static bool find_shapes(struct inputs *inputs, struct irrun_error *err)
 {
     for (size_t i = 0; i < inputs->options->shapes.n; i++) {
         const struct shape_spec *spec = &inputs->options->shapes.items[i];
-        char given[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES];
         size_t index;
         if (!irrun_model_find_input(inputs->model, spec->name, &index, err))
             return false;
@@ -44,9 +63,7 @@ static bool find_shapes(struct inputs *inputs, struct irrun_error *err)
         if (inputs->shapes[index])
             return fail(err, IRRUN_USAGE, "--shape is given twice for input \"%s\"", port->name);
         if (!partial_shape_admits(&port->shape, &spec->shape))
-            return fail(err, IRRUN_USAGE, "--shape: input \"%s\" is %s, which %s does not fit",
-                        port->name, partial_shape_format(&port->shape, wanted),
-                        shape_format(&spec->shape, given));
+            return fail_shape(port, spec, err);
         inputs->shapes[index] = spec;
     }
     return true;

@@ -115,8 +115,13 @@ bool option_set_shape(struct options *options, const char *value, struct irrun_e
     const char *text;
     if (!option_split_name(options, value, &spec.name, &text, err))
         return false;
-    if (!spec.name || !parse_shape(text, &spec.shape))
-        return fail(err, IRRUN_USAGE, "--shape: '%s' is not NAME=D,D,...", value);
+    if (!spec.name || !parse_shape(text, &spec.shape)) {
+        fail(err, IRRUN_USAGE, "--shape: '%s' is not NAME=D,D,...", value);
+        return !spec.name && parse_shape(text, &spec.shape)
+                   ? fail_hint(err, "name the input: --shape=NAME=%s", text)
+                   : fail_hint(err, "dimensions are numbers with commas between: --shape=%s=1,512",
+                               spec.name ? spec.name : "NAME");
+    }
     return OPTION_ADD(&options->shapes, &spec, err);
 }
 
@@ -162,9 +167,14 @@ bool option_set_until(struct options *options, const char *value, struct irrun_e
     const char *number;
     if (!option_split_name(options, value, &options->until_name, &number, err))
         return false;
-    if (!options->until_name || !text_to_f64(number, strlen(number), &options->until_value))
-        return fail(err, IRRUN_USAGE, "--until: '%s' is not NAME=NUMBER", value);
-    return true;
+    bool is_number = text_to_f64(number, strlen(number), &options->until_value);
+    if (options->until_name && is_number)
+        return true;
+    fail(err, IRRUN_USAGE, "--until: '%s' is not NAME=NUMBER", value);
+    if (is_number)
+        return fail_hint(err, "name the output: --until=NAME=%s", number);
+    return fail_hint(err, "the sequence ends when the output is a number: --until=%s=1",
+                     options->until_name ? options->until_name : number);
 }
 
 bool option_set_manifest(struct options *options, const char *value, struct irrun_error *err)

@@ -108,8 +108,11 @@ bool option_add_axis(struct options *options, const char *option, const char *va
     const char *colon = has_chunk ? strchr(text, ':') : NULL;
     size_t length = colon ? (size_t)(colon - text) : strlen(text);
     if (!text_to_i64(text, length, &spec.axis) || spec.axis < -IRRUN_MAX_RANK ||
-        spec.axis >= IRRUN_MAX_RANK)
-        return fail(err, IRRUN_USAGE, "--%s: '%.*s' is no axis", option, (int)length, text);
+        spec.axis >= IRRUN_MAX_RANK) {
+        fail(err, IRRUN_USAGE, "--%s: '%.*s' is no axis", option, (int)length, text);
+        return fail_hint(err, "axes are numbers, from 0 on or backwards from -1: --%s=%s%s0",
+                         option, spec.name ? spec.name : "", spec.name ? "=" : "");
+    }
     if (colon && (!text_to_i64(colon + 1, strlen(colon + 1), &spec.chunk) || spec.chunk < 1))
         return fail(err, IRRUN_USAGE, "--%s: '%s' is no length of a slice", option, colon + 1);
     for (size_t i = 0; i < list->n; i++) {

@@ -39,7 +39,8 @@ const char *nearest_word(const char *word, const char *const *words, size_t n)
     const char *nearest = NULL;
     for (size_t i = 0; i < n; i++) {
         unsigned distance = text_distance(word, words[i], limit);
-        if (distance <= limit) {
+        bool is_likely = distance < 2 || word[0] == words[i][0];
+        if (distance <= limit && is_likely) {
             nearest = words[i];
             limit = distance - (distance > 0);
         }
@@ -90,9 +91,9 @@ static bool fail_unknown(struct parser *parser, const char *word)
             return fail_abbreviation(parser, word, length);
     }
     if (is_long)
-        fail(err, IRRUN_USAGE, "there is no option '%.*s'", (int)length, word);
+        fail(err, IRRUN_USAGE, "irrun has no %.*s", (int)length, word);
     else
-        fail(err, IRRUN_USAGE, "there is no option '-%c'", optopt);
+        fail(err, IRRUN_USAGE, "irrun has no -%c", optopt);
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)(length - n_dashes), word + n_dashes);
     const char *near = nearest_option(name);

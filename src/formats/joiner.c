@@ -89,9 +89,13 @@ bool joiner_concat(struct joiner *joiner, const struct irrun_tensor *record, int
 {
     int rank = (int)record->shape.rank;
     char shape[SHAPE_TEXT_BYTES];
-    if (axis < -rank || axis >= rank)
-        return fail(err, IRRUN_USAGE, "output \"%s\" is %s: it has no axis %d to be joined along",
-                    name, shape_format(&record->shape, shape), axis);
+    if (axis < -rank || axis >= rank) {
+        fail(err, IRRUN_USAGE, "output \"%s\" is %s: it has no axis %d to be joined along", name,
+             shape_format(&record->shape, shape), axis);
+        return rank == 0   ? fail_hint(err, "without --concat its records become a stack")
+               : rank == 1 ? fail_hint(err, "its only axis is 0")
+                           : fail_hint(err, "its axes are 0 to %d", rank - 1);
+    }
     return append(joiner, record, (uint32_t)(axis < 0 ? axis + rank : axis), name, err);
 }
 

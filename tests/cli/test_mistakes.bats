@@ -163,3 +163,48 @@ setup() {
     head -c 100 y.npz >cut.npz
     answered 65 "cut.npz: error: the archive is truncated" "it ends after 100 bytes: was a copy interrupted?" sum.xml -i cut.npz
 }
+
+@test "a folder for outputs that is not there" {
+    answered 73 "no/such/y.npy: error: cannot be created" "mkdir -p no/such" sum.xml -i five.npy -o no/such/y.npy
+    answered 73 "no/s.npz: error: cannot be created" "mkdir -p no" sum.xml -i five.npy -o none: --state-out=no/s.npz
+    answered 73 "no/r.json: error: cannot be created" "mkdir -p no" sum.xml -i five.npy -o none: --report=no/r.json
+    answered 73 "sum.xml/y.npy: error: cannot be created" "" sum.xml -i five.npy -o sum.xml/y.npy
+}
+
+@test "values of --until, --concat and --shape" {
+    answered 2 "--until: '3' is not NAME=NUMBER" "name the output: --until=NAME=3" sum.xml --random --until=3
+    answered 2 "--until: 'sum' is not" "the sequence ends when the output is a number: --until=sum=1" \
+        sum.xml --random --until=sum
+    answered 2 "--until: 'sum=yes' is not" "the sequence ends when the output is a number: --until=sum=1" \
+        sum.xml --random --until=sum=yes
+    answered 2 "--concat: 'x' is no axis" "axes are numbers, from 0 on or backwards from -1: --concat=sum=0" \
+        sum.xml --random --concat=sum=x
+    answered 2 "--axis: 'x' is no axis" "axes are numbers, from 0 on or backwards from -1: --axis=0" \
+        sum.xml --random --axis=x
+    answered 2 'output "sum" is [1]: it has no axis 1' "its only axis is 0" sum.xml -i five.npy -o y.npy --concat=1
+    answered 2 'it has no axis 2' "its axes are 0 to 1" "$data/twice_open.xml" --random --shape=x=1,2 -o y.npy --concat=2
+    answered 2 'input "x" is [?,2], which [2] does not fit' "write --shape=x=D,2 with a number for D" \
+        "$data/twice_open.xml" --random --shape=x=2
+    answered 2 'input "x" is [1], which [2] does not fit' "nothing is open there: leave --shape out" \
+        sum.xml --random --shape=x=2
+    answered 2 "--shape: '4,2' is not NAME=D,D,..." "name the input: --shape=NAME=4,2" "$data/twice_open.xml" --random --shape=4,2
+    answered 2 "--shape: 'x=4x2' is not" "dimensions are numbers with commas between: --shape=x=1,512" \
+        "$data/twice_open.xml" --random --shape=x=4x2
+}
+
+@test "an option that irrun lacks" {
+    local option
+    for option in trace=f profile=op dot list-ops zzz; do
+        answered 2 "irrun: error: irrun has no --${option%=*}" "irrun --help=all lists them" sum.xml --random --$option
+    done
+    answered 2 "irrun has no --axsi" "did you mean --axis?" sum.xml --random --axsi=1
+    answered 2 "irrun has no --tats" "did you mean --stats?" sum.xml --random --tats
+    answered 2 "irrun has no -y" "irrun --help=all lists them" sum.xml --random -y
+    answered 2 "--inspect takes text, not 'json'" "" sum.xml --inspect=json
+}
+
+@test "a member that is no input" {
+    irrun pair.xml --random -o y.npz
+    answered 65 'y.npz: error: member "all/plus": no input; the model has:' "" sum.xml -i y.npz
+    [ "$(grep -o 'all/plus' <<<"$stderr" | wc -l)" -eq 1 ]
+}
