@@ -19,6 +19,7 @@
 #include "plan/model.h"
 #include "plan/taps.h"
 #include "plan/toposort.h"
+#include "plan/transposed_factors.h"
 #include "plan/unrolled.h"
 #include "runtime/initial_value.h"
 #include "runtime/model_facts.h"
@@ -30,7 +31,7 @@ struct irrun_model {
     struct ports inputs, outputs;
     struct irrun_variable *variables;
     struct model_facts facts;
-    struct unrolled_notes notes;
+    struct plan_notes notes;
     struct irrun_error
         problem; /* of a model loaded for a look that cannot run; IRRUN_OK otherwise */
     bool is_prepared;
@@ -131,7 +132,8 @@ static bool load(struct irrun_model *model, const char *xml_path,
         return false;
     if (!model_facts_collect(ir, &model->facts, err) ||
         (!options->is_dry && !options->keep_ops &&
-         !unrolled_replace(ir->graph, arena, &model->notes, err)))
+         (!unrolled_replace(ir->graph, arena, &model->notes, err) ||
+          !transposed_factors_fold(ir->graph, arena, &model->notes, err))))
         return false;
     model->is_prepared = model_prepare(&model->model, options->is_dry, err);
     if (!model->is_prepared || !ports_of_inputs(ir->graph, arena, &model->inputs, err) ||

@@ -1,15 +1,13 @@
 /* MatMul-1: products of the last two dimensions; the others are batches that broadcast. A list is a row on
  * the left and a column on the right.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/internal_ops.h"
+#include "ops/op_state.h"
 #include "ops/packed_matrix.h"
 #include "ops/product.h"
 #include "tensor/broadcast.h"
 
-enum { A, B };
-
-struct matmul_attrs {
-    bool transpose_a, transpose_b;
-};
+enum { A, B, ORDER };
 
 struct matmul_state {
     struct product product;
@@ -30,6 +28,13 @@ static const struct attr_def attr_table[] = {
 static const struct op_input_def inputs[] = {
     {"A", .types = TYPES_NUMBER, .same = 1},
     {"B", .types = TYPES_NUMBER, .same = 1},
+    {.name = NULL},
+};
+
+static const struct op_input_def inputs_transposed[] = {
+    {"A", .types = TYPES_NUMBER, .same = 1},
+    {"B", .types = TYPES_NUMBER, .same = 1},
+    {"input_order", .types = TYPES_INTEGER},
     {.name = NULL},
 };
 
@@ -67,8 +72,21 @@ static void join_batches(struct product *product, const struct matrix *a, const 
     product->b_transposed |= product->n == 1;
 }
 
+/* A Transpose with this order stood in front of B. */
+static bool infer_order(struct infer *infer)
+{
+    struct i64_list order;
+    uint32_t rank = infer->in[B]->shape.rank;
+    if (!infer_ints(infer, ORDER, &order))
+        return false;
+    return order.n == rank ||
+           infer_fail_input(infer, ORDER, "%u numbers, one a dimension of input 1", rank);
+}
+
 static bool infer(struct infer *infer)
 {
+    if (infer->n_inputs > ORDER && !infer_order(infer))
+        return false;
     const struct matmul_attrs *attrs = infer->attrs;
     struct matmul_state *state = infer->state;
     struct matrix a, b;
@@ -200,16 +218,20 @@ static bool run(const struct step *step, struct irrun_error *err)
     return broadcast_walk(&state->batches, visit, (void *)step);
 }
 
-const struct op_def op_matmul = {
-    .type = "MatMul",
-    .opset = 1,
-    .inputs = inputs,
-    .n_outputs = 1,
-    .attrs = attr_table,
-    .attrs_size = sizeof(struct matmul_attrs),
-    .state_size = sizeof(struct matmul_state),
-    .infer = infer,
-    .packs = packs,
-    .prepare = prepare,
-    .run = run,
-};
+#define MATMUL_OP(object, inputs_)                                                                 \
+    const struct op_def object = {                                                                 \
+        .type = "MatMul",                                                                          \
+        .opset = 1,                                                                                \
+        .inputs = inputs_,                                                                         \
+        .n_outputs = 1,                                                                            \
+        .attrs = attr_table,                                                                       \
+        .attrs_size = sizeof(struct matmul_attrs),                                                 \
+        .state_size = sizeof(struct matmul_state),                                                 \
+        .infer = infer,                                                                            \
+        .packs = packs,                                                                            \
+        .prepare = prepare,                                                                        \
+        .run = run,                                                                                \
+    }
+
+MATMUL_OP(op_matmul, inputs);
+MATMUL_OP(op_matmul_transposed, inputs_transposed);

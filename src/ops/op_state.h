@@ -28,4 +28,8 @@ struct assign_attrs {
     const char *variable_id;
 };
 
+struct matmul_attrs {
+    bool transpose_a, transpose_b;
+};
+
 #endif

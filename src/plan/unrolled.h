@@ -5,6 +5,7 @@
 #define IRRUN_PLAN_UNROLLED_H
 
 #include "graph/graph.h"
+#include "plan/plan_notes.h"
 
 /* What a body was found to be. Ids are of the body's graph where not said otherwise. */
 struct unrolled {
@@ -20,13 +21,9 @@ struct unrolled {
 /* Whether the op is one; every difference, however small, says no. */
 bool unrolled_match(const struct graph *graph, uint32_t op_id, struct unrolled *found);
 
-/* Replaces all of them, in the graph and in every body. The order of a graph that changed is made anew. For each, a line for
- * the user goes to *notes, which grows in the arena. */
-struct unrolled_notes {
-    const char **items;
-    size_t n;
-};
-bool unrolled_replace(struct graph *graph, struct arena *arena, struct unrolled_notes *notes,
+/* Replaces all of them, in the graph and in every body. The order of a graph that changed is made anew. *notes
+ * gets a line for each. */
+bool unrolled_replace(struct graph *graph, struct arena *arena, struct plan_notes *notes,
                       struct irrun_error *err);
 
 #endif

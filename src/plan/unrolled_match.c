@@ -4,6 +4,7 @@
 
 #include "ops/op_state.h"
 #include "ops/recurrent_common.h"
+#include "plan/graph_ints.h"
 #include "plan/unrolled.h"
 
 struct matching {
@@ -53,25 +54,6 @@ static uint32_t outer_value(const struct matching *match, const struct port_map 
     return op_input(match->outer, match->op, (uint32_t)map->external);
 }
 
-/* A Const of whole numbers: at most 4 of them. */
-static bool read_ints(const struct matching *match, uint32_t value_id, int64_t items[4],
-                      uint32_t *n)
-{
-    const struct op *op = producer(match, value_id);
-    const struct file_map *weights = match->graph->weights;
-    if (op->def->role != ROLE_CONST || !weights->data)
-        return false;
-    const struct const_attrs *attrs = op->attrs;
-    int64_t count = shape_n_elements(&attrs->shape);
-    if (count < 1 || count > 4 ||
-        (attrs->element_type != IRRUN_I64 && attrs->element_type != IRRUN_I32))
-        return false;
-    *n = (uint32_t)count;
-    convert_elements(attrs->element_type, weights->data + attrs->offset, IRRUN_I64, items,
-                     (size_t)count);
-    return true;
-}
-
 /* The last dimension of a weight that is a Const or a Const converted; -1 if it is neither. */
 static int64_t n_columns(const struct matching *match, uint32_t value_id)
 {
@@ -89,7 +71,7 @@ static bool drops_axis(const struct matching *match, const struct op *op)
 {
     int64_t items[4];
     uint32_t n;
-    if (op->n_inputs != 2 || !read_ints(match, op_input(match->graph, op, 1), items, &n))
+    if (op->n_inputs != 2 || !graph_ints(match->graph, op_input(match->graph, op, 1), items, 4, &n))
         return false;
     if (is_type(op, "Squeeze"))
         return n == 1 && (items[0] == match->axis || items[0] == (int64_t)match->axis - 3);
@@ -102,7 +84,7 @@ static bool puts_axis(const struct matching *match, const struct op *op)
 {
     int64_t items[4];
     uint32_t n;
-    if (op->n_inputs != 2 || !read_ints(match, op_input(match->graph, op, 1), items, &n))
+    if (op->n_inputs != 2 || !graph_ints(match->graph, op_input(match->graph, op, 1), items, 4, &n))
         return false;
     if (is_type(op, "Unsqueeze"))
         return n == 1 && (items[0] == match->axis || items[0] == (int64_t)match->axis - 3);

@@ -1,6 +1,5 @@
 /* Puts a sequence op in the place of a recurrent cell written out as a TensorIterator.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,29 +108,8 @@ static void replace_one(struct replacement *r)
         hand_over(r, first + 2, u->co, false);
 }
 
-static bool add_note(struct unrolled_notes *notes, const struct op *op, const struct op *cell,
-                     struct arena *arena, struct irrun_error *err)
-{
-    size_t size = strlen(op->name) + 100;
-    char *line = arena_alloc(arena, size, err);
-    if (!line)
-        return false;
-    snprintf(line, size, "TensorIterator \"%s\" (line %u) runs as one sequence of its %s", op->name,
-             (unsigned)op->line, cell->def->type);
-    if ((notes->n & (notes->n + 1)) == 0) {
-        const char **items = arena_alloc_array(arena, 2 * notes->n + 1, sizeof *items, err);
-        if (!items)
-            return false;
-        if (notes->n > 0)
-            memcpy(items, notes->items, notes->n * sizeof *items);
-        notes->items = items;
-    }
-    notes->items[notes->n++] = line;
-    return true;
-}
-
 static bool replace_found(struct graph *graph, struct arena *arena, const struct unrolled *found,
-                          size_t n, struct unrolled_notes *notes, struct irrun_error *err)
+                          size_t n, struct plan_notes *notes, struct irrun_error *err)
 {
     struct replacement r = {.err = err};
     if (!graph_edit_begin(&r.edit, graph, arena, n * MAX_NEW_OPS, n * MAX_NEW_VALUES,
@@ -142,13 +120,16 @@ static bool replace_found(struct graph *graph, struct arena *arena, const struct
         r.op = graph->ops[found[i].op_id];
         replace_one(&r);
         const struct op *cell = &r.op.bodies[0].graph->ops[found[i].cell_id];
-        if (err->code != IRRUN_OK || !add_note(notes, &r.op, cell, arena, err))
+        if (err->code != IRRUN_OK ||
+            !plan_notes_add(notes, arena, err,
+                            "TensorIterator \"%s\" (line %u) runs as one sequence of its %s",
+                            r.op.name, (unsigned)r.op.line, cell->def->type))
             return false;
     }
     return toposort(graph, arena, err);
 }
 
-bool unrolled_replace(struct graph *graph, struct arena *arena, struct unrolled_notes *notes,
+bool unrolled_replace(struct graph *graph, struct arena *arena, struct plan_notes *notes,
                       struct irrun_error *err)
 {
     struct unrolled *found = NULL;

@@ -64,3 +64,13 @@ notes_of() {
     run "$IRRUN" -v --no-fuse "$folder/model.xml" -i "$folder/in.npz" -o none:
     [[ $output != *'left out'* ]]
 }
+
+@test "a Transpose in front of a product is part of it, and -v says so" {
+    folder=$cases/../transposed_factor/rank_3
+    run "$IRRUN" -v "$folder/model.xml" -i "$folder/in.npz" -o none:
+    [[ $output == *'MatMul "product" (line '*') takes input 1 as it is before Transpose "turn"'* ]]
+    [[ $output == *'plan: 1 steps an iteration'* ]]
+    run "$IRRUN" -v --no-fuse "$folder/model.xml" -i "$folder/in.npz" -o none:
+    [[ $output == *'plan: 2 steps an iteration'* ]]
+    [[ $output != *'as it is before'* ]]
+}

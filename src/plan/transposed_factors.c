@@ -1,0 +1,81 @@
+/* Puts the Transpose of a second factor into the product.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "plan/transposed_factors.h"
+
+#include <string.h>
+
+#include "ops/internal_ops.h"
+#include "ops/op_state.h"
+#include "plan/graph_edit.h"
+#include "plan/graph_ints.h"
+#include "plan/toposort.h"
+
+/* 0, 1, ... but for the last two, which change places. */
+static bool swaps_last_two(const int64_t *order, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t expected = i + 2 < n ? i : i + 2 == n ? n - 1 : n - 2;
+        if (order[i] != expected && order[i] != expected - (int64_t)n)
+            return false;
+    }
+    return n >= 2;
+}
+
+/* The Transpose in front of the second factor; NULL if there is none of that kind. */
+static const struct op *find_transpose(const struct graph *graph, const struct op *op)
+{
+    int64_t order[IRRUN_MAX_RANK];
+    uint32_t n;
+    if (!op->def || strcmp(op->def->type, "MatMul") != 0 || op->n_inputs != 2)
+        return NULL;
+    const struct op *transpose = value_producer(graph, op_input(graph, op, 1));
+    bool is_one = transpose->def && strcmp(transpose->def->type, "Transpose") == 0 &&
+                  transpose->n_inputs == 2 &&
+                  graph_ints(graph, op_input(graph, transpose, 1), order, IRRUN_MAX_RANK, &n) &&
+                  swaps_last_two(order, n);
+    return is_one ? transpose : NULL;
+}
+
+/* The order stays an input: its length must be the rank of what was transposed, which is known later. */
+static bool fold(struct graph_edit *edit, uint32_t op_id, struct plan_notes *notes,
+                 struct irrun_error *err)
+{
+    struct graph *graph = edit->graph;
+    const struct op op = graph->ops[op_id], *transpose = find_transpose(graph, &op);
+    struct matmul_attrs *attrs = arena_alloc(edit->arena, sizeof *attrs, err);
+    if (!attrs)
+        return false;
+    *attrs = *(const struct matmul_attrs *)op.attrs;
+    attrs->transpose_b = !attrs->transpose_b;
+    uint32_t inputs[] = {op_input(graph, &op, 0), op_input(graph, transpose, 0),
+                         op_input(graph, transpose, 1)};
+    uint32_t added = graph_edit_add(edit, &op_matmul_transposed, attrs, &op, inputs, 3, 1);
+    graph_edit_take_over(edit, added, op.first_output);
+    return plan_notes_add(notes, edit->arena, err,
+                          "MatMul \"%s\" (line %u) takes input 1 as it is before Transpose \"%s\"",
+                          op.name, (unsigned)op.line, transpose->name);
+}
+
+bool transposed_factors_fold(struct graph *graph, struct arena *arena, struct plan_notes *notes,
+                             struct irrun_error *err)
+{
+    size_t n = 0;
+    uint32_t n_order = graph->n_order;
+    for (uint32_t i = 0; i < n_order; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        for (uint32_t b = 0; b < op->n_bodies; b++)
+            if (!transposed_factors_fold(op->bodies[b].graph, arena, notes, err))
+                return false;
+        n += find_transpose(graph, op) != NULL;
+    }
+    struct graph_edit edit;
+    if (n == 0)
+        return true;
+    if (!graph_edit_begin(&edit, graph, arena, n, n, 3 * n, err))
+        return false;
+    for (uint32_t i = 0; i < n_order; i++)
+        if (find_transpose(graph, &graph->ops[graph->order[i]]) &&
+            !fold(&edit, graph->order[i], notes, err))
+            return false;
+    return toposort(graph, arena, err);
+}
