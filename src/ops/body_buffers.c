@@ -1,11 +1,12 @@
 /* Values that TensorIterator and Loop keep from pass to pass.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/body_buffers.h"
+
 #include <string.h>
 
-#include "ops/body_loop.h"
-
-bool buffer_reserve(struct loop_buffer *buffer, enum irrun_dtype dtype,
-                    const struct irrun_shape *shape, struct arena *arena, struct irrun_error *err)
+bool loop_buffer_reserve(struct loop_buffer *buffer, enum irrun_dtype dtype,
+                         const struct irrun_shape *shape, struct arena *arena,
+                         struct irrun_error *err)
 {
     size_t size_bytes;
     if (!tensor_size(dtype, shape, &size_bytes))
@@ -23,14 +24,14 @@ bool buffer_reserve(struct loop_buffer *buffer, enum irrun_dtype dtype,
     return true;
 }
 
-void copy_value(struct irrun_tensor *to, const struct irrun_tensor *from)
+void value_copy(struct irrun_tensor *to, const struct irrun_tensor *from)
 {
     size_t size_bytes = tensor_n_bytes(from);
     if (size_bytes > 0 && to->data != from->data)
         memcpy(to->data, from->data, size_bytes);
 }
 
-void copy_piece(struct irrun_tensor *whole, uint32_t axis, int64_t at, struct irrun_tensor *piece,
+void piece_copy(struct irrun_tensor *whole, uint32_t axis, int64_t at, struct irrun_tensor *piece,
                 bool is_to_whole)
 {
     size_t item = dtype_size(whole->dtype);

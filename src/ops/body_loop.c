@@ -37,9 +37,9 @@ static bool take_slice(const struct loop_state *state, uint32_t k, struct irrun_
                                         (size_t)at * row * dtype_size(whole->dtype)};
         return true;
     }
-    if (!buffer_reserve(buffer, whole->dtype, &shape, state->arena, err))
+    if (!loop_buffer_reserve(buffer, whole->dtype, &shape, state->arena, err))
         return false;
-    copy_piece(whole, param->axis, at, &buffer->tensor, false);
+    piece_copy(whole, param->axis, at, &buffer->tensor, false);
     *in = buffer->tensor;
     return true;
 }
@@ -87,9 +87,9 @@ static bool leave_merged(const struct loop_state *state, int64_t pass, struct ir
         const struct irrun_tensor *from =
             state->runner->output(state->runner, state->params[k].result);
         struct loop_buffer *to = &state->merged[(pass + 1) & 1][k];
-        if (!buffer_reserve(to, from->dtype, &from->shape, state->arena, err))
+        if (!loop_buffer_reserve(to, from->dtype, &from->shape, state->arena, err))
             return false;
-        copy_value(&to->tensor, from);
+        value_copy(&to->tensor, from);
     }
     return true;
 }
@@ -103,7 +103,7 @@ static bool leave_piece(const struct loop_state *state, uint32_t k, struct irrun
     struct irrun_tensor piece = *state->runner->output(state->runner, output->result);
     if (out) {
         int64_t place = output->is_reverse ? n_passes - 1 - pass : pass;
-        copy_piece(out, output->axis, place * piece.shape.dims[output->axis], &piece, true);
+        piece_copy(out, output->axis, place * piece.shape.dims[output->axis], &piece, true);
         return true;
     }
     struct loop_buffer *left = &state->left[k];
@@ -270,10 +270,10 @@ static bool run_to_infer(struct infer *infer, struct loop_state *state, bool sta
         const struct irrun_tensor *value =
             state->outputs[k].is_concatenated ? NULL : last_value(state, k, outer, state->n_left);
         const struct irrun_tensor *model = value ? value : &results[state->outputs[k].result];
-        if (!buffer_reserve(left, body_dtype(model->dtype), &model->shape, arena, infer->err))
+        if (!loop_buffer_reserve(left, body_dtype(model->dtype), &model->shape, arena, infer->err))
             return false;
         if (value)
-            copy_value(&left->tensor, value);
+            value_copy(&left->tensor, value);
     }
     state->arena = NULL;
     state->is_run = true;
@@ -310,7 +310,7 @@ bool loop_infer(struct infer *infer, struct loop_state *state, bool is_exact, bo
 static bool plan_buffer(struct loop_buffer *buffer, const struct irrun_tensor *model,
                         struct prepare *prepare)
 {
-    return buffer_reserve(buffer, model->dtype, &model->shape, prepare->arena, prepare->err);
+    return loop_buffer_reserve(buffer, model->dtype, &model->shape, prepare->arena, prepare->err);
 }
 
 bool loop_prepare(struct prepare *prepare)
@@ -335,13 +335,13 @@ static void hand_out(const struct loop_state *state, struct irrun_tensor *const 
         const struct loop_output *output = &state->outputs[k];
         struct irrun_tensor piece = state->left[k].tensor;
         if (!output->is_concatenated) {
-            copy_value(out[k], &piece);
+            value_copy(out[k], &piece);
             continue;
         }
         size_t size_bytes = state->n_left > 0 ? tensor_n_bytes(&piece) : 0;
         for (int64_t pass = 0; pass < state->n_left; pass++) {
             int64_t place = output->is_reverse ? state->n_left - 1 - pass : pass;
-            copy_piece(out[k], output->axis, place * piece.shape.dims[output->axis], &piece, true);
+            piece_copy(out[k], output->axis, place * piece.shape.dims[output->axis], &piece, true);
             piece.data = (unsigned char *)piece.data + size_bytes;
         }
     }
@@ -362,7 +362,7 @@ bool loop_run(const struct step *step, struct irrun_error *err, int64_t n_passes
             continue;
         const struct irrun_tensor *value = last_value(state, k, step->in, n_done);
         if (value)
-            copy_value(step->out[k], value);
+            value_copy(step->out[k], value);
         else if (tensor_n_bytes(step->out[k]) > 0)
             memset(step->out[k]->data, 0, tensor_n_bytes(step->out[k]));
     }

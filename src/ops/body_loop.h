@@ -9,6 +9,7 @@
 #define IRRUN_OPS_BODY_LOOP_H
 
 #include "ops/body.h"
+#include "ops/body_buffers.h"
 #include "ops/op.h"
 
 enum loop_source { LOOP_UNTIED, LOOP_SLICED, LOOP_MERGED, LOOP_INVARIANT, LOOP_ITERATION };
@@ -33,12 +34,6 @@ struct loop_output {
     uint32_t axis;
 };
 
-/* A value that is kept from pass to pass. */
-struct loop_buffer {
-    struct irrun_tensor tensor;
-    size_t capacity_bytes;
-};
-
 struct loop_state {
     struct place place; /* of the op, for messages */
     struct body_runner *runner;
@@ -60,17 +55,6 @@ struct loop_state {
     int64_t n_left;                /* passes that infer has run */
     struct arena *arena; /* for buffers that grow; NULL while run goes through the passes */
 };
-
-/* Gives the buffer this type and shape, and memory of the arena if it has too little; what it held is lost then. */
-bool buffer_reserve(struct loop_buffer *buffer, enum irrun_dtype dtype,
-                    const struct irrun_shape *shape, struct arena *arena, struct irrun_error *err);
-
-/* Copies the elements, as many as `from` has. */
-void copy_value(struct irrun_tensor *to, const struct irrun_tensor *from);
-
-/* Copies elements along `axis` between a whole tensor, from position `at` on, and a piece of it. */
-void copy_piece(struct irrun_tensor *whole, uint32_t axis, int64_t at, struct irrun_tensor *piece,
-                bool is_to_whole);
 
 /* Ties the body to the op: fills params, outputs and the runner. */
 bool loop_tie(struct infer *infer, struct loop_state *state);

@@ -1,0 +1,27 @@
+/* Values that TensorIterator and Loop keep from pass to pass.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_OPS_BODY_BUFFERS_H
+#define IRRUN_OPS_BODY_BUFFERS_H
+
+#include "base/arena.h"
+#include "tensor/tensor.h"
+
+/* A value that is kept from pass to pass. */
+struct loop_buffer {
+    struct irrun_tensor tensor;
+    size_t capacity_bytes;
+};
+
+/* Gives the buffer this type and shape, and memory of the arena if it has too little; what it held is lost then. */
+bool loop_buffer_reserve(struct loop_buffer *buffer, enum irrun_dtype dtype,
+                         const struct irrun_shape *shape, struct arena *arena,
+                         struct irrun_error *err);
+
+/* Copies the elements, as many as `from` has. */
+void value_copy(struct irrun_tensor *to, const struct irrun_tensor *from);
+
+/* Copies elements along `axis` between a whole tensor, from position `at` on, and a piece of it. */
+void piece_copy(struct irrun_tensor *whole, uint32_t axis, int64_t at, struct irrun_tensor *piece,
+                bool is_to_whole);
+
+#endif
