@@ -7,11 +7,6 @@
 
 #include "kernels/vector_math_body.h"
 
-/* Units of a panel, by the number of gates: see recurrent_packed.c. */
-#define LSTM_UNITS 16
-#define GRU_UNITS 32
-#define RNN_UNITS 64
-
 /* NaN falls through. */
 ALWAYS_INLINE vec clamp(vec x, vec low, vec high)
 {
@@ -44,10 +39,10 @@ static vec gate(const struct recurrent *rules, unsigned activation, vec x)
 static void lstm(const struct recurrent *rules, const struct panel_row *row)
 {
     (void)rules;
-    for (size_t j = 0; j < LSTM_UNITS; j += VECTOR_LANES) {
-        vec f = vec_load(row->gates + j), i = vec_load(row->gates + LSTM_UNITS + j);
-        vec g = vec_load(row->gates + 2 * LSTM_UNITS + j);
-        vec o = vec_load(row->gates + 3 * LSTM_UNITS + j);
+    for (size_t j = 0; j < PANEL_LSTM_UNITS; j += VECTOR_LANES) {
+        vec f = vec_load(row->gates + j), i = vec_load(row->gates + PANEL_LSTM_UNITS + j);
+        vec g = vec_load(row->gates + 2 * PANEL_LSTM_UNITS + j);
+        vec o = vec_load(row->gates + 3 * PANEL_LSTM_UNITS + j);
         vec c = vec_fma(vec_sigmoid(f), vec_load(row->c + j), vec_sigmoid_times_tanh(i, g));
         vec_store(row->c + j, c);
         vec_store(row->h_next + j, vec_sigmoid_times_tanh(o, c));
@@ -57,19 +52,20 @@ static void lstm(const struct recurrent *rules, const struct panel_row *row)
 static void lstm_any(const struct recurrent *rules, const struct panel_row *row)
 {
     const float *p = row->peepholes;
-    for (size_t j = 0; j < LSTM_UNITS; j += VECTOR_LANES) {
+    for (size_t j = 0; j < PANEL_LSTM_UNITS; j += VECTOR_LANES) {
         vec c = vec_load(row->c + j);
-        vec f = vec_load(row->gates + j), i = vec_load(row->gates + LSTM_UNITS + j);
-        vec o = vec_load(row->gates + 3 * LSTM_UNITS + j);
+        vec f = vec_load(row->gates + j), i = vec_load(row->gates + PANEL_LSTM_UNITS + j);
+        vec o = vec_load(row->gates + 3 * PANEL_LSTM_UNITS + j);
         if (p != NULL) {
             f = vec_fma(vec_load(p + j), c, f);
-            i = vec_fma(vec_load(p + LSTM_UNITS + j), c, i);
+            i = vec_fma(vec_load(p + PANEL_LSTM_UNITS + j), c, i);
         }
         f = gate(rules, 0, f);
         i = rules->input_forget ? vec_sub(vec_set1(1.0F), f) : gate(rules, 0, i);
-        c = vec_fma(f, c, vec_mul(i, gate(rules, 1, vec_load(row->gates + 2 * LSTM_UNITS + j))));
+        c = vec_fma(f, c,
+                    vec_mul(i, gate(rules, 1, vec_load(row->gates + 2 * PANEL_LSTM_UNITS + j))));
         if (p != NULL)
-            o = vec_fma(vec_load(p + 2 * LSTM_UNITS + j), c, o);
+            o = vec_fma(vec_load(p + 2 * PANEL_LSTM_UNITS + j), c, o);
         vec_store(row->c + j, c);
         vec_store(row->h_next + j, vec_mul(gate(rules, 0, o), activate(&rules->activations[2], c)));
     }
@@ -84,23 +80,26 @@ ALWAYS_INLINE vec blend_state(vec z, vec n, vec h)
 static void gru_linear(const struct recurrent *rules, const struct panel_row *row)
 {
     (void)rules;
-    for (size_t j = 0; j < GRU_UNITS; j += VECTOR_LANES) {
+    for (size_t j = 0; j < PANEL_GRU_UNITS; j += VECTOR_LANES) {
         const float *x = row->x_gates + j, *h = row->gates + j;
         vec z = vec_sigmoid(vec_add(vec_load(x), vec_load(h)));
-        vec r = vec_sigmoid(vec_add(vec_load(x + GRU_UNITS), vec_load(h + GRU_UNITS)));
-        vec n = vec_tanh(vec_fma(r, vec_load(h + 2 * GRU_UNITS), vec_load(x + 2 * GRU_UNITS)));
+        vec r = vec_sigmoid(vec_add(vec_load(x + PANEL_GRU_UNITS), vec_load(h + PANEL_GRU_UNITS)));
+        vec n = vec_tanh(
+            vec_fma(r, vec_load(h + 2 * PANEL_GRU_UNITS), vec_load(x + 2 * PANEL_GRU_UNITS)));
         vec_store(row->h_next + j, blend_state(z, n, vec_load(row->h + j)));
     }
 }
 
 static void gru_linear_any(const struct recurrent *rules, const struct panel_row *row)
 {
-    for (size_t j = 0; j < GRU_UNITS; j += VECTOR_LANES) {
+    for (size_t j = 0; j < PANEL_GRU_UNITS; j += VECTOR_LANES) {
         const float *x = row->x_gates + j, *h = row->gates + j;
         vec z = gate(rules, 0, vec_add(vec_load(x), vec_load(h)));
-        vec r = gate(rules, 0, vec_add(vec_load(x + GRU_UNITS), vec_load(h + GRU_UNITS)));
+        vec r =
+            gate(rules, 0, vec_add(vec_load(x + PANEL_GRU_UNITS), vec_load(h + PANEL_GRU_UNITS)));
         vec n =
-            gate(rules, 1, vec_fma(r, vec_load(h + 2 * GRU_UNITS), vec_load(x + 2 * GRU_UNITS)));
+            gate(rules, 1,
+                 vec_fma(r, vec_load(h + 2 * PANEL_GRU_UNITS), vec_load(x + 2 * PANEL_GRU_UNITS)));
         vec_store(row->h_next + j, blend_state(z, n, vec_load(row->h + j)));
     }
 }
@@ -108,8 +107,8 @@ static void gru_linear_any(const struct recurrent *rules, const struct panel_row
 static void gru_reset_any(const struct recurrent *rules, const struct panel_row *row)
 {
     float *z = row->c;
-    for (size_t j = 0; j < GRU_UNITS; j += VECTOR_LANES) {
-        vec r = gate(rules, 0, vec_load(row->gates + GRU_UNITS + j));
+    for (size_t j = 0; j < PANEL_GRU_UNITS; j += VECTOR_LANES) {
+        vec r = gate(rules, 0, vec_load(row->gates + PANEL_GRU_UNITS + j));
         vec_store(z + j, gate(rules, 0, vec_load(row->gates + j)));
         vec_store(row->h_next + j, vec_mul(r, vec_load(row->h + j)));
     }
@@ -118,7 +117,7 @@ static void gru_reset_any(const struct recurrent *rules, const struct panel_row 
 static void gru_update_any(const struct recurrent *rules, const struct panel_row *row)
 {
     const float *z = row->c;
-    for (size_t j = 0; j < GRU_UNITS; j += VECTOR_LANES) {
+    for (size_t j = 0; j < PANEL_GRU_UNITS; j += VECTOR_LANES) {
         vec n = gate(rules, 1, vec_load(row->gates + j));
         vec_store(row->h_next + j, blend_state(vec_load(z + j), n, vec_load(row->h + j)));
     }
@@ -127,13 +126,13 @@ static void gru_update_any(const struct recurrent *rules, const struct panel_row
 static void rnn(const struct recurrent *rules, const struct panel_row *row)
 {
     (void)rules;
-    for (size_t j = 0; j < RNN_UNITS; j += VECTOR_LANES)
+    for (size_t j = 0; j < PANEL_RNN_UNITS; j += VECTOR_LANES)
         vec_store(row->h_next + j, vec_tanh(vec_load(row->gates + j)));
 }
 
 static void rnn_any(const struct recurrent *rules, const struct panel_row *row)
 {
-    for (size_t j = 0; j < RNN_UNITS; j += VECTOR_LANES)
+    for (size_t j = 0; j < PANEL_RNN_UNITS; j += VECTOR_LANES)
         vec_store(row->h_next + j, gate(rules, 0, vec_load(row->gates + j)));
 }
 

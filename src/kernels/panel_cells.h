@@ -6,7 +6,11 @@
 
 #include "kernels/recurrent.h"
 
-/* A panel holds U units: [gate][U], U = 16, 32 or 64. Pointers lead to the panel's first unit; state may be
+/* The units of a panel: it is 64 columns wide, or 96, enough sums to keep the multipliers busy with a
+ * single row. */
+enum { PANEL_LSTM_UNITS = 16, PANEL_GRU_UNITS = 32, PANEL_RNN_UNITS = 64 };
+
+/* A panel holds U of these units: [gate][U]. Pointers lead to the panel's first unit; state may be
  * read and written up to the panel's end. */
 struct panel_row {
     const float
@@ -16,14 +20,14 @@ struct panel_row {
     const float *peepholes; /* [3][U], LSTM only: f, i, o; NULL = zeros */
     const float *h;
     float *h_next; /* GRU's reset: r * h */
-    float *c;
+    float *c;      /* of LSTM; z of GRU from reset to update */
 };
 
 typedef void panel_cell_fn(const struct recurrent *rules, const struct panel_row *row);
 
 /* lstm, gru_linear and rnn with the activations that everybody uses and nothing else (no clip, no
  * peepholes), the same with any rules, and the two halves of GRU without linear_before_reset: reset
- * takes gates z and r, and leaves z in the place of r; update takes gate h, and z as x_gates. */
+ * takes gates z and r, and leaves z in c, where update, which takes gate h, finds it. */
 struct panel_cells {
     panel_cell_fn *lstm, *gru_linear, *rnn;
     panel_cell_fn *lstm_any, *gru_linear_any, *rnn_any;

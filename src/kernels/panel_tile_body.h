@@ -1,5 +1,6 @@
-/* The tiles of panels.h, written once for vectors of any length. A file panels_<level>.c defines
- * VECTOR_LANES, ALWAYS_INLINE, vec and the vec_* functions before it includes this.
+/* The tiles of panels.h, written once for vectors of any length. Their words are those of
+ * vector_<isa>.h, which SSE4.1 lacks: panels_sse41.c defines them, and every panels_<level>.c what
+ * panels alone need.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/panels.h"
 

@@ -23,10 +23,11 @@ static bool resets_first(const struct recurrent *common)
     return common->kind == RECURRENT_GRU && !common->linear_before_reset;
 }
 
-/* A panel is 64 columns wide, or 96: enough sums to keep the multipliers busy with a single row. */
 static size_t units_of(enum recurrent_kind kind)
 {
-    return kind == RECURRENT_LSTM ? 16 : kind == RECURRENT_GRU ? 32 : 64;
+    return kind == RECURRENT_LSTM  ? PANEL_LSTM_UNITS
+           : kind == RECURRENT_GRU ? PANEL_GRU_UNITS
+                                   : PANEL_RNN_UNITS;
 }
 
 /* The activations that everybody uses, and no rule beside them. */
