@@ -4,7 +4,6 @@
 
 typedef vec vec_binary_fn(vec x, vec y);
 typedef vec_mask vec_compare_fn(vec x, vec y);
-typedef vec vec_unary_fn(vec x);
 
 /* ---- operands: they move, or are one element, already in all lanes ---- */
 

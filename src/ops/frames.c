@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define LIMIT (INT64_C(1) << 40)
+#define LIMIT ((int64_t)FOURIER_MAX_LENGTH)
 
 bool infer_frames(struct infer *infer, uint32_t window, uint32_t frame_size, uint32_t frame_step,
                   struct frames *frames)

@@ -8,7 +8,7 @@
 #include "ops/movement.h"
 
 enum { DATA, AXES, SIGNAL_SIZE };
-#define LIMIT (INT64_C(1) << 40) /* of the numbers that are worked on */
+#define LIMIT ((int64_t)FOURIER_MAX_LENGTH) /* of the numbers that are worked on */
 
 struct dft_family {
     bool is_inverse;

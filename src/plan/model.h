@@ -83,11 +83,4 @@ void constant_forget(const struct graph *graph, const struct op *op);
 /* Finds what is constant in one graph; needs index_of. */
 bool constants_find(struct model *model, struct graph *graph, struct irrun_error *err);
 
-/* The variable of a ReadValue or Assign. */
-static inline const struct variable_decl *model_variable(const struct model *model,
-                                                         const struct graph *graph, uint32_t op_id)
-{
-    return &model->variables[graph->notes->index_of[op_id]];
-}
-
 #endif

@@ -1,4 +1,4 @@
-/* What inputs and outputs are called. The rules are those of cli.md, "Names".
+/* What inputs and outputs are called. The rules are those of irrun(1), "Names".
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/ports.h"
 

@@ -21,10 +21,6 @@
 #define PARAMETER(id, name)                                                                        \
     LAYER(id, name, "Parameter", "opset1",                                                         \
           "<data shape=\"2\" element_type=\"f32\"/>" OUTPUT(PORT("0")))
-#define CONST(id, name, offset, size)                                                              \
-    LAYER(id, name, "Const", "opset1",                                                             \
-          "<data shape=\"2\" element_type=\"f32\" offset=\"" offset "\" size=\"" size              \
-          "\"/>" OUTPUT(PORT("0")))
 #define ADD(id, name) LAYER(id, name, "Add", "opset1", INPUT(PORT("0") PORT("1")) OUTPUT(PORT("2")))
 #define RESULT(id, name) LAYER(id, name, "Result", "opset1", INPUT(PORT("0")))
 #define INPUT(ports) "<input>" ports "</input>"
