@@ -17,7 +17,8 @@ struct collector {
     struct compare *compare; /* NULL: nothing is expected */
     size_t n_values;         /* outputs of the model */
     bool writes_all, writes_last;
-    bool has_lanes; /* more than one: who has passed the turn on will not flush */
+    bool has_skipped; /* a sequence, whose outputs exist */
+    bool has_lanes;   /* more than one: who has passed the turn on will not flush */
     pthread_mutex_t lock;
     pthread_cond_t turned;
     _Atomic uint64_t turn;       /* the sequence whose lane may write */
@@ -296,6 +297,7 @@ bool collector_skip(struct collector *collector, const struct sequence *sequence
 {
     if (!wait_for_turn(collector, sequence))
         return false;
+    collector->has_skipped = true;
     pass_turn(collector);
     return true;
 }
@@ -307,11 +309,11 @@ bool collector_finish(struct collector *collector, struct irrun_error *err)
 
 bool collector_judge(struct collector *collector, struct irrun_error *err)
 {
-    return !collector->compare || compare_finish(collector->compare, err);
+    return !collector->compare || collector->has_skipped || compare_finish(collector->compare, err);
 }
 
 void collector_report(const struct collector *collector, struct json *json)
 {
-    if (collector->compare)
+    if (collector->compare && !collector->has_skipped)
         compare_report(collector->compare, json);
 }

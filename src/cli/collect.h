@@ -55,7 +55,7 @@ struct outputs *collector_outputs(struct collector *collector);
 bool collector_has(const struct collector *collector, const struct sequence *sequence, bool *exist,
                    struct irrun_error *err);
 
-/* A sequence that is not run takes its turn too. */
+/* A sequence that is not run takes its turn too. There is nothing of it to compare: no verdict. */
 bool collector_skip(struct collector *collector, const struct sequence *sequence);
 
 /* Sequence `index` failed: those behind it need not go on. */
@@ -64,7 +64,7 @@ void collector_stop(struct collector *collector, uint64_t index);
 /* After the last sequence: puts all files in place. */
 bool collector_finish(struct collector *collector, struct irrun_error *err);
 
-/* Then the verdict of --expect: IRRUN_MISMATCH. */
+/* Then the verdict of --expect: IRRUN_MISMATCH. None if a sequence was skipped. */
 bool collector_judge(struct collector *collector, struct irrun_error *err);
 
 /* An item for every output that was compared. */

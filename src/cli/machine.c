@@ -4,16 +4,36 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "base/memory_limit.h"
+
+/* What counts under RLIMIT_DATA so far; 0 where the system does not tell. */
+static uint64_t held_bytes(void)
+{
+    char line[128];
+    uint64_t n_kb = 0;
+    FILE *file = fopen("/proc/self/status", "re");
+    while (file && fgets(line, sizeof line, file) && sscanf(line, "VmData: %" SCNu64, &n_kb) != 1)
+        continue;
+    if (file)
+        fclose(file);
+    return n_kb * 1024;
+}
 
 bool machine_limit_memory(uint64_t size_bytes, struct irrun_error *err)
 {
     struct rlimit limit;
     if (size_bytes == 0)
         return true;
+    uint64_t held = held_bytes();
+    if (size_bytes < held)
+        return fail(err, IRRUN_SYSTEM,
+                    "--max-memory=%" PRIu64 ": irrun without a model holds %" PRIu64
+                    " bytes already",
+                    size_bytes, held);
     memory_limit_lower((size_t)size_bytes == size_bytes ? (size_t)size_bytes : 0);
     if (getrlimit(RLIMIT_DATA, &limit) != 0)
         return fail(err, IRRUN_SYSTEM, "--max-memory: %s", strerror(errno));

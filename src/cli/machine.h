@@ -6,7 +6,7 @@
 #include "base/error.h"
 
 /* Allocations of this process beyond so many bytes fail from now on; 0: no limit. Files that are mapped for reading, the
- * weights, do not count. */
+ * weights, do not count. IRRUN_SYSTEM if more is held already. */
 bool machine_limit_memory(uint64_t size_bytes, struct irrun_error *err);
 
 /* IRRUN_USAGE if denormals are to be flushed and this processor is not known to do it. */

@@ -84,6 +84,9 @@ static bool prepare(struct run *run, struct irrun_error *err)
     if (options->trace_path && run->n_lanes > 1)
         return fail(err, IRRUN_USAGE,
                     "--tap-all needs the sequences one after the other: no --jobs");
+    if (options->skips_existing && options->expected.n > 0 && sequences_are_many(options))
+        return fail(err, IRRUN_USAGE,
+                    "--expect compares the records of all sequences: not with --skip-existing");
     if (options->rate_hz > 0 && options->axes.n == 0)
         return fail(err, IRRUN_USAGE, "--rate counts frames along --axis, which is not given");
     return true;
@@ -150,6 +153,9 @@ static bool is_done_already(struct run *run, const struct sequence *sequence, bo
         return false;
     if (*is_done)
         tell(run->options, "%s is skipped: its outputs exist", sequence->key);
+    if (*is_done && run->options->expected.n > 0)
+        warn(run->options,
+             "--expect compares nothing: the outputs exist, and --skip-existing skips");
     return true;
 }
 

@@ -154,3 +154,19 @@ compare() {
     compare --expect=want.npy --outliers=1.5
     [ "$status" -eq 2 ]
 }
+
+@test "--skip-existing leaves nothing to compare" {
+    compare --expect=want.npy -o y.npy --skip-existing
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "" ]
+    npy '<f4' '3, 2' 9 9 9 9 9 9 >other.npy
+    compare --expect=other.npy -o y.npy --skip-existing --report=report.json
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "irrun: warning: --expect compares nothing: the outputs exist, and --skip-existing skips" ]
+    jq -e '.expect == [] and .run.iterations == 0' report.json
+    rm y.npy
+    compare --expect=other.npy -o y.npy --skip-existing
+    [ "$status" -eq 1 ]
+    printf 'a\tx.npy\n' >list
+    usage_error "not with --skip-existing" "$data/twice.xml" --manifest=list -o %k.npy --expect=want.npy --skip-existing
+}

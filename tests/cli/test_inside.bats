@@ -225,12 +225,14 @@ XML
     run_apart irrun large.xml --check --max-memory=100000000
     [ "$status" -eq 71 ]
     [[ $stderr == *"MB of memory are needed, and there are 100.0 MB"* ]]
-    local size
+    local size tagger=("$root/models/lstm_tagger/model.xml" -i "$root/models/lstm_tagger/in.npz" -o none:)
     for size in 1 1000 100000 200000; do
-        run_apart irrun "$root/models/lstm_tagger/model.xml" -i "$root/models/lstm_tagger/in.npz" -o none: --max-memory=$size
-        [ "$status" -eq 71 ]
-        [[ $stderr == *"out of memory: "*" bytes are not to be had"* ]]
+        refused 71 "--max-memory=$size: irrun without a model holds " "${tagger[@]}" --max-memory=$size
     done
+    size=$(tr -dc '0-9 ' <<<"${stderr#*holds}")
+    [ $((size)) -gt 200000 ]
+    refused 71 " bytes are not to be had" "${tagger[@]}" --max-memory=$((size + 1000))
+    [[ $stderr == *"out of memory: "* ]]
     # Of 4 KB of packed weights nobody makes 2 MB.
     run_apart irrun "$root/models/lstm_tagger/model.xml" -i "$root/models/lstm_tagger/in.npz" -o none: --max-memory=1500000
     [ "$status" -eq 0 ]

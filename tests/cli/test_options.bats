@@ -41,7 +41,7 @@ setup() {
     usage_error "did you mean --random?" --ramdom "$data/sum.xml"
     usage_error "did you mean --expect?" -expect=x "$data/sum.xml"
     usage_error "--help=all" --frobnicate "$data/sum.xml"
-    usage_error "'-Z'" -Z "$data/sum.xml"
+    usage_error "irrun has no -Z" -Z "$data/sum.xml"
 }
 
 @test "a missing or superfluous value is named" {
