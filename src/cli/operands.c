@@ -82,7 +82,7 @@ static bool fail_data(const char *path, const char *role, const char *model,
 {
     fail(err, IRRUN_USAGE, "'%s' is taken for %s", path, role);
     if (format_is_sound(path))
-        return fail_hint(err, FORMAT_SOUND_HINT, path, model);
+        return format_hint_sound(err, path, model);
     return fail_hint(err, "inputs go with -i: irrun %s -i %s", model, path);
 }
 

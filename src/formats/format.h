@@ -44,9 +44,10 @@ struct format_spec {
 bool format_parse_source(const char *text, struct format_spec *spec, struct irrun_error *err);
 bool format_parse_destination(const char *text, struct format_spec *spec, struct irrun_error *err);
 
-/* A file with sound, by its name, which no format here reads; what to type instead, with that name and a model's. */
+/* A file with sound, by its name or by a word before a colon, which no format here reads; what to type instead, with
+ * that name and a model's. */
 bool format_is_sound(const char *path);
-#define FORMAT_SOUND_HINT "sox %s -t f32 -c 1 - | irrun %s -i raw:-"
+bool format_hint_sound(struct irrun_error *err, const char *path, const char *model);
 
 /* ---- Reading: a reader is a stream of arrays ------------------------------------------------ */
 

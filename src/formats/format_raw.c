@@ -4,17 +4,19 @@
 #include <inttypes.h>
 
 #include "formats/format_methods.h"
+#include "formats/kind.h"
 
 struct raw {
     struct reader reader;
     bool is_begun;
+    bool is_checked; /* a pipe's first bytes were looked at */
 };
 
 static bool raw_next(struct reader *reader, struct array_header *header, bool *is_end,
                      struct irrun_error *err)
 {
     struct raw *raw = (struct raw *)reader;
-    /* A file that says what it is would be read as noise. A pipe is not waited for to tell. */
+    /* A file that says what it is would be read as noise. A pipe is not waited for to tell: look_at_pipe. */
     if (!raw->is_begun && reader->source.can_seek && !reader_check_kind(reader, "raw", err))
         return false;
     *is_end = raw->is_begun;
@@ -69,13 +71,25 @@ static bool check_bytes(struct reader *reader, enum irrun_dtype dtype, unsigned 
     return true;
 }
 
+/* What the first read of a pipe brings is looked at, without waiting for more. */
+static bool look_at_pipe(struct raw *raw, struct irrun_error *err)
+{
+    struct byte_source *source = &raw->reader.source;
+    if (raw->is_checked || source->can_seek)
+        return true;
+    raw->is_checked = true;
+    return source_more(source, err) &&
+           kind_check(source_bytes(source), source_available(source), "raw", raw->reader.path, err);
+}
+
 static bool raw_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
                      size_t *n_read, struct irrun_error *err)
 {
     size_t size_bytes = dtype_size(dtype), got = 0;
     if (n > SIZE_MAX / size_bytes)
         n = SIZE_MAX / size_bytes;
-    if (!source_read(&reader->source, data, n * size_bytes, &got, err))
+    if (!look_at_pipe((struct raw *)reader, err) ||
+        !source_read(&reader->source, data, n * size_bytes, &got, err))
         return false;
     if (got % size_bytes != 0)
         return fail_source(&reader->source, err,
@@ -87,7 +101,7 @@ static bool raw_read(struct reader *reader, enum irrun_dtype dtype, void *data, 
 
 static void raw_forget(struct reader *reader)
 {
-    ((struct raw *)reader)->is_begun = false;
+    ((struct raw *)reader)->is_begun = ((struct raw *)reader)->is_checked = false;
 }
 
 const struct reader_methods raw_reader = {

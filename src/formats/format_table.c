@@ -1,5 +1,6 @@
 /* The one table of formats, and what SRC and DST on the command line say of them.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -146,9 +147,32 @@ static const struct format *format_of_ending(const char *path, enum direction di
     return NULL;
 }
 
+static const char sound_endings[] =
+    ".wav .flac .mp3 .ogg .opus .m4a .aif .aiff .au .snd .sph .w64 .gsm .amr";
+
+/* What stands behind "wav:"; the whole text if nothing like that is in front. */
+static const char *sound_path(const char *text)
+{
+    char ending[16];
+    const char *colon = strchr(text, ':');
+    bool is_word = colon && snprintf(ending, sizeof ending, ".%.*s", (int)(colon - text), text) <
+                                (int)sizeof ending;
+    return is_word && has_ending(sound_endings, ending) ? colon + 1 : text;
+}
+
 bool format_is_sound(const char *path)
 {
-    return has_ending(".wav .flac .mp3 .ogg .opus .m4a .aif .aiff .au .sph", file_ending(path));
+    return sound_path(path) != path || has_ending(sound_endings, file_ending(path));
+}
+
+bool format_hint_sound(struct irrun_error *err, const char *path, const char *model)
+{
+    const char *file = sound_path(path);
+    bool is_named = *file != '\0' && strcmp(file, "-") != 0;
+    return fail_hint(err,
+                     "sox %s -r RATE -c 1 -t f32 - | irrun %s -i raw:-; RATE is what the model was "
+                     "trained with",
+                     is_named ? file : "FILE.wav", model);
 }
 
 /* Appends "npy npz …" to the hint-like list in `text`. */
@@ -178,7 +202,7 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
     }
     fail(err, IRRUN_USAGE, "\"%s\" does not say which format it is", text);
     if (direction == READING && format_is_sound(text))
-        return fail_hint(err, FORMAT_SOUND_HINT, text, "MODEL.xml");
+        return format_hint_sound(err, text, "MODEL.xml");
     return fail_hint(err, "write FORMAT:%s with one of: %s", text, names);
 }
 

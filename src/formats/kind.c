@@ -17,9 +17,12 @@ static bool is_npz(const unsigned char *bytes, size_t n)
     return n >= 6 && memcmp(bytes, "PK\3\4", 4) == 0 && bytes[4] < 100 && bytes[5] == 0;
 }
 
+/* WAVE, also beyond 4 GB, and .snd, whose header has at most 64 KB. */
 static bool is_sound(const unsigned char *bytes, size_t n)
 {
-    return n >= 12 && memcmp(bytes, "RIFF", 4) == 0 && memcmp(bytes + 8, "WAVE", 4) == 0;
+    bool is_riff = n >= 12 && (memcmp(bytes, "RIFF", 4) == 0 || memcmp(bytes, "RF64", 4) == 0);
+    return (is_riff && memcmp(bytes + 8, "WAVE", 4) == 0) ||
+           (n >= 6 && memcmp(bytes, ".snd\0\0", 6) == 0);
 }
 
 bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const char *path,
@@ -29,7 +32,7 @@ bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const 
     const char *typed = strcmp(path, "standard input") == 0 ? "-" : path;
     if (is_sound(bytes, n)) {
         fail_at_offset(err, IRRUN_DATA, path, 0, "is a sound file with a header, not %s", wanted);
-        return fail_hint(err, FORMAT_SOUND_HINT, typed, "MODEL.xml");
+        return format_hint_sound(err, typed, "MODEL.xml");
     }
     if (!found || strcmp(found, wanted) == 0)
         return true;

@@ -9,6 +9,7 @@ setup() {
     common_setup
     cp "$data/sum.xml" "$data/pair.xml" "$data/twice.xml" "$data/vad.xml" "$data/vad.bin" .
     npy '<f4' '5, 1' 1 2 3 4 5 >five.npy
+    sound='-r RATE -c 1 -t f32 - | irrun' rate='-i raw:-; RATE is what the model was trained with'
 }
 
 @test "data in the place of the weights, or of the model" {
@@ -17,8 +18,10 @@ setup() {
     answered 2 "for the weights" "inputs go with -i: irrun sum.xml -i raw:x" sum.xml raw:x
     answered 2 "for the model" "inputs go with -i: irrun sum.xml -i five.npy" five.npy sum.xml
     answered 2 "for the weights of sum.xml" "irrun runs one model at a time: irrun pair.xml" sum.xml pair.xml
-    answered 2 "'a.WAV' is taken for the weights" "sox a.WAV -t f32 -c 1 - | irrun sum.xml -i raw:-" sum.xml a.WAV
-    answered 2 "a.flac" "sox a.flac -t f32 -c 1 - | irrun MODEL.xml -i raw:-" sum.xml -i a.flac
+    answered 2 "'a.WAV' is taken for the weights" "sox a.WAV $sound sum.xml $rate" sum.xml a.WAV
+    answered 2 "a.flac" "sox a.flac $sound MODEL.xml $rate" sum.xml -i a.flac
+    answered 2 "wav:a.wav" "sox a.wav $sound MODEL.xml $rate" sum.xml -i wav:a.wav
+    answered 2 "wav:-" "sox FILE.wav $sound MODEL.xml $rate" sum.xml -i wav:-
     run_apart irrun vad.xml vad.bin --random -o none:
     [ "$status" -eq 0 ]
 }
@@ -137,7 +140,7 @@ setup() {
     answered 65 "standard input: byte 0: error: is an npy document, not raw" "read it as npy:-" sum.xml -i raw:- <five.npy
     printf 'RIFF1234WAVEfmt ' >a.wav
     for format in raw csv npy npz ark; do
-        answered 65 "a.wav: byte 0: error: is a sound file" "sox a.wav -t f32 -c 1 - | irrun MODEL.xml -i raw:-" \
+        answered 65 "a.wav: byte 0: error: is a sound file" "sox a.wav $sound MODEL.xml $rate" \
             sum.xml -i $format:a.wav
     done
     raw 1 2 >short.raw
@@ -146,6 +149,29 @@ setup() {
     [ "$(irrun sum.xml -i keys.ark -o csv:-)" = 7 ]
     answered 65 'keys.ark:1:1: error: "Rome" is not a number' "if it is a heading: tail -n +2 FILE | irrun ... -i csv:-" \
         sum.xml -i csv:keys.ark
+}
+
+@test "a pipe whose first bytes contradict what it is read as" {
+    printf 'RIFF1234WAVEfmt ' >a.wav
+    printf '.snd\0\0\0\30\0\0\0\0' >a.snd
+    local file
+    for file in a.wav a.snd; do
+        answered 65 "standard input: byte 0: error: is a sound file" "sox FILE.wav $sound MODEL.xml $rate" \
+            sum.xml -i raw:- -o none: < <(cat $file)
+    done
+    irrun sum.xml -i five.npy -o y.npz
+    answered 65 "is an npy document, not raw" "read it as npy:-" sum.xml -i raw:- -o none: < <(cat five.npy)
+    answered 65 "is an npz archive, not raw" "read it as npz:-" sum.xml -i raw:- -o none: < <(cat y.npz)
+    # Nothing is waited for: fewer bytes than it takes to tell are answered at once.
+    mkfifo questions answers
+    irrun sum.xml -i raw:questions -o csv:- --line-buffer >answers &
+    exec 8<answers 7>questions
+    local answer
+    raw 5 >&7
+    read -r -t 5 answer <&8
+    [ "$answer" = 5 ]
+    exec 7>&- 8<&-
+    wait
 }
 
 @test "a copy that was interrupted" {
