@@ -23,11 +23,11 @@ struct program_operand {
 
 struct fused_program {
     struct plan *plan;
-    struct fate *fates;   /* per slot */
-    uint32_t run;         /* the one at hand, from 1 */
-    size_t n;             /* elements of the run */
-    bool is_rehearsal;    /* finds out what is to be kept, and writes nothing */
-    uint32_t tile, truth; /* the roots that are in the registers; NO_ID */
+    struct fate *fates;               /* per slot */
+    uint32_t run;                     /* the one at hand, from 1 */
+    size_t n;                         /* elements of the run */
+    bool is_rehearsal;                /* finds out what is to be kept, and writes nothing */
+    uint32_t tile, truth;             /* the roots that are in the registers; NO_ID */
     struct fused_instruction nowhere; /* what a rehearsal writes instead */
     struct fused_instruction *program;
     size_t n_program, program_capacity;
