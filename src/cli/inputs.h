@@ -54,8 +54,8 @@ uint64_t inputs_n_expected(const struct inputs *inputs);
 /* Steps along the cut axis in one record; 0: no input is cut. */
 uint64_t inputs_n_frames(const struct inputs *inputs);
 
-/* Warns of files of raw or csv that held no record: they are mistakes more often than an empty stack is, or a
- * pipe through which nothing came. For when the first inputs_next gave none. */
+/* Warns of files of raw or csv that held no record: they are mistakes more often than an empty stack
+ * is, or a pipe through which nothing came. For when the first inputs_next gave none. */
 void inputs_warn_empty(const struct inputs *inputs);
 
 /* Says with -v what every input reads. */

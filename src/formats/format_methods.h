@@ -33,8 +33,8 @@ struct reader_methods {
 struct reader *reader_new(const struct reader_methods *methods, const char *path,
                           struct irrun_error *err);
 
-/* IRRUN_DATA if the source begins as a file of another format than `wanted` does: kind.h. Waits for as many bytes
- * as it takes to tell. */
+/* IRRUN_DATA if the source begins as a file of another format than `wanted` does: kind.h. Waits for
+ * as many bytes as it takes to tell. */
 bool reader_check_kind(struct reader *reader, const char *wanted, struct irrun_error *err);
 
 extern const struct reader_methods npy_reader, raw_reader, csv_reader, ark_reader;

@@ -7,8 +7,8 @@
 
 #define KIND_BYTES ((size_t)12) /* enough to tell */
 
-/* IRRUN_DATA if the n bytes begin a file of another format than `wanted` ("raw", "npz", …), with what to type
- * instead. `path` as it is shown. */
+/* IRRUN_DATA if the n bytes begin a file of another format than `wanted` ("raw", "npz", …), with
+ * what to type instead. `path` as it is shown. */
 bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const char *path,
                 struct irrun_error *err);
 
