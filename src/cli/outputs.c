@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/outputs.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,7 @@ struct outputs {
     const char *key;                         /* of the present sequence */
     const struct writer_position *resume_at; /* of a checkpoint; NULL: everything is new */
     bool is_finishing;
+    bool is_looked_at; /* the first record that is written was searched for nan */
 };
 
 /* ---- Beginning and end ------------------------------------------------------------------------ */
@@ -251,10 +254,44 @@ bool outputs_begin_sequence(struct outputs *outputs, const struct sequence *sequ
     return true;
 }
 
+static bool holds_nan(const struct irrun_tensor *value)
+{
+    const float *floats = value->data;
+    int64_t n = dtype_is_float(value->dtype) ? shape_n_elements(&value->shape) : 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (isnan(value->dtype == IRRUN_F32 ? (double)floats[i]
+                                            : element_as_f64(value->dtype, value->data, (size_t)i)))
+            return true;
+    }
+    return false;
+}
+
+/* One look at the first record that is written: what is nan there mostly stays so. */
+static void look_for_nan(struct outputs *outputs, const struct irrun_tensor *const *values,
+                         uint64_t index)
+{
+    if (outputs->is_looked_at)
+        return;
+    outputs->is_looked_at = true;
+    for (size_t i = 0; i < outputs->present->n; i++) {
+        const struct destination *item = &outputs->present->items[i];
+        for (size_t j = 0; j < item->n_outputs && item->writer; j++) {
+            if (!holds_nan(values[item->output_ids[j]]))
+                continue;
+            warn(outputs->options,
+                 "output \"%s\" holds nan in record %" PRIu64
+                 " already; --fail-on-nan names the operator",
+                 item->names[j], index);
+            return;
+        }
+    }
+}
+
 bool outputs_write(struct outputs *outputs, const struct irrun_tensor *const *values,
                    uint64_t index, struct irrun_error *err)
 {
     struct record_label label = {.sequence = outputs->key, .index = index};
+    look_for_nan(outputs, values, index);
     for (size_t i = 0; i < outputs->present->n; i++) {
         const struct destination *item = &outputs->present->items[i];
         for (size_t j = 0; j < item->n_outputs && item->writer; j++) {

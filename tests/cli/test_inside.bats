@@ -117,6 +117,26 @@ members() {
     done
 }
 
+@test "nan in the first record that is written is a warning, once" {
+    printf '1\nnan\n' >late.csv
+    run_apart irrun "$data/sum.xml" -i late.csv -o csv:-
+    [ "$stderr" = "" ] # the first record only
+    printf '1\ninf\n-inf\n' >inf.csv
+    run_apart irrun "$data/sum.xml" -i inf.csv -o csv:-
+    [ "$stderr" = "" ]
+    printf 'nan\n1\nnan\n' >x.csv
+    run_apart irrun "$data/sum.xml" -i x.csv -o csv:- -o sum=y.npy
+    [ "$status" -eq 0 ]
+    [ "$stderr" = 'irrun: warning: output "sum" holds nan in record 0 already; --fail-on-nan names the operator' ]
+    run_apart irrun "$data/sum.xml" -i x.csv -n 3 -o csv:-
+    [[ $stderr == *"nan in record 2 already"* ]] # the last is all that is written
+    run_apart irrun "$data/sum.xml" -i x.csv -o none:
+    [ "$stderr" = "" ]
+    npy '<f8' '1, 2' nan 0 >x.npy
+    run_apart irrun "$data/twice_f64.xml" -i x.npy
+    [[ $stderr == *"holds nan in record 0"* ]]
+}
+
 @test "--fail-on-nan names the first op that gives one, and its line" {
     printf '1,2\n3e38,1\n' >x.csv
     run_apart irrun "$data/chain.xml" -i x.csv -o y.csv --fail-on-nan
