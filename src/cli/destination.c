@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/own_outputs.h"
 #include "cli/path_fields.h"
-#include "cli/sequence.h"
 
 /* A destination for the outputs ids[0 … n-1]. */
 static bool add_destination(struct destination_list *list, const struct format_spec *spec,
@@ -35,11 +35,15 @@ static bool add_destination(struct destination_list *list, const struct format_s
 static bool fail_nameless(const struct destination_list *list, const struct format_spec *spec,
                           struct irrun_error *err)
 {
-    fail(err, IRRUN_USAGE, "-o %s: %s holds one output, and the model has", spec->path,
-         spec->format->name);
+    const char *path = spec->path, *format = spec->format->name;
+    fail(err, IRRUN_USAGE, "-o %s: %s holds one output, and the model has", path, format);
     for (size_t i = 0; i < own_outputs(list->model); i++)
         fail_more(err, "%s \"%s\"", i == 0 ? "" : ",", irrun_model_output(list->model, i)->name);
-    return fail_hint(err, "write -o NAME=%s, or %%n in the file name, or npz", spec->path);
+    bool is_standard = strcmp(path, "-") == 0;
+    return fail_hint(err,
+                     "-o %s=%s%s%s writes one of them, -o text:- all, -o %%n.%s gives each a file",
+                     irrun_model_output(list->model, 0)->name, is_standard ? format : "",
+                     is_standard ? ":" : "", path, format);
 }
 
 bool destination_add(struct destination_list *list, const struct binding *binding,
@@ -168,6 +172,37 @@ static bool check_collisions(const struct destination_list *list, struct irrun_e
         }
     }
     return true;
+}
+
+/* The file under another of its names, too. */
+static bool is_same_file(const char *path, const struct stat *file, const char *other)
+{
+    struct stat status;
+    return other && (strcmp(path, other) == 0 ||
+                     (stat(other, &status) == 0 && status.st_dev == file->st_dev &&
+                      status.st_ino == file->st_ino));
+}
+
+bool destination_check_path(const struct destination_list *list, const struct sequence *sequence,
+                            const char *path, struct irrun_error *err)
+{
+    const struct options *options = list->options;
+    struct irrun_model_info info;
+    struct stat file;
+    if (strcmp(path, "-") == 0 || stat(path, &file) != 0 || !S_ISREG(file.st_mode))
+        return true;
+    irrun_model_describe(list->model, &info);
+    const char *role = is_same_file(path, &file, options->model_path)      ? "the model"
+                       : is_same_file(path, &file, info.weights_path)      ? "the model's weights"
+                       : is_same_file(path, &file, options->manifest_path) ? "the manifest"
+                                                                           : NULL;
+    for (size_t i = 0; i < sequence->n_inputs && !role; i++)
+        role = is_same_file(path, &file, sequence->inputs[i].binding.spec.path) ? "an input" : NULL;
+    for (size_t i = 0; i < options->expected.n && !role; i++)
+        role = is_same_file(path, &file, options->expected.items[i].spec.path)
+                   ? "what --expect compares with"
+                   : NULL;
+    return !role || fail(err, IRRUN_USAGE, "-o %s is also %s", path, role);
 }
 
 bool destinations_check(struct destination_list *list, struct irrun_error *err)

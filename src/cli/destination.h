@@ -3,7 +3,7 @@
 #ifndef IRRUN_CLI_DESTINATION_H
 #define IRRUN_CLI_DESTINATION_H
 
-#include "cli/options.h"
+#include "cli/sequence.h"
 
 struct destination {
     struct format_spec spec;
@@ -37,6 +37,10 @@ void destinations_free(struct destination_list *list); /* aborts what is open */
 /* The path with all fields filled in; malloc'ed. */
 bool destination_path(const struct destination *item, const char *key, char **path,
                       struct irrun_error *err);
+
+/* IRRUN_USAGE if what would be written to `path` is the model or a file that the sequence reads. */
+bool destination_check_path(const struct destination_list *list, const struct sequence *sequence,
+                            const char *path, struct irrun_error *err);
 
 /* Nothing is written there. */
 bool destination_is_none(const struct destination_list *list, const struct destination *item);

@@ -173,6 +173,7 @@ static bool has_its_name(const char *path)
 }
 
 static bool open_destination(struct outputs *outputs, struct destination *item,
+                             const struct sequence *sequence,
                              const struct irrun_tensor *const *values, bool is_stacked,
                              struct irrun_error *err)
 {
@@ -199,7 +200,8 @@ static bool open_destination(struct outputs *outputs, struct destination *item,
         free(path);
         return true;
     }
-    bool is_open = writer_open(item->spec.format, path, &how, &item->writer, err);
+    bool is_open = destination_check_path(outputs->present, sequence, path, err) &&
+                   writer_open(item->spec.format, path, &how, &item->writer, err);
     tell(outputs->options, "%zu of %zu outputs to %s as %s, %s", item->n_outputs,
          own_outputs(outputs->common.model), path, item->spec.format->name,
          is_stacked ? "every iteration" : "one record");
@@ -248,7 +250,7 @@ bool outputs_begin_sequence(struct outputs *outputs, const struct sequence *sequ
     for (size_t i = 0; i < outputs->present->n; i++) {
         struct destination *item = &outputs->present->items[i];
         if (!item->writer && !destination_is_none(outputs->present, item) &&
-            !open_destination(outputs, item, values, is_stacked, err))
+            !open_destination(outputs, item, sequence, values, is_stacked, err))
             return false;
     }
     return true;

@@ -81,6 +81,34 @@ setup() {
         pair.xml --random -o @0=y.npy -o @1=y.npy
 }
 
+@test "one file for several outputs" {
+    answered 2 "-o -: csv holds one output" \
+        "-o all/plus=csv:- writes one of them, -o text:- all, -o %n.csv gives each a file" pair.xml --random -o csv:-
+    answered 2 "-o y.npy: npy holds one output" \
+        "-o all/plus=y.npy writes one of them, -o text:- all, -o %n.npy gives each a file" pair.xml --random -o y.npy
+}
+
+@test "an output that is also read" {
+    printf '1\n2\n' >rr.csv
+    cp rr.csv was.csv
+    ln -s rr.csv link.csv
+    ln rr.csv hard.csv
+    local output
+    for output in rr.csv ./rr.csv link.csv hard.csv sum=rr.csv; do
+        answered 2 "irrun: error: -o ${output#sum=} is also an input" "" sum.xml -i rr.csv -o "$output"
+    done
+    answered 2 "-o rr.csv is also an input" "" sum.xml -i rr.csv -o %k.csv
+    answered 2 "-o vad.bin is also the model's weights" "" vad.xml --random -o vad.bin
+    answered 2 "-o sum.xml is also the model" "" sum.xml --random -o raw:sum.xml
+    answered 2 "-o rr.csv is also what --expect compares with" "" sum.xml -i five.npy -o rr.csv --expect=rr.csv
+    printf 'a\trr.csv\t>hard.csv\n' >list
+    answered 65 "list:1: error: -o hard.csv is also an input" "" sum.xml --manifest=list
+    cmp rr.csv was.csv
+    cmp vad.bin "$data/vad.bin"
+    irrun sum.xml -i raw:/dev/null -o raw:/dev/null -q # what is no file takes no harm
+    irrun sum.xml -i csv:- -o rr.csv <was.csv
+}
+
 @test "an axis that is not there, or an array that cannot be cut" {
     answered 2 'input "x" is [1]: its only axis is 0' "write --axis=0:512" sum.xml -i five.npy --axis 1:512
     seq 512 >list
