@@ -24,34 +24,6 @@ struct place feed_place(const struct feed *feed)
 
 /* ---- What an array says of its records -------------------------------------------------------- */
 
-static bool fail_form(struct feed *feed, const struct array_header *header, struct irrun_error *err)
-{
-    const struct feed_port *port = &feed->port;
-    char found[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES];
-    shape_format(&header->shape, found);
-    partial_shape_format(&port->shape, wanted);
-    if (port->form_code != IRRUN_OK)
-        return fail_at(err, port->form_code, feed_place(feed), "this array is %s %s",
-                       irrun_dtype_name(header->dtype), found);
-    fail_at(err, IRRUN_DATA, feed_place(feed), "%s \"%s\" is %s %s, but this array is %s %s",
-            port->what, port->name, irrun_dtype_name(port->dtype), wanted,
-            irrun_dtype_name(header->dtype), found);
-    uint32_t rank = port->shape.rank;
-    if (!port->shape.is_rank_dynamic && feed->axis)
-        fail_hint(err,
-                  header->shape.rank == rank + 1
-                      ? "a stack of records is cut by itself: leave --axis out"
-                      : "--axis needs an array of rank %" PRIu32
-                        ": in NumPy x[None] adds an axis in front",
-                  rank);
-    else if (!port->shape.is_rank_dynamic)
-        fail_hint(err,
-                  "one record has rank %" PRIu32 ", a stack of records rank %" PRIu32
-                  "; --axis cuts along an axis",
-                  port->shape.rank, port->shape.rank + 1);
-    return false;
-}
-
 static bool check_dtype(struct feed *feed, enum irrun_dtype dtype, struct irrun_error *err)
 {
     const struct feed_port *port = &feed->port;
@@ -103,41 +75,12 @@ static bool make_room(struct feed *feed, const struct irrun_tensor *old, struct 
     return true;
 }
 
-/* The axis that was meant: the one that is as long as a slice, or the last. */
-static uint32_t likely_axis(const struct feed *feed, uint32_t rank)
-{
-    const struct irrun_partial_shape *shape = &feed->port.shape;
-    for (uint32_t i = 0; i < rank && !shape->is_rank_dynamic; i++) {
-        if (feed->axis->chunk > 0 && shape->max[i] == feed->axis->chunk)
-            return i;
-    }
-    return rank - 1;
-}
-
-static bool fail_axis(const struct feed *feed, uint32_t rank, struct irrun_error *err)
-{
-    const struct axis_spec *axis = feed->axis;
-    char chunk[24] = "", shape[SHAPE_TEXT_BYTES];
-    fail(err, IRRUN_USAGE, "--axis=%" PRId64 ": %s \"%s\" is %s", axis->axis, feed->port.what,
-         feed->port.name, partial_shape_format(&feed->port.shape, shape));
-    if (rank == 0)
-        return fail_more(err, ", which has no axis");
-    if (rank == 1)
-        fail_more(err, ": its only axis is 0");
-    else
-        fail_more(err, ": its axes are 0 to %" PRIu32, rank - 1);
-    if (axis->chunk > 0)
-        snprintf(chunk, sizeof chunk, ":%" PRId64, axis->chunk);
-    return fail_hint(err, "write --axis=%s%s%" PRIu32 "%s", axis->name ? axis->name : "",
-                     axis->name ? "=" : "", likely_axis(feed, rank), chunk);
-}
-
 /* The axis of the Parameter's own that --axis names. */
 static bool normal_axis(struct feed *feed, uint32_t rank, uint32_t *axis, struct irrun_error *err)
 {
     int64_t k = feed->axis->axis < 0 ? feed->axis->axis + rank : feed->axis->axis;
     *axis = (uint32_t)k;
-    return (k >= 0 && k < rank) || fail_axis(feed, rank, err);
+    return (k >= 0 && k < rank) || feed_fail_axis(feed, rank, err);
 }
 
 static int64_t chunk_length(const struct feed *feed, uint32_t axis)
@@ -159,10 +102,12 @@ static bool take_axis(struct feed *feed, const struct array_header *header, stru
     if (!normal_axis(feed, wanted->is_rank_dynamic ? shape->rank : wanted->rank, &axis, err))
         return false;
     if (!wanted->is_rank_dynamic && shape->rank != wanted->rank) {
-        fail_form(feed, header, err);
+        feed_fail_form(feed, header, err);
         return false;
     }
     int64_t chunk = chunk_length(feed, axis), length = shape->dims[axis];
+    if (!feed_check_chunk(feed, axis, chunk, err))
+        return false;
     enum partial partial = feed->options ? feed->options->partial : PARTIAL_ERROR;
     feed->record.shape = *shape;
     feed->record.shape.dims[axis] = chunk;
@@ -207,7 +152,7 @@ static bool take_shape(struct feed *feed, const struct array_header *header,
                                               : wanted->rank;
     feed->is_stacked = shape->rank == rank + 1;
     if (!feed->is_stacked && shape->rank != rank)
-        return fail_form(feed, header, err);
+        return feed_fail_form(feed, header, err);
     feed->record.shape = shape_of(rank, shape->dims + feed->is_stacked);
     feed->n_left = feed->is_stacked ? shape->dims[0] : 1;
     cut_stack(feed);
@@ -229,6 +174,8 @@ static bool take_endless(struct feed *feed, struct irrun_error *err)
         if (!normal_axis(feed, shape.rank, &axis, err))
             return false;
         shape.min[axis] = shape.max[axis] = chunk_length(feed, axis);
+        if (!feed_check_chunk(feed, axis, shape.min[axis], err))
+            return false;
     }
     if (!partial_shape_to_shape(&shape, &feed->record.shape)) {
         fail(err, IRRUN_USAGE,
@@ -264,7 +211,7 @@ static bool check_record(struct feed *feed, const struct array_header *header,
     }
     if (port->is_series || partial_shape_admits(&port->shape, &feed->record.shape))
         return true;
-    return fail_form(feed, header, err);
+    return feed_fail_form(feed, header, err);
 }
 
 bool feed_peek_array(struct feed *feed, bool *is_end, struct irrun_error *err)

@@ -16,4 +16,15 @@ bool feed_take_array(struct feed *feed, bool *is_end, struct irrun_error *err);
 /* The array in memory is the next one. */
 void feed_pend_whole(struct feed *feed);
 
+/* feed_mistakes.c. IRRUN_DATA: the array is none of the port's. */
+bool feed_fail_form(const struct feed *feed, const struct array_header *header,
+                    struct irrun_error *err);
+
+/* IRRUN_USAGE: --axis is not one of the `rank` axes. */
+bool feed_fail_axis(const struct feed *feed, uint32_t rank, struct irrun_error *err);
+
+/* IRRUN_USAGE if no record is as long as a slice: --axis=1:500 where a record takes 512. */
+bool feed_check_chunk(const struct feed *feed, uint32_t axis, int64_t chunk,
+                      struct irrun_error *err);
+
 #endif

@@ -255,15 +255,23 @@ uint64_t inputs_n_expected(const struct inputs *inputs)
     return inputs->n_streams == 0 ? 1 : n;
 }
 
+static uint64_t count_frames(const struct feed *feed, const struct axis_spec *axis)
+{
+    int64_t k = axis->axis < 0 ? axis->axis + feed->record.shape.rank : axis->axis;
+    return k >= 0 && k < feed->record.shape.rank ? (uint64_t)feed->record.shape.dims[k] : 0;
+}
+
 uint64_t inputs_n_frames(const struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->n; i++) {
-        const struct feed *feed = &inputs->feeds[i];
-        if (!inputs->is_filled[i] || !feed->axis)
-            continue;
-        int64_t axis =
-            feed->axis->axis < 0 ? feed->axis->axis + feed->record.shape.rank : feed->axis->axis;
-        return (uint64_t)feed->record.shape.dims[axis];
+        if (inputs->is_filled[i] && inputs->feeds[i].axis)
+            return count_frames(&inputs->feeds[i], inputs->feeds[i].axis);
+    }
+    /* --random fills them all: the first that has the axis. */
+    for (size_t i = 0; i < inputs->n && inputs->common_axis; i++) {
+        uint64_t n = count_frames(&inputs->feeds[i], inputs->common_axis);
+        if (n > 0)
+            return n;
     }
     return 0;
 }

@@ -107,8 +107,11 @@ bool option_add_axis(struct options *options, const char *option, const char *va
         return false;
     const char *colon = has_chunk ? strchr(text, ':') : NULL;
     size_t length = colon ? (size_t)(colon - text) : strlen(text);
-    if (!text_to_i64(text, length, &spec.axis) || spec.axis < -IRRUN_MAX_RANK ||
-        spec.axis >= IRRUN_MAX_RANK) {
+    bool is_number = text_to_i64(text, length, &spec.axis);
+    /* --axis=512 is told from the model's shape which axis was meant. */
+    bool may_be_length = has_chunk && !colon && spec.axis > 0;
+    if (!is_number || spec.axis < -IRRUN_MAX_RANK ||
+        (spec.axis >= IRRUN_MAX_RANK && !may_be_length)) {
         fail(err, IRRUN_USAGE, "--%s: '%.*s' is no axis", option, (int)length, text);
         return fail_hint(err, "axes are numbers, from 0 on or backwards from -1: --%s=%s%s0",
                          option, spec.name ? spec.name : "", spec.name ? "=" : "");

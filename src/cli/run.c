@@ -87,8 +87,10 @@ static bool prepare(struct run *run, struct irrun_error *err)
     if (options->skips_existing && options->expected.n > 0 && sequences_are_many(options))
         return fail(err, IRRUN_USAGE,
                     "--expect compares the records of all sequences: not with --skip-existing");
-    if (options->rate_hz > 0 && options->axes.n == 0)
-        return fail(err, IRRUN_USAGE, "--rate counts frames along --axis, which is not given");
+    if (options->rate_hz > 0 && options->axes.n == 0) {
+        fail(err, IRRUN_USAGE, "--rate counts frames along --axis, which is not given");
+        return fail_hint(err, "--axis=K says along which; 1 is the second axis");
+    }
     return true;
 }
 

@@ -143,7 +143,7 @@ void stats_print(FILE *out, const struct stats *stats, const struct options *opt
     if (stats->loop_s > 0)
         fprintf(out, "%-18s %.*f\n", "iterations/s", stats_iterations_per_s(stats) < 100 ? 2 : 0,
                 stats_iterations_per_s(stats));
-    if (options->rate_hz > 0)
+    if (options->rate_hz > 0 && stats->n_frames > 0)
         fprintf(out, "%-18s %.4g\n", "real-time factor", stats_real_time_factor(stats, options));
     print_time(out, "total", stats->total_s);
     fprintf(out, "%-18s %.2f\n", "CPU/wall",

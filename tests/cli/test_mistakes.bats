@@ -122,6 +122,40 @@ setup() {
         vad.xml -i stack.npy --axis 1:512
 }
 
+@test "slices that no record takes, and arrays that are longer than one" {
+    answered 2 'irrun: error: --axis=1:500: a record of "x" takes 512 numbers along axis 1' \
+        "leave --axis out, or write --axis=1" vad.xml -i raw:- --axis 1:500 </dev/null
+    answered 2 '--axis=x=0:3: a record of "x" takes 1 number along axis 0' "leave --axis out, or write --axis=x=0" \
+        vad.xml -i csv:- --axis x=0:3 </dev/null
+    npy '<f4' '1, 1536' $(seq 1536) >clip.npy
+    answered 2 'a record of "x" takes 512 numbers' "write --axis=1" vad.xml -i clip.npy --axis 1:500
+    answered 2 'input "x" is [1,512]: its axes are 0 to 1' "write --axis=1:512" vad.xml -i clip.npy --axis 512
+    answered 2 'its axes are 0 to 1' "write --axis=1" vad.xml -i raw:- --axis 500 </dev/null
+    answered 65 'but this array is f32 [1,1536]' "--axis=1 makes 3 records of it" vad.xml -i clip.npy
+    [ "$(irrun vad.xml -i clip.npy --axis=1 -o csv:- | wc -l)" -eq 3 ]
+    npy '<f4' '1, 1100' $(seq 1100) >clip.npy
+    answered 65 'but this array is f32 [1,1100]' \
+        "--axis=1 --partial=pad makes 3 records of it, --partial=drop 2" vad.xml -i clip.npy
+    npy '<f4' '1, 12' $(seq 12) >short.npy
+    answered 65 'but this array is f32 [1,12]' \
+        "one record has rank 2, a stack of records rank 3; --axis cuts along an axis" vad.xml -i short.npy
+    npy '<f4' '8,' $(seq 8) >long.npy
+    answered 65 'but this array is f32 [8]' "--axis=b=0 makes 4 records of it" \
+        pair.xml -i a=raw:/dev/zero -i b=long.npy
+}
+
+@test "an array that --axis cannot make fit" {
+    npy '<f4' '2, 512' $(seq 1024) >two.npy
+    answered 65 'but this array is f32 [2,512]' "" vad.xml -i two.npy --axis=1
+}
+
+@test "--rate" {
+    answered 2 "--rate counts frames along --axis" "--axis=K says along which; 1 is the second axis" \
+        vad.xml --random --rate=16000
+    run_apart irrun vad.xml --random --rate=16000 --axis=1 -n 10 -s -o none:
+    [[ $stderr =~ real-time\ factor\ +[0-9] ]]
+}
+
 @test "files of variables are npz" {
     answered 2 "'x.npy' is npy by its name" "write --state-out=x.npz" sum.xml --random -o none: --state-out=x.npy
     answered 2 "'s/x.csv' is csv by its name" "write --state-in=s/x.npz" sum.xml --random -o none: --state-in=s/x.csv
