@@ -155,7 +155,11 @@ char *error_format(const struct irrun_error *err, char *text, size_t size_bytes)
     if (size_bytes == 0)
         return text;
     text[0] = '\0';
-    append(text, size_bytes, "%s", err->file[0] ? err->file : "irrun");
+    bool is_stream = strncmp(err->file, STANDARD_INPUT, strlen(STANDARD_INPUT)) == 0 ||
+                     strcmp(err->file, STANDARD_OUTPUT) == 0;
+    if (!err->file[0] || is_stream)
+        append(text, size_bytes, "irrun%s", is_stream ? ": " : "");
+    append(text, size_bytes, "%s", err->file);
     if (err->line != 0)
         append(text, size_bytes, ":%" PRIu32, err->line);
     if (err->line != 0 && err->column != 0)

@@ -19,6 +19,10 @@ struct place {
     uint32_t line, column;
 };
 
+/* What messages call the standard streams, in place of a file's name. */
+#define STANDARD_INPUT "standard input"
+#define STANDARD_OUTPUT "standard output"
+
 /* No error yet. */
 void error_clear(struct irrun_error *err);
 
@@ -41,7 +45,8 @@ bool fail_hint(struct irrun_error *err, const char *format, ...) PRINTF_LIKE(2, 
 /* Appends to the recorded message (a list, a second line); returns false. */
 bool fail_more(struct irrun_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* "file:line:column: error: message\n  hint: …\n" as editors understand it; returns `text`. */
+/* "file:line:column: error: message\n  hint: …\n" as editors understand it; a standard stream has the program's
+ * name in front. Returns `text`. */
 char *error_format(const struct irrun_error *err, char *text, size_t size_bytes);
 
 #endif

@@ -30,8 +30,8 @@ static bool open_standard_output(struct output_file *out, struct irrun_error *er
     out->fd = STDOUT_FILENO;
     out->is_direct = out->is_standard_output = true;
     out->outbox = outbox_open(out->fd, out->buffer);
-    out->path = strdup("standard output");
-    return out->path || fail_memory(err, sizeof "standard output");
+    out->path = strdup(STANDARD_OUTPUT);
+    return out->path || fail_memory(err, sizeof STANDARD_OUTPUT);
 }
 
 static bool open_directly(struct output_file *out, struct irrun_error *err)

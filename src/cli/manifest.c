@@ -26,7 +26,7 @@ bool manifest_open(const char *path, const struct reader_wait *wait, struct mani
     if (!made)
         return fail_memory(err, sizeof *made);
     made->wait = wait;
-    made->path = strdup(is_standard ? "standard input" : path);
+    made->path = strdup(is_standard ? STANDARD_INPUT : path);
     if (!made->path)
         return fail_memory(err, strlen(path) + 1);
     made->file = is_standard ? stdin : fopen(path, "r");

@@ -173,7 +173,7 @@ bool archive_open(const char *path, struct archive **archive, struct irrun_error
     if (opened == NULL)
         return fail_memory(err, sizeof *opened);
     opened->fd = -1;
-    opened->path = strdup(strcmp(path, "-") == 0 ? "standard input" : path);
+    opened->path = strdup(strcmp(path, "-") == 0 ? STANDARD_INPUT : path);
     if (opened->path == NULL)
         fail_memory(err, strlen(path));
     if (opened->path == NULL || !open_archive(opened, path, err)) {

@@ -29,7 +29,7 @@ bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const 
                 struct irrun_error *err)
 {
     const char *found = is_npy(bytes, n) ? "npy" : is_npz(bytes, n) ? "npz" : NULL;
-    const char *typed = strcmp(path, "standard input") == 0 ? "-" : path;
+    const char *typed = strcmp(path, STANDARD_INPUT) == 0 ? "-" : path;
     if (is_sound(bytes, n)) {
         fail_at_offset(err, IRRUN_DATA, path, 0, "is a sound file with a header, not %s", wanted);
         return format_hint_sound(err, typed, "MODEL.xml");

@@ -11,7 +11,7 @@ struct reader *reader_new(const struct reader_methods *methods, const char *path
                           struct irrun_error *err)
 {
     struct reader *reader = calloc(1, methods->size_bytes);
-    char *shown_path = strdup(strcmp(path, "-") == 0 ? "standard input" : path);
+    char *shown_path = strdup(strcmp(path, "-") == 0 ? STANDARD_INPUT : path);
     if (reader == NULL || shown_path == NULL) {
         free(reader);
         free(shown_path);

@@ -57,7 +57,7 @@ static void add_to_digest(struct xml_reader *xml, const unsigned char *bytes, si
 
 const char *xml_file_name(const char *path)
 {
-    return strcmp(path, "-") == 0 ? "<stdin>" : path;
+    return strcmp(path, "-") == 0 ? STANDARD_INPUT : path;
 }
 
 struct place xml_place(const struct xml_reader *xml)

@@ -18,7 +18,7 @@ bad_line() { # N WORDS
     run_apart irrun "$data/sum.xml" --manifest=- -o none:
     echo "$stderr"
     [ "$status" -eq 65 ]
-    [[ $stderr == "standard input:$1: error: "*"$2"* ]]
+    [[ $stderr == "irrun: standard input:$1: error: "*"$2"* ]]
 }
 
 @test "a line of the manifest is a sequence" {

@@ -213,6 +213,19 @@ setup() {
         sum.xml -i csv:keys.ark
 }
 
+@test "a standard stream has one name, behind the program's" {
+    answered 65 "irrun: standard input: byte 0: error: " "read it as npy:-" sum.xml -i raw:- <five.npy
+    head -c 100 "$data/vad.xml" >cut.xml
+    run_apart irrun - --random <cut.xml
+    [[ $stderr == "irrun: standard input:"*": error: "* ]]
+    run_apart irrun sum.xml -i npz:- </dev/null
+    [[ $stderr == "irrun: standard input: error: "* ]]
+    run_apart irrun - --inspect <"$data/lacking.xml"
+    [[ $output != *"<stdin>"* ]]
+    run_apart bash -c '"$1" sum.xml --random >/dev/full' bash "$IRRUN"
+    [[ $stderr == "irrun: standard output: error: "* ]]
+}
+
 @test "a pipe whose first bytes contradict what it is read as" {
     printf 'RIFF1234WAVEfmt ' >a.wav
     printf '.snd\0\0\0\30\0\0\0\0' >a.snd

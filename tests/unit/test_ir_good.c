@@ -300,7 +300,7 @@ static void reads_standard_input(void **state)
     unlink(path);
     assert_true(is_read);
     check_sum(model.graph);
-    assert_string_equal(model.graph->file, "<stdin>");
+    assert_string_equal(model.graph->file, "standard input");
     assert_null(model.weights_path);
     ir_free(&model);
 }
