@@ -212,20 +212,21 @@ static bool plan_join(struct planner *planner, uint32_t input, struct labelled *
     struct einsum_join *join = &planner->plan->joins[input - 1];
     struct labelled next = view_input(planner, input);
     struct sides sides;
-    int64_t m, n, k;
+    int64_t count, m, n, k;
     bool a_joined_first, b_joined_first;
     if (!sort_labels(planner, so_far, &next, input, &sides) ||
-        !multiply_sizes(planner, &sides.batch, &join->n_batches) ||
+        !multiply_sizes(planner, &sides.batch, &count) ||
         !multiply_sizes(planner, &sides.left, &m) || !multiply_sizes(planner, &sides.right, &n) ||
         !multiply_sizes(planner, &sides.joined, &k) ||
         !plan_side(planner, so_far, &sides, true, &join->a, &a_joined_first) ||
         !plan_side(planner, &next, &sides, false, &join->b, &b_joined_first))
         return false;
-    join->product = (struct product){.m = (size_t)m,
-                                     .n = (size_t)n,
-                                     .k = (size_t)k,
-                                     .a_transposed = a_joined_first,
-                                     .b_transposed = !b_joined_first};
+    join->batch.count = (size_t)count;
+    join->batch.product = (struct product){.m = (size_t)m,
+                                           .n = (size_t)n,
+                                           .k = (size_t)k,
+                                           .a_transposed = a_joined_first,
+                                           .b_transposed = !b_joined_first};
     return make_result(planner, &sides, input, so_far);
 }
 

@@ -6,7 +6,7 @@
 
 #include "kernels/strided_copy.h"
 #include "ops/einsum_equation.h"
-#include "ops/product.h"
+#include "ops/product_batch.h"
 
 /* A tensor brought into the order that the next product, or the output, wants. */
 struct einsum_operand {
@@ -16,12 +16,11 @@ struct einsum_operand {
         n_summed; /* after the copy: rows that are summed each; n_summed 1: nothing to do */
 };
 
-/* Products of what was joined so far and the next input, dense one behind the other; of a product only what infer
+/* Products of what was joined so far and the next input, dense one behind the other; of them only what infer
  * can know is filled. */
 struct einsum_join {
     struct einsum_operand a, b;
-    int64_t n_batches;
-    struct product product;
+    struct product_batch batch;
 };
 
 /* Scratch memory, in elements: the result so far and the one before (they take turns), two ordered operands, one

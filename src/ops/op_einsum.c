@@ -56,12 +56,12 @@ static bool prepare(struct prepare *prepare)
     struct einsum_plan *plan = prepare->state;
     size_t product_bytes = 0;
     for (uint32_t i = 0; i + 1 < prepare->n_inputs; i++) {
-        struct product *product = &plan->joins[i].product;
-        product->dtype = prepare->in[0]->dtype;
-        if (!product_plan(prepare, product))
+        struct product_batch *batch = &plan->joins[i].batch;
+        batch->product.dtype = prepare->in[0]->dtype;
+        if (!product_plan(prepare, &batch->product) || !product_batch_plan(prepare, batch))
             return false;
-        if (product_bytes < product->scratch_bytes)
-            product_bytes = product->scratch_bytes;
+        if (product_bytes < batch->scratch_bytes)
+            product_bytes = batch->scratch_bytes;
     }
     return checked_add(areas_bytes(plan, dtype_size(prepare->in[0]->dtype)), product_bytes,
                        &prepare->scratch_bytes) ||
@@ -112,19 +112,21 @@ static const char *order(const struct step *step, const struct einsum_operand *o
     return to;
 }
 
-static void multiply(const struct step *step, const struct einsum_join *join, const char *a,
-                     const char *b, char *c)
+struct dense_products {
+    const struct product *product;
+    const char *a, *b;
+    char *c;
+};
+
+static struct product_rows find(const void *context, size_t i)
 {
-    const struct product *p = &join->product;
+    const struct dense_products *products = context;
+    const struct product *p = products->product;
     size_t size = dtype_size(p->dtype);
-    void *memory = (char *)step->scratch + areas_bytes(step->state, size);
-    for (int64_t i = 0; i < join->n_batches; i++) {
-        product_take_b(p, b, memory);
-        product_run(p, &(struct product_rows){.m = p->m, .a = a, .b = b, .c = c}, memory);
-        a += p->m * p->k * size;
-        b += p->k * p->n * size;
-        c += p->m * p->n * size;
-    }
+    return (struct product_rows){.m = p->m,
+                                 .a = products->a + i * p->m * p->k * size,
+                                 .b = products->b + i * p->k * p->n * size,
+                                 .c = products->c + i * p->m * p->n * size};
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
@@ -136,13 +138,16 @@ static bool run(const struct step *step, struct irrun_error *err)
     if (n_bytes == 0)
         return true;
     const char *so_far = step->in[0]->data;
+    char *memory = (char *)step->scratch + areas_bytes(plan, dtype_size(out->dtype));
     for (uint32_t i = 1; i < step->n_inputs; i++) {
         const struct einsum_join *join = &plan->joins[i - 1];
         const char *a = order(step, &join->a, so_far, find_area(step, EINSUM_ORDERED_A));
         const char *b = order(step, &join->b, step->in[i]->data, find_area(step, EINSUM_ORDERED_B));
         bool is_last = i + 1 == step->n_inputs && !plan->last.is_copied;
         char *c = is_last ? out->data : find_area(step, i % 2 ? EINSUM_RESULT_1 : EINSUM_RESULT_0);
-        multiply(step, join, a, b, c);
+        product_batch_run(&join->batch, find,
+                          &(struct dense_products){&join->batch.product, a, b, c}, memory,
+                          step->team);
         so_far = c;
     }
     so_far = order(step, &plan->last, so_far, out->data);

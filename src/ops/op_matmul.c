@@ -4,20 +4,15 @@
 #include "ops/internal_ops.h"
 #include "ops/op_state.h"
 #include "ops/packed_matrix.h"
-#include "ops/product.h"
+#include "ops/product_batch.h"
 #include "tensor/broadcast.h"
 
 enum { A, B, ORDER };
 
 struct matmul_state {
-    struct product product;
+    struct product_batch batch;
     struct broadcast batches; /* operands: out, a, b; an element is a matrix */
-    struct panels panels;     /* B, if it is constant and packed: data is NULL otherwise */
-    size_t n_parts;           /* for the team */
 };
-
-/* From so many multiplications on the work is shared: some 20 us of it. */
-#define SHARE_FROM 1000000
 
 static const struct attr_def attr_table[] = {
     ATTR(struct matmul_attrs, transpose_a, "false"),
@@ -111,7 +106,7 @@ static bool infer(struct infer *infer)
     if (!infer_output(infer, 0, infer->in[A]->dtype, &out))
         return false;
 
-    state->product = (struct product){
+    state->batch.product = (struct product){
         .m = (size_t)a.rows,
         .n = (size_t)b.columns,
         .k = (size_t)a.columns,
@@ -119,7 +114,8 @@ static bool infer(struct infer *infer)
         .b_transposed = attrs->transpose_b || infer->in[B]->shape.rank == 1,
     };
     struct irrun_shape a_batches;
-    join_batches(&state->product, &a, &b, &batches, &a_batches);
+    join_batches(&state->batch.product, &a, &b, &batches, &a_batches);
+    state->batch.count = (size_t)shape_n_elements(&batches);
     const struct irrun_shape *shapes[] = {&batches, &a_batches, &b.batches};
     if (batches.rank == 0)
         shapes[2] = &batches;
@@ -129,93 +125,63 @@ static bool infer(struct infer *infer)
 /* B is packed if it is one constant matrix of floats, and A has rows. */
 static uint32_t packs(const struct prepare *prepare, uint32_t constants)
 {
-    const struct product *p = &((const struct matmul_state *)prepare->state)->product;
-    bool is_one = shape_n_elements(&prepare->in[B]->shape) == (int64_t)(p->k * p->n) &&
-                  shape_n_elements(&prepare->in[A]->shape) == (int64_t)(p->m * p->k);
+    const struct product_batch *batch = &((const struct matmul_state *)prepare->state)->batch;
+    const struct product *p = &batch->product;
 
-    return is_one && p->m > 0 && p->k > 0 && !p->a_transposed &&
+    return batch->count == 1 && p->m > 0 && p->k > 0 && !p->a_transposed &&
                    packed_matrix_is_wanted(prepare, A, B, p->n)
                ? constants & 1U << B
                : 0;
 }
 
-static bool pack(struct prepare *prepare)
-{
-    struct matmul_state *state = prepare->state;
-    const struct product *p = &state->product;
-    bool is_shared = (double)p->m * (double)p->n * (double)p->k >= SHARE_FROM;
-    state->n_parts = is_shared ? team_n_threads(prepare->team) : 1;
-    return packed_matrix_pack(prepare, B, p->k, p->n, p->b_transposed, p->m, &state->panels);
-}
-
 static bool prepare(struct prepare *prepare)
 {
-    struct product *product = &((struct matmul_state *)prepare->state)->product;
-    product->dtype = prepare->in[A]->dtype;
+    struct product_batch *batch = &((struct matmul_state *)prepare->state)->batch;
+    struct product *p = &batch->product;
+    p->dtype = prepare->in[A]->dtype;
     prepare_epilogue(prepare);
-    if (prepare->packed == 0 && !product_plan(prepare, product))
+    if (!(prepare->packed != 0
+              ? packed_matrix_pack(prepare, B, p->k, p->n, p->b_transposed, p->m, &p->panels)
+              : product_plan(prepare, p)) ||
+        !product_batch_plan(prepare, batch))
         return false;
-    prepare->scratch_bytes = product->scratch_bytes;
-    if (prepare->packed != 0 || product_is_packed(product))
-        prepare->finishing.bias = (struct repetition){1, product->n};
-    return prepare->packed == 0 || pack(prepare);
+    if (product_is_packed(p))
+        prepare->finishing.bias = (struct repetition){1, p->n};
+    prepare->scratch_bytes = batch->scratch_bytes;
+    return true;
 }
 
-/* The matrices number a of A, b of B and c of the output. */
-static void multiply(const struct step *step, size_t a, size_t b, size_t c)
+static struct product_rows find(const void *context, size_t i)
 {
-    const struct product *p = &((const struct matmul_state *)step->state)->product;
-    size_t size = dtype_size(p->dtype), first = c * p->m * p->n;
-    struct product_rows rows = {
+    const struct step *step = context;
+    const struct matmul_state *state = step->state;
+    const struct product *p = &state->batch.product;
+    size_t size = dtype_size(p->dtype), first = i * p->m * p->n, at[BROADCAST_MAX_OPERANDS];
+    broadcast_find(&state->batches, i, at);
+    return (struct product_rows){
         .m = p->m,
-        .a = (const char *)step->in[A]->data + a * p->m * p->k * size,
-        .b = (const char *)step->in[B]->data + b * p->k * p->n * size,
+        .a = (const char *)step->in[A]->data + at[1] * p->m * p->k * size,
+        .b = (const char *)step->in[B]->data + at[2] * p->k * p->n * size,
         .c = (char *)step->out[0]->data + first * size,
         .epilogue = step->epilogue,
         .first = first,
     };
-    product_take_b(p, rows.b, step->scratch);
-    product_run(p, &rows, step->scratch);
-}
-
-static bool visit(void *context, const int64_t *offsets)
-{
-    const struct step *step = context;
-    const struct broadcast *batches = &((const struct matmul_state *)step->state)->batches;
-    for (int64_t i = 0; i < batches->n_inner; i++)
-        multiply(step, (size_t)(offsets[1] + i * batches->inner_strides[1]),
-                 (size_t)(offsets[2] + i * batches->inner_strides[2]), (size_t)(offsets[0] + i));
-    return true;
-}
-
-static void multiply_part(void *context, size_t part, size_t n_parts)
-{
-    const struct step *step = context;
-    const struct matmul_state *state = step->state;
-    size_t n = state->panels.n_panels;
-
-    panels_multiply_matrix(&state->panels, &(struct panel_matrix){
-                                               .begin = n * part / n_parts,
-                                               .end = n * (part + 1) / n_parts,
-                                               .m = state->product.m,
-                                               .n = state->product.n,
-                                               .a = step->in[A]->data,
-                                               .lda = state->product.k,
-                                               .c = step->out[0]->data,
-                                               .ldc = state->product.n,
-                                               .epilogue = step->epilogue,
-                                           });
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
     const struct matmul_state *state = step->state;
-    if (state->panels.data) {
-        team_run(step->team, multiply_part, (void *)step, state->n_parts);
-        return true;
-    }
-    return broadcast_walk(&state->batches, visit, (void *)step);
+    const struct product *p = &state->batch.product;
+    if (p->panels.data && state->batch.n_parts == 1)
+        product_run_packed(p, &p->panels, product_all_panels(p),
+                           &(struct product_rows){.m = p->m,
+                                                  .a = step->in[A]->data,
+                                                  .c = step->out[0]->data,
+                                                  .epilogue = step->epilogue});
+    else
+        product_batch_run(&state->batch, find, step, step->scratch, step->team);
+    return true;
 }
 
 #define MATMUL_OP(object, inputs_)                                                                 \

@@ -3,9 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
+#include "base/checked.h"
 #include "kernels/attention.h"
 #include "ops/indexing.h"
-#include "ops/product.h"
+#include "ops/product_batch.h"
 #include "tensor/broadcast.h"
 
 enum { QUERY, KEY, VALUE, MASK, SCALE, SINK, N_INPUTS };
@@ -25,7 +26,9 @@ struct attention_state {
     size_t mask_elements, mask_row_stride, mask_stride; /* of a matrix */
     size_t sink_elements, sink_row_stride;
     struct product score, mix;
-    size_t scores_bytes; /* of scratch memory; what the products want comes behind */
+    size_t n_matrices, n_parts; /* of the output, and for the team */
+    size_t scores_bytes;        /* of scratch memory; the packed keys and values come behind */
+    size_t part_bytes;          /* of all that */
     attention_fn *soften;
     softmax_f32_fn *softmax; /* instead, behind the mask; NULL: there is a sink, or f64 */
 };
@@ -140,6 +143,7 @@ static bool infer(struct infer *infer)
     for (uint32_t i = 0; i < infer->n_inputs && i < N_INPUTS; i++)
         if (!add_batches(infer, i, &batches[i], &all))
             return false;
+    state->n_matrices = (size_t)shape_n_elements(&all);
     struct irrun_shape out = all;
     out.dims[out.rank++] = (int64_t)state->n_queries;
     out.dims[out.rank++] = (int64_t)state->n_value;
@@ -157,12 +161,13 @@ static size_t align(size_t size_bytes)
     return (size_bytes + 63) / 64 * 64;
 }
 
-/* Plans the products and asks for memory: the scores, then what the products want. */
+/* Plans the products, shares the matrices, and asks for memory: for each part scores, and what the products want. */
 static bool prepare_products(struct prepare *prepare)
 {
     struct attention_state *state = prepare->state;
     enum irrun_dtype dtype = prepare->in[QUERY]->dtype;
     size_t m = state->n_rows, n_keys = state->n_keys;
+    double n_times = (double)state->n_matrices * (double)state->n_queries / (double)m;
     if (!scratch_array(prepare, (int64_t)(m * n_keys), dtype_size(dtype)))
         return false;
     state->scores_bytes = align(prepare->scratch_bytes);
@@ -171,9 +176,12 @@ static bool prepare_products(struct prepare *prepare)
     state->mix = (struct product){.m = m, .n = state->n_value, .k = n_keys, .dtype = dtype};
     if (!product_plan(prepare, &state->score) || !product_plan(prepare, &state->mix))
         return false;
-    prepare->scratch_bytes =
-        state->scores_bytes + align(state->score.scratch_bytes) + state->mix.scratch_bytes;
-    return true;
+    state->n_parts = product_n_parts(
+        prepare, n_times * (product_work(&state->score) + product_work(&state->mix)),
+        state->n_matrices);
+    state->part_bytes = state->scores_bytes + state->score.b_bytes + state->mix.b_bytes;
+    return checked_mul(state->n_parts, state->part_bytes, &prepare->scratch_bytes) ||
+           fail_memory(prepare->err, SIZE_MAX);
 }
 
 static bool prepare(struct prepare *prepare)
@@ -211,7 +219,7 @@ static void soften(const struct attention_state *state, const struct attention_r
 }
 
 /* The matrices of these numbers of output, query, key, value, mask and sink. */
-static void attend(const struct step *step, const size_t matrix[N_INPUTS + 1])
+static void attend(const struct step *step, const size_t *matrix, char *memory)
 {
     const struct attention_state *s = step->state;
     size_t size = dtype_size(step->in[QUERY]->dtype);
@@ -221,8 +229,8 @@ static void attend(const struct step *step, const size_t matrix[N_INPUTS + 1])
     const char *sink = s->sink_elements ? step->in[SINK]->data : NULL;
     char *out = step->out[0]->data;
     size_t mask_size = s->kind == ATTENTION_BOOLEAN ? 1 : size;
-    void *scores = step->scratch, *for_score = (char *)scores + s->scores_bytes;
-    void *for_mix = (char *)for_score + align(s->score.scratch_bytes);
+    char *keys = memory + s->scores_bytes, *values = keys + s->score.b_bytes;
+    void *scores = memory;
     struct attention_rows rows = {
         .n = s->n_keys,
         .scale = find_scale(step),
@@ -235,11 +243,16 @@ static void attend(const struct step *step, const size_t matrix[N_INPUTS + 1])
     query += matrix[1] * s->n_queries * s->n_embedding * size;
     key += matrix[2] * s->n_keys * s->n_embedding * size;
     value += matrix[3] * s->n_keys * s->n_value * size;
-    product_take_b(&s->score, key, for_score);
-    product_take_b(&s->mix, value, for_mix);
+    struct product_panels score_panels = product_all_panels(&s->score);
+    struct product_panels mix_panels = product_all_panels(&s->mix);
+    product_take_b(&s->score, key, score_panels, keys);
+    product_take_b(&s->mix, value, mix_panels, values);
     for (size_t first = 0; first < s->n_queries; first += s->n_rows) {
         size_t n = s->n_queries - first < s->n_rows ? s->n_queries - first : s->n_rows;
-        const char *a = query + first * s->n_embedding * size;
+        const struct product_rows for_score = {
+            .m = n, .a = query + first * s->n_embedding * size, .b = key, .c = scores};
+        const struct product_rows for_mix = {
+            .m = n, .a = scores, .b = value, .c = out + first * s->n_value * size};
         rows.first_row = first;
         rows.n_rows = n;
         if (mask)
@@ -247,36 +260,31 @@ static void attend(const struct step *step, const size_t matrix[N_INPUTS + 1])
                 mask + (matrix[4] * s->mask_elements + first * s->mask_row_stride) * mask_size;
         if (sink)
             rows.sink = sink + (matrix[5] * s->sink_elements + first * s->sink_row_stride) * size;
-        product_run(&s->score, &(struct product_rows){.m = n, .a = a, .b = key, .c = scores},
-                    for_score);
+        product_run(&s->score, &for_score, score_panels, keys, NULL);
         soften(s, &rows, scores);
-        product_run(&s->mix,
-                    &(struct product_rows){
-                        .m = n, .a = scores, .b = value, .c = out + first * s->n_value * size},
-                    for_mix);
+        product_run(&s->mix, &for_mix, mix_panels, values, NULL);
     }
 }
 
-static bool visit(void *context, const int64_t *offsets)
+static void attend_part(void *context, size_t part, size_t n_parts)
 {
     const struct step *step = context;
-    const struct broadcast *batches = &((const struct attention_state *)step->state)->batches;
-    for (int64_t i = 0; i < batches->n_inner; i++) {
-        size_t matrix[N_INPUTS + 1] = {0};
-        for (uint32_t k = 0; k < batches->n_operands; k++)
-            matrix[k] = (size_t)(offsets[k] + i * batches->inner_strides[k]);
-        attend(step, matrix);
+    const struct attention_state *state = step->state;
+    size_t begin = state->n_matrices * part / n_parts;
+    size_t end = state->n_matrices * (part + 1) / n_parts, matrix[BROADCAST_MAX_OPERANDS];
+    for (size_t i = begin; i < end; i++) {
+        broadcast_find(&state->batches, i, matrix);
+        attend(step, matrix, (char *)step->scratch + part * state->part_bytes);
     }
-    return true;
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
     const struct attention_state *state = step->state;
-    if (shape_n_elements(&step->out[0]->shape) == 0)
-        return true;
-    return broadcast_walk(&state->batches, visit, (void *)step);
+    if (shape_n_elements(&step->out[0]->shape) > 0)
+        team_run(step->team, attend_part, (void *)step, state->n_parts);
+    return true;
 }
 
 const struct op_def op_scaled_dot_product_attention = {

@@ -50,12 +50,12 @@ static size_t columns_of(size_t group, size_t n, size_t *column)
     return left < PANEL_GROUP ? left : PANEL_GROUP;
 }
 
-void packed_matrix_fill(const struct panels *panels, const void *matrix, bool is_f16, size_t n,
-                        bool is_transposed, void *data)
+void packed_matrix_fill(const struct panels *panels, size_t begin, size_t end, const void *matrix,
+                        bool is_f16, size_t n, bool is_transposed, void *data)
 {
     size_t size = is_f16 ? sizeof(uint16_t) : sizeof(float), column;
 
-    for (size_t group = 0; group < panels->n_panels * PANEL_WIDTH; group++) {
+    for (size_t group = begin * PANEL_WIDTH; group < end * PANEL_WIDTH; group++) {
         size_t n_columns = columns_of(group, n, &column);
         const void *from = (const char *)matrix + column * (is_transposed ? panels->k : 1) * size;
         fill_group(panels, group, from, is_f16, n, n_columns, is_transposed, data);
@@ -78,7 +78,8 @@ static bool fill_by_rows(struct prepare *prepare, uint32_t input, const struct p
         const void *rows = prepare_elements(prepare, input, first * n, part.k * n);
         if (!rows)
             return false;
-        packed_matrix_fill(&part, rows, is_f16, n, false, data + first * panels->step_bytes);
+        packed_matrix_fill(&part, 0, part.n_panels, rows, is_f16, n, false,
+                           data + first * panels->step_bytes);
     }
     return true;
 }

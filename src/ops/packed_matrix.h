@@ -19,8 +19,8 @@ bool packed_matrix_pack(struct prepare *prepare, uint32_t input, size_t k, size_
 bool packed_matrix_plan(struct panels *panels, const struct panel_kernels *kernels, size_t k,
                         size_t n, size_t rows, size_t *size_bytes);
 
-/* Fills them from a matrix as packed_matrix_pack takes it, at any address. */
-void packed_matrix_fill(const struct panels *panels, const void *matrix, bool is_f16, size_t n,
-                        bool is_transposed, void *data);
+/* Fills some of them from a matrix as packed_matrix_pack takes it, at any address; n is that of all. */
+void packed_matrix_fill(const struct panels *panels, size_t begin, size_t end, const void *matrix,
+                        bool is_f16, size_t n, bool is_transposed, void *data);
 
 #endif

@@ -9,7 +9,8 @@
 #define MIN_ROWS 16        /* fewer rows do not pay for packing */
 #define TRANSPOSED_ROWS 96 /* rows of a transposed a at a time */
 
-static size_t align(size_t size_bytes)
+/* Up to the next line: of no more than half of all memory. */
+static size_t whole_lines(size_t size_bytes)
 {
     return (size_bytes + 63) / 64 * 64;
 }
@@ -26,7 +27,7 @@ bool product_plan(struct prepare *prepare, struct product *product)
 {
     const struct kernels *kernels = prepare->kernels;
     size_t m = product->m, n = product->n, k = product->k, a_bytes = 0;
-    product->panels.n_panels = product->b_bytes = product->scratch_bytes = 0;
+    product->panels.n_panels = product->b_bytes = product->turned_bytes = 0;
     if (product->dtype == IRRUN_F32)
         product->f32 = kernels_gemm_f32(kernels, m, n, k);
     else if (product->dtype == IRRUN_F64)
@@ -36,15 +37,18 @@ bool product_plan(struct prepare *prepare, struct product *product)
     if (!packed_matrix_plan(&product->panels, kernels->panels, k, n, m, &product->b_bytes) ||
         product->b_bytes > PTRDIFF_MAX / 4 ||
         (product->a_transposed && !checked_mul(TRANSPOSED_ROWS * sizeof(float), k, &a_bytes)) ||
-        !checked_add(align(product->b_bytes), a_bytes, &product->scratch_bytes))
+        a_bytes > PTRDIFF_MAX / 4)
         return fail_memory(prepare->err, SIZE_MAX);
+    product->b_bytes = whole_lines(product->b_bytes);
+    product->turned_bytes = whole_lines(a_bytes);
     return true;
 }
 
-void product_take_b(const struct product *product, const void *b, void *scratch)
+void product_take_b(const struct product *product, const void *b, struct product_panels panels,
+                    void *packed)
 {
-    if (product_is_packed(product))
-        packed_matrix_fill(&product->panels, b, false, product->n, product->b_transposed, scratch);
+    packed_matrix_fill(&product->panels, panels.begin, panels.end, b, false, product->n,
+                       product->b_transposed, packed);
 }
 
 /* Some rows of a transposed a: [rows][k] from [k][m]. */
@@ -58,43 +62,39 @@ static void turn(const struct product *product, const float *a, size_t rows, flo
     }
 }
 
-static void multiply_packed(const struct product *product, const struct product_rows *rows,
-                            void *scratch)
+static void multiply_turned(const struct product *product, const struct panels *panels,
+                            struct product_panels columns, const struct product_rows *rows,
+                            float *turned)
 {
-    struct panels panels = product->panels;
-    const float *a = rows->a;
-    float *turned = (void *)((char *)scratch + align(product->b_bytes));
-    size_t step = product->a_transposed ? TRANSPOSED_ROWS : rows->m;
-    panels.data = scratch;
-    for (size_t row = 0; row < rows->m; row += step) {
-        size_t m = rows->m - row < step ? rows->m - row : step;
-        if (product->a_transposed)
-            turn(product, a + row, m, turned);
-        panels_multiply_matrix(&panels, &(struct panel_matrix){
-                                            .begin = 0,
-                                            .end = panels.n_panels,
-                                            .m = m,
-                                            .n = product->n,
-                                            .a = product->a_transposed ? turned : a,
-                                            .lda = product->k,
-                                            .c = (float *)rows->c + row * product->n,
-                                            .ldc = product->n,
-                                            .epilogue = rows->epilogue,
-                                            .first = rows->first + row * product->n,
-                                        });
+    for (size_t row = 0; row < rows->m; row += TRANSPOSED_ROWS) {
+        size_t m = rows->m - row < TRANSPOSED_ROWS ? rows->m - row : TRANSPOSED_ROWS;
+        turn(product, (const float *)rows->a + row, m, turned);
+        product_run_packed(product, panels, columns,
+                           &(struct product_rows){.m = m,
+                                                  .a = turned,
+                                                  .c = (float *)rows->c + row * product->n,
+                                                  .epilogue = rows->epilogue,
+                                                  .first = rows->first + row * product->n});
     }
 }
 
-void product_run(const struct product *product, const struct product_rows *rows, void *scratch)
+static void multiply_packed(const struct product *product, const struct product_rows *rows,
+                            struct product_panels columns, const void *packed, float *turned)
+{
+    struct panels panels = product->panels;
+    panels.data = packed;
+    if (product->a_transposed)
+        multiply_turned(product, &panels, columns, rows, turned);
+    else
+        product_run_packed(product, &panels, columns, rows);
+}
+
+static void multiply_unpacked(const struct product *product, const struct product_rows *rows)
 {
     size_t m = rows->m, n = product->n, k = product->k;
     bool ta = product->a_transposed, tb = product->b_transposed;
     size_t lda = ta ? product->m : k, ldb = tb ? k : n;
     const void *a = rows->a, *b = rows->b;
-    if (product_is_packed(product)) {
-        multiply_packed(product, rows, scratch);
-        return;
-    }
     if (product->dtype == IRRUN_F32)
         product->f32(&(struct gemm_f32){m, n, k, a, lda, ta, b, ldb, tb, rows->c, n, false});
     else if (product->dtype == IRRUN_F64)
@@ -103,4 +103,15 @@ void product_run(const struct product *product, const struct product_rows *rows,
         gemm_integer(&(struct gemm_integer){m, n, k, a, ta, b, tb, rows->c},
                      dtype_size(product->dtype));
     epilogue_run(rows->epilogue, rows->first, m * n);
+}
+
+void product_run(const struct product *product, const struct product_rows *rows,
+                 struct product_panels panels, const void *packed, void *turned)
+{
+    if (product->panels.data)
+        product_run_packed(product, &product->panels, panels, rows);
+    else if (product_is_packed(product))
+        multiply_packed(product, rows, panels, packed, turned);
+    else
+        multiply_unpacked(product, rows);
 }

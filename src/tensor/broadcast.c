@@ -111,3 +111,17 @@ bool broadcast_walk(const struct broadcast *plan, broadcast_visit_fn *visit, voi
             return true;
     }
 }
+
+void broadcast_find(const struct broadcast *plan, size_t i, size_t *offsets)
+{
+    size_t n = (size_t)plan->n_inner, index = plan->rank > 0 ? i % n : i;
+    for (uint32_t k = 0; k < plan->n_operands; k++)
+        offsets[k] = index * (size_t)plan->inner_strides[k];
+    for (uint32_t loop = plan->rank; loop-- > 0;) {
+        i /= n;
+        n = (size_t)plan->loops[loop].n;
+        index = i % n;
+        for (uint32_t k = 0; k < plan->n_operands; k++)
+            offsets[k] += index * (size_t)plan->loops[loop].strides[k];
+    }
+}

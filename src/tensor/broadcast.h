@@ -35,4 +35,7 @@ bool broadcast_plan(struct broadcast *plan, uint32_t n_operands,
 typedef bool broadcast_visit_fn(void *context, const int64_t *offsets);
 bool broadcast_walk(const struct broadcast *plan, broadcast_visit_fn *visit, void *context);
 
+/* The offsets of all operands at element i of the output. */
+void broadcast_find(const struct broadcast *plan, size_t i, size_t *offsets);
+
 #endif

@@ -50,7 +50,7 @@ static void multiply_and_compare(struct product *p, const struct kernels *kernel
     assert_true(product_is_packed(p) == (p->m >= 16 && p->n >= 16));
     if (!product_is_packed(p))
         return;
-    char *scratch = aligned_alloc(64, (p->scratch_bytes + 63) / 64 * 64);
+    char *scratch = aligned_alloc(64, p->b_bytes + p->turned_bytes);
     size_t n_all = 5 + p->m * p->n; /* the product is the end of what the epilogue knows */
     struct fused_instruction program[] = {{c, UINT32_MAX, FUSED_LOAD},
                                           {added, UINT32_MAX, FUSED_ADD},
@@ -64,10 +64,10 @@ static void multiply_and_compare(struct product *p, const struct kernels *kernel
                                 .n_program = 4,
                                 .n_operands = 3,
                                 .bias = bias};
-    product_take_b(p, b, scratch);
+    product_take_b(p, b, product_all_panels(p), scratch);
     product_run(
         p, &(struct product_rows){.m = p->m, .a = a, .c = c + 5, .epilogue = &epilogue, .first = 5},
-        scratch);
+        product_all_panels(p), scratch, scratch + p->b_bytes);
     free(scratch);
     for (size_t i = 0; i < p->m * p->n; i++) {
         double want =

@@ -1,0 +1,175 @@
+/* Shares products with the team.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/product_batch.h"
+
+#include "base/checked.h"
+
+/* From so much work on it is shared: some 20 us of it. */
+#define SHARE_FROM 1000000
+
+/* Plain loops take so many times as long as panels (with AVX-512: 6 multiplications per ns against 50). */
+#define PLAIN_WORK 8
+
+/* With so many products for each thread none waits long for the last one. */
+#define MANY 4
+
+/* Rows are cut into multiples of this. */
+#define ROWS 8
+
+static bool is_plain(const struct product *p)
+{
+    if (product_is_packed(p))
+        return false;
+    return p->dtype == IRRUN_F32   ? p->f32 == gemm_plain_f32
+           : p->dtype == IRRUN_F64 ? p->f64 == gemm_plain_f64
+                                   : true;
+}
+
+double product_work(const struct product *product)
+{
+    double n = (double)product->m * (double)product->n * (double)product->k;
+    return is_plain(product) ? PLAIN_WORK * n : n;
+}
+
+size_t product_n_parts(const struct prepare *prepare, double work, size_t n)
+{
+    size_t n_threads = team_n_threads(prepare->team);
+    if (work < SHARE_FROM)
+        return 1;
+    return n < n_threads ? n : n_threads;
+}
+
+static size_t divide_up(size_t n, size_t by)
+{
+    return n / by + (n % by != 0);
+}
+
+/* CBLAS may sum in another order where there are fewer rows; transposed integers have no rows of their own. */
+static bool can_be_cut(const struct product *p)
+{
+    return product_is_packed(p) || (is_plain(p) && (dtype_is_float(p->dtype) || !p->a_transposed));
+}
+
+/* Rows need all panels packed before, and read them all: they must leave the busiest thread an eighth less to do. */
+static bool rows_are_better(const struct product *p, size_t n_parts)
+{
+    size_t n_rows = divide_up(p->m, ROWS), n_panels = p->panels.n_panels;
+    double by_rows = (double)divide_up(n_rows, n_parts) / (double)n_rows;
+    return n_panels == 0 ||
+           9 * by_rows < 8 * (double)divide_up(n_panels, n_parts) / (double)n_panels;
+}
+
+bool product_batch_plan(struct prepare *prepare, struct product_batch *batch)
+{
+    const struct product *p = &batch->product;
+    double work = product_work(p);
+    size_t n_threads = product_n_parts(prepare, work, SIZE_MAX), b_bytes, a_bytes;
+    batch->is_cut = n_threads > 1 && can_be_cut(p) && batch->count < MANY * n_threads &&
+                    batch->count % n_threads != 0;
+    batch->by_rows = batch->is_cut && rows_are_better(p, n_threads);
+    size_t n_pieces = !batch->is_cut   ? batch->count
+                      : batch->by_rows ? divide_up(p->m, ROWS)
+                                       : p->panels.n_panels;
+    batch->n_parts =
+        product_n_parts(prepare, batch->is_cut ? work : work * (double)batch->count, n_pieces);
+    return (checked_mul(batch->is_cut ? 1 : batch->n_parts, p->b_bytes, &b_bytes) &&
+            checked_mul(batch->n_parts, p->turned_bytes, &a_bytes) &&
+            checked_add(b_bytes, a_bytes, &batch->scratch_bytes)) ||
+           fail_memory(prepare->err, SIZE_MAX);
+}
+
+struct run {
+    const struct product_batch *batch;
+    product_find_fn *find;
+    const void *context;
+    char *scratch;
+    size_t number; /* of the product that is cut */
+};
+
+static bool must_be_packed(const struct product *p)
+{
+    return product_is_packed(p) && !p->panels.data;
+}
+
+static void run_whole(const struct run *run, size_t begin, size_t end, void *packed, void *turned)
+{
+    const struct product *p = &run->batch->product;
+    for (size_t i = begin; i < end; i++) {
+        struct product_rows rows = run->find(run->context, i);
+        if (must_be_packed(p))
+            product_take_b(p, rows.b, product_all_panels(p), packed);
+        product_run(p, &rows, product_all_panels(p), packed, turned);
+    }
+}
+
+/* Some of the products. */
+static void run_products(void *context, size_t part, size_t n_parts)
+{
+    const struct run *run = context;
+    const struct product *p = &run->batch->product;
+    size_t count = run->batch->count;
+    run_whole(run, count * part / n_parts, count * (part + 1) / n_parts,
+              run->scratch + part * p->b_bytes,
+              run->scratch + n_parts * p->b_bytes + part * p->turned_bytes);
+}
+
+static struct product_panels panels_of_part(const struct product *p, size_t part, size_t n_parts)
+{
+    size_t n = p->panels.n_panels;
+    return (struct product_panels){n * part / n_parts, n * (part + 1) / n_parts};
+}
+
+static void pack_piece(void *context, size_t part, size_t n_parts)
+{
+    const struct run *run = context;
+    const struct product *p = &run->batch->product;
+    product_take_b(p, run->find(run->context, run->number).b, panels_of_part(p, part, n_parts),
+                   run->scratch);
+}
+
+/* Some rows, b being packed. */
+static void run_rows(void *context, size_t part, size_t n_parts)
+{
+    const struct run *run = context;
+    const struct product *p = &run->batch->product;
+    struct product_rows rows = run->find(run->context, run->number);
+    size_t n = divide_up(p->m, ROWS), size = dtype_size(p->dtype);
+    size_t begin = n * part / n_parts * ROWS, end = n * (part + 1) / n_parts * ROWS;
+    rows.m = (end < p->m ? end : p->m) - begin;
+    rows.a = (const char *)rows.a + begin * (p->a_transposed ? 1 : p->k) * size;
+    rows.c = (char *)rows.c + begin * p->n * size;
+    rows.first += begin * p->n;
+    product_run(p, &rows, product_all_panels(p), run->scratch,
+                run->scratch + p->b_bytes + part * p->turned_bytes);
+}
+
+/* Some panels, which are packed just before. */
+static void run_panels(void *context, size_t part, size_t n_parts)
+{
+    const struct run *run = context;
+    const struct product *p = &run->batch->product;
+    struct product_rows rows = run->find(run->context, run->number);
+    if (must_be_packed(p))
+        pack_piece(context, part, n_parts);
+    product_run(p, &rows, panels_of_part(p, part, n_parts), run->scratch,
+                run->scratch + p->b_bytes + part * p->turned_bytes);
+}
+
+void product_batch_run(const struct product_batch *batch, product_find_fn *find,
+                       const void *context, void *scratch, struct team *team)
+{
+    struct run run = {batch, find, context, scratch, 0};
+    if (batch->n_parts == 1) {
+        run_whole(&run, 0, batch->count, run.scratch, run.scratch + batch->product.b_bytes);
+        return;
+    }
+    if (!batch->is_cut) {
+        team_run(team, run_products, &run, batch->n_parts);
+        return;
+    }
+    for (; run.number < batch->count; run.number++) {
+        if (batch->by_rows && must_be_packed(&batch->product))
+            team_run(team, pack_piece, &run, batch->n_parts);
+        team_run(team, batch->by_rows ? run_rows : run_panels, &run, batch->n_parts);
+    }
+}
