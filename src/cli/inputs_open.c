@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/inputs_parts.h"
 #include "cli/random.h"
 
@@ -123,6 +124,19 @@ static bool find_axis(const struct inputs *inputs, size_t index, const struct ax
     return true;
 }
 
+/* What no input is called may have been meant for --reset=if:. Returns false. */
+static bool hint_reset(const struct inputs *inputs, const char *name, struct irrun_error *err)
+{
+    const struct reset_policy *reset = &inputs->options->reset;
+    const unsigned limit = 2;
+    if (reset->when == RESET_IF && text_distance(name, reset->name, limit) <= limit) {
+        err->hint[0] = '\0';
+        return fail_hint(err, "did you mean --reset=if:%s?", name);
+    }
+    return reset->when != RESET_IF && irrun_model_n_variables(inputs->model) > 0 &&
+           fail_hint(err, "to reset by it, --reset=if:%s", name);
+}
+
 /* Which input a name means; the series of --reset=if: is none of the model's. */
 static bool find_input(void *context, const char *name, size_t *index, struct irrun_error *err)
 {
@@ -132,9 +146,10 @@ static bool find_input(void *context, const char *name, size_t *index, struct ir
     if (irrun_model_find_input(inputs->model, name, index, &other))
         return true;
     *index = inputs->n;
-    if (!is_series_name(inputs, name))
-        *err = other;
-    return err->code == IRRUN_OK;
+    if (is_series_name(inputs, name))
+        return true;
+    *err = other;
+    return hint_reset(inputs, name, err);
 }
 
 static const char *input_name(void *context, size_t index)
@@ -284,9 +299,10 @@ static bool find_reset_feed(struct inputs *inputs, struct irrun_error *err)
         return true;
     if (!find_input(inputs, reset->name, &index, err))
         return false;
-    if (!inputs->is_filled[index])
-        return fail(err, IRRUN_USAGE, "--reset=if:%s: no -i and no npz member is called so",
-                    reset->name);
+    if (!inputs->is_filled[index]) {
+        fail(err, IRRUN_USAGE, "--reset=if:%s: no -i and no npz member is called so", reset->name);
+        return fail_hint(err, "-i %s=FILE gives one number a record", reset->name);
+    }
     inputs->reset_feed = &inputs->feeds[index];
     return true;
 }

@@ -94,6 +94,10 @@ static bool check_files(const char *model, const char *weights, struct irrun_err
         return fail_data(model, "the model, which comes first", weights, err);
     if (!weights || !has_ending(weights, ".xml"))
         return true;
+    if (has_ending(model, ".bin")) {
+        fail(err, IRRUN_USAGE, "'%s' is taken for the model, which comes first", model);
+        return fail_hint(err, "the model comes first: irrun %s %s", weights, model);
+    }
     fail(err, IRRUN_USAGE, "'%s' is taken for the weights of %s", weights, model);
     return fail_hint(err, "irrun runs one model at a time: irrun %s", weights);
 }

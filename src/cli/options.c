@@ -80,6 +80,20 @@ static bool fail_abbreviation(struct parser *parser, const char *word, size_t le
     return false;
 }
 
+/* Habits from other programs: -m model.xml, --model=, -d CPU. */
+static bool hint_habit(struct parser *parser, const char *name, const char *word)
+{
+    const char *equals = strchr(word, '=');
+    const char *value = equals ? equals + 1 : parser->argv[optind];
+    bool is_model = strcmp(name, "m") == 0 || strcmp(name, "model") == 0;
+    if (is_model)
+        return fail_hint(parser->err, "the model stands alone: irrun %s",
+                         value && *value != '-' ? value : "MODEL.xml");
+    if (strcmp(name, "d") == 0 || strcmp(name, "device") == 0)
+        return fail_hint(parser->err, "irrun runs on the CPU: leave it out");
+    return false;
+}
+
 /* An option that getopt does not know, or finds ambiguous. */
 static bool fail_unknown(struct parser *parser, const char *word)
 {
@@ -96,6 +110,7 @@ static bool fail_unknown(struct parser *parser, const char *word)
         fail(err, IRRUN_USAGE, "irrun has no -%c", optopt);
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)(length - n_dashes), word + n_dashes);
+    hint_habit(parser, name, word);
     const char *near = nearest_option(name);
     return near ? fail_hint(err, "did you mean --%s?", near)
                 : fail_hint(err, "irrun --help=all lists them");
@@ -152,9 +167,30 @@ static const char *last_word(char **argv, int result)
     return argv[optind - 1 - is_argument];
 }
 
+/* "-input": a long option with one dash, which getopt takes for letters. */
+static bool has_one_dash(const char *word)
+{
+    char name[64];
+    size_t length = strcspn(word, "=");
+    if (word[0] != '-' || word[1] == '-' || length - 1 >= sizeof name)
+        return false;
+    memcpy(name, word + 1, length - 1);
+    name[length - 1] = '\0';
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        if (length > 2 && strcmp(option_rows[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool take_option(struct parser *parser, int result)
 {
     const char *word = last_word(parser->argv, result);
+    if (has_one_dash(word)) {
+        int length = (int)strcspn(word, "=");
+        fail(parser->err, IRRUN_USAGE, "'%.*s' has one dash", length, word);
+        return fail_hint(parser->err, "did you mean -%.*s?", length, word);
+    }
     if (result == '?' || result == ':') {
         if (strncmp(word, "--", 2) == 0 && optopt >= LONG_BASE &&
             !is_spelled_out(word, option_rows[optopt - LONG_BASE].name))

@@ -67,6 +67,7 @@ void signals_install(void)
     install(SIGHUP, true, handle);
     install(SIGTERM, false, handle);
     install(SIGPIPE, false, handle);
+    signal(SIGXFSZ, SIG_IGN); /* a file beyond its limit fails as one on a full disk does */
 }
 
 void signals_defer(void)

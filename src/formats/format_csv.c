@@ -14,7 +14,7 @@ struct csv {
     bool is_begun;
     uint32_t line;        /* 1-based, of the next byte; stays at its maximum */
     uint64_t line_offset; /* where that line begins */
-    bool is_in_row;       /* a number of this line was read */
+    size_t n_in_row;      /* numbers of this line that were read */
 };
 
 static bool csv_next(struct reader *reader, struct array_header *header, bool *is_end,
@@ -31,8 +31,8 @@ static bool csv_next(struct reader *reader, struct array_header *header, bool *i
     /* The mark that some programs put before UTF-8. */
     if (!source_want(source, 1, err))
         return false;
-    /* No number begins with what is no text, with a P or an R. */
-    if (source_available(source) != 0 && strchr("\x93PR", *source_bytes(source)) &&
+    /* No number begins with what is no text, with a P or an R, nor with ".s". */
+    if (source_available(source) != 0 && memchr("\x93PR.\x1f", *source_bytes(source), 5) &&
         !reader_check_kind(reader, "csv", err))
         return false;
     bool is_marked = source_available(source) != 0 && source_bytes(source)[0] == 0xef;
@@ -57,6 +57,15 @@ static struct place place_here(const struct csv *csv)
                           column < UINT32_MAX ? (uint32_t)column : UINT32_MAX};
 }
 
+/* Printable, in ASCII or beyond. */
+static bool is_text(const char *word, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)word[i] < ' ' || word[i] == 0x7f)
+            return false;
+    return length != 0;
+}
+
 static bool fail_word(const struct csv *csv, const char *word, size_t length, const char *why,
                       enum irrun_dtype dtype, struct irrun_error *err)
 {
@@ -66,8 +75,11 @@ static bool fail_word(const struct csv *csv, const char *word, size_t length, co
         return fail_at(err, IRRUN_DATA, place_here(csv), "\"%.*s%s\" %s: %s was expected", shown,
                        word, more, why, irrun_dtype_name(dtype));
     fail_at(err, IRRUN_DATA, place_here(csv), "\"%.*s%s\" %s", shown, word, more, why);
-    bool is_heading = csv->line == 1 && length != 0 && strchr("+-.0123456789", word[0]) == NULL;
-    if (memchr(word, ';', length))
+    bool is_heading = csv->line == 1 && csv->n_in_row == 0 && is_text(word, length) &&
+                      strchr("+-.0123456789", word[0]) == NULL;
+    if (memchr(word, '"', length))
+        fail_hint(err, "numbers stand without quotes: tr -d '\"' <FILE | irrun ... -i csv:-");
+    else if (memchr(word, ';', length))
         fail_hint(err, "numbers are separated by commas, blanks or tabs");
     else if (is_heading)
         fail_hint(err, "if it is a heading: tail -n +2 FILE | irrun ... -i csv:-");
@@ -91,7 +103,7 @@ static void end_line(struct csv *csv)
     source_consume(&csv->reader.source, 1);
     csv->line += csv->line != UINT32_MAX;
     csv->line_offset = csv->reader.source.offset;
-    csv->is_in_row = false;
+    csv->n_in_row = 0;
 }
 
 /* Up to the line's end, or the file's. */
@@ -130,11 +142,11 @@ static bool find_number(struct csv *csv, bool *is_end, struct irrun_error *err)
         if (!skip_blanks(csv, &c, err))
             return false;
         bool is_line_end = c == '\n' || c == -1;
-        if ((is_line_end && is_after_comma) || (c == ',' && (is_after_comma || !csv->is_in_row)))
+        if ((is_line_end && is_after_comma) || (c == ',' && (is_after_comma || csv->n_in_row == 0)))
             return fail_at(err, IRRUN_DATA, place_here(csv), "a number is missing here");
         if (c == '\n') {
             end_line(csv);
-        } else if (c == '#' && !csv->is_in_row) {
+        } else if (c == '#' && csv->n_in_row == 0) {
             if (!skip_comment(csv, err))
                 return false;
         } else if (c == ',') {
@@ -179,8 +191,40 @@ static bool read_number(struct csv *csv, enum irrun_dtype dtype, void *element,
     if (length > MAX_WORD_BYTES || !csv_number_parse(word, length, dtype, element, &why))
         return fail_word(csv, word, length, why, dtype, err);
     source_consume(&csv->reader.source, length);
-    csv->is_in_row = true;
+    csv->n_in_row++;
     return true;
+}
+
+/* The numbers that stand in the rest of the line, as far as it was read already. */
+static size_t count_ready(const struct csv *csv)
+{
+    const struct byte_source *source = &csv->reader.source;
+    const unsigned char *bytes = source_bytes(source);
+    size_t n_words = 0;
+    bool is_word = false;
+    for (size_t i = 0; i < source_available(source) && bytes[i] != '\n'; i++) {
+        n_words += !is_word && !is_separator[bytes[i]];
+        is_word = !is_separator[bytes[i]];
+    }
+    return n_words;
+}
+
+/* A line with more numbers than the record of n takes. */
+static bool fail_long_row(const struct csv *csv, size_t n, struct irrun_error *err)
+{
+    unsigned char next = *source_bytes(&csv->reader.source);
+    if (csv->n_in_row < n || next == '#') {
+        fail_at(err, IRRUN_DATA, place_here(csv),
+                "the line goes on where the record of %zu number%s ends", n, n == 1 ? "" : "s");
+        return fail_hint(err, "a record takes one or more whole lines");
+    }
+    fail_at(err, IRRUN_DATA, place_here(csv), "%zu numbers in this line, the record takes %zu",
+            n + count_ready(csv), n);
+    if (next != ',')
+        return fail_hint(err, "a record takes one or more whole lines");
+    return n == 1 ? fail_hint(err, "cut -d, -f2 FILE | irrun ... -i csv:- reads the second of them")
+                  : fail_hint(err, "cut -d, -f1-%zu FILE | irrun ... -i csv:- reads the first %zu",
+                              n, n);
 }
 
 /* A record takes whole lines. */
@@ -193,9 +237,7 @@ static bool end_row(struct csv *csv, size_t n, struct irrun_error *err)
         end_line(csv);
     if (c == '\n' || c == -1)
         return true;
-    fail_at(err, IRRUN_DATA, place_here(csv),
-            "the line goes on where the record of %zu number%s ends", n, n == 1 ? "" : "s");
-    return fail_hint(err, "a record takes one or more whole lines");
+    return fail_long_row(csv, n, err);
 }
 
 static bool csv_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
@@ -220,7 +262,8 @@ static bool csv_read(struct reader *reader, enum irrun_dtype dtype, void *data, 
 static void csv_forget(struct reader *reader)
 {
     struct csv *csv = (struct csv *)reader;
-    csv->is_begun = csv->is_in_row = false;
+    csv->is_begun = false;
+    csv->n_in_row = 0;
     csv->line = 0;
 }
 

@@ -1,4 +1,4 @@
-/* The marks that npy, npz and sound files begin with.
+/* The marks that npy, npz, sound and compressed files begin with.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "formats/kind.h"
 
@@ -25,6 +25,13 @@ static bool is_sound(const unsigned char *bytes, size_t n)
            (n >= 6 && memcmp(bytes, ".snd\0\0", 6) == 0);
 }
 
+/* gzip: deflate, no reserved flag, and of the fields behind the time only what compressors write. */
+static bool is_gzip(const unsigned char *bytes, size_t n)
+{
+    return n >= 10 && memcmp(bytes, "\x1f\x8b\x08", 3) == 0 && bytes[3] < 32 &&
+           (bytes[8] == 0 || bytes[8] == 2 || bytes[8] == 4) && (bytes[9] <= 13 || bytes[9] == 255);
+}
+
 bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const char *path,
                 struct irrun_error *err)
 {
@@ -33,6 +40,11 @@ bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const 
     if (is_sound(bytes, n)) {
         fail_at_offset(err, IRRUN_DATA, path, 0, "is a sound file with a header, not %s", wanted);
         return format_hint_sound(err, typed, "MODEL.xml");
+    }
+    if (is_gzip(bytes, n)) {
+        fail_at_offset(err, IRRUN_DATA, path, 0, "is compressed with gzip, not %s", wanted);
+        return fail_hint(err, "gunzip -c %s | irrun ... -i %s:-",
+                         strcmp(typed, "-") ? typed : "FILE", wanted);
     }
     if (!found || strcmp(found, wanted) == 0)
         return true;

@@ -20,6 +20,15 @@ many() {
     done >many
 }
 
+@test "a file beyond its limit is 74, and leaves nothing" {
+    # shellcheck disable=SC2016 # the inner shell's
+    run_apart bash -c 'ulimit -f 1; "$1" "$2" --random -n 100000 --emit=all -o y.csv' bash "$IRRUN" "$data/sum.xml"
+    [ "$status" -eq 74 ]
+    [[ $stderr == "y.csv: error: "* ]]
+    [ ! -e y.csv ]
+    nothing_left
+}
+
 @test "--jobs=1 to 8 and --shard=0/1 to 7/8: the same bytes as one run" {
     many
     local model=$root/models/sensor_watch/model.xml n i

@@ -41,6 +41,17 @@ setup() {
     [[ $stderr == *"behind '='"* ]]
 }
 
+@test "habits from other programs" {
+    answered 2 "irrun has no -m" "the model stands alone: irrun vad.xml" -m vad.xml --random
+    answered 2 "irrun has no --model" "the model stands alone: irrun vad.xml" --model vad.xml
+    answered 2 "irrun has no --model" "the model stands alone: irrun vad.xml" --random --model=vad.xml
+    answered 2 "irrun has no -d" "irrun runs on the CPU: leave it out" vad.xml -d CPU
+    answered 2 "'vad.bin' is taken for the model" "the model comes first: irrun vad.xml vad.bin" vad.bin vad.xml
+    answered 2 "'-input' has one dash" "did you mean --input?" sum.xml -input five.npy
+    answered 2 "'-random' has one dash" "did you mean --random?" sum.xml -random=ones
+    [ "$(irrun sum.xml -icsv:- -qocsv:- <<<5)" = 5 ]
+}
+
 @test "a folder, a model without its ending, weights for the model" {
     mkdir one two none
     cp sum.xml one/m.xml
@@ -213,6 +224,31 @@ setup() {
         sum.xml -i csv:keys.ark
 }
 
+@test "csv that is not quite csv" {
+    local heading="if it is a heading: tail -n +2 FILE | irrun ... -i csv:-"
+    printf '"1"\n' >x.csv
+    answered 65 'x.csv:1:1: error: ""1"" is not a number' \
+        "numbers stand without quotes: tr -d '\"' <FILE | irrun ... -i csv:-" sum.xml -i x.csv
+    printf '1,7\n2,8\n' >x.csv
+    answered 65 "x.csv:1:2: error: 2 numbers in this line, the record takes 1" \
+        "cut -d, -f2 FILE | irrun ... -i csv:- reads the second of them" sum.xml -i x.csv
+    [ "$(cut -d, -f2 x.csv | irrun sum.xml -i csv:- -o csv:- | lines)" = "7 15" ]
+    printf '1 7 9\n' >x.csv
+    answered 65 "3 numbers in this line, the record takes 1" "a record takes one or more whole lines" sum.xml -i x.csv
+    printf 'time\n1\n' >x.csv
+    answered 65 '"time" is not a number' "$heading" sum.xml -i x.csv
+    printf '1,time\n' >x.csv
+    answered 65 "2 numbers in this line" "cut -d, -f2 FILE | irrun ... -i csv:- reads the second of them" sum.xml -i x.csv
+    printf '\1\2\3\n' >x.csv
+    answered 65 'x.csv:1:1: error: ' "" sum.xml -i x.csv
+    printf '1\n2\n' | gzip -c >x.csv
+    answered 65 "x.csv: byte 0: error: is compressed with gzip, not csv" "gunzip -c x.csv | irrun ... -i csv:-" sum.xml -i x.csv
+    answered 65 "is compressed with gzip, not csv" "gunzip -c FILE | irrun ... -i csv:-" sum.xml -i csv:- <x.csv
+    answered 65 "is compressed with gzip, not npy" "gunzip -c x.csv | irrun ... -i npy:-" sum.xml -i npy:x.csv
+    printf '.5\n' >x.csv
+    [ "$(irrun sum.xml -i x.csv -o csv:-)" = 0.5 ]
+}
+
 @test "a standard stream has one name, behind the program's" {
     answered 65 "irrun: standard input: byte 0: error: " "read it as npy:-" sum.xml -i raw:- <five.npy
     head -c 100 "$data/vad.xml" >cut.xml
@@ -306,6 +342,6 @@ setup() {
 
 @test "a member that is no input" {
     irrun pair.xml --random -o y.npz
-    answered 65 'y.npz: error: member "all/plus": no input; the model has:' "" sum.xml -i y.npz
+    answered 65 'y.npz: error: member "all/plus": no input; the model has:' "to reset by it, --reset=if:all/plus" sum.xml -i y.npz
     [ "$(grep -o 'all/plus' <<<"$stderr" | wc -l)" -eq 1 ]
 }

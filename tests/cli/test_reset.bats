@@ -52,6 +52,16 @@ series() {
     [ "$(irrun "$data/sum.xml" -i x=five.npy -i fresh=fresh.csv --reset=if:fresh -o csv:- | numbers)" = "1 3 6 4 9" ]
 }
 
+@test "--reset=if:NAME misspelt or forgotten" {
+    npy '|b1' '5,' 0 1 0 1 0 >fresh.npy
+    answered 2 'no input "fresh"' "to reset by it, --reset=if:fresh" "$data/sum.xml" -i x=five.npy -i fresh=fresh.npy
+    answered 2 'no input "fresh"' "did you mean --reset=if:fresh?" \
+        "$data/sum.xml" -i x=five.npy -i fresh=fresh.npy --reset=if:frehs
+    answered 2 "no npz member is called so" "-i fresh=FILE gives one number a record" \
+        "$data/sum.xml" -i five.npy --reset=if:fresh
+    answered 2 'no input "fresh"' "" "$data/twice.xml" -i fresh=fresh.npy # nothing to reset
+}
+
 @test "--reset=if:NAME may name an input" {
     npy '<f4' '5, 1' 1 0 3 0 5 >gaps.npy
     [ "$(irrun "$data/sum.xml" -i gaps.npy --reset=if:x -o csv:- | numbers)" = "1 1 3 3 5" ]

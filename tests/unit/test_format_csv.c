@@ -61,7 +61,7 @@ static void a_record_takes_whole_lines(void **state)
     double data[8];
     size_t n_read;
     assert_failed(reader_read(reader, IRRUN_F64, data, 1, &n_read, &err), IRRUN_DATA,
-                  "the line goes on where the record of 1 number ends");
+                  "2 numbers in this line, the record takes 1");
     reader_close(reader);
 
     reader = open_csv("1,2\n3,4\n5,6\n");
