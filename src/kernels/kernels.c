@@ -23,6 +23,12 @@ gemm_f64_fn *kernels_gemm_f64(const struct kernels *kernels, size_t m, size_t n,
     return takes_cblas(kernels, m, n, k) ? gemm_cblas_f64 : gemm_plain_f64;
 }
 
+bool kernels_may_pack(const struct kernels *kernels)
+{
+    return kernels->panels &&
+           (kernels->gemm == IRRUN_GEMM_AUTO || kernels->gemm == IRRUN_GEMM_PACKED);
+}
+
 const char *kernels_gemm_name(const struct kernels *kernels)
 {
     static const char *const names[] = {

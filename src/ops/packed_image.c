@@ -11,7 +11,7 @@ bool packed_image_is_wanted(const struct prepare *prepare, const struct convolut
 {
     const struct image_tiles *tiles = prepare->kernels->image_tiles;
 
-    return tiles && packed_matrix_is_wanted(prepare, DATA, FILTERS, PANEL_GROUP) &&
+    return tiles && packed_matrix_is_allowed(prepare, DATA, FILTERS) &&
            convolution_image_plan(image, tiles, convolution, n_groups, is_transposed) &&
            convolution_image_is_better(image);
 }

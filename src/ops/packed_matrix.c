@@ -5,15 +5,18 @@
 /* Panels are this many groups of 16 columns wide. */
 #define PANEL_WIDTH 4
 
-bool packed_matrix_is_wanted(const struct prepare *prepare, uint32_t a, uint32_t b, size_t n)
+bool packed_matrix_is_allowed(const struct prepare *prepare, uint32_t a, uint32_t b)
 {
-    const struct kernels *kernels = prepare->kernels;
     enum irrun_dtype a_dtype = prepare->in[a]->dtype, b_dtype = prepare->in[b]->dtype;
     bool is_f32 = (a_dtype == IRRUN_F32 || a_dtype == IRRUN_F16) &&
                   (b_dtype == IRRUN_F32 || b_dtype == IRRUN_F16);
-    bool is_asked = kernels->gemm == IRRUN_GEMM_AUTO || kernels->gemm == IRRUN_GEMM_PACKED;
+    return kernels_may_pack(prepare->kernels) && is_f32;
+}
+
+bool packed_matrix_is_wanted(const struct prepare *prepare, uint32_t a, uint32_t b, size_t n)
+{
     /* Fewer columns would be padded to several times their size. */
-    return is_asked && kernels->panels && is_f32 && n >= PANEL_GROUP;
+    return packed_matrix_is_allowed(prepare, a, b) && n >= PANEL_GROUP;
 }
 
 bool packed_matrix_plan(struct panels *panels, const struct panel_kernels *kernels, size_t k,

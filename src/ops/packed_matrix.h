@@ -5,6 +5,10 @@
 
 #include "ops/op.h"
 
+/* For op_def.packs: whether the constant input `b`, which meets input `a`, may be packed at all: by its type, the
+ * options and the level. */
+bool packed_matrix_is_allowed(const struct prepare *prepare, uint32_t a, uint32_t b);
+
 /* For op_def.packs: whether products of input `a` with n columns that the constant input `b` gives are to go through
  * panels. */
 bool packed_matrix_is_wanted(const struct prepare *prepare, uint32_t a, uint32_t b, size_t n);

@@ -17,8 +17,7 @@ static size_t whole_lines(size_t size_bytes)
 
 static bool packing_pays(const struct kernels *kernels, const struct product *product)
 {
-    bool is_asked = kernels->gemm == IRRUN_GEMM_AUTO || kernels->gemm == IRRUN_GEMM_PACKED;
-    return is_asked && kernels->panels && product->dtype == IRRUN_F32 &&
+    return kernels_may_pack(kernels) && product->dtype == IRRUN_F32 &&
            product->f32 == gemm_plain_f32 && product->m >= MIN_ROWS && product->n >= PANEL_GROUP &&
            product->k > 0;
 }

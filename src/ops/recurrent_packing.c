@@ -40,10 +40,8 @@ static bool has_sane_size(struct recurrent_packed *packed)
 
 static bool is_wanted(const struct prepare *prepare, struct recurrent_packed *packed)
 {
-    enum irrun_gemm gemm = prepare->kernels->gemm;
     begin(prepare, packed);
-    return (gemm == IRRUN_GEMM_AUTO || gemm == IRRUN_GEMM_PACKED) && packed->kernels &&
-           has_sane_size(packed);
+    return kernels_may_pack(prepare->kernels) && has_sane_size(packed);
 }
 
 uint32_t recurrent_packs(const struct prepare *prepare, uint32_t constants)
