@@ -16,7 +16,11 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import numpy as np  # noqa: E402
+try:
+    import numpy as np
+    import openvino  # noqa: F401
+except ImportError as error:
+    sys.exit(f"show_departure.py: {error.name} is missing: pip install openvino numpy")
 
 ROWS = 12
 

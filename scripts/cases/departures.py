@@ -172,7 +172,7 @@ see it by:
 case=tests/cases/lstm_sequence/lengths_dynamic_time_forward
 # irrun agrees with the golden
 build/irrun $case/model.xml -i $case/in.npz --expect $case/out.npz $(cat $case/args)
-# OpenVINO's numbers beside it
+# OpenVINO's numbers beside it: needs pip install openvino numpy
 scripts/show_departure.py $case
 ```
 

@@ -32,7 +32,7 @@ void print_short_help(FILE *out)
           "Examples:\n"
           "  irrun m.xml -i x.npy -o y.npy           a record, or a stack of records\n"
           "  irrun m.xml -i a=a.npy -i b=b.npy       two inputs; the outputs as text\n"
-          "  sox a.wav -t f32 - | irrun m.xml -i raw:- --axis=1:512 -o csv:-\n"
+          "  sox a.wav -r 16000 -c 1 -t f32 - | irrun m.xml -i raw:- --partial=pad -o csv:-\n"
           "  irrun m.xml -i in.npz --expect=out.npz  exit 1 if an output differs\n"
           "  irrun m.xml --random -n 1000 -s -o none:\n"
           "  irrun --inspect m.xml\n"

@@ -19,7 +19,7 @@ names_in_list() {
     [ "$(irrun -h | wc -l)" -eq 24 ]
     [ "$(irrun -h)" = "$(irrun --help)" ]
     [ "$(irrun -h | awk 'length > 80' | wc -l)" -eq 0 ]
-    irrun -h | grep -q 'sox a.wav'
+    irrun -h | grep -q 'sox a.wav -r 16000 -c 1 .*--partial=pad'
 }
 
 @test "--help=all shows every option of the list, and no other" {

@@ -114,3 +114,10 @@ TAP
     run count_tap 77 <<<"skip: no dog"
     last_line "0 passed, 0 failed, 1 skipped"
 }
+
+@test "show_departure.py says which package it lacks" {
+    echo 'raise ImportError(name="numpy")' >numpy.py
+    run env PYTHONPATH="$PWD" python3 "$root/scripts/show_departure.py" "$root/tests/cases/abs/ranks"
+    [ "$status" -eq 1 ]
+    [ "$output" = "show_departure.py: numpy is missing: pip install openvino numpy" ]
+}
