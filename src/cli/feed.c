@@ -10,7 +10,6 @@
 
 #include "cli/cast.h"
 #include "cli/feed_parts.h"
-#include "cli/warning.h"
 
 const char *feed_path(const struct feed *feed)
 {
@@ -30,14 +29,13 @@ static bool check_dtype(struct feed *feed, enum irrun_dtype dtype, struct irrun_
     enum cast cast = feed->options ? feed->options->cast : CAST_SAFE;
     feed->source_dtype = dtype;
     feed->record.dtype = port->keeps_dtype || port->dtype == IRRUN_DYNAMIC ? dtype : port->dtype;
+    feed->is_narrowed = false;
     bool is_same = dtype == feed->record.dtype;
     if (is_same || (cast != CAST_NONE && cast_is_safe(dtype, feed->record.dtype)))
         return true;
-    if (cast == CAST_ANY) {
-        warn(feed->options, "values of %s are narrowed to %s (input \"%s\")",
-             irrun_dtype_name(dtype), irrun_dtype_name(port->dtype), port->name);
+    feed->is_narrowed = cast == CAST_ANY && !feed->is_narrowing_told;
+    if (cast == CAST_ANY)
         return true;
-    }
     fail_at(err, IRRUN_DATA, feed_place(feed), "%s \"%s\" is %s, but this array is %s", port->what,
             port->name, irrun_dtype_name(port->dtype), irrun_dtype_name(dtype));
     return cast == CAST_NONE
@@ -264,8 +262,7 @@ bool feed_set(struct feed *feed, const struct irrun_tensor *value, struct irrun_
     if (!check_dtype(feed, value->dtype, err) || !check_record(feed, &header, err) ||
         !make_room(feed, &old, err))
         return false;
-    convert_elements(value->dtype, value->data, feed->record.dtype, feed->record.data,
-                     (size_t)feed->n_elements);
+    feed_convert(feed, value->data);
     return true;
 }
 

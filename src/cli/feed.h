@@ -44,9 +44,11 @@ struct feed {
     struct reader *reader;         /* NULL: everything is in `whole`, or in `record` */
     const struct axis_spec *axis;  /* NULL: records are not cut */
     enum irrun_dtype source_dtype;
-    bool is_endless;  /* raw, csv: the length is known only at the end */
-    bool is_held;     /* a record was read ahead: the next feed_next gives it */
-    bool has_pending; /* the header of the next array was read ahead */
+    bool is_narrowed;       /* --cast=any: conversions are looked at for values that change */
+    bool is_narrowing_told; /* one did */
+    bool is_endless;        /* raw, csv: the length is known only at the end */
+    bool is_held;           /* a record was read ahead: the next feed_next gives it */
+    bool has_pending;       /* the header of the next array was read ahead */
     struct array_header pending;
     int64_t n_left;        /* records left in the present array */
     int64_t n_elements;    /* of a record */

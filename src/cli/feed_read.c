@@ -1,9 +1,11 @@
 /* Reads the records of a feed one by one, and casts them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "cli/feed_parts.h"
+#include "cli/warning.h"
 
 static bool fail_remainder(struct feed *feed, size_t n_read, struct irrun_error *err)
 {
@@ -42,6 +44,31 @@ static bool settle_remainder(struct feed *feed, void *target, size_t n_read, boo
     return true;
 }
 
+/* Whether a value is another one after its conversion; an i64 counts as the double next to it. */
+static bool are_changed(const struct feed *feed, const void *source)
+{
+    for (size_t i = 0; i < (size_t)feed->n_elements; i++) {
+        double was = element_as_f64(feed->source_dtype, source, i);
+        double is = element_as_f64(feed->record.dtype, feed->record.data, i);
+        if (was != is && !(isnan(was) && isnan(is)))
+            return true;
+    }
+    return false;
+}
+
+void feed_convert(struct feed *feed, const void *source)
+{
+    convert_elements(feed->source_dtype, source, feed->record.dtype, feed->record.data,
+                     (size_t)feed->n_elements);
+    if (!feed->is_narrowed || !are_changed(feed, source))
+        return;
+    warn(feed->options, "values of %s are narrowed to %s (input \"%s\")",
+         irrun_dtype_name(feed->source_dtype), irrun_dtype_name(feed->record.dtype),
+         feed->port.name);
+    feed->is_narrowed = false;
+    feed->is_narrowing_told = true;
+}
+
 /* Reads the next record of the present array; *has_record is false where an endless one ends. */
 static bool read_record(struct feed *feed, bool *has_record, struct irrun_error *err)
 {
@@ -60,8 +87,7 @@ static bool read_record(struct feed *feed, bool *has_record, struct irrun_error 
     if (n_read < n && (!settle_remainder(feed, target, n_read, has_record, err) || !*has_record))
         return err->code == IRRUN_OK;
     if (is_cast)
-        convert_elements(feed->source_dtype, feed->staging, feed->record.dtype, feed->record.data,
-                         n);
+        feed_convert(feed, feed->staging);
     feed->n_left--;
     feed->n_records++;
     return true;

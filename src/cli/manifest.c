@@ -92,9 +92,21 @@ static size_t count_fields(const char *line)
     return n;
 }
 
+/* "a a.npy": the last word of a line without a tab is a source. */
+static bool lacks_tabs(const char *line)
+{
+    struct format_spec spec;
+    struct irrun_error ignored;
+    const char *word = strrchr(line, ' '), *equals = word ? strchr(word, '=') : NULL;
+    error_clear(&ignored);
+    return word && format_parse_source(equals ? equals + 1 : word + 1, &spec, &ignored);
+}
+
 static bool parse_line(char *line, struct sequence *sequence, struct irrun_error *err)
 {
     size_t n = count_fields(line);
+    if (n == 1 && lacks_tabs(line))
+        return fail(err, IRRUN_DATA, "one field: fields are separated by tabs");
     struct binding *outputs = arena_alloc_array(&sequence->arena, n, sizeof *outputs, err);
     sequence->inputs = arena_alloc_array(&sequence->arena, n, sizeof *sequence->inputs, err);
     if (!outputs || !sequence->inputs)

@@ -137,7 +137,7 @@ KEYS
 }
 
 @test "one warning of a kind, on standard error, with its word; none with -q" {
-    npy '<f8' '3, 1' 1 2 3 >x.npy
+    npy '<f8' '3, 1' 1 0.1 0.2 >x.npy
     run_apart irrun "$data/sum.xml" -i x.npy --cast=any -o none:
     [ "$(grep -c '^irrun: warning: ' <<<"$stderr")" -eq 1 ]
     [ "$(wc -l <<<"$stderr")" -eq 1 ]

@@ -52,6 +52,9 @@ bad_line() { # N WORDS
     bad_line 1 "no key" < <(printf '\ta.csv\n')
     bad_line 3 "y" < <(printf 'one\ta.csv\n\ntwo\ty=a.csv\n')
     bad_line 1 "nothing fills" < <(printf 'one\n')
+    bad_line 1 "one field: fields are separated by tabs" < <(printf 'one a.csv\n')
+    bad_line 2 "one field: fields are separated by tabs" < <(printf 'one\ta.csv\ntwo x=a.csv\n')
+    bad_line 1 "nothing fills" < <(printf 'number one\n') # a key may hold blanks
     bad_line 1 "unknown" < <(printf 'one\ta.unknown\n')
     bad_line 1 "no source" < <(printf 'one\tcsv:-\n')
     bad_line 2 "twice" < <(printf 'one\ta.csv\ntwo\ta.csv\tb.csv\n')

@@ -144,6 +144,19 @@ setup() {
     [ "$(irrun "$data/twice_i32.xml" -i x.npy -o csv:- --cast=any -q)" = "4,-6" ]
 }
 
+@test "--cast=any warns only of values that it changes, in whichever record" {
+    npy '<f8' '3, 2' 1 2 nan 4 inf 6 >x.npy
+    run_apart irrun "$data/twice.xml" -i x.npy -o none: --cast=any
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "" ]
+    npy '<f8' '3, 2' 1 2 3 4 5 0.1 >x.npy
+    run_apart irrun "$data/twice.xml" -i x.npy -o none: --cast=any
+    [ "$stderr" = 'irrun: warning: values of f64 are narrowed to f32 (input "x")' ]
+    npy '<f4' '2,' 2147483648 1 >x.npy
+    run_apart irrun "$data/twice_i32.xml" -i x.npy -o none: --cast=any
+    [[ $stderr == *"values of f32 are narrowed to i32"* ]]
+}
+
 @test "--shape fills what model and file leave open" {
     raw 1 2 3 4 >x.raw
     [ "$(irrun "$data/twice_open.xml" -i x.raw --shape=x=1,2 | grep '^#' | lines)" = \
