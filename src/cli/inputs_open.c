@@ -58,6 +58,12 @@ static bool find_shapes(struct inputs *inputs, struct irrun_error *err)
     for (size_t i = 0; i < inputs->options->shapes.n; i++) {
         const struct shape_spec *spec = &inputs->options->shapes.items[i];
         size_t index;
+        if (!spec->name) {
+            fail(err, IRRUN_USAGE, "--shape: '%s' is not NAME=D,D,...", spec->text);
+            return fail_hint(err, "name the input: --shape=%s=%s",
+                             inputs->n > 0 ? irrun_model_input(inputs->model, 0)->name : "NAME",
+                             spec->text);
+        }
         if (!irrun_model_find_input(inputs->model, spec->name, &index, err))
             return false;
         const struct irrun_port *port = irrun_model_input(inputs->model, index);

@@ -115,12 +115,11 @@ bool option_set_shape(struct options *options, const char *value, struct irrun_e
     const char *text;
     if (!option_split_name(options, value, &spec.name, &text, err))
         return false;
-    if (!spec.name || !parse_shape(text, &spec.shape)) {
+    spec.text = text;
+    if (!parse_shape(text, &spec.shape)) {
         fail(err, IRRUN_USAGE, "--shape: '%s' is not NAME=D,D,...", value);
-        return !spec.name && parse_shape(text, &spec.shape)
-                   ? fail_hint(err, "name the input: --shape=NAME=%s", text)
-                   : fail_hint(err, "dimensions are numbers with commas between: --shape=%s=1,512",
-                               spec.name ? spec.name : "NAME");
+        return fail_hint(err, "dimensions are numbers with commas between: --shape=%s=1,512",
+                         spec.name ? spec.name : "NAME");
     }
     return OPTION_ADD(&options->shapes, &spec, err);
 }

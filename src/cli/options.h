@@ -103,7 +103,8 @@ struct axis_list {
 };
 
 struct shape_spec {
-    const char *name;
+    const char *name; /* NULL: lacking, which is told with the names that the model has */
+    const char *text; /* of the shape */
     struct irrun_shape shape;
 };
 

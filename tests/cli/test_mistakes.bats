@@ -325,7 +325,7 @@ setup() {
         "$data/twice_open.xml" --random --shape=x=2
     answered 2 'input "x" is [1], which [2] does not fit' "nothing is open there: leave --shape out" \
         sum.xml --random --shape=x=2
-    answered 2 "--shape: '4,2' is not NAME=D,D,..." "name the input: --shape=NAME=4,2" "$data/twice_open.xml" --random --shape=4,2
+    answered 2 "--shape: '4,2' is not NAME=D,D,..." "name the input: --shape=x=4,2" "$data/twice_open.xml" --random --shape=4,2
     answered 2 "--shape: 'x=4x2' is not" "dimensions are numbers with commas between: --shape=x=1,512" \
         "$data/twice_open.xml" --random --shape=x=4x2
 }
