@@ -22,7 +22,8 @@ extern "C" {
 /* The largest rank of a tensor. */
 #define IRRUN_MAX_RANK 16
 
-/* The value of a code is the exit status the command line gives for it (sysexits.h where one fits). */
+/* The value of a code is the exit status the command line gives for it (sysexits.h where one
+ * fits). */
 enum irrun_error_code {
     IRRUN_OK = 0,
     IRRUN_MISMATCH = 1,     /* a comparison found a difference */
@@ -113,7 +114,8 @@ enum irrun_simd {
     IRRUN_SIMD_AVX512 /* F, BW, VL and DQ */
 };
 
-/* As many threads as there are CPUs that this process may use: by affinity and its cgroup's quota. */
+/* As many threads as there are CPUs that this process may use: by affinity and its cgroup's
+ * quota. */
 #define IRRUN_THREADS_AUTO UINT32_MAX
 
 /* Set to zero for the defaults. */
@@ -147,8 +149,8 @@ struct irrun_variable {
     enum irrun_dtype dtype; /* IRRUN_DYNAMIC until a value is known */
     struct irrun_partial_shape shape;
     const char *init; /* "zeros", or the name of the layer that gives the initial value */
-    const char *
-        init_value; /* of a model that is_dry: the number that all its elements have; NULL: not known */
+    /* Of a model that is_dry: the number that all its elements have; NULL: not known. */
+    const char *init_value;
     uint32_t line, column; /* of the <layer> of its ReadValue */
 };
 
@@ -165,7 +167,8 @@ const struct irrun_port *irrun_model_input(const struct irrun_model *model, size
 const struct irrun_port *irrun_model_output(const struct irrun_model *model, size_t index);
 const struct irrun_variable *irrun_model_variable(const struct irrun_model *model, size_t index);
 
-/* Resolves a name, an alias or "@K"; IRRUN_USAGE with a list of what there is if it fits none, or two. */
+/* Resolves a name, an alias or "@K"; IRRUN_USAGE with a list of what there is if it fits none, or
+ * two. */
 bool irrun_model_find_input(const struct irrun_model *model, const char *name, size_t *index,
                             struct irrun_error *err);
 bool irrun_model_find_output(const struct irrun_model *model, const char *name, size_t *index,

@@ -22,6 +22,13 @@ mapfile -t files < <(
 for file in "${files[@]}"; do
     found=$(grep -nE $'\t|[ \t\r]$' "$file" || :)
     [ -z "$found" ] || complain "$file: tab or trailing blank:"$'\n'"$found"
+    case $file in
+    *.[ch] | *.def)
+        # What the Makefile reads stands in one line.
+        found=$(LC_ALL=C.UTF-8 grep -nE '^.{101,}' "$file" | grep -v '/[*] link: ' || :)
+        [ -z "$found" ] || complain "$file: longer than 100 columns:"$'\n'"$found"
+        ;;
+    esac
     [ -z "$(tail -c 1 "$file")" ] || complain "$file: no newline at the end"
     head -n 20 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' ||
         complain "$file: no SPDX line at the top"

@@ -1,5 +1,5 @@
-/* The public API: loads with ir, prepares with plan, runs with runtime. Holds no logic of its own beyond
- * putting them in a row.
+/* The public API: loads with ir, prepares with plan, runs with runtime. Holds no logic of its own
+ * beyond putting them in a row.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "irrun.h"
 
@@ -32,8 +32,7 @@ struct irrun_model {
     struct irrun_variable *variables;
     struct model_facts facts;
     struct plan_notes notes;
-    struct irrun_error
-        problem; /* of a model loaded for a look that cannot run; IRRUN_OK otherwise */
+    struct irrun_error problem; /* of a model loaded for a look that cannot run; else IRRUN_OK */
     bool is_prepared;
 };
 

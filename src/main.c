@@ -10,8 +10,8 @@
 #include "cli/signals.h"
 #include "cli/warning.h"
 
-/* A standard stream that is closed keeps its number, or a file of ours would get it, and with it all that is meant for
- * the stream. Reading and writing fail as they did. */
+/* A standard stream that is closed keeps its number, or a file of ours would get it, and with it
+ * all that is meant for the stream. Reading and writing fail as they did. */
 static void occupy_closed_streams(void)
 {
     for (int fd = 0; fd <= 2; fd++) {

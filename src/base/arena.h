@@ -15,8 +15,8 @@ struct arena {
     size_t size_bytes; /* handed out so far */
 };
 
-/* Zeroed memory, aligned for any scalar type; NULL with *err filled if there is none. A size of 0 gives a
- * valid pointer. */
+/* Zeroed memory, aligned for any scalar type; NULL with *err filled if there is none. A size of 0
+ * gives a valid pointer. */
 void *arena_alloc(struct arena *arena, size_t size_bytes, struct irrun_error *err);
 void *arena_alloc_array(struct arena *arena, size_t n, size_t item_bytes, struct irrun_error *err);
 char *arena_strndup(struct arena *arena, const char *text, size_t length, struct irrun_error *err);
@@ -26,8 +26,9 @@ void arena_free(struct arena *arena);
 /* Forgets everything that was handed out, but keeps the memory for the next use. */
 void arena_reset(struct arena *arena);
 
-/* A growing array on the heap: makes room for one more of `item_bytes` behind *n, doubling *capacity.
- * Returns false with *err filled if there is no memory; *items stays valid. The caller frees *items. */
+/* A growing array on the heap: makes room for one more of `item_bytes` behind *n, doubling
+ * *capacity. Returns false with *err filled if there is no memory; *items stays valid. The caller
+ * frees *items. */
 bool grow_array(void **items, size_t n, size_t *capacity, size_t item_bytes,
                 struct irrun_error *err);
 

@@ -1,4 +1,5 @@
-/* Asks the scheduler and the cgroup, version 2 or 1. A group's quota also holds for the groups in it.
+/* Asks the scheduler and the cgroup, version 2 or 1. A group's quota also holds for the groups in
+ * it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/cpu_count.h"
 
@@ -27,7 +28,8 @@ static unsigned count_affinity(void)
     return 1;
 }
 
-/* A number in a file of one or two of them: "150000 100000", "max 100000", "-1". False for no number. */
+/* A number in a file of one or two of them: "150000 100000", "max 100000", "-1". False for no
+ * number. */
 static bool read_numbers(const char *folder, const char *name, long long *first, long long *second)
 {
     char path[PATH_BYTES + 64];

@@ -3,8 +3,8 @@
 #ifndef IRRUN_BASE_CPU_COUNT_H
 #define IRRUN_BASE_CPU_COUNT_H
 
-/* The CPUs that the scheduler gives it, and no more than the quota of its cgroup buys, rounded up; at least 1.
- * Reads files: to be asked once. */
+/* The CPUs that the scheduler gives it, and no more than the quota of its cgroup buys, rounded up;
+ * at least 1. Reads files: to be asked once. */
 unsigned count_cpus(void);
 
 /* What the quota of a cgroup buys, in CPUs rounded up; 0 if there is none. membership: a file like

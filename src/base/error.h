@@ -45,8 +45,8 @@ bool fail_hint(struct irrun_error *err, const char *format, ...) PRINTF_LIKE(2, 
 /* Appends to the recorded message (a list, a second line); returns false. */
 bool fail_more(struct irrun_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* "file:line:column: error: message\n  hint: …\n" as editors understand it; a standard stream has the program's
- * name in front. Returns `text`. */
+/* "file:line:column: error: message\n  hint: …\n" as editors understand it; a standard stream has
+ * the program's name in front. Returns `text`. */
 char *error_format(const struct irrun_error *err, char *text, size_t size_bytes);
 
 #endif

@@ -12,8 +12,8 @@ struct file_map {
 
 /* Maps a regular file read-only; IRRUN_NO_INPUT if it cannot be opened or is no regular file. */
 bool file_map_open(struct file_map *map, const char *path, struct irrun_error *err);
-/* Says that some bytes will hardly be read again: the memory they lie in goes back, and is read from the file
- * if they are. Bytes outside the mapping are left alone; map may be NULL. */
+/* Says that some bytes will hardly be read again: the memory they lie in goes back, and is read
+ * from the file if they are. Bytes outside the mapping are left alone; map may be NULL. */
 void file_map_forget(const struct file_map *map, const void *data, size_t size_bytes);
 void file_map_close(struct file_map *map);
 

@@ -79,7 +79,7 @@ void outbox_unlock(struct outbox *outbox, size_t n_whole)
         raise(atomic_load(&postponed));
 }
 
-/* ---- The handler's side ----------------------------------------------------------------------- */
+/* ---- The handler's side ---------------------------------------------------------------------- */
 
 static int64_t now_ms(void)
 {

@@ -30,9 +30,10 @@ struct output_file {
  * written. Whatever happened, output_file_abort may follow. */
 bool output_file_open(struct output_file *out, const char *path, struct irrun_error *err);
 
-/* The same for a file that outlives its process: it waits as PATH.partial, which neither a failure nor a signal
- * removes, until output_file_finish gives it its name. Its first keep_bytes are kept, the rest is cut off:
- * IRRUN_DATA if it has fewer. Not for standard output, devices and FIFOs: IRRUN_USAGE. */
+/* The same for a file that outlives its process: it waits as PATH.partial, which neither a failure
+ * nor a signal removes, until output_file_finish gives it its name. Its first keep_bytes are kept,
+ * the rest is cut off: IRRUN_DATA if it has fewer. Not for standard output, devices and FIFOs:
+ * IRRUN_USAGE. */
 bool output_file_open_partial(struct output_file *out, const char *path, uint64_t keep_bytes,
                               struct irrun_error *err);
 
@@ -42,7 +43,8 @@ bool output_file_write(struct output_file *out, const void *data, size_t size_by
 bool output_file_flush(struct output_file *out, struct irrun_error *err);
 
 /* What was written so far is a whole record. Of a direct file whole records are sent off even by
- * output_file_abort and by a signal; as long as they fit into the buffer, they are never sent in halves. */
+ * output_file_abort and by a signal; as long as they fit into the buffer, they are never sent in
+ * halves. */
 void output_file_end_record(struct output_file *out);
 
 /* Flushes, and if is_synced waits until it is on disk. */
@@ -56,7 +58,8 @@ bool output_file_patch(struct output_file *out, uint64_t offset, const void *dat
  * failed, no file is left. */
 bool output_file_finish(struct output_file *out, struct irrun_error *err);
 
-/* Removes what was written; of a direct file half a record only. A zeroed or finished *out is allowed. */
+/* Removes what was written; of a direct file half a record only. A zeroed or finished *out is
+ * allowed. */
 void output_file_abort(struct output_file *out);
 
 bool output_file_is_terminal(const struct output_file *out);

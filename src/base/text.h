@@ -29,11 +29,12 @@ bool text_to_f64(const char *text, size_t length, double *value);
 size_t text_from_f32(float value, char out[TEXT_NUMBER_BYTES]);
 size_t text_from_f64(double value, char out[TEXT_NUMBER_BYTES]);
 
-/* The same for a type of at most 24 significant bits, of which base knows no more than how to narrow a number > 0 to it.
- * Whole numbers below 2^24 are written in full. */
+/* The same for a type of at most 24 significant bits, of which base knows no more than how to
+ * narrow a number > 0 to it. Whole numbers below 2^24 are written in full. */
 size_t text_from_narrow(float value, float (*narrow)(double decimal), char out[TEXT_NUMBER_BYTES]);
 
-/* The number of single-letter changes between two words, for "did you mean"; > limit gives limit + 1. */
+/* The number of single-letter changes between two words, for "did you mean"; > limit gives limit +
+ * 1. */
 unsigned text_distance(const char *a, const char *b, unsigned limit);
 
 bool text_equals_ignore_case(const char *a, const char *b);

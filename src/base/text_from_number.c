@@ -247,7 +247,8 @@ static double value_of(struct decimal decimal)
     return strtod(text, NULL);
 }
 
-/* The nearest decimal of n digits, but for a tie; where powers of ten are exact, without snprintf. */
+/* The nearest decimal of n digits, but for a tie; where powers of ten are exact, without
+ * snprintf. */
 static struct decimal near_decimal(double value, int n_digits)
 {
     if (value < 1e-12 || value >= 1e12)

@@ -22,7 +22,7 @@ static void print_version(void)
     printf("expat     %s\n", build->expat);
 }
 
-/* ---- --list-kernels --------------------------------------------------------------------------- */
+/* ---- --list-kernels -------------------------------------------------------------------------- */
 
 static bool print_kernels(enum irrun_simd simd, struct irrun_error *err)
 {
@@ -43,7 +43,7 @@ static bool print_kernels(enum irrun_simd simd, struct irrun_error *err)
     return true;
 }
 
-/* ---- --inspect -------------------------------------------------------------------------------- */
+/* ---- --inspect ------------------------------------------------------------------------------- */
 
 static void print_port(const struct irrun_port *port)
 {
@@ -104,7 +104,7 @@ static void print_model(const struct irrun_model *model, const char *path)
     print_op_counts(&info);
 }
 
-/* ---- All -------------------------------------------------------------------------------------- */
+/* ---- All ------------------------------------------------------------------------------------- */
 
 static void tell_notes(const struct irrun_model *model, const struct options *options)
 {

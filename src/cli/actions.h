@@ -1,4 +1,5 @@
-/* What irrun does instead of running: --inspect, --supported-ops, --version; and the choice among all.
+/* What irrun does instead of running: --inspect, --supported-ops, --version; and the choice among
+ * all.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_ACTIONS_H
 #define IRRUN_CLI_ACTIONS_H

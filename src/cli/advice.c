@@ -1,4 +1,5 @@
-/* Looks for the file that was meant: nearly the same name, the .xml of a model, the model in a folder.
+/* Looks for the file that was meant: nearly the same name, the .xml of a model, the model in a
+ * folder.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/advice.h"
 

@@ -5,7 +5,8 @@
 
 #include "cli/options.h"
 
-/* Adds a hint to an error about an input, if it has none and there is a file that may have been meant. */
+/* Adds a hint to an error about an input, if it has none and there is a file that may have been
+ * meant. */
 void advise(const struct options *options, struct irrun_error *err);
 
 #endif

@@ -28,8 +28,8 @@ struct binder {
 bool bind_find_port(const struct binder *binder, const struct binding *binding, size_t *port,
                     struct irrun_error *err);
 
-/* Opens the source and calls take for its array, or for every member of an npz. Fails with IRRUN_USAGE if
- * it is not clear which port is meant, IRRUN_DATA if a member belongs to none. */
+/* Opens the source and calls take for its array, or for every member of an npz. Fails with
+ * IRRUN_USAGE if it is not clear which port is meant, IRRUN_DATA if a member belongs to none. */
 bool bind_source(const struct binder *binder, const struct binding *binding,
                  struct irrun_error *err);
 

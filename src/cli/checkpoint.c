@@ -25,7 +25,7 @@ void checkpoint_free(struct checkpoint *checkpoint)
     *checkpoint = (struct checkpoint){.positions = NULL};
 }
 
-/* ---- Writing ---------------------------------------------------------------------------------- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 static void add_positions(struct text *text, const struct checkpoint *checkpoint)
 {
@@ -108,7 +108,7 @@ bool checkpoint_write(const struct options *options, const char *identity,
     return is_written;
 }
 
-/* ---- Reading ---------------------------------------------------------------------------------- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 static bool fail_damaged(const struct options *options, const char *what, struct irrun_error *err)
 {

@@ -1,7 +1,7 @@
 /* --checkpoint: how far a run has come, in a file from which another process goes on.
  *
- * An npz: member "checkpoint" is text that says of which run it is and where its outputs stand; the others are the
- * variables ("variable:ID") and the inputs that --feed fills ("fed:K").
+ * An npz: member "checkpoint" is text that says of which run it is and where its outputs stand; the
+ * others are the variables ("variable:ID") and the inputs that --feed fills ("fed:K").
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_CHECKPOINT_H
 #define IRRUN_CLI_CHECKPOINT_H
@@ -26,13 +26,13 @@ void checkpoint_free(struct checkpoint *checkpoint);
 /* IRRUN_USAGE if the options do not go with --checkpoint. */
 bool checkpoint_check(const struct options *options, struct irrun_error *err);
 
-/* What a checkpoint must have been made with: the text is malloc'ed, the caller's. IRRUN_USAGE for inputs that are no
- * regular files. */
+/* What a checkpoint must have been made with: the text is malloc'ed, the caller's. IRRUN_USAGE for
+ * inputs that are no regular files. */
 bool checkpoint_identify(const struct irrun_model *model, const struct irrun_session *session,
                          const struct options *options, char **identity, struct irrun_error *err);
 
-/* Reads the file at options->checkpoint_path, if there is one. IRRUN_DATA if it is damaged, or of a run that was
- * another one, saying in what. */
+/* Reads the file at options->checkpoint_path, if there is one. IRRUN_DATA if it is damaged, or of a
+ * run that was another one, saying in what. */
 bool checkpoint_read(const struct options *options, const char *identity,
                      const struct irrun_model *model, struct checkpoint *checkpoint,
                      struct irrun_error *err);

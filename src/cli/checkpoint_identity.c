@@ -1,5 +1,5 @@
-/* Of which run a checkpoint is: version, model, machine, inputs, and the options that matter for a byte of the
- * outputs, a line each.
+/* Of which run a checkpoint is: version, model, machine, inputs, and the options that matter for a
+ * byte of the outputs, a line each.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <string.h>

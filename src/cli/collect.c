@@ -1,4 +1,5 @@
-/* Puts the records of several lanes in the order of their sequences, then gives them to outputs and compare.
+/* Puts the records of several lanes in the order of their sequences, then gives them to outputs and
+ * compare.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/collect.h"
 
@@ -92,7 +93,7 @@ bool collector_depends_on_layout(const struct collector *collector)
     return outputs_depend_on_layout(collector->outputs);
 }
 
-/* ---- Turns ------------------------------------------------------------------------------------ */
+/* ---- Turns ----------------------------------------------------------------------------------- */
 
 static bool is_turn_of(const struct collector *collector, const struct sequence *sequence)
 {
@@ -128,7 +129,7 @@ void collector_stop(struct collector *collector, uint64_t index)
     pthread_mutex_unlock(&collector->lock);
 }
 
-/* ---- What is kept until the turn comes -------------------------------------------------------- */
+/* ---- What is kept until the turn comes ------------------------------------------------------- */
 
 #define PIECE_ALIGNMENT ((size_t)16)
 
@@ -222,7 +223,7 @@ static bool replay(struct collector *collector, struct backlog *backlog,
     return is_given;
 }
 
-/* ---- The three steps -------------------------------------------------------------------------- */
+/* ---- The three steps ------------------------------------------------------------------------- */
 
 static bool take(struct collector *collector, struct backlog *backlog,
                  const struct sequence *sequence, const struct kept_record *record,

@@ -1,7 +1,8 @@
 /* What comes out of the lanes, in the order of the sequences: writes it and compares it.
  *
- * One sequence at a time has its turn: what its lane gives goes straight on. A lane whose turn has not come keeps its
- * records in memory, up to a limit; then it waits. So neither bytes nor order depend on --jobs.
+ * One sequence at a time has its turn: what its lane gives goes straight on. A lane whose turn has
+ * not come keeps its records in memory, up to a limit; then it waits. So neither bytes nor order
+ * depend on --jobs.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_COLLECT_H
 #define IRRUN_CLI_COLLECT_H
@@ -28,8 +29,9 @@ bool collector_wants_last(const struct collector *collector);
 bool collector_writes_all(const struct collector *collector);
 bool collector_depends_on_layout(const struct collector *collector);
 
-/* A sequence in three steps. values: the model's outputs, in its order; in the first step they may lack data,
- * or be NULL. After collector_stop these return false, without an error, for later sequences. */
+/* A sequence in three steps. values: the model's outputs, in its order; in the first step they may
+ * lack data, or be NULL. After collector_stop these return false, without an error, for later
+ * sequences. */
 bool collector_begin(struct collector *collector, struct backlog *backlog,
                      const struct sequence *sequence, const struct irrun_tensor *const *values,
                      bool is_stacked, struct irrun_error *err);
@@ -44,7 +46,8 @@ bool collector_end(struct collector *collector, struct backlog *backlog,
 void collector_give_up(struct collector *collector, struct backlog *backlog,
                        const struct sequence *sequence);
 
-/* Sends off what waits for pipes, if it is the turn of the sequence; NULL: there is no other lane. */
+/* Sends off what waits for pipes, if it is the turn of the sequence; NULL: there is no other
+ * lane. */
 bool collector_flush(struct collector *collector, const struct sequence *sequence,
                      struct irrun_error *err);
 

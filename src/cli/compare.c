@@ -40,7 +40,7 @@ struct compare {
     uint64_t n_iterations;
 };
 
-/* ---- Opening ---------------------------------------------------------------------------------- */
+/* ---- Opening --------------------------------------------------------------------------------- */
 
 static const char *output_name(void *context, size_t output)
 {
@@ -143,7 +143,7 @@ void compare_free(struct compare *compare)
     free(compare);
 }
 
-/* ---- Comparing -------------------------------------------------------------------------------- */
+/* ---- Comparing ------------------------------------------------------------------------------- */
 
 /* Type and shape of the record at hand, then its elements. */
 static void compare_record(struct expectation *item, const struct irrun_tensor *got,
@@ -189,7 +189,8 @@ static bool open_feed(struct compare *compare, struct expectation *item,
     return true;
 }
 
-/* What is compared with the last iteration is copied: the next run, or a lane's next record, takes its place. */
+/* What is compared with the last iteration is copied: the next run, or a lane's next record, takes
+ * its place. */
 static bool keep_last(struct expectation *item, const struct irrun_tensor *got,
                       struct irrun_error *err)
 {
@@ -236,7 +237,7 @@ bool compare_iteration(struct compare *compare, const struct irrun_tensor *const
     return true;
 }
 
-/* ---- The end ---------------------------------------------------------------------------------- */
+/* ---- The end --------------------------------------------------------------------------------- */
 
 static bool finish_one(struct compare *compare, struct expectation *item, struct irrun_error *err)
 {

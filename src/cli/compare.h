@@ -13,13 +13,13 @@ bool compare_new(const struct irrun_model *model, const struct options *options,
                  struct compare **compare, struct irrun_error *err);
 void compare_free(struct compare *compare); /* NULL is allowed */
 
-/* One iteration's outputs, all of the model's in its order. A difference is no failure yet; a file that
- * cannot be read is. */
+/* One iteration's outputs, all of the model's in its order. A difference is no failure yet; a file
+ * that cannot be read is. */
 bool compare_iteration(struct compare *compare, const struct irrun_tensor *const *values,
                        struct irrun_error *err);
 
-/* After the last iteration. IRRUN_MISMATCH names every output that differs, its worst element, and how many
- * there are. */
+/* After the last iteration. IRRUN_MISMATCH names every output that differs, its worst element, and
+ * how many there are. */
 bool compare_finish(struct compare *compare, struct irrun_error *err);
 
 /* An item for each output: what was compared, and the worst element. */

@@ -24,8 +24,8 @@ struct destination_list {
     size_t n, capacity;
 };
 
-/* Adds what one binding says. IRRUN_USAGE for a name the model does not have, or a format that cannot hold
- * all outputs. */
+/* Adds what one binding says. IRRUN_USAGE for a name the model does not have, or a format that
+ * cannot hold all outputs. */
 bool destination_add(struct destination_list *list, const struct binding *binding,
                      struct irrun_error *err);
 

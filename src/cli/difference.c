@@ -1,4 +1,5 @@
-/* abs(got - want) <= atol + rtol * abs(want) for every element; NaN equals NaN; integers and booleans are equal or not.
+/* abs(got - want) <= atol + rtol * abs(want) for every element; NaN equals NaN; integers and
+ * booleans are equal or not.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/difference.h"
 
@@ -82,7 +83,7 @@ void difference_add(struct difference *difference, const struct tolerances *tole
         compare_floats(difference, tolerances, got, want, record, n);
 }
 
-/* ---- Telling ---------------------------------------------------------------------------------- */
+/* ---- Telling --------------------------------------------------------------------------------- */
 
 /* Where the worst element lies in its tensor. */
 static struct irrun_shape find_place(const struct worst *worst)

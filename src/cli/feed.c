@@ -21,7 +21,7 @@ struct place feed_place(const struct feed *feed)
     return (struct place){feed_path(feed), feed->reader ? reader_line(feed->reader) : 0, 0};
 }
 
-/* ---- What an array says of its records -------------------------------------------------------- */
+/* ---- What an array says of its records ------------------------------------------------------- */
 
 static bool check_dtype(struct feed *feed, enum irrun_dtype dtype, struct irrun_error *err)
 {
@@ -90,8 +90,8 @@ static int64_t chunk_length(const struct feed *feed, uint32_t axis)
     return is_known && shape->min[axis] > 0 ? shape->min[axis] : 1;
 }
 
-/* Slices along an axis of an array with a shape. If there is anything in front of the axis the array is
- * read into memory. */
+/* Slices along an axis of an array with a shape. If there is anything in front of the axis the
+ * array is read into memory. */
 static bool take_axis(struct feed *feed, const struct array_header *header, struct irrun_error *err)
 {
     uint32_t axis;
@@ -266,7 +266,7 @@ bool feed_set(struct feed *feed, const struct irrun_tensor *value, struct irrun_
     return true;
 }
 
-/* ---- Opening ---------------------------------------------------------------------------------- */
+/* ---- Opening --------------------------------------------------------------------------------- */
 
 static bool take_first_array(struct feed *feed, struct irrun_error *err)
 {

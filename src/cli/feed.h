@@ -1,5 +1,6 @@
 /* A feed gives the records of one tensor, one at a time: a model's input, an expected output, the
- * numbers of --reset=if:NAME. It holds one record, never a whole file (but for --axis inside an array).
+ * numbers of --reset=if:NAME. It holds one record, never a whole file (but for --axis inside an
+ * array).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_FEED_H
 #define IRRUN_CLI_FEED_H
@@ -14,9 +15,9 @@ struct feed_port {
     struct irrun_partial_shape shape;
     bool is_series;   /* one number a record: [N] is N records, whatever `shape` says */
     bool keeps_dtype; /* the records stay in the type that the file has */
-    enum irrun_error_code
-        form_code; /* of an array of another shape, whose error tells that only; IRRUN_OK: IRRUN_DATA
-                                        that names both */
+    /* Of an array of another shape, whose error tells that only; IRRUN_OK: IRRUN_DATA that names
+     * both. */
+    enum irrun_error_code form_code;
 };
 
 enum feed_state {
@@ -25,7 +26,8 @@ enum feed_state {
     FEED_STREAM
 };
 
-/* How records lie in an array that is in memory: each is a piece of every row, the next piece of each. */
+/* How records lie in an array that is in memory: each is a piece of every row, the next piece of
+ * each. */
 struct feed_cut {
     size_t n_rows, row_bytes, piece_bytes;
     size_t position_bytes; /* of the next piece in its row */
@@ -59,13 +61,14 @@ struct feed {
     struct feed_cut cut;       /* of it */
 };
 
-/* Takes the reader (closed even on failure) and looks at its first array. Fails with IRRUN_DATA if its
- * records are not of the port's type and shape, IRRUN_USAGE if the axis does not exist. */
+/* Takes the reader (closed even on failure) and looks at its first array. Fails with IRRUN_DATA if
+ * its records are not of the port's type and shape, IRRUN_USAGE if the axis does not exist. */
 bool feed_open(struct feed *feed, const struct feed_port *port, struct reader *reader,
                const struct axis_spec *axis, const struct options *options,
                struct irrun_error *err);
 
-/* The same for an array in memory (malloc'ed), which the feed takes; path (borrowed) is where it came from. */
+/* The same for an array in memory (malloc'ed), which the feed takes; path (borrowed) is where it
+ * came from. */
 bool feed_open_array(struct feed *feed, const struct feed_port *port,
                      const struct irrun_tensor *array, const char *path,
                      const struct axis_spec *axis, const struct options *options,
@@ -79,18 +82,20 @@ void feed_open_record(struct feed *feed, const struct feed_port *port,
  * become FEED_REPEATED, and its record is still there. */
 bool feed_next(struct feed *feed, bool *has_record, struct irrun_error *err);
 
-/* Goes past up to n records without giving them; *n_skipped < n: there are no more. Not for a FEED_REPEATED. */
+/* Goes past up to n records without giving them; *n_skipped < n: there are no more. Not for a
+ * FEED_REPEATED. */
 bool feed_skip(struct feed *feed, uint64_t n, uint64_t *n_skipped, struct irrun_error *err);
 
 /* Decides now whether a FEED_SINGLE is repeated; reads ahead. On a pipe this waits for the second
  * record or the end. */
 bool feed_settle(struct feed *feed, struct irrun_error *err);
 
-/* The source has exactly one record, stacked or not: from now on it is a FEED_REPEATED. *is_one is false if there
- * are none or more. */
+/* The source has exactly one record, stacked or not: from now on it is a FEED_REPEATED. *is_one is
+ * false if there are none or more. */
 bool feed_settle_one(struct feed *feed, bool *is_one, struct irrun_error *err);
 
-/* Replaces the record of a FEED_REPEATED by a copy of `value`. IRRUN_DATA if it does not fit the port. */
+/* Replaces the record of a FEED_REPEATED by a copy of `value`. IRRUN_DATA if it does not fit the
+ * port. */
 bool feed_set(struct feed *feed, const struct irrun_tensor *value, struct irrun_error *err);
 
 /* Back to the first record; IRRUN_DATA if the source is a pipe. */

@@ -5,7 +5,7 @@
 
 #include "cli/feed_parts.h"
 
-/* ---- Arrays ----------------------------------------------------------------------------------- */
+/* ---- Arrays ---------------------------------------------------------------------------------- */
 
 /* "NAME=" for --axis where there are several inputs to choose from. */
 static const char *axis_name(const struct feed *feed, const char **equals)
@@ -16,7 +16,8 @@ static const char *axis_name(const struct feed *feed, const char **equals)
     return is_named ? feed->port.name : "";
 }
 
-/* The only axis along which a record of `wanted` lies several times in an array; false if there is none such. */
+/* The only axis along which a record of `wanted` lies several times in an array; false if there is
+ * none such. */
 static bool find_longer_axis(const struct irrun_partial_shape *wanted,
                              const struct irrun_shape *shape, uint32_t *axis)
 {
@@ -78,7 +79,7 @@ bool feed_fail_form(const struct feed *feed, const struct array_header *header,
     return false;
 }
 
-/* ---- --axis ----------------------------------------------------------------------------------- */
+/* ---- --axis ---------------------------------------------------------------------------------- */
 
 /* The axis that was meant: the one that is as long as a slice, or the last. */
 static uint32_t likely_axis(const struct feed *feed, uint32_t rank, int64_t chunk)

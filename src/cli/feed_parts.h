@@ -13,7 +13,8 @@ bool feed_peek_array(struct feed *feed, bool *is_end, struct irrun_error *err);
 /* Goes to the next array: its type, the shape of its records, room for one of them. */
 bool feed_take_array(struct feed *feed, bool *is_end, struct irrun_error *err);
 
-/* Fills the record from as many elements of source_dtype; warns of the first that --cast=any changes. */
+/* Fills the record from as many elements of source_dtype; warns of the first that --cast=any
+ * changes. */
 void feed_convert(struct feed *feed, const void *source);
 
 /* The array in memory is the next one. */

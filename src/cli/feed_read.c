@@ -28,7 +28,8 @@ static void read_piece(struct feed *feed, void *target)
     cut->position_bytes += n_bytes;
 }
 
-/* A record with fewer numbers than it takes: --partial. Only an endless one can be short by surprise. */
+/* A record with fewer numbers than it takes: --partial. Only an endless one can be short by
+ * surprise. */
 static bool settle_remainder(struct feed *feed, void *target, size_t n_read, bool *has_record,
                              struct irrun_error *err)
 {

@@ -1,5 +1,5 @@
-/* Keeps the records of all inputs in step. Sources are bound in inputs_open.c, cutting and casting is feed.c's,
- * whether an iteration runs is lane.c's.
+/* Keeps the records of all inputs in step. Sources are bound in inputs_open.c, cutting and casting
+ * is feed.c's, whether an iteration runs is lane.c's.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ void inputs_close(struct inputs *inputs)
     inputs->reset_feed = NULL;
 }
 
-/* ---- Records ---------------------------------------------------------------------------------- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
 /* Tells the session where the input's record lies. */
 static bool bind_feed(struct inputs *inputs, struct irrun_session *session, const struct feed *feed,

@@ -8,7 +8,8 @@
 
 struct inputs;
 
-/* Checks the names on the command line against the model; opens nothing. Borrows model and options. */
+/* Checks the names on the command line against the model; opens nothing. Borrows model and
+ * options. */
 bool inputs_new(const struct irrun_model *model, const struct options *options,
                 struct inputs **inputs, struct irrun_error *err);
 void inputs_free(struct inputs *inputs);
@@ -16,14 +17,14 @@ void inputs_free(struct inputs *inputs);
 /* What is done before an input makes the run wait; borrowed. */
 void inputs_on_wait(struct inputs *inputs, const struct reader_wait *wait);
 
-/* Opens what the sequence reads and binds every input of the session. must_look_ahead: whether one record or
- * several come has to be known now, even if that means to wait for the second. */
+/* Opens what the sequence reads and binds every input of the session. must_look_ahead: whether one
+ * record or several come has to be known now, even if that means to wait for the second. */
 bool inputs_open(struct inputs *inputs, const struct sequence *sequence,
                  struct irrun_session *session, bool must_look_ahead, struct irrun_error *err);
 void inputs_close(struct inputs *inputs);
 
-/* The next record is in the session's inputs; *has_record is false at the end. With no input that ends
- * there is one record. IRRUN_DATA if inputs end at different counts. */
+/* The next record is in the session's inputs; *has_record is false at the end. With no input that
+ * ends there is one record. IRRUN_DATA if inputs end at different counts. */
 bool inputs_next(struct inputs *inputs, struct irrun_session *session, bool *has_record,
                  struct irrun_error *err);
 
@@ -34,15 +35,16 @@ bool inputs_skip(struct inputs *inputs, struct irrun_session *session, uint64_t 
 /* Begins again with the first record; IRRUN_DATA if there is none or it is gone with its pipe. */
 bool inputs_rewind(struct inputs *inputs, struct irrun_session *session, struct irrun_error *err);
 
-/* Gives input `index`, which --feed fills, its next value: a copy. IRRUN_DATA if it does not fit. */
+/* Gives input `index`, which --feed fills, its next value: a copy. IRRUN_DATA if it does not
+ * fit. */
 bool inputs_set(struct inputs *inputs, struct irrun_session *session, size_t index,
                 const struct irrun_tensor *value, struct irrun_error *err);
 
 /* The present record of input `index`. */
 const struct irrun_tensor *inputs_record(const struct inputs *inputs, size_t index);
 
-/* Whether records come along some axis (or that is not known yet), so that outputs are stacks too; if not,
- * every iteration has the same record. */
+/* Whether records come along some axis (or that is not known yet), so that outputs are stacks too;
+ * if not, every iteration has the same record. */
 bool inputs_are_stacked(const struct inputs *inputs);
 
 /* Whether the scalar of --reset=if:NAME is non-zero in the present record. */
@@ -54,8 +56,8 @@ uint64_t inputs_n_expected(const struct inputs *inputs);
 /* Steps along the cut axis in one record; 0: no input is cut. */
 uint64_t inputs_n_frames(const struct inputs *inputs);
 
-/* Warns of files of raw or csv that held no record: they are mistakes more often than an empty stack
- * is, or a pipe through which nothing came. For when the first inputs_next gave none. */
+/* Warns of files of raw or csv that held no record: they are mistakes more often than an empty
+ * stack is, or a pipe through which nothing came. For when the first inputs_next gave none. */
 void inputs_warn_empty(const struct inputs *inputs);
 
 /* Says with -v what every input reads. */

@@ -1,4 +1,5 @@
-/* Binds sources to the model's inputs by name, and fills the inputs that have none. The records are inputs.c's.
+/* Binds sources to the model's inputs by name, and fills the inputs that have none. The records are
+ * inputs.c's.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,7 +9,7 @@
 #include "cli/inputs_parts.h"
 #include "cli/random.h"
 
-/* ---- Names ------------------------------------------------------------------------------------ */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 static bool is_series_name(const struct inputs *inputs, const char *name)
 {
@@ -93,7 +94,7 @@ bool inputs_find_names(struct inputs *inputs, struct irrun_error *err)
            random_check_names(inputs->model, &inputs->options->randoms, err);
 }
 
-/* ---- Opening ---------------------------------------------------------------------------------- */
+/* ---- Opening --------------------------------------------------------------------------------- */
 
 /* What a record of input `index` looks like, with --shape in place of the open dimensions. */
 static struct feed_port port_of_input(const struct inputs *inputs, size_t index)
@@ -247,7 +248,7 @@ static bool settle_fed_inputs(struct inputs *inputs, struct irrun_error *err)
     return true;
 }
 
-/* ---- What no source fills --------------------------------------------------------------------- */
+/* ---- What no source fills -------------------------------------------------------------------- */
 
 /* Exit 65 if an archive should have had it, else the command line lacks something. */
 static bool fail_unfilled(const struct inputs *inputs, const struct sequence *sequence,

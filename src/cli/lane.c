@@ -1,4 +1,5 @@
-/* The loop over the records of a sequence. Where records come from and where outputs go is not decided here.
+/* The loop over the records of a sequence. Where records come from and where outputs go is not
+ * decided here.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/lane.h"
 
@@ -11,7 +12,7 @@
 #include "cli/machine.h"
 #include "cli/warning.h"
 
-/* ---- Preparing -------------------------------------------------------------------------------- */
+/* ---- Preparing ------------------------------------------------------------------------------- */
 
 /* Between these two floats are as --denormals says: the mode is that of what computes, not of what
  * reads and writes. */
@@ -146,7 +147,7 @@ bool lane_prepare(struct lane *lane, const struct sequence *sequence, struct irr
     return is_planned;
 }
 
-/* ---- Iterations ------------------------------------------------------------------------------- */
+/* ---- Iterations ------------------------------------------------------------------------------ */
 
 /* The next record; where records are cyclic the first follows the last. */
 static bool pull_record(struct lane *lane, uint64_t index, bool cycles, bool *has_record,

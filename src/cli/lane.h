@@ -46,7 +46,8 @@ bool lane_prepare(struct lane *lane, const struct sequence *sequence, struct irr
 /* Whether --duration is over. */
 bool lane_is_late(const struct lane *lane);
 
-/* All records of the sequence, which was prepared. False without an error: an earlier one failed. */
+/* All records of the sequence, which was prepared. False without an error: an earlier one
+ * failed. */
 bool lane_run(struct lane *lane, const struct sequence *sequence, struct irrun_error *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* How long iterations took: a distribution in fixed memory, whatever their number; on demand every one.
+/* How long iterations took: a distribution in fixed memory, whatever their number; on demand every
+ * one.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_LATENCY_H
 #define IRRUN_CLI_LATENCY_H
@@ -7,8 +8,8 @@
 
 #include "base/error.h"
 
-/* Durations are counted in nanoseconds: exactly below 2048, above in 1024 steps for each power of two,
- * so that a percentile is off by less than 0.1 %. */
+/* Durations are counted in nanoseconds: exactly below 2048, above in 1024 steps for each power of
+ * two, so that a percentile is off by less than 0.1 %. */
 #define LATENCY_STEPS 1024
 #define LATENCY_BUCKETS (LATENCY_STEPS * (64 - 9))
 

@@ -5,15 +5,15 @@
 
 #include "base/error.h"
 
-/* Allocations of this process beyond so many bytes fail from now on; 0: no limit. Files that are mapped for reading, the
- * weights, do not count. IRRUN_SYSTEM if more is held already. */
+/* Allocations of this process beyond so many bytes fail from now on; 0: no limit. Files that are
+ * mapped for reading, the weights, do not count. IRRUN_SYSTEM if more is held already. */
 bool machine_limit_memory(uint64_t size_bytes, struct irrun_error *err);
 
 /* IRRUN_USAGE if denormals are to be flushed and this processor is not known to do it. */
 bool machine_check_denormals(bool is_flushed, struct irrun_error *err);
 
-/* Denormals, as operands and as results, become zero in this thread, and in those it creates; returns what
- * machine_set_floats takes to have them back. */
+/* Denormals, as operands and as results, become zero in this thread, and in those it creates;
+ * returns what machine_set_floats takes to have them back. */
 uint64_t machine_flush_denormals(void);
 void machine_set_floats(uint64_t mode);
 

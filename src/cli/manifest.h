@@ -9,14 +9,14 @@
 
 struct manifest;
 
-/* Opens a file, or "-" = standard input. wait: what is done before the next line makes the run wait; borrowed, may be
- * NULL. IRRUN_NO_INPUT. */
+/* Opens a file, or "-" = standard input. wait: what is done before the next line makes the run
+ * wait; borrowed, may be NULL. IRRUN_NO_INPUT. */
 bool manifest_open(const char *path, const struct reader_wait *wait, struct manifest **manifest,
                    struct irrun_error *err);
 void manifest_close(struct manifest *manifest); /* NULL is allowed */
 
-/* Reads the next line into the sequence, or only past it if it is not wanted. IRRUN_DATA with the line's number if it
- * cannot be understood. */
+/* Reads the next line into the sequence, or only past it if it is not wanted. IRRUN_DATA with the
+ * line's number if it cannot be understood. */
 bool manifest_next(struct manifest *manifest, struct sequence *sequence, bool is_wanted,
                    bool *is_end, struct irrun_error *err);
 

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-/* ---- Values of options ------------------------------------------------------------------------ */
+/* ---- Values of options ----------------------------------------------------------------------- */
 
 static bool is_number(const char *word)
 {
@@ -59,7 +59,7 @@ static bool check_values(char *const next_words[N_OPTIONS], int n, char **words,
     return true;
 }
 
-/* ---- Other files ------------------------------------------------------------------------------ */
+/* ---- Other files ----------------------------------------------------------------------------- */
 
 static bool has_ending(const char *path, const char *ending)
 {

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "cli/option_parts.h"
 
-/* ---- Running ----------------------------------------------------------------------------------- */
+/* ---- Running --------------------------------------------------------------------------------- */
 
 bool option_set_iterations(struct options *options, const char *value, struct irrun_error *err)
 {
@@ -166,7 +166,7 @@ bool option_set_no_fuse(struct options *options, const char *value, struct irrun
     return true;
 }
 
-/* ---- Measuring, actions, general --------------------------------------------------------------- */
+/* ---- Measuring, actions, general ------------------------------------------------------------- */
 
 bool option_set_stats(struct options *options, const char *value, struct irrun_error *err)
 {

@@ -1,5 +1,6 @@
-/* Parses the command line with getopt_long and closes its traps: abbreviations, an optional argument set
- * apart by a blank, options given twice. What an option means is in option_inputs.c, option_run.c and option_outputs.c.
+/* Parses the command line with getopt_long and closes its traps: abbreviations, an optional
+ * argument set apart by a blank, options given twice. What an option means is in option_inputs.c,
+ * option_run.c and option_outputs.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/options.h"
 
@@ -155,8 +156,8 @@ static bool apply(struct parser *parser, enum option_id id, const char *value)
     return note_given(parser, id, now) && row->set(parser->options, value, parser->err);
 }
 
-/* The word getopt took its last option from. In the middle of a cluster of letters optind has not moved on
- * yet. */
+/* The word getopt took its last option from. In the middle of a cluster of letters optind has not
+ * moved on yet. */
 static const char *last_word(char **argv, int result)
 {
     bool is_letter = result == '?' && optopt > 0 && optopt < LONG_BASE;

@@ -1,4 +1,5 @@
-/* The command line as the rest of the program sees it: parsed, and checked as far as that needs no model.
+/* The command line as the rest of the program sees it: parsed, and checked as far as that needs no
+ * model.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_OPTIONS_H
 #define IRRUN_CLI_OPTIONS_H
@@ -6,7 +7,7 @@
 #include "base/arena.h"
 #include "formats/format.h"
 
-/* ---- The list --------------------------------------------------------------------------------- */
+/* ---- The list -------------------------------------------------------------------------------- */
 
 enum option_id {
 #define OPTION(id, name, letter, argument, metavar, repeats, group, help) OPTION_ID_##id,
@@ -45,7 +46,7 @@ struct option_row {
 
 extern const struct option_row option_rows[N_OPTIONS];
 
-/* ---- What was asked for ----------------------------------------------------------------------- */
+/* ---- What was asked for ---------------------------------------------------------------------- */
 
 enum action {
     ACTION_RUN,
@@ -230,8 +231,8 @@ struct options {
     struct arena arena; /* of the strings */
 };
 
-/* Parses argv (permuting it) and the environment. Strings are borrowed from argv or live in the arena.
- * To be freed in any case. Fails with IRRUN_USAGE. */
+/* Parses argv (permuting it) and the environment. Strings are borrowed from argv or live in the
+ * arena. To be freed in any case. Fails with IRRUN_USAGE. */
 bool options_parse(int argc, char **argv, struct options *options, struct irrun_error *err);
 void options_free(struct options *options);
 

@@ -1,5 +1,5 @@
-/* Opens the writers of a sequence, gives them its records, and ends them. How a format lays records down is the
- * writer's business.
+/* Opens the writers of a sequence, gives them its records, and ends them. How a format lays records
+ * down is the writer's business.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/outputs.h"
 
@@ -25,7 +25,7 @@ struct outputs {
     bool is_looked_at; /* the first record that is written was searched for nan */
 };
 
-/* ---- Beginning and end ------------------------------------------------------------------------ */
+/* ---- Beginning and end ----------------------------------------------------------------------- */
 
 static bool add_default(struct outputs *outputs, struct irrun_error *err)
 {
@@ -121,7 +121,7 @@ bool outputs_finish(struct outputs *outputs, struct irrun_error *err)
            finish_writers(&outputs->common, false, err);
 }
 
-/* ---- Sequences -------------------------------------------------------------------------------- */
+/* ---- Sequences ------------------------------------------------------------------------------- */
 
 static bool add_own(struct destination_list *list, const struct sequence *sequence,
                     struct irrun_error *err)

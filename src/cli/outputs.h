@@ -23,17 +23,17 @@ bool outputs_depend_on_layout(const struct outputs *outputs);
 bool outputs_exist(const struct outputs *outputs, const struct sequence *sequence, bool *exist,
                    struct irrun_error *err);
 
-/* --checkpoint: how many positions there are, the positions, and beginning from them: NULL for a new run.
- * The array is borrowed until outputs_begin_sequence. is_finishing: what is not there any more has its name
- * already. */
+/* --checkpoint: how many positions there are, the positions, and beginning from them: NULL for a
+ * new run. The array is borrowed until outputs_begin_sequence. is_finishing: what is not there any
+ * more has its name already. */
 size_t outputs_n_positions(const struct outputs *outputs);
 bool outputs_pause(struct outputs *outputs, struct writer_position *positions,
                    struct irrun_error *err);
 void outputs_resume(struct outputs *outputs, const struct writer_position *positions,
                     bool is_finishing);
 
-/* Opens what the sequence writes to, unless an earlier one did. values: the model's outputs as far as they are
- * known before the first record: without data, or NULL. */
+/* Opens what the sequence writes to, unless an earlier one did. values: the model's outputs as far
+ * as they are known before the first record: without data, or NULL. */
 bool outputs_begin_sequence(struct outputs *outputs, const struct sequence *sequence,
                             const struct irrun_tensor *const *values, bool is_stacked,
                             struct irrun_error *err);

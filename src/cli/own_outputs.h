@@ -5,7 +5,8 @@
 
 #include "irrun.h"
 
-/* How many there are, those of --tap included; those that only --tap-all asks for come behind them. */
+/* How many there are, those of --tap included; those that only --tap-all asks for come behind
+ * them. */
 static inline size_t own_outputs(const struct irrun_model *model)
 {
     size_t n = irrun_model_n_outputs(model);

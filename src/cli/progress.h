@@ -1,5 +1,5 @@
-/* A line on the terminal that says how far the run is. A thread of its own writes it: an iteration pays for one
- * store into a counter.
+/* A line on the terminal that says how far the run is. A thread of its own writes it: an iteration
+ * pays for one store into a counter.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_PROGRESS_H
 #define IRRUN_CLI_PROGRESS_H

@@ -1,5 +1,5 @@
-/* --random: xoshiro256++ (Blackman and Vigna, 2019), seeded by splitmix64; normal numbers by Marsaglia's
- * polar method with a logarithm of our own, so that no libm has a say in the bytes.
+/* --random: xoshiro256++ (Blackman and Vigna, 2019), seeded by splitmix64; normal numbers by
+ * Marsaglia's polar method with a logarithm of our own, so that no libm has a say in the bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/random.h"
 #include "base/huge_pages.h"
@@ -165,7 +165,7 @@ static void fill(const struct random_spec *spec, uint64_t seed, uint64_t stream,
     }
 }
 
-/* ---- Inputs ------------------------------------------------------------------------------------ */
+/* ---- Inputs ---------------------------------------------------------------------------------- */
 
 bool random_check_names(const struct irrun_model *model, const struct random_list *randoms,
                         struct irrun_error *err)

@@ -12,9 +12,9 @@ bool random_check_names(const struct irrun_model *model, const struct random_lis
 const struct random_spec *random_find(const struct irrun_model *model,
                                       const struct random_list *randoms, size_t index);
 
-/* A record for input `index`; its data is malloc'ed, the caller's. Floats that the type cannot hold are
- * rounded to nearest even; integers and booleans are made from them as Convert does. The numbers of
- * one input do not depend on the others. IRRUN_USAGE if the port has open dimensions. */
+/* A record for input `index`; its data is malloc'ed, the caller's. Floats that the type cannot hold
+ * are rounded to nearest even; integers and booleans are made from them as Convert does. The
+ * numbers of one input do not depend on the others. IRRUN_USAGE if the port has open dimensions. */
 bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
                    const struct feed_port *port, struct irrun_tensor *record,
                    struct irrun_error *err);

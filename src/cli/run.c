@@ -28,7 +28,7 @@ struct run {
     uint64_t error_index;
 };
 
-/* ---- Beginning and end ------------------------------------------------------------------------ */
+/* ---- Beginning and end ----------------------------------------------------------------------- */
 
 static void release(struct run *run)
 {
@@ -111,7 +111,7 @@ static bool finish(struct run *run, struct irrun_error *err)
     return collector_judge(run->collector, err);
 }
 
-/* ---- Sequences -------------------------------------------------------------------------------- */
+/* ---- Sequences ------------------------------------------------------------------------------- */
 
 static void begin_no_more(struct run *run)
 {
@@ -229,7 +229,7 @@ static bool run_lanes(struct run *run, struct irrun_error *err)
     return err->code == IRRUN_OK;
 }
 
-/* ---- What it took ----------------------------------------------------------------------------- */
+/* ---- What it took ---------------------------------------------------------------------------- */
 
 static bool show(struct run *run, double load_s, double total_s, struct irrun_error *err)
 {
@@ -284,7 +284,7 @@ bool run_model(struct irrun_model *model, const struct options *options, double 
     return is_done;
 }
 
-/* ---- --check ---------------------------------------------------------------------------------- */
+/* ---- --check --------------------------------------------------------------------------------- */
 
 static bool has_open_dimensions(const struct irrun_model *model)
 {

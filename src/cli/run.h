@@ -5,13 +5,14 @@
 
 #include "cli/options.h"
 
-/* Runs the model as the options say: reads, iterates, writes, compares, shows --stats. Fails with what comes
- * up first; a difference from --expect is IRRUN_MISMATCH, with all outputs in place. load_s: what
- * loading took, for --stats. */
+/* Runs the model as the options say: reads, iterates, writes, compares, shows --stats. Fails with
+ * what comes up first; a difference from --expect is IRRUN_MISMATCH, with all outputs in place.
+ * load_s: what loading took, for --stats. */
 bool run_model(struct irrun_model *model, const struct options *options, double load_s,
                struct irrun_error *err);
 
-/* --check: everything but the iterations. Without inputs a model with open dimensions is not planned. */
+/* --check: everything but the iterations. Without inputs a model with open dimensions is not
+ * planned. */
 bool check_model(struct irrun_model *model, const struct options *options, struct irrun_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* Where sequences come from: the command line gives one, Kaldi archives one for each key, a manifest
- * (manifest.c) one for each line.
+/* Where sequences come from: the command line gives one, Kaldi archives one for each key, a
+ * manifest (manifest.c) one for each line.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/sequence.h"
 
@@ -14,7 +14,8 @@ struct early_array {
     struct irrun_tensor array;
 };
 
-/* An archive with keys. The first one on the command line leads, the others are searched for its keys. */
+/* An archive with keys. The first one on the command line leads, the others are searched for its
+ * keys. */
 struct key_reader {
     const struct binding *binding;
     struct reader *reader;
@@ -93,7 +94,7 @@ void sequence_free(struct sequence *sequence)
     *sequence = (struct sequence){.key = NULL};
 }
 
-/* ---- Archives with keys ----------------------------------------------------------------------- */
+/* ---- Archives with keys ---------------------------------------------------------------------- */
 
 static bool take_early(struct key_reader *reader, const char *key, struct irrun_tensor *array)
 {
@@ -178,7 +179,7 @@ static bool read_arrays(struct sequences *sequences, struct sequence *sequence,
     return true;
 }
 
-/* ---- All -------------------------------------------------------------------------------------- */
+/* ---- All ------------------------------------------------------------------------------------- */
 
 /* The file's name without folder and ending. */
 static char *key_of_path(const char *path, struct arena *arena, struct irrun_error *err)
@@ -203,7 +204,8 @@ static bool copy_bindings(const struct options *options, struct sequence *sequen
     return true;
 }
 
-/* The one sequence of the command line, or the next of its archives. is_ours: it is to be filled, not skipped. */
+/* The one sequence of the command line, or the next of its archives. is_ours: it is to be filled,
+ * not skipped. */
 static bool next_of_options(struct sequences *sequences, struct sequence *sequence, bool is_ours,
                             bool *is_end, struct irrun_error *err)
 {

@@ -1,4 +1,5 @@
-/* Sequences: records that belong together and share the variables; where they come from, and in which order.
+/* Sequences: records that belong together and share the variables; where they come from, and in
+ * which order.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_SEQUENCE_H
 #define IRRUN_CLI_SEQUENCE_H
@@ -24,8 +25,8 @@ struct sequence {
 
 struct sequences;
 
-/* The sequences that the command line asks for. Opens what holds several of them. wait: what is done before the next
- * one makes the run wait; borrowed, may be NULL. */
+/* The sequences that the command line asks for. Opens what holds several of them. wait: what is
+ * done before the next one makes the run wait; borrowed, may be NULL. */
 bool sequences_new(const struct options *options, const struct reader_wait *wait,
                    struct sequences **sequences, struct irrun_error *err);
 void sequences_free(struct sequences *sequences); /* NULL is allowed */
@@ -35,8 +36,8 @@ bool sequences_next(struct sequences *sequences, struct sequence *sequence, bool
                     struct irrun_error *err);
 void sequence_free(struct sequence *sequence);
 
-/* What went wrong in a sequence that a manifest describes: its line is the place, and a wrong name there is bad
- * data, not bad usage. */
+/* What went wrong in a sequence that a manifest describes: its line is the place, and a wrong name
+ * there is bad data, not bad usage. */
 void sequence_locate(const struct sequence *sequence, struct irrun_error *err);
 
 /* Whether there may be more than one. */

@@ -1,4 +1,5 @@
-/* Sends off what is whole, removes temporaries, and dies by the signal that came, or by the alarm clock.
+/* Sends off what is whole, removes temporaries, and dies by the signal that came, or by the alarm
+ * clock.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/signals.h"
 
@@ -44,8 +45,8 @@ static void end_process(int number)
     raise(number);
 }
 
-/* In the midst of writing to a pipe the signal waits for the end of the record: a second at most, and not for a
- * second signal. */
+/* In the midst of writing to a pipe the signal waits for the end of the record: a second at most,
+ * and not for a second signal. */
 static void handle(int number)
 {
     if (note(number))

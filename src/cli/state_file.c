@@ -21,7 +21,7 @@ static void make_comment(const struct irrun_model *model, size_t n_unset, char o
              info.xml_digest, info.bin_bytes, n_unset);
 }
 
-/* ---- Reading ---------------------------------------------------------------------------------- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 /* What the comment says; a comment that is not ours says nothing. */
 static bool check_comment(const char *comment, const char *path, const struct irrun_model *model,
@@ -99,7 +99,7 @@ bool state_file_read(const char *path, const struct irrun_model *model, bool is_
     return is_read;
 }
 
-/* ---- Writing ---------------------------------------------------------------------------------- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 bool state_file_write(const char *path, const struct irrun_model *model,
                       const struct irrun_session *session, bool is_synced, struct irrun_error *err)

@@ -1,15 +1,16 @@
 /* --state-in and --state-out: variables in an npz, a member for each, named by its id.
  *
- * The comment of the archive says which model it is of: a digest of the XML and the size of the .bin.
+ * The comment of the archive says which model it is of: a digest of the XML and the size of the
+ * .bin.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_STATE_FILE_H
 #define IRRUN_CLI_STATE_FILE_H
 
 #include "cli/snapshot.h"
 
-/* Reads the values of all variables of the model into *snapshot. IRRUN_DATA for members that are missing, too many
- * or of another type, and for a file of another model unless is_any_model; one without our comment
- * is taken for NumPy's. Shapes are checked by snapshot_restore. */
+/* Reads the values of all variables of the model into *snapshot. IRRUN_DATA for members that are
+ * missing, too many or of another type, and for a file of another model unless is_any_model; one
+ * without our comment is taken for NumPy's. Shapes are checked by snapshot_restore. */
 bool state_file_read(const char *path, const struct irrun_model *model, bool is_any_model,
                      struct snapshot *snapshot, struct irrun_error *err);
 

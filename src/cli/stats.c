@@ -29,7 +29,8 @@ double stats_cpu_s(void)
     return (double)read_clock(CLOCK_PROCESS_CPUTIME_ID) * 1e-9;
 }
 
-/* getrusage also counts what the process was before it became this program: the memory of a large parent. */
+/* getrusage also counts what the process was before it became this program: the memory of a large
+ * parent. */
 uint64_t stats_peak_rss_bytes(void)
 {
     FILE *status = fopen("/proc/self/status", "re");

@@ -22,7 +22,8 @@ struct stats {
 /* Adds what another lane measured; whole-run figures stay. */
 void stats_merge(struct stats *stats, const struct stats *other);
 
-/* Time spent on the signal divided by its length: below 1 is faster than real time. NaN without --rate. */
+/* Time spent on the signal divided by its length: below 1 is faster than real time. NaN without
+ * --rate. */
 double stats_real_time_factor(const struct stats *stats, const struct options *options);
 double stats_iterations_per_s(const struct stats *stats); /* NaN if no time passed */
 
@@ -36,7 +37,8 @@ uint64_t stats_now_ns(void);
 double stats_cpu_s(void); /* of this process so far */
 uint64_t stats_peak_rss_bytes(void);
 
-/* The table of --stats. info: of one session; with several of them memory is counted once for each. */
+/* The table of --stats. info: of one session; with several of them memory is counted once for
+ * each. */
 void stats_print(FILE *out, const struct stats *stats, const struct options *options,
                  const struct irrun_model *model, const struct irrun_session_info *info);
 

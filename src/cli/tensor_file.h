@@ -5,9 +5,9 @@
 
 #include "formats/format.h"
 
-/* Reads member `member` of the archive. dtype: the type it must have, IRRUN_DYNAMIC for any; a type that NumPy lacks is
- * read from the one it is stored as, if every value is one of its own. value->data is malloc'ed, the caller's.
- * what: "variable \"h\"", for messages. */
+/* Reads member `member` of the archive. dtype: the type it must have, IRRUN_DYNAMIC for any; a type
+ * that NumPy lacks is read from the one it is stored as, if every value is one of its own.
+ * value->data is malloc'ed, the caller's. what: "variable \"h\"", for messages. */
 bool tensor_file_read(struct archive *archive, size_t member, const char *path,
                       enum irrun_dtype dtype, const char *what, struct irrun_tensor *value,
                       struct irrun_error *err);

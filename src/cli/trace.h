@@ -5,7 +5,8 @@
 
 #include "base/error.h"
 
-/* Writes all outputs of the session's last run, those that are traced included. A name that comes again gets "~2", "~3" … */
+/* Writes all outputs of the session's last run, those that are traced included. A name that comes
+ * again gets "~2", "~3" … */
 bool trace_write(const char *path, const struct irrun_model *model,
                  const struct irrun_session *session, bool is_synced, struct irrun_error *err);
 

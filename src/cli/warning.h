@@ -1,4 +1,5 @@
-/* What irrun says on standard error: the one error, warnings, what --verbose tells, the progress line.
+/* What irrun says on standard error: the one error, warnings, what --verbose tells, the progress
+ * line.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_WARNING_H
 #define IRRUN_CLI_WARNING_H

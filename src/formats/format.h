@@ -44,8 +44,8 @@ struct format_spec {
 bool format_parse_source(const char *text, struct format_spec *spec, struct irrun_error *err);
 bool format_parse_destination(const char *text, struct format_spec *spec, struct irrun_error *err);
 
-/* A file with sound, by its name or by a word before a colon, which no format here reads; what to type instead, with
- * that name and a model's. */
+/* A file with sound, by its name or by a word before a colon, which no format here reads; what to
+ * type instead, with that name and a model's. */
 bool format_is_sound(const char *path);
 bool format_hint_sound(struct irrun_error *err, const char *path, const char *model);
 
@@ -68,9 +68,9 @@ bool reader_open(const struct format *format, const char *path, struct reader **
                  struct irrun_error *err);
 void reader_close(struct reader *reader); /* NULL is allowed */
 
-/* Goes to the next array, skipping what is left of the present one, and reads its header; at the end
- * of the stream *is_end is set. raw and csv have exactly one array. Nothing is allocated by what a
- * header claims: one that claims more than the file holds is IRRUN_DATA. */
+/* Goes to the next array, skipping what is left of the present one, and reads its header; at the
+ * end of the stream *is_end is set. raw and csv have exactly one array. Nothing is allocated by
+ * what a header claims: one that claims more than the file holds is IRRUN_DATA. */
 bool reader_next(struct reader *reader, struct array_header *header, bool *is_end,
                  struct irrun_error *err);
 
@@ -178,15 +178,15 @@ struct record_label {
 bool writer_write(struct writer *writer, size_t output, const struct irrun_tensor *record,
                   const struct record_label *label, struct irrun_error *err);
 
-/* All outputs of a record are written: nothing holds it back any more, neither an error nor a signal. With
- * is_flushed it is sent at once. */
+/* All outputs of a record are written: nothing holds it back any more, neither an error nor a
+ * signal. With is_flushed it is sent at once. */
 bool writer_end_record(struct writer *writer, struct irrun_error *err);
 
 /* Sends off what waits for a pipe, a device or standard output; files take their time. */
 bool writer_flush(struct writer *writer, struct irrun_error *err);
 
-/* Everything so far is in the file, and *position says where: for writers that are kept, of formats that
- * can_pause and records that are not joined. */
+/* Everything so far is in the file, and *position says where: for writers that are kept, of formats
+ * that can_pause and records that are not joined. */
 bool writer_pause(struct writer *writer, struct writer_position *position, struct irrun_error *err);
 
 /* What the records of an output would be, for files of shapes when none comes: an npy stack of
@@ -198,7 +198,8 @@ void writer_expect(struct writer *writer, size_t output, enum irrun_dtype dtype,
  * sequence does it too. */
 bool writer_end_sequence(struct writer *writer, struct irrun_error *err);
 
-/* Whether it writes to standard output, a device or a FIFO: what is written cannot be taken back. */
+/* Whether it writes to standard output, a device or a FIFO: what is written cannot be taken
+ * back. */
 bool writer_is_direct(const struct writer *writer);
 
 /* Ends the last sequence if need be, completes the file, gives it its name. Frees the writer in any

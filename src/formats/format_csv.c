@@ -133,7 +133,8 @@ static bool skip_blanks(struct csv *csv, int *c, struct irrun_error *err)
     }
 }
 
-/* To the next number of the file, over line ends, comments and one comma; *is_end: there is none. */
+/* To the next number of the file, over line ends, comments and one comma; *is_end: there is
+ * none. */
 static bool find_number(struct csv *csv, bool *is_end, struct irrun_error *err)
 {
     bool is_after_comma = false;

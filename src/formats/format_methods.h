@@ -69,7 +69,8 @@ struct writer_methods {
     bool needs_whole_sequences;  /* stacks are joined in memory before they are written */
     uint32_t min_rank, max_rank; /* of what is written at once; max_rank 0: any */
     bool (*open)(struct writer *writer, struct irrun_error *err); /* may be NULL */
-    /* After open, where another process stopped: forms[0] and the file are as it left them; may be NULL. */
+    /* After open, where another process stopped: forms[0] and the file are as it left them; may be
+     * NULL. */
     bool (*resume)(struct writer *writer, struct irrun_error *err);
     bool (*write)(struct writer *writer, size_t output, const struct irrun_tensor *record,
                   const struct record_label *label, struct irrun_error *err);

@@ -16,7 +16,8 @@ static bool raw_next(struct reader *reader, struct array_header *header, bool *i
                      struct irrun_error *err)
 {
     struct raw *raw = (struct raw *)reader;
-    /* A file that says what it is would be read as noise. A pipe is not waited for to tell: look_at_pipe. */
+    /* A file that says what it is would be read as noise. A pipe is not waited for to tell:
+     * look_at_pipe. */
     if (!raw->is_begun && reader->source.can_seek && !reader_check_kind(reader, "raw", err))
         return false;
     *is_end = raw->is_begun;

@@ -25,7 +25,8 @@ static bool is_sound(const unsigned char *bytes, size_t n)
            (n >= 6 && memcmp(bytes, ".snd\0\0", 6) == 0);
 }
 
-/* gzip: deflate, no reserved flag, and of the fields behind the time only what compressors write. */
+/* gzip: deflate, no reserved flag, and of the fields behind the time only what compressors
+ * write. */
 static bool is_gzip(const unsigned char *bytes, size_t n)
 {
     return n >= 10 && memcmp(bytes, "\x1f\x8b\x08", 3) == 0 && bytes[3] < 32 &&

@@ -59,7 +59,8 @@ static bool read_exactly(const struct reading *reading, uint64_t offset, void *d
 
 /* ---- The end of the file --------------------------------------------------------------------- */
 
-/* ZIP64: the sizes stand in a record of their own, which a locator before the end record points to. */
+/* ZIP64: the sizes stand in a record of their own, which a locator before the end record points
+ * to. */
 static bool read_end64(struct reading *reading, uint64_t end_offset, bool *is_found)
 {
     unsigned char locator[LOCATOR_BYTES], record[END64_BYTES];
@@ -132,7 +133,8 @@ static bool find_end(struct reading *reading, struct zip_directory *directory)
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
-/* Takes the next of the 64-bit numbers of a ZIP64 field, if its 32-bit place says that it is there. */
+/* Takes the next of the 64-bit numbers of a ZIP64 field, if its 32-bit place says that it is
+ * there. */
 static bool widen(uint64_t *value, const unsigned char *field, size_t n, size_t *at)
 {
     if (*value != UINT32_MAX)

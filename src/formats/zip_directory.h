@@ -24,8 +24,8 @@ struct zip_directory {
     char *comment; /* "" if there is none; NULL before it was read */
 };
 
-/* Reads the directory of a regular file; `path` is for messages. Nothing is believed that the size of
- * the file contradicts: IRRUN_DATA. In any case zip_directory_free may follow. */
+/* Reads the directory of a regular file; `path` is for messages. Nothing is believed that the size
+ * of the file contradicts: IRRUN_DATA. In any case zip_directory_free may follow. */
 bool zip_directory_read(struct zip_directory *directory, int fd, const char *path,
                         struct irrun_error *err);
 void zip_directory_free(struct zip_directory *directory);

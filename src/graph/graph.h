@@ -1,5 +1,5 @@
-/* The compact op list: arrays and 32-bit ids, and the place in the XML of every op. Holds a model as
- * written; knows nothing of shapes, memory or execution.
+/* The compact op list: arrays and 32-bit ids, and the place in the XML of every op. Holds a model
+ * as written; knows nothing of shapes, memory or execution.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_GRAPH_GRAPH_H
 #define IRRUN_GRAPH_GRAPH_H

@@ -6,11 +6,12 @@
 
 #include "graph/graph.h"
 
-/* Fails with IRRUN_UNSUPPORTED and the whole list, bodies included, at the place of the first; or with
- * IRRUN_DATA at the first live layer whose attributes are bad. */
+/* Fails with IRRUN_UNSUPPORTED and the whole list, bodies included, at the place of the first; or
+ * with IRRUN_DATA at the first live layer whose attributes are bad. */
 bool ir_check_ops(const struct graph *graph, struct irrun_error *err);
 
-/* Why no layer of this type of elements can run, though irrun has the operator; NULL: it is not so. */
+/* Why no layer of this type of elements can run, though irrun has the operator; NULL: it is not
+ * so. */
 const char *ir_type_problem(const struct op *op);
 
 #endif

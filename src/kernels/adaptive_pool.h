@@ -1,12 +1,14 @@
-/* Poolings whose windows are parts of the input of about equal size. One channel: input [in], output [out].
+/* Poolings whose windows are parts of the input of about equal size. One channel: input [in],
+ * output [out].
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_ADAPTIVE_POOL_H
 #define IRRUN_KERNELS_ADAPTIVE_POOL_H
 
 #include "irrun.h"
 
-/* Outermost first; fewer dimensions stand at the end, after dimensions of 1. Output position o sees the input
- * from floor(o * in / out) to before ceil((o + 1) * in / out). No input dimension is 0. */
+/* Outermost first; fewer dimensions stand at the end, after dimensions of 1. Output position o sees
+ * the input from floor(o * in / out) to before ceil((o + 1) * in / out). No input dimension is
+ * 0. */
 struct adaptive_pool {
     int64_t in[3], out[3];
 };

@@ -14,9 +14,9 @@ enum attention_mask {
     ATTENTION_ADDED,   /* mask is added; it has the type of the scores */
 };
 
-/* scores [n_rows][n] become softmax(scores * scale, masked) along each row. Strides count elements and may be 0.
- * sink: one more score of each row, whose weight is left out; NULL for none. A row of which nothing is seen, and
- * one with a NaN, is NaN. */
+/* scores [n_rows][n] become softmax(scores * scale, masked) along each row. Strides count elements
+ * and may be 0. sink: one more score of each row, whose weight is left out; NULL for none. A row of
+ * which nothing is seen, and one with a NaN, is NaN. */
 struct attention_rows {
     size_t n_rows, n;
     size_t first_row;

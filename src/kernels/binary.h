@@ -44,8 +44,8 @@ enum binary_operation {
 /* The plain loop for operands of this type; NULL if there is none (f16 and bf16 have none). */
 binary_fn *binary_scalar(enum binary_operation operation, enum irrun_dtype dtype);
 
-/* The same over an operand that stands still: a_moves (b_moves) false means a (b) is one element for
- * all n. Element sizes are in bytes. */
+/* The same over an operand that stands still: a_moves (b_moves) false means a (b) is one element
+ * for all n. Element sizes are in bytes. */
 bool binary_apply(binary_fn *fn, size_t operand_bytes, const void *a, bool a_moves, const void *b,
                   bool b_moves, size_t out_bytes, void *out, size_t n);
 

@@ -1,5 +1,5 @@
-/* Plain loops of the bitwise operations and the shifts. Bits have no sign, so a loop serves all types of
- * a width; only the shift to the right copies the sign.
+/* Plain loops of the bitwise operations and the shifts. Bits have no sign, so a loop serves all
+ * types of a width; only the shift to the right copies the sign.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/binary_bitwise.h"
 
@@ -13,8 +13,9 @@
         return true;                                                                               \
     }
 
-/* A shift by the width or more, or by a negative number, which the specification leaves open, moves all bits
- * out. W is a type at least as wide as int, so that nothing is promoted to a signed one. */
+/* A shift by the width or more, or by a negative number, which the specification leaves open, moves
+ * all bits out. W is a type at least as wide as int, so that nothing is promoted to a signed
+ * one. */
 #define UNSIGNED_LOOPS(T, W, suffix, width)                                                        \
     LOOP(and_##suffix, T, x &y)                                                                    \
     LOOP(or_##suffix, T, x | y)                                                                    \

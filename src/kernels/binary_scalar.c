@@ -7,7 +7,8 @@
 #include "kernels/binary_bitwise.h"
 #include "kernels/binary_compare.h"
 
-/* x and y are the elements, in their own type T; W is a type that computes without undefined overflow. */
+/* x and y are the elements, in their own type T; W is a type that computes without undefined
+ * overflow. */
 #define LOOP(name, T, expression)                                                                  \
     static bool name(const void *a, const void *b, void *out, size_t n)                            \
     {                                                                                              \
@@ -82,8 +83,8 @@ UNSIGNED_LOOPS(uint16_t, u16)
 UNSIGNED_LOOPS(uint32_t, u32)
 UNSIGNED_LOOPS(uint64_t, u64)
 
-/* U is the unsigned type of the same width, unsigned_suffix its name. x / -1 is written as a negation,
- * which wraps for the lowest number, where a division would trap. */
+/* U is the unsigned type of the same width, unsigned_suffix its name. x / -1 is written as a
+ * negation, which wraps for the lowest number, where a division would trap. */
 #define SIGNED_LOOPS(T, U, suffix, unsigned_suffix)                                                \
     LOOP(maximum_##suffix, T, x < y ? y : x)                                                       \
     LOOP(minimum_##suffix, T, y < x ? y : x)                                                       \

@@ -1,5 +1,6 @@
-/* The library behind CBLAS: the administrator's choice, not ours. It is loaded when somebody first asks for
- * it, since loading one takes up to 3 ms, and most models never do; `make BLAS=link` links it instead.
+/* The library behind CBLAS: the administrator's choice, not ours. It is loaded when somebody first
+ * asks for it, since loading one takes up to 3 ms, and most models never do; `make BLAS=link` links
+ * it instead.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_BLAS_H
 #define IRRUN_KERNELS_BLAS_H
@@ -8,21 +9,21 @@
 
 #include "base/error.h"
 
-/* Loads it, once, and keeps a BLAS that has threads of its own to the calling one, for the rest of the
- * process: two teams on the same cores are slower than none. OpenBLAS starts its threads when it is
- * loaded; they end. Fails with IRRUN_SYSTEM if it cannot be loaded. */
+/* Loads it, once, and keeps a BLAS that has threads of its own to the calling one, for the rest of
+ * the process: two teams on the same cores are slower than none. OpenBLAS starts its threads when
+ * it is loaded; they end. Fails with IRRUN_SYSTEM if it cannot be loaded. */
 bool blas_load(struct irrun_error *err);
 
 /* A function of it by name, NULL if it has none or cannot be loaded. */
 typedef void blas_function_fn(void);
 blas_function_fn *blas_function(const char *name);
 
-/* "OpenBLAS (openblas-pthread/libblas.so.3)", "reference (blas/libblas.so.3.11.0)", "other (FILE)"; "unknown"
- * where there is no file, "none" where it cannot be loaded. Loads it. */
+/* "OpenBLAS (openblas-pthread/libblas.so.3)", "reference (blas/libblas.so.3.11.0)", "other (FILE)";
+ * "unknown" where there is no file, "none" where it cannot be loaded. Loads it. */
 const char *blas_identity(void);
 
-/* Whether it is one of those that are written for speed: OpenBLAS, BLIS, MKL. The reference is 10 to 40
- * times slower than they are, and slower than plain loops. Loads it. */
+/* Whether it is one of those that are written for speed: OpenBLAS, BLIS, MKL. The reference is 10
+ * to 40 times slower than they are, and slower than plain loops. Loads it. */
 bool blas_is_fast(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* Convolutions: input [c_in][in], weights [c_out][c_in][kernel], output [c_out][out] of one group of one
- * batch element; the spatial sizes are those of the window.
+/* Convolutions: input [c_in][in], weights [c_out][c_in][kernel], output [c_out][out] of one group
+ * of one batch element; the spatial sizes are those of the window.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_CONVOLUTION_H
 #define IRRUN_KERNELS_CONVOLUTION_H
@@ -19,8 +19,8 @@ typedef void convolution_fn(const struct convolution *convolution, const void *i
                             const void *weights, void *out);
 convolution_fn *convolution_direct(enum irrun_dtype dtype);
 
-/* One group of one batch element, by products with patches of the input: n_patches at a time are copied to
- * `patches` ([n_patches][c_in * kernel]). */
+/* One group of one batch element, by products with patches of the input: n_patches at a time are
+ * copied to `patches` ([n_patches][c_in * kernel]). */
 struct convolution_job {
     int64_t n_patches;
     const float *in;
@@ -30,13 +30,13 @@ struct convolution_job {
     size_t first;
 };
 
-/* With n_patches 0 the input itself is the second factor: for kernels of one element, unit strides and no
- * pads. A bias is not added. */
+/* With n_patches 0 the input itself is the second factor: for kernels of one element, unit strides
+ * and no pads. A bias is not added. */
 void convolution_by_gemm(const struct convolution *convolution, gemm_f32_fn *gemm,
                          const float *weights, const struct convolution_job *job);
 
-/* The same with the weights in panels (k = c_in * kernel, c_out columns), which stay in the cache while the patches pass;
- * n_patches is not 0. products: [n_patches][c_out]. */
+/* The same with the weights in panels (k = c_in * kernel, c_out columns), which stay in the cache
+ * while the patches pass; n_patches is not 0. products: [n_patches][c_out]. */
 void convolution_by_panels(const struct convolution *convolution, const struct panels *weights,
                            const struct convolution_job *job, float *products);
 
@@ -46,13 +46,13 @@ int64_t convolution_n_patches(const struct convolution *convolution);
 /* … for panels, which want patches of a pointwise convolution too; -1 likewise. */
 int64_t convolution_n_panel_patches(const struct convolution *convolution);
 
-/* The transpose of a convolution: what it does to gradients, and a convolution that upsamples. The same window,
- * but input and output change places: input [c_in][window.out], weights [c_in][c_out][kernel], output
- * [c_out][window.in]. */
+/* The transpose of a convolution: what it does to gradients, and a convolution that upsamples. The
+ * same window, but input and output change places: input [c_in][window.out], weights
+ * [c_in][c_out][kernel], output [c_out][window.in]. */
 convolution_fn *convolution_transposed_direct(enum irrun_dtype dtype);
 
-/* As products of the weights with n_positions of the input at a time, whose columns ([c_out * kernel]
- * [n_positions]) are added where they belong. */
+/* As products of the weights with n_positions of the input at a time, whose columns ([c_out *
+ * kernel] [n_positions]) are added where they belong. */
 void convolution_transposed_by_gemm(const struct convolution *convolution, gemm_f32_fn *gemm,
                                     int64_t n_positions, const float *in, const float *weights,
                                     float *out, float *columns);

@@ -1,4 +1,5 @@
-/* Convolution and its transpose term by term: every weight is multiplied with the row that it meets.
+/* Convolution and its transpose term by term: every weight is multiplied with the row that it
+ * meets.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Convolution as dense products. The patches are made a few at a time, so that they stay in the cache and no
- * buffer grows with the image.
+/* Convolution as dense products. The patches are made a few at a time, so that they stay in the
+ * cache and no buffer grows with the image.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -85,7 +85,8 @@ static float *copy_patch(const struct window *w, const float *channel, const int
     return clear_rows(to, (w->kernel[0] - end[0]) * slice);
 }
 
-/* One spatial dimension, neighbouring elements: many short pieces, for which calls would cost more than copying. */
+/* One spatial dimension, neighbouring elements: many short pieces, for which calls would cost more
+ * than copying. */
 static void copy_lines(const struct convolution *c, const float *in, int64_t first, int64_t n,
                        float *to)
 {
@@ -102,7 +103,8 @@ static void copy_lines(const struct convolution *c, const float *in, int64_t fir
     }
 }
 
-/* So many channels of so many points are read and written at a time: lines of the cache in both directions. */
+/* So many channels of so many points are read and written at a time: lines of the cache in both
+ * directions. */
 #define POINTS 16
 
 /* Kernels of one element: rows become columns. */
@@ -142,8 +144,8 @@ static void copy_patches(const struct convolution *c, const float *in, int64_t f
     }
 }
 
-/* Lines shorter than this are too short for an epilogue of their own, and an output that is smaller stays in the
- * cache: then it runs once, at the end. */
+/* Lines shorter than this are too short for an epilogue of their own, and an output that is smaller
+ * stays in the cache: then it runs once, at the end. */
 #define EPILOGUE_LINE 128
 #define EPILOGUE_FLOATS 65536
 

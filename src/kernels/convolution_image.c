@@ -9,7 +9,8 @@
 
 /* ---- The image ---------------------------------------------------------------------------- */
 
-/* The positions [first, end) of a line of `size` at whose `stride`-th places from `at` on there is input. */
+/* The positions [first, end) of a line of `size` at whose `stride`-th places from `at` on there is
+ * input. */
 static void find_inside(int64_t at, int64_t stride, int64_t in, int64_t size, int64_t *first,
                         int64_t *end)
 {
@@ -84,7 +85,8 @@ static void lay_channel(const struct convolution_image *image, const float *in, 
 
 /* ---- The sums ----------------------------------------------------------------------------- */
 
-/* What n positions along a row of a plane become in one dimension: those in [first, end) go to start + i * spread. */
+/* What n positions along a row of a plane become in one dimension: those in [first, end) go to
+ * start + i * spread. */
 struct landing {
     int64_t start, first, end;
 };
@@ -160,7 +162,8 @@ static float *begin_sums(const struct convolution_image *image, const float *bia
     return starts;
 }
 
-/* Which tile does for positions first ... of a group that begins n_before floats into what can be read. */
+/* Which tile does for positions first ... of a group that begins n_before floats into what can be
+ * read. */
 static enum image_tile_kind choose_kind(const struct convolution_image *image, int64_t first,
                                         int64_t n_before, int64_t n_behind)
 {

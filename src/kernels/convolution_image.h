@@ -1,15 +1,16 @@
-/* Convolution without patches: the input is laid out once, with its pads, so that what one kernel element meets
- * at neighbouring output positions lies side by side; then an output channel is a sum of shifted pieces of
- * that image. Strides split it into planes: positions 0, s, 2s ... of a row, then 1, s + 1 ...
+/* Convolution without patches: the input is laid out once, with its pads, so that what one kernel
+ * element meets at neighbouring output positions lies side by side; then an output channel is a sum
+ * of shifted pieces of that image. Strides split it into planes: positions 0, s, 2s ... of a row,
+ * then 1, s + 1 ...
  *
- * A transposed convolution with stride s is s convolutions with every s-th kernel element, which meet the same
- * pieces: they are further output channels, whose positions are s apart.
+ * A transposed convolution with stride s is s convolutions with every s-th kernel element, which
+ * meet the same pieces: they are further output channels, whose positions are s apart.
  *
- * Where neither strides nor pads change the size, the input is the image as it lies: a shifted piece of it is
- * right but where it reaches over an edge, and there masks make it zero.
+ * Where neither strides nor pads change the size, the input is the image as it lies: a shifted
+ * piece of it is right but where it reaches over an edge, and there masks make it zero.
  *
- * Positions are counted along the rows of a plane, which are longer than those of the output: what is
- * computed beyond the end of a row is left behind.
+ * Positions are counted along the rows of a plane, which are longer than those of the output: what
+ * is computed beyond the end of a row is left behind.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_CONVOLUTION_IMAGE_H
 #define IRRUN_KERNELS_CONVOLUTION_IMAGE_H
@@ -18,8 +19,8 @@
 #include "kernels/image_tiles.h"
 #include "kernels/team.h"
 
-/* What a tile meets of so many sums stays in an L1 cache while all output channels pass: 128 pieces of two
- * cache lines are 16 KB. */
+/* What a tile meets of so many sums stays in an L1 cache while all output channels pass: 128 pieces
+ * of two cache lines are 16 KB. */
 #define IMAGE_BLOCK_K 128
 
 struct convolution_image {
@@ -48,8 +49,8 @@ struct convolution_image {
     image_tile_fn *tiles[N_TILE_KINDS];
 };
 
-/* False if there is nothing to compute, or too much to count, or if it is a transposed convolution with
- * dilations or negative pads. */
+/* False if there is nothing to compute, or too much to count, or if it is a transposed convolution
+ * with dilations or negative pads. */
 bool convolution_image_plan(struct convolution_image *image, const struct image_tiles *tiles,
                             const struct convolution *convolution, int64_t n_groups,
                             bool is_transposed);
@@ -65,8 +66,9 @@ bool convolution_image_memory(const struct convolution_image *image, unsigned n_
 void convolution_image_lists(const struct convolution_image *image, struct image_piece *pieces,
                              unsigned char *masks);
 
-/* weights: [n_groups][c_out][c_in][kernel], or [n_groups][c_in][c_out][kernel] of a transposed convolution, of f32 or
- * f16, at any address; packed: [n_groups][k in blocks][n_blocks][k of the block][rows]. */
+/* weights: [n_groups][c_out][c_in][kernel], or [n_groups][c_in][c_out][kernel] of a transposed
+ * convolution, of f32 or f16, at any address; packed: [n_groups][k in blocks][n_blocks][k of the
+ * block][rows]. */
 void convolution_image_pack(const struct convolution_image *image, const void *weights, bool is_f16,
                             float *packed);
 

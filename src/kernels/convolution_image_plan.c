@@ -19,7 +19,8 @@ static void plan_ordinary(struct convolution_image *image, const struct window *
     }
 }
 
-/* Output e - pad = o * s + k, with e = q * s + f and k = f + j * s, is what position q sees at o = q - j. */
+/* Output e - pad = o * s + k, with e = q * s + f and k = f + j * s, is what position q sees at o =
+ * q - j. */
 static bool plan_transposed(struct convolution_image *image, const struct window *w)
 {
     struct window *window = &image->window;
@@ -62,8 +63,8 @@ static bool plan_planes(struct convolution_image *image)
 
 #define MASKS_BYTES (1 << 20) /* what an L2 cache holds */
 
-/* The input as the image: its positions are a line. A kernel that reaches further than twice the input is none
- * that one meets; so offsets stay within some 30 times a channel. */
+/* The input as the image: its positions are a line. A kernel that reaches further than twice the
+ * input is none that one meets; so offsets stay within some 30 times a channel. */
 static bool plan_flat(struct convolution_image *image)
 {
     struct window *w = &image->window;
@@ -130,9 +131,9 @@ bool convolution_image_plan(struct convolution_image *image, const struct image_
            (plan_flat(image) || plan_planes(image)) && plan_tiles(image, tiles);
 }
 
-/* In multiplications that vectors of 16 make. Measured: putting a patch together costs as much as multiplying
- * it with some 12 channels, ten times that if it is made of short rows; loops of scalars cost 12 times what
- * vectors do. */
+/* In multiplications that vectors of 16 make. Measured: putting a patch together costs as much as
+ * multiplying it with some 12 channels, ten times that if it is made of short rows; loops of
+ * scalars cost 12 times what vectors do. */
 bool convolution_image_is_better(const struct convolution_image *image)
 {
     const struct window *w = &image->window;

@@ -1,5 +1,5 @@
-/* Transposed convolution as dense products: a few input positions at a time, so that no buffer grows with the
- * image.
+/* Transposed convolution as dense products: a few input positions at a time, so that no buffer
+ * grows with the image.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 

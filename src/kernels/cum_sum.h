@@ -5,8 +5,8 @@
 
 #include "irrun.h"
 
-/* out[i][j] = the sum of in[0 … i][j], or with is_exclusive of in[0 … i-1][j]; with is_reverse of what comes
- * after instead. f32 is summed in double; integers wrap. out may be in. */
+/* out[i][j] = the sum of in[0 … i][j], or with is_exclusive of in[0 … i-1][j]; with is_reverse of
+ * what comes after instead. f32 is summed in double; integers wrap. out may be in. */
 typedef void cum_sum_fn(const void *in, void *out, size_t n, size_t n_inner, bool is_exclusive,
                         bool is_reverse);
 

@@ -1,4 +1,5 @@
-/* Fills struct kernels from kernels.def for a level. A level that is lacking is refused, never replaced.
+/* Fills struct kernels from kernels.def for a level. A level that is lacking is refused, never
+ * replaced.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 

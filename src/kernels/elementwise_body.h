@@ -1,4 +1,5 @@
-/* The loops of elementwise_f32.h for vectors of any length: see vector_<isa>.h for what comes before.
+/* The loops of elementwise_f32.h for vectors of any length: see vector_<isa>.h for what comes
+ * before.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifdef VECTOR_LANES
 

@@ -1,5 +1,5 @@
-/* What an element becomes, in the words of vector_<isa>.h, for the kernels that go op by op and for those that
- * go tile by tile. For files *_avx2.c and *_avx512.c only.
+/* What an element becomes, in the words of vector_<isa>.h, for the kernels that go op by op and for
+ * those that go tile by tile. For files *_avx2.c and *_avx512.c only.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 

@@ -5,7 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Lets an instruction begin with element `first`; returns how many elements it can do from there. */
+/* Lets an instruction begin with element `first`; returns how many elements it can do from
+ * there. */
 static size_t aim(const struct epilogue_operand *operand, struct fused_instruction *instruction,
                   size_t first)
 {

@@ -1,5 +1,5 @@
-/* Element-wise operations on the result of a product, run piece by piece while the pieces are still in the
- * cache: a program of fused_f32.h, and how its operands repeat along the result.
+/* Element-wise operations on the result of a product, run piece by piece while the pieces are still
+ * in the cache: a program of fused_f32.h, and how its operands repeat along the result.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_EPILOGUE_H
 #define IRRUN_KERNELS_EPILOGUE_H
@@ -26,8 +26,8 @@ struct epilogue {
     size_t n_program, n_operands;
     size_t n_plain; /* elements from 0 on that the program does as it is; 0 if it keeps tiles */
     bool is_map;    /* an element becomes a function of itself alone */
-    /* What the sums of a product begin with, a float for each column; NULL: zeros. Only for products that
-     * said that they can do it. */
+    /* What the sums of a product begin with, a float for each column; NULL: zeros. Only for
+     * products that said that they can do it. */
     void *bias;
 };
 

@@ -17,9 +17,9 @@ struct fake_quantize_run {
     void *out; /* may be one of the others, element for element */
 };
 
-/* x up to the lower of in_low and in_high becomes out_low, x above the higher of them out_high; between them x
- * is brought to the nearest of `levels` equidistant numbers (a tie to the even one), and then to the scale of
- * the output. NaN stays NaN. */
+/* x up to the lower of in_low and in_high becomes out_low, x above the higher of them out_high;
+ * between them x is brought to the nearest of `levels` equidistant numbers (a tie to the even one),
+ * and then to the scale of the output. NaN stays NaN. */
 typedef void fake_quantize_fn(const struct fake_quantize_run *run);
 fake_quantize_fn *fake_quantize_scalar(enum irrun_dtype dtype);
 

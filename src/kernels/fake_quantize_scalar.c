@@ -7,8 +7,9 @@
 
 #define BLOCK 256
 
-/* Numbers of at most this size are rounded to even by adding and taking away 1.5 times a power of two, beside
- * which they have no digits behind the point. What x beyond the bounds becomes is not looked at. */
+/* Numbers of at most this size are rounded to even by adding and taking away 1.5 times a power of
+ * two, beside which they have no digits behind the point. What x beyond the bounds becomes is not
+ * looked at. */
 #define ROUNDED_UP_TO_f32 4194304.0F
 #define ROUNDER_f32 12582912.0F /* 1.5 * 2^23 */
 #define ROUNDED_UP_TO_f64 2251799813685248.0

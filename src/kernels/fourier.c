@@ -12,7 +12,8 @@ static bool is_power_of_two(size_t n)
     return (n & (n - 1)) == 0;
 }
 
-/* The power of two that the transforms are made of: n itself, or room for a convolution of n by n. */
+/* The power of two that the transforms are made of: n itself, or room for a convolution of n by
+ * n. */
 static size_t find_inner_length(size_t n)
 {
     size_t m = 1;
@@ -117,8 +118,8 @@ static void multiply(const double *a, const double *b, double *out, size_t n)
     }
 }
 
-/* Exchanges real and imaginary parts, times a factor: what makes a transform an inverse one, done before and
- * after it. */
+/* Exchanges real and imaginary parts, times a factor: what makes a transform an inverse one, done
+ * before and after it. */
 static void exchange_parts(double *line, size_t n, double factor)
 {
     for (size_t i = 0; i < 2 * n; i += 2) {

@@ -1,5 +1,6 @@
-/* The interpreter of fused_f32.h for vectors of any length: see vector_<isa>.h for what comes before. The
- * loops over v are unrolled, so that a tile is TILE_VECTORS registers; a file may ask for another number.
+/* The interpreter of fused_f32.h for vectors of any length: see vector_<isa>.h for what comes
+ * before. The loops over v are unrolled, so that a tile is TILE_VECTORS registers; a file may ask
+ * for another number.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifdef VECTOR_LANES
 
@@ -7,7 +8,8 @@
 #define TILE_VECTORS 4
 #endif
 
-/* Where a tile lies in the elements. n_last > 0: it is one vector, of which only so many lanes count. */
+/* Where a tile lies in the elements. n_last > 0: it is one vector, of which only so many lanes
+ * count. */
 struct tile {
     size_t i, n_vectors, n_last;
 };

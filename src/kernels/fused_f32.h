@@ -1,6 +1,6 @@
-/* Runs of element-wise operations in one go: a tile of f32 values, or of truths, stays in registers from one
- * instruction to the next, and only what somebody else wants goes to memory. Bit for bit the same as the
- * loops that go operation by operation. Knows no shapes.
+/* Runs of element-wise operations in one go: a tile of f32 values, or of truths, stays in registers
+ * from one instruction to the next, and only what somebody else wants goes to memory. Bit for bit
+ * the same as the loops that go operation by operation. Knows no shapes.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_FUSED_F32_H
 #define IRRUN_KERNELS_FUSED_F32_H
@@ -11,12 +11,12 @@
 /* The widest tile: a value that is kept for later in a program takes so many elements of memory. */
 #define FUSED_TILE 64
 
-/* The forms of an instruction that has an operand in memory: elements, or one for all. In the reverse forms
- * the operand stands on the left of the tile. */
+/* The forms of an instruction that has an operand in memory: elements, or one for all. In the
+ * reverse forms the operand stands on the left of the tile. */
 enum fused_form { FUSED_MOVING, FUSED_STILL, FUSED_REVERSE_MOVING, FUSED_REVERSE_STILL };
 
-/* There are two registers: the tile, and the truths. A code of several forms is the first of them; its form
- * is added. */
+/* There are two registers: the tile, and the truths. A code of several forms is the first of them;
+ * its form is added. */
 enum fused_code {
     FUSED_NONE,
     FUSED_END,
@@ -85,8 +85,8 @@ struct fused_instruction {
 enum fused_code fused_binary(enum binary_operation operation);
 enum fused_code fused_unary(enum unary_operation operation);
 
-/* Runs a program, ended by FUSED_END, over n elements, at most FUSED_MOST. Memory that is written is read
- * by the same tile only. */
+/* Runs a program, ended by FUSED_END, over n elements, at most FUSED_MOST. Memory that is written
+ * is read by the same tile only. */
 #define FUSED_MOST ((size_t)1 << 29)
 typedef void fused_fn(const struct fused_instruction *program, size_t n);
 

@@ -14,8 +14,8 @@
 
 #include "kernels/elementwise_functions_body.h"
 
-/* The truths of so many do not fit beside the values: a comparison puts them into memory, from which a Select
- * takes them; that is a third faster than half the tile. */
+/* The truths of so many do not fit beside the values: a comparison puts them into memory, from
+ * which a Select takes them; that is a third faster than half the tile. */
 #define TILE_VECTORS 8
 #include "kernels/fused_body.h"
 

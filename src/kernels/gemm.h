@@ -7,8 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* C[m][n] (+)= op(A)[m][k] * op(B)[k][n], row-major; ld = elements from one row to the next as it lies
- * in memory. C overlaps neither A nor B. k = 0 gives zeros (or leaves C as it is with is_added). */
+/* C[m][n] (+)= op(A)[m][k] * op(B)[k][n], row-major; ld = elements from one row to the next as it
+ * lies in memory. C overlaps neither A nor B. k = 0 gives zeros (or leaves C as it is with
+ * is_added). */
 struct gemm_f32 {
     size_t m, n, k;
     const float *a; /* [m][k], or [k][m] if a_transposed */

@@ -1,5 +1,6 @@
-/* Dense products by plain loops: the specification of every other implementation. The order in which
- * the terms of an element are added depends on k and on the layout of the operands, never on m or n.
+/* Dense products by plain loops: the specification of every other implementation. The order in
+ * which the terms of an element are added depends on k and on the layout of the operands, never on
+ * m or n.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/gemm.h"
 
@@ -8,7 +9,7 @@
 #define ROWS 4    /* rows of C that share one reading of a row of B */
 #define STRIP 256 /* columns of C at a time: ROWS strips of it stay in the L1 cache */
 
-/* ---- B's rows lie along k: C is made of dot products ------------------------------------------ */
+/* ---- B's rows lie along k: C is made of dot products ----------------------------------------- */
 
 static float sum_lanes(const float *lanes)
 {
@@ -64,7 +65,7 @@ static void multiply_by_dots(const struct gemm_f32 *p)
     }
 }
 
-/* ---- B's rows lie along n: rows of B are scaled and added up ---------------------------------- */
+/* ---- B's rows lie along n: rows of B are scaled and added up --------------------------------- */
 
 static void add_scaled(float *restrict c, const float *restrict b, float scale, size_t n)
 {
@@ -95,7 +96,7 @@ static void multiply_by_rows(const struct gemm_f32 *p)
             multiply_strip(p, row, column);
 }
 
-/* ---- any layout ------------------------------------------------------------------------------- */
+/* ---- any layout ------------------------------------------------------------------------------ */
 
 static void multiply_transposed(const struct gemm_f32 *p)
 {

@@ -13,8 +13,7 @@ enum grid_padding { GRID_ZEROS, GRID_BORDER, GRID_REFLECTION };
 struct grid_plane {
     enum grid_mode mode;
     enum grid_padding padding;
-    bool
-        align_corners; /* what a reflection turns round at: the outermost elements, or their far sides */
+    bool align_corners;    /* what a reflection turns round at: outermost elements, or far sides */
     int64_t height, width; /* neither is 0 */
 };
 

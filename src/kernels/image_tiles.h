@@ -1,5 +1,5 @@
-/* Dense products whose second factor is never copied together: row k of it is a piece of an image that
- * begins at an offset of its own. The heart of convolution_image.h.
+/* Dense products whose second factor is never copied together: row k of it is a piece of an image
+ * that begins at an offset of its own. The heart of convolution_image.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_IMAGE_TILES_H
 #define IRRUN_KERNELS_IMAGE_TILES_H
@@ -11,15 +11,15 @@
 #define IMAGE_MAX_ROWS 12   /* output channels of a tile */
 #define IMAGE_MAX_WIDTH 128 /* positions of a tile */
 
-/* A term's piece of the image: where it begins, in floats from the tile's image on, and the bytes from the tile's
- * masks on whose bits say which of its positions count; the others are zeros. */
+/* A term's piece of the image: where it begins, in floats from the tile's image on, and the bytes
+ * from the tile's masks on whose bits say which of its positions count; the others are zeros. */
 struct image_piece {
     int32_t offset;
     uint32_t mask;
 };
 
-/* sums[row][i] (+)= starts[row] + sum over k of weights[k][row] * piece k [i], for as many rows and positions as the
- * function stands for. */
+/* sums[row][i] (+)= starts[row] + sum over k of weights[k][row] * piece k [i], for as many rows and
+ * positions as the function stands for. */
 struct image_tile {
     size_t k;
     const float *image;
@@ -32,7 +32,8 @@ struct image_tile {
 };
 typedef void image_tile_fn(const struct image_tile *tile);
 
-/* TILE_WHOLE looks at no mask, TILE_EDGE reads nothing that a mask leaves out: it may lie anywhere. */
+/* TILE_WHOLE looks at no mask, TILE_EDGE reads nothing that a mask leaves out: it may lie
+ * anywhere. */
 enum image_tile_kind { TILE_WHOLE, TILE_MASKED, TILE_EDGE, N_TILE_KINDS };
 
 /* What a level has, up to the first NULL. */

@@ -8,7 +8,8 @@
 
 #include "kernels/image_tiles_body.h"
 
-/* Of 16 registers rows * vectors are sums, the pixels take as many as there are vectors, and one the weight. */
+/* Of 16 registers rows * vectors are sums, the pixels take as many as there are vectors, and one
+ * the weight. */
 #define TILES(X) X(1, 7) X(2, 4) X(3, 3) X(4, 2) X(5, 2) X(6, 2)
 
 TILES(DEFINE_TILE)

@@ -1,4 +1,5 @@
-/* The tiles of image_tiles.h, written once for vectors of any length, in the words of vector_<level>.h.
+/* The tiles of image_tiles.h, written once for vectors of any length, in the words of
+ * vector_<level>.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/image_tiles.h"
 

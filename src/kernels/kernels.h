@@ -1,4 +1,5 @@
-/* Which implementation does what: chosen once from the options and the CPU, passed in, never global.
+/* Which implementation does what: chosen once from the options and the CPU, passed in, never
+ * global.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_KERNELS_H
 #define IRRUN_KERNELS_KERNELS_H

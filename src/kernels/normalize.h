@@ -1,4 +1,5 @@
-/* The loops of normalisations: deviations from a mean, and affine maps. Of f32 and f64; computed in double.
+/* The loops of normalisations: deviations from a mean, and affine maps. Of f32 and f64; computed in
+ * double.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_NORMALIZE_H
 #define IRRUN_KERNELS_NORMALIZE_H

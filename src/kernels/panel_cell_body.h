@@ -1,5 +1,5 @@
-/* The cells of panel_cells.h, for vectors of any length: see panel_tile_body.h for what comes before.
- * The formulas are those of recurrent_cell_scalar.c.
+/* The cells of panel_cells.h, for vectors of any length: see panel_tile_body.h for what comes
+ * before. The formulas are those of recurrent_cell_scalar.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/panel_cells.h"
 

@@ -1,13 +1,13 @@
-/* What a step of LSTM, GRU and RNN does behind a panel's product: activations and the state's update, for
- * the hidden units of one panel and one element of the batch.
+/* What a step of LSTM, GRU and RNN does behind a panel's product: activations and the state's
+ * update, for the hidden units of one panel and one element of the batch.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_PANEL_CELLS_H
 #define IRRUN_KERNELS_PANEL_CELLS_H
 
 #include "kernels/recurrent.h"
 
-/* The units of a panel: it is 64 columns wide, or 96, enough sums to keep the multipliers busy with a
- * single row. */
+/* The units of a panel: it is 64 columns wide, or 96, enough sums to keep the multipliers busy with
+ * a single row. */
 enum { PANEL_LSTM_UNITS = 16, PANEL_GRU_UNITS = 32, PANEL_RNN_UNITS = 64 };
 
 /* A panel holds U of these units: [gate][U]. Pointers lead to the panel's first unit; state may be

@@ -23,9 +23,9 @@ ALWAYS_INLINE vec load_weights(const unsigned char *at, bool is_f16)
     return vec_load((const float *)(const void *)at);
 }
 
-/* Tiles of several rows take less of a cache line's time than it needs to come from L3: they ask for it
- * 8 KB ahead (16 KB does the same), which is worth 2 % with AVX-512 and 5 % with AVX2 at 8 rows. A single row
- * only loses by it. */
+/* Tiles of several rows take less of a cache line's time than it needs to come from L3: they ask
+ * for it 8 KB ahead (16 KB does the same), which is worth 2 % with AVX-512 and 5 % with AVX2 at 8
+ * rows. A single row only loses by it. */
 #define PREFETCH_AHEAD 8192
 #define PREFETCH_FROM_ROWS 4
 

@@ -1,4 +1,5 @@
-/* Turns blocks of 16 x 16 elements: packing at the speed of memory. Wider vectors gain nothing here.
+/* Turns blocks of 16 x 16 elements: packing at the speed of memory. Wider vectors gain nothing
+ * here.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef __SSE4_1__
 #error "to be compiled with SSE4.1"

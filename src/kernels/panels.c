@@ -7,8 +7,8 @@
 #include "base/checked.h"
 #include "tensor/half.h"
 
-/* Sums run over at most so many k before they are added to what is there: 1024 products in one f32 sum
- * would come close to the error that a recurrent run may have. */
+/* Sums run over at most so many k before they are added to what is there: 1024 products in one f32
+ * sum would come close to the error that a recurrent run may have. */
 #define BLOCK_K 512
 
 #define FEW_ROWS 2
@@ -62,8 +62,8 @@ static void pack_edge(unsigned char *to, size_t to_step, const unsigned char *fr
         memcpy(to + i * to_step, block[i], PANEL_GROUP * size);
 }
 
-/* Rows of a source that may be misaligned become columns. Sixteen elements of a row of f32 are a line: they
- * are copied at once, so that every line of the source is fetched once. */
+/* Rows of a source that may be misaligned become columns. Sixteen elements of a row of f32 are a
+ * line: they are copied at once, so that every line of the source is fetched once. */
 static void pack_rows(const struct panels *panels, unsigned char *to, const unsigned char *from,
                       size_t from_step, size_t n_columns)
 {

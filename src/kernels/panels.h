@@ -1,6 +1,6 @@
-/* Constant factors of dense products, packed once into panels that the product then reads from end to
- * end, and the kernels that do it. Every sum runs over k in one order, whatever the number of rows,
- * the layout and the level's registers: packing changes no bytes of a result.
+/* Constant factors of dense products, packed once into panels that the product then reads from end
+ * to end, and the kernels that do it. Every sum runs over k in one order, whatever the number of
+ * rows, the layout and the level's registers: packing changes no bytes of a result.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_PANELS_H
 #define IRRUN_KERNELS_PANELS_H
@@ -18,8 +18,8 @@
 #define PANEL_MAX_WIDTH 6 /* groups of a panel */
 #define PANEL_MAX_ROWS 8  /* of a tile */
 
-/* c[row][column] = add[row][column] + sum over k of a[row][k] * weights[k][column], for as many rows and
- * groups of columns as the function's name says. add may be c. */
+/* c[row][column] = add[row][column] + sum over k of a[row][k] * weights[k][column], for as many
+ * rows and groups of columns as the function's name says. add may be c. */
 struct panel_tile {
     size_t k;
     const void *weights;
@@ -32,8 +32,8 @@ struct panel_tile {
 };
 typedef void panel_tile_fn(const struct panel_tile *tile);
 
-/* A k x n matrix. A panel is `width` groups of columns; `stream` of them lie side by side along k, so
- * that a tile with that many groups reads memory in one direction without a gap. */
+/* A k x n matrix. A panel is `width` groups of columns; `stream` of them lie side by side along k,
+ * so that a tile with that many groups reads memory in one direction without a gap. */
 struct panels {
     size_t k, n_panels;
     size_t width;
@@ -50,8 +50,9 @@ struct panels {
     const void *data;                         /* [n_panels][width / stream][k][stream][16] */
 };
 
-/* Columns that nobody packed: c[j] = add[j] + sum over k of a[k] * weights[j][k], for j < n_columns;
- * the other of the 16 elements of c are those of add. Sums run over k in an order of their own. */
+/* Columns that nobody packed: c[j] = add[j] + sum over k of a[k] * weights[j][k], for j <
+ * n_columns; the other of the 16 elements of c are those of add. Sums run over k in an order of
+ * their own. */
 struct panel_dots {
     size_t k, n_columns;
     const float *weights; /* [n_columns][k] */
@@ -72,13 +73,15 @@ struct panel_kernels {
     struct panel_cells cells;
 };
 
-/* Chooses the stream and the tiles that suit products of so many rows (any number can then be multiplied),
- * and works out what follows from the sizes; false if they overflow. size_bytes: of the data. */
+/* Chooses the stream and the tiles that suit products of so many rows (any number can then be
+ * multiplied), and works out what follows from the sizes; false if they overflow. size_bytes: of
+ * the data. */
 bool panels_finish(struct panels *panels, const struct panel_kernels *kernels, size_t rows,
                    size_t *size_bytes);
 
-/* Copies 16 columns into place: column j of the group is source[j * ld + k], j < n_columns; the others
- * are zero. The source is f16 if the panels are, or if is_f16_source; it may lie at any address. */
+/* Copies 16 columns into place: column j of the group is source[j * ld + k], j < n_columns; the
+ * others are zero. The source is f16 if the panels are, or if is_f16_source; it may lie at any
+ * address. */
 void panels_pack_group(const struct panels *panels, void *data, size_t panel, size_t group,
                        const void *source, bool is_f16_source, size_t ld, size_t n_columns);
 
@@ -98,8 +101,8 @@ struct panel_product {
 };
 void panels_multiply(const struct panels *panels, const struct panel_product *product);
 
-/* Some panels' columns of c = a * weights, where c has n columns, perhaps fewer than the panels together, and
- * what an epilogue makes of them. */
+/* Some panels' columns of c = a * weights, where c has n columns, perhaps fewer than the panels
+ * together, and what an epilogue makes of them. */
 struct panel_matrix {
     size_t begin, end; /* panels */
     size_t m, n;

@@ -32,8 +32,8 @@ ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 
 #include "kernels/panel_cell_body.h"
 
-/* One or two rows of f16 are bound by the conversion, which Zen 4 does one and a half times faster into ymm (52 G
- * elements per second at 3.7 GHz; zmm 35), and Zen 5 almost as fast.
+/* One or two rows of f16 are bound by the conversion, which Zen 4 does one and a half times faster
+ * into ymm (52 G elements per second at 3.7 GHz; zmm 35), and Zen 5 almost as fast.
  *
  * 32 registers hold up to 24 sums beside a row's factors and the weights. */
 /* clang-format off */

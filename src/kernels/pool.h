@@ -6,8 +6,9 @@
 #include "irrun.h"
 #include "kernels/sliding_window.h"
 
-/* The largest element that each window sees, the first of equals; NaN is passed over. `places` gets its
- * index in the channel, unless it is NULL. A window that sees nothing gives the lowest finite number, place 0. */
+/* The largest element that each window sees, the first of equals; NaN is passed over. `places` gets
+ * its index in the channel, unless it is NULL. A window that sees nothing gives the lowest finite
+ * number, place 0. */
 typedef void max_pool_fn(const struct window *window, const void *in, void *out, int64_t *places);
 max_pool_fn *max_pool_scalar(enum irrun_dtype dtype);
 

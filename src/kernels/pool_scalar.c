@@ -5,8 +5,8 @@
 #include <float.h>
 #include <math.h>
 
-/* What an output position sees: kernel elements [first, end) of every dimension, and the input position
- * of kernel element 0. */
+/* What an output position sees: kernel elements [first, end) of every dimension, and the input
+ * position of kernel element 0. */
 struct view {
     int64_t first[3], end[3], at[3];
 };
@@ -58,8 +58,8 @@ static void find_whole(const struct window *w, int64_t *first, int64_t *end)
             raise_##suffix(in, stride, to, n);                                                     \
     }
 
-/* Whole rows at a time where every window sees all its elements, else window by window; a window that
- * found nothing above the lowest is looked at again, for it may have seen nothing at all. */
+/* Whole rows at a time where every window sees all its elements, else window by window; a window
+ * that found nothing above the lowest is looked at again, for it may have seen nothing at all. */
 #define DEFINE_MAX_POOL(T, suffix, lowest, of_nothing)                                             \
     static T find_highest_##suffix(const struct window *w, const struct view *v, const T *in,      \
                                    int64_t *place)                                                 \
@@ -138,9 +138,9 @@ max_pool_fn *max_pool_scalar(enum irrun_dtype dtype)
     return loops[dtype];
 }
 
-/* How many elements a mean is taken of. With pads that count it is always the whole kernel; without any, or
- * if they do not count, what a window sees. So it is in OpenVINO, also where a window that was rounded up
- * reaches beyond the pads. */
+/* How many elements a mean is taken of. With pads that count it is always the whole kernel; without
+ * any, or if they do not count, what a window sees. So it is in OpenVINO, also where a window that
+ * was rounded up reaches beyond the pads. */
 static int64_t count_terms(const struct window *w, const struct view *v, bool exclude_pad)
 {
     int64_t n = 1, n_pads = 0;

@@ -1,4 +1,5 @@
-/* Products of the packed engine with weights that nobody packed: runs so short that packing would take longer.
+/* Products of the packed engine with weights that nobody packed: runs so short that packing would
+ * take longer.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/recurrent_packed.h"
 

@@ -1,5 +1,5 @@
-/* Runs the packed recurrent engine: see recurrent_packed.h. Sums of a row have one order whatever the
- * chunk or the other rows, so that a run cut in two equals the whole.
+/* Runs the packed recurrent engine: see recurrent_packed.h. Sums of a row have one order whatever
+ * the chunk or the other rows, so that a run cut in two equals the whole.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/recurrent_packed.h"
 
@@ -149,8 +149,8 @@ static void clear_padding_of_y(const struct pass *pass)
 
 /* ---- x ---- */
 
-/* Rows of X are in the order of the steps in a cell, and in one forward sequence. Otherwise the parts share
- * the copying, and nobody may read before all have met. */
+/* Rows of X are in the order of the steps in a cell, and in one forward sequence. Otherwise the
+ * parts share the copying, and nobody may read before all have met. */
 static struct chunk take_chunk(const struct pass *pass, size_t first, size_t n)
 {
     const struct recurrent *common = &pass->packed->common;
@@ -220,7 +220,8 @@ static void meet(const struct pass *pass)
         team_meet(pass->team, pass->direction * pass->packed->n_parts + pass->part);
 }
 
-/* The tile of a panel = R h, and what it is added to: `add`, a row for every element (ld_add) or one. */
+/* The tile of a panel = R h, and what it is added to: `add`, a row for every element (ld_add) or
+ * one. */
 static void multiply_panel(const struct pass *pass, const struct panels *r, size_t panel,
                            const float *h, const float *add, size_t ld_add)
 {

@@ -1,6 +1,6 @@
-/* The recurrent engine of f32 for constant weights: packed into panels, in f32 or as the f16 that they
- * were, by whoever plans; then chunks of steps are projected, and each step goes through the panels of R
- * with the cell behind each of them.
+/* The recurrent engine of f32 for constant weights: packed into panels, in f32 or as the f16 that
+ * they were, by whoever plans; then chunks of steps are projected, and each step goes through the
+ * panels of R with the cell behind each of them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_RECURRENT_PACKED_H
 #define IRRUN_KERNELS_RECURRENT_PACKED_H
@@ -9,7 +9,8 @@
 #include "kernels/recurrent.h"
 #include "kernels/team.h"
 
-/* Constant weights as struct recurrent_f32_tensors has them; w and r may be f16, and lie at any address. */
+/* Constant weights as struct recurrent_f32_tensors has them; w and r may be f16, and lie at any
+ * address. */
 struct recurrent_weights {
     const void *w, *r;
     bool is_w_f16, is_r_f16;
@@ -35,8 +36,8 @@ struct recurrent_packed {
     size_t w_bytes, r_bytes, r_reset_bytes;
     /* The part of x: per direction W, and biases [n_panels][columns]. */
     size_t x_part_bytes;
-    /* The part of h: per direction R, R of reset, then [n_panels][columns] of biases inside the reset (GRU,
-     * linear_before_reset) or [n_panels][3][units] of peepholes. */
+    /* The part of h: per direction R, R of reset, then [n_panels][columns] of biases inside the
+     * reset (GRU, linear_before_reset) or [n_panels][3][units] of peepholes. */
     size_t h_part_bytes;
     size_t x_direction_bytes, h_direction_bytes;
     size_t n_parts; /* of a direction: so many share its panels, and meet after every step */
@@ -53,7 +54,8 @@ struct recurrent_packed {
     size_t scratch_bytes;
 };
 
-/* Fills the layout from what stands before it (the parts may be missing); false if sizes overflow. */
+/* Fills the layout from what stands before it (the parts may be missing); false if sizes
+ * overflow. */
 bool recurrent_packed_lay_out(struct recurrent_packed *packed);
 
 /* Fill the parts: x_part_bytes and h_part_bytes, 64-byte aligned. */
@@ -62,7 +64,8 @@ void recurrent_packed_fill_x(const struct recurrent_packed *packed,
 void recurrent_packed_fill_h(const struct recurrent_packed *packed,
                              const struct recurrent_weights *weights, void *h_part);
 
-/* Where gate `gate` of a panel stands in the IR: LSTM's panels are f, i, c, o whatever the order there. */
+/* Where gate `gate` of a panel stands in the IR: LSTM's panels are f, i, c, o whatever the order
+ * there. */
 static inline size_t recurrent_place_of(const struct recurrent *common, size_t gate)
 {
     return common->kind == RECURRENT_LSTM ? common->slots[gate] : gate;
@@ -79,9 +82,9 @@ void recurrent_multiply_in_place(const struct recurrent_packed *packed,
                                  const struct recurrent_rows *rows,
                                  const struct panel_product *product);
 
-/* Of the tensors, the weights are not looked at unless they are in place. scratch: scratch_bytes, 64-byte aligned. *n_runs counts: panels
- * are walked up and down in turn, so that what the caches hold is used first. The number of threads and of
- * runs changes no byte. */
+/* Of the tensors, the weights are not looked at unless they are in place. scratch: scratch_bytes,
+ * 64-byte aligned. *n_runs counts: panels are walked up and down in turn, so that what the caches
+ * hold is used first. The number of threads and of runs changes no byte. */
 void recurrent_packed_run(const struct recurrent_packed *packed,
                           const struct recurrent_f32_tensors *tensors, void *scratch,
                           unsigned *n_runs, struct team *team);

@@ -6,11 +6,12 @@
 #include "base/checked.h"
 #include "kernels/recurrent_packed.h"
 
-/* Rows of a chunk of steps: a dense product reaches its full rate at 80 to 100 of them; with more the gates
- * would have left L2 when their step comes. */
+/* Rows of a chunk of steps: a dense product reaches its full rate at 80 to 100 of them; with more
+ * the gates would have left L2 when their step comes. */
 #define CHUNK_ROWS 96
 
-/* Rows stand a line further apart than a power of two, or all of them would lie in one set of the cache. */
+/* Rows stand a line further apart than a power of two, or all of them would lie in one set of the
+ * cache. */
 #define PAD_FLOATS 16
 
 static size_t round_up(size_t n)
@@ -71,9 +72,9 @@ static bool lay_out_panels(const struct recurrent_packed *packed, struct panels 
     return panels_finish(panels, packed->kernels, rows, size_bytes);
 }
 
-/* From so many rows on weights of f16 are kept as f32: the conversion then costs more than the bytes it
- * saves, 10 % at 8 rows on Zen 4; but not where f32 would leave the caches. */
-#define EXPAND_FROM_BATCH 6
+/* From so many rows on weights of f16 are kept as f32: the conversion then costs more than the
+ * bytes it saves, 10 % at 4 and at 8 rows on Zen 4; but not where f32 would leave the caches. */
+#define EXPAND_FROM_BATCH 4
 #define EXPAND_UP_TO_BYTES 10e6
 
 static bool keeps_f16(const struct recurrent *common)
@@ -85,10 +86,11 @@ static bool keeps_f16(const struct recurrent *common)
     return common->batch < EXPAND_FROM_BATCH || bytes > EXPAND_UP_TO_BYTES;
 }
 
-/* Threads share the panels of a direction from so many bytes of weights per step on, a part having no fewer
- * than half of it: a meeting costs what 20 KB do. */
+/* Threads share the panels of a direction from so many bytes of weights per step on, a part having
+ * no fewer than half of it: a meeting costs what 20 KB do. */
 #define SHARE_FROM 100000
-/* Directions need no meeting: from so many bytes per run on, four times what giving a job away costs. */
+/* Directions need no meeting: from so many bytes per run on, four times what giving a job away
+ * costs. */
 #define SHARE_DIRECTIONS_FROM 200000
 
 static void share_work(struct recurrent_packed *packed)

@@ -17,8 +17,8 @@ enum reduce_operation {
     REDUCE_N_OPERATIONS
 };
 
-/* An accumulator: f32 and f64 are gathered in double, integers in the 64-bit type of their sign, where they
- * wrap. */
+/* An accumulator: f32 and f64 are gathered in double, integers in the 64-bit type of their sign,
+ * where they wrap. */
 union accumulator {
     double f64;
     int64_t i64;

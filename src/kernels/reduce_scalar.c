@@ -6,7 +6,8 @@
 
 #define LANES 4 /* partial results of a run, so that an addition need not wait for the one before */
 
-/* y is the accumulator, x the element, both in A; T is the element's type and `field` A's in the union. */
+/* y is the accumulator, x the element, both in A; T is the element's type and `field` A's in the
+ * union. */
 #define LOOP(name, T, A, field, expression)                                                        \
     static A fold_##name(A y, A x)                                                                 \
     {                                                                                              \

@@ -1,5 +1,5 @@
-/* Resampling along one axis: every output is a weighted sum of some inputs. Knows nothing of where the
- * weights come from.
+/* Resampling along one axis: every output is a weighted sum of some inputs. Knows nothing of where
+ * the weights come from.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_RESAMPLE_H
 #define IRRUN_KERNELS_RESAMPLE_H
@@ -15,7 +15,8 @@ struct taps {
     double *weight;
 };
 
-/* in [n_outer][n_in][n_inner], out [n_outer][n_out][n_inner], which do not overlap. Summed in double. */
+/* in [n_outer][n_in][n_inner], out [n_outer][n_out][n_inner], which do not overlap. Summed in
+ * double. */
 void resample_f32(const struct taps *taps, size_t n_outer, size_t n_inner, const float *in,
                   float *out);
 void resample_f64(const struct taps *taps, size_t n_outer, size_t n_inner, const double *in,

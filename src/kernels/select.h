@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* n_rows rows of n elements: out[i] = condition[i] ? then[i] : else[i]. A condition is one byte, and any
- * that is not zero is true. Strides count elements. No pointer needs any alignment. out may be one of the
- * others, element for element, or overlaps none of them. */
+/* n_rows rows of n elements: out[i] = condition[i] ? then[i] : else[i]. A condition is one byte,
+ * and any that is not zero is true. Strides count elements. No pointer needs any alignment. out may
+ * be one of the others, element for element, or overlaps none of them. */
 struct select_run {
     size_t n, n_rows;
     const unsigned char *condition;

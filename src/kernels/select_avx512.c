@@ -1,4 +1,5 @@
-/* Select with AVX-512: one test of 64 conditions gives the masks of 64 elements, whatever their width.
+/* Select with AVX-512: one test of 64 conditions gives the masks of 64 elements, whatever their
+ * width.
  * SPDX-License-Identifier: Apache-2.0 */
 #if !defined(__AVX512F__) || !defined(__AVX512BW__)
 #error "to be compiled with AVX-512 F and BW"

@@ -1,5 +1,5 @@
-/* What the variants of Select share: the rows of a run, and a few elements without vectors. For the files
- * select_*.c only.
+/* What the variants of Select share: the rows of a run, and a few elements without vectors. For the
+ * files select_*.c only.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_SELECT_ROW_H
 #define IRRUN_KERNELS_SELECT_ROW_H
@@ -14,11 +14,12 @@
 
 #define SELECT_LINE 64 /* bytes of a cache line, and of the widest vector */
 
-/* Where the loads of a streamed row run ahead, in bytes; 2 and 4 KB do the same, nothing does less. */
+/* Where the loads of a streamed row run ahead, in bytes; 2 and 4 KB do the same, nothing does
+ * less. */
 #define SELECT_AHEAD 1024
 
-/* An operand that stands still is spread over a block, which every load then reads: as much as a loop
- * takes in one turn, 64 elements at most. */
+/* An operand that stands still is spread over a block, which every load then reads: as much as a
+ * loop takes in one turn, 64 elements at most. */
 #define SELECT_BLOCK 512
 
 /* One row in bytes. */
@@ -50,7 +51,8 @@ ALWAYS_INLINE const unsigned char *select_at(const unsigned char *values, size_t
     return values + (i * width & mask);
 }
 
-/* Elements begin … end-1. They go through integers of their width, by memcpy: no alignment, no value. */
+/* Elements begin … end-1. They go through integers of their width, by memcpy: no alignment, no
+ * value. */
 ALWAYS_INLINE void select_few(const struct select_row *row, size_t begin, size_t end, size_t width)
 {
     for (size_t i = begin; i < end; i++) {

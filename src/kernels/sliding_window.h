@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* Outermost first; fewer dimensions stand at the end, after dimensions of 1. Output position o with kernel
- * element k looks at input position o * stride - pad_begin + k * dilation. */
+/* Outermost first; fewer dimensions stand at the end, after dimensions of 1. Output position o with
+ * kernel element k looks at input position o * stride - pad_begin + k * dilation. */
 struct window {
     int64_t in[3], out[3], kernel[3], stride[3], dilation[3];
     int64_t pad_begin[3], pad_end[3];
@@ -18,7 +18,8 @@ static inline int64_t window_product(const int64_t dims[3])
     return dims[0] * dims[1] * dims[2];
 }
 
-/* The kernel elements [first, end) along dimension d that lie inside the input for output position o. */
+/* The kernel elements [first, end) along dimension d that lie inside the input for output position
+ * o. */
 static inline void window_inside(const struct window *window, int d, int64_t o, int64_t *first,
                                  int64_t *end)
 {
@@ -32,7 +33,8 @@ static inline void window_inside(const struct window *window, int d, int64_t o, 
         *first = *end;
 }
 
-/* The output positions [first, end) along dimension d for which kernel element k lies inside the input. */
+/* The output positions [first, end) along dimension d for which kernel element k lies inside the
+ * input. */
 static inline void window_positions(const struct window *window, int d, int64_t k, int64_t *first,
                                     int64_t *end)
 {

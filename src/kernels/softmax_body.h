@@ -1,5 +1,5 @@
-/* Softmax for vectors of any length: see vector_<isa>.h, vector_math_body.h and vector_exp_log_body.h for what comes
- * before.
+/* Softmax for vectors of any length: see vector_<isa>.h, vector_math_body.h and
+ * vector_exp_log_body.h for what comes before.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/softmax.h"
 
@@ -43,8 +43,8 @@ ALWAYS_INLINE size_t lanes_left(size_t n, size_t i)
     return n - i < VECTOR_LANES ? n - i : VECTOR_LANES;
 }
 
-/* A sum of any number of vectors: a few are added as they are, and these parts with what the addition of the one
- * before has lost. A plain sum of 250,000 numbers is off by 2e-5. */
+/* A sum of any number of vectors: a few are added as they are, and these parts with what the
+ * addition of the one before has lost. A plain sum of 250,000 numbers is off by 2e-5. */
 struct long_sum {
     vec part, whole, lost;
 };

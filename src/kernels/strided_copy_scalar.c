@@ -1,5 +1,5 @@
-/* Plain loops of the strided copy: rows by memcpy where both sides are dense, otherwise square tiles, so
- * that a transposition touches every cache line once.
+/* Plain loops of the strided copy: rows by memcpy where both sides are dense, otherwise square
+ * tiles, so that a transposition touches every cache line once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -42,7 +42,8 @@ void strided_copy_plan(struct strided_copy *copy, uint32_t rank, const int64_t *
     }
     for (uint32_t i = 0; i < copy->rank / 2; i++)
         swap_loops(copy, i, copy->rank - 1 - i);
-    /* A transposition: the loop that is dense in `from` goes next to the one that is dense in `to`. */
+    /* A transposition: the loop that is dense in `from` goes next to the one that is dense in
+     * `to`. */
     for (uint32_t i = 0; i + 2 < copy->rank; i++)
         if (copy->from_strides[i] == 1 && copy->from_strides[copy->rank - 1] != 1)
             swap_loops(copy, i, copy->rank - 2);

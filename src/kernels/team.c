@@ -1,6 +1,6 @@
-/* Threads that wait by spinning for some 20 us, then asleep. A part is claimed by an atomic count per thread
- * which carries the job's number: whoever comes late finds nothing to claim, and nobody waits for a thread
- * that has not begun.
+/* Threads that wait by spinning for some 20 us, then asleep. A part is claimed by an atomic count
+ * per thread which carries the job's number: whoever comes late finds nothing to claim, and nobody
+ * waits for a thread that has not begun.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/team.h"
 
@@ -77,8 +77,8 @@ static bool spin(struct wait *wait)
     return now - wait->start_ns < SPIN_NS;
 }
 
-/* One turn of waiting for a thread that is at work, or would be if it had a core: spins, then lets others
- * have this one. */
+/* One turn of waiting for a thread that is at work, or would be if it had a core: spins, then lets
+ * others have this one. */
 static void wait_for_work(struct wait *wait)
 {
     static const struct timespec nap = {.tv_nsec = NAP_NS};

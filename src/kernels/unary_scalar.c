@@ -1,4 +1,5 @@
-/* Plain loops of the element-wise functions of one operand: the specification of every other variant.
+/* Plain loops of the element-wise functions of one operand: the specification of every other
+ * variant.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
@@ -16,7 +17,7 @@
         }                                                                                          \
     }
 
-/* ---- f32 and f64 ------------------------------------------------------------------------------ */
+/* ---- f32 and f64 ----------------------------------------------------------------------------- */
 
 /* log(1 + exp(x)) without overflow, and exact where exp(x) is small. */
 #define SOFTPLUS(f, x) ((x > 0 ? x : 0) + log1p##f(exp##f(-fabs##f(x))))
@@ -67,7 +68,7 @@
 FLOAT_LOOPS(float, f32, f, (float))
 FLOAT_LOOPS(double, f64, , (double))
 
-/* ---- integers and booleans -------------------------------------------------------------------- */
+/* ---- integers and booleans ------------------------------------------------------------------- */
 
 #define CLAMP_LOOP(T, suffix, lowest, highest)                                                     \
     static T bound_##suffix(double limit)                                                          \
@@ -111,7 +112,7 @@ LOOP(not_u16, uint16_t, ~x)
 LOOP(not_u32, uint32_t, ~x)
 LOOP(not_u64, uint64_t, ~x)
 
-/* ---- the table -------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 #define FLOATS(name) [IRRUN_F32] = name##_f32, [IRRUN_F64] = name##_f64
 #define ROW(floating, signed_, unsigned_)                                                          \

@@ -1,5 +1,5 @@
-/* Vectors of f32 and masks in AVX2, in the words that the bodies of kernels are written in. For files
- * *_avx2.c only.
+/* Vectors of f32 and masks in AVX2, in the words that the bodies of kernels are written in. For
+ * files *_avx2.c only.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_AVX2_H
 #define IRRUN_KERNELS_VECTOR_AVX2_H

@@ -1,5 +1,5 @@
-/* Vectors of f32 and masks in AVX-512, in the words that the bodies of kernels are written in. For files
- * *_avx512.c only.
+/* Vectors of f32 and masks in AVX-512, in the words that the bodies of kernels are written in. For
+ * files *_avx512.c only.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_AVX512_H
 #define IRRUN_KERNELS_VECTOR_AVX512_H
@@ -159,8 +159,8 @@ ALWAYS_INLINE vec vec_load_where(const void *at, const unsigned char *bits)
     return _mm512_maskz_loadu_ps(lanes, at);
 }
 
-/* x where the bits are set, elsewhere 0. A load that is masked itself takes several times as long as a load
- * and this: the compiler is kept from making one of the two. */
+/* x where the bits are set, elsewhere 0. A load that is masked itself takes several times as long
+ * as a load and this: the compiler is kept from making one of the two. */
 ALWAYS_INLINE vec vec_where(vec x, const unsigned char *bits)
 {
     __mmask16 lanes;

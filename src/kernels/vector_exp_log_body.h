@@ -1,12 +1,13 @@
 /* exp, log, erf and what is made of them, of vectors of any length: see vector_<isa>.h and
- * vector_math_body.h for what comes before. Results are within 4 units of the last place or 1e-9; NaN stays NaN.
+ * vector_math_body.h for what comes before. Results are within 4 units of the last place or 1e-9;
+ * NaN stays NaN.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
 #ifdef VECTOR_LANES
 
-/* From where it is 0 to where it is infinite; the power of two is applied in halves, since neither 2^128 nor
- * 2^-149 is to be had. */
+/* From where it is 0 to where it is infinite; the power of two is applied in halves, since neither
+ * 2^128 nor 2^-149 is to be had. */
 ALWAYS_INLINE vec vec_exp(vec x)
 {
     vec n, held = vec_min(vec_set1(89.0F), vec_max(vec_set1(-105.0F), x));
@@ -51,7 +52,8 @@ ALWAYS_INLINE vec vec_log(vec x)
     return vec_select(vec_less(x, vec_set1(INFINITY)), y, x);
 }
 
-/* log(1 + exp(x)) = max(x, 0) + log(1 + u), u = exp(-abs(x)): never overflows, exact where u is small. */
+/* log(1 + exp(x)) = max(x, 0) + log(1 + u), u = exp(-abs(x)): never overflows, exact where u is
+ * small. */
 ALWAYS_INLINE vec vec_softplus(vec x)
 {
     vec u = vec_exp(vec_negative(vec_abs(x)));
@@ -60,15 +62,17 @@ ALWAYS_INLINE vec vec_softplus(vec x)
     return vec_add(vec_max(vec_zero(), x), log1p);
 }
 
-/* tanh(log(1 + u)) = (u^2 + 2 u) / (u^2 + 2 u + 2), u = exp(x), held where the quotient has long been 1. */
+/* tanh(log(1 + u)) = (u^2 + 2 u) / (u^2 + 2 u + 2), u = exp(x), held where the quotient has long
+ * been 1. */
 ALWAYS_INLINE vec vec_mish(vec x)
 {
     vec u = vec_exp(vec_min(vec_set1(20.0F), x)), above = vec_mul(u, vec_add(u, vec_set1(2.0F)));
     return vec_mul(x, vec_div(above, vec_add(above, vec_set1(2.0F))));
 }
 
-/* Up to 1 an odd polynomial, relative error 1.2e-9; beyond, 1 - exp(-q(x)), where q is -log(1 - erf(x)) so well that erf
- * errs by 2e-11. Both from fits that even out the largest error. From 3.95 on erf is 1. */
+/* Up to 1 an odd polynomial, relative error 1.2e-9; beyond, 1 - exp(-q(x)), where q is -log(1 -
+ * erf(x)) so well that erf errs by 2e-11. Both from fits that even out the largest error. From 3.95
+ * on erf is 1. */
 ALWAYS_INLINE vec vec_erf(vec x)
 {
     vec a = vec_min(vec_set1(3.95F), vec_abs(x)), z = vec_mul(a, a);

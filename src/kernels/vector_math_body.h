@@ -6,7 +6,8 @@
 #ifdef VECTOR_LANES
 
 #define LOG2_E 1.44269504F
-/* ln 2 in two parts: the first has few enough bits that its products with small integers are exact. */
+/* ln 2 in two parts: the first has few enough bits that its products with small integers are
+ * exact. */
 #define LN_2_HIGH 0.693359375F
 #define LN_2_LOW (-2.12194440e-4F)
 
@@ -24,8 +25,8 @@ ALWAYS_INLINE vec vec_expm1_reduced(vec x, vec *n)
     return vec_fma(r2, vec_fma(r2, high, low), r);
 }
 
-/* exp(-x) for whoever adds 1: x is held below 87, and above -89, where the result is infinite. The power of
- * two is applied in halves, since 2^128 is not to be had. */
+/* exp(-x) for whoever adds 1: x is held below 87, and above -89, where the result is infinite. The
+ * power of two is applied in halves, since 2^128 is not to be had. */
 ALWAYS_INLINE vec vec_exp_of_minus(vec x)
 {
     vec n, minus = vec_sub(vec_zero(), x);

@@ -1,5 +1,6 @@
-/* What an op with a body (TensorIterator, Loop, If) may ask of the engine: to plan and run the body as the
- * engine does with the whole model. Function pointers, filled in by the runtime: nothing points rightwards.
+/* What an op with a body (TensorIterator, Loop, If) may ask of the engine: to plan and run the body
+ * as the engine does with the whole model. Function pointers, filled in by the runtime: nothing
+ * points rightwards.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_BODY_H
 #define IRRUN_OPS_BODY_H
@@ -10,9 +11,9 @@ struct session;
 
 /* One body with the plans made for it so far. */
 struct body_runner {
-    /* Plans the body for inputs of these types and shapes (one tensor per Parameter, in document order;
-     * data is read only where is_constant) and gives types and shapes of its Results. *is_known is
-     * false if they depend on data; then only running tells. */
+    /* Plans the body for inputs of these types and shapes (one tensor per Parameter, in document
+     * order; data is read only where is_constant) and gives types and shapes of its Results.
+     * *is_known is false if they depend on data; then only running tells. */
     bool (*infer)(struct body_runner *runner, const struct irrun_tensor *const *in,
                   struct irrun_tensor *out, bool *is_known, struct irrun_error *err);
     /* Runs one pass; plans first if the shapes are new. The inputs are read in place. */
@@ -27,27 +28,29 @@ struct body_runner {
 struct engine {
     struct session *session; /* NULL while constants are folded: an op with a body then waits */
     struct arena *arena;     /* lives as long as the plan */
-    /* A runner that lives as long as the plan at hand. is_constant tells, per Parameter of the body,
-     * whether its value never changes. NULL with *err filled on failure. */
+    /* A runner that lives as long as the plan at hand. is_constant tells, per Parameter of the
+     * body, whether its value never changes. NULL with *err filled on failure. */
     struct body_runner *(*runner_new)(struct engine *engine, const struct graph *body,
                                       const bool *is_constant, struct irrun_error *err);
 };
 
 struct infer;
 
-/* Per op of a body: its place among the Parameters, or among the Results; NO_ID for others. In the arena. */
+/* Per op of a body: its place among the Parameters, or among the Results; NO_ID for others. In the
+ * arena. */
 uint32_t *body_ordinals(const struct graph *body, struct arena *arena, struct irrun_error *err);
 
-/* Whether a body takes input i of the op at hand for a constant. Its plan reads the data where it lies, so f16
- * and bf16, which a body sees as f32, are no constants to it. */
+/* Whether a body takes input i of the op at hand for a constant. Its plan reads the data where it
+ * lies, so f16 and bf16, which a body sees as f32, are no constants to it. */
 bool body_has_constant(const struct infer *infer, uint32_t i);
 
-/* Input i of the op at hand as the plan of a body wants it: type and shape, and the data if it is_constant. */
+/* Input i of the op at hand as the plan of a body wants it: type and shape, and the data if it
+ * is_constant. */
 bool body_describe_input(struct infer *infer, uint32_t i, bool is_constant,
                          struct irrun_tensor *tensor);
 
-/* The values of all inputs of the op at hand, as a body sees them: f16 and bf16 as f32. NULL if one is not there yet (see
- * infer_value) or memory is lacking. */
+/* The values of all inputs of the op at hand, as a body sees them: f16 and bf16 as f32. NULL if one
+ * is not there yet (see infer_value) or memory is lacking. */
 struct irrun_tensor **body_take_values(struct infer *infer);
 
 #endif

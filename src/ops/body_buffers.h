@@ -12,7 +12,8 @@ struct loop_buffer {
     size_t capacity_bytes;
 };
 
-/* Gives the buffer this type and shape, and memory of the arena if it has too little; what it held is lost then. */
+/* Gives the buffer this type and shape, and memory of the arena if it has too little; what it held
+ * is lost then. */
 bool loop_buffer_reserve(struct loop_buffer *buffer, enum irrun_dtype dtype,
                          const struct irrun_shape *shape, struct arena *arena,
                          struct irrun_error *err);

@@ -1,5 +1,5 @@
-/* The passes of TensorIterator and Loop. Values of the body's own plan are overwritten by the next pass, so what a
- * pass leaves for the next is copied to one of two sets of buffers in turn.
+/* The passes of TensorIterator and Loop. Values of the body's own plan are overwritten by the next
+ * pass, so what a pass leaves for the next is copied to one of two sets of buffers in turn.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/body_loop.h"
 
@@ -94,8 +94,8 @@ static bool leave_merged(const struct loop_state *state, int64_t pass, struct ir
     return true;
 }
 
-/* Keeps the piece a pass has made for a concatenated output: in place if the output is there, else behind the
- * pieces before it. */
+/* Keeps the piece a pass has made for a concatenated output: in place if the output is there, else
+ * behind the pieces before it. */
 static bool leave_piece(const struct loop_state *state, uint32_t k, struct irrun_tensor *out,
                         int64_t pass, int64_t n_passes, struct irrun_error *err)
 {
@@ -172,8 +172,8 @@ static bool run_passes(const struct loop_state *state, struct irrun_tensor *cons
     return true;
 }
 
-/* The value of an output that is not concatenated: the last pass's, or what went in if there was none. NULL:
- * nothing went in. */
+/* The value of an output that is not concatenated: the last pass's, or what went in if there was
+ * none. NULL: nothing went in. */
 static const struct irrun_tensor *last_value(const struct loop_state *state, uint32_t k,
                                              struct irrun_tensor *const *outer, int64_t n_done)
 {

@@ -1,9 +1,10 @@
-/* What TensorIterator and Loop share: a body run again and again on slices, invariant values and what the pass
- * before has left. An op file says how many passes there are.
+/* What TensorIterator and Loop share: a body run again and again on slices, invariant values and
+ * what the pass before has left. An op file says how many passes there are.
  *
- * Where the shapes of all outputs follow from those of the inputs, infer is quick and run goes through
- * the passes. Where they do not (the number of passes or a shape depends on data), the engine calls
- * infer when the data is there; infer then runs the passes itself and run hands out what they left.
+ * Where the shapes of all outputs follow from those of the inputs, infer is quick and run goes
+ * through the passes. Where they do not (the number of passes or a shape depends on data), the
+ * engine calls infer when the data is there; infer then runs the passes itself and run hands out
+ * what they left.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_BODY_LOOP_H
 #define IRRUN_OPS_BODY_LOOP_H
@@ -62,8 +63,8 @@ bool loop_tie(struct infer *infer, struct loop_state *state);
 /* The passes that the slices of input `k` allow: |end - start| / part_size. */
 bool loop_count_slices(struct infer *infer, const struct loop_param *param, int64_t *n_passes);
 
-/* Gives the outputs their shapes, running the passes if nothing else will tell. `is_exact`: the body cannot
- * end the loop before n_passes. */
+/* Gives the outputs their shapes, running the passes if nothing else will tell. `is_exact`: the
+ * body cannot end the loop before n_passes. */
 bool loop_infer(struct infer *infer, struct loop_state *state, bool is_exact, bool starts);
 
 bool loop_prepare(struct prepare *prepare);

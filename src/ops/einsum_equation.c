@@ -128,7 +128,8 @@ static bool read_output(struct infer *infer, const char *text, const char *at, u
     return true;
 }
 
-/* Without "->": the dimensions of ellipses, then every label that occurs once, in alphabetical order. */
+/* Without "->": the dimensions of ellipses, then every label that occurs once, in alphabetical
+ * order. */
 static bool make_output(struct infer *infer, const char *text, uint32_t n_ellipsis,
                         struct einsum_equation *equation)
 {

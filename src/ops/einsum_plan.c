@@ -191,7 +191,8 @@ static bool lies_in_order(const struct planner *planner, const struct labelled *
     return true;
 }
 
-/* Orders one side of a product as batch, rows, joined, or where it lies so, as batch, joined, rows. */
+/* Orders one side of a product as batch, rows, joined, or where it lies so, as batch, joined,
+ * rows. */
 static bool plan_side(struct planner *planner, const struct labelled *from,
                       const struct sides *sides, bool is_left, struct einsum_operand *operand,
                       bool *joined_first)

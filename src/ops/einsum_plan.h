@@ -1,5 +1,5 @@
-/* How an Einsum is computed: the inputs are joined one after the other, and each time the labels that nothing
- * needs any more are summed by a batch of dense products.
+/* How an Einsum is computed: the inputs are joined one after the other, and each time the labels
+ * that nothing needs any more are summed by a batch of dense products.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_EINSUM_PLAN_H
 #define IRRUN_OPS_EINSUM_PLAN_H
@@ -16,15 +16,15 @@ struct einsum_operand {
         n_summed; /* after the copy: rows that are summed each; n_summed 1: nothing to do */
 };
 
-/* Products of what was joined so far and the next input, dense one behind the other; of them only what infer
- * can know is filled. */
+/* Products of what was joined so far and the next input, dense one behind the other; of them only
+ * what infer can know is filled. */
 struct einsum_join {
     struct einsum_operand a, b;
     struct product_batch batch;
 };
 
-/* Scratch memory, in elements: the result so far and the one before (they take turns), two ordered operands, one
- * of them before its rows are summed, and ones. */
+/* Scratch memory, in elements: the result so far and the one before (they take turns), two ordered
+ * operands, one of them before its rows are summed, and ones. */
 enum einsum_area {
     EINSUM_RESULT_0,
     EINSUM_RESULT_1,

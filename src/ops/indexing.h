@@ -19,16 +19,16 @@ bool infer_index_type(struct infer *infer, const char *attribute, enum irrun_dty
 /* Asks for scratch memory of n items. */
 bool scratch_array(struct prepare *prepare, int64_t n, size_t item_bytes);
 
-/* Element k of input `input` as an index into an axis of `dim` elements of input 0; negative ones count
- * from the end. Fails naming the element and the axis. */
+/* Element k of input `input` as an index into an axis of `dim` elements of input 0; negative ones
+ * count from the end. Fails naming the element and the axis. */
 bool index_at(const struct step *step, uint32_t input, size_t k, uint32_t axis, int64_t dim,
               int64_t *index, struct irrun_error *err);
 /* Fails as index_at does for element k, which is outside low … dim - 1. */
 bool index_fail(const struct step *step, uint32_t input, size_t k, uint32_t axis, int64_t low,
                 int64_t dim, struct irrun_error *err);
 
-/* Indices with the rank of the data (input 0), where index [i, j, …] stands for the element with these
- * coordinates but for the one along `axis`, which it gives itself. */
+/* Indices with the rank of the data (input 0), where index [i, j, …] stands for the element with
+ * these coordinates but for the one along `axis`, which it gives itself. */
 struct element_indices {
     uint32_t input; /* the tensor of indices */
     uint32_t axis;
@@ -37,15 +37,16 @@ struct element_indices {
     int64_t strides[IRRUN_MAX_RANK]; /* of the data; 0 along the axis */
 };
 
-/* axis comes from an attribute or input; no other dimension of the indices may be larger than the data's. */
+/* axis comes from an attribute or input; no other dimension of the indices may be larger than the
+ * data's. */
 bool element_indices_plan(struct infer *infer, uint32_t input, int64_t axis,
                           struct element_indices *plan);
 /* offsets[k]: the place of index k in the data, in bytes. */
 bool element_indices_resolve(const struct step *step, const struct element_indices *plan,
                              int64_t *offsets, struct irrun_error *err);
 
-/* Indices whose last dimension is a tuple of coordinates of the data (input 0), for the axes from n_batch_dims
- * on; the dimensions before those are the same in both. */
+/* Indices whose last dimension is a tuple of coordinates of the data (input 0), for the axes from
+ * n_batch_dims on; the dimensions before those are the same in both. */
 struct tuple_indices {
     uint32_t input;
     uint32_t n_batch_dims, n_axes;                         /* length of a tuple */

@@ -7,7 +7,8 @@
 #include "ops/indexing.h"
 #include "ops/interpolation.h"
 
-/* Two buffers: of floats for f32, and of doubles for the rest, which is converted into the first of them. */
+/* Two buffers: of floats for f32, and of doubles for the rest, which is converted into the first of
+ * them. */
 bool interpolate_prepare(struct prepare *prepare)
 {
     struct interpolate_state *state = prepare->state;
@@ -47,8 +48,8 @@ static void resample_floats(const struct interpolate_state *state, const float *
     }
 }
 
-/* Integers are rounded to the nearest by linear and the Pillow modes, toward zero by the others, as the
- * reference has it; and held within their type. */
+/* Integers are rounded to the nearest by linear and the Pillow modes, toward zero by the others, as
+ * the reference has it; and held within their type. */
 static void round_to_type(double *numbers, size_t n, enum irrun_dtype dtype,
                           enum interpolation_mode mode)
 {
@@ -105,7 +106,8 @@ static void pick_pieces(const int64_t *sources, size_t n, const char *from, size
     }
 }
 
-/* Writes what lies inside of dimension `first`, where changed axis k - 1 is the next; number 0 is the last. */
+/* Writes what lies inside of dimension `first`, where changed axis k - 1 is the next; number 0 is
+ * the last. */
 static void pick(const struct interpolate_state *state, uint32_t k, uint32_t first,
                  size_t element_bytes, const char *from, char *to)
 {

@@ -1,12 +1,13 @@
-/* Coordinates and weights of Interpolate, an axis at a time: all its modes are products of what they are
- * along one axis. Formulas: the specification of Interpolate-4, for the Pillow modes Pillow's resampling.
+/* Coordinates and weights of Interpolate, an axis at a time: all its modes are products of what
+ * they are along one axis. Formulas: the specification of Interpolate-4, for the Pillow modes
+ * Pillow's resampling.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/interpolation.h"
 
 #include <math.h>
 
-/* Where the centre of output x lies in the input. The mode nearest computes in float, as the reference does,
- * since a rounding decides which element it takes. */
+/* Where the centre of output x lies in the input. The mode nearest computes in float, as the
+ * reference does, since a rounding decides which element it takes. */
 #define COORDINATE(T, name)                                                                        \
     static T name(enum coordinate_mode mode, T x, T scale, T n_out, T n_in)                        \
     {                                                                                              \

@@ -1,4 +1,5 @@
-/* What the files of Interpolate share: where the elements of a resized axis come from, and the state.
+/* What the files of Interpolate share: where the elements of a resized axis come from, and the
+ * state.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_INTERPOLATION_H
 #define IRRUN_OPS_INTERPOLATION_H
@@ -35,7 +36,8 @@ enum nearest_mode {
 };
 #define NEAREST_MODES "round_prefer_floor|round_prefer_ceil|floor|ceil|simple"
 
-/* How one axis is resized. The input is n_in elements with a border of zeros around, n_padded in all. */
+/* How one axis is resized. The input is n_in elements with a border of zeros around, n_padded in
+ * all. */
 struct resized_axis {
     int64_t n_in, n_padded, n_out;
     int64_t pad_begin;

@@ -1,4 +1,5 @@
-/* What normalisations over axes share: sums of the slices that the axes span, and one map per slice.
+/* What normalisations over axes share: sums of the slices that the axes span, and one map per
+ * slice.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_NORMALIZATION_H
 #define IRRUN_OPS_NORMALIZATION_H

@@ -215,16 +215,16 @@ struct packer {
     void *(*pack)(struct prepare *prepare, uint32_t layout, size_t size_bytes, bool *is_new);
 };
 
-/* Shape and type of a packed input as it is stored: f16 if that is what its f32 were converted from,
- * else its own type. It has no data: prepare_elements. */
+/* Shape and type of a packed input as it is stored: f16 if that is what its f32 were converted
+ * from, else its own type. It has no data: prepare_elements. */
 static inline const struct irrun_tensor *prepare_constant(struct prepare *prepare, uint32_t i)
 {
     return prepare->packer->constant(prepare, i);
 }
 
-/* The elements begin … begin + n of a packed input. They may be computed now and for this alone, the
- * cheaper the more exactly they are some of its rows; they are valid until the next call for the same
- * input, or until prepare ends. NULL with *err filled on failure. */
+/* The elements begin … begin + n of a packed input. They may be computed now and for this alone,
+ * the cheaper the more exactly they are some of its rows; they are valid until the next call for
+ * the same input, or until prepare ends. NULL with *err filled on failure. */
 static inline const void *prepare_elements(struct prepare *prepare, uint32_t i, size_t begin,
                                            size_t n)
 {

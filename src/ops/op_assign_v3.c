@@ -1,5 +1,5 @@
-/* Assign-3 (opset3 to 5): the next value of a variable; its output is its input. The engine commits it
- * at the end of the iteration.
+/* Assign-3 (opset3 to 5): the next value of a variable; its output is its input. The engine commits
+ * it at the end of the iteration.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 

@@ -1,5 +1,5 @@
-/* Broadcast-1 and -3: the data stretched to a target shape. Version 3 adds the mode in which the data's own
- * shape may stretch the target.
+/* Broadcast-1 and -3: the data stretched to a target shape. Version 3 adds the mode in which the
+ * data's own shape may stretch the target.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/movement.h"
 

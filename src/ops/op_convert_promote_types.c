@@ -1,4 +1,5 @@
-/* ConvertPromoteTypes-14: both inputs in a type that suits both. Finding that type is all there is to it.
+/* ConvertPromoteTypes-14: both inputs in a type that suits both. Finding that type is all there is
+ * to it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op.h"
 

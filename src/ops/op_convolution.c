@@ -129,7 +129,8 @@ static bool prepare(struct prepare *prepare)
     return true;
 }
 
-/* One group of one batch element; `first` is the number of out's first element in the whole result. */
+/* One group of one batch element; `first` is the number of out's first element in the whole
+ * result. */
 static void convolve(const struct step *step, const char *in, const char *filters, char *out,
                      size_t first)
 {

@@ -1,5 +1,5 @@
-/* ConvolutionBackpropData-1 and GroupConvolutionBackpropData-1 over one to three spatial dimensions: the
- * transpose of the convolution with the same attributes.
+/* ConvolutionBackpropData-1 and GroupConvolutionBackpropData-1 over one to three spatial
+ * dimensions: the transpose of the convolution with the same attributes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "ops/packed_image.h"

@@ -1,5 +1,5 @@
-/* CTCGreedyDecoder-1 and CTCGreedyDecoderSeqLen-6: the best class of every step, without blanks and, if asked
- * for, without repetitions; -1 fills the rest.
+/* CTCGreedyDecoder-1 and CTCGreedyDecoderSeqLen-6: the best class of every step, without blanks
+ * and, if asked for, without repetitions; -1 fills the rest.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/indexing.h"
 

@@ -25,8 +25,8 @@ static const struct op_input_def inputs[] = {
     {.name = NULL},
 };
 
-/* The deep form is [N][blocks … and C in the order of mode][D …], the spatial one [N][C][D][block] …; both
- * give the strides of the same loops: N, C, then D and block for each spatial dimension. */
+/* The deep form is [N][blocks … and C in the order of mode][D …], the spatial one [N][C][D][block]
+ * …; both give the strides of the same loops: N, C, then D and block for each spatial dimension. */
 struct forms {
     uint32_t n_spatial;
     int64_t block, n_channels; /* of the spatial form */

@@ -1,5 +1,6 @@
-/* DFT-7, IDFT-7, RDFT-9 and IRDFT-9: Fourier transforms along axes, of complex numbers (a last dimension of 2)
- * or of real ones. Lines are cut or filled up with zeros to the size of the signal. Computed in double.
+/* DFT-7, IDFT-7, RDFT-9 and IRDFT-9: Fourier transforms along axes, of complex numbers (a last
+ * dimension of 2) or of real ones. Lines are cut or filled up with zeros to the size of the signal.
+ * Computed in double.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 

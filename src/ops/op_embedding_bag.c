@@ -1,5 +1,6 @@
-/* EmbeddingBagOffsetsSum-3, EmbeddingBagPackedSum-3, EmbeddingSegmentsSum-3, EmbeddingBagOffsets-15 and
- * EmbeddingBagPacked-15: sums or means of bags of rows of a table, which differ in how a bag is given.
+/* EmbeddingBagOffsetsSum-3, EmbeddingBagPackedSum-3, EmbeddingSegmentsSum-3, EmbeddingBagOffsets-15
+ * and EmbeddingBagPacked-15: sums or means of bags of rows of a table, which differ in how a bag is
+ * given.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -143,7 +144,8 @@ static bool find_end(const struct step *step, size_t b, size_t begin, size_t *en
     return true;
 }
 
-/* Segment ids have to be sorted and name segments there are; the first offset is where the first bag begins. */
+/* Segment ids have to be sorted and name segments there are; the first offset is where the first
+ * bag begins. */
 static bool check_split(const struct step *step, size_t *begin, struct irrun_error *err)
 {
     const struct bag_family *family = step->op->def->family;

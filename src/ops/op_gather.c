@@ -1,5 +1,5 @@
-/* Gather-1, -7 and -8: slices of the data picked along an axis by a tensor of indices. Versions differ in
- * batch_dims and in what an index outside the axis means.
+/* Gather-1, -7 and -8: slices of the data picked along an axis by a tensor of indices. Versions
+ * differ in batch_dims and in what an index outside the axis means.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -91,8 +91,8 @@ static bool prepare(struct prepare *prepare)
     return scratch_array(prepare, state->n_indices, sizeof(int64_t));
 }
 
-/* offsets[i]: where the piece of index first + i begins in a slice of the data, in bytes; -1: it is outside, and
- * gives zeros. */
+/* offsets[i]: where the piece of index first + i begins in a slice of the data, in bytes; -1: it is
+ * outside, and gives zeros. */
 static bool resolve(const struct step *step, int64_t first, size_t piece_bytes, int64_t *offsets,
                     bool *are_inside, struct irrun_error *err)
 {

@@ -1,5 +1,5 @@
-/* GatherND-5 and -8: slices of the data that tuples of coordinates point to. Version 5 folds the batch
- * dimensions of its output into one.
+/* GatherND-5 and -8: slices of the data that tuples of coordinates point to. Version 5 folds the
+ * batch dimensions of its output into one.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/indexed_copy.h"
 #include "ops/indexing.h"

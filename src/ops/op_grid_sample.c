@@ -57,8 +57,8 @@ static bool infer(struct infer *infer)
     return true;
 }
 
-/* Coordinates -1 … 1 in elements. Those in f32 are computed so, as the reference does, because a rounding
- * decides which element the mode nearest takes. */
+/* Coordinates -1 … 1 in elements. Those in f32 are computed so, as the reference does, because a
+ * rounding decides which element the mode nearest takes. */
 static double to_place(const struct grid_plane *plane, const struct irrun_tensor *grid, size_t k,
                        int64_t n)
 {

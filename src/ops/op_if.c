@@ -1,5 +1,5 @@
-/* If-8: one of two bodies. Where both give outputs of the same types and shapes the choice is made by run;
- * otherwise infer waits for the condition and looks at the body it takes only.
+/* If-8: one of two bodies. Where both give outputs of the same types and shapes the choice is made
+ * by run; otherwise infer waits for the condition and looks at the body it takes only.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -122,8 +122,8 @@ static bool have_equal_shapes(const struct irrun_tensor *a, const struct irrun_t
     return true;
 }
 
-/* Types and shapes that hold for both branches; a branch that does not fit these inputs may be one that is never
- * taken, so its error is not ours yet. */
+/* Types and shapes that hold for both branches; a branch that does not fit these inputs may be one
+ * that is never taken, so its error is not ours yet. */
 static bool infer_both(struct infer *infer, struct if_state *state, bool *is_known)
 {
     struct irrun_tensor *other =

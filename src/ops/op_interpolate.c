@@ -1,5 +1,5 @@
-/* Interpolate-1, -4 and -11: tensors resized along some axes. Works out shapes and what lies along each axis
- * (interpolation.c); interpolate_run.c moves the elements.
+/* Interpolate-1, -4 and -11: tensors resized along some axes. Works out shapes and what lies along
+ * each axis (interpolation.c); interpolate_run.c moves the elements.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
@@ -95,8 +95,8 @@ static bool read_target(struct infer *infer, uint32_t input, uint32_t n_axes, ui
     return value != NULL;
 }
 
-/* Reads what becomes of one axis: its new size, and its scale. The reference adds a millionth to a scale
- * before it multiplies, so that 1/3 of 3 is 1. */
+/* Reads what becomes of one axis: its new size, and its scale. The reference adds a millionth to a
+ * scale before it multiplies, so that 1/3 of 3 is 1. */
 static bool find_size(struct infer *infer, uint32_t n_axes, uint32_t k, struct resized_axis *axis)
 {
     const struct interpolate_family *family = infer->op->def->family;

@@ -1,5 +1,5 @@
-/* Loop-5: passes over the body until trip_count is reached (-1: never) or the condition that the body gives
- * turns false; it is looked at after each pass.
+/* Loop-5: passes over the body until trip_count is reached (-1: never) or the condition that the
+ * body gives turns false; it is looked at after each pass.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/body_loop.h"
 #include "ops/op_state.h"
@@ -34,8 +34,8 @@ static bool read_constant(struct infer *infer, uint32_t i, bool *is_known, int64
     return true;
 }
 
-/* Whether the condition can never turn false: a Const that is true, or the Parameter that it feeds itself and that
- * starts true. */
+/* Whether the condition can never turn false: a Const that is true, or the Parameter that it feeds
+ * itself and that starts true. */
 static bool never_stops(struct infer *infer, const struct loop_state *state)
 {
     if (state->condition_result == NO_ID)

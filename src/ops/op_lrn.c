@@ -1,5 +1,5 @@
-/* LRN-1: every element is divided by a power of the sum of squares in a box around it. The box reaches (size - 1)
- * / 2 to either side, as in OpenVINO, also where size is even.
+/* LRN-1: every element is divided by a power of the sum of squares in a box around it. The box
+ * reaches (size - 1) / 2 to either side, as in OpenVINO, also where size is even.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/lrn.h"
 

@@ -1,5 +1,5 @@
-/* MatMul-1: products of the last two dimensions; the others are batches that broadcast. A list is a row on
- * the left and a column on the right.
+/* MatMul-1: products of the last two dimensions; the others are batches that broadcast. A list is a
+ * row on the left and a column on the right.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/internal_ops.h"
 #include "ops/op_state.h"
@@ -54,7 +54,8 @@ static bool read_matrix(struct infer *infer, uint32_t i, bool is_transposed, str
     return true;
 }
 
-/* Batches that meet one matrix B are rows of one product; vectors have no layout but the dense one. */
+/* Batches that meet one matrix B are rows of one product; vectors have no layout but the dense
+ * one. */
 static void join_batches(struct product *product, const struct matrix *a, const struct matrix *b,
                          struct irrun_shape *out, struct irrun_shape *a_batches)
 {

@@ -1,4 +1,5 @@
-/* NonZero-3: the coordinates of the elements that are not zero, a row a dimension. A scalar counts as [1].
+/* NonZero-3: the coordinates of the elements that are not zero, a row a dimension. A scalar counts
+ * as [1].
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/indexing.h"
 

@@ -1,5 +1,5 @@
-/* NormalizeL2-1: x / sqrt(sum of x^2 over the axes, plus or at least eps). Without axes every element is divided
- * by itself.
+/* NormalizeL2-1: x / sqrt(sum of x^2 over the axes, plus or at least eps). Without axes every
+ * element is divided by itself.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 

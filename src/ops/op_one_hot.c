@@ -1,5 +1,6 @@
-/* OneHot-1 and -16: a new axis of `depth` elements, on_value where the index says, off_value elsewhere. An
- * index beyond it, and unless version 16 is told otherwise a negative one, leaves off_value everywhere.
+/* OneHot-1 and -16: a new axis of `depth` elements, on_value where the index says, off_value
+ * elsewhere. An index beyond it, and unless version 16 is told otherwise a negative one, leaves
+ * off_value everywhere.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -7,7 +8,8 @@
 #include "ops/indexing.h"
 
 enum { INDICES, DEPTH, ON_VALUE, OFF_VALUE };
-/* The place of the word in the list below, whose first two mean the same: as written, as documented. */
+/* The place of the word in the list below, whose first two mean the same: as written, as
+ * documented. */
 #define NORMALIZE 2
 
 struct one_hot_attrs {

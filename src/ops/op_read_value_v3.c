@@ -1,5 +1,6 @@
-/* ReadValue-3 (opset3 to 5): the value of a variable before this iteration; the initial value while it
- * is unset. The variable has the type and shape of the initial value. The engine gives the value.
+/* ReadValue-3 (opset3 to 5): the value of a variable before this iteration; the initial value while
+ * it is unset. The variable has the type and shape of the initial value. The engine gives the
+ * value.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 

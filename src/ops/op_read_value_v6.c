@@ -1,5 +1,5 @@
-/* ReadValue-6 (opset6 and later): as ReadValue-3, with a type and shape of its own if it says so, and
- * zeros if there is no initial value. The engine gives the value.
+/* ReadValue-6 (opset6 and later): as ReadValue-3, with a type and shape of its own if it says so,
+ * and zeros if there is no initial value. The engine gives the value.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 

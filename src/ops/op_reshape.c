@@ -1,5 +1,5 @@
-/* Reshape-1: the same elements under another shape; -1 is what is left over, and with special_zero 0 is the
- * input's dimension at that place.
+/* Reshape-1: the same elements under another shape; -1 is what is left over, and with special_zero
+ * 0 is the input's dimension at that place.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "ops/op.h"
@@ -19,7 +19,8 @@ static const struct op_input_def inputs[] = {
     {.name = NULL},
 };
 
-/* Copies the dimensions that special_zero stands for; `rest` gets the product of the input's others. */
+/* Copies the dimensions that special_zero stands for; `rest` gets the product of the input's
+ * others. */
 static bool copy_zeros(struct infer *infer, struct irrun_shape *out, bool is_copied[IRRUN_MAX_RANK],
                        int64_t *rest)
 {

@@ -1,5 +1,5 @@
-/* ScaledDotProductAttention-13: softmax(query * key^T * scale, masked) * value, a few rows at a time, so that no
- * matrix of all scores is made.
+/* ScaledDotProductAttention-13: softmax(query * key^T * scale, masked) * value, a few rows at a
+ * time, so that no matrix of all scores is made.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
@@ -161,7 +161,8 @@ static size_t align(size_t size_bytes)
     return (size_bytes + 63) / 64 * 64;
 }
 
-/* Plans the products, shares the matrices, and asks for memory: for each part scores, and what the products want. */
+/* Plans the products, shares the matrices, and asks for memory: for each part scores, and what the
+ * products want. */
 static bool prepare_products(struct prepare *prepare)
 {
     struct attention_state *state = prepare->state;

@@ -1,5 +1,5 @@
-/* ScatterElementsUpdate-3 and -12: the data in which each update replaces, or is combined with, the element
- * that its index names along the axis.
+/* ScatterElementsUpdate-3 and -12: the data in which each update replaces, or is combined with, the
+ * element that its index names along the axis.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "ops/scatter.h"
@@ -63,8 +63,8 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[DATA]->dtype, &infer->in[DATA]->shape);
 }
 
-/* The offsets of the updates; then, where first updates or numbers of updates matter, a count an element of
- * the output. */
+/* The offsets of the updates; then, where first updates or numbers of updates matter, a count an
+ * element of the output. */
 static bool prepare(struct prepare *prepare)
 {
     const struct scatter_elements_state *state = prepare->state;

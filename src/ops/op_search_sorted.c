@@ -1,5 +1,5 @@
-/* SearchSorted-15 and Bucketize-3: how many elements of a sorted row lie before a value. Values are compared
- * in the type of both, integers of two types as integers, else in f64.
+/* SearchSorted-15 and Bucketize-3: how many elements of a sorted row lie before a value. Values are
+ * compared in the type of both, integers of two types as integers, else in f64.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/sort_keys.h"
 #include "ops/indexing.h"
@@ -61,8 +61,8 @@ static bool check_rows(struct infer *infer, const struct search_family *family)
     return infer_hint_input(infer, family->values);
 }
 
-/* One of f64, i64 and u64, or f32, in which the elements of both types are what they are (but i64 beside
- * floats, and beside u64, is rounded to f64). */
+/* One of f64, i64 and u64, or f32, in which the elements of both types are what they are (but i64
+ * beside floats, and beside u64, is rounded to f64). */
 static enum irrun_dtype common_type(enum irrun_dtype a, enum irrun_dtype b)
 {
     if (a == b)

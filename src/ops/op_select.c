@@ -16,18 +16,18 @@ struct select_attrs {
     int64_t axis;
 };
 
-/* From so many bytes read and written on the output goes past the caches. Measured with one thread: below
- * 9 MB that costs 15 %, from 13 MB on it gains, twofold where L3 ends (Zen 4 with 32 MB of it; Zen 3
- * agrees; on Zen 5 it gains from 1 MB on, but whoever reads the output next would miss it). Two threads
- * are twice as fast through the caches at 13 MB, and no longer at 26 MB. */
+/* From so many bytes read and written on the output goes past the caches. Measured with one thread:
+ * below 9 MB that costs 15 %, from 13 MB on it gains, twofold where L3 ends (Zen 4 with 32 MB of
+ * it; Zen 3 agrees; on Zen 5 it gains from 1 MB on, but whoever reads the output next would miss
+ * it). Two threads are twice as fast through the caches at 13 MB, and no longer at 26 MB. */
 #define STREAM_FROM ((size_t)12 << 20)
 #define STREAM_SHARED_FROM ((size_t)20 << 20)
 
 /* … if the kernel is given so much at a time: at the end of each call it waits for its stores. */
 #define STREAM_PIECE ((size_t)64 << 10)
 
-/* From so many bytes on the work is shared with the team: some 6 us of it, against 5 us to wake a thread that
- * sleeps. */
+/* From so many bytes on the work is shared with the team: some 6 us of it, against 5 us to wake a
+ * thread that sleeps. */
 #define SPLIT_FROM ((size_t)512 << 10)
 
 #define SELECT_ALIGNED 64 /* elements whose conditions fill a line */

@@ -1,5 +1,6 @@
-/* SpaceToBatch-2 and BatchToSpace-2: blocks of the dimensions after the first become batches, and back. The
- * spatial form may have a border, which is filled with zeros on the way there and cut on the way back.
+/* SpaceToBatch-2 and BatchToSpace-2: blocks of the dimensions after the first become batches, and
+ * back. The spatial form may have a border, which is filled with zeros on the way there and cut on
+ * the way back.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -12,8 +13,8 @@ struct blocks_family {
     bool is_to_batch;
 };
 
-/* Dimension i of the spatial form with its border is blocks of block[i]; `begin` of it are border. Place
- * (block, r) lies in batch r, counted over all dimensions, of the batch form. */
+/* Dimension i of the spatial form with its border is blocks of block[i]; `begin` of it are border.
+ * Place (block, r) lies in batch r, counted over all dimensions, of the batch form. */
 struct blocks_state {
     struct irrun_shape spatial, batch; /* what lies in memory */
     int64_t block[IRRUN_MAX_RANK], begin[IRRUN_MAX_RANK];

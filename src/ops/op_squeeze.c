@@ -14,8 +14,8 @@ static const struct op_input_def unsqueeze_inputs[] = {
     {.name = NULL},
 };
 
-/* Without axes (or with an empty list) all ones go; an axis whose dimension is not 1 stays, as in the
- * reference. */
+/* Without axes (or with an empty list) all ones go; an axis whose dimension is not 1 stays, as in
+ * the reference. */
 static bool infer_squeeze(struct infer *infer)
 {
     const struct irrun_shape *in = &infer->in[0]->shape;
@@ -58,6 +58,7 @@ static bool infer_unsqueeze(struct infer *infer)
                                   __VA_ARGS__}
 
 VIEW_OP(op_squeeze_v1, "Squeeze", 1, squeeze_inputs, infer_squeeze, .opset_last = 14);
-/* Its attribute allow_axis_skip speaks of shapes that are not known, which there are none of here. */
+/* Its attribute allow_axis_skip speaks of shapes that are not known, which there are none of
+ * here. */
 VIEW_OP(op_squeeze_v15, "Squeeze", 15, squeeze_inputs, infer_squeeze, );
 VIEW_OP(op_unsqueeze, "Unsqueeze", 1, unsqueeze_inputs, infer_unsqueeze, );

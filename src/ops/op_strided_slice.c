@@ -1,5 +1,5 @@
-/* StridedSlice-1: numpy's basic indexing written as lists: bounds, new axes, shrunk axes, one ellipsis.
- * A mask of 1 in begin_mask or end_mask means that the bound is ignored.
+/* StridedSlice-1: numpy's basic indexing written as lists: bounds, new axes, shrunk axes, one
+ * ellipsis. A mask of 1 in begin_mask or end_mask means that the bound is ignored.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/movement.h"
 

@@ -20,7 +20,8 @@ static bool infer(struct infer *infer)
     uint32_t rank = in->rank > repeats.n ? in->rank : repeats.n;
     int64_t in_strides[IRRUN_MAX_RANK];
     move_strides(in, in_strides);
-    /* Two loops a dimension: over the repetitions, which stand still in the data, and over the data. */
+    /* Two loops a dimension: over the repetitions, which stand still in the data, and over the
+     * data. */
     int64_t dims[STRIDED_COPY_MAX_RANK], strides[STRIDED_COPY_MAX_RANK];
     struct irrun_shape out = {.rank = rank};
     for (uint32_t i = 0; i < rank; i++) {

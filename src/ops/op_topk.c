@@ -1,6 +1,6 @@
-/* TopK-1, -3 and -11: the k largest or smallest elements of every line along an axis, and their places.
- * Equal elements keep their order and NaN counts as the largest, whatever `stable` says; without an
- * order asked for (sort none) they come by value.
+/* TopK-1, -3 and -11: the k largest or smallest elements of every line along an axis, and their
+ * places. Equal elements keep their order and NaN counts as the largest, whatever `stable` says;
+ * without an order asked for (sort none) they come by value.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 

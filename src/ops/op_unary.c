@@ -1,5 +1,5 @@
-/* Element-wise ops of one operand, and of one operand with scalar parameters: a row each. PReLU, whose
- * second operand broadcasts, has a file of its own.
+/* Element-wise ops of one operand, and of one operand with scalar parameters: a row each. PReLU,
+ * whose second operand broadcasts, has a file of its own.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/unary.h"
 #include "ops/op.h"

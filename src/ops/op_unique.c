@@ -1,5 +1,6 @@
-/* Unique-10: the different elements, or slices along an axis, where each is first met, which of them every
- * element is, and how often each occurs. All is found while shapes are inferred; run writes it.
+/* Unique-10: the different elements, or slices along an axis, where each is first met, which of
+ * them every element is, and how often each occurs. All is found while shapes are inferred; run
+ * writes it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Convolutions over an image (kernels/convolution_image.h) with constant filters, packed once for all plans and
- * sessions of the model: what Convolution and its transpose share.
+/* Convolutions over an image (kernels/convolution_image.h) with constant filters, packed once for
+ * all plans and sessions of the model: what Convolution and its transpose share.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_PACKED_IMAGE_H
 #define IRRUN_OPS_PACKED_IMAGE_H
@@ -12,8 +12,8 @@ struct packed_image {
     const float *filters; /* NULL: not packed */
 };
 
-/* For op_def.packs and prepare: whether a convolution of input 0 with input 1, one group of which is given, is to
- * be done so; image is then planned. */
+/* For op_def.packs and prepare: whether a convolution of input 0 with input 1, one group of which
+ * is given, is to be done so; image is then planned. */
 bool packed_image_is_wanted(const struct prepare *prepare, const struct convolution *convolution,
                             int64_t n_groups, bool is_transposed, struct convolution_image *image);
 

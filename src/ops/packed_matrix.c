@@ -65,7 +65,8 @@ void packed_matrix_fill(const struct panels *panels, size_t begin, size_t end, c
     }
 }
 
-/* Rows that are asked for at a time where columns lie side by side: so much of them, a multiple of 8. */
+/* Rows that are asked for at a time where columns lie side by side: so much of them, a multiple of
+ * 8. */
 #define SLICE_BYTES ((size_t)256 << 10)
 
 /* Some k of all columns after the other. */

@@ -1,5 +1,6 @@
-/* Dense products of any type: who multiplies is chosen once. The second factor of f32 is packed into panels where
- * that pays: by packed_matrix_pack if it is constant, else when it is known, in scratch memory.
+/* Dense products of any type: who multiplies is chosen once. The second factor of f32 is packed
+ * into panels where that pays: by packed_matrix_pack if it is constant, else when it is known, in
+ * scratch memory.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_PRODUCT_H
 #define IRRUN_OPS_PRODUCT_H
@@ -38,13 +39,14 @@ static inline struct product_panels product_all_panels(const struct product *pro
     return (struct product_panels){0, product->panels.n_panels};
 }
 
-/* Packs these panels of b into memory of b_bytes, aligned to 64: to be done for all of them before the products,
- * unless b is a constant. Does nothing if the product is not packed. */
+/* Packs these panels of b into memory of b_bytes, aligned to 64: to be done for all of them before
+ * the products, unless b is a constant. Does nothing if the product is not packed. */
 void product_take_b(const struct product *product, const void *b, struct product_panels panels,
                     void *packed);
 
-/* Some rows of a product; those of a transposed a lie in its columns, and if they are integers they must be all. The
- * result is the part of what the epilogue knows that begins with element `first`. */
+/* Some rows of a product; those of a transposed a lie in its columns, and if they are integers they
+ * must be all. The result is the part of what the epilogue knows that begins with element
+ * `first`. */
 struct product_rows {
     size_t m;
     const void *a, *b;
@@ -55,7 +57,8 @@ struct product_rows {
 void product_run(const struct product *product, const struct product_rows *rows,
                  struct product_panels panels, const void *packed, void *turned);
 
-/* The same with these panels of b, and a not transposed: for those whom a call more would cost too much. */
+/* The same with these panels of b, and a not transposed: for those whom a call more would cost too
+ * much. */
 static inline void product_run_packed(const struct product *product, const struct panels *b,
                                       struct product_panels panels, const struct product_rows *rows)
 {

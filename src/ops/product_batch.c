@@ -7,7 +7,8 @@
 /* From so much work on it is shared: some 20 us of it. */
 #define SHARE_FROM 1000000
 
-/* Plain loops take so many times as long as panels (with AVX-512: 6 multiplications per ns against 50). */
+/* Plain loops take so many times as long as panels (with AVX-512: 6 multiplications per ns against
+ * 50). */
 #define PLAIN_WORK 8
 
 /* With so many products for each thread none waits long for the last one. */
@@ -44,13 +45,15 @@ static size_t divide_up(size_t n, size_t by)
     return n / by + (n % by != 0);
 }
 
-/* CBLAS may sum in another order where there are fewer rows; transposed integers have no rows of their own. */
+/* CBLAS may sum in another order where there are fewer rows; transposed integers have no rows of
+ * their own. */
 static bool can_be_cut(const struct product *p)
 {
     return product_is_packed(p) || (is_plain(p) && (dtype_is_float(p->dtype) || !p->a_transposed));
 }
 
-/* Rows need all panels packed before, and read them all: they must leave the busiest thread an eighth less to do. */
+/* Rows need all panels packed before, and read them all: they must leave the busiest thread an
+ * eighth less to do. */
 static bool rows_are_better(const struct product *p, size_t n_parts)
 {
     size_t n_rows = divide_up(p->m, ROWS), n_panels = p->panels.n_panels;

@@ -1,5 +1,5 @@
-/* Products of one kind that a step does, shared with the team where they are large: as whole products, or each of
- * them in pieces. The bytes are the same for any team.
+/* Products of one kind that a step does, shared with the team where they are large: as whole
+ * products, or each of them in pieces. The bytes are the same for any team.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_PRODUCT_BATCH_H
 #define IRRUN_OPS_PRODUCT_BATCH_H
@@ -15,8 +15,8 @@ struct product_batch {
     size_t scratch_bytes;
 };
 
-/* Plans for so many products, of which `product` is one: planned, or packed as a constant. False with *err filled if
- * they want too much memory. */
+/* Plans for so many products, of which `product` is one: planned, or packed as a constant. False
+ * with *err filled if they want too much memory. */
 bool product_batch_plan(struct prepare *prepare, struct product_batch *batch);
 
 /* Where the factors and the result of product number i lie. */

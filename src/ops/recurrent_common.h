@@ -58,9 +58,8 @@ struct recurrent_state {
     struct recurrent_f32 f32; /* f64 uses its `common` only */
     size_t lengths_bytes;     /* the scratch memory begins with the lengths */
     struct recurrent_packed packed;
-    unsigned *n_runs; /* of the packed engine; NULL where another one runs */
-    size_t
-        packing_bytes; /* of scratch memory, into which every run packs weights that are no constants */
+    unsigned *n_runs;     /* of the packed engine; NULL where another one runs */
+    size_t packing_bytes; /* of scratch memory: every run packs weights that are no constants */
 };
 
 bool recurrent_infer(struct infer *infer);
@@ -77,8 +76,8 @@ bool recurrent_run(const struct step *step, struct irrun_error *err);
 /* The part of prepare for packed weights: fills state->packed. */
 bool recurrent_pack(struct prepare *prepare);
 
-/* Whether weights that are no constants are packed by every run, which still is faster than not to pack them;
- * fills state->packed and packing_bytes if so. */
+/* Whether weights that are no constants are packed by every run, which still is faster than not to
+ * pack them; fills state->packed and packing_bytes if so. */
 bool recurrent_packs_later(struct prepare *prepare);
 /* … and the part of run. Gives the layout with its parts, which lie in the scratch memory. */
 struct recurrent_packed recurrent_pack_now(const struct recurrent_state *state,

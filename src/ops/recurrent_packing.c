@@ -4,8 +4,8 @@
 
 #include "base/checked.h"
 
-/* Panels hold whole vectors of hidden units: small sizes grow when they are packed, up to so many times
- * where that is more than a few pages. */
+/* Panels hold whole vectors of hidden units: small sizes grow when they are packed, up to so many
+ * times where that is more than a few pages. */
 #define MAX_GROWTH 4
 #define FREE_BYTES (4u << 20)
 
@@ -90,7 +90,8 @@ static bool take_matrices(struct prepare *prepare, struct recurrent_weights *wei
     return weights->r != NULL;
 }
 
-/* Layouts are told apart by what they depend on beside the op: the streams, and whether f16 stayed. */
+/* Layouts are told apart by what they depend on beside the op: the streams, and whether f16
+ * stayed. */
 static bool fill_parts(struct prepare *prepare, struct recurrent_packed *packed,
                        struct recurrent_weights *weights)
 {

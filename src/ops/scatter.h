@@ -16,12 +16,12 @@ enum scatter_reduction {
     SCATTER_MEAN, /* added up here; dividing is the op's business */
 };
 
-/* NULL for SCATTER_NONE, and where there is none for elements of this type (a mean of booleans). Of booleans
- * the sum is OR, the product and the minimum AND, the maximum OR, the difference XOR. */
+/* NULL for SCATTER_NONE, and where there is none for elements of this type (a mean of booleans). Of
+ * booleans the sum is OR, the product and the minimum AND, the maximum OR, the difference XOR. */
 binary_fn *scatter_function(enum scatter_reduction reduction, enum irrun_dtype dtype);
 
-/* to[offsets[k] …] = fn(to[offsets[k] …], from[k * piece …]) for n pieces, one after the other; a NULL fn
- * overwrites. Offsets are in bytes. */
+/* to[offsets[k] …] = fn(to[offsets[k] …], from[k * piece …]) for n pieces, one after the other; a
+ * NULL fn overwrites. Offsets are in bytes. */
 void scatter_apply(binary_fn *fn, const void *from, size_t n, size_t piece_elements,
                    size_t element_bytes, void *to, const int64_t *offsets);
 

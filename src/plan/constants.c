@@ -1,5 +1,6 @@
 /* What is the same in every plan: Consts and what is computed from nothing else. Found once after
- * loading; computed only when somebody asks for the data, so that weights nobody widens stay as they lie in the file.
+ * loading; computed only when somebody asks for the data, so that weights nobody widens stay as
+ * they lie in the file.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +39,8 @@ static bool are_inputs_constant(const struct graph *graph, const struct op *op)
     return true;
 }
 
-/* The outputs of an op with constant inputs only. An op that cannot be inferred is left to the plan, which
- * says why. */
+/* The outputs of an op with constant inputs only. An op that cannot be inferred is left to the
+ * plan, which says why. */
 static bool find_folded(struct model *model, struct graph *graph, const struct op *op,
                         struct irrun_error *err)
 {

@@ -1,5 +1,5 @@
-/* Steps before their tensors have their final addresses: what step_pass makes, fuse_elementwise merges and
- * finish_steps turns into steps.
+/* Steps before their tensors have their final addresses: what step_pass makes, fuse_elementwise
+ * merges and finish_steps turns into steps.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_DRAFTS_H
 #define IRRUN_PLAN_DRAFTS_H
@@ -29,8 +29,8 @@ struct drafts {
 /* Notes that the draft of number `step` uses a slot. */
 void draft_use_slot(struct plan *plan, uint32_t slot_id, uint32_t step);
 
-/* Merges runs of element-wise drafts into one each, or into the product before them; the slots that nobody else
- * reads get no memory. */
+/* Merges runs of element-wise drafts into one each, or into the product before them; the slots that
+ * nobody else reads get no memory. */
 bool drafts_fuse(struct drafts *drafts, struct irrun_error *err);
 
 /* Makes the steps of the plan. */

@@ -1,5 +1,5 @@
-/* Inference and execution of a single op. Checks here, once for all ops, how many inputs a layer has and
- * of which types.
+/* Inference and execution of a single op. Checks here, once for all ops, how many inputs a layer
+ * has and of which types.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/evaluate.h"
 
@@ -52,7 +52,8 @@ static void list_types(uint32_t types, struct text *list)
                      irrun_dtype_name((enum irrun_dtype)dtype));
 }
 
-/* A type that every runtime computes with is excluded by the specification; others are what irrun lacks. */
+/* A type that every runtime computes with is excluded by the specification; others are what irrun
+ * lacks. */
 static bool fail_type(struct infer *infer, uint32_t i, uint32_t types)
 {
     struct text list = {0};
@@ -93,8 +94,8 @@ static bool check_types(struct infer *infer)
 /* Where there are more inputs, naming all would bury the one at fault. */
 #define MAX_HINTED 3
 
-/* What an op says of shapes and axes concerns all its inputs, the first one most: names those that it has
- * not named itself. */
+/* What an op says of shapes and axes concerns all its inputs, the first one most: names those that
+ * it has not named itself. */
 static void hint_others(struct infer *infer)
 {
     bool is_own = infer->err->code == IRRUN_DATA && infer->err->line == infer->op->line &&

@@ -1,5 +1,6 @@
-/* Inference and execution of a single op: what folding and planning share. Knows the rules for f16 and
- * bf16: arithmetic takes and gives f32, what only moves keeps 16 bits as long as all operands have them.
+/* Inference and execution of a single op: what folding and planning share. Knows the rules for f16
+ * and bf16: arithmetic takes and gives f32, what only moves keeps 16 bits as long as all operands
+ * have them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_EVALUATE_H
 #define IRRUN_PLAN_EVALUATE_H
@@ -7,8 +8,8 @@
 #include "ops/op.h"
 #include "plan/model.h"
 
-/* Whether the 16-bit operands of an op are taken, and given, in f32. `declared` and `stored` are the types
- * of its inputs, as the IR says and as they lie in memory. */
+/* Whether the 16-bit operands of an op are taken, and given, in f32. `declared` and `stored` are
+ * the types of its inputs, as the IR says and as they lie in memory. */
 bool op_widens(const struct op_def *def, uint32_t n_inputs, const enum irrun_dtype *declared,
                const enum irrun_dtype *stored);
 

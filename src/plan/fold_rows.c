@@ -1,4 +1,5 @@
-/* Constants by rows: the chain of ops behind one, and its evaluation on the same rows of all operands.
+/* Constants by rows: the chain of ops behind one, and its evaluation on the same rows of all
+ * operands.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/fold_rows.h"
 
@@ -49,7 +50,8 @@ static bool add_leaf(struct fold_rows *fold, uint32_t value_id, bool is_whole)
     return true;
 }
 
-/* Depth is bounded by the number of nodes, and so is the work: a value with two users is two nodes. */
+/* Depth is bounded by the number of nodes, and so is the work: a value with two users is two
+ * nodes. */
 static bool add_chain(struct fold_rows *fold, uint32_t value_id, uint32_t depth)
 {
     struct constant *constant = fold->graph->notes->constants[value_id];

@@ -1,5 +1,5 @@
-/* Large constants that chains of element-wise ops compute, as decompression of weights does: some rows at a
- * time, so that no more of what lies between is in memory than these rows.
+/* Large constants that chains of element-wise ops compute, as decompression of weights does: some
+ * rows at a time, so that no more of what lies between is in memory than these rows.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_FOLD_ROWS_H
 #define IRRUN_PLAN_FOLD_ROWS_H
@@ -30,7 +30,8 @@ struct fold_rows {
     struct arena arena; /* of the rows at hand */
 };
 
-/* Whether the constant is large, has no data yet, and is computed by such a chain. Allocates nothing. */
+/* Whether the constant is large, has no data yet, and is computed by such a chain. Allocates
+ * nothing. */
 bool fold_rows_find(struct fold_rows *fold, struct model *model, const struct graph *graph,
                     uint32_t value_id);
 

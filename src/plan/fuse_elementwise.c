@@ -1,6 +1,7 @@
-/* Joins neighbouring element-wise drafts over as many elements into one, whose step runs a program of
- * fused_f32.h: their values stay in registers, and those that nobody else reads get no memory. What they compute
- * stays the same, bit for bit. Behind a product they become its epilogue, and an Add the beginning of its sums.
+/* Joins neighbouring element-wise drafts over as many elements into one, whose step runs a program
+ * of fused_f32.h: their values stay in registers, and those that nobody else reads get no memory.
+ * What they compute stays the same, bit for bit. Behind a product they become its epilogue, and an
+ * Add the beginning of its sums.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,8 @@ static bool reads(const struct plan *plan, const struct draft *draft, uint32_t r
     return false;
 }
 
-/* The end of the run that begins here: of element-wise drafts alone, or of a product and what follows it. */
+/* The end of the run that begins here: of element-wise drafts alone, or of a product and what
+ * follows it. */
 static size_t find_end(const struct drafts *drafts, size_t begin)
 {
     const struct draft *first = &drafts->items[begin];
@@ -122,8 +124,9 @@ static bool place_tiles(struct fused_program *fused, struct fused_state *state)
     return tiles != NULL;
 }
 
-/* Lists what the step reads and writes, for those who hand out memory: behind what is listed already, the slots of
- * the state and the values of the run that somebody wants, but for `except`. */
+/* Lists what the step reads and writes, for those who hand out memory: behind what is listed
+ * already, the slots of the state and the values of the run that somebody wants, but for
+ * `except`. */
 static bool list_slots(struct fused_program *fused, const struct fused_state *state,
                        const struct draft *drafts, size_t n, uint32_t except, struct draft *draft)
 {
@@ -191,7 +194,8 @@ static bool fuse_run(struct fused_program *fused, const struct draft *drafts, si
 
 /* ---- products ---- */
 
-/* The slot that the sums of a product can begin with, so that this draft is done with them; NO_ID. */
+/* The slot that the sums of a product can begin with, so that this draft is done with them;
+ * NO_ID. */
 static uint32_t find_bias(const struct fused_program *fused, const struct draft *product,
                           const struct draft *draft)
 {
@@ -205,7 +209,8 @@ static uint32_t find_bias(const struct fused_program *fused, const struct draft 
     return found.inner == bias->inner && found.count == bias->count ? draft->in[other] : NO_ID;
 }
 
-/* Writes the epilogue of as many drafts as its limits allow, for a product that lies in the slot `made`. */
+/* Writes the epilogue of as many drafts as its limits allow, for a product that lies in the slot
+ * `made`. */
 static bool write_epilogue(struct fused_program *fused, uint32_t made, const struct draft *drafts,
                            size_t *n)
 {
@@ -232,7 +237,8 @@ static uint32_t share_place(struct fused_program *fused, uint32_t made, const st
     return last->out[0];
 }
 
-/* Whether no operand of the program is anything but the product and what becomes of it, which share a place. */
+/* Whether no operand of the program is anything but the product and what becomes of it, which share
+ * a place. */
 static bool is_map(const struct fused_program *fused, uint32_t made)
 {
     for (size_t i = 0; i < fused->n_operands; i++) {

@@ -143,8 +143,8 @@ static void load(struct fused_program *fused, enum fused_code code, const struct
     *(code == FUSED_LOAD ? &fused->tile : &fused->truth) = plan_root(fused->plan, draft->in[i]);
 }
 
-/* Brings input x or the next one into a register; returns the other one. is_reverse: that stands on the
- * left. */
+/* Brings input x or the next one into a register; returns the other one. is_reverse: that stands on
+ * the left. */
 static uint32_t bring_one(struct fused_program *fused, enum fused_code code,
                           const struct draft *draft, uint32_t x, bool *is_reverse)
 {

@@ -1,5 +1,5 @@
-/* Writes the program of a run of element-wise drafts: which values stay in registers, which are kept in a tile of
- * memory within the run, and which go to their slots.
+/* Writes the program of a run of element-wise drafts: which values stay in registers, which are
+ * kept in a tile of memory within the run, and which go to their slots.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_FUSED_PROGRAM_H
 #define IRRUN_PLAN_FUSED_PROGRAM_H

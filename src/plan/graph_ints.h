@@ -5,8 +5,8 @@
 
 #include "graph/graph.h"
 
-/* Reads a value that is a Const of 1 to `most` numbers of i32 or i64; false if it is none. The Const was checked
- * against the .bin. */
+/* Reads a value that is a Const of 1 to `most` numbers of i32 or i64; false if it is none. The
+ * Const was checked against the .bin. */
 bool graph_ints(const struct graph *graph, uint32_t value_id, int64_t *items, uint32_t most,
                 uint32_t *n);
 

@@ -1,5 +1,5 @@
-/* First pass of planning: shapes and types in execution order; what depends on shapes and constants alone is
- * computed on the spot and never becomes a step.
+/* First pass of planning: shapes and types in execution order; what depends on shapes and constants
+ * alone is computed on the spot and never becomes a step.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 

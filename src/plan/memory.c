@@ -1,5 +1,5 @@
-/* Gives every value its place in one block: a walk over the steps that hands out the smallest gap that fits
- * when a value is made and takes it back after its last use.
+/* Gives every value its place in one block: a walk over the steps that hands out the smallest gap
+ * that fits when a value is made and takes it back after its last use.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>

@@ -51,7 +51,8 @@ static bool allocate_notes(struct model *model, struct graph *graph, struct irru
     return true;
 }
 
-/* Where in the hash table `id` stands, or would stand. FNV-1a, linear probing; the table is at most half full. */
+/* Where in the hash table `id` stands, or would stand. FNV-1a, linear probing; the table is at most
+ * half full. */
 static uint32_t *find_entry(const struct model *model, const char *id)
 {
     uint32_t hash = 2166136261u;
@@ -145,8 +146,8 @@ static bool add_assigns(struct model *model, struct graph *graph, struct irrun_e
     return true;
 }
 
-/* An op is main if a Result or Assign needs it otherwise than through the input of a ReadValue. The order
- * has every op behind its inputs, so one walk backwards suffices. */
+/* An op is main if a Result or Assign needs it otherwise than through the input of a ReadValue. The
+ * order has every op behind its inputs, so one walk backwards suffices. */
 static bool mark_main(struct model *model, struct graph *graph, struct irrun_error *err)
 {
     (void)model, (void)err;

@@ -1,6 +1,6 @@
 /* A model ready to be planned: the graph in execution order, what is constant in it, its variables.
- * Shared by all sessions; what changes in it (constants evaluated on demand, weights packed once) is
- * guarded by one lock.
+ * Shared by all sessions; what changes in it (constants evaluated on demand, weights packed once)
+ * is guarded by one lock.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_MODEL_H
 #define IRRUN_PLAN_MODEL_H
@@ -33,9 +33,9 @@ struct constant {
 /* Worked out once per graph (the model's, and each body's). */
 struct graph_notes {
     struct constant **constants; /* per value; NULL = not constant */
-    uint32_t *
-        index_of; /* per op: number of a Parameter, of a Result, or of the variable of a ReadValue or
-                           Assign; NO_ID for other ops */
+    /* Per op: number of a Parameter, of a Result, or of the variable of a ReadValue or Assign;
+     * NO_ID for other ops. */
+    uint32_t *index_of;
     bool *is_main; /* per op: needed in every iteration, not for initial values alone */
     bool has_variables;
 };
@@ -57,8 +57,8 @@ struct model {
 };
 
 /* Fills model->variables and the notes of every graph: pairs ReadValue with Assign, finds the
- * constants. The graphs have their order already. is_dry: for a look only, which may hold ops that irrun
- * lacks and whose weights are not there; constants are then left alone. */
+ * constants. The graphs have their order already. is_dry: for a look only, which may hold ops that
+ * irrun lacks and whose weights are not there; constants are then left alone. */
 bool model_prepare(struct model *model, bool is_dry, struct irrun_error *err);
 void model_release(struct model *model);
 
@@ -69,11 +69,12 @@ const struct irrun_tensor *constant_demand(struct model *model, const struct gra
 const void *constant_demand_widened(struct model *model, const struct graph *graph,
                                     uint32_t value_id, struct irrun_error *err);
 
-/* The constant whose elements `value_id` holds, seen through views and one widening of f16: then it is f16. */
+/* The constant whose elements `value_id` holds, seen through views and one widening of f16: then it
+ * is f16. */
 uint32_t constant_find_stored(const struct graph *graph, uint32_t value_id);
 
-/* Elements begin … begin + n of a Const, begin a multiple of 8: where they lie in the file, or a copy in the arena
- * where they are packed or misaligned. NULL with *err filled on failure. */
+/* Elements begin … begin + n of a Const, begin a multiple of 8: where they lie in the file, or a
+ * copy in the arena where they are packed or misaligned. NULL with *err filled on failure. */
 void *constant_read(const struct graph *graph, const struct op *op, size_t begin, size_t n,
                     struct arena *arena, struct irrun_error *err);
 

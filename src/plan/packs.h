@@ -20,8 +20,8 @@ struct packs {
     size_t capacity_bytes; /* of all blocks */
 };
 
-/* The pack of an op in a layout, 64-byte aligned; made, and *is_new, if it is not there. NULL with *err
- * filled if there is no memory. It lives until packs_free. */
+/* The pack of an op in a layout, 64-byte aligned; made, and *is_new, if it is not there. NULL with
+ * *err filled if there is no memory. It lives until packs_free. */
 void *packs_get(struct packs *packs, const struct op *op, uint32_t layout, size_t size_bytes,
                 bool *is_new, struct irrun_error *err);
 /* Drops those made since packs->first was `mark`: they were not filled. */

@@ -1,4 +1,5 @@
-/* Makes plans: inference, steps, memory, in this order; and the plan that goes on where one had to stop.
+/* Makes plans: inference, steps, memory, in this order; and the plan that goes on where one had to
+ * stop.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/plan.h"
 

@@ -1,8 +1,8 @@
 /* Turns a graph and the shapes at hand into something that runs without a question left: steps in
  * order, a place for every value, kernels chosen.
  *
- * Where a shape depends on data (NonZero, a slice from computed bounds) the plan ends before that op.
- * What comes after is a plan of its own, made once the data is there: plan_continue.
+ * Where a shape depends on data (NonZero, a slice from computed bounds) the plan ends before that
+ * op. What comes after is a plan of its own, made once the data is there: plan_continue.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_PLAN_H
 #define IRRUN_PLAN_PLAN_H
@@ -81,7 +81,8 @@ struct moving_operand {
     const struct irrun_tensor *tensor;
 };
 
-/* What several element-wise ops became: a step of its own, whose state this is, or the epilogue of a product. */
+/* What several element-wise ops became: a step of its own, whose state this is, or the epilogue of
+ * a product. */
 struct fused_state {
     struct epilogue epilogue; /* step->epilogue leads here */
     struct fused_state *next; /* of the plan's */
@@ -148,20 +149,21 @@ struct plan {
     uint32_t head_packed; /* the inputs that this op packs */
 };
 
-/* Makes a plan and its memory. `old`, if not NULL, is a plan that nobody wants any more: its memory is used
- * again, and it is gone afterwards, on failure too. NULL with *err filled on failure. The model's lock is
- * held. */
+/* Makes a plan and its memory. `old`, if not NULL, is a plan that nobody wants any more: its memory
+ * is used again, and it is gone afterwards, on failure too. NULL with *err filled on failure. The
+ * model's lock is held. */
 struct plan *plan_new(const struct plan_request *request, struct plan *old,
                       struct irrun_error *err);
 void plan_free(struct plan *plan);
 
-/* Takes the oldest plan out of a set that is full, but not the one in use (NULL: none is). NULL if there is room.
+/* Takes the oldest plan out of a set that is full, but not the one in use (NULL: none is). NULL if
+ * there is room.
  */
 struct plan *plan_set_evict(struct plan_set *set, const struct plan *in_use);
 void plan_set_free(struct plan_set *set);
 
-/* The plan for what comes after plan->end, now that all slots of `plan` have data: from those made already
- * if the shapes are known, else a new one. The model's lock is held. */
+/* The plan for what comes after plan->end, now that all slots of `plan` have data: from those made
+ * already if the shapes are known, else a new one. The model's lock is held. */
 struct plan *plan_continue(struct plan *plan, struct irrun_error *err);
 
 /* Whether the shapes of every Result are known. */
@@ -180,16 +182,18 @@ static inline uint32_t plan_root(const struct plan *plan, uint32_t slot_id)
     return slot_id;
 }
 
-/* Whether the 16-bit operands of an op are taken, and given, in f32; its inputs have their slots. */
+/* Whether the 16-bit operands of an op are taken, and given, in f32; its inputs have their
+ * slots. */
 bool plan_widens(const struct plan *plan, const struct op *op);
-/* Infers and folds the ops from plan->begin on; sets plan->end. `head` is the state and the outputs of
- * the op at begin, if it was inferred already. */
+/* Infers and folds the ops from plan->begin on; sets plan->end. `head` is the state and the outputs
+ * of the op at begin, if it was inferred already. */
 struct head {
     void *state;
     struct irrun_tensor *out;
 };
 bool plan_infer(struct plan *plan, const struct head *head, struct irrun_error *err);
-/* Infers one op; *is_view is set if output 0 is input 0, *is_waiting if it needs data that is not there yet. */
+/* Infers one op; *is_view is set if output 0 is input 0, *is_waiting if it needs data that is not
+ * there yet. */
 bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct irrun_tensor *out,
                    bool has_data, struct arena *arena, bool *is_view, bool *is_waiting,
                    struct irrun_error *err);
@@ -198,8 +202,8 @@ bool plan_make_steps(struct plan *plan, struct irrun_error *err);
 /* Which inputs prepare is going to pack, as a set of 1 << i; the slots `in` may lack data. */
 bool plan_packed_inputs(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
                         uint32_t *packed, struct irrun_error *err);
-/* Runs prepare of an op whose operands are the slots `in` and `out`; `packed` is what plan_packed_inputs
- * said before any of them was widened. *prepared is what it set. */
+/* Runs prepare of an op whose operands are the slots `in` and `out`; `packed` is what
+ * plan_packed_inputs said before any of them was widened. *prepared is what it set. */
 struct prepared {
     size_t scratch_bytes;
     struct flat flat;

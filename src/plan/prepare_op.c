@@ -1,5 +1,5 @@
-/* Calls prepare of one op, and lends it what outlives the plan: constants as they are stored, and the
- * model's packs.
+/* Calls prepare of one op, and lends it what outlives the plan: constants as they are stored, and
+ * the model's packs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 #include <stdlib.h>
@@ -116,8 +116,8 @@ static void *pack_of(struct prepare *prepare, uint32_t layout, size_t size_bytes
     return data;
 }
 
-/* Weights that have been packed are not read again: what the process holds of the file shrinks, and what
- * was computed for the pack alone goes. */
+/* Weights that have been packed are not read again: what the process holds of the file shrinks, and
+ * what was computed for the pack alone goes. */
 static void close_sources(struct op_packer *packer, const struct graph *graph)
 {
     for (size_t i = 0; i < packer->n_sources; i++) {

@@ -1,4 +1,5 @@
-/* Finds inner values by name and puts Results behind them. What keeps a value alive is toposort's affair.
+/* Finds inner values by name and puts Results behind them. What keeps a value alive is toposort's
+ * affair.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/taps.h"
 

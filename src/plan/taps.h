@@ -11,8 +11,8 @@
 bool taps_add(struct graph *graph, struct arena *arena, const char *const *names, size_t n_names,
               struct irrun_error *err);
 
-/* Adds a Result for every value of a live op that has none, but for constants as they are written and
- * Assigns, which pass on what they take. After toposort, which must be called again. */
+/* Adds a Result for every value of a live op that has none, but for constants as they are written
+ * and Assigns, which pass on what they take. After toposort, which must be called again. */
 bool taps_add_all(struct graph *graph, struct arena *arena, struct irrun_error *err);
 
 #endif

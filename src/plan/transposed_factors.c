@@ -36,7 +36,8 @@ static const struct op *find_transpose(const struct graph *graph, const struct o
     return is_one ? transpose : NULL;
 }
 
-/* The order stays an input: its length must be the rank of what was transposed, which is known later. */
+/* The order stays an input: its length must be the rank of what was transposed, which is known
+ * later. */
 static bool fold(struct graph_edit *edit, uint32_t op_id, struct plan_notes *notes,
                  struct irrun_error *err)
 {

@@ -1,5 +1,5 @@
-/* A Transpose of the last two dimensions in front of a product's second factor is a product with the transposed
- * factor: nothing need be moved.
+/* A Transpose of the last two dimensions in front of a product's second factor is a product with
+ * the transposed factor: nothing need be moved.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_TRANSPOSED_FACTORS_H
 #define IRRUN_PLAN_TRANSPOSED_FACTORS_H
@@ -7,8 +7,8 @@
 #include "graph/graph.h"
 #include "plan/plan_notes.h"
 
-/* Rewrites all MatMuls of which that is true, in the graph and in every body, and makes the order of a graph that
- * changed anew. *notes gets a line for each. */
+/* Rewrites all MatMuls of which that is true, in the graph and in every body, and makes the order
+ * of a graph that changed anew. *notes gets a line for each. */
 bool transposed_factors_fold(struct graph *graph, struct arena *arena, struct plan_notes *notes,
                              struct irrun_error *err);
 

@@ -1,5 +1,5 @@
-/* A TensorIterator whose body is one LSTM, GRU or RNN cell is the sequence op written out: the form in which
- * older converters left every recurrent layer.
+/* A TensorIterator whose body is one LSTM, GRU or RNN cell is the sequence op written out: the form
+ * in which older converters left every recurrent layer.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_UNROLLED_H
 #define IRRUN_PLAN_UNROLLED_H
@@ -21,8 +21,8 @@ struct unrolled {
 /* Whether the op is one; every difference, however small, says no. */
 bool unrolled_match(const struct graph *graph, uint32_t op_id, struct unrolled *found);
 
-/* Replaces all of them, in the graph and in every body. The order of a graph that changed is made anew. *notes
- * gets a line for each. */
+/* Replaces all of them, in the graph and in every body. The order of a graph that changed is made
+ * anew. *notes gets a line for each. */
 bool unrolled_replace(struct graph *graph, struct arena *arena, struct plan_notes *notes,
                       struct irrun_error *err);
 

@@ -79,7 +79,8 @@ static bool drops_axis(const struct matching *match, const struct op *op)
     return is_type(op, "Reshape") && n == 2 && columns > 0 && items[1] == columns;
 }
 
-/* Unsqueeze at the sliced axis, or Reshape to [batch, 1, hidden_size] or [1, batch, hidden_size]. */
+/* Unsqueeze at the sliced axis, or Reshape to [batch, 1, hidden_size] or [1, batch,
+ * hidden_size]. */
 static bool puts_axis(const struct matching *match, const struct op *op)
 {
     int64_t items[4];
@@ -186,7 +187,8 @@ static bool match_output(struct matching *match, const struct port_map *map)
     return true;
 }
 
-/* The one cell of the body; NULL if there is none or several, or if it is of a kind that has no sequence. */
+/* The one cell of the body; NULL if there is none or several, or if it is of a kind that has no
+ * sequence. */
 static const struct op *find_cell(const struct graph *graph)
 {
     const struct op *cell = NULL;

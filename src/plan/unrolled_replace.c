@@ -9,8 +9,8 @@
 #include "plan/toposort.h"
 #include "plan/unrolled.h"
 
-/* What one replacement adds at most: for each weight a Const, a Convert and an axis; around X, H0, C0, Y, Ho, Co at most two
- * ops each; the sequence op. */
+/* What one replacement adds at most: for each weight a Const, a Convert and an axis; around X, H0,
+ * C0, Y, Ho, Co at most two ops each; the sequence op. */
 #define MAX_NEW_OPS 24
 #define MAX_NEW_INPUTS 40
 #define MAX_NEW_VALUES 28
@@ -44,7 +44,8 @@ static uint32_t add_axis_op(struct replacement *r, const struct op_def *def, int
     return add_unary(r, def, axis_attrs(r, axis), in);
 }
 
-/* A value of the body, in the outer graph: a Const (converted or not) is put there too, a Parameter is what feeds it. */
+/* A value of the body, in the outer graph: a Const (converted or not) is put there too, a Parameter
+ * is what feeds it. */
 static uint32_t bring_out(struct replacement *r, uint32_t value_id)
 {
     const struct body *body = &r->op.bodies[0];

@@ -13,7 +13,8 @@ static size_t find_odd(const struct irrun_tensor *tensor, size_t n)
     return n;
 }
 
-/* The step, or for a conversion in front of an op the op whose value is converted, if it can only be one. */
+/* The step, or for a conversion in front of an op the op whose value is converted, if it can only
+ * be one. */
 static struct step blamed(const struct step *step)
 {
     struct step copy = *step;

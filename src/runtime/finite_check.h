@@ -5,8 +5,8 @@
 
 #include "ops/op.h"
 
-/* IRRUN_MISMATCH if a float output of the step, which has run, holds a NaN or an infinity: with the op, its place, the
- * output, the index and the value. */
+/* IRRUN_MISMATCH if a float output of the step, which has run, holds a NaN or an infinity: with the
+ * op, its place, the output, the index and the value. */
 bool finite_check(const struct step *step, struct irrun_error *err);
 
 #endif

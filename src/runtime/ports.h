@@ -9,8 +9,8 @@ struct ports {
     struct irrun_port *items;
     size_t n;
     bool is_output; /* for messages */
-    /* [n]; which of an output's names is LAYER:PORT, made up for a layer with several outputs; else NULL. For
-     * inputs NULL. */
+    /* [n]; which of an output's names is LAYER:PORT, made up for a layer with several outputs; else
+     * NULL. For inputs NULL. */
     const char **port_readings;
 };
 

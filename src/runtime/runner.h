@@ -1,5 +1,5 @@
-/* Runs a graph, the model's or a body's: finds or makes the plan for the shapes at hand and goes through
- * its steps.
+/* Runs a graph, the model's or a body's: finds or makes the plan for the shapes at hand and goes
+ * through its steps.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_RUNTIME_RUNNER_H
 #define IRRUN_RUNTIME_RUNNER_H

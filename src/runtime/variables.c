@@ -145,8 +145,8 @@ void variables_advance(struct variables *variables)
     }
 }
 
-/* What becomes of a variable in nearly every iteration: another value of the same type and shape, with
- * no pass of a body between. */
+/* What becomes of a variable in nearly every iteration: another value of the same type and shape,
+ * with no pass of a body between. */
 static bool swap(struct variable *variable)
 {
     if (!variable->is_written || variable->is_ahead || !variable->is_set ||

@@ -1,13 +1,13 @@
-/* The variables of a session: the value from before the iteration, which every ReadValue sees, and the
- * one that Assign writes beside it.
+/* The variables of a session: the value from before the iteration, which every ReadValue sees, and
+ * the one that Assign writes beside it.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_RUNTIME_VARIABLES_H
 #define IRRUN_RUNTIME_VARIABLES_H
 
 #include "plan/plan.h"
 
-/* Three buffers: the value committed by the last iteration; the current one, which differs from it only
- * while a body that holds the Assign goes through its passes; and the one being written. */
+/* Three buffers: the value committed by the last iteration; the current one, which differs from it
+ * only while a body that holds the Assign goes through its passes; and the one being written. */
 struct variable {
     const struct variable_decl *decl;
     void *buffers[3];

@@ -26,8 +26,8 @@ size_t tensor_n_bytes(const struct irrun_tensor *tensor);
 void convert_elements(enum irrun_dtype from, const void *source, enum irrun_dtype to, void *target,
                       size_t n);
 
-/* Element i as a double (to nearest even beyond 2^53), or as an int64: floats truncated, NaN and out
- * of range INT64_MIN; u64 above INT64_MAX gives INT64_MAX. */
+/* Element i as a double (to nearest even beyond 2^53), or as an int64: floats truncated, NaN and
+ * out of range INT64_MIN; u64 above INT64_MAX gives INT64_MAX. */
 double element_as_f64(enum irrun_dtype dtype, const void *data, size_t i);
 int64_t element_as_i64(enum irrun_dtype dtype, const void *data, size_t i);
 

@@ -1,4 +1,5 @@
-/* The library as an outsider uses it: a running sum over five numbers, a reset, a value put into the variable.
+/* The library as an outsider uses it: a running sum over five numbers, a reset, a value put into
+ * the variable.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <irrun.h>
 #include <stdio.h>

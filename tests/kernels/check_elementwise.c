@@ -1,5 +1,6 @@
-/* The element-wise loops against the plain ones, bit for bit but for the bits of a NaN: every operand form, sizes
- * around the widest vectors, operands that end at an unmapped page, the output over an operand.
+/* The element-wise loops against the plain ones, bit for bit but for the bits of a NaN: every
+ * operand form, sizes around the widest vectors, operands that end at an unmapped page, the output
+ * over an operand.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
@@ -59,8 +60,8 @@ static bool is_approximate(enum unary_operation operation)
            operation == UNARY_SWISH || operation == UNARY_GELU_ERF || operation == UNARY_GELU_TANH;
 }
 
-/* Whether x is as good as y, at argument `in`: the same, or within 4 units of the last place or 1e-9. 1 + erf
- * and 1 + tanh of Gelu may lose a unit of 1 as well, times half the argument. */
+/* Whether x is as good as y, at argument `in`: the same, or within 4 units of the last place or
+ * 1e-9. 1 + erf and 1 + tanh of Gelu may lose a unit of 1 as well, times half the argument. */
 static bool is_near(enum unary_operation operation, float in, float x, float y)
 {
     bool is_gelu = operation == UNARY_GELU_ERF || operation == UNARY_GELU_TANH;

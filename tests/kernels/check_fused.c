@@ -1,5 +1,6 @@
-/* Programs of fused instructions against the scalar interpreter, bit for bit but for the bits of a NaN: random
- * ones over all instructions, sizes around the widest tile, operands that end at an unmapped page.
+/* Programs of fused instructions against the scalar interpreter, bit for bit but for the bits of a
+ * NaN: random ones over all instructions, sizes around the widest tile, operands that end at an
+ * unmapped page.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Image tiles against sums in double, with every piece of the image at the edge of what may be read.
+/* Image tiles against sums in double, with every piece of the image at the edge of what may be
+ * read.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Tries every variant in kernels.def that this CPU can run against the scalar one: the list feeds it. What
- * a family is tried on is said in its own file.
+/* Tries every variant in kernels.def that this CPU can run against the scalar one: the list feeds
+ * it. What a family is tried on is said in its own file.
  * SPDX-License-Identifier: Apache-2.0
  *
  *   check_kernels [--seed=N] [--speed] [FAMILY...]

@@ -1,5 +1,5 @@
-/* What the checks of the kernel families share: random numbers that can be had again, memory that ends at
- * an unmapped page, a place to say what is being tried.
+/* What the checks of the kernel families share: random numbers that can be had again, memory that
+ * ends at an unmapped page, a place to say what is being tried.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_CHECK_KERNELS_H
 #define IRRUN_TESTS_CHECK_KERNELS_H
@@ -34,8 +34,8 @@ uint32_t random_below(uint32_t limit);
 void random_fill(void *bytes, size_t n);
 float random_float(float scale); /* in (-scale, scale) */
 
-/* n_bytes of memory whose end is the end of a page that cannot be touched behind; the page before its
- * first one cannot be touched either. Exits if there is no memory. */
+/* n_bytes of memory whose end is the end of a page that cannot be touched behind; the page before
+ * its first one cannot be touched either. Exits if there is no memory. */
 struct guarded {
     unsigned char *pages;
     size_t n_bytes, mapped_bytes;

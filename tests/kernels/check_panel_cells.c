@@ -1,4 +1,5 @@
-/* The cells behind panels against the formulas in double: special values, and what they do not touch.
+/* The cells behind panels against the formulas in double: special values, and what they do not
+ * touch.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <float.h>
 #include <math.h>

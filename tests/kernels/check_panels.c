@@ -1,5 +1,5 @@
-/* Products of panels against sums in double, and against themselves row by row: the number of rows must
- * not change a byte. The cells behind them are tried in check_panel_cells.c.
+/* Products of panels against sums in double, and against themselves row by row: the number of rows
+ * must not change a byte. The cells behind them are tried in check_panel_cells.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>

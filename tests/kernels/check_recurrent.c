@@ -1,5 +1,6 @@
-/* The recurrent engine's ways beside the fast one: products with weights in place against double, and how
- * much longer a run takes with other rules than the usual, and with weights that are no constants.
+/* The recurrent engine's ways beside the fast one: products with weights in place against double,
+ * and how much longer a run takes with other rules than the usual, and with weights that are no
+ * constants.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Select against its scalar variant, bit for bit: every operand form, sizes around the widest vectors, any
- * alignment, operands that end at an unmapped page, the output over an operand.
+/* Select against its scalar variant, bit for bit: every operand form, sizes around the widest
+ * vectors, any alignment, operands that end at an unmapped page, the output over an operand.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@ static select_fn *select_of(const struct kernels *kernels, size_t width)
                         : kernels->select_x64;
 }
 
-/* One size and form. The operands and the output lie some bytes before a page that cannot be touched, or at once
- * behind one. */
+/* One size and form. The operands and the output lie some bytes before a page that cannot be
+ * touched, or at once behind one. */
 struct problem {
     const struct trial *trial;
     struct guarded operands[N_OPERANDS], out;

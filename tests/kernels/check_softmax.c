@@ -1,4 +1,5 @@
-/* Softmax against the scalar loops: rows and columns of all lengths, in place and not, NaN and infinities.
+/* Softmax against the scalar loops: rows and columns of all lengths, in place and not, NaN and
+ * infinities.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>

@@ -23,7 +23,8 @@ static double time_calls(void (*work)(const void *context), const void *context,
     return (now_s() - start) / (double)n;
 }
 
-/* Enough calls for 100 us at a time, so that the clock does not count, and 0.2 s of those in all. */
+/* Enough calls for 100 us at a time, so that the clock does not count, and 0.2 s of those in
+ * all. */
 double measure_s(void (*work)(const void *context), const void *context)
 {
     size_t n = 1;

@@ -1,4 +1,5 @@
-/* Walks the models in tests/cases and models and runs them on made-up records: for tests of the engine that do not care what comes out.
+/* Walks the models in tests/cases and models and runs them on made-up records: for tests of the
+ * engine that do not care what comes out.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_CASE_TREE_H
 #define IRRUN_TESTS_CASE_TREE_H
@@ -12,7 +13,8 @@
 
 #define MAX_CASE_INPUTS 32
 
-/* A session with an input set to zeros, ones in every third place, dimensions that are open set to 2. */
+/* A session with an input set to zeros, ones in every third place, dimensions that are open set to
+ * 2. */
 struct case_session {
     struct irrun_model *model;
     struct irrun_session *session;

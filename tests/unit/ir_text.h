@@ -1,5 +1,6 @@
-/* For the tests of the reader: IRs as texts in the test itself. A net of ir_net() has its first layer in
- * line 3, each further one in a line of its own, and the first edge two lines below the last layer.
+/* For the tests of the reader: IRs as texts in the test itself. A net of ir_net() has its first
+ * layer in line 3, each further one in a line of its own, and the first edge two lines below the
+ * last layer.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_IR_TEXT_H
 #define IRRUN_TESTS_IR_TEXT_H

@@ -1,5 +1,5 @@
-/* Random problems for the recurrent engine, and the formulas of the specification, written down once
- * more in double, to solve them.
+/* Random problems for the recurrent engine, and the formulas of the specification, written down
+ * once more in double, to solve them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_RECURRENT_PROBLEM_H
 #define IRRUN_TESTS_RECURRENT_PROBLEM_H

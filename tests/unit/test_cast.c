@@ -1,4 +1,5 @@
-/* cli/cast: which types hold every value of which others, held against the conversion of all their values.
+/* cli/cast: which types hold every value of which others, held against the conversion of all their
+ * values.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -45,7 +46,8 @@ static bool survives(enum irrun_dtype from, enum irrun_dtype to, uint64_t bits)
     return memcmp(&bits, &back, size_bytes) == 0;
 }
 
-/* All values of 16 bits and less; of the larger types the edges and a walk over the powers of two. */
+/* All values of 16 bits and less; of the larger types the edges and a walk over the powers of
+ * two. */
 static bool all_survive(enum irrun_dtype from, enum irrun_dtype to)
 {
     unsigned n_bits = from == IRRUN_BOOLEAN ? 1 : (unsigned)dtype_size(from) * 8;

@@ -206,7 +206,8 @@ static const double corners[] = {
     6.0,
 };
 
-/* Just beyond the middle of two f32, and of two bf16: the last bit decides, which no double holds. */
+/* Just beyond the middle of two f32, and of two bf16: the last bit decides, which no double
+ * holds. */
 static const uint64_t long_corners[] = {UINT64_C(0x8000008000000001), UINT64_C(0x8080000000000001),
                                         UINT64_C(0x4000004000000001), UINT64_C(0x4040000000000001),
                                         UINT64_C(0xC0C0000000000001), UINT64_C(0xBFBFFFFFFFFFFFFF)};

@@ -1,5 +1,5 @@
-/* What follows a product gives the same numbers joined to it and op by op, at every level: random products, each
- * followed by random element-wise ops whose operands repeat in every way.
+/* What follows a product gives the same numbers joined to it and op by op, at every level: random
+ * products, each followed by random element-wise ops whose operands repeat in every way.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -15,8 +15,8 @@
 
 enum { MOST_OPS = 12, N_OPERANDS = 5, TEXT_BYTES = 32 << 10, MOST_ELEMENTS = 160000, N_INPUTS = 7 };
 
-/* A model as it is written: inputs 0 and 1 are multiplied, and the others have the shape of the product,
- * perhaps with ones in it. */
+/* A model as it is written: inputs 0 and 1 are multiplied, and the others have the shape of the
+ * product, perhaps with ones in it. */
 struct tail {
     char text[TEXT_BYTES], edges[TEXT_BYTES / 2];
     size_t n_text, n_edges;

@@ -1,4 +1,5 @@
-/* An iteration that fails leaves the variables as they were, also those whose Assign had run already.
+/* An iteration that fails leaves the variables as they were, also those whose Assign had run
+ * already.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

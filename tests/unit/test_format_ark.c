@@ -5,7 +5,8 @@
 static const float matrix[] = {1, -2, 0.5F, 3, 4, 1e-8F};
 static const double vector[] = {0.1, -7};
 
-/* "u1" a float matrix [2,3], "u2" a double vector [2]; of a little-endian machine, as Kaldi's are. */
+/* "u1" a float matrix [2,3], "u2" a double vector [2]; of a little-endian machine, as Kaldi's
+ * are. */
 static size_t make_archive(unsigned char *bytes)
 {
     size_t n = 0;

@@ -1,4 +1,5 @@
-/* Random chains of element-wise ops give the same bits joined into one step and op by op, at every level.
+/* Random chains of element-wise ops give the same bits joined into one step and op by op, at every
+ * level.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

@@ -1,4 +1,5 @@
-/* kernels/gemm: every layout of both implementations against the sums as written, and integers that wrap.
+/* kernels/gemm: every layout of both implementations against the sums as written, and integers that
+ * wrap.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

@@ -108,7 +108,8 @@ static void bf16_rounds_to_nearest_even(void **state)
     assert_int_equal(bf16_from_f32(FLT_MAX), 0x7F80);
 }
 
-/* Every exponent with few and with many bits, whatever rounds into an infinity or zero by mistake. */
+/* Every exponent with few and with many bits, whatever rounds into an infinity or zero by
+ * mistake. */
 static void nan_stays_nan_and_becomes_quiet(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* ir, toposort: with the k-th allocation failing, k = 1, 2, … until success, loading a model says that
- * memory is out, leaks nothing, and works once there is enough.
+/* ir, toposort: with the k-th allocation failing, k = 1, 2, … until success, loading a model says
+ * that memory is out, leaks nothing, and works once there is enough.
  * SPDX-License-Identifier: Apache-2.0 */
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 #include "unit.h"

@@ -1,5 +1,5 @@
-/* ir: every XML in the tree gives the same graph, or the same error, whether it comes whole or one byte
- * at a time. Runs in the root of the project.
+/* ir: every XML in the tree gives the same graph, or the same error, whether it comes whole or one
+ * byte at a time. Runs in the root of the project.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

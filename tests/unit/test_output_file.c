@@ -1,4 +1,5 @@
-/* base/output_file: complete or not at all; patches, links, directories; whole records on pipes; what a signal leaves.
+/* base/output_file: complete or not at all; patches, links, directories; whole records on pipes;
+ * what a signal leaves.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format_files.h"
 
@@ -168,7 +169,7 @@ static void an_unnamed_file_leaves_no_trace(void **state)
                   "cannot be created");
 }
 
-/* ---- Whole records ---------------------------------------------------------------------------- */
+/* ---- Whole records --------------------------------------------------------------------------- */
 
 /* A pipe under a name, as output_file_open finds one; *reading is its other end. */
 static const char *make_pipe(int *reading)

@@ -1,5 +1,5 @@
-/* Products whose second factor is packed for one run, against sums in double: every layout, odd sizes, with a bias and
- * what follows.
+/* Products whose second factor is packed for one run, against sums in double: every layout, odd
+ * sizes, with a bias and what follows.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

@@ -1,5 +1,5 @@
-/* The packed recurrent engine at every level of this CPU: against the formulas, and against itself, since
- * neither the cut of a sequence, nor the number of runs, nor f16 weights may change a byte.
+/* The packed recurrent engine at every level of this CPU: against the formulas, and against itself,
+ * since neither the cut of a sequence, nor the number of runs, nor f16 weights may change a byte.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -229,7 +229,8 @@ static void gives_the_same_bytes_for_f16_and_for_any_number_of_runs(void **state
     }
 }
 
-/* A hundred steps of a thousand units: errors add up along both. f16 weights change no byte here either. */
+/* A hundred steps of a thousand units: errors add up along both. f16 weights change no byte here
+ * either. */
 static void stays_there_for_long_sequences_of_many_units(void **state)
 {
     (void)state;

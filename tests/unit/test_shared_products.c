@@ -1,5 +1,5 @@
-/* Products that are shared with the team give the same bytes for every number of threads: whole ones, rows and panels
- * of one, attention, with and without what follows them.
+/* Products that are shared with the team give the same bytes for every number of threads: whole
+ * ones, rows and panels of one, attention, with and without what follows them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

@@ -1,4 +1,5 @@
-/* kernels/sort_keys: keys sort as the elements do, whatever their type; the sort keeps equals in place.
+/* kernels/sort_keys: keys sort as the elements do, whatever their type; the sort keeps equals in
+ * place.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

@@ -83,7 +83,8 @@ static void ends_awake_or_asleep(void **state)
     team_free(NULL);
 }
 
-/* Part 0 ends only once part 1 has been done: by a thread other than the caller, who does part 0. */
+/* Part 0 ends only once part 1 has been done: by a thread other than the caller, who does part
+ * 0. */
 static void wait_for_other(void *context, size_t part, size_t n_parts)
 {
     atomic_bool *is_done = context;
