@@ -23,6 +23,7 @@ test  program:perl           perl           perl                    perl
 test  program:sox            sox            sox                     sox
 test  program:parallel       parallel       parallel                parallel
 test  program:jq             jq             jq                      jq
+test  program:unzip          unzip          unzip                   unzip
 test  program:hyperfine      hyperfine      hyperfine               hyperfine
 '
 

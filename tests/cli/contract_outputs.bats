@@ -20,7 +20,7 @@ pass_on() { # type
 
 # npy with 2, 2 elements given as hexadecimal bytes.
 npy_of() { # descr, bytes
-    npy "$1" '2, 2' | cat - <(printf '%s' "$2" | xxd -r -p)
+    npy "$1" '2, 2' | cat - <(perl -e 'print pack("H*", shift)' "$2")
 }
 
 @test "every type of NumPy: npy, npz, raw, csv and text, in and out, to the last bit" {
