@@ -45,13 +45,15 @@ on_terminal() {
     [[ $stderr != *$'\033'* ]]
     run_apart irrun missing.xml --color=always
     [[ $stderr == *$'\033[1;31merror:\033[0m'* ]]
-    on_terminal "$IRRUN" missing.xml >seen || true # 66
-    grep -q $'\033' seen
-    on_terminal env NO_COLOR=1 "$IRRUN" missing.xml >seen || true # 66
-    grep -q error seen
-    [ "$(grep -c $'\033' seen)" -eq 0 ]
-    on_terminal "$IRRUN" missing.xml --color=never >seen || true # 66
-    [ "$(grep -c $'\033' seen)" -eq 0 ]
+    run on_terminal "$IRRUN" missing.xml
+    [ "$status" -eq 66 ]
+    [[ $output == *$'\033'* ]]
+    run on_terminal env NO_COLOR=1 "$IRRUN" missing.xml
+    [ "$status" -eq 66 ]
+    [[ $output == *error* && $output != *$'\033'* ]]
+    run on_terminal "$IRRUN" missing.xml --color=never
+    [ "$status" -eq 66 ]
+    [[ $output == *error* && $output != *$'\033'* ]]
 }
 
 @test "text on a terminal is summarised, binary is refused" {
