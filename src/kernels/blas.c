@@ -25,7 +25,7 @@ static const struct {
 static struct {
     char text[128];
     bool is_fast, is_loaded;
-    void *library; /* NULL: unknown; stays open */
+    void *handle; /* NULL: unknown; stays open */
     char problem[256];
 } found;
 
@@ -41,7 +41,7 @@ static const char *last_two(const char *path)
 static const char *find_name(const char *file, bool *is_fast)
 {
     for (size_t i = 0; i < N_MARKS; i++) {
-        if (!dlsym(found.library, marks[i].symbol) && !strstr(file, marks[i].folder))
+        if (!dlsym(found.handle, marks[i].symbol) && !strstr(file, marks[i].folder))
             continue;
         *is_fast = marks[i].is_fast;
         return marks[i].name;
@@ -71,8 +71,8 @@ static void identify(const void *product)
     if (!product || dladdr(product, &info) == 0 || !info.dli_fname)
         return;
     /* Only what this library and those it needs bring: another BLAS may be loaded as well. */
-    found.library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    if (!found.library)
+    found.handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (!found.handle)
         return;
     char *path = realpath(info.dli_fname, NULL);
     const char *file = last_two(path ? path : info.dli_fname);
@@ -83,7 +83,7 @@ static void identify(const void *product)
 
 static blas_function_fn *find_function(const char *symbol)
 {
-    void *address = found.library ? dlsym(found.library, symbol) : NULL;
+    void *address = found.handle ? dlsym(found.handle, symbol) : NULL;
     blas_function_fn *result;
     memcpy(&result, &address, sizeof result);
     return result;
