@@ -24,6 +24,15 @@ bool normalize_infer(struct infer *infer, const bool is_set[IRRUN_MAX_RANK],
     return broadcast_plan(&normalize->loops, 2, shapes, infer->arena, infer->err);
 }
 
+bool normalize_infer_axes(struct infer *infer, struct normalize *normalize)
+{
+    struct i64_list axes = {0};
+    bool is_set[IRRUN_MAX_RANK];
+    return infer_ints(infer, 1, &axes) &&
+           infer_axes(infer, &axes, infer->in[0]->shape.rank, is_set) &&
+           normalize_infer(infer, is_set, normalize);
+}
+
 bool normalize_prepare(struct prepare *prepare, struct normalize *normalize)
 {
     enum irrun_dtype dtype = prepare->in[0]->dtype;

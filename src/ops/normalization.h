@@ -23,6 +23,8 @@ struct normalize {
 /* Output 0 is as input 0; slices span the axes that are set. */
 bool normalize_infer(struct infer *infer, const bool is_set[IRRUN_MAX_RANK],
                      struct normalize *normalize);
+/* The same for the axes that input 1 lists. */
+bool normalize_infer_axes(struct infer *infer, struct normalize *normalize);
 /* Asks for scratch memory of three numbers a slice. */
 bool normalize_prepare(struct prepare *prepare, struct normalize *normalize);
 

@@ -1,6 +1,7 @@
 /* Convolution-1 and GroupConvolution-1 over one to three spatial dimensions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
+#include "ops/convolution_common.h"
 #include "ops/packed_image.h"
 #include "ops/packed_matrix.h"
 #include "ops/window.h"
@@ -13,7 +14,7 @@ struct convolution_attrs {
 
 struct convolution_state {
     struct convolution convolution; /* of one group */
-    int64_t n_batches, n_groups;
+    struct convolution_groups groups;
     int64_t n_patches;    /* at a time; 0 and -1 as convolution_n_patches says */
     gemm_f32_fn *gemm;    /* NULL: the direct loops */
     struct panels panels; /* the filters, if they are constant and packed: data is NULL otherwise */
@@ -34,38 +35,17 @@ static const struct op_input_def inputs[] = {
     {.name = NULL},
 };
 
-/* family is the number of dimensions of the filters before c_out: 1 for the groups. */
 static bool infer(struct infer *infer)
 {
     uint32_t n_leading = *(const uint32_t *)infer->op->def->family;
     const struct irrun_shape *data = &infer->in[DATA]->shape, *filters = &infer->in[FILTERS]->shape;
+    const struct convolution_attrs *attrs = infer->attrs;
     struct convolution_state *state = infer->state;
-    struct convolution *convolution = &state->convolution;
-    if (data->rank < 3 || data->rank > 5)
-        return infer_fail_input(infer, DATA,
-                                "3 to 5 dimensions: batch, channels, 1 to 3 spatial ones");
-    if (filters->rank != data->rank + n_leading)
-        return infer_fail_input(infer, FILTERS, "%u dimensions", data->rank + n_leading);
-    state->n_batches = data->dims[0];
-    state->n_groups = n_leading ? filters->dims[0] : 1;
-    convolution->c_out = filters->dims[n_leading];
-    convolution->c_in = filters->dims[n_leading + 1];
-    int64_t c_in, c_out;
-    if (!checked_mul_i64(convolution->c_in, state->n_groups, &c_in) || c_in != data->dims[1]) {
-        infer_fail_input(infer, FILTERS, "filters for %lld input channels",
-                         (long long)data->dims[1]);
-        return infer_hint_input(infer, DATA);
-    }
-    uint32_t rank = data->rank - 2;
-    if (!infer_window(infer, &((const struct convolution_attrs *)infer->attrs)->window, rank,
-                      data->dims + 2, filters->dims + n_leading + 2, &convolution->window))
-        return false;
-    if (!checked_mul_i64(convolution->c_out, state->n_groups, &c_out))
-        return infer_fail(infer, "the output has too many channels");
-    struct irrun_shape out = {.rank = data->rank, .dims = {state->n_batches, c_out}};
-    for (uint32_t i = 0; i < rank; i++)
-        out.dims[2 + i] = convolution->window.out[3 - rank + i];
-    return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
+    struct window *window = &state->convolution.window;
+    return convolution_infer_channels(infer, false, &state->convolution, &state->groups) &&
+           infer_window(infer, &attrs->window, data->rank - 2, data->dims + 2,
+                        filters->dims + n_leading + 2, window) &&
+           convolution_infer_output(infer, &state->convolution, &state->groups, window->out);
 }
 
 /* The filters of one group are one matrix. */
@@ -74,14 +54,15 @@ static bool wants_panels(const struct prepare *prepare)
     const struct convolution_state *state = prepare->state;
     const struct convolution *convolution = &state->convolution;
 
-    return state->n_groups == 1 && convolution_n_panel_patches(convolution) > 0 &&
+    return state->groups.n_groups == 1 && convolution_n_panel_patches(convolution) > 0 &&
            packed_matrix_is_wanted(prepare, DATA, FILTERS, (size_t)convolution->c_out);
 }
 
 static bool wants_image(const struct prepare *prepare, struct convolution_image *image)
 {
     const struct convolution_state *state = prepare->state;
-    return packed_image_is_wanted(prepare, &state->convolution, state->n_groups, false, image);
+    return packed_image_is_wanted(prepare, &state->convolution, state->groups.n_groups, false,
+                                  image);
 }
 
 static uint32_t packs(const struct prepare *prepare, uint32_t constants)
@@ -112,7 +93,7 @@ static bool prepare(struct prepare *prepare)
     if (prepare->packed != 0) {
         prepare->finishing.bias =
             (struct repetition){(size_t)window_product(convolution->window.out),
-                                (size_t)(convolution->c_out * state->n_groups)};
+                                (size_t)(convolution->c_out * state->groups.n_groups)};
         return wants_image(prepare, &state->packed.image)
                    ? packed_image_pack(prepare, &state->packed)
                    : pack(prepare);
@@ -129,17 +110,15 @@ static bool prepare(struct prepare *prepare)
     return true;
 }
 
-/* One group of one batch element; `first` is the number of out's first element in the whole
- * result. */
-static void convolve(const struct step *step, const char *in, const char *filters, char *out,
+static void convolve(const struct step *step, const void *in, const void *filters, void *out,
                      size_t first)
 {
     const struct convolution_state *state = step->state;
     const struct convolution *c = &state->convolution;
     struct convolution_job job = {
         .n_patches = state->n_patches,
-        .in = (const void *)in,
-        .out = (void *)out,
+        .in = in,
+        .out = out,
         .patches = step->scratch,
         .epilogue = step->epilogue,
         .first = first,
@@ -148,7 +127,7 @@ static void convolve(const struct step *step, const char *in, const char *filter
         convolution_by_panels(c, &state->panels, &job,
                               (void *)((char *)step->scratch + state->patches_bytes));
     } else if (state->gemm) {
-        convolution_by_gemm(c, state->gemm, (const void *)filters, &job);
+        convolution_by_gemm(c, state->gemm, filters, &job);
     } else {
         state->direct(c, in, filters, out);
         epilogue_run(step->epilogue, first, (size_t)(c->c_out * window_product(c->window.out)));
@@ -159,28 +138,14 @@ static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
     const struct convolution_state *state = step->state;
-    const struct convolution *c = &state->convolution;
-    size_t size = dtype_size(step->in[DATA]->dtype);
-    size_t in_bytes = (size_t)(c->c_in * window_product(c->window.in)) * size;
-    size_t n_out = (size_t)(c->c_out * window_product(c->window.out)), first = 0;
-    size_t filter_bytes = (size_t)(c->c_out * c->c_in * window_product(c->window.kernel)) * size;
-    const char *in = step->in[DATA]->data;
-    char *out = step->out[0]->data;
+    const struct window *window = &state->convolution.window;
     if (shape_n_elements(&step->out[0]->shape) == 0)
         return true;
-    if (state->packed.filters) {
-        packed_image_run(&state->packed, step, state->n_batches);
-        return true;
-    }
-    for (int64_t batch = 0; batch < state->n_batches; batch++) {
-        const char *filters = step->in[FILTERS]->data;
-        for (int64_t group = 0; group < state->n_groups; group++) {
-            convolve(step, in, filters, out + first * size, first);
-            in += in_bytes;
-            filters += filter_bytes;
-            first += n_out;
-        }
-    }
+    if (state->packed.filters)
+        packed_image_run(&state->packed, step, state->groups.n_batches);
+    else
+        convolution_walk(step, &state->convolution, &state->groups, window_product(window->in),
+                         window_product(window->out), convolve);
     return true;
 }
 

@@ -2,6 +2,7 @@
  * dimensions: the transpose of the convolution with the same attributes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
+#include "ops/convolution_common.h"
 #include "ops/packed_image.h"
 #include "ops/window.h"
 
@@ -14,7 +15,7 @@ struct backprop_attrs {
 
 struct backprop_state {
     struct convolution convolution; /* of one group; its window goes from the output to the input */
-    int64_t n_batches, n_groups;
+    struct convolution_groups groups;
     int64_t n_positions; /* at a time, as convolution_transposed_n_positions says */
     gemm_f32_fn *gemm;   /* NULL: the direct loops */
     convolution_fn *direct;
@@ -100,46 +101,25 @@ static bool infer_sizes(struct infer *infer, uint32_t rank, struct window *w)
     return true;
 }
 
-/* family is the number of dimensions of the filters before c_in: 1 for the groups. */
 static bool infer(struct infer *infer)
 {
     uint32_t n_leading = *(const uint32_t *)infer->op->def->family;
     const struct irrun_shape *data = &infer->in[DATA]->shape, *filters = &infer->in[FILTERS]->shape;
-    struct backprop_state *state = infer->state;
-    struct convolution *convolution = &state->convolution;
-    if (data->rank < 3 || data->rank > 5)
-        return infer_fail_input(infer, DATA,
-                                "3 to 5 dimensions: batch, channels, 1 to 3 spatial ones");
-    if (filters->rank != data->rank + n_leading)
-        return infer_fail_input(infer, FILTERS, "%u dimensions", data->rank + n_leading);
-    state->n_batches = data->dims[0];
-    state->n_groups = n_leading ? filters->dims[0] : 1;
-    convolution->c_in = filters->dims[n_leading];
-    convolution->c_out = filters->dims[n_leading + 1];
-    int64_t c_in, c_out;
-    if (!checked_mul_i64(convolution->c_in, state->n_groups, &c_in) || c_in != data->dims[1]) {
-        infer_fail_input(infer, FILTERS, "filters for %lld input channels",
-                         (long long)data->dims[1]);
-        return infer_hint_input(infer, DATA);
-    }
-    uint32_t rank = data->rank - 2;
     const struct backprop_attrs *attrs = infer->attrs;
-    if (!infer_window_sides(infer, &attrs->window, rank, data->dims + 2,
-                            filters->dims + n_leading + 2, &convolution->window) ||
-        !infer_sizes(infer, rank, &convolution->window))
-        return false;
-    if (!checked_mul_i64(convolution->c_out, state->n_groups, &c_out))
-        return infer_fail(infer, "the output has too many channels");
-    struct irrun_shape out = {.rank = data->rank, .dims = {state->n_batches, c_out}};
-    for (uint32_t i = 0; i < rank; i++)
-        out.dims[2 + i] = convolution->window.in[3 - rank + i];
-    return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
+    struct backprop_state *state = infer->state;
+    struct window *window = &state->convolution.window;
+    return convolution_infer_channels(infer, true, &state->convolution, &state->groups) &&
+           infer_window_sides(infer, &attrs->window, data->rank - 2, data->dims + 2,
+                              filters->dims + n_leading + 2, window) &&
+           infer_sizes(infer, data->rank - 2, window) &&
+           convolution_infer_output(infer, &state->convolution, &state->groups, window->in);
 }
 
 static bool wants_image(const struct prepare *prepare, struct convolution_image *image)
 {
     const struct backprop_state *state = prepare->state;
-    return packed_image_is_wanted(prepare, &state->convolution, state->n_groups, true, image);
+    return packed_image_is_wanted(prepare, &state->convolution, state->groups.n_groups, true,
+                                  image);
 }
 
 static uint32_t packs(const struct prepare *prepare, uint32_t constants)
@@ -156,7 +136,7 @@ static bool prepare(struct prepare *prepare)
     if (prepare->packed != 0) {
         prepare->finishing.bias =
             (struct repetition){(size_t)window_product(convolution->window.in),
-                                (size_t)(convolution->c_out * state->n_groups)};
+                                (size_t)(convolution->c_out * state->groups.n_groups)};
         return wants_image(prepare, &state->packed.image) &&
                packed_image_pack(prepare, &state->packed);
     }
@@ -173,37 +153,31 @@ static bool prepare(struct prepare *prepare)
     return true;
 }
 
+static void convolve(const struct step *step, const void *in, const void *filters, void *out,
+                     size_t first)
+{
+    const struct backprop_state *state = step->state;
+    const struct convolution *c = &state->convolution;
+    if (state->gemm)
+        convolution_transposed_by_gemm(c, state->gemm, state->n_positions, in, filters, out,
+                                       step->scratch);
+    else
+        state->direct(c, in, filters, out);
+    epilogue_run(step->epilogue, first, (size_t)(c->c_out * window_product(c->window.in)));
+}
+
 static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
     const struct backprop_state *state = step->state;
-    const struct convolution *c = &state->convolution;
-    size_t size = dtype_size(step->in[DATA]->dtype);
-    size_t in_bytes = (size_t)(c->c_in * window_product(c->window.out)) * size;
-    size_t n_out = (size_t)(c->c_out * window_product(c->window.in)), first = 0;
-    size_t filter_bytes = (size_t)(c->c_out * c->c_in * window_product(c->window.kernel)) * size;
-    const char *in = step->in[DATA]->data;
+    const struct window *window = &state->convolution.window;
     if (shape_n_elements(&step->out[0]->shape) == 0)
         return true;
-    if (state->packed.filters) {
-        packed_image_run(&state->packed, step, state->n_batches);
-        return true;
-    }
-    for (int64_t batch = 0; batch < state->n_batches; batch++) {
-        const char *filters = step->in[FILTERS]->data;
-        for (int64_t group = 0; group < state->n_groups; group++) {
-            char *out = (char *)step->out[0]->data + first * size;
-            if (state->gemm)
-                convolution_transposed_by_gemm(c, state->gemm, state->n_positions, (const void *)in,
-                                               (const void *)filters, (void *)out, step->scratch);
-            else
-                state->direct(c, in, filters, out);
-            in += in_bytes;
-            filters += filter_bytes;
-            epilogue_run(step->epilogue, first, n_out);
-            first += n_out;
-        }
-    }
+    if (state->packed.filters)
+        packed_image_run(&state->packed, step, state->groups.n_batches);
+    else
+        convolution_walk(step, &state->convolution, &state->groups, window_product(window->out),
+                         window_product(window->in), convolve);
     return true;
 }
 

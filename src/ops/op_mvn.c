@@ -45,11 +45,7 @@ static bool infer_v1(struct infer *infer)
 
 static bool infer_v6(struct infer *infer)
 {
-    struct i64_list axes = {0};
-    bool is_set[IRRUN_MAX_RANK];
-    return infer_ints(infer, 1, &axes) &&
-           infer_axes(infer, &axes, infer->in[0]->shape.rank, is_set) &&
-           normalize_infer(infer, is_set, infer->state);
+    return normalize_infer_axes(infer, infer->state);
 }
 
 static bool prepare(struct prepare *prepare)

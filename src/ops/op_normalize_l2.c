@@ -26,11 +26,7 @@ static const struct op_input_def inputs[] = {
 
 static bool infer(struct infer *infer)
 {
-    struct i64_list axes = {0};
-    bool is_set[IRRUN_MAX_RANK];
-    return infer_ints(infer, 1, &axes) &&
-           infer_axes(infer, &axes, infer->in[0]->shape.rank, is_set) &&
-           normalize_infer(infer, is_set, infer->state);
+    return normalize_infer_axes(infer, infer->state);
 }
 
 static bool prepare(struct prepare *prepare)
