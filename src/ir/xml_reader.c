@@ -224,6 +224,16 @@ static void keep_head(struct xml_reader *xml, const unsigned char *bytes, size_t
     xml->n_head += n_kept;
 }
 
+/* The file tells what it is by its first bytes, however few of them expat needed to refuse it. */
+static bool complete_head(struct xml_reader *xml, int fd)
+{
+    size_t n;
+    if (!read_full(xml, fd, xml->head + xml->n_head, SNIFF_BYTES - xml->n_head, &n))
+        return false;
+    xml->n_head += n;
+    return true;
+}
+
 /* A token that spans pieces is scanned anew with each: a piece as long as what is scanned keeps the
  * work linear in the length of the file. */
 static size_t choose_piece(const struct xml_reader *xml, XML_Index n_fed)
@@ -254,7 +264,7 @@ static bool feed(struct xml_reader *xml, int fd, size_t piece_bytes)
         if (xml->has_failed)
             return false;
         if (status != XML_STATUS_OK)
-            return fail_form(xml);
+            return (is_last || complete_head(xml, fd)) && fail_form(xml);
     }
     return true;
 }

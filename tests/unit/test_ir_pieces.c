@@ -35,7 +35,8 @@ static void compare(const char *path, size_t piece_bytes)
     read_as_text(path, 0, &whole);
     read_as_text(path, piece_bytes, &pieces);
     if (strcmp(whole.data, pieces.data) != 0)
-        fail_test("%s differs in pieces of %zu bytes\n", path, piece_bytes);
+        fail_test("%s differs in pieces of %zu bytes\nwhole:  %s\npieces: %s\n", path, piece_bytes,
+                  whole.data, pieces.data);
     text_free(&whole);
     text_free(&pieces);
 }
@@ -67,6 +68,11 @@ static void bad_texts_fail_the_same_in_pieces(void **state)
     static const char *const texts[] = {
         "",
         "PK\003\004",
+        "\x93NUMPY",
+        "{\"version\": 11}",
+        "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n",
+        "<net version=\"11\"><layers></layers></net",
+        "<net version=\"11\"><layers><layer name=\"\xc3",
         "<net version=\"11\"><layers>",
         "<net version=\"11\"><layers></net>",
         "<!DOCTYPE net><net/>",
