@@ -93,6 +93,12 @@ bool collector_depends_on_layout(const struct collector *collector)
     return outputs_depend_on_layout(collector->outputs);
 }
 
+bool collector_check_axes(const struct collector *collector,
+                          const struct irrun_tensor *const *values, struct irrun_error *err)
+{
+    return outputs_check_axes(collector->outputs, values, err);
+}
+
 /* ---- Turns ----------------------------------------------------------------------------------- */
 
 static bool is_turn_of(const struct collector *collector, const struct sequence *sequence)

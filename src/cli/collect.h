@@ -29,6 +29,10 @@ bool collector_wants_last(const struct collector *collector);
 bool collector_writes_all(const struct collector *collector);
 bool collector_depends_on_layout(const struct collector *collector);
 
+/* As outputs_check_axes; for any lane. */
+bool collector_check_axes(const struct collector *collector,
+                          const struct irrun_tensor *const *values, struct irrun_error *err);
+
 /* A sequence in three steps. values: the model's outputs, in its order; in the first step they may
  * lack data, or be NULL. After collector_stop these return false, without an error, for later
  * sequences. */

@@ -78,6 +78,18 @@ static bool take_reader(void *context, size_t output, const struct binding *bind
     return true;
 }
 
+static bool check_names(const struct irrun_model *model, const struct tolerance_list *list,
+                        struct irrun_error *err)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        size_t output;
+        if (list->items[i].name &&
+            !irrun_model_find_output(model, list->items[i].name, &output, err))
+            return false;
+    }
+    return true;
+}
+
 /* Tolerances without a name come first, so that those with one win. */
 static bool set_tolerances(struct compare *compare, const struct tolerance_list *list, bool is_atol,
                            bool has_name, struct irrun_error *err)
@@ -93,7 +105,7 @@ static bool set_tolerances(struct compare *compare, const struct tolerance_list 
             if (has_name && item->output != output)
                 continue;
             struct tolerances *tolerances = &item->tolerances;
-            tolerances->has_tolerance = true;
+            *(is_atol ? &tolerances->has_atol : &tolerances->has_rtol) = true;
             *(is_atol ? &tolerances->atol : &tolerances->rtol) = list->items[i].value;
         }
     }
@@ -104,6 +116,8 @@ bool compare_new(const struct irrun_model *model, const struct options *options,
                  struct compare **compare, struct irrun_error *err)
 {
     *compare = NULL;
+    if (!check_names(model, &options->atols, err) || !check_names(model, &options->rtols, err))
+        return false;
     if (options->expected.n == 0)
         return true;
     struct compare *made = calloc(1, sizeof *made);

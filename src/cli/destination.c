@@ -8,6 +8,7 @@
 
 #include "cli/own_outputs.h"
 #include "cli/path_fields.h"
+#include "formats/joiner.h"
 
 /* A destination for the outputs ids[0 … n-1]. */
 static bool add_destination(struct destination_list *list, const struct format_spec *spec,
@@ -127,6 +128,68 @@ static bool check_sharing(const struct destination_list *list, const struct dest
     return fail_hint(err, "%%k in the file name makes one file for each");
 }
 
+/* Whether the output, as far as it is known, has the axis. */
+static bool check_axis(const struct destination_list *list, size_t output,
+                       const struct irrun_tensor *value, const struct axis_spec *concat,
+                       struct irrun_error *err)
+{
+    const char *name = irrun_model_output(list->model, output)->name;
+    return !value || joiner_check_axis(&value->shape, (int)concat->axis, name, err);
+}
+
+/* Whether any output has the axis. */
+static bool check_common_axis(const struct destination_list *list,
+                              const struct irrun_tensor *const *values,
+                              const struct axis_spec *concat, struct irrun_error *err)
+{
+    size_t n = own_outputs(list->model), widest = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!values[i])
+            return true;
+        if (values[i]->shape.rank > values[widest]->shape.rank)
+            widest = i;
+    }
+    return n == 0 || check_axis(list, widest, values[widest], concat, err);
+}
+
+bool destinations_check_axes(const struct destination_list *list,
+                             const struct irrun_tensor *const *values, struct irrun_error *err)
+{
+    const struct axis_list *concats = &list->options->concats;
+    for (size_t i = 0; i < list->n && concats->n > 0; i++) {
+        const struct destination *item = &list->items[i];
+        for (size_t j = 0; j < item->n_outputs && item->concat; j++) {
+            size_t output = item->output_ids[j];
+            if (!check_axis(list, output, values[output], item->concat, err))
+                return false;
+        }
+    }
+    for (size_t i = 0; i < concats->n; i++) {
+        const struct axis_spec *concat = &concats->items[i];
+        size_t output;
+        if (concat->name) {
+            if (!irrun_model_find_output(list->model, concat->name, &output, err) ||
+                !check_axis(list, output, values[output], concat, err))
+                return false;
+        } else if (list->n == 0 && !check_common_axis(list, values, concat, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_concat_names(const struct destination_list *list, struct irrun_error *err)
+{
+    const struct axis_list *concats = &list->options->concats;
+    for (size_t i = 0; i < concats->n; i++) {
+        size_t output;
+        if (concats->items[i].name &&
+            !irrun_model_find_output(list->model, concats->items[i].name, &output, err))
+            return false;
+    }
+    return true;
+}
+
 static bool settle_destinations(const struct destination_list *list, struct irrun_error *err)
 {
     for (size_t i = 0; i < list->n; i++) {
@@ -207,7 +270,8 @@ bool destination_check_path(const struct destination_list *list, const struct se
 
 bool destinations_check(struct destination_list *list, struct irrun_error *err)
 {
-    return settle_destinations(list, err) && check_collisions(list, err);
+    return check_concat_names(list, err) && settle_destinations(list, err) &&
+           check_collisions(list, err);
 }
 
 void destinations_free(struct destination_list *list)

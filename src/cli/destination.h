@@ -32,6 +32,12 @@ bool destination_add(struct destination_list *list, const struct binding *bindin
 /* Once all are there: --concat, several sequences in one file, two writers of one file. */
 bool destinations_check(struct destination_list *list, struct irrun_error *err);
 
+/* IRRUN_USAGE if --concat names an axis that an output does not have, whether or not the output is
+ * written. values: the model's outputs, NULL where the shape is not known yet. Without a
+ * destination the axis must be one of some output. */
+bool destinations_check_axes(const struct destination_list *list,
+                             const struct irrun_tensor *const *values, struct irrun_error *err);
+
 void destinations_free(struct destination_list *list); /* aborts what is open */
 
 /* The path with all fields filled in; malloc'ed. */

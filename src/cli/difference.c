@@ -1,5 +1,6 @@
 /* abs(got - want) <= atol + rtol * abs(want) for every element; NaN equals NaN; integers and
- * booleans are equal or not.
+ * booleans are equal or, with a tolerance, differ as integers do: nothing of them goes through a
+ * double.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/difference.h"
 
@@ -11,62 +12,98 @@
 
 static void note_difference(struct difference *difference, const struct worst *found)
 {
-    if (difference->n_different++ == 0 || found->ratio > difference->worst.ratio)
+    const struct worst *worst = &difference->worst;
+    if (difference->n_different++ == 0 || found->ratio > worst->ratio ||
+        (found->ratio == worst->ratio && found->off > worst->off))
         difference->worst = *found;
 }
 
+/* A piece of two tensors of one shape, and where it lies. */
+struct piece {
+    const struct irrun_tensor *got, *want;
+    uint64_t record;
+    size_t start, n; /* elements */
+};
+
 #define N_BLOCK 256
 
+static const void *element_address(const struct irrun_tensor *tensor, size_t i)
+{
+    return (const char *)tensor->data + i * dtype_size(tensor->dtype);
+}
+
+static struct worst worst_at(const struct piece *piece, size_t i, double off, double allowed)
+{
+    return (struct worst){.ratio = isnan(off) ? INFINITY : off / fmax(allowed, DBL_MIN),
+                          .off = isnan(off) ? INFINITY : off,
+                          .record = piece->record,
+                          .element = piece->start + i,
+                          .dtype = piece->want->dtype,
+                          .shape = piece->got->shape};
+}
+
 static void compare_floats(struct difference *difference, const struct tolerances *tolerances,
-                           const struct irrun_tensor *got, const struct irrun_tensor *want,
-                           uint64_t record, size_t n)
+                           const struct piece *piece)
 {
-    double got_block[N_BLOCK], want_block[N_BLOCK];
-    for (size_t start = 0; start < n; start += N_BLOCK) {
-        size_t n_now = n - start < N_BLOCK ? n - start : N_BLOCK;
-        convert_elements(got->dtype, (char *)got->data + start * dtype_size(got->dtype), IRRUN_F64,
-                         got_block, n_now);
-        convert_elements(want->dtype, (char *)want->data + start * dtype_size(want->dtype),
-                         IRRUN_F64, want_block, n_now);
-        for (size_t i = 0; i < n_now; i++) {
-            double g = got_block[i], w = want_block[i];
-            double allowed = tolerances->atol + tolerances->rtol * fabs(w), off = fabs(g - w);
-            if (g == w || (isnan(g) && isnan(w)) || (isfinite(w) && off <= allowed))
-                continue;
-            double ratio = isnan(off) ? INFINITY : off / fmax(allowed, DBL_MIN);
-            note_difference(difference, &(struct worst){.ratio = ratio,
-                                                        .record = record,
-                                                        .element = start + i,
-                                                        .dtype = got->dtype,
-                                                        .shape = got->shape,
-                                                        .got = g,
-                                                        .want = w});
-        }
-    }
-}
-
-static void compare_wholes(struct difference *difference, const struct irrun_tensor *got,
-                           const struct irrun_tensor *want, uint64_t record, size_t n)
-{
-    bool is_boolean = got->dtype == IRRUN_BOOLEAN;
-    for (size_t i = 0; i < n; i++) {
-        int64_t g = element_as_i64(got->dtype, got->data, i);
-        int64_t w = element_as_i64(want->dtype, want->data, i);
-        if (g == w || (is_boolean && (g != 0) == (w != 0)))
+    double got[N_BLOCK], want[N_BLOCK];
+    convert_elements(piece->got->dtype, element_address(piece->got, piece->start), IRRUN_F64, got,
+                     piece->n);
+    convert_elements(piece->want->dtype, element_address(piece->want, piece->start), IRRUN_F64,
+                     want, piece->n);
+    for (size_t i = 0; i < piece->n; i++) {
+        double g = got[i], w = want[i];
+        double allowed = tolerances->atol + tolerances->rtol * fabs(w), off = fabs(g - w);
+        if (g == w || (isnan(g) && isnan(w)) || (isfinite(w) && off <= allowed))
             continue;
-        note_difference(difference, &(struct worst){.ratio = fabs((double)g - (double)w),
-                                                    .record = record,
-                                                    .element = i,
-                                                    .dtype = got->dtype,
-                                                    .shape = got->shape,
-                                                    .got_whole = g,
-                                                    .want_whole = w});
+        struct worst found = worst_at(piece, i, off, allowed);
+        found.got.real = g;
+        found.want.real = w;
+        note_difference(difference, &found);
     }
 }
 
-bool difference_is_exact(const struct tolerances *tolerances, enum irrun_dtype dtype)
+static bool is_below(uint64_t a, uint64_t b, bool is_signed)
 {
-    return (dtype_is_integer(dtype) || dtype == IRRUN_BOOLEAN) && !tolerances->has_tolerance;
+    return is_signed ? (int64_t)a < (int64_t)b : a < b;
+}
+
+/* Whether integers that are `off` apart are near enough. The sum is that of a type which, where the
+ * machine has one, holds every integer of 64 bits. */
+static bool is_allowed(uint64_t off, long double allowed)
+{
+    return off == 0 || allowed >= 0x1p64L || (allowed >= 0 && off <= (uint64_t)allowed);
+}
+
+/* Both as integers of 64 bits, signed as their type is: their differences fit into 64 more. */
+static void compare_wholes(struct difference *difference, const struct tolerances *tolerances,
+                           const struct piece *piece)
+{
+    uint64_t got[N_BLOCK], want[N_BLOCK];
+    long double atol = tolerances->has_atol ? tolerances->atol : 0;
+    long double rtol = tolerances->has_rtol ? tolerances->rtol : 0;
+    bool is_signed = dtype_is_signed(piece->want->dtype);
+    enum irrun_dtype wide = is_signed ? IRRUN_I64 : IRRUN_U64;
+    convert_elements(piece->got->dtype, element_address(piece->got, piece->start), wide, got,
+                     piece->n);
+    convert_elements(piece->want->dtype, element_address(piece->want, piece->start), wide, want,
+                     piece->n);
+    for (size_t i = 0; i < piece->n; i++) {
+        uint64_t g = got[i], w = want[i];
+        uint64_t off = is_below(g, w, is_signed) ? w - g : g - w;
+        uint64_t magnitude = is_below(w, 0, is_signed) ? 0 - w : w;
+        long double allowed = atol + rtol * (long double)magnitude;
+        if (is_allowed(off, allowed))
+            continue;
+        struct worst found = worst_at(piece, i, (double)off, (double)allowed);
+        found.got.whole = g;
+        found.want.whole = w;
+        note_difference(difference, &found);
+    }
+}
+
+static bool is_whole(enum irrun_dtype stored)
+{
+    return dtype_is_integer(stored) || stored == IRRUN_BOOLEAN;
 }
 
 void difference_add(struct difference *difference, const struct tolerances *tolerances,
@@ -77,10 +114,14 @@ void difference_add(struct difference *difference, const struct tolerances *tole
     difference->n_elements += n;
     if (want->dtype == got->dtype && memcmp(got->data, want->data, n * dtype_size(got->dtype)) == 0)
         return;
-    if (difference_is_exact(tolerances, got->dtype))
-        compare_wholes(difference, got, want, record, n);
-    else
-        compare_floats(difference, tolerances, got, want, record, n);
+    for (size_t start = 0; start < n; start += N_BLOCK) {
+        size_t n_now = n - start < N_BLOCK ? n - start : N_BLOCK;
+        const struct piece piece = {got, want, record, start, n_now};
+        if (is_whole(want->dtype))
+            compare_wholes(difference, tolerances, &piece);
+        else
+            compare_floats(difference, tolerances, &piece);
+    }
 }
 
 /* ---- Telling --------------------------------------------------------------------------------- */
@@ -98,12 +139,17 @@ static struct irrun_shape find_place(const struct worst *worst)
     return place;
 }
 
-static void format_value(enum irrun_dtype dtype, double value, char text[TEXT_NUMBER_BYTES])
+static void format_value(enum irrun_dtype dtype, union element_value value,
+                         char text[TEXT_NUMBER_BYTES])
 {
-    if (dtype_is_float(dtype) && dtype != IRRUN_F64)
-        text_from_f32((float)value, text);
+    if (dtype_is_signed(dtype))
+        snprintf(text, TEXT_NUMBER_BYTES, "%" PRId64, (int64_t)value.whole);
+    else if (is_whole(dtype))
+        snprintf(text, TEXT_NUMBER_BYTES, "%" PRIu64, value.whole);
+    else if (dtype != IRRUN_F64)
+        text_from_f32((float)value.real, text);
     else
-        text_from_f64(value, text);
+        text_from_f64(value.real, text);
 }
 
 void difference_describe(const struct difference *difference, const struct tolerances *tolerances,
@@ -111,24 +157,31 @@ void difference_describe(const struct difference *difference, const struct toler
 {
     const struct worst *worst = &difference->worst;
     struct irrun_shape place = find_place(worst);
-    bool is_exact = difference_is_exact(tolerances, worst->dtype);
     char got[TEXT_NUMBER_BYTES], want[TEXT_NUMBER_BYTES], where[SHAPE_TEXT_BYTES];
     format_value(worst->dtype, worst->got, got);
     format_value(worst->dtype, worst->want, want);
-    if (is_exact) {
-        snprintf(got, sizeof got, "%" PRId64, worst->got_whole);
-        snprintf(want, sizeof want, "%" PRId64, worst->want_whole);
-    }
     fail_more(err,
               "worst in record %" PRIu64 " at %s: got %s, expected %s; %" PRIu64 " of %" PRIu64
               " elements differ",
               worst->record, shape_format(&place, where), got, want, difference->n_different,
               difference->n_elements);
-    if (is_exact)
+    bool counts_defaults = !is_whole(worst->dtype);
+    if (!counts_defaults && !tolerances->has_atol && !tolerances->has_rtol)
         return;
-    format_value(IRRUN_F64, tolerances->atol, got);
-    format_value(IRRUN_F64, tolerances->rtol, want);
+    text_from_f64(counts_defaults || tolerances->has_atol ? tolerances->atol : 0, got);
+    text_from_f64(counts_defaults || tolerances->has_rtol ? tolerances->rtol : 0, want);
     fail_more(err, " by more than atol %s, rtol %s", got, want);
+}
+
+static void report_value(struct json *json, const char *key, enum irrun_dtype dtype,
+                         union element_value value)
+{
+    if (dtype_is_signed(dtype))
+        json_integer(json, key, (int64_t)value.whole);
+    else if (is_whole(dtype))
+        json_count(json, key, value.whole);
+    else
+        json_number(json, key, value.real);
 }
 
 void difference_report(const struct difference *difference, struct json *json)
@@ -139,14 +192,13 @@ void difference_report(const struct difference *difference, struct json *json)
         json_string(json, "worst", NULL);
         return;
     }
-    bool is_whole = worst->got == 0 && worst->want == 0;
     json_open(json, "worst", '{');
     json_count(json, "record", worst->record);
     json_open(json, "index", '[');
     for (uint32_t i = 0; i < place.rank; i++)
         json_count(json, NULL, (uint64_t)place.dims[i]);
     json_close(json, ']');
-    json_number(json, "got", is_whole ? (double)worst->got_whole : worst->got);
-    json_number(json, "want", is_whole ? (double)worst->want_whole : worst->want);
+    report_value(json, "got", worst->dtype, worst->got);
+    report_value(json, "want", worst->dtype, worst->want);
     json_close(json, '}');
 }

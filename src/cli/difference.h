@@ -6,21 +6,27 @@
 #include "cli/json.h"
 #include "tensor/tensor.h"
 
-/* What may differ. Integers and booleans must be equal unless has_tolerance. */
+/* What may differ. Of integers and booleans only what the user has given counts: they are equal
+ * without. */
 struct tolerances {
     double atol, rtol;
-    bool has_tolerance; /* given by the user, not the default */
+    bool has_atol, has_rtol; /* given, not the default */
+};
+
+/* A float as a double; an integer or boolean as 64 bits, in two's complement if it has a sign. */
+union element_value {
+    double real;
+    uint64_t whole;
 };
 
 /* The element that is furthest out, in units of what is allowed. */
 struct worst {
-    double ratio;
+    double ratio, off; /* off / allowed, abs(got - want) */
     uint64_t record;
     size_t element;
-    enum irrun_dtype dtype;
+    enum irrun_dtype dtype; /* of what is expected: it says which of the values is in use */
     struct irrun_shape shape;
-    double got, want;
-    int64_t got_whole, want_whole; /* the same of integers, which a double may not hold */
+    union element_value got, want;
 };
 
 /* All zero = nothing was compared. */
@@ -29,10 +35,7 @@ struct difference {
     struct worst worst; /* if n_different > 0 */
 };
 
-/* Whether values of this type are compared as integers. */
-bool difference_is_exact(const struct tolerances *tolerances, enum irrun_dtype dtype);
-
-/* Compares two tensors of one shape, whose types may be a type and the one it is stored as. */
+/* Compares two tensors of one shape; want's type is the one that got's is stored as. */
 void difference_add(struct difference *difference, const struct tolerances *tolerances,
                     const struct irrun_tensor *got, const struct irrun_tensor *want,
                     uint64_t record);

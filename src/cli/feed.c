@@ -81,6 +81,14 @@ static bool normal_axis(struct feed *feed, uint32_t rank, uint32_t *axis, struct
     return (k >= 0 && k < rank) || feed_fail_axis(feed, rank, err);
 }
 
+bool feed_check_axis(const struct feed_port *port, const struct axis_spec *axis,
+                     struct irrun_error *err)
+{
+    struct feed feed = {.port = *port, .axis = axis};
+    uint32_t normal;
+    return port->shape.is_rank_dynamic || normal_axis(&feed, port->shape.rank, &normal, err);
+}
+
 static int64_t chunk_length(const struct feed *feed, uint32_t axis)
 {
     const struct irrun_partial_shape *shape = &feed->port.shape;

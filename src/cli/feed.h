@@ -61,6 +61,10 @@ struct feed {
     struct feed_cut cut;       /* of it */
 };
 
+/* IRRUN_USAGE if a record of the port, as far as its shape is known, lacks the axis. */
+bool feed_check_axis(const struct feed_port *port, const struct axis_spec *axis,
+                     struct irrun_error *err);
+
 /* Takes the reader (closed even on failure) and looks at its first array. Fails with IRRUN_DATA if
  * its records are not of the port's type and shape, IRRUN_USAGE if the axis does not exist. */
 bool feed_open(struct feed *feed, const struct feed_port *port, struct reader *reader,

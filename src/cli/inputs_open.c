@@ -88,14 +88,6 @@ static bool find_fed_inputs(struct inputs *inputs, struct irrun_error *err)
     return true;
 }
 
-bool inputs_find_names(struct inputs *inputs, struct irrun_error *err)
-{
-    return find_axes(inputs, err) && find_shapes(inputs, err) && find_fed_inputs(inputs, err) &&
-           random_check_names(inputs->model, &inputs->options->randoms, err);
-}
-
-/* ---- Opening --------------------------------------------------------------------------------- */
-
 /* What a record of input `index` looks like, with --shape in place of the open dimensions. */
 static struct feed_port port_of_input(const struct inputs *inputs, size_t index)
 {
@@ -112,6 +104,34 @@ static struct feed_port port_of_input(const struct inputs *inputs, size_t index)
                               .dtype = port->dtype,
                               .shape = given ? partial_shape_of(&given->shape) : port->shape};
 }
+
+/* The axes must be there whether or not anything is cut: one without a name in some input. */
+static bool check_axes(const struct inputs *inputs, struct irrun_error *err)
+{
+    struct feed_port widest = {.shape = {.rank = 0}};
+    for (size_t i = 0; i < inputs->n; i++) {
+        struct feed_port port = port_of_input(inputs, i);
+        if (inputs->axes[i] && !feed_check_axis(&port, inputs->axes[i], err))
+            return false;
+        bool is_wider = port.shape.is_rank_dynamic || port.shape.rank > widest.shape.rank;
+        if (i == 0 || (is_wider && !widest.shape.is_rank_dynamic))
+            widest = port;
+    }
+    if (!inputs->common_axis)
+        return true;
+    return inputs->n > 0 ? feed_check_axis(&widest, inputs->common_axis, err)
+                         : fail(err, IRRUN_USAGE, "--axis=%" PRId64 ": the model has no input",
+                                inputs->common_axis->axis);
+}
+
+bool inputs_find_names(struct inputs *inputs, struct irrun_error *err)
+{
+    return find_axes(inputs, err) && find_shapes(inputs, err) && check_axes(inputs, err) &&
+           find_fed_inputs(inputs, err) &&
+           random_check_names(inputs->model, &inputs->options->randoms, err);
+}
+
+/* ---- Opening --------------------------------------------------------------------------------- */
 
 /* --axis without NAME means the only input that is read. */
 static bool find_axis(const struct inputs *inputs, size_t index, const struct axis_spec **axis,

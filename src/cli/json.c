@@ -70,6 +70,12 @@ void json_count(struct json *json, const char *key, uint64_t value)
     text_add(json->text, "%" PRIu64, value);
 }
 
+void json_integer(struct json *json, const char *key, int64_t value)
+{
+    begin_item(json, key);
+    text_add(json->text, "%" PRId64, value);
+}
+
 void json_bool(struct json *json, const char *key, bool value)
 {
     begin_item(json, key);

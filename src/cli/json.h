@@ -19,6 +19,7 @@ void json_close(struct json *json, char bracket);                        /* '}' 
 void json_string(struct json *json, const char *key, const char *value); /* NULL: null */
 void json_number(struct json *json, const char *key, double value);
 void json_count(struct json *json, const char *key, uint64_t value);
+void json_integer(struct json *json, const char *key, int64_t value);
 void json_bool(struct json *json, const char *key, bool value);
 
 #endif

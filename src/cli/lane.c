@@ -130,21 +130,27 @@ static bool check_end(const struct lane *lane, struct irrun_error *err)
     return fail_hint(err, "-n, --until or --duration do");
 }
 
-bool lane_prepare(struct lane *lane, const struct sequence *sequence, struct irrun_error *err)
+bool lane_plan(struct lane *lane, struct irrun_error *err)
 {
-    lane->sequence = sequence;
-    if (!inputs_open(lane->inputs, sequence, lane->session,
-                     collector_depends_on_layout(lane->collector), err) ||
-        !check_end(lane, err))
-        return false;
     double start_s = stats_now_s();
     uint64_t mode = begin_floats(lane);
     bool is_planned = irrun_session_plan(lane->session, err); /* computes constants */
     end_floats(lane, mode);
     lane->stats.plan_s += stats_now_s() - start_s;
-    if (is_planned && sequence->index == 0)
+    look_at_outputs(lane);
+    return is_planned && collector_check_axes(lane->collector, lane->values, err);
+}
+
+bool lane_prepare(struct lane *lane, const struct sequence *sequence, struct irrun_error *err)
+{
+    lane->sequence = sequence;
+    if (!inputs_open(lane->inputs, sequence, lane->session,
+                     collector_depends_on_layout(lane->collector), err) ||
+        !check_end(lane, err) || !lane_plan(lane, err))
+        return false;
+    if (sequence->index == 0)
         tell_plan(lane);
-    return is_planned;
+    return true;
 }
 
 /* ---- Iterations ------------------------------------------------------------------------------ */
@@ -301,7 +307,7 @@ static bool run_records(struct lane *lane, const struct sequence *sequence, stru
     lane->stats.n_frames += (n_done - start) * inputs_n_frames(lane->inputs);
     atomic_fetch_add_explicit(&lane->counter.n_sequences, 1, memory_order_relaxed);
     look_at_outputs(lane);
-    return is_run &&
+    return is_run && collector_check_axes(collector, lane->values, err) &&
            (n_done == start || !collector_wants_last(collector) ||
             collector_take(collector, &lane->backlog, sequence, lane->values, n_done - 1, true,
                            err)) &&

@@ -40,6 +40,9 @@ bool lane_open(struct lane *lane, struct irrun_model *model, const struct option
                struct collector *collector, struct irrun_error *err);
 void lane_close(struct lane *lane);
 
+/* Plans for the inputs that are set, and checks the command line against the shapes. */
+bool lane_plan(struct lane *lane, struct irrun_error *err);
+
 /* Opens the inputs of the sequence and plans. */
 bool lane_prepare(struct lane *lane, const struct sequence *sequence, struct irrun_error *err);
 

@@ -81,6 +81,12 @@ void outputs_free(struct outputs *outputs)
     free(outputs);
 }
 
+bool outputs_check_axes(const struct outputs *outputs, const struct irrun_tensor *const *values,
+                        struct irrun_error *err)
+{
+    return destinations_check_axes(&outputs->common, values, err);
+}
+
 bool outputs_are_none(const struct outputs *outputs)
 {
     const struct destination_list *list = &outputs->common;
@@ -245,7 +251,8 @@ bool outputs_begin_sequence(struct outputs *outputs, const struct sequence *sequ
     outputs->key = sequence->key;
     destinations_free(&outputs->own);
     outputs->present = sequence->n_outputs > 0 ? &outputs->own : &outputs->common;
-    if (sequence->n_outputs > 0 && !add_own(&outputs->own, sequence, err))
+    if (sequence->n_outputs > 0 && (!add_own(&outputs->own, sequence, err) ||
+                                    !destinations_check_axes(&outputs->own, values, err)))
         return false;
     for (size_t i = 0; i < outputs->present->n; i++) {
         struct destination *item = &outputs->present->items[i];

@@ -19,6 +19,11 @@ bool outputs_are_none(const struct outputs *outputs);
 /* Whether a file depends on one record being told from a stack. */
 bool outputs_depend_on_layout(const struct outputs *outputs);
 
+/* IRRUN_USAGE if --concat names an axis that an output lacks; values as for outputs_begin_sequence.
+ * For any thread. */
+bool outputs_check_axes(const struct outputs *outputs, const struct irrun_tensor *const *values,
+                        struct irrun_error *err);
+
 /* --skip-existing: whether every file that the sequence writes is there. For any thread. */
 bool outputs_exist(const struct outputs *outputs, const struct sequence *sequence, bool *exist,
                    struct irrun_error *err);

@@ -307,7 +307,7 @@ bool check_model(struct irrun_model *model, const struct options *options, struc
     else if (is_fine && has_open_dimensions(model))
         tell(options, "the model has open dimensions: without inputs it is not planned");
     else
-        is_fine = is_fine && irrun_session_plan(run.lanes[0].session, err);
+        is_fine = is_fine && lane_plan(&run.lanes[0], err);
     sequence_free(&sequence);
     release(&run);
     return is_fine;

@@ -84,19 +84,26 @@ static bool append(struct joiner *joiner, const struct irrun_tensor *record, uin
     return true;
 }
 
+bool joiner_check_axis(const struct irrun_shape *shape, int axis, const char *name,
+                       struct irrun_error *err)
+{
+    int rank = (int)shape->rank;
+    char text[SHAPE_TEXT_BYTES];
+    if (axis >= -rank && axis < rank)
+        return true;
+    fail(err, IRRUN_USAGE, "output \"%s\" is %s: it has no axis %d to be joined along", name,
+         shape_format(shape, text), axis);
+    return rank == 0   ? fail_hint(err, "without --concat its records become a stack")
+           : rank == 1 ? fail_hint(err, "its only axis is 0")
+                       : fail_hint(err, "its axes are 0 to %d", rank - 1);
+}
+
 bool joiner_concat(struct joiner *joiner, const struct irrun_tensor *record, int axis,
                    const char *name, struct irrun_error *err)
 {
     int rank = (int)record->shape.rank;
-    char shape[SHAPE_TEXT_BYTES];
-    if (axis < -rank || axis >= rank) {
-        fail(err, IRRUN_USAGE, "output \"%s\" is %s: it has no axis %d to be joined along", name,
-             shape_format(&record->shape, shape), axis);
-        return rank == 0   ? fail_hint(err, "without --concat its records become a stack")
-               : rank == 1 ? fail_hint(err, "its only axis is 0")
-                           : fail_hint(err, "its axes are 0 to %d", rank - 1);
-    }
-    return append(joiner, record, (uint32_t)(axis < 0 ? axis + rank : axis), name, err);
+    return joiner_check_axis(&record->shape, axis, name, err) &&
+           append(joiner, record, (uint32_t)(axis < 0 ? axis + rank : axis), name, err);
 }
 
 bool joiner_stack(struct joiner *joiner, const struct irrun_tensor *record, const char *name,

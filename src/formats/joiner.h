@@ -23,6 +23,10 @@ bool joiner_concat(struct joiner *joiner, const struct irrun_tensor *record, int
 bool joiner_stack(struct joiner *joiner, const struct irrun_tensor *record, const char *name,
                   struct irrun_error *err);
 
+/* IRRUN_USAGE unless a record of this shape has the axis, which may be negative. */
+bool joiner_check_axis(const struct irrun_shape *shape, int axis, const char *name,
+                       struct irrun_error *err);
+
 bool joiner_is_empty(const struct joiner *joiner);
 
 /* The whole: a view of the joiner's memory. Not for an empty one. */

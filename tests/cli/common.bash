@@ -54,7 +54,7 @@ npy() {
     perl -e '
         my ($descr, $shape, @numbers) = @ARGV;
         my %letters = ("<f4" => "f<", "<f8" => "d<", "<i4" => "l<", "<i8" => "q<", "|i1" => "c",
-                       "|u1" => "C", "|b1" => "C", ">f4" => "f>", "<u2" => "S<");
+                       "|u1" => "C", "|b1" => "C", ">f4" => "f>", "<u2" => "S<", "<u8" => "Q<");
         my $dict = "{\x27descr\x27: \x27$descr\x27, \x27fortran_order\x27: False, \x27shape\x27: ($shape), }";
         $dict .= " " x (63 - (10 + length $dict) % 64) . "\n";
         binmode STDOUT;

@@ -82,7 +82,94 @@ compare() {
     [[ $stderr == *"got 200000, expected 200001"* ]]
 }
 
+# whole TYPE NPY_TYPE GOT WANT ARGUMENT...: compares one integer with another.
+whole() {
+    sed "s/element_type=\"f32\"/element_type=\"$1\"/" "$data/copy.xml" >whole.xml
+    npy "$2" '1,' "$3" >x.npy
+    npy "$2" '1,' "$4" >want.npy
+    run_apart irrun whole.xml -i a=x.npy -i fresh=x.npy --expect=a=want.npy "${@:5}"
+    echo "$*: $status $stderr"
+}
+
+@test "integers of 64 bits are compared as integers, with a tolerance too" {
+    local i64=(i64 '<i8' 1152921504606846977 1152921504606846976) # 2^60 + 1 and 2^60: one double
+    whole "${i64[@]}"
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"got 1152921504606846977, expected 1152921504606846976; 1 of 1 elements differ" ]]
+    whole "${i64[@]}" --atol=0 --rtol=0
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"got 1152921504606846977, expected 1152921504606846976; 1 of 1 elements differ by more than atol 0, rtol 0" ]]
+    whole "${i64[@]}" --atol=0 # the default of the other does not count
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"by more than atol 0, rtol 0" ]]
+    whole "${i64[@]}" --atol=0.999 --rtol=0
+    [ "$status" -eq 1 ]
+    whole "${i64[@]}" --atol=1 --rtol=0
+    [ "$status" -eq 0 ]
+    whole "${i64[@]}" --atol=0 --rtol=1e-18 # 1.15 of 2^60
+    [ "$status" -eq 0 ]
+    whole "${i64[@]}" --atol=0 --rtol=8e-19 # 0.92
+    [ "$status" -eq 1 ]
+    whole "${i64[@]}" --atol=0 --rtol=0 -r report.json
+    grep -q '"got":1152921504606846977,"want":1152921504606846976}' report.json
+    whole i64 '<i8' 9223372036854775807 -9223372036854775808 --atol=1.8e19 --rtol=0
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"got 9223372036854775807, expected -9223372036854775808;"* ]]
+    whole i64 '<i8' 9223372036854775807 -9223372036854775808 --atol=1.9e19 --rtol=0
+    [ "$status" -eq 0 ]
+    whole i64 '<i8' -9223372036854775808 9223372036854775807 --atol=0 --rtol=1
+    [ "$status" -eq 1 ]
+}
+
+@test "integers without a sign are compared in all of their range" {
+    local u64=(u64 '<u8' 9223372036854775809 9223372036854775813) # above what i64 holds
+    whole "${u64[@]}"
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"got 9223372036854775809, expected 9223372036854775813; 1 of 1 elements differ" ]]
+    whole "${u64[@]}" --atol=3 --rtol=0
+    [ "$status" -eq 1 ]
+    whole "${u64[@]}" --atol=4 --rtol=0
+    [ "$status" -eq 0 ]
+    whole "${u64[@]}" -r report.json
+    grep -q '"got":9223372036854775809,"want":9223372036854775813}' report.json
+    whole u64 '<u8' 0 18446744073709551615 --atol=0 --rtol=1
+    [ "$status" -eq 0 ]
+    whole u64 '<u8' 0 18446744073709551615 --atol=0 --rtol=0.999
+    [ "$status" -eq 1 ]
+    whole boolean '|b1' 1 0 --atol=1
+    [ "$status" -eq 0 ]
+    whole boolean '|b1' 1 0 --atol=0
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"got 1, expected 0"* ]]
+    whole i4 '|i1' -8 7 --cast=any
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"got -8, expected 7"* ]]
+}
+
+@test "codes of nf4 are compared with the codes that a file holds" {
+    sed 's/element_type="f32"/element_type="nf4"/' "$data/copy.xml" >nf4.xml
+    printf '\3\17' >codes.raw
+    npy '|u1' '2,' 3 15 >want.npy
+    irrun nf4.xml -i a=codes.raw -i fresh=codes.raw --shape=a=2 --shape=fresh=2 --expect=a=want.npy
+    npy '|u1' '2,' 3 14 >want.npy
+    refused 1 "got 15, expected 14" nf4.xml -i a=codes.raw -i fresh=codes.raw --shape=a=2 --shape=fresh=2 --expect=a=want.npy
+}
+
+@test "the element that is furthest out is named, also where nothing is allowed" {
+    npy '<f4' '3, 2' 2 100 6 8 10 1000 >want.npy
+    compare --expect=want.npy --atol=0 --rtol=0
+    [[ $stderr == *"worst in record 2 at [1]: got 12, expected 1000; 2 of 6 elements differ"* ]]
+    npy '<i4' '2,' 10 20 >x.npy
+    npy '<i4' '2,' 30 4000 >want.npy
+    run_apart irrun "$data/twice_i32.xml" -i x.npy --expect=want.npy
+    [[ $stderr == *"worst in record 0 at [1]: got 40, expected 4000; 2 of 2 elements differ"* ]]
+}
+
 @test "type and shape come first" {
+    npy '<i8' '2,' 20 40 >want.npy # a number of another type is no equal one, whatever is allowed
+    refused 1 "record 0 is i32 [2], expected i64 [2]" "$data/twice_i32.xml" --random --expect=want.npy --atol=100
+    npy '<f8' '2,' 20 40 >want.npy
+    refused 1 "record 0 is i32 [2], expected f64 [2]" "$data/twice_i32.xml" --random --expect=want.npy --atol=100
     npy '<f8' '3, 2' 2 4 6 8 10 12 >want.npy
     compare --expect=want.npy
     [ "$status" -eq 1 ]

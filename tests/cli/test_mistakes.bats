@@ -330,6 +330,34 @@ setup() {
         "$data/twice_open.xml" --random --shape=x=4x2
 }
 
+@test "an axis beyond the rank, or an unknown name, whether or not something is written" {
+    local what name
+    for what in "-o none:" --emit=none "-n 0" "-n 0 -o y.npy" "-o y.npy" "-o y.csv" --expect=five.npy "-r report.json -o none:" --check; do
+        # shellcheck disable=SC2086 # several words
+        {
+            answered 2 'output "sum" is [1]: it has no axis -9' "its only axis is 0" sum.xml -i five.npy --concat=-9 $what
+            answered 2 'output "sum" is [1]: it has no axis 1' "its only axis is 0" sum.xml -i five.npy --concat=result=1 $what
+            answered 2 '--axis=-9: input "x" is [1]: its only axis is 0' "write --axis=0" sum.xml --random --axis=-9 $what
+            answered 2 '--axis=2: input "x" is [1]: its only axis is 0' "write --axis=x=0" sum.xml -i five.npy --axis=x=2 $what
+            for name in concat atol rtol; do
+                answered 2 'no output "nosuch"' "" sum.xml -i five.npy --$name=nosuch=0 $what
+            done
+            answered 2 'no input "nosuch"' "" sum.xml -i five.npy --axis=nosuch=0 $what
+        }
+        [ ! -e y.npy ] && [ ! -e y.csv ]
+    done
+    answered 2 '--axis=1: input "x" is [1]' "write --axis=0" sum.xml --check --axis=1
+    answered 2 'output "sum" is [1]: it has no axis 1' "its only axis is 0" sum.xml --check --concat=1
+    # A line of a manifest says which data; the shape that only the data tells; an output that is not asked for.
+    printf 'a\tfive.npy\t>none:\n' >list
+    answered 65 'list:1: error: output "sum" is [1]: it has no axis 1' "its only axis is 0" sum.xml --manifest=list --concat=1
+    answered 2 'it has no axis 2' "its axes are 0 to 1" "$data/twice_any.xml" --random --shape=x=1,2 -o none: --concat=2
+    irrun "$data/twice_any.xml" --random --shape=x=1,2 -o none: --concat=1
+    irrun "$data/copy.xml" --random --shape=a=2 --shape=fresh=1,2 -o fresh=y.npy --concat=1
+    answered 2 'output "a" is [2]: it has no axis 1' "its only axis is 0" \
+        "$data/copy.xml" --random --shape=a=2 --shape=fresh=1,2 -o none: --concat=1
+}
+
 @test "an option that irrun lacks" {
     local option
     for option in trace=f profile=op dot list-ops zzz; do
