@@ -6,11 +6,13 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/lane_checkpoint.h"
 #include "cli/lane_state.h"
 #include "cli/machine.h"
 #include "cli/warning.h"
+#include "formats/csv_number.h"
 
 /* ---- Preparing ------------------------------------------------------------------------------- */
 
@@ -210,6 +212,17 @@ static bool run_once(struct lane *lane, struct irrun_error *err)
     return is_run;
 }
 
+/* An integer is compared as one: a double would not tell 2^60 from 2^60 + 1. */
+static bool equals_until(const struct options *options, const struct irrun_tensor *value)
+{
+    unsigned char wanted[sizeof(double)];
+    const char *why, *text = options->until_text;
+    if (!dtype_is_integer(value->dtype))
+        return element_as_f64(value->dtype, value->data, 0) == options->until_value;
+    return csv_number_parse(text, strlen(text), value->dtype, wanted, &why) &&
+           memcmp(wanted, value->data, dtype_size(value->dtype)) == 0;
+}
+
 /* --until: whether the scalar has its value. */
 static bool is_reached(const struct lane *lane, bool *is_over, struct irrun_error *err)
 {
@@ -221,7 +234,7 @@ static bool is_reached(const struct lane *lane, bool *is_over, struct irrun_erro
     if (shape_n_elements(&value->shape) != 1)
         return fail(err, IRRUN_DATA, "--until: output \"%s\" is %s, but should be one number",
                     lane->options->until_name, shape_format(&value->shape, shape));
-    *is_over = element_as_f64(value->dtype, value->data, 0) == lane->options->until_value;
+    *is_over = equals_until(lane->options, value);
     return true;
 }
 

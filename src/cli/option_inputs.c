@@ -166,6 +166,7 @@ bool option_set_until(struct options *options, const char *value, struct irrun_e
     const char *number;
     if (!option_split_name(options, value, &options->until_name, &number, err))
         return false;
+    options->until_text = number;
     bool is_number = text_to_f64(number, strlen(number), &options->until_value);
     if (options->until_name && is_number)
         return true;

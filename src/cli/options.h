@@ -187,7 +187,8 @@ struct options {
     enum partial partial;
     struct loop_list loops;
     const char *until_name; /* NULL: no --until */
-    double until_value;
+    const char *until_text; /* its number, as written … */
+    double until_value;     /* … and as outputs that are floats are compared with it */
 
     bool has_iterations;
     uint64_t n_iterations;

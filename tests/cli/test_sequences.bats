@@ -196,6 +196,13 @@ setup() {
     printf '1\n2\n3\n4\n' >x.csv
     [ "$(irrun "$data/sum.xml" -i x.csv --until=sum=3 -o csv:- | lines)" = "1 3" ]
     [ "$(irrun "$data/sum.xml" -i x.csv --until=sum=100 -o csv:- | lines)" = "1 3 6 10" ]
+    # Integers as integers, beyond what a double tells apart.
+    sed 's/f32/i64/' "$data/copy.xml" >copy.xml
+    printf '%s\n' 1152921504606846977 1152921504606846976 1152921504606846975 >x.csv
+    [ "$(irrun copy.xml -i in_a=x.csv --shape=in_a=1 --random --shape=in_fresh=1 --until=a=1152921504606846976 -o a=csv:- | lines)" = "1152921504606846977 1152921504606846976" ]
+    printf '%s\n' 1 2 3 >x.csv
+    [ "$(irrun copy.xml -i in_a=x.csv --shape=in_a=1 --random --shape=in_fresh=1 --until=a=2.0 -o a=csv:- | lines)" = "1 2" ]
+    [ "$(irrun copy.xml -i in_a=x.csv --shape=in_a=1 --random --shape=in_fresh=1 --until=a=1.5 -o a=csv:- | lines)" = "1 2 3" ]
     [ "$(irrun "$data/sum.xml" --random=ones --until=sum=100 -n 2 --emit=all -o csv:- | lines)" = "1 2" ]
     run_apart irrun "$data/twice.xml" -i three.npy --until=y=1
     [ "$status" -eq 65 ]
