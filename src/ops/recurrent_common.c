@@ -155,14 +155,31 @@ static void set_outputs(struct infer *infer, const struct sizes *sizes)
     }
 }
 
+/* Only LSTMSequence-1 may lack R and have lengths of another type. */
+static bool refuse_legacy(struct infer *infer)
+{
+    const struct recurrent_family *family = recurrent_family_of(infer->op);
+
+    if (infer->n_inputs == family->r) {
+        infer_fail(infer, "five inputs make it the legacy LSTMSequence of 2020, with W and R "
+                          "in one, which irrun does not have; expected X, initial_hidden_state, "
+                          "initial_cell_state, sequence_lengths, W, R, and optionally B and P");
+        infer->err->code = IRRUN_UNSUPPORTED;
+        return false;
+    }
+    return family->lengths == NO_INPUT || dtype_is_integer(infer->in[family->lengths]->dtype) ||
+           infer_fail_input(infer, family->lengths, "an integer type");
+}
+
 bool recurrent_infer(struct infer *infer)
 {
     struct recurrent_state *state = infer->state;
     struct recurrent *recurrent = &state->f32.common;
     struct sizes sizes;
 
-    if (!recurrent_read_rules(infer, recurrent) || !read_sizes(infer, recurrent, &sizes) ||
-        !check_states(infer, &sizes) || !check_weights(infer, &sizes))
+    if (!refuse_legacy(infer) || !recurrent_read_rules(infer, recurrent) ||
+        !read_sizes(infer, recurrent, &sizes) || !check_states(infer, &sizes) ||
+        !check_weights(infer, &sizes))
         return false;
     recurrent->batch = (size_t)sizes.batch;
     recurrent->n_steps = (size_t)sizes.n_steps;
@@ -259,6 +276,19 @@ static void *output_data(const struct step *step, uint32_t i)
         .ho = output_data(step, first_state), .co = output_data(step, (first_state) + 1),          \
     }
 
+/* Without a step, a cell over time leaves the states as they came in. */
+static bool keep_states(const struct step *step)
+{
+    const struct recurrent_family *family = recurrent_family_of(step->op);
+
+    for (uint32_t i = 1; i < step->n_outputs; i++) {
+        const struct irrun_tensor *state = step->in[i == 1 ? family->h0 : family->c0];
+        if (tensor_n_bytes(state) > 0)
+            memcpy(step->out[i]->data, state->data, tensor_n_bytes(state));
+    }
+    return true;
+}
+
 bool recurrent_run(const struct step *step, struct irrun_error *err)
 {
     const struct recurrent_family *family = recurrent_family_of(step->op);
@@ -268,6 +298,8 @@ bool recurrent_run(const struct step *step, struct irrun_error *err)
 
     if (state->f32.common.batch == 0)
         return true;
+    if (family->lengths == NO_INPUT && state->f32.common.n_steps == 0)
+        return keep_states(step);
     if (family->lengths != NO_INPUT) {
         lengths = step->scratch;
         if (!read_lengths(step, family->lengths, lengths, err))

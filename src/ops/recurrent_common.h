@@ -1,5 +1,5 @@
 /* What the ops of the recurrent family share: LSTM, GRU and RNN, as cell and as sequence, are one
- * infer, one prepare and one run. An op file says which inputs and attributes it has.
+ * infer, one prepare and one run. op_recurrent.c says which inputs and attributes each has.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_RECURRENT_COMMON_H
 #define IRRUN_OPS_RECURRENT_COMMON_H
@@ -22,31 +22,14 @@ struct recurrent_attrs {
     int weights_format; /* fico|icof|ifco|ifoc|iofc */
 };
 
-/* Every op has these rows. */
-#define RECURRENT_ATTRS                                                                            \
-    ATTR(struct recurrent_attrs, hidden_size, NULL),                                               \
-        ATTR(struct recurrent_attrs, activations, ""),                                             \
-        ATTR(struct recurrent_attrs, activations_alpha, ""),                                       \
-        ATTR(struct recurrent_attrs, activations_beta, ""),                                        \
-        ATTR(struct recurrent_attrs, clip, "0")
-/* … every sequence this one. */
-#define RECURRENT_SEQUENCE_ATTRS                                                                   \
-    ATTR_CHOICE(struct recurrent_attrs, direction, "forward", "forward|reverse|bidirectional")
-/* … LSTMCell-1 and LSTMSequence-1 these. */
-#define RECURRENT_LSTM_V1_ATTRS                                                                    \
-    ATTR(struct recurrent_attrs, input_forget, "false"),                                           \
-        ATTR_CHOICE(struct recurrent_attrs, weights_format, "fico", "fico|icof|ifco|ifoc|iofc")
-
 #define NO_INPUT UINT32_MAX
 
-/* The numbers of the inputs of an op; what it never has is NO_INPUT. B and P may be absent from
- * a layer. */
+/* What tells the rows of op_recurrent.c apart. */
 struct recurrent_family {
     enum recurrent_kind kind;
     bool is_sequence;
-    uint32_t x, h0, c0, lengths, w, r, b, p;
-    uint32_t n_activations;
-    const char *activations[3]; /* the defaults */
+    uint32_t x, h0, c0, lengths; /* numbers of inputs, or NO_INPUT */
+    uint32_t w, r, b, p;         /* a layer may have no b, and no p */
 };
 
 static inline const struct recurrent_family *recurrent_family_of(const struct op *op)
@@ -66,12 +49,6 @@ bool recurrent_infer(struct infer *infer);
 uint32_t recurrent_packs(const struct prepare *prepare, uint32_t constants);
 bool recurrent_prepare(struct prepare *prepare);
 bool recurrent_run(const struct step *step, struct irrun_error *err);
-
-/* What every op_def of the family ends with; inputs_, attrs_ and family_ are its own tables. */
-#define RECURRENT_OP(inputs_, attrs_, family_, infer_, run_)                                       \
-    .inputs = inputs_, .attrs = attrs_, .attrs_size = sizeof(struct recurrent_attrs),              \
-    .family = &family_, .state_size = sizeof(struct recurrent_state), .infer = infer_,             \
-    .packs = recurrent_packs, .prepare = recurrent_prepare, .run = run_
 
 /* The part of prepare for packed weights: fills state->packed. */
 bool recurrent_pack(struct prepare *prepare);

@@ -15,6 +15,14 @@ static const char *const function_names[] = {
     [RECURRENT_HARDSIGMOID] = "hardsigmoid",
 };
 
+static const char *const default_activations[][3] = {
+    [RECURRENT_RNN] = {"tanh"},
+    [RECURRENT_GRU] = {"sigmoid", "tanh"},
+    [RECURRENT_LSTM] = {"sigmoid", "tanh", "tanh"},
+};
+static const uint32_t n_activations[] = {
+    [RECURRENT_RNN] = 1, [RECURRENT_GRU] = 2, [RECURRENT_LSTM] = 3};
+
 #define N_FUNCTIONS (sizeof function_names / sizeof function_names[0])
 
 /* Where gates f, i, c and o stand, by weights_format. The writer of OpenVINO says ifco whatever
@@ -59,7 +67,7 @@ static bool check_repeats(struct infer *infer, const struct string_list *list, u
 static bool read_parameter(struct infer *infer, const char *attribute, const struct f64_list *list,
                            uint32_t position, double *parameter)
 {
-    uint32_t n = recurrent_family_of(infer->op)->n_activations;
+    uint32_t n = n_activations[recurrent_family_of(infer->op)->kind];
 
     if (list->n == 0)
         return true;
@@ -82,18 +90,17 @@ static bool read_parameter(struct infer *infer, const char *attribute, const str
 static bool read_activations(struct infer *infer, struct recurrent *recurrent)
 {
     const struct recurrent_attrs *attrs = infer->attrs;
-    const struct recurrent_family *family = recurrent_family_of(infer->op);
     const struct string_list *list = &attrs->activations;
-    uint32_t n = family->n_activations;
+    const char *const *defaults = default_activations[recurrent->kind];
+    uint32_t n = n_activations[recurrent->kind];
 
     if (list->n != 0 && list->n < n)
         return infer_fail(infer, "activations has %u items, expected %u (%s%s%s%s%s by default)",
-                          list->n, n, family->activations[0], n > 1 ? ", " : "",
-                          n > 1 ? family->activations[1] : "", n > 2 ? ", " : "",
-                          n > 2 ? family->activations[2] : "");
+                          list->n, n, defaults[0], n > 1 ? ", " : "", n > 1 ? defaults[1] : "",
+                          n > 2 ? ", " : "", n > 2 ? defaults[2] : "");
     for (uint32_t i = 0; i < n; i++) {
         struct recurrent_activation *activation = &recurrent->activations[i];
-        const char *name = list->n != 0 ? list->items[i] : family->activations[i];
+        const char *name = list->n != 0 ? list->items[i] : defaults[i];
         if (!parse_function(infer, name, &activation->function))
             return false;
         activation->alpha = 0.2;

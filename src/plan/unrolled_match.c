@@ -210,7 +210,7 @@ static bool match_cell(struct matching *match)
         return false;
     match->family = match->cell->def->family;
     const struct recurrent_attrs *attrs = match->cell->attrs;
-    bool has_peepholes = match->family->p != NO_INPUT && match->cell->n_inputs > match->family->p;
+    bool has_peepholes = match->cell->n_inputs > match->family->p;
     bool is_fico = attrs->weights_format == 0 || attrs->weights_format == 2;
     return !match->family->is_sequence && !has_peepholes && !attrs->input_forget && is_fico;
 }

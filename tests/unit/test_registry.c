@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "ops/internal_ops.h"
 #include "ops/op.h"
 
 static void check_found(const char *type, const char *version, const char *name, unsigned opset)
@@ -47,6 +48,38 @@ static void knows_aliases_and_any_letter_case(void **state)
     assert_ptr_equal(op_find("ReLU", "opset1", why), op_find("Relu", "opset1", why));
     assert_non_null(op_find("PRelu", "opset1", why));
     assert_ptr_equal(op_find("SoftMax", "opset8", why), op_find("Softmax", "opset8", why));
+}
+
+static void check_input(const struct op_def *def, uint32_t i, const char *name)
+{
+    const struct op_input_def *input = i == NO_INPUT ? NULL : op_find_input(def, i);
+    assert_string_equal(input ? input->name : "none", name);
+}
+
+static void numbers_the_inputs_of_recurrent_ops_as_it_lists_them(void **state)
+{
+    (void)state;
+    const struct op_def *over_time[] = {&op_lstm_over_time, &op_gru_over_time, &op_rnn_over_time};
+    size_t n_found = 0;
+    for (size_t i = 0; i < n_op_defs + 3; i++) {
+        const struct op_def *def = i < n_op_defs ? op_defs[i] : over_time[i - n_op_defs];
+        if (def->prepare != recurrent_prepare)
+            continue;
+        const struct recurrent_family *family = def->family;
+        bool has_lengths = strstr(def->type, "Sequence") != NULL;
+        check_input(def, family->x, "X");
+        check_input(def, family->h0, "initial_hidden_state");
+        check_input(def, family->c0,
+                    family->kind == RECURRENT_LSTM ? "initial_cell_state" : "none");
+        check_input(def, family->lengths, has_lengths ? "sequence_lengths" : "none");
+        check_input(def, family->w, "W");
+        check_input(def, family->r, "R");
+        check_input(def, family->b, "B");
+        check_input(def, family->p,
+                    family->kind == RECURRENT_LSTM && def->opset_last > 0 ? "P" : "none");
+        n_found++;
+    }
+    assert_int_equal(n_found, 11);
 }
 
 /* Old writers say opset1 for what was born in opset2. */
@@ -189,6 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_newest_meaning_that_the_opset_has),
         cmocka_unit_test(knows_aliases_and_any_letter_case),
+        cmocka_unit_test(numbers_the_inputs_of_recurrent_ops_as_it_lists_them),
         cmocka_unit_test(looks_up_late_ops_in_opset2),
         cmocka_unit_test(finds_extensions),
         cmocka_unit_test(says_why_there_is_none),
