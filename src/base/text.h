@@ -22,6 +22,7 @@ void text_free(struct text *text);
  * A double may be written as in C or JSON, or as nan, inf, infinity in any case. */
 bool text_to_i64(const char *text, size_t length, int64_t *value);
 bool text_to_f64(const char *text, size_t length, double *value);
+bool text_to_f32(const char *text, size_t length, float *value); /* rounded once */
 
 /* The shortest decimal that reads back as the same float (double); returns its length.
  * NaN is "nan", infinities "inf" and "-inf". */

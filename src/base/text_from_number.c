@@ -11,17 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* digits * 10^exponent */
-struct decimal {
-    uint64_t digits;
-    int exponent;
-};
-
-/* Every power of ten that a double holds exactly. */
-static const double powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                       1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                       1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-#define MAX_EXACT_POWER 22
+#include "base/decimal.h"
 
 /* Below it a decimal of FLT_DIG (DBL_DIG) digits is no longer told apart from its neighbours, and
  * digits have to be tried from one upwards. */
@@ -54,7 +44,7 @@ static struct decimal nearest_decimal(double value, int n_digits)
 {
     char text[64];
     snprintf(text, sizeof text, "%.*e", n_digits - 1, value);
-    struct decimal decimal = {0, 0};
+    struct decimal decimal = {.digits = 0};
     const char *at = text;
     for (; *at != '\0' && *at != 'e'; at++)
         if (*at >= '0' && *at <= '9')
@@ -102,17 +92,6 @@ static int decimal_exponent(double value)
     return scale(value, -exponent) >= 10.0 ? exponent + 1 : exponent;
 }
 
-/* Up to two units of error are allowed for: a sum that lies that near to the border between two
- * floats decides nothing. */
-static bool is_near_float_border(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    uint64_t below_float = bits & (((uint64_t)1 << 29) - 1);
-    uint64_t border = (uint64_t)1 << 28;
-    return below_float + 8 > border && below_float < border + 8;
-}
-
 /* 9 digits in a double leave an error of some 1e-6 of the last digit at most. */
 static bool shortest_f32_quickly(double value, struct decimal *decimal)
 {
@@ -129,7 +108,7 @@ static bool shortest_f32_quickly(double value, struct decimal *decimal)
         if (is_near_float_border(back))
             return false;
         if ((float)back == (float)value) {
-            *decimal = (struct decimal){(uint64_t)digits, -power};
+            *decimal = (struct decimal){.digits = (uint64_t)digits, .exponent = -power};
             return true;
         }
         if (is_power_of_two(value))
@@ -148,7 +127,7 @@ static bool shortest_f64_quickly(double value, struct decimal *decimal)
     double digits = floor(scale(value, power) + 0.5);
     if (digits >= 1e15 || scale(digits, -power) != value)
         return false;
-    *decimal = (struct decimal){(uint64_t)digits, -power};
+    *decimal = (struct decimal){.digits = (uint64_t)digits, .exponent = -power};
     return true;
 }
 
@@ -209,40 +188,13 @@ static size_t write_decimal(struct decimal decimal, char *out)
     return length + write_digits(magnitude, out + length);
 }
 
-static size_t write_special(double magnitude, char *out)
-{
-    memcpy(out, isnan(magnitude) ? "nan" : "inf", 3);
-    return 3;
-}
-
-size_t text_from_f32(float value, char out[TEXT_NUMBER_BYTES])
-{
-    double magnitude = fabs((double)value);
-    size_t length = 0;
-    if (signbit(value) && !isnan(value))
-        out[length++] = '-';
-    struct decimal decimal;
-    if (!isfinite(value)) {
-        length += write_special(magnitude, out + length);
-    } else {
-        if (magnitude < 16777216.0 && magnitude == floor(magnitude))
-            decimal = (struct decimal){(uint64_t)magnitude, 0};
-        else if (magnitude < (double)FLT_MIN || !shortest_f32_quickly(magnitude, &decimal))
-            decimal = shortest_by_trial(magnitude, &f32_precision);
-        length += write_decimal(decimal, out + length);
-    }
-    out[length] = '\0';
-    return length;
-}
-
-/* As strtod reads it: one rounding of two exact numbers, where there are such. */
+/* As strtod reads it. */
 static double value_of(struct decimal decimal)
 {
+    double value;
     char text[48];
-    if (decimal.exponent < 0 && decimal.exponent >= -MAX_EXACT_POWER)
-        return (double)decimal.digits / powers_of_ten[-decimal.exponent];
-    if (decimal.exponent >= 0 && decimal.exponent <= MAX_EXACT_POWER)
-        return (double)decimal.digits * powers_of_ten[decimal.exponent];
+    if (decimal_to_f64(&decimal, &value))
+        return value;
     snprintf(text, sizeof text, "%" PRIu64 "e%d", decimal.digits, decimal.exponent);
     return strtod(text, NULL);
 }
@@ -258,7 +210,7 @@ static struct decimal near_decimal(double value, int n_digits)
         ;
     for (; scale(value, power - n_digits) < 0.1; power++)
         ;
-    return (struct decimal){(uint64_t)rint(scale(value, power)), -power};
+    return (struct decimal){.digits = (uint64_t)rint(scale(value, power)), .exponent = -power};
 }
 
 static struct decimal shortest_narrow(float value, float (*narrow)(double))
@@ -275,36 +227,56 @@ static struct decimal shortest_narrow(float value, float (*narrow)(double))
     return nearest_decimal((double)value, f32_precision.max_digits);
 }
 
-size_t text_from_narrow(float value, float (*narrow)(double), char out[TEXT_NUMBER_BYTES])
+/* A sign and what write_decimal makes of the magnitude; or nan, inf, -inf. */
+static size_t write_signed(bool is_negative, struct decimal decimal, char *out)
 {
-    float magnitude = fabsf(value);
-    bool is_whole = magnitude < 16777216.0F && magnitude == floorf(magnitude);
-    if (is_whole || !isfinite(value))
-        return text_from_f32(value, out);
-    size_t length = 0;
-    if (signbit(value))
-        out[length++] = '-';
-    length += write_decimal(shortest_narrow(magnitude, narrow), out + length);
+    out[0] = '-';
+    size_t length = is_negative + write_decimal(decimal, out + is_negative);
     out[length] = '\0';
     return length;
+}
+
+static size_t write_special(double value, char *out)
+{
+    return (size_t)sprintf(out, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+}
+
+/* Whole numbers that the type holds in full need no search. */
+static bool is_whole(double magnitude, double limit)
+{
+    return magnitude < limit && magnitude == floor(magnitude);
+}
+
+size_t text_from_f32(float value, char out[TEXT_NUMBER_BYTES])
+{
+    double magnitude = fabs((double)value);
+    struct decimal decimal;
+    if (!isfinite(value))
+        return write_special((double)value, out);
+    if (is_whole(magnitude, 0x1p24))
+        decimal = (struct decimal){.digits = (uint64_t)magnitude};
+    else if (magnitude < (double)FLT_MIN || !shortest_f32_quickly(magnitude, &decimal))
+        decimal = shortest_by_trial(magnitude, &f32_precision);
+    return write_signed(signbit(value), decimal, out);
 }
 
 size_t text_from_f64(double value, char out[TEXT_NUMBER_BYTES])
 {
     double magnitude = fabs(value);
-    size_t length = 0;
-    if (signbit(value) && !isnan(value))
-        out[length++] = '-';
     struct decimal decimal;
-    if (!isfinite(value)) {
-        length += write_special(magnitude, out + length);
-    } else {
-        if (magnitude < 9007199254740992.0 && magnitude == floor(magnitude))
-            decimal = (struct decimal){(uint64_t)magnitude, 0};
-        else if (magnitude < DBL_MIN || !shortest_f64_quickly(magnitude, &decimal))
-            decimal = shortest_by_trial(magnitude, &f64_precision);
-        length += write_decimal(decimal, out + length);
-    }
-    out[length] = '\0';
-    return length;
+    if (!isfinite(value))
+        return write_special(value, out);
+    if (is_whole(magnitude, 0x1p53))
+        decimal = (struct decimal){.digits = (uint64_t)magnitude};
+    else if (magnitude < DBL_MIN || !shortest_f64_quickly(magnitude, &decimal))
+        decimal = shortest_by_trial(magnitude, &f64_precision);
+    return write_signed(signbit(value), decimal, out);
+}
+
+size_t text_from_narrow(float value, float (*narrow)(double), char out[TEXT_NUMBER_BYTES])
+{
+    float magnitude = fabsf(value);
+    if (!isfinite(value) || is_whole((double)magnitude, 0x1p24))
+        return text_from_f32(value, out);
+    return write_signed(signbit(value), shortest_narrow(magnitude, narrow), out);
 }

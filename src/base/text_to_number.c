@@ -9,12 +9,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-
-/* Every power of ten that a double holds exactly. */
-static const double powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                       1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                       1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-#define MAX_EXACT_POWER 22
+#include "base/decimal.h"
 
 static bool is_blank(char c)
 {
@@ -116,18 +111,11 @@ static const char *take_exponent(const char *at, const char *end, char mark, int
     return at;
 }
 
-/* The value of the digits, correctly rounded. Without a decimal point strtod needs no locale. */
-static double value_of_digits(struct digits *digits, int64_t exponent, bool is_hex)
+/* Correctly rounded. Without a decimal point strtod needs no locale. */
+static double value_of_digits(struct digits *digits, int64_t exponent, bool is_hex, bool is_f32)
 {
     if (digits->n == 0)
         return 0.0;
-    if (!is_hex && digits->n <= 15 && exponent >= -MAX_EXACT_POWER && exponent <= MAX_EXACT_POWER) {
-        uint64_t integer = 0;
-        for (size_t i = 0; i < digits->n; i++)
-            integer = integer * 10 + (uint64_t)(digits->text[i] - '0');
-        return exponent < 0 ? (double)integer / powers_of_ten[-exponent]
-                            : (double)integer * powers_of_ten[exponent];
-    }
     if (digits->is_more) {
         digits->text[digits->n++] = '1';
         exponent -= is_hex ? 4 : 1;
@@ -139,7 +127,7 @@ static double value_of_digits(struct digits *digits, int64_t exponent, bool is_h
     char number[sizeof digits->text + 2];
     snprintf(number, sizeof number, "%s%.*s%c%d", is_hex ? "0x" : "", (int)digits->n, digits->text,
              is_hex ? 'p' : 'e', (int)exponent);
-    return strtod(number, NULL);
+    return is_f32 ? (double)strtof(number, NULL) : strtod(number, NULL);
 }
 
 static bool equals_word(const char *at, const char *end, const char *word)
@@ -149,16 +137,9 @@ static bool equals_word(const char *at, const char *end, const char *word)
     return at == end && *word == '\0';
 }
 
-static bool read_unsigned(const char *at, const char *end, double *value)
+/* Numbers of any length, in decimal or hexadecimal. */
+static bool read_digits(const char *at, const char *end, bool is_f32, double *value)
 {
-    if (equals_word(at, end, "nan")) {
-        *value = (double)NAN;
-        return true;
-    }
-    if (equals_word(at, end, "inf") || equals_word(at, end, "infinity")) {
-        *value = (double)INFINITY;
-        return true;
-    }
     bool is_hex = end - at > 2 && at[0] == '0' && (at[1] | 0x20) == 'x';
     struct digits digits;
     digits.n = 0;
@@ -172,11 +153,24 @@ static bool read_unsigned(const char *at, const char *end, double *value)
     at = take_exponent(at, end, is_hex ? 'p' : 'e', &exponent);
     if (at != end)
         return false;
-    *value = value_of_digits(&digits, exponent + digits.exponent * (is_hex ? 4 : 1), is_hex);
+    exponent += digits.exponent * (is_hex ? 4 : 1);
+    *value = value_of_digits(&digits, exponent, is_hex, is_f32);
     return true;
 }
 
-bool text_to_f64(const char *text, size_t length, double *value)
+static bool read_unsigned(const char *at, const char *end, bool is_f32, double *value)
+{
+    if (equals_word(at, end, "nan"))
+        *value = (double)NAN;
+    else if (equals_word(at, end, "inf") || equals_word(at, end, "infinity"))
+        *value = (double)INFINITY;
+    else
+        return read_digits(at, end, is_f32, value);
+    return true;
+}
+
+/* What takes more than an operation: any length, blanks, words. */
+static bool read_slowly(const char *text, size_t length, bool is_f32, double *value)
 {
     const char *end = text + length;
     const char *at = skip_blanks(text, end);
@@ -186,8 +180,27 @@ bool text_to_f64(const char *text, size_t length, double *value)
     if (at < end && (*at == '-' || *at == '+'))
         at++;
     double magnitude;
-    if (!read_unsigned(at, end, &magnitude))
+    if (!read_unsigned(at, end, is_f32, &magnitude))
         return false;
     *value = is_negative ? -magnitude : magnitude;
+    return true;
+}
+
+bool text_to_f64(const char *text, size_t length, double *value)
+{
+    struct decimal decimal;
+    return (decimal_scan(text, length, &decimal) && decimal_to_f64(&decimal, value)) ||
+           read_slowly(text, length, false, value);
+}
+
+bool text_to_f32(const char *text, size_t length, float *value)
+{
+    struct decimal decimal;
+    if (decimal_scan(text, length, &decimal) && decimal_to_f32(&decimal, value))
+        return true;
+    double rounded;
+    if (!read_slowly(text, length, true, &rounded))
+        return false;
+    *value = (float)rounded;
     return true;
 }

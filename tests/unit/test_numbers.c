@@ -210,6 +210,26 @@ static void reads_like_the_c_library(void **state)
     }
 }
 
+/* Decimals on the middle between two floats, and next to it, where a second rounding is wrong. */
+static void rounds_floats_once(void **state)
+{
+    (void)state;
+    char text[80];
+    for (int i = 0; i < 200000; i++) {
+        float below;
+        uint32_t bits = (uint32_t)random_bits() & 0x7fffffff;
+        memcpy(&below, &bits, sizeof below);
+        double middle = ((double)below + (double)nextafterf(below, INFINITY)) / 2;
+        if (!isfinite(middle))
+            continue;
+        snprintf(text, sizeof text, "%.*e", i % 24 + 6, middle * (i % 3 ? 1 : 1 + DBL_EPSILON));
+        float value = -99.0F;
+        if (!text_to_f32(text, strlen(text), &value) || value != strtof(text, NULL))
+            fail_test("\"%s\" is read as %a, expected %a\n", text, (double)value,
+                      (double)strtof(text, NULL));
+    }
+}
+
 /* A locale made for this test, for few machines have one. */
 static int use_comma_locale(void **state)
 {
@@ -267,6 +287,7 @@ int main(void)
         cmocka_unit_test(reads_numbers_beyond_the_range_of_double),
         cmocka_unit_test(reads_numbers_of_any_length),
         cmocka_unit_test(reads_like_the_c_library),
+        cmocka_unit_test(rounds_floats_once),
         cmocka_unit_test_setup_teardown(numbers_are_the_same_in_a_locale_with_a_decimal_comma,
                                         use_comma_locale, use_plain_locale),
     };
