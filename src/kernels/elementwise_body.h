@@ -1,7 +1,9 @@
 /* The loops of elementwise_f32.h for vectors of any length: see vector_<isa>.h for what comes
  * before.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifdef VECTOR_LANES
+#ifndef VECTOR_LANES
+#error "include the words of a level before: kernels/vector_<level>.h"
+#endif
 
 typedef vec vec_binary_fn(vec x, vec y);
 typedef vec_mask vec_compare_fn(vec x, vec y);
@@ -246,5 +248,3 @@ SELECT_LOOP(select_moving, true, true)
             },                                                                                     \
         .select = {{select_still, select_still_moving}, {select_moving_still, select_moving}},     \
     }
-
-#endif

@@ -1,9 +1,11 @@
-/* What an element becomes, in the words of vector_<isa>.h, for the kernels that go op by op and for
- * those that go tile by tile. For files *_avx2.c and *_avx512.c only.
+/* What an element becomes, in the words of vector_<level>.h, for the kernels that go op by op and
+ * for those that go tile by tile.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#ifdef VECTOR_LANES
+#ifndef VECTOR_LANES
+#error "include the words of a level before: kernels/vector_<level>.h"
+#endif
 
 ALWAYS_INLINE vec vec_maximum(vec x, vec y)
 {
@@ -59,5 +61,3 @@ ALWAYS_INLINE vec vec_gelu_tanh(vec x)
     vec t = vec_tanh(vec_mul(vec_set1((float)(M_SQRT1_2 * M_2_SQRTPI)), vec_add(x, cube)));
     return vec_mul(vec_mul(vec_add(vec_set1(1.0F), t), vec_set1(0.5F)), x);
 }
-
-#endif

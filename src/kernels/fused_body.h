@@ -2,7 +2,9 @@
  * before. The loops over v are unrolled, so that a tile is TILE_VECTORS registers; a file may ask
  * for another number.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifdef VECTOR_LANES
+#ifndef VECTOR_LANES
+#error "include the words of a level before: kernels/vector_<level>.h"
+#endif
 
 #ifndef TILE_VECTORS
 #define TILE_VECTORS 4
@@ -170,5 +172,3 @@ ALWAYS_INLINE void run_fused(const struct fused_instruction *program, size_t n)
     for (; i < n; i += VECTOR_LANES)
         run_tile(program, (struct tile){i, 1, n - i < VECTOR_LANES ? n - i : VECTOR_LANES});
 }
-
-#endif

@@ -3,7 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/image_tiles.h"
 
-#ifdef VECTOR_LANES
+#ifndef VECTOR_LANES
+#error "include the words of a level before: kernels/vector_<level>.h"
+#endif
 
 /* Loops over rows and vectors must vanish, or the accumulators would live in memory. */
 #if defined(__clang__)
@@ -14,6 +16,16 @@
 
 #define TILE_MAX_VECTORS 8
 
+/* The bits of vector v: whether its lanes count. */
+ALWAYS_INLINE unsigned lane_bits(const unsigned char *mask, size_t v)
+{
+    size_t first = v * VECTOR_LANES;
+    unsigned bits = mask[first / 8];
+    if (VECTOR_LANES > 8)
+        bits |= (unsigned)mask[first / 8 + 1] << 8;
+    return bits >> first % 8 & ((1U << VECTOR_LANES) - 1);
+}
+
 /* Vector v of a piece, which may begin before the image where its mask says so. */
 ALWAYS_INLINE vec load_piece(const struct image_tile *tile, const struct image_piece *piece,
                              size_t v, enum image_tile_kind kind)
@@ -21,10 +33,10 @@ ALWAYS_INLINE vec load_piece(const struct image_tile *tile, const struct image_p
     intptr_t distance = (intptr_t)piece->offset * (intptr_t)sizeof(float);
     const void *at = (const void *)((uintptr_t)tile->image + (uintptr_t)distance +
                                     v * VECTOR_LANES * sizeof(float));
-    const unsigned char *mask = tile->masks + piece->mask + v * VECTOR_LANES / 8;
+    const unsigned char *mask = tile->masks + piece->mask;
     if (kind == TILE_EDGE)
-        return vec_load_where(at, mask);
-    return kind == TILE_MASKED ? vec_where(vec_load(at), mask) : vec_load(at);
+        return vec_load_where(at, lane_bits(mask, v));
+    return kind == TILE_MASKED ? vec_where(vec_load(at), lane_bits(mask, v)) : vec_load(at);
 }
 
 /* n_rows, n_vectors and kind are constants wherever this is used. */
@@ -89,5 +101,3 @@ ALWAYS_INLINE void run_image_tile(const struct image_tile *tile, size_t n_rows, 
             TILES(WIDTH_ENTRY)                                                                     \
         }                                                                                          \
     }
-
-#endif

@@ -25,8 +25,7 @@ gemm_f64_fn *kernels_gemm_f64(const struct kernels *kernels, size_t m, size_t n,
 
 bool kernels_may_pack(const struct kernels *kernels)
 {
-    return kernels->panels &&
-           (kernels->gemm == IRRUN_GEMM_AUTO || kernels->gemm == IRRUN_GEMM_PACKED);
+    return kernels->gemm == IRRUN_GEMM_AUTO || kernels->gemm == IRRUN_GEMM_PACKED;
 }
 
 const char *kernels_gemm_name(const struct kernels *kernels)
@@ -36,9 +35,7 @@ const char *kernels_gemm_name(const struct kernels *kernels)
         [IRRUN_GEMM_CBLAS] = "cblas",
         [IRRUN_GEMM_PACKED] = "packed",
     };
-    static const char *const autos[2][2] = {{"auto (plain)", "auto (plain, cblas)"},
-                                            {"auto (packed, plain)", "auto (packed, cblas)"}};
     if (kernels->gemm != IRRUN_GEMM_AUTO)
         return names[kernels->gemm];
-    return autos[kernels->panels != NULL][blas_is_fast()];
+    return blas_is_fast() ? "auto (packed, cblas)" : "auto (packed, plain)";
 }

@@ -71,7 +71,7 @@ extern const size_t n_kernel_families;
 gemm_f32_fn *kernels_gemm_f32(const struct kernels *kernels, size_t m, size_t n, size_t k);
 gemm_f64_fn *kernels_gemm_f64(const struct kernels *kernels, size_t m, size_t n, size_t k);
 
-/* Whether weights and factors may be packed: the options allow it, and the level has panels. */
+/* Whether the options allow that weights and factors are packed. */
 bool kernels_may_pack(const struct kernels *kernels);
 
 /* "plain", "cblas", "packed", or "auto" with what it takes from: "auto (packed, plain)". */

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/panel_cells.h"
 
-#ifdef VECTOR_LANES
-
-#include "kernels/vector_math_body.h"
+#ifndef VECTOR_LANES
+#error "include the words of a level before: kernels/vector_<level>.h"
+#endif
 
 /* NaN falls through. */
 ALWAYS_INLINE vec clamp(vec x, vec low, vec high)
@@ -142,5 +142,3 @@ static void rnn_any(const struct recurrent *rules, const struct panel_row *row)
         .gru_linear_any = gru_linear_any, .rnn_any = rnn_any, .gru_reset_any = gru_reset_any,      \
         .gru_update_any = gru_update_any,                                                          \
     }
-
-#endif

@@ -1,10 +1,11 @@
-/* The tiles of panels.h, written once for vectors of any length. Their words are those of
- * vector_<isa>.h, which SSE4.1 lacks: panels_sse41.c defines them, and every panels_<level>.c what
- * panels alone need.
+/* The tiles of panels.h, written once for vectors of any length: see vector_<level>.h for what
+ * comes before.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/panels.h"
 
-#ifdef VECTOR_LANES
+#ifndef VECTOR_LANES
+#error "include the words of a level before: kernels/vector_<level>.h"
+#endif
 
 /* Loops over rows and vectors must vanish, or the accumulators would live in memory. */
 #if defined(__clang__)
@@ -170,6 +171,4 @@ static void dots(const struct panel_dots *dots)
     }
 #else
 #define TILE_F16(stream, rows)
-#endif
-
 #endif

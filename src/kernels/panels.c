@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "kernels/panel_transpose.h"
 #include "tensor/half.h"
 
 /* Sums run over at most so many k before they are added to what is there: 1024 products in one f32
@@ -37,7 +38,6 @@ bool panels_finish(struct panels *panels, const struct panel_kernels *kernels, s
     panels->stream = choose_stream(kernels, panels->width, rows);
     memcpy(panels->tiles, (panels->is_f16 ? kernels->f16 : kernels->f32)[panels->stream],
            sizeof panels->tiles);
-    panels->transpose = panels->is_f16 ? kernels->transpose_f16 : kernels->transpose_f32;
     panels->max_rows = 1;
     while (panels->max_rows < PANEL_MAX_ROWS && panels->tiles[panels->max_rows + 1])
         panels->max_rows++;
@@ -72,7 +72,8 @@ static void pack_rows(const struct panels *panels, unsigned char *to, const unsi
     for (size_t left = panels->k; left > 0;) {
         size_t n = left < PANEL_GROUP ? left : PANEL_GROUP;
         if (n_columns == PANEL_GROUP && n == PANEL_GROUP)
-            panels->transpose(from, from_step, to, panels->step_bytes);
+            (panels->is_f16 ? panel_transpose_f16 : panel_transpose_f32)(from, from_step, to,
+                                                                         panels->step_bytes);
         else
             pack_edge(to, panels->step_bytes, from, from_step, n_columns, n, size);
         left -= n;

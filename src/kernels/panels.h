@@ -11,7 +11,6 @@
 
 #include "kernels/epilogue.h"
 #include "kernels/panel_cells.h"
-#include "kernels/panel_transpose.h"
 
 /* Columns come in groups of 16: a cache line of f32, a vector of AVX-512, two of AVX2. */
 #define PANEL_GROUP 16
@@ -46,7 +45,6 @@ struct panels {
     size_t panel_bytes;
     size_t max_rows;                          /* of a tile */
     panel_tile_fn *tiles[PANEL_MAX_ROWS + 1]; /* [rows] */
-    panel_transpose_fn *transpose;            /* of its elements */
     const void *data;                         /* [n_panels][width / stream][k][stream][16] */
 };
 
@@ -68,7 +66,6 @@ struct panel_kernels {
     const struct panel_kernels *for_few_f16_rows; /* who does one or two better; NULL = nobody */
     /* The largest stream at which a level still does that many rows well. */
     size_t widest_stream[PANEL_MAX_ROWS + 1]; /* [rows] */
-    panel_transpose_fn *transpose_f32, *transpose_f16;
     panel_dots_fn *dots;
     struct panel_cells cells;
 };

@@ -3,24 +3,10 @@
 #if !defined(__AVX2__) || !defined(__FMA__) || !defined(__F16C__)
 #error "to be compiled with AVX2, FMA and F16C"
 #endif
-#include <immintrin.h>
-
 #include "kernels/kernels.h"
 #include "kernels/vector_avx2.h"
 
-#define VECTOR_HAS_F16
-
-ALWAYS_INLINE vec vec_load_f16(const void *at)
-{
-    return _mm256_cvtph_ps(_mm_loadu_si128(at));
-}
-
-/* The sums of the lanes of each. */
-ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
-{
-    __m256 pairs = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
-    _mm_storeu_ps(to, _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps(pairs, 1)));
-}
+#include "kernels/vector_math_body.h"
 
 #include "kernels/panel_tile_body.h"
 
@@ -45,8 +31,6 @@ const struct panel_kernels panels_avx2 = {
     .f32 = {TILES(F32)},
     .f16 = {TILES(F16)},
     .widest_stream = {0, 6, 3, 2, 1, 1, 1, 1, 1},
-    .transpose_f32 = panel_transpose_f32_sse41,
-    .transpose_f16 = panel_transpose_f16_sse41,
     .dots = dots,
     .cells = PANEL_CELLS,
 };

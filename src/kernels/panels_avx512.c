@@ -3,30 +3,10 @@
 #if !defined(__AVX512F__) || !defined(__AVX512DQ__)
 #error "to be compiled with AVX-512 F and DQ"
 #endif
-#include <immintrin.h>
-
 #include "kernels/kernels.h"
 #include "kernels/vector_avx512.h"
 
-#define VECTOR_HAS_F16
-
-ALWAYS_INLINE vec vec_load_f16(const void *at)
-{
-    return _mm512_cvtph_ps(_mm256_loadu_si256(at));
-}
-
-ALWAYS_INLINE __m256 halves(vec x)
-{
-    return _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));
-}
-
-/* The sums of the lanes of each. */
-ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
-{
-    __m256 pairs =
-        _mm256_hadd_ps(_mm256_hadd_ps(halves(a), halves(b)), _mm256_hadd_ps(halves(c), halves(d)));
-    _mm_storeu_ps(to, _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps(pairs, 1)));
-}
+#include "kernels/vector_math_body.h"
 
 #include "kernels/panel_tile_body.h"
 
@@ -54,8 +34,6 @@ const struct panel_kernels panels_avx512 = {
     .f16 = {TILES(F16)},
     .for_few_f16_rows = &panels_avx2,
     .widest_stream = {0, 6, 6, 6, 6, 4, 4, 3, 3},
-    .transpose_f32 = panel_transpose_f32_sse41,
-    .transpose_f16 = panel_transpose_f16_sse41,
     .dots = dots,
     .cells = PANEL_CELLS,
 };

@@ -3,7 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/softmax.h"
 
-#ifdef VECTOR_LANES
+#ifndef VECTOR_LANES
+#error "include the words of a level before: kernels/vector_<level>.h"
+#endif
 
 /* Where the elements of a vector's lanes lie: side by side, and so are the next. */
 ALWAYS_INLINE vec load_lanes(const float *at, size_t n)
@@ -132,5 +134,3 @@ ALWAYS_INLINE void run_softmax(const struct softmax *s, const float *in, float *
                            lanes_left(s->n_inner, c), s->is_log);
     }
 }
-
-#endif

@@ -152,20 +152,20 @@ ALWAYS_INLINE vec vec_load_first(const void *at, size_t n)
     return _mm256_maskload_ps(at, first_lanes(n));
 }
 
-ALWAYS_INLINE __m256i lanes_of_bits(const unsigned char *bits)
+ALWAYS_INLINE __m256i lanes_of_bits(unsigned bits)
 {
     __m256i lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(*bits), lane), lane);
+    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)bits), lane), lane);
 }
 
 /* The lanes whose bits are set; the others are 0, and their memory is left alone. */
-ALWAYS_INLINE vec vec_load_where(const void *at, const unsigned char *bits)
+ALWAYS_INLINE vec vec_load_where(const void *at, unsigned bits)
 {
     return _mm256_maskload_ps(at, lanes_of_bits(bits));
 }
 
 /* x where the bits are set, elsewhere 0. */
-ALWAYS_INLINE vec vec_where(vec x, const unsigned char *bits)
+ALWAYS_INLINE vec vec_where(vec x, unsigned bits)
 {
     return _mm256_and_ps(x, _mm256_castsi256_ps(lanes_of_bits(bits)));
 }
@@ -235,6 +235,20 @@ ALWAYS_INLINE vec vec_mantissa(vec x, vec *exponent)
 ALWAYS_INLINE vec vec_with_sign_of(vec magnitude, vec x)
 {
     return _mm256_or_ps(magnitude, _mm256_and_ps(x, _mm256_set1_ps(-0.0F)));
+}
+
+#define VECTOR_HAS_F16
+
+ALWAYS_INLINE vec vec_load_f16(const void *at)
+{
+    return _mm256_cvtph_ps(_mm_loadu_si128(at));
+}
+
+/* The sums of the lanes of each. */
+ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
+{
+    __m256 pairs = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
+    _mm_storeu_ps(to, _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps(pairs, 1)));
 }
 
 #endif

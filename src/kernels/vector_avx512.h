@@ -152,21 +152,17 @@ ALWAYS_INLINE vec vec_load_first(const void *at, size_t n)
 }
 
 /* The lanes whose bits are set; the others are 0, and their memory is left alone. */
-ALWAYS_INLINE vec vec_load_where(const void *at, const unsigned char *bits)
+ALWAYS_INLINE vec vec_load_where(const void *at, unsigned bits)
 {
-    __mmask16 lanes;
-    memcpy(&lanes, bits, sizeof lanes);
-    return _mm512_maskz_loadu_ps(lanes, at);
+    return _mm512_maskz_loadu_ps((__mmask16)bits, at);
 }
 
 /* x where the bits are set, elsewhere 0. A load that is masked itself takes several times as long
  * as a load and this: the compiler is kept from making one of the two. */
-ALWAYS_INLINE vec vec_where(vec x, const unsigned char *bits)
+ALWAYS_INLINE vec vec_where(vec x, unsigned bits)
 {
-    __mmask16 lanes;
-    memcpy(&lanes, bits, sizeof lanes);
     __asm__("" : "+v"(x));
-    return _mm512_maskz_mov_ps(lanes, x);
+    return _mm512_maskz_mov_ps((__mmask16)bits, x);
 }
 
 ALWAYS_INLINE void vec_store_first(void *at, vec x, size_t n)
@@ -216,6 +212,26 @@ ALWAYS_INLINE vec vec_mantissa(vec x, vec *exponent)
 ALWAYS_INLINE vec vec_with_sign_of(vec magnitude, vec x)
 {
     return _mm512_or_ps(magnitude, _mm512_and_ps(x, _mm512_set1_ps(-0.0F)));
+}
+
+#define VECTOR_HAS_F16
+
+ALWAYS_INLINE vec vec_load_f16(const void *at)
+{
+    return _mm512_cvtph_ps(_mm256_loadu_si256(at));
+}
+
+ALWAYS_INLINE __m256 halves(vec x)
+{
+    return _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));
+}
+
+/* The sums of the lanes of each. */
+ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
+{
+    __m256 pairs =
+        _mm256_hadd_ps(_mm256_hadd_ps(halves(a), halves(b)), _mm256_hadd_ps(halves(c), halves(d)));
+    _mm_storeu_ps(to, _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps(pairs, 1)));
 }
 
 #endif

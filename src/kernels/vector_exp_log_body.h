@@ -4,7 +4,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#ifdef VECTOR_LANES
+#ifndef VECTOR_LANES
+#error "include the words of a level before: kernels/vector_<level>.h"
+#endif
 
 /* From where it is 0 to where it is infinite; the power of two is applied in halves, since neither
  * 2^128 nor 2^-149 is to be had. */
@@ -93,5 +95,3 @@ ALWAYS_INLINE vec vec_erf(vec x)
     vec high = vec_sub(vec_set1(1.0F), vec_fma(power, p, power));
     return vec_with_sign_of(vec_select(vec_less(a, vec_set1(1.0F)), low, high), x);
 }
-
-#endif

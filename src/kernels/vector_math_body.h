@@ -3,7 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stddef.h>
 
-#ifdef VECTOR_LANES
+#ifndef VECTOR_LANES
+#error "include the words of a level before: kernels/vector_<level>.h"
+#endif
 
 #define LOG2_E 1.44269504F
 /* ln 2 in two parts: the first has few enough bits that its products with small integers are
@@ -64,5 +66,3 @@ ALWAYS_INLINE vec vec_sigmoid_times_tanh(vec x, vec y)
     vec below = vec_mul(vec_add(vec_set1(1.0F), vec_exp_of_minus(x)), vec_add(e, vec_set1(2.0F)));
     return vec_with_sign_of(vec_div(e, below), y);
 }
-
-#endif

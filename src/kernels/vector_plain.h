@@ -1,4 +1,5 @@
-/* A vector of one lane, in the words that the bodies of the element-wise kernels are written in.
+/* Vectors of f32 and masks as the compiler makes them for any CPU, in the words that the bodies of
+ * kernels are written in. Its functions are those of libm: what the other levels are compared with.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_PLAIN_H
 #define IRRUN_KERNELS_VECTOR_PLAIN_H
@@ -8,76 +9,33 @@
 #include <stdint.h>
 #include <string.h>
 
-#define VECTOR_LANES 1
-typedef float vec;
-typedef uint8_t vec_mask;
+#define VECTOR_LANES 4
+typedef float vec __attribute__((vector_size(16)));
+typedef int32_t vec_mask __attribute__((vector_size(16))); /* all ones or all zeros in a lane */
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 ALWAYS_INLINE vec vec_zero(void)
 {
-    return 0;
+    return (vec){0};
 }
-
 ALWAYS_INLINE vec vec_set1(float x)
 {
-    return x;
+    return (vec){x, x, x, x};
 }
-
 ALWAYS_INLINE vec vec_load(const void *at)
 {
-    float x;
+    vec x;
     memcpy(&x, at, sizeof x);
     return x;
 }
-
 ALWAYS_INLINE void vec_store(void *at, vec x)
 {
     memcpy(at, &x, sizeof x);
 }
-
-ALWAYS_INLINE vec vec_load_first(const void *at, size_t n)
+ALWAYS_INLINE vec vec_select(vec_mask mask, vec a, vec b)
 {
-    (void)n;
-    return vec_load(at);
-}
-
-ALWAYS_INLINE void vec_store_first(void *at, vec x, size_t n)
-{
-    (void)n;
-    vec_store(at, x);
-}
-
-ALWAYS_INLINE vec_mask mask_load(const void *at)
-{
-    return *(const uint8_t *)at != 0;
-}
-
-ALWAYS_INLINE void mask_store(void *at, vec_mask mask)
-{
-    *(uint8_t *)at = mask;
-}
-
-ALWAYS_INLINE vec_mask mask_load_first(const void *at, size_t n)
-{
-    (void)n;
-    return mask_load(at);
-}
-
-ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n)
-{
-    (void)n;
-    mask_store(at, mask);
-}
-
-ALWAYS_INLINE vec_mask mask_set1(uint8_t byte)
-{
-    return byte != 0;
-}
-
-ALWAYS_INLINE vec_mask mask_not(vec_mask a)
-{
-    return !a;
+    return (vec)(((vec_mask)a & mask) | ((vec_mask)b & ~mask));
 }
 
 #define VEC_BINARY(name, expression)                                                               \
@@ -93,12 +51,17 @@ ALWAYS_INLINE vec_mask mask_not(vec_mask a)
 #define MASK_BINARY(name, operator)                                                                \
     ALWAYS_INLINE vec_mask mask_##name(vec_mask a, vec_mask b)                                     \
     {                                                                                              \
-        return (vec_mask)(a operator b);                                                           \
+        return a operator b;                                                                       \
     }
+/* x is the element of a lane. */
 #define VEC_UNARY(name, expression)                                                                \
-    ALWAYS_INLINE vec vec_##name(vec x)                                                            \
+    ALWAYS_INLINE vec vec_##name(vec all)                                                          \
     {                                                                                              \
-        return expression;                                                                         \
+        for (int lane = 0; lane < VECTOR_LANES; lane++) {                                          \
+            float x = all[lane];                                                                   \
+            all[lane] = expression;                                                                \
+        }                                                                                          \
+        return all;                                                                                \
     }
 
 VEC_BINARY(add, a + b)
@@ -106,8 +69,8 @@ VEC_BINARY(sub, a - b)
 VEC_BINARY(mul, a *b)
 VEC_BINARY(div, a / b)
 /* If either is NaN, or both are zeros, b. */
-VEC_BINARY(min, a < b ? a : b)
-VEC_BINARY(max, a > b ? a : b)
+VEC_BINARY(min, vec_select(a < b, a, b))
+VEC_BINARY(max, vec_select(a > b, a, b))
 VEC_COMPARE(equal, ==)
 VEC_COMPARE(not_equal, !=)
 VEC_COMPARE(less, <)
@@ -117,23 +80,106 @@ VEC_COMPARE(greater_equal, >=)
 MASK_BINARY(and, &)
 MASK_BINARY(or, |)
 MASK_BINARY(xor, ^)
-VEC_UNARY(abs, fabsf(x))
-VEC_UNARY(negative, -x)
 VEC_UNARY(floor, floorf(x))
 VEC_UNARY(ceiling, ceilf(x))
 VEC_UNARY(round, nearbyintf(x))
 VEC_UNARY(sqrt, sqrtf(x))
-VEC_UNARY(sigmoid, 1 / (1 + expf(-x)))
 VEC_UNARY(tanh, tanhf(x))
 VEC_UNARY(exp, expf(x))
+VEC_UNARY(expm1_of_negative, expm1f(x))
 VEC_UNARY(log, logf(x))
 VEC_UNARY(erf, erff(x))
+VEC_UNARY(sigmoid, 1 / (1 + expf(-x)))
 VEC_UNARY(softplus, (x > 0 ? x : 0) + log1pf(expf(-fabsf(x))))
 VEC_UNARY(mish, tanhf((x > 0 ? x : 0) + log1pf(expf(-fabsf(x)))) * x)
 
-ALWAYS_INLINE vec vec_select(vec_mask mask, vec a, vec b)
+/* a * b + c in two roundings. */
+ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
 {
-    return mask ? a : b;
+    return a * b + c;
+}
+ALWAYS_INLINE vec vec_sigmoid_times_tanh(vec x, vec y)
+{
+    return vec_sigmoid(x) * vec_tanh(y);
+}
+ALWAYS_INLINE vec vec_abs(vec x)
+{
+    return (vec)((vec_mask)x & INT32_MAX);
+}
+ALWAYS_INLINE vec vec_negative(vec x)
+{
+    return -x;
+}
+
+/* The first n lanes; the others are 0, and their memory is left alone. */
+ALWAYS_INLINE vec vec_load_first(const void *at, size_t n)
+{
+    vec x = {0};
+    memcpy(&x, at, n * sizeof(float));
+    return x;
+}
+ALWAYS_INLINE void vec_store_first(void *at, vec x, size_t n)
+{
+    memcpy(at, &x, n * sizeof(float));
+}
+
+/* The lanes whose bits are set; the others are 0, and their memory is left alone. */
+ALWAYS_INLINE vec vec_load_where(const void *at, unsigned bits)
+{
+    vec x = {0};
+    for (int lane = 0; lane < VECTOR_LANES; lane++)
+        if (bits >> lane & 1)
+            memcpy((float *)&x + lane, (const float *)at + lane, sizeof(float));
+    return x;
+}
+
+/* x where the bits are set, elsewhere 0. */
+ALWAYS_INLINE vec vec_where(vec x, unsigned bits)
+{
+    const vec_mask lanes = {1, 2, 4, 8}, all = {0};
+    vec_mask is_set = (((int32_t)bits + all) & lanes) != 0;
+    return (vec)((vec_mask)x & is_set);
+}
+
+/* The sums of the lanes of each. */
+ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
+{
+    const vec all[4] = {a, b, c, d};
+    for (int i = 0; i < 4; i++)
+        to[i] = (all[i][0] + all[i][1]) + (all[i][2] + all[i][3]);
+}
+
+ALWAYS_INLINE vec_mask mask_set1(uint8_t byte)
+{
+    int32_t lane = byte ? -1 : 0;
+    return (vec_mask){lane, lane, lane, lane};
+}
+ALWAYS_INLINE vec_mask mask_not(vec_mask a)
+{
+    return ~a;
+}
+
+/* Booleans: a byte each; any that is not zero is true, and true is written as 1. */
+ALWAYS_INLINE vec_mask mask_load_first(const void *at, size_t n)
+{
+    uint8_t bytes[VECTOR_LANES] = {0};
+    memcpy(bytes, at, n);
+    return (vec_mask){bytes[0], bytes[1], bytes[2], bytes[3]} != 0;
+}
+ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n)
+{
+    uint8_t bytes[VECTOR_LANES];
+    for (int lane = 0; lane < VECTOR_LANES; lane++)
+        bytes[lane] = mask[lane] & 1;
+    memcpy(at, bytes, n);
+}
+ALWAYS_INLINE vec_mask mask_load(const void *at)
+{
+    return mask_load_first(at, VECTOR_LANES);
+}
+ALWAYS_INLINE void mask_store(void *at, vec_mask mask)
+{
+    mask_store_first(at, mask, VECTOR_LANES);
 }
 
 #endif

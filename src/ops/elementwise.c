@@ -101,7 +101,7 @@ static void choose_loop(struct prepare *prepare, struct binary_state *state,
     enum operand_form form = a_moves && b_moves ? FORM_BOTH_MOVE
                              : a_moves          ? FORM_LEFT_MOVES
                                                 : FORM_RIGHT_MOVES;
-    if (prepare->in[0]->dtype == IRRUN_F32 && prepare->kernels->elementwise_f32)
+    if (prepare->in[0]->dtype == IRRUN_F32)
         state->vector = prepare->kernels->elementwise_f32->binary[operation][form];
     offer_to_fuse(prepare, loops, operation);
     if (loops->rank > 0 || loops->n_inner == 0)

@@ -155,8 +155,7 @@ static void choose_flat(struct prepare *prepare, const struct select_state *stat
                                                      (strides[2] == 0 ? 1U << THEN : 0) |
                                                      (strides[3] == 0 ? 1U << ELSE : 0),
                                             .n = (size_t)state->loops.n_inner};
-    if (!kernels || state->width != sizeof(float) || strides[1] == 0 ||
-        state->loops.n_inner > FLAT_MOST)
+    if (state->width != sizeof(float) || strides[1] == 0 || state->loops.n_inner > FLAT_MOST)
         return;
     prepare->flat = (struct flat){.run = run_flat,
                                   .kernel.select = kernels->select[strides[2]][strides[3]],

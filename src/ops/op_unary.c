@@ -60,7 +60,7 @@ static bool prepare(struct prepare *prepare)
     state->fn = unary_scalar((enum unary_operation)operation, prepare->in[0]->dtype);
     offer_to_fuse(prepare, state, (enum unary_operation)operation);
     const struct elementwise_kernels *vector = prepare->kernels->elementwise_f32;
-    if (vector && prepare->in[0]->dtype == IRRUN_F32 && vector->unary[operation])
+    if (prepare->in[0]->dtype == IRRUN_F32 && vector->unary[operation])
         state->fn = vector->unary[operation];
     if (state->fn && prepare->n_inputs == 1)
         prepare->flat = (struct flat){.run = run_flat,

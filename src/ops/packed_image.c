@@ -9,10 +9,9 @@ enum { DATA, FILTERS };
 bool packed_image_is_wanted(const struct prepare *prepare, const struct convolution *convolution,
                             int64_t n_groups, bool is_transposed, struct convolution_image *image)
 {
-    const struct image_tiles *tiles = prepare->kernels->image_tiles;
-
-    return tiles && packed_matrix_is_allowed(prepare, DATA, FILTERS) &&
-           convolution_image_plan(image, tiles, convolution, n_groups, is_transposed) &&
+    return packed_matrix_is_allowed(prepare, DATA, FILTERS) &&
+           convolution_image_plan(image, prepare->kernels->image_tiles, convolution, n_groups,
+                                  is_transposed) &&
            convolution_image_is_better(image);
 }
 

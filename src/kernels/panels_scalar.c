@@ -1,0 +1,27 @@
+/* Products of panels and the cells behind them without vector instructions of any level.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/kernels.h"
+#include "kernels/vector_plain.h"
+
+#include "kernels/panel_tile_body.h"
+
+#include "kernels/panel_cell_body.h"
+
+/* As many sums as 16 registers of four lanes hold beside a row's factors and the weights. */
+/* clang-format off */
+#define TILES(T) \
+    T(1, 1) T(1, 2) \
+    T(2, 1) \
+    T(3, 1)
+/* clang-format on */
+
+TILES(TILE)
+
+#define F32(stream, rows) [stream][rows] = tile_f32_##stream##_##rows,
+
+const struct panel_kernels panels_scalar = {
+    .f32 = {TILES(F32)},
+    .widest_stream = {0, 3, 1, 1, 1, 1, 1, 1, 1},
+    .dots = dots,
+    .cells = PANEL_CELLS,
+};
