@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/signals.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/time.h>
@@ -12,32 +13,58 @@
 #include "base/temporaries.h"
 #include "irrun.h"
 
-static volatile sig_atomic_t is_deferring, pending;
+/* What ends a process that does not catch it, but for the real-time signals, which do so too, and
+ * for SIGTERM and SIGPIPE, which are caught in any case. */
+static const int endings[] = {
+    SIGHUP,    SIGINT,  SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM,
+    SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ, SIGIO,
+#ifdef SIGPWR
+    SIGPWR,
+#endif
+#ifdef SIGSTKFLT
+    SIGSTKFLT,
+#endif
+};
+
+/* What the process does to itself. */
+static const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
+
+static volatile sig_atomic_t is_deferring, pending, has_timeout;
 static volatile sig_atomic_t ending; /* the signal that ends the process; 0: none came */
 
 /* Whether it is the first signal of a run that has a checkpoint. */
 static bool note(int number)
 {
-    if (!is_deferring || pending != 0 || number == SIGHUP || number == SIGPIPE)
+    bool can_wait = number == SIGINT || number == SIGTERM || (number == SIGALRM && has_timeout);
+    if (!is_deferring || pending != 0 || !can_wait)
         return false;
     pending = number;
     return true;
 }
 
-static void install(int number, bool keeps_ignored, void (*handler)(int))
+typedef void handler_fn(int number, siginfo_t *info, void *context);
+
+static void install(int number, handler_fn *handler)
 {
-    struct sigaction old, action = {.sa_handler = handler};
-    if (keeps_ignored && sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_IGN)
-        return;
+    struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO};
     sigfillset(&action.sa_mask);
     sigaction(number, &action, NULL);
+}
+
+/* Leaves alone what is ignored, and what a sanitizer or a profiler has taken already. */
+static void install_where_default(int number, handler_fn *handler)
+{
+    struct sigaction old;
+    if (sigaction(number, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
+        old.sa_handler == SIG_DFL)
+        install(number, handler);
 }
 
 static void end_process(int number)
 {
     static const char message[] = "irrun: error: timed out (--timeout)\n";
     temporaries_remove_all();
-    if (number == SIGALRM) {
+    if (number == SIGALRM && has_timeout) {
         (void)!write(STDERR_FILENO, message, sizeof message - 1);
         _exit(IRRUN_TIMEOUT);
     }
@@ -45,30 +72,50 @@ static void end_process(int number)
     raise(number);
 }
 
+/* The kernel's own SIGXFSZ comes with a write beyond the limit, which then fails as one on a full
+ * disk does. */
+static bool is_failing_write(int number, const siginfo_t *info)
+{
+    return number == SIGXFSZ && info->si_pid == getpid();
+}
+
 /* In the midst of writing to a pipe the signal waits for the end of the record: a second at most,
  * and not for a second signal. */
-static void handle(int number)
+static void handle(int number, siginfo_t *info, void *context)
 {
-    if (note(number))
+    int reason = errno;
+    (void)context;
+    if (is_failing_write(number, info) || note(number))
         return;
     bool is_first = ending == 0;
     if (is_first)
         ending = number;
     if (!outboxes_send(ending) && is_first && number != SIGPIPE) {
-        install(SIGALRM, false, handle);
+        install(SIGALRM, handle);
         alarm(1);
+        errno = reason;
         return;
     }
     end_process(ending);
 }
 
+/* Memory is not to be trusted any more: what waits to be sent is lost. */
+static void handle_fault(int number, siginfo_t *info, void *context)
+{
+    (void)info, (void)context;
+    end_process(number);
+}
+
 void signals_install(void)
 {
-    install(SIGINT, true, handle);
-    install(SIGHUP, true, handle);
-    install(SIGTERM, false, handle);
-    install(SIGPIPE, false, handle);
-    signal(SIGXFSZ, SIG_IGN); /* a file beyond its limit fails as one on a full disk does */
+    install(SIGTERM, handle);
+    install(SIGPIPE, handle);
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        install_where_default(endings[i], handle);
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+        install_where_default(number, handle);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        install_where_default(faults[i], handle_fault);
 }
 
 void signals_defer(void)
@@ -88,6 +135,7 @@ void signals_set_timeout(double seconds)
     timer.it_value.tv_usec = (suseconds_t)((whole - (double)(time_t)whole) * 1e6);
     if (timer.it_value.tv_sec == 0 && timer.it_value.tv_usec == 0)
         timer.it_value.tv_usec = 1;
-    install(SIGALRM, false, handle);
+    has_timeout = 1;
+    install(SIGALRM, handle);
     setitimer(ITIMER_REAL, &timer, NULL);
 }

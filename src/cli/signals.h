@@ -5,9 +5,10 @@
 
 #include <stdbool.h>
 
-/* From now on SIGINT, SIGTERM, SIGHUP and SIGPIPE send whole records on their way, remove temporary
- * files, then end the process as if they had not been caught. SIGINT and SIGHUP that were ignored
- * stay ignored (nohup, background jobs). */
+/* From now on every signal that ends a process and can be caught sends whole records on their way,
+ * removes temporary files, then ends the process as if it had not been caught. A signal that was
+ * ignored stays ignored (nohup, background jobs), but for SIGTERM and SIGPIPE. A write beyond the
+ * limit on a file's size fails with EFBIG. */
 void signals_install(void);
 
 /* From now on the first SIGINT, SIGTERM or timeout is only noted: signals_pending gives its number.
