@@ -38,6 +38,7 @@ NESTED_ITERATOR = "it takes no TensorIterator in another."
 FALSE_FUSION = "it takes a TensorIterator for a sequence op which it is not."
 LOOP_0_CONST = "a Loop with a Const trip count of 0 ends the process with SIGFPE."
 LOOP_0_LATER = "a Loop without passes keeps the concatenated output of the run before."
+OUTPUT_AXIS = "a negative axis of a concatenated output ends the process with SIGSEGV, or fails."
 IF_RANKS = "it takes no If whose rank is not known."
 
 SATURATES = "arithmetic on i8 and u8 saturates."
@@ -121,6 +122,7 @@ SECTIONS = {
         (NESTED_ITERATOR, "Bodies are models like any other."),
         (LOOP_0_CONST, "No pass: the last values are the initial ones."),
         (LOOP_0_LATER, "The concatenation of no pass is empty."),
+        (OUTPUT_AXIS, "Its own inference of shapes counts the axis from the last one."),
         (IF_RANKS, "The branches' outputs may differ in shape."),
     ], "Arithmetic": [
         (NARROW, "The type is that of the operands."),

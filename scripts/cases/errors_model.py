@@ -220,7 +220,7 @@ def iterator(name, about, stderr, change=lambda layer, body: None, rows=(4, 4), 
         feed={"x": np.ones((rows[0], 3), np.float32), "z": np.ones((rows[1], 3), np.float32)})
 
 
-def loop(name, about, stderr, condition=np.array(True), how=None, divisor=1):
+def loop(name, about, stderr, condition=np.array(True), how=None, divisor=1, iteration=None):
     net = Net(name)
     ones = np.ones((1, 3), np.int32)
     step = net.op("Divide", net.const(ones), net.const(divisor * ones), auto_broadcast="numpy",
@@ -228,9 +228,12 @@ def loop(name, about, stderr, condition=np.array(True), how=None, divisor=1):
     body = net.body()
     state, p = body.param("state", "i32", [1, 3]), body.param("step", "i32", [1, 3])
     new, again = body.result(binary(body, "Add", state, p)), body.result(body.const(condition))
+    maps = [(2, state, {}), (3, p, how or {})]
+    if iteration:
+        maps.append((-1, body.param("it", "i64", iteration), {"purpose": "current_iteration"}))
     (y,) = net.iterate(
         "Loop", [net.const(np.array(2)), net.const(np.array(True)), net.param("x", "i32", [1, 3]),
-                 step], body, [(2, state, {}), (3, p, how or {})], [(new, {})],
+                 step], body, maps, [(new, {})],
         [(new, state)], v=5, special=[("output", {
             "external_port_id": -1, "internal_layer_id": again.id, "purpose": "execution_condition"
         })], dtypes=["i32"])
@@ -273,6 +276,34 @@ def body_cases():
     yield iterator("axis_too_large", "axis 2 of an input of rank 2.", ["the iterator", "axis", "2"],
                    wrong_axis)
 
+    def output(**how):
+        return lambda layer, _: layer.parts[0][1][2][1].update(how)
+
+    for name, about, how, words in (
+        ("output_axis_too_large", "axis 2 of an output of rank 2.", {"axis": 2},
+         ["the iterator", "axis 2 is outside -2 ... 1", "line 26"]),
+        ("output_axis_beyond_32_bits", "The low 32 bits of the axis of an output are 0.",
+         {"axis": 2**32}, ["the iterator", "axis 4294967296 is outside -2 ... 1", "line 26"]),
+        ("output_axis_lowest", "The axis of an output is the lowest integer.",
+         {"axis": -2**63}, ["the iterator", "axis -9223372036854775808 is outside -2 ... 1"]),
+        ("output_part_size", "Pieces of one row, parts of two.", {"part_size": 2, "stride": 2},
+         ["the iterator", "part_size is 2", "1 along axis 0"]),
+        ("output_stride", "A stride of 2^63 - 1 between pieces of one row.", {"stride": 2**63 - 1},
+         ["the iterator", "stride", "9223372036854775807"]),
+        ("output_end", "Four passes, but only three pieces are wanted.", {"end": 3},
+         ["the iterator", "4 passes", "end 3"]),
+        ("output_pieces_beyond_counting", "Four times the part_size is more than 2^63.",
+         {"part_size": 2**62, "stride": 2**62}, ["the iterator", "4611686018427387904"]),
+    ):
+        yield iterator(name, about, words, output(**how))
+
+    def wide_parts(layer, _):
+        for k in 0, 1:
+            layer.parts[0][1][k][1].update(part_size=2**62, stride=2**62)
+
+    yield iterator("part_beyond_counting", "No rows at all, in parts of 2^62.",
+                   ["[4611686018427387904,3]", "too large"], wide_parts, rows=(0, 0))
+
     def back_to_nowhere(layer, body):
         layer.parts.insert(
             1, ("back_edges", [("edge", {"from-layer": body.layers[-1].id, "to-layer": 55})]))
@@ -292,6 +323,8 @@ def body_cases():
     yield loop("slices_beyond_counting", "Slices whose ends differ by more than 2^63.",
                ["axis 0", "9223372036854775807"],
                how={**CUT, "start": 2**63 - 1, "end": -2**63})
+    yield loop("iteration_shape", "The number of the pass is to be of shape [5].",
+               ["current_iteration", "\"it\"", "[5]", "[] or [1]"], iteration=[5])
     yield loop("const_divides_by_zero", "What feeds the body is a division of Consts by zero.",
                ["Divide", "division by zero"], divisor=0)
     for name, about, results, maps, words in (

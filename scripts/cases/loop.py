@@ -227,6 +227,27 @@ def simple_loop(net, trips, body, extra, maps, results, back):
         })], dtypes=["f32"] * len(results))
 
 
+def piece_cases():
+    x, cut = np.float32([[1, 2, 3], [4, 5, 6], [7, 8, 9]]), {
+        "start": 0, "end": -1, "stride": 1, "part_size": 1
+    }
+    for name, axis, want, about, departure in (
+        ("scalar_pieces", 0, x.sum(1), "Numbers are joined to a list.", ""),
+        ("negative_output_axis", -2, 2 * x, "The axis of an output counts from the end.",
+         departures.OUTPUT_AXIS)):
+        net = Net(name)
+        body = net.body()
+        p = body.param("p", "f32", [1, 3])
+        made = body.op("ReduceSum", p, body.i64([0, 1]),
+                       keep_dims=False) if want.ndim == 1 else add(body, p, p)
+        piece = body.result(made)
+        (y,) = simple_loop(net, net.param("trips", "i64", []), body, [net.param("x", "f32", [3, 3])],
+                           [(2, p, {"axis": 0, **cut})], [(piece, {"axis": axis, **cut})], [])
+        net.result(y, "y")
+        yield Case(FAMILY, name, net, {"trips": np.int64(3), "x": x}, {"y": want}, about, EXACT,
+                   departure, runs_openvino=not departure)
+
+
 def nested_cases():
     net = Net("nested")
     x = net.param("x", "f32", [2])
@@ -324,6 +345,6 @@ def recurrent_case():
 
 def cases():
     assert type_of(np.array(True)) == "boolean"
-    for make in (count_cases, condition_cases, iteration_cases, data_cases, nested_cases,
+    for make in (count_cases, condition_cases, iteration_cases, data_cases, piece_cases, nested_cases,
                  recurrent_case):
         yield from make()

@@ -94,13 +94,22 @@ static bool leave_merged(const struct loop_state *state, int64_t pass, struct ir
     return true;
 }
 
+/* What is joined to others: a 0-D value is a list of one. */
+static struct irrun_tensor as_piece(const struct irrun_tensor *value)
+{
+    struct irrun_tensor piece = *value;
+    if (piece.shape.rank == 0)
+        piece.shape = (struct irrun_shape){.rank = 1, .dims = {1}};
+    return piece;
+}
+
 /* Keeps the piece a pass has made for a concatenated output: in place if the output is there, else
  * behind the pieces before it. */
 static bool leave_piece(const struct loop_state *state, uint32_t k, struct irrun_tensor *out,
                         int64_t pass, int64_t n_passes, struct irrun_error *err)
 {
     const struct loop_output *output = &state->outputs[k];
-    struct irrun_tensor piece = *state->runner->output(state->runner, output->result);
+    struct irrun_tensor piece = as_piece(state->runner->output(state->runner, output->result));
     if (out) {
         int64_t place = output->is_reverse ? n_passes - 1 - pass : pass;
         piece_copy(out, output->axis, place * piece.shape.dims[output->axis], &piece, true);
@@ -223,18 +232,22 @@ static bool has_concatenation(const struct loop_state *state)
     return false;
 }
 
-static bool shape_output(struct infer *infer, const struct loop_state *state, uint32_t k,
+static bool shape_output(struct infer *infer, struct loop_state *state, uint32_t k,
                          const struct irrun_tensor *result, int64_t n_passes)
 {
-    const struct loop_output *output = &state->outputs[k];
-    infer->out[k].dtype = result->dtype;
-    infer->out[k].shape = result->shape;
+    struct loop_output *output = &state->outputs[k];
+    struct irrun_tensor *out = &infer->out[k];
+    out->dtype = result->dtype;
+    out->shape = output->is_concatenated ? as_piece(result).shape : result->shape;
     if (!output->is_concatenated)
         return true;
-    int64_t *dim = &infer->out[k].shape.dims[output->axis];
-    if (output->axis >= result->shape.rank)
-        return infer_fail(infer, "output %u is joined along axis %u, but has rank %u", k,
-                          output->axis, result->shape.rank);
+    if (!loop_axis(infer, output->map, out->shape.rank, &output->axis))
+        return false;
+    int64_t *dim = &out->shape.dims[output->axis];
+    if (*dim != output->map->part_size)
+        return infer_fail(
+            infer, "output %u: part_size is %lld (line %u), but a piece has %lld along axis %u", k,
+            (long long)output->map->part_size, output->map->line, (long long)*dim, output->axis);
     if (!checked_mul_i64(*dim, n_passes, dim))
         return infer_fail(infer, "output %u is too large", k);
     return true;

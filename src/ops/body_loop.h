@@ -21,9 +21,8 @@ struct loop_param {
     uint32_t input;  /* ordinal of the op's input */
     uint32_t result; /* LOOP_MERGED: the Result that feeds the next pass */
     const struct port_map *map;
-    uint32_t axis; /* LOOP_SLICED, normal */
-    int64_t first,
-        part; /* LOOP_SLICED: pass i begins at first + i * part, or ends there if is_reverse */
+    uint32_t axis;       /* LOOP_SLICED, normal */
+    int64_t first, part; /* pass i begins at first + i * part, or ends there if is_reverse */
     bool is_reverse;
 };
 
@@ -32,7 +31,8 @@ struct loop_output {
     bool is_tied;
     bool is_concatenated, is_reverse;
     uint32_t result; /* ordinal among the body's Results */
-    uint32_t axis;
+    const struct port_map *map;
+    uint32_t axis; /* normal; set with the shape of the output */
 };
 
 struct loop_state {
@@ -60,8 +60,14 @@ struct loop_state {
 /* Ties the body to the op: fills params, outputs and the runner. */
 bool loop_tie(struct infer *infer, struct loop_state *state);
 
+/* The axis of a sliced input or concatenated output, brought into [0, rank). */
+bool loop_axis(struct infer *infer, const struct port_map *map, uint32_t rank, uint32_t *axis);
+
 /* The passes that the slices of input `k` allow: |end - start| / part_size. */
 bool loop_count_slices(struct infer *infer, const struct loop_param *param, int64_t *n_passes);
+
+/* Checks that start and end of a concatenated output span the pieces of n_passes. */
+bool loop_check_pieces(struct infer *infer, const struct loop_output *output, int64_t n_passes);
 
 /* Gives the outputs their shapes, running the passes if nothing else will tell. `is_exact`: the
  * body cannot end the loop before n_passes. */

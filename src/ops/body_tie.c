@@ -1,5 +1,6 @@
 /* Ties the ports of TensorIterator and Loop to the Parameters and Results of the body.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/checked.h"
 #include "ops/body_loop.h"
 #include "ops/op_state.h"
 
@@ -30,18 +31,38 @@ static bool fail_slices(struct infer *infer, const struct loop_param *param)
                             param->axis, (long long)param->map->start, (long long)param->map->end);
 }
 
+bool loop_axis(struct infer *infer, const struct port_map *map, uint32_t rank, uint32_t *axis)
+{
+    return infer_axis(infer, map->axis, rank, axis) ||
+           fail_hint(infer->err, "mend axis in line %u, column %u, of the port_map", map->line,
+                     map->column);
+}
+
+/* Pieces lie side by side, in this or the other order. */
+static bool check_stride(struct infer *infer, const struct port_map *map)
+{
+    if (map->part_size >= 1 && (map->stride == map->part_size || map->stride == -map->part_size))
+        return true;
+    fail_map(infer, map, "stride must be part_size or its negative in a port_map");
+    return fail_hint(infer->err, "stride is %lld, part_size %lld", (long long)map->stride,
+                     (long long)map->part_size);
+}
+
 /* start and end count from the end if negative, where -1 is behind the last element. */
+static bool place_border(int64_t border, int64_t length, int64_t *place)
+{
+    *place = border < 0 ? length + 1 + border : border;
+    return *place >= 0 && *place <= length;
+}
+
 static bool tie_slices(struct infer *infer, struct loop_param *param)
 {
     const struct port_map *map = param->map;
     const struct irrun_tensor *in = infer->in[param->input];
-    if (!infer_axis(infer, map->axis, in->shape.rank, &param->axis))
+    if (!loop_axis(infer, map, in->shape.rank, &param->axis) || !check_stride(infer, map))
         return false;
-    if (map->part_size < 1 || (map->stride != map->part_size && map->stride != -map->part_size))
-        return fail_map(infer, map, "stride must be part_size or its negative in a port_map");
     int64_t length = in->shape.dims[param->axis];
-    param->first = map->start < 0 ? length + 1 + map->start : map->start;
-    if (param->first < 0 || param->first > length)
+    if (!place_border(map->start, length, &param->first))
         return fail_slices(infer, param);
     param->part = map->part_size;
     param->is_reverse = map->stride < 0;
@@ -50,10 +71,8 @@ static bool tie_slices(struct infer *infer, struct loop_param *param)
 
 bool loop_count_slices(struct infer *infer, const struct loop_param *param, int64_t *n_passes)
 {
-    const struct port_map *map = param->map;
-    int64_t length = infer->in[param->input]->shape.dims[param->axis];
-    int64_t end = map->end < 0 ? length + 1 + map->end : map->end;
-    if (end < 0 || end > length)
+    int64_t end, length = infer->in[param->input]->shape.dims[param->axis];
+    if (!place_border(param->map->end, length, &end))
         return fail_slices(infer, param);
     int64_t span = param->is_reverse ? param->first - end : end - param->first;
     if (span < 0)
@@ -64,6 +83,20 @@ bool loop_count_slices(struct infer *infer, const struct loop_param *param, int6
                                 (long long)param->part);
     *n_passes = span / param->part;
     return true;
+}
+
+bool loop_check_pieces(struct infer *infer, const struct loop_output *output, int64_t n_passes)
+{
+    const struct port_map *map = output->map;
+    int64_t length, start, end;
+    if (checked_mul_i64(n_passes, map->part_size, &length) &&
+        place_border(map->start, length, &start) && place_border(map->end, length, &end) &&
+        (end - start == length || start - end == length))
+        return true;
+    fail_map(infer, map, "start and end must span all passes in a port_map");
+    return fail_hint(infer->err, "there are %lld passes, start is %lld, end %lld, part_size %lld",
+                     (long long)n_passes, (long long)map->start, (long long)map->end,
+                     (long long)map->part_size);
 }
 
 static bool tie_param(struct infer *infer, struct loop_state *state, const struct port_map *map)
@@ -122,11 +155,13 @@ static bool tie_outputs(struct infer *infer, struct loop_state *state)
             continue;
         if ((uint64_t)map->external >= infer->n_outputs)
             return fail_map(infer, map, "external_port_id is no output in a port_map");
-        struct loop_output *output = &state->outputs[map->external];
-        if (map->axis < 0 && map->has_axis)
-            return fail_map(infer, map, "axis is negative in the port_map of an output");
-        *output = (struct loop_output){true, map->has_axis, map->stride < 0, result,
-                                       map->has_axis ? (uint32_t)map->axis : 0};
+        if (map->has_axis && !check_stride(infer, map))
+            return false;
+        state->outputs[map->external] = (struct loop_output){.is_tied = true,
+                                                             .is_concatenated = map->has_axis,
+                                                             .is_reverse = map->stride < 0,
+                                                             .result = result,
+                                                             .map = map};
     }
     for (uint32_t k = 0; k < state->n_outputs; k++)
         if (!state->outputs[k].is_tied)
@@ -157,6 +192,26 @@ static bool allocate(struct infer *infer, struct loop_state *state)
     return err->code == IRRUN_OK;
 }
 
+/* A number, 0-D or [1], as the Parameter wants it. */
+static bool tie_iteration(struct infer *infer, struct loop_state *state, const struct op *parameter,
+                          uint32_t k)
+{
+    const struct parameter_attrs *attrs = parameter->attrs;
+    struct irrun_tensor *in = &state->in[k];
+    *in = (struct irrun_tensor){attrs->element_type, {.rank = 0}, state->iteration};
+    if (in->dtype != IRRUN_I32 && in->dtype != IRRUN_I64)
+        return infer_fail(infer, "current_iteration \"%s\" (line %u) is neither i32 nor i64",
+                          parameter->name, parameter->line);
+    if (partial_shape_admits(&attrs->shape, &in->shape))
+        return true;
+    in->shape = (struct irrun_shape){.rank = 1, .dims = {1}};
+    char text[SHAPE_TEXT_BYTES];
+    return partial_shape_admits(&attrs->shape, &in->shape) ||
+           infer_fail(infer,
+                      "current_iteration \"%s\" (line %u) has the shape %s, expected [] or [1]",
+                      parameter->name, parameter->line, partial_shape_format(&attrs->shape, text));
+}
+
 /* Checks that every Parameter has a value, and makes the runner. */
 static bool finish(struct infer *infer, struct loop_state *state)
 {
@@ -167,22 +222,14 @@ static bool finish(struct infer *infer, struct loop_state *state)
         return false;
     for (uint32_t k = 0; k < state->n_params; k++) {
         const struct op *parameter = &body->ops[body->parameters[k]];
-        const struct parameter_attrs *attrs = parameter->attrs;
         struct loop_param *param = &state->params[k];
         state->in_pointers[k] = &state->in[k];
         if (param->source == LOOP_UNTIED)
             return infer_fail(infer,
                               "Parameter \"%s\" of its body (line %u) is connected to no input",
                               parameter->name, parameter->line);
-        if (param->source == LOOP_ITERATION) {
-            bool is_scalar = attrs->shape.is_rank_dynamic || attrs->shape.rank == 0;
-            state->in[k] = (struct irrun_tensor){
-                attrs->element_type, {.rank = is_scalar ? 0 : 1, .dims = {1}}, state->iteration};
-            if (attrs->element_type != IRRUN_I32 && attrs->element_type != IRRUN_I64)
-                return infer_fail(infer,
-                                  "current_iteration \"%s\" (line %u) is neither i32 nor i64",
-                                  parameter->name, parameter->line);
-        }
+        if (param->source == LOOP_ITERATION && !tie_iteration(infer, state, parameter, k))
+            return false;
         is_constant[k] = param->source == LOOP_INVARIANT && body_has_constant(infer, param->input);
     }
     if (!infer->engine->session)

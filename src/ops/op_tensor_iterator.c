@@ -21,6 +21,10 @@ static bool tensor_iterator_infer(struct infer *infer)
     }
     if (state->n_passes < 0)
         return infer_fail(infer, "has no sliced input, so nothing says how many passes there are");
+    for (uint32_t k = 0; k < state->n_outputs; k++)
+        if (state->outputs[k].is_concatenated &&
+            !loop_check_pieces(infer, &state->outputs[k], state->n_passes))
+            return false;
     return loop_infer(infer, state, true, true);
 }
 

@@ -118,11 +118,13 @@ static bool match_x(struct matching *match)
     if (attrs->shape.is_rank_dynamic || attrs->shape.rank != 3)
         return false;
     int64_t axis = match->slices->axis < 0 ? match->slices->axis + 3 : match->slices->axis;
+    if (axis != 0 && axis != 1)
+        return false;
     match->axis = (uint32_t)axis;
     match->found->is_time_first = axis == 0;
     match->found->is_reverse = match->slices->stride < 0;
     match->found->x = outer_value(match, match->slices);
-    return (axis == 0 || axis == 1) && drops_axis(match, drop);
+    return drops_axis(match, drop);
 }
 
 /* A state: a Parameter that the cell's own output feeds. */
