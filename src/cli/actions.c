@@ -131,7 +131,9 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
     struct irrun_model *model;
     double start_s = stats_now_s();
     if (options->action == ACTION_RUN && options->checkpoint_path)
-        signals_defer();
+        signals_can_go_on();
+    if (options->timeout_s > 0)
+        signals_set_timeout(options->timeout_s);
     if (!machine_limit_memory(options->max_memory_bytes, err) ||
         !machine_check_denormals(options->flushes_denormals, err) ||
         !irrun_model_load(options->model_path, &how, &model, err))

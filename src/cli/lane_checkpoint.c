@@ -24,18 +24,11 @@ static bool restore(struct lane *lane, struct irrun_error *err)
     return true;
 }
 
-bool lane_checkpoint_begin(struct lane *lane, struct irrun_error *err)
+static bool go_on(struct lane *lane, struct irrun_error *err)
 {
     const struct options *options = lane->options;
     struct outputs *outputs = collector_outputs(lane->collector);
-    struct checkpoint *checkpoint = &lane->checkpoint;
-    if (!options->checkpoint_path)
-        return true;
-    if (!checkpoint_identify(lane->model, lane->session, options, &lane->identity, err) ||
-        !checkpoint_read(options, lane->identity, lane->model, checkpoint, err))
-        return false;
-    if (!checkpoint->is_found)
-        return true;
+    const struct checkpoint *checkpoint = &lane->checkpoint;
     if (checkpoint->n_positions != outputs_n_positions(outputs))
         return fail_at(err, IRRUN_DATA, (struct place){options->checkpoint_path, 0, 0},
                        "is damaged: it has %zu outputs of %zu", checkpoint->n_positions,
@@ -44,6 +37,19 @@ bool lane_checkpoint_begin(struct lane *lane, struct irrun_error *err)
          checkpoint->n_iterations);
     outputs_resume(outputs, checkpoint->positions, checkpoint->is_finishing);
     return restore(lane, err);
+}
+
+bool lane_checkpoint_begin(struct lane *lane, struct irrun_error *err)
+{
+    const struct options *options = lane->options;
+    if (!options->checkpoint_path)
+        return true;
+    if (!checkpoint_identify(lane->model, lane->session, options, &lane->identity, err) ||
+        !checkpoint_read(options, lane->identity, lane->model, &lane->checkpoint, err) ||
+        (lane->checkpoint.is_found && !go_on(lane, err)))
+        return false;
+    signals_defer();
+    return true;
 }
 
 static bool take_fed(struct lane *lane, struct snapshot *fed, struct irrun_error *err)

@@ -7,7 +7,6 @@
 
 #include "cli/lane_state.h"
 #include "cli/report.h"
-#include "cli/signals.h"
 #include "cli/trace.h"
 #include "cli/warning.h"
 
@@ -274,8 +273,6 @@ bool run_model(struct irrun_model *model, const struct options *options, double 
 {
     struct run run = {.options = options, .model = model};
     double start_s = stats_now_s();
-    if (options->timeout_s > 0)
-        signals_set_timeout(options->timeout_s);
     bool is_ready = prepare(&run, err);
     bool is_done = is_ready && run_lanes(&run, err) && finish(&run, err);
     if (is_ready)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -29,7 +30,7 @@ static const int endings[] = {
 /* What the process does to itself. */
 static const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
 
-static volatile sig_atomic_t is_deferring, pending, has_timeout;
+static volatile sig_atomic_t can_go_on, is_deferring, pending, has_timeout;
 static volatile sig_atomic_t ending; /* the signal that ends the process; 0: none came */
 
 /* Whether it is the first signal of a run that has a checkpoint. */
@@ -60,14 +61,20 @@ static void install_where_default(int number, handler_fn *handler)
         install(number, handler);
 }
 
+static void end_with(const char *message, int status)
+{
+    (void)!write(STDERR_FILENO, message, strlen(message));
+    _exit(status);
+}
+
 static void end_process(int number)
 {
-    static const char message[] = "irrun: error: timed out (--timeout)\n";
     temporaries_remove_all();
-    if (number == SIGALRM && has_timeout) {
-        (void)!write(STDERR_FILENO, message, sizeof message - 1);
-        _exit(IRRUN_TIMEOUT);
-    }
+    if (number == SIGALRM && has_timeout)
+        end_with("irrun: error: timed out (--timeout)\n",
+                 can_go_on ? IRRUN_TEMPORARY : IRRUN_TIMEOUT);
+    if (can_go_on && !is_deferring && (number == SIGTERM || number == SIGINT))
+        end_with("irrun: error: interrupted before the first iteration\n", IRRUN_TEMPORARY);
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -116,6 +123,11 @@ void signals_install(void)
         install_where_default(number, handle);
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
         install_where_default(faults[i], handle_fault);
+}
+
+void signals_can_go_on(void)
+{
+    can_go_on = 1;
 }
 
 void signals_defer(void)

@@ -11,13 +11,17 @@
  * limit on a file's size fails with EFBIG. */
 void signals_install(void);
 
+/* The run has a checkpoint, so the same command goes on: a timeout ends the process with
+ * IRRUN_TEMPORARY, and so do SIGINT and SIGTERM until signals_defer. */
+void signals_can_go_on(void);
+
 /* From now on the first SIGINT, SIGTERM or timeout is only noted: signals_pending gives its number.
  * The second ends the process at once. */
 void signals_defer(void);
 int signals_pending(void); /* 0: none */
 
-/* After so many seconds the process says so and ends with exit status 124, without temporary
- * files. */
+/* After so many seconds, whatever it waits for, the process says so and ends with exit status 124,
+ * without temporary files. */
 void signals_set_timeout(double seconds);
 
 #endif

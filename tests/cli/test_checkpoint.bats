@@ -155,6 +155,20 @@ iterations_in_checkpoint() {
     is_wanted
 }
 
+@test "what ends a run before its first iteration is 75 too" {
+    mkfifo fifo
+    run_apart timeout -s KILL 10 "$IRRUN" fifo -i in.csv -o got.npy --checkpoint=ck --timeout=0.3
+    [ "$status" -eq 75 ]
+    [ "$stderr" = "irrun: error: timed out (--timeout)" ]
+    for signal in TERM INT; do
+        status=0
+        timeout -k 5 --preserve-status -s $signal 0.3 "$IRRUN" fifo -i in.csv -o got.npy --checkpoint=ck 2>stderr || status=$?
+        [ "$status" -eq 75 ]
+        [ "$(cat stderr)" = "irrun: error: interrupted before the first iteration" ]
+    done
+    [ ! -e ck ] && [ ! -e got.npy ]
+}
+
 # Interrupts the run after some iterations, then lets it end.
 in_two() { # further options
     rm -f ck got.*

@@ -125,6 +125,37 @@ on_terminal() {
     [ "$status" -eq 0 ]
 }
 
+@test "--timeout counts from the start, whatever the process waits for" {
+    mkfifo fifo
+    gives_up() { # ARGUMENT...
+        SECONDS=0
+        run_apart timeout -s KILL 10 "$IRRUN" "$@" --timeout=0.3
+        echo "irrun $*: $status"
+        [ "$status" -eq 124 ]
+        [ "$SECONDS" -le 3 ]
+        [ "$stderr" = "irrun: error: timed out (--timeout)" ]
+        nothing_left
+    }
+    # Nobody opens the other end.
+    gives_up fifo -i three.npy
+    gives_up --check fifo
+    gives_up --inspect fifo
+    gives_up "$data/twice.xml" -i csv:fifo
+    gives_up "$data/twice.xml" -i npz:fifo
+    gives_up "$data/twice.xml" --manifest=fifo -o none:
+    gives_up "$data/twice.xml" -i three.npy -o csv:fifo
+    gives_up "$data/twice.xml" -i three.npy --expect=csv:fifo
+    gives_up "$data/sum.xml" --random --state-in=fifo
+    # Somebody does, and writes nothing, or half a model.
+    sleep 60 >fifo 3>&- &
+    gives_up fifo -i three.npy
+    gives_up "$data/twice.xml" --manifest=fifo -o none:
+    kill $!
+    { head -c 200 "$data/twice.xml" && exec sleep 60; } >fifo 3>&- &
+    gives_up fifo -i three.npy
+    kill $!
+}
+
 @test "--report has the keys that are promised" {
     irrun "$data/sum.xml" --random -n 50 --warmup=3 --reset=10 --seed=7 -r r.json
     [ "$(jq -r 'keys_unsorted | join(" ")' r.json)" = \
