@@ -17,6 +17,9 @@
 #define VARIABLE_PREFIX "variable:"
 #define FED_PREFIX "fed:"
 
+/* Of the text: a command line has at most 6 MB, and every output adds a line. */
+#define MAX_TEXT_BYTES ((int64_t)16 << 20)
+
 void checkpoint_free(struct checkpoint *checkpoint)
 {
     free(checkpoint->positions);
@@ -193,12 +196,13 @@ static bool parse_positions(const struct options *options, char *text,
 static bool read_text(struct archive *archive, const struct options *options, const char *identity,
                       struct checkpoint *checkpoint, struct irrun_error *err)
 {
+    const struct tensor_form form = {
+        TEXT_MEMBER, IRRUN_U8, {.rank = 1, .min = {0}, .max = {MAX_TEXT_BYTES}}};
     struct irrun_tensor bytes;
     size_t member, length = strlen(identity);
     if (!archive_find(archive, TEXT_MEMBER, &member))
         return fail_damaged(options, "it has no member \"" TEXT_MEMBER "\"", err);
-    if (!tensor_file_read(archive, member, options->checkpoint_path, IRRUN_U8, TEXT_MEMBER, &bytes,
-                          err))
+    if (!tensor_file_read(archive, member, options->checkpoint_path, &form, &bytes, err))
         return false;
     size_t n = (size_t)shape_n_elements(&bytes.shape);
     char *text = malloc(n + 1);
@@ -216,44 +220,68 @@ static bool read_text(struct archive *archive, const struct options *options, co
     return is_read;
 }
 
+/* Reads the member PREFIX ID, if there is one. */
 static bool read_value(struct archive *archive, const struct options *options, const char *prefix,
-                       const char *id, enum irrun_dtype dtype, struct irrun_tensor *value,
+                       const char *id, enum irrun_dtype dtype,
+                       const struct irrun_partial_shape *shape, struct irrun_tensor *value,
                        struct irrun_error *err)
 {
     struct text name = {0};
     size_t member;
     text_add(&name, "%s%s", prefix, id);
     bool is_read = !name.is_broken || fail_memory(err, name.length);
-    if (is_read && archive_find(archive, name.data, &member))
-        is_read = tensor_file_read(archive, member, options->checkpoint_path, dtype, name.data,
-                                   value, err);
+    if (is_read && archive_find(archive, name.data, &member)) {
+        const struct tensor_form form = {name.data, dtype, *shape};
+        is_read = tensor_file_read(archive, member, options->checkpoint_path, &form, value, err);
+    }
     text_free(&name);
     return is_read;
 }
 
-/* model: of the variables; NULL for what is fed, which goes by numbers. */
-static bool read_values(struct archive *archive, const struct options *options, const char *prefix,
-                        const struct irrun_model *model, struct snapshot *snapshot, size_t n,
-                        struct irrun_error *err)
+static bool make_snapshot(struct snapshot *snapshot, size_t n, struct irrun_error *err)
 {
     snapshot->values = calloc(n + 1, sizeof *snapshot->values);
     if (!snapshot->values)
         return fail_memory(err, (n + 1) * sizeof *snapshot->values);
     snapshot->n = n;
-    for (size_t i = 0; i < n; i++) {
-        const struct irrun_variable *variable = model ? irrun_model_variable(model, i) : NULL;
+    return true;
+}
+
+static bool read_variables(struct archive *archive, const struct options *options,
+                           const struct irrun_model *model, struct snapshot *snapshot,
+                           struct irrun_error *err)
+{
+    if (!make_snapshot(snapshot, irrun_model_n_variables(model), err))
+        return false;
+    for (size_t i = 0; i < snapshot->n; i++) {
+        const struct irrun_variable *variable = irrun_model_variable(model, i);
+        if (!read_value(archive, options, VARIABLE_PREFIX, variable->id, variable->dtype,
+                        &variable->shape, &snapshot->values[i], err))
+            return false;
+    }
+    return true;
+}
+
+static bool read_fed(struct archive *archive, const struct options *options,
+                     const struct irrun_model *model, const struct loopback *loopback,
+                     struct snapshot *snapshot, struct irrun_error *err)
+{
+    if (!make_snapshot(snapshot, loopback->n, err))
+        return false;
+    for (size_t i = 0; i < snapshot->n; i++) {
+        const struct irrun_port *port = irrun_model_input(model, loopback->loops[i].input);
         char number[24];
         snprintf(number, sizeof number, "%zu", i);
-        if (!read_value(archive, options, prefix, variable ? variable->id : number,
-                        variable ? variable->dtype : IRRUN_DYNAMIC, &snapshot->values[i], err))
+        if (!read_value(archive, options, FED_PREFIX, number, port->dtype, &port->shape,
+                        &snapshot->values[i], err))
             return false;
     }
     return true;
 }
 
 bool checkpoint_read(const struct options *options, const char *identity,
-                     const struct irrun_model *model, struct checkpoint *checkpoint,
-                     struct irrun_error *err)
+                     const struct irrun_model *model, const struct loopback *loopback,
+                     struct checkpoint *checkpoint, struct irrun_error *err)
 {
     struct archive *archive;
     *checkpoint = (struct checkpoint){.positions = NULL};
@@ -262,11 +290,9 @@ bool checkpoint_read(const struct options *options, const char *identity,
     if (!archive_open(options->checkpoint_path, &archive, err))
         return false;
     checkpoint->is_found = true;
-    bool is_read =
-        read_text(archive, options, identity, checkpoint, err) &&
-        read_values(archive, options, VARIABLE_PREFIX, model, &checkpoint->variables,
-                    irrun_model_n_variables(model), err) &&
-        read_values(archive, options, FED_PREFIX, NULL, &checkpoint->fed, options->loops.n, err);
+    bool is_read = read_text(archive, options, identity, checkpoint, err) &&
+                   read_variables(archive, options, model, &checkpoint->variables, err) &&
+                   read_fed(archive, options, model, loopback, &checkpoint->fed, err);
     archive_close(archive);
     return is_read;
 }

@@ -6,7 +6,7 @@
 #ifndef IRRUN_CLI_CHECKPOINT_H
 #define IRRUN_CLI_CHECKPOINT_H
 
-#include "cli/options.h"
+#include "cli/loopback.h"
 #include "cli/snapshot.h"
 
 /* Where a run stands. All zero = at its beginning. */
@@ -34,8 +34,8 @@ bool checkpoint_identify(const struct irrun_model *model, const struct irrun_ses
 /* Reads the file at options->checkpoint_path, if there is one. IRRUN_DATA if it is damaged, or of a
  * run that was another one, saying in what. */
 bool checkpoint_read(const struct options *options, const char *identity,
-                     const struct irrun_model *model, struct checkpoint *checkpoint,
-                     struct irrun_error *err);
+                     const struct irrun_model *model, const struct loopback *loopback,
+                     struct checkpoint *checkpoint, struct irrun_error *err);
 
 /* Writes it; the file appears complete or the old one stays. */
 bool checkpoint_write(const struct options *options, const char *identity,

@@ -21,7 +21,10 @@ struct expectation {
     size_t output;
     const char *path;
     const struct format *format;
-    struct reader *reader; /* until the first iteration; then the feed has it */
+    struct reader *reader;      /* until the feed has it */
+    bool is_begun;              /* the first output has come */
+    struct array_header header; /* of the first array */
+    bool is_late; /* it is one record, unlike the first output: the feed is opened at the end */
     struct feed feed;
     bool is_open;
     struct tolerances tolerances;
@@ -159,47 +162,85 @@ void compare_free(struct compare *compare)
 
 /* ---- Comparing ------------------------------------------------------------------------------- */
 
+static bool has_form(const struct irrun_tensor *got, enum irrun_dtype dtype,
+                     const struct irrun_shape *shape)
+{
+    return dtype == format_stored_dtype(got->dtype) && shape_equals(&got->shape, shape);
+}
+
+static void note_form(struct expectation *item, const struct irrun_tensor *got, uint64_t record,
+                      enum irrun_dtype dtype, const struct irrun_shape *shape)
+{
+    char got_shape[SHAPE_TEXT_BYTES], want_shape[SHAPE_TEXT_BYTES];
+    snprintf(item->problem, sizeof item->problem, "record %" PRIu64 " is %s %s, expected %s %s",
+             record, irrun_dtype_name(format_stored_dtype(got->dtype)),
+             shape_format(&got->shape, got_shape), irrun_dtype_name(dtype),
+             shape_format(shape, want_shape));
+}
+
 /* Type and shape of the record at hand, then its elements. */
 static void compare_record(struct expectation *item, const struct irrun_tensor *got,
                            uint64_t record)
 {
     const struct irrun_tensor *want = &item->feed.record;
-    char got_shape[SHAPE_TEXT_BYTES], want_shape[SHAPE_TEXT_BYTES];
-    enum irrun_dtype stored = format_stored_dtype(got->dtype);
-    if (want->dtype != stored || !shape_equals(&got->shape, &want->shape)) {
-        snprintf(item->problem, sizeof item->problem, "record %" PRIu64 " is %s %s, expected %s %s",
-                 record, irrun_dtype_name(stored), shape_format(&got->shape, got_shape),
-                 irrun_dtype_name(want->dtype), shape_format(&want->shape, want_shape));
-        return;
-    }
-    difference_add(&item->difference, &item->tolerances, got, want, record);
+    if (has_form(got, want->dtype, &want->shape))
+        difference_add(&item->difference, &item->tolerances, got, want, record);
+    else
+        note_form(item, got, record, want->dtype, &want->shape);
 }
 
 /* An array of another shape is a difference; a file that is broken is a failure. */
+static bool take_mismatch(struct expectation *item, uint64_t record, struct irrun_error *err)
+{
+    if (err->code != IRRUN_MISMATCH)
+        return false;
+    snprintf(item->problem, sizeof item->problem, "record %" PRIu64 ": %.200s", record,
+             err->message);
+    error_clear(err);
+    return true;
+}
+
+/* The records are to be of the shape of `got`. */
 static bool open_feed(struct compare *compare, struct expectation *item,
                       const struct irrun_tensor *got, struct irrun_error *err)
 {
-    struct feed_port port = {.what = "output",
-                             .name = irrun_model_output(compare->model, item->output)->name,
-                             .dtype = format_stored_dtype(got->dtype),
-                             .shape = partial_shape_of(&got->shape),
-                             .keeps_dtype = true,
-                             .form_code = IRRUN_MISMATCH};
-    for (uint32_t i = 0; i < got->shape.rank && item->format->has_shape; i++) {
-        port.shape.min[i] = 0;
-        port.shape.max[i] = INT64_MAX;
-    }
+    const struct feed_port port = {.what = "output",
+                                   .name = irrun_model_output(compare->model, item->output)->name,
+                                   .dtype = format_stored_dtype(got->dtype),
+                                   .shape = partial_shape_of(&got->shape),
+                                   .keeps_dtype = true,
+                                   .form_code = IRRUN_MISMATCH};
     struct reader *reader = item->reader;
     item->reader = NULL;
     item->is_open = true;
-    if (feed_open(&item->feed, &port, reader, NULL, NULL, err) && feed_settle(&item->feed, err))
-        return true;
-    if (err->code != IRRUN_MISMATCH)
+    bool is_open = item->format->has_shape
+                       ? feed_open_at(&item->feed, &port, reader, &item->header, err)
+                       : feed_open(&item->feed, &port, reader, NULL, NULL, err);
+    return is_open && feed_settle(&item->feed, err);
+}
+
+/* With the first output. Of an array that cannot equal it nothing but the header is read; one
+ * record of another form may still equal the last output. */
+static bool begin(struct compare *compare, struct expectation *item, const struct irrun_tensor *got,
+                  struct irrun_error *err)
+{
+    const struct irrun_shape *shape = &item->header.shape;
+    uint32_t rank = got->shape.rank;
+    bool is_end;
+    item->is_begun = true;
+    if (!item->format->has_shape)
+        return open_feed(compare, item, got, err);
+    if (!reader_next(item->reader, &item->header, &is_end, err))
         return false;
-    char shape[SHAPE_TEXT_BYTES];
-    snprintf(item->problem, sizeof item->problem, "is %s %s, but %.200s",
-             irrun_dtype_name(port.dtype), shape_format(&got->shape, shape), err->message);
-    error_clear(err);
+    if (is_end)
+        return fail_at(err, IRRUN_DATA, (struct place){item->path, 0, 0}, "holds no array");
+    bool is_stacked = shape->rank == rank + 1, is_single = shape->rank == rank;
+    struct irrun_shape record = is_stacked ? shape_of(rank, shape->dims + 1) : *shape;
+    if (has_form(got, item->header.dtype, &record))
+        return open_feed(compare, item, got, err);
+    item->is_late = is_single;
+    if (!is_single)
+        note_form(item, got, 0, item->header.dtype, &record);
     return true;
 }
 
@@ -231,17 +272,22 @@ bool compare_iteration(struct compare *compare, const struct irrun_tensor *const
         struct expectation *item = &compare->items[i];
         const struct irrun_tensor *got = values[item->output];
         bool has_record;
-        if (!item->is_open && !open_feed(compare, item, got, err))
+        if (!item->is_begun && !begin(compare, item, got, err))
             return false;
         if (item->problem[0])
             continue;
-        if (item->feed.state == FEED_REPEATED) {
+        if (item->is_late || item->feed.state == FEED_REPEATED) {
             if (!keep_last(item, got, err))
                 return false;
             continue;
         }
-        if (!feed_next(&item->feed, &has_record, err))
-            return false;
+        if (item->format->has_shape)
+            item->feed.port.shape = partial_shape_of(&got->shape);
+        if (!feed_next(&item->feed, &has_record, err)) {
+            if (!take_mismatch(item, record, err))
+                return false;
+            continue;
+        }
         if (has_record)
             compare_record(item, got, record);
         else
@@ -256,17 +302,30 @@ bool compare_iteration(struct compare *compare, const struct irrun_tensor *const
 static bool finish_one(struct compare *compare, struct expectation *item, struct irrun_error *err)
 {
     bool has_record;
+    uint64_t last = compare->n_iterations - 1;
     if (item->problem[0])
         return true;
-    if (!item->is_open) {
+    if (!item->is_begun) {
         snprintf(item->problem, sizeof item->problem, "no iteration ran");
         return true;
     }
-    bool is_single = item->feed.state == FEED_REPEATED;
-    if (!feed_next(&item->feed, &has_record, err))
+    if (item->is_late && !has_form(&item->last, item->header.dtype, &item->header.shape)) {
+        note_form(item, &item->last, last, item->header.dtype, &item->header.shape);
+        return true;
+    }
+    if (item->is_late && !open_feed(compare, item, &item->last, err))
         return false;
+    bool is_single = item->feed.state == FEED_REPEATED;
+    if (!feed_next(&item->feed, &has_record, err)) {
+        if (!take_mismatch(item, last, err))
+            return false;
+        has_record = true;
+    }
     if (is_single)
-        compare_record(item, &item->last, compare->n_iterations - 1);
+        compare_record(item, &item->last, last);
+    else if (item->is_late)
+        snprintf(item->problem, sizeof item->problem,
+                 "several records are expected, and the first is not the first iteration's");
     else if (has_record)
         snprintf(item->problem, sizeof item->problem,
                  "%" PRIu64 " iterations ran, and more records are expected",

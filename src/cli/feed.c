@@ -98,8 +98,7 @@ static int64_t chunk_length(const struct feed *feed, uint32_t axis)
     return is_known && shape->min[axis] > 0 ? shape->min[axis] : 1;
 }
 
-/* Slices along an axis of an array with a shape. If there is anything in front of the axis the
- * array is read into memory. */
+/* Slices along an axis of an array with a shape. */
 static bool take_axis(struct feed *feed, const struct array_header *header, struct irrun_error *err)
 {
     uint32_t axis;
@@ -125,10 +124,7 @@ static bool take_axis(struct feed *feed, const struct array_header *header, stru
         return fail_hint(err, "--partial=drop leaves it out, --partial=pad fills it up with zeros");
     }
     feed->n_left = length / chunk + (length % chunk != 0 && partial == PARTIAL_PAD);
-    bool is_inside = shape_product(shape, 0, axis) != 1;
-    if (!feed->whole.data && is_inside &&
-        !reader_read_tensor(feed->reader, header, &feed->whole, err))
-        return false;
+    feed->is_cut_inside = shape_product(shape, 0, axis) != 1;
     size_t step_bytes =
         (size_t)shape_product(shape, axis + 1, shape->rank) * dtype_size(feed->source_dtype);
     feed->cut = (struct feed_cut){.n_rows = (size_t)shape_product(shape, 0, axis),
@@ -256,9 +252,12 @@ bool feed_take_array(struct feed *feed, bool *is_end, struct irrun_error *err)
                              : feed->port.is_series ? IRRUN_F64
                                                     : feed->port.dtype;
     feed->is_stacked = true;
+    feed->is_cut_inside = false;
     return check_dtype(feed, dtype, err) &&
            (header.has_shape ? take_shape(feed, &header, err) : take_endless(feed, err)) &&
-           check_record(feed, &header, err) && make_room(feed, &old, err);
+           check_record(feed, &header, err) && make_room(feed, &old, err) &&
+           (!feed->is_cut_inside || feed->whole.data ||
+            reader_read_tensor(feed->reader, &header, &feed->whole, err));
 }
 
 bool feed_set(struct feed *feed, const struct irrun_tensor *value, struct irrun_error *err)
@@ -291,6 +290,13 @@ bool feed_open(struct feed *feed, const struct feed_port *port, struct reader *r
                const struct axis_spec *axis, const struct options *options, struct irrun_error *err)
 {
     *feed = (struct feed){.port = *port, .reader = reader, .axis = axis, .options = options};
+    return take_first_array(feed, err);
+}
+
+bool feed_open_at(struct feed *feed, const struct feed_port *port, struct reader *reader,
+                  const struct array_header *header, struct irrun_error *err)
+{
+    *feed = (struct feed){.port = *port, .reader = reader, .has_pending = true, .pending = *header};
     return take_first_array(feed, err);
 }
 

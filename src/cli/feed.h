@@ -49,6 +49,7 @@ struct feed {
     bool is_narrowed;       /* --cast=any: conversions are looked at for values that change */
     bool is_narrowing_told; /* one did */
     bool is_endless;        /* raw, csv: the length is known only at the end */
+    bool is_cut_inside;     /* there are dimensions in front of the axis: the array is in memory */
     bool is_held;           /* a record was read ahead: the next feed_next gives it */
     bool has_pending;       /* the header of the next array was read ahead */
     struct array_header pending;
@@ -70,6 +71,10 @@ bool feed_check_axis(const struct feed_port *port, const struct axis_spec *axis,
 bool feed_open(struct feed *feed, const struct feed_port *port, struct reader *reader,
                const struct axis_spec *axis, const struct options *options,
                struct irrun_error *err);
+
+/* The same for a reader that has given the header of its first array already. */
+bool feed_open_at(struct feed *feed, const struct feed_port *port, struct reader *reader,
+                  const struct array_header *header, struct irrun_error *err);
 
 /* The same for an array in memory (malloc'ed), which the feed takes; path (borrowed) is where it
  * came from. */

@@ -37,8 +37,6 @@ static bool load(struct lane *lane, const char *key, struct irrun_error *err)
     bool is_loaded =
         state_file_read(path, lane->model, lane->options->takes_any_state, &lane->loaded, err) &&
         snapshot_restore(&lane->loaded, lane->session, err);
-    if (!is_loaded && err->code == IRRUN_DATA)
-        fail_hint(err, "the state comes from %s", path);
     free(path);
     return is_loaded;
 }

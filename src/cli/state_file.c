@@ -67,9 +67,9 @@ static bool read_members(struct archive *archive, const char *path, const struct
         size_t member;
         if (archive_find(archive, variable->id, &member)) {
             char what[256];
+            const struct tensor_form form = {what, variable->dtype, variable->shape};
             snprintf(what, sizeof what, "variable \"%s\"", variable->id);
-            if (!tensor_file_read(archive, member, path, variable->dtype, what,
-                                  &snapshot->values[i], err))
+            if (!tensor_file_read(archive, member, path, &form, &snapshot->values[i], err))
                 return false;
         } else if (n_missing++ == n_unset) {
             return fail_at(err, IRRUN_DATA, (struct place){path, 0, 0},

@@ -9,8 +9,8 @@
 #include "cli/snapshot.h"
 
 /* Reads the values of all variables of the model into *snapshot. IRRUN_DATA for members that are
- * missing, too many or of another type, and for a file of another model unless is_any_model; one
- * without our comment is taken for NumPy's. Shapes are checked by snapshot_restore. */
+ * missing, too many or of another type or shape, and for a file of another model unless
+ * is_any_model; one without our comment is taken for NumPy's. */
 bool state_file_read(const char *path, const struct irrun_model *model, bool is_any_model,
                      struct snapshot *snapshot, struct irrun_error *err);
 

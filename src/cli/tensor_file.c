@@ -29,24 +29,34 @@ static bool narrow(struct irrun_tensor *value, enum irrun_dtype dtype, const cha
     return is_exact;
 }
 
+static bool check_form(const struct array_header *header, const char *path,
+                       const struct tensor_form *form, struct irrun_error *err)
+{
+    char wanted[SHAPE_TEXT_BYTES], found[SHAPE_TEXT_BYTES];
+    bool fits_type = form->dtype == IRRUN_DYNAMIC || header->dtype == form->dtype ||
+                     header->dtype == format_stored_dtype(form->dtype);
+    return (fits_type && partial_shape_admits(&form->shape, &header->shape)) ||
+           fail_at(err, IRRUN_DATA, (struct place){path, 0, 0},
+                   "%s is %s %s, but this array is %s %s", form->what,
+                   irrun_dtype_name(form->dtype), partial_shape_format(&form->shape, wanted),
+                   irrun_dtype_name(header->dtype), shape_format(&header->shape, found));
+}
+
 bool tensor_file_read(struct archive *archive, size_t member, const char *path,
-                      enum irrun_dtype dtype, const char *what, struct irrun_tensor *value,
+                      const struct tensor_form *form, struct irrun_tensor *value,
                       struct irrun_error *err)
 {
     struct reader *reader;
     struct array_header header;
     bool is_end;
-    if (!archive_open_member(archive, member, &reader, err))
+    if (!check_form(archive_member(archive, member), path, form, err) ||
+        !archive_open_member(archive, member, &reader, err))
         return false;
     bool is_read = reader_next(reader, &header, &is_end, err) &&
                    reader_read_tensor(reader, &header, value, err);
     reader_close(reader);
-    if (!is_read || dtype == IRRUN_DYNAMIC || value->dtype == dtype)
-        return is_read;
-    if (value->dtype == format_stored_dtype(dtype))
-        return narrow(value, dtype, path, what, err);
-    return fail_at(err, IRRUN_DATA, (struct place){path, 0, 0}, "%s is %s, but this array is %s",
-                   what, irrun_dtype_name(dtype), irrun_dtype_name(value->dtype));
+    return is_read && (form->dtype == IRRUN_DYNAMIC || value->dtype == form->dtype ||
+                       narrow(value, form->dtype, path, form->what, err));
 }
 
 bool tensor_file_write(const char *path, const char *const *names,

@@ -5,11 +5,18 @@
 
 #include "formats/format.h"
 
-/* Reads member `member` of the archive. dtype: the type it must have, IRRUN_DYNAMIC for any; a type
- * that NumPy lacks is read from the one it is stored as, if every value is one of its own.
- * value->data is malloc'ed, the caller's. what: "variable \"h\"", for messages. */
+/* What a member must be. */
+struct tensor_form {
+    const char *what;       /* "variable \"h\"", for messages */
+    enum irrun_dtype dtype; /* IRRUN_DYNAMIC: any */
+    struct irrun_partial_shape shape;
+};
+
+/* Reads member `member` of the archive; IRRUN_DATA, before anything is unpacked, if it is of
+ * another form. A type that NumPy lacks is read from the one it is stored as, if every value is one
+ * of its own. value->data is malloc'ed, the caller's. */
 bool tensor_file_read(struct archive *archive, size_t member, const char *path,
-                      enum irrun_dtype dtype, const char *what, struct irrun_tensor *value,
+                      const struct tensor_form *form, struct irrun_tensor *value,
                       struct irrun_error *err);
 
 /* Writes n tensors; the file appears complete or not at all. how: what goes beyond names. */

@@ -10,6 +10,9 @@
 #define METHOD_STORED 0
 #define METHOD_DEFLATED 8
 
+/* Two bits, a length and a distance of one each, stand for 258 bytes at most: RFC 1951, 3.2.5. */
+#define MAX_INFLATION 1032
+
 struct member {
     int fd;
     struct zip_entry entry; /* without the name */
@@ -129,6 +132,8 @@ static bool find_data(struct byte_source *source, struct irrun_error *err)
     bool is_stored = member->entry.method == METHOD_STORED;
     if (is_stored && member->entry.packed_bytes != member->entry.size_bytes)
         return fail_member(source, "a stored member has two sizes", err);
+    if (!is_stored && member->entry.size_bytes / MAX_INFLATION > member->entry.packed_bytes)
+        return fail_member(source, "a member is too short for the size its directory says", err);
     return true;
 }
 

@@ -62,6 +62,25 @@ npy() {
     ' -- "$@"
 }
 
+# deflated FILE.npz MEMBER SHAPE COUNT: an archive of so many zeros, f32, in a thousandth of their size.
+deflated() {
+    { npy '<f4' "$3" && head -c $((4 * $4)) /dev/zero; } |
+        perl -MIO::Compress::Zip=zip -e 'zip \*STDIN => $ARGV[0], Name => $ARGV[1] or die' "$1" "$2.npy"
+}
+
+# refused_scarcely STATUS WORDS ARGUMENT...: refused, with 150 MB of addresses.
+refused_scarcely() {
+    local code=$1 words=$2
+    shift 2
+    # Sanitizers reserve memory of their own.
+    [[ ${BUILD-} == *sanitize* ]] || local IRRUN=(bash -c 'ulimit -v 150000; exec "$@"' bash "$IRRUN")
+    run_apart "${IRRUN[@]}" "$@"
+    echo "irrun $*: $status"
+    echo "$stderr"
+    [ "$status" -eq "$code" ]
+    [[ $stderr == *"$words"* ]]
+}
+
 # raw NUMBER...: floats on standard output.
 raw() {
     perl -e 'binmode STDOUT; print pack("f<*", @ARGV)' -- "$@"

@@ -260,6 +260,26 @@ in_two() { # further options
     [[ $stderr == ck:* ]]
 }
 
+@test "what a checkpoint holds is of the model's shapes, and --feed's" {
+    interrupt "$data/sum.xml" -i in.csv -o got.npy
+    repack() { # MEMBER SHAPE COUNT: the checkpoint, with zeros in the place of the member
+        unzip -qo ck -d members
+        { npy '<f4' "$2" && head -c $((4 * $3)) /dev/zero; } >"members/$1.npy"
+        (cd members && perl -MIO::Compress::Zip=zip -e 'zip [glob "*"] => "../ck" or die')
+    }
+    repack variable:total '50000000,' 50000000
+    refused_scarcely 65 'total is f32 [1], but this array is f32 [50000000]' "$data/sum.xml" -i in.csv -o got.npy --checkpoint=ck
+    repack checkpoint '50000000,' 50000000
+    refused_scarcely 65 'checkpoint is u8 [..16777216], but this array is f32 [50000000]' "$data/sum.xml" -i in.csv -o got.npy --checkpoint=ck
+}
+
+@test "--feed of a type that NumPy lacks goes on too" {
+    sed 's/"f32"/"bf16"/; s/FP32/BF16/' "$data/sum.xml" >sum.xml
+    irrun sum.xml --feed=sum=x --random -n 300000 --emit=all -o want.npy
+    in_two sum.xml --feed=sum=x --random -n 300000 --emit=all -o got.npy
+    cmp want.npy got.npy
+}
+
 @test "options that change no byte may differ from part to part" {
     make_want
     interrupt "$data/sum.xml" -i in.csv "${outputs[@]}"

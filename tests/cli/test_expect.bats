@@ -204,6 +204,54 @@ whole() {
     [[ $stderr == *"record 2"* ]]
 }
 
+@test "an array of another shape is a difference before it is unpacked" {
+    irrun "$data/sum.xml" --random -n 1 -o sum.npy
+    deflated single.npz sum 64000000, 64000000
+    refused_scarcely 1 'record 2 is f32 [1], expected f32 [64000000]' "$data/sum.xml" --random -n 3 --expect=single.npz
+    deflated stack.npz sum '1, 64000000' 64000000
+    refused_scarcely 1 'record 0 is f32 [1], expected f32 [64000000]' "$data/sum.xml" --random -n 3 --expect=stack.npz
+    deflated rank.npz sum '1, 1, 64000000' 64000000
+    refused_scarcely 1 'record 0 is f32 [1], expected f32 [1,1,64000000]' "$data/sum.xml" --random -n 3 --expect=rank.npz
+}
+
+@test "a single record may be of the last iteration's shape only; a stream has shapes of its own" {
+    npy '<f4' '1, 2' 1 2 >a.npy
+    npy '<f4' '2, 2' 1 2 3 4 >b.npy
+    npy '<f4' '1, 2' 2 4 >a2.npy
+    npy '<f4' '2, 2' 2 4 6 8 >b2.npy
+    cat a.npy b.npy >in.npy
+    compare() {
+        run_apart irrun "$data/twice_open.xml" -i in.npy "$@"
+        echo "$stderr"
+    }
+    cat a2.npy b2.npy >want.npy
+    compare --expect=want.npy
+    [ "$status" -eq 0 ]
+    compare --expect=b2.npy
+    [ "$status" -eq 0 ]
+    compare --expect=b.npy
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"4 of 4 elements differ"* ]]
+    compare --expect=a2.npy
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"record 1 is f32 [2,2], expected f32 [1,2]"* ]]
+    cat b2.npy a2.npy >want.npy
+    compare --expect=want.npy
+    [ "$status" -eq 1 ]
+    cat a2.npy a2.npy >want.npy
+    compare --expect=want.npy
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"record 1"*"[1,2]"* ]]
+    cat a2.npy b2.npy a2.npy >want.npy
+    compare --expect=want.npy
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"2 iterations ran, and more records are expected"* ]]
+    cat b2.npy b2.npy >want.npy
+    compare --expect=want.npy
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"several records are expected"* ]]
+}
+
 @test "several outputs, by name or from an npz" {
     npy '<f4' '2,' 1 2 >a.npy
     npy '<f4' '2,' 2 4 >plus.npy

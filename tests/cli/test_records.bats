@@ -181,6 +181,18 @@ setup() {
     [ "$(irrun "$data/twice.xml" -i csv:- --axis 0 -o csv:- <<<"1 2" | lines)" = "2,4" ]
 }
 
+@test "an array that does not fit is refused before it is unpacked" {
+    deflated x.npz x '3, 20000000' 60000000
+    refused_scarcely 65 'input "x" is f32 [2,?], but this array is f32 [3,20000000]' "$data/twice_axis.xml" -i x.npz
+    refused_scarcely 65 'input "x" is f32 [2,?], but this array is f32 [3,20000000]' "$data/twice_axis.xml" -i x.npz --axis=1
+}
+
+@test "a member that says it is longer than it can be is refused" {
+    deflated x.npz x '2, 50000000' 1000
+    perl -0777 -i -pe 's/PK\x01\x02.{20}\K.{4}/pack("V", 128 + 400000000)/se' x.npz
+    refused_scarcely 65 'too short for the size its directory says' "$data/twice_axis.xml" -i x.npz
+}
+
 @test "--axis along the first axis takes the Parameter's own length" {
     npy '<f4' '6,' 1 2 3 4 5 6 >long.npy
     [ "$(irrun "$data/twice.xml" -i long.npy --axis=0 -o csv:- | lines)" = "2,4 6,8 10,12" ]

@@ -86,9 +86,18 @@ cut_in_two() {
     irrun copy.xml -i in_a=b.npy -i in_fresh=a.npy -o total=shape.npz
     run_apart irrun "$data/sum.xml" -i two.csv --state-in=shape.npz
     [ "$status" -eq 65 ]
-    [[ $stderr == *"[2]"*"shape.npz"* ]]
+    [ "$stderr" = 'shape.npz: error: variable "total" is f32 [1], but this array is f32 [2]' ]
+    npy '<i4' '1,' 5 >c.npy
+    sed 's/precision="FP32"/precision="I32"/; s/element_type="f32"/element_type="i32"/' copy.xml >copy_i32.xml
+    irrun copy_i32.xml -i in_a=c.npy -i in_fresh=c.npy -o total=type.npz
+    refused 65 'variable "total" is f32 [1], but this array is i32 [1]' "$data/sum.xml" -i two.csv --state-in=type.npz
     run_apart irrun "$data/sum.xml" -i two.csv --state-in=nowhere.npz
     [ "$status" -eq 66 ]
+}
+
+@test "a state of another shape is refused before it is unpacked" {
+    deflated large.npz total 64000000, 64000000
+    refused_scarcely 65 'variable "total" is f32 [1], but this array is f32 [64000000]' "$data/sum.xml" -i two.csv --state-in=large.npz
 }
 
 @test "a failure leaves the old state file as it was" {
