@@ -6,6 +6,8 @@
 set -eu
 
 # set, what is tried, and the packages that hold it: apt, dnf, apk
+# build: needed to build; test: needed to test; more: a test is skipped where the system has no such
+# package.
 table='
 build program:cc             gcc            gcc                     gcc
 build header:stdio.h         libc6-dev      glibc-devel             musl-dev
@@ -24,7 +26,7 @@ test  program:sox            sox            sox                     sox
 test  program:parallel       parallel       parallel                parallel
 test  program:jq             jq             jq                      jq
 test  program:unzip          unzip          unzip                   unzip
-test  program:hyperfine      hyperfine      hyperfine               hyperfine
+more  program:hyperfine      hyperfine      hyperfine               hyperfine
 '
 
 wanted=${1:-test}
@@ -58,17 +60,21 @@ is_missing() {
     esac
 }
 
-# Prints column $1 of each row that is wanted and not there, in one line.
+# missing COLUMN SET...: prints the column of each row of the sets that is not there, in one line.
 missing() {
+    column=$1
+    shift
     echo "$table" | while read -r set probe apt dnf apk; do
-        if [ "$set" = build ] || [ "$set" = "$wanted" ]; then
-            ! is_missing "$probe" || case $1 in
-            probe) printf '%s ' "$probe" ;;
-            apt) printf '%s ' "$apt" ;;
-            dnf) printf '%s ' "$dnf" ;;
-            apk) printf '%s ' "$apk" ;;
-            esac
-        fi
+        case " $* " in
+        *" $set "*) ;;
+        *) continue ;;
+        esac
+        ! is_missing "$probe" || case $column in
+        probe) printf '%s ' "$probe" ;;
+        apt) printf '%s ' "$apt" ;;
+        dnf) printf '%s ' "$dnf" ;;
+        apk) printf '%s ' "$apk" ;;
+        esac
     done
 }
 
@@ -77,28 +83,66 @@ stop() {
     exit 1
 }
 
-lacking=$(missing probe)
-[ -n "$lacking" ] || exit 0
-echo "install-deps: missing: $lacking" >&2
+# Tests write where bats says, or did before 1.4 where TMPDIR says; older ones than this were never
+# tried.
+check_bats() {
+    [ "$wanted" = test ] || return 0
+    version=$(bats --version | sed 's/[^0-9]*//')
+    case $version in
+    0.* | 1.0* | 1.1 | 1.1.*) stop "bats $version is too old: the tests need 1.2 or newer" ;;
+    esac
+}
+
+needed=build
+[ "$wanted" = build ] || needed="build test"
+# shellcheck disable=SC2086 # several sets
+lacking=$(missing probe $needed)
+# shellcheck disable=SC2086
+wished=$([ "$wanted" = build ] || missing probe more)
+if [ -z "$lacking$wished" ]; then
+    check_bats
+    exit 0
+fi
+[ -z "$lacking" ] || echo "install-deps: missing: $lacking" >&2
 
 if ! command -v apt-get >/dev/null 2>&1; then
-    echo "  Fedora:  dnf install $(missing dnf)" >&2
-    echo "  Alpine:  apk add $(missing apk)" >&2
+    [ -n "$lacking" ] || exit 0
+    # shellcheck disable=SC2086
+    {
+        echo "  Fedora:  dnf install $(missing dnf $needed)" >&2
+        echo "  Alpine:  apk add $(missing apk $needed)" >&2
+    }
     stop "no apt-get on this system: install the packages and try again"
 fi
 
-packages=$(missing apt)
+# shellcheck disable=SC2086
+packages=$(missing apt $needed)
 as_root=
 if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null 2>&1 ||
+    if ! command -v sudo >/dev/null 2>&1; then
+        [ -n "$lacking" ] || exit 0
         stop "neither root nor sudo; as root: apt-get install $packages"
+    fi
     as_root=sudo
 fi
-echo "install-deps: installing $packages" >&2
 $as_root apt-get update -qq >&2 || echo "install-deps: going on with the package lists at hand" >&2
-# shellcheck disable=SC2086 # one word a package
-$as_root env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq -o Dpkg::Use-Pty=0 --no-install-recommends $packages >&2 ||
-    stop "apt-get could not install: $packages"
-lacking=$(missing probe)
+if [ -n "$wished" ]; then
+    for package in $(missing apt more); do
+        if apt-cache show "$package" >/dev/null 2>&1; then
+            packages="$packages$package "
+        else
+            echo "install-deps: this system has no $package: a test is skipped" >&2
+        fi
+    done
+fi
+if [ -n "$packages" ]; then
+    echo "install-deps: installing $packages" >&2
+    # shellcheck disable=SC2086 # one word a package
+    $as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq -o Dpkg::Use-Pty=0 --no-install-recommends $packages >&2 ||
+        stop "apt-get could not install: $packages"
+fi
+# shellcheck disable=SC2086
+lacking=$(missing probe $needed)
 [ -z "$lacking" ] || stop "still missing after the installation: $lacking"
+check_bats

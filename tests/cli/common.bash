@@ -7,7 +7,7 @@ common_setup() {
     data=$root/tests/cli/data
     IRRUN=$(realpath "${IRRUN:-$root/build/irrun}")
     unset IRRUN_GEMM IRRUN_SIMD POSIXLY_CORRECT
-    cd "$BATS_TEST_TMPDIR" || return
+    cd "${BATS_TEST_TMPDIR:=$(mktemp -d)}" || return
 }
 
 irrun() {

@@ -106,6 +106,7 @@ setup() {
 }
 
 @test "hyperfine -N: no shell, no terminal, nothing but an exit status" {
+    command -v hyperfine >/dev/null || skip "hyperfine is not there"
     cp "$data/sum.xml" m.xml
     hyperfine -N --runs 3 --export-json times.json 'irrun m.xml --random -o none:' >said 2>&1 || cat said
     [ "$(jq '.results[0].times | length' times.json)" -eq 3 ]

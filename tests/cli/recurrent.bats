@@ -5,7 +5,7 @@
 
 setup() {
     root=$(realpath "$BATS_TEST_DIRNAME/../..")
-    cd "$BATS_TEST_TMPDIR" || return
+    cd "${BATS_TEST_TMPDIR:=$(mktemp -d)}" || return
     IRRUN=${IRRUN:-$root/build/irrun}
 }
 

@@ -4,7 +4,7 @@
 
 setup() {
     root=$(realpath "$BATS_TEST_DIRNAME/../..")
-    cd "$BATS_TEST_TMPDIR" || return
+    cd "${BATS_TEST_TMPDIR:=$(mktemp -d)}" || return
     # Stands in for irrun: exit status and stderr as the option --say=STATUS:TEXT has it.
     cat >fake <<'FAKE'
 #!/bin/sh
