@@ -286,7 +286,7 @@ bool irrun_session_run(struct irrun_session *session, struct irrun_error *err)
 
 const struct irrun_tensor *irrun_session_output(const struct irrun_session *session, size_t index)
 {
-    return session->session->root->outputs[index];
+    return runner_output(session->session->root, (uint32_t)index);
 }
 
 const struct irrun_tensor *irrun_session_variable(const struct irrun_session *session, size_t index)

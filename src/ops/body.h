@@ -1,38 +1,36 @@
-/* What an op with a body (TensorIterator, Loop, If) may ask of the engine: to plan and run the body
- * as the engine does with the whole model. Function pointers, filled in by the runtime: nothing
- * points rightwards.
+/* What an op with a body (TensorIterator, Loop, If) may ask for: to plan and run the body as is
+ * done with the whole model. The functions of a runner are defined in runtime/runner.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_BODY_H
 #define IRRUN_OPS_BODY_H
 
 #include "graph/graph.h"
 
-struct session;
+struct plan;
+struct runner; /* a body, or the whole model, with the plans made for it so far */
 
-/* One body with the plans made for it so far. */
-struct body_runner {
-    /* Plans the body for inputs of these types and shapes (one tensor per Parameter, in document
-     * order; data is read only where is_constant) and gives types and shapes of its Results.
-     * *is_known is false if they depend on data; then only running tells. */
-    bool (*infer)(struct body_runner *runner, const struct irrun_tensor *const *in,
+/* The runner of a body, which belongs to the plan and is freed with it. is_constant tells, per
+ * Parameter of the body, whether its value never changes. NULL with *err filled on failure. */
+struct runner *plan_body_runner(struct plan *plan, const struct graph *body,
+                                const bool *is_constant, struct irrun_error *err);
+
+/* Plans the body for inputs of these types and shapes (one tensor per Parameter, in document order;
+ * data is read only where is_constant) and gives types and shapes of its Results. *is_known is
+ * false if they depend on data; then only running tells. */
+bool runner_infer(struct runner *runner, const struct irrun_tensor *const *in,
                   struct irrun_tensor *out, bool *is_known, struct irrun_error *err);
-    /* Runs one pass; plans first if the shapes are new. The inputs are read in place. */
-    bool (*run)(struct body_runner *runner, const struct irrun_tensor *const *in,
-                struct irrun_error *err);
-    /* The value of Result i after a pass; valid until the next pass. f16 and bf16 come as f32. */
-    const struct irrun_tensor *(*output)(const struct body_runner *runner, uint32_t i);
-    /* … and the type that the model gives it. */
-    enum irrun_dtype (*output_dtype)(const struct body_runner *runner, uint32_t i);
-};
 
-struct engine {
-    struct session *session; /* NULL while constants are folded: an op with a body then waits */
-    struct arena *arena;     /* lives as long as the plan */
-    /* A runner that lives as long as the plan at hand. is_constant tells, per Parameter of the
-     * body, whether its value never changes. NULL with *err filled on failure. */
-    struct body_runner *(*runner_new)(struct engine *engine, const struct graph *body,
-                                      const bool *is_constant, struct irrun_error *err);
-};
+/* Runs one pass; plans first if the shapes are new. The inputs are read in place. */
+bool runner_run(struct runner *runner, const struct irrun_tensor *const *in,
+                struct irrun_error *err);
+
+/* The value of Result i after a pass; valid until the next pass. f16 and bf16 of a body come as
+ * f32. */
+const struct irrun_tensor *runner_output(const struct runner *runner, uint32_t i);
+/* … and the type that the model gives it. */
+enum irrun_dtype runner_output_dtype(const struct runner *runner, uint32_t i);
+
+void runner_free(struct runner *runner);
 
 struct infer;
 

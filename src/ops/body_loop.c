@@ -84,8 +84,7 @@ static bool leave_merged(const struct loop_state *state, int64_t pass, struct ir
     for (uint32_t k = 0; k < state->n_params; k++) {
         if (state->params[k].source != LOOP_MERGED)
             continue;
-        const struct irrun_tensor *from =
-            state->runner->output(state->runner, state->params[k].result);
+        const struct irrun_tensor *from = runner_output(state->runner, state->params[k].result);
         struct loop_buffer *to = &state->merged[(pass + 1) & 1][k];
         if (!loop_buffer_reserve(to, from->dtype, &from->shape, state->arena, err))
             return false;
@@ -109,7 +108,7 @@ static bool leave_piece(const struct loop_state *state, uint32_t k, struct irrun
                         int64_t pass, int64_t n_passes, struct irrun_error *err)
 {
     const struct loop_output *output = &state->outputs[k];
-    struct irrun_tensor piece = as_piece(state->runner->output(state->runner, output->result));
+    struct irrun_tensor piece = as_piece(runner_output(state->runner, output->result));
     if (out) {
         int64_t place = output->is_reverse ? n_passes - 1 - pass : pass;
         piece_copy(out, output->axis, place * piece.shape.dims[output->axis], &piece, true);
@@ -145,8 +144,7 @@ static bool read_condition(const struct loop_state *state, bool *goes_on, struct
     *goes_on = true;
     if (state->condition_result == NO_ID)
         return true;
-    const struct irrun_tensor *condition =
-        state->runner->output(state->runner, state->condition_result);
+    const struct irrun_tensor *condition = runner_output(state->runner, state->condition_result);
     if (condition->dtype != IRRUN_BOOLEAN || shape_n_elements(&condition->shape) != 1) {
         const struct graph *body = state->body->graph;
         const struct op *result = &body->ops[body->results[state->condition_result]];
@@ -168,7 +166,7 @@ static bool run_passes(const struct loop_state *state, struct irrun_tensor *cons
     bool goes_on = starts;
     for (int64_t pass = 0; goes_on && (n_passes < 0 || pass < n_passes); pass++) {
         if (!take_inputs(state, outer, pass, err) ||
-            !state->runner->run(state->runner, state->in_pointers, err))
+            !runner_run(state->runner, state->in_pointers, err))
             return false;
         for (uint32_t k = 0; k < state->n_outputs; k++)
             if (state->outputs[k].is_tied && state->outputs[k].is_concatenated &&
@@ -188,7 +186,7 @@ static const struct irrun_tensor *last_value(const struct loop_state *state, uin
 {
     uint32_t result = state->outputs[k].result;
     if (n_done > 0)
-        return state->runner->output(state->runner, result);
+        return runner_output(state->runner, result);
     uint32_t param = state->param_of_result[result];
     return param == NO_ID ? NULL : outer[state->params[param].input];
 }
@@ -209,7 +207,7 @@ static bool infer_body(struct infer *infer, struct loop_state *state, struct irr
         if (param->source == LOOP_SLICED)
             state->in[k].shape.dims[param->axis] = param->part;
     }
-    return state->runner->infer(state->runner, state->in_pointers, results, is_known, infer->err);
+    return runner_infer(state->runner, state->in_pointers, results, is_known, infer->err);
 }
 
 /* Whether what goes back into the body has the shape that came in. */
@@ -259,7 +257,7 @@ static enum irrun_dtype declared_dtype(const struct infer *infer, const struct l
 {
     uint32_t result = state->outputs[k].result, param = state->param_of_result[result];
     if (state->n_left > 0)
-        return state->runner->output_dtype(state->runner, result);
+        return runner_output_dtype(state->runner, result);
     if (results[result].dtype == IRRUN_DYNAMIC && param != NO_ID)
         return infer->in[state->params[param].input]->dtype;
     return results[result].dtype;

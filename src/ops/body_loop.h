@@ -37,7 +37,7 @@ struct loop_output {
 
 struct loop_state {
     struct place place; /* of the op, for messages */
-    struct body_runner *runner;
+    struct runner *runner;
     const struct body *body;
     uint32_t n_params, n_results, n_outputs;
     const uint32_t *ordinals; /* body_ordinals */

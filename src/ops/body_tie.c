@@ -232,9 +232,7 @@ static bool finish(struct infer *infer, struct loop_state *state)
             return false;
         is_constant[k] = param->source == LOOP_INVARIANT && body_has_constant(infer, param->input);
     }
-    if (!infer->engine->session)
-        return infer_fail(infer, "a body cannot be folded");
-    state->runner = infer->engine->runner_new(infer->engine, body, is_constant, infer->err);
+    state->runner = plan_body_runner(infer->plan, body, is_constant, infer->err);
     return state->runner != NULL;
 }
 

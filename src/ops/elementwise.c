@@ -82,15 +82,15 @@ static void offer_to_fuse(struct prepare *prepare, const struct broadcast *loops
     if (loops->n_inner == 0 || (!is_logic && prepare->in[0]->dtype != IRRUN_F32) ||
         !find_repetition(loops, 1, &a) || !find_repetition(loops, 2, &b))
         return;
-    prepare->fusable = (struct fusable){
+    prepare->made.fusable = (struct fusable){
         .code = fused_binary(operation),
         .still = (a.inner > 1 ? 1U : 0U) | (b.inner > 1 ? 2U : 0U),
         .n = (size_t)shape_n_elements(&prepare->out[0]->shape),
     };
     if (loops->rank == 0)
         return;
-    prepare->fusable.repeated[0] = a;
-    prepare->fusable.repeated[1] = b;
+    prepare->made.fusable.repeated[0] = a;
+    prepare->made.fusable.repeated[1] = b;
 }
 
 static void choose_loop(struct prepare *prepare, struct binary_state *state,
@@ -106,12 +106,12 @@ static void choose_loop(struct prepare *prepare, struct binary_state *state,
     offer_to_fuse(prepare, loops, operation);
     if (loops->rank > 0 || loops->n_inner == 0)
         return;
-    prepare->flat.n = (size_t)loops->n_inner;
-    prepare->flat.kernel.binary = state->vector        ? state->vector
-                                  : a_moves && b_moves ? state->fn
-                                                       : NULL;
-    if (prepare->flat.kernel.binary)
-        prepare->flat.run = run_flat;
+    prepare->made.flat.n = (size_t)loops->n_inner;
+    prepare->made.flat.kernel.binary = state->vector        ? state->vector
+                                       : a_moves && b_moves ? state->fn
+                                                            : NULL;
+    if (prepare->made.flat.kernel.binary)
+        prepare->made.flat.run = run_flat;
 }
 
 bool binary_prepare(struct prepare *prepare)

@@ -33,7 +33,8 @@ bool frames_prepare(struct prepare *prepare, struct frames *frames, int64_t n_mo
     if (!memory)
         return false;
     fourier_plan(&frames->plan, n, memory);
-    prepare->scratch_bytes = ((size_t)n_more + 3 * n) * sizeof(double) + fourier_scratch_bytes(n);
+    prepare->made.scratch_bytes =
+        ((size_t)n_more + 3 * n) * sizeof(double) + fourier_scratch_bytes(n);
     return true;
 }
 

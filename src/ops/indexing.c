@@ -22,7 +22,7 @@ bool scratch_array(struct prepare *prepare, int64_t n, size_t item_bytes)
     size_t size_bytes;
     if (!checked_mul((size_t)n, item_bytes, &size_bytes) || size_bytes > PTRDIFF_MAX)
         return fail_memory(prepare->err, SIZE_MAX);
-    prepare->scratch_bytes = size_bytes;
+    prepare->made.scratch_bytes = size_bytes;
     return true;
 }
 

@@ -42,7 +42,7 @@ bool normalize_prepare(struct prepare *prepare, struct normalize *normalize)
     normalize->deviations = deviations_scalar(dtype);
     normalize->affine = affine_scalar(dtype);
     normalize->affine_each = affine_each_scalar(dtype);
-    prepare->scratch_bytes = normalize->n_slices * 3 * sizeof(double);
+    prepare->made.scratch_bytes = normalize->n_slices * 3 * sizeof(double);
     return true;
 }
 

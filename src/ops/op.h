@@ -58,7 +58,7 @@ struct op_input_def {
 };
 
 struct infer;
-struct packer;
+struct plan;
 struct prepare;
 struct step;
 
@@ -100,7 +100,7 @@ struct infer {
         *in;                  /* declared types, concrete shapes; no data: infer_value */
     struct irrun_tensor *out; /* to fill: dtype and shape */
     struct arena *arena;      /* lives as long as the plan */
-    struct engine *engine;    /* for ops with bodies; see body.h */
+    struct plan *plan;        /* for ops with bodies, see body.h; NULL while constants are folded */
     const struct irrun_tensor *(*value)(struct infer *infer, uint32_t i); /* behind infer_value */
     const bool *is_constant; /* per input: the same in every iteration of this plan */
     bool is_value_missing;   /* set by infer_value: a value that is not known while planning */
@@ -187,6 +187,14 @@ struct finishing {
     struct repetition bias; /* operands of Add that its sums can begin with; count 0: none can */
 };
 
+/* What prepare makes beside the op's state; all of it is optional. */
+struct prepared {
+    size_t scratch_bytes; /* memory that run may use, 64-byte aligned, not kept between runs */
+    struct flat flat;     /* a shorter way through run for these shapes */
+    struct fusable fusable;
+    struct finishing finishing; /* not by ops that are OP_IN_PLACE */
+};
+
 struct prepare {
     const struct graph *graph;
     const struct op *op;
@@ -196,55 +204,35 @@ struct prepare {
     const struct irrun_tensor *const *in; /* dtype as in memory; data NULL unless constant */
     const struct irrun_tensor *const *out;
     const struct kernels *kernels;
-    const struct team *team; /* the one that run will have; NULL = one thread */
-    struct arena *arena;     /* lives as long as the plan */
-    size_t
-        scratch_bytes; /* to set: memory that run may use, 64-byte aligned, not kept between runs */
-    uint32_t packed;   /* what packs answered; 0 while constants are folded */
-    struct flat flat;  /* to set, optional: a shorter way through run for these shapes */
-    struct fusable fusable;     /* to set, optional */
-    struct finishing finishing; /* to set, optional, by ops that are not OP_IN_PLACE */
-    struct packer *packer;      /* behind the functions below */
-    struct engine *engine;
+    const struct team *team;      /* the one that run will have; NULL = one thread */
+    struct arena *arena;          /* lives as long as the plan */
+    uint32_t packed;              /* what packs answered; 0 while constants are folded */
+    struct prepared made;         /* to set */
+    struct pack_sources *sources; /* of the packed inputs; NULL while constants are folded */
     struct irrun_error *err;
 };
 
-struct packer {
-    const struct irrun_tensor *(*constant)(struct prepare *prepare, uint32_t i);
-    const void *(*elements)(struct prepare *prepare, uint32_t i, size_t begin, size_t n);
-    void *(*pack)(struct prepare *prepare, uint32_t layout, size_t size_bytes, bool *is_new);
-};
+/* ---- packed inputs; defined in plan/prepare_op.c */
 
 /* Shape and type of a packed input as it is stored: f16 if that is what its f32 were converted
  * from, else its own type. It has no data: prepare_elements. */
-static inline const struct irrun_tensor *prepare_constant(struct prepare *prepare, uint32_t i)
-{
-    return prepare->packer->constant(prepare, i);
-}
+const struct irrun_tensor *prepare_constant(struct prepare *prepare, uint32_t i);
 
 /* The elements begin … begin + n of a packed input. They may be computed now and for this alone,
  * the cheaper the more exactly they are some of its rows; they are valid until the next call for
  * the same input, or until prepare ends. NULL with *err filled on failure. */
-static inline const void *prepare_elements(struct prepare *prepare, uint32_t i, size_t begin,
-                                           size_t n)
-{
-    return prepare->packer->elements(prepare, i, begin, n);
-}
+const void *prepare_elements(struct prepare *prepare, uint32_t i, size_t begin, size_t n);
 
 /* Memory for what an op makes of packed inputs, the same for every plan of the model that asks with
  * the same layout: a number of the op's own choice. 64-byte aligned. *is_new: to be filled at once.
  * NULL with *err filled if there is no memory. */
-static inline void *prepare_pack(struct prepare *prepare, uint32_t layout, size_t size_bytes,
-                                 bool *is_new)
-{
-    return prepare->packer->pack(prepare, layout, size_bytes, is_new);
-}
+void *prepare_pack(struct prepare *prepare, uint32_t layout, size_t size_bytes, bool *is_new);
 
 /* For a product whose run calls epilogue_run for all of its output 0, if that is f32. */
 static inline void prepare_epilogue(struct prepare *prepare)
 {
     if (prepare->out[0]->dtype == IRRUN_F32)
-        prepare->finishing.n = (size_t)shape_n_elements(&prepare->out[0]->shape);
+        prepare->made.finishing.n = (size_t)shape_n_elements(&prepare->out[0]->shape);
 }
 
 /* ---- run ---------------------------------------------------------------------------------- */

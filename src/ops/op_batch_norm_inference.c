@@ -63,7 +63,7 @@ static bool prepare(struct prepare *prepare)
 {
     struct batch_norm_state *state = prepare->state;
     state->affine = affine_scalar(prepare->out[0]->dtype);
-    prepare->scratch_bytes = state->n_channels * sizeof(struct affine);
+    prepare->made.scratch_bytes = state->n_channels * sizeof(struct affine);
     return true;
 }
 

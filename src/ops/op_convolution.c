@@ -80,7 +80,7 @@ static bool pack(struct prepare *prepare)
     size_t n = (size_t)state->n_patches;
     if (!checked_mul(n * sizeof(float), n_terms, &state->patches_bytes) ||
         !checked_mul(n * sizeof(float), (size_t)c->c_out, &products_bytes) ||
-        !checked_add(state->patches_bytes, products_bytes, &prepare->scratch_bytes))
+        !checked_add(state->patches_bytes, products_bytes, &prepare->made.scratch_bytes))
         return fail_memory(prepare->err, SIZE_MAX);
     return packed_matrix_pack(prepare, FILTERS, n_terms, (size_t)c->c_out, true, n, &state->panels);
 }
@@ -91,7 +91,7 @@ static bool prepare(struct prepare *prepare)
     const struct convolution *convolution = &state->convolution;
     prepare_epilogue(prepare);
     if (prepare->packed != 0) {
-        prepare->finishing.bias =
+        prepare->made.finishing.bias =
             (struct repetition){(size_t)window_product(convolution->window.out),
                                 (size_t)(convolution->c_out * state->groups.n_groups)};
         return wants_image(prepare, &state->packed.image)
@@ -106,7 +106,7 @@ static bool prepare(struct prepare *prepare)
     int64_t n = state->n_patches ? state->n_patches : window_product(convolution->window.out);
     state->gemm =
         kernels_gemm_f32(prepare->kernels, (size_t)convolution->c_out, (size_t)n, (size_t)n_terms);
-    prepare->scratch_bytes = (size_t)(state->n_patches * n_terms) * sizeof(float);
+    prepare->made.scratch_bytes = (size_t)(state->n_patches * n_terms) * sizeof(float);
     return true;
 }
 

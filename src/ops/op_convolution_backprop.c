@@ -134,7 +134,7 @@ static bool prepare(struct prepare *prepare)
     const struct convolution *convolution = &state->convolution;
     prepare_epilogue(prepare);
     if (prepare->packed != 0) {
-        prepare->finishing.bias =
+        prepare->made.finishing.bias =
             (struct repetition){(size_t)window_product(convolution->window.in),
                                 (size_t)(convolution->c_out * state->groups.n_groups)};
         return wants_image(prepare, &state->packed.image) &&
@@ -149,7 +149,7 @@ static bool prepare(struct prepare *prepare)
     int64_t n_rows = convolution->c_out * window_product(convolution->window.kernel);
     state->gemm = kernels_gemm_f32(prepare->kernels, (size_t)n_rows, (size_t)state->n_positions,
                                    (size_t)convolution->c_in);
-    prepare->scratch_bytes = (size_t)(state->n_positions * n_rows) * sizeof(float);
+    prepare->made.scratch_bytes = (size_t)(state->n_positions * n_rows) * sizeof(float);
     return true;
 }
 

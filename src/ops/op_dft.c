@@ -132,7 +132,7 @@ static bool prepare(struct prepare *prepare)
         n_scratch = n_bytes > n_scratch ? n_bytes : n_scratch;
     }
     int64_t n_numbers = shape_n_elements(&state->work) + state->n_line;
-    prepare->scratch_bytes = (size_t)n_numbers * 2 * sizeof(double) + n_scratch;
+    prepare->made.scratch_bytes = (size_t)n_numbers * 2 * sizeof(double) + n_scratch;
     return true;
 }
 

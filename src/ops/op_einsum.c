@@ -64,7 +64,7 @@ static bool prepare(struct prepare *prepare)
             product_bytes = batch->scratch_bytes;
     }
     return checked_add(areas_bytes(plan, dtype_size(prepare->in[0]->dtype)), product_bytes,
-                       &prepare->scratch_bytes) ||
+                       &prepare->made.scratch_bytes) ||
            fail_memory(prepare->err, SIZE_MAX);
 }
 

@@ -10,7 +10,7 @@ enum { THEN_BODY, ELSE_BODY };
 
 struct if_branch {
     const struct body *body;
-    struct body_runner *runner;
+    struct runner *runner;
     struct irrun_tensor *in; /* [n_parameters] */
     const struct irrun_tensor **in_pointers;
     uint32_t *input_of;       /* per Parameter: ordinal of the op's input */
@@ -87,9 +87,7 @@ static bool tie(struct infer *infer, struct if_branch *branch, const struct body
         branch->in_pointers[k] = &branch->in[k];
         is_constant[k] = body_has_constant(infer, branch->input_of[k]);
     }
-    if (!infer->engine->session)
-        return infer_fail(infer, "a body cannot be folded");
-    branch->runner = infer->engine->runner_new(infer->engine, graph, is_constant, infer->err);
+    branch->runner = plan_body_runner(infer->plan, graph, is_constant, infer->err);
     return branch->runner != NULL;
 }
 
@@ -106,7 +104,7 @@ static bool infer_branch(struct infer *infer, struct if_branch *branch, struct i
         if (!body_describe_input(infer, input, body_has_constant(infer, input), &branch->in[k]))
             return false;
     }
-    if (!branch->runner->infer(branch->runner, branch->in_pointers, results, is_known, err))
+    if (!runner_infer(branch->runner, branch->in_pointers, results, is_known, err))
         return false;
     for (uint32_t k = 0; *is_known && k < infer->n_outputs; k++)
         out[k] = results[branch->result_of[k]];
@@ -148,7 +146,7 @@ static bool run_branch(struct if_branch *branch, struct irrun_tensor *const *in,
 {
     for (uint32_t k = 0; k < branch->body->graph->n_parameters; k++)
         branch->in[k] = *in[branch->input_of[k]];
-    return branch->runner->run(branch->runner, branch->in_pointers, err);
+    return runner_run(branch->runner, branch->in_pointers, err);
 }
 
 /* The shapes within the branch depend on data: it must run to tell. */
@@ -163,11 +161,10 @@ static bool run_to_infer(struct infer *infer, struct if_state *state)
     if (!run_branch(branch, in, infer->err))
         return false;
     for (uint32_t k = 0; k < infer->n_outputs; k++) {
-        const struct irrun_tensor *value =
-            branch->runner->output(branch->runner, branch->result_of[k]);
+        const struct irrun_tensor *value = runner_output(branch->runner, branch->result_of[k]);
         size_t size_bytes = tensor_n_bytes(value);
         infer->out[k] = state->left[k] = *value;
-        infer->out[k].dtype = branch->runner->output_dtype(branch->runner, branch->result_of[k]);
+        infer->out[k].dtype = runner_output_dtype(branch->runner, branch->result_of[k]);
         infer->out[k].data = NULL;
         state->left[k].data = arena_alloc(infer->arena, size_bytes, infer->err);
         if (!state->left[k].data)
@@ -216,8 +213,7 @@ static bool if_run(const struct step *step, struct irrun_error *err)
         return false;
     for (uint32_t k = 0; k < step->n_outputs; k++) {
         const struct irrun_tensor *value =
-            state->is_run ? &state->left[k]
-                          : branch.runner->output(branch.runner, branch.result_of[k]);
+            state->is_run ? &state->left[k] : runner_output(branch.runner, branch.result_of[k]);
         size_t size_bytes = tensor_n_bytes(step->out[k]);
         if (size_bytes > 0)
             memcpy(step->out[k]->data, value->data, size_bytes);

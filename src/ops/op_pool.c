@@ -94,7 +94,7 @@ static bool prepare(struct prepare *prepare)
     state->max = max_pool_scalar(prepare->in[0]->dtype);
     state->avg = avg_pool_scalar(prepare->in[0]->dtype);
     if (prepare->n_outputs > 1)
-        prepare->scratch_bytes = (size_t)window_product(state->window.out) * sizeof(int64_t);
+        prepare->made.scratch_bytes = (size_t)window_product(state->window.out) * sizeof(int64_t);
     return true;
 }
 

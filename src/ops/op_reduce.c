@@ -83,7 +83,7 @@ static bool prepare(struct prepare *prepare)
     state->element_bytes = dtype_size(prepare->in[0]->dtype);
     state->fold = reduce_scalar(family->operation, state->wide);
     state->n_out = (size_t)shape_n_elements(&prepare->out[0]->shape);
-    prepare->scratch_bytes = state->n_out * sizeof(union accumulator);
+    prepare->made.scratch_bytes = state->n_out * sizeof(union accumulator);
     return true;
 }
 

@@ -171,7 +171,7 @@ static bool prepare_products(struct prepare *prepare)
     double n_times = (double)state->n_matrices * (double)state->n_queries / (double)m;
     if (!scratch_array(prepare, (int64_t)(m * n_keys), dtype_size(dtype)))
         return false;
-    state->scores_bytes = align(prepare->scratch_bytes);
+    state->scores_bytes = align(prepare->made.scratch_bytes);
     state->score = (struct product){
         .m = m, .n = n_keys, .k = state->n_embedding, .b_transposed = true, .dtype = dtype};
     state->mix = (struct product){.m = m, .n = state->n_value, .k = n_keys, .dtype = dtype};
@@ -181,7 +181,7 @@ static bool prepare_products(struct prepare *prepare)
         prepare, n_times * (product_work(&state->score) + product_work(&state->mix)),
         state->n_matrices);
     state->part_bytes = state->scores_bytes + state->score.b_bytes + state->mix.b_bytes;
-    return checked_mul(state->n_parts, state->part_bytes, &prepare->scratch_bytes) ||
+    return checked_mul(state->n_parts, state->part_bytes, &prepare->made.scratch_bytes) ||
            fail_memory(prepare->err, SIZE_MAX);
 }
 

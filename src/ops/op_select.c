@@ -150,16 +150,16 @@ static void choose_flat(struct prepare *prepare, const struct select_state *stat
     if (state->loops.rank > 0 || state->n_rows != 1 || state->n_parts > 1 || state->is_streamed)
         return;
     if (prepare->out[0]->dtype == IRRUN_F32)
-        prepare->fusable = (struct fusable){.code = FUSED_SELECT,
-                                            .still = (strides[1] == 0 ? 1U : 0) |
-                                                     (strides[2] == 0 ? 1U << THEN : 0) |
-                                                     (strides[3] == 0 ? 1U << ELSE : 0),
-                                            .n = (size_t)state->loops.n_inner};
+        prepare->made.fusable = (struct fusable){.code = FUSED_SELECT,
+                                                 .still = (strides[1] == 0 ? 1U : 0) |
+                                                          (strides[2] == 0 ? 1U << THEN : 0) |
+                                                          (strides[3] == 0 ? 1U << ELSE : 0),
+                                                 .n = (size_t)state->loops.n_inner};
     if (state->width != sizeof(float) || strides[1] == 0 || state->loops.n_inner > FLAT_MOST)
         return;
-    prepare->flat = (struct flat){.run = run_flat,
-                                  .kernel.select = kernels->select[strides[2]][strides[3]],
-                                  .n = (size_t)state->loops.n_inner};
+    prepare->made.flat = (struct flat){.run = run_flat,
+                                       .kernel.select = kernels->select[strides[2]][strides[3]],
+                                       .n = (size_t)state->loops.n_inner};
 }
 
 static bool select_prepare(struct prepare *prepare)

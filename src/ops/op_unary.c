@@ -46,9 +46,9 @@ static void offer_to_fuse(struct prepare *prepare, struct unary_state *state,
         return;
     state->bounds[0] = (float)state->p[0];
     state->bounds[1] = (float)state->p[1];
-    prepare->fusable = (struct fusable){.code = fused_unary(operation),
-                                        .n = (size_t)shape_n_elements(&prepare->out[0]->shape),
-                                        .bounds = state->bounds};
+    prepare->made.fusable = (struct fusable){.code = fused_unary(operation),
+                                             .n = (size_t)shape_n_elements(&prepare->out[0]->shape),
+                                             .bounds = state->bounds};
 }
 
 static bool prepare(struct prepare *prepare)
@@ -63,9 +63,9 @@ static bool prepare(struct prepare *prepare)
     if (prepare->in[0]->dtype == IRRUN_F32 && vector->unary[operation])
         state->fn = vector->unary[operation];
     if (state->fn && prepare->n_inputs == 1)
-        prepare->flat = (struct flat){.run = run_flat,
-                                      .kernel.unary = state->fn,
-                                      .n = (size_t)shape_n_elements(&prepare->out[0]->shape)};
+        prepare->made.flat = (struct flat){.run = run_flat,
+                                           .kernel.unary = state->fn,
+                                           .n = (size_t)shape_n_elements(&prepare->out[0]->shape)};
     if (!state->fn) {
         state->is_through_f64 = true;
         state->is_rounded =

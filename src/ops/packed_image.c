@@ -31,7 +31,8 @@ bool packed_image_pack(struct prepare *prepare, struct packed_image *packed)
 
     if (!pieces || !masks)
         return false;
-    if (!convolution_image_memory(image, team_n_threads(prepare->team), &prepare->scratch_bytes))
+    if (!convolution_image_memory(image, team_n_threads(prepare->team),
+                                  &prepare->made.scratch_bytes))
         return fail_memory(prepare->err, SIZE_MAX);
     convolution_image_lists(image, pieces, masks);
     image->pieces = pieces;

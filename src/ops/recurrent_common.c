@@ -222,7 +222,7 @@ bool recurrent_prepare(struct prepare *prepare)
                                         common->input_size);
         f32->step = kernels_gemm_f32(prepare->kernels, common->batch, columns, common->hidden_size);
     }
-    if (!fits || !checked_add(state->lengths_bytes, scratch_bytes, &prepare->scratch_bytes))
+    if (!fits || !checked_add(state->lengths_bytes, scratch_bytes, &prepare->made.scratch_bytes))
         return fail_memory(prepare->err, SIZE_MAX);
     return true;
 }

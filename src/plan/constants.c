@@ -66,7 +66,6 @@ static bool find_folded(struct model *model, struct graph *graph, const struct o
     }
     struct irrun_error ignored;
     error_clear(&ignored);
-    struct engine engine = {.arena = model->arena};
     struct const_infer self = {.infer = {.graph = graph,
                                          .op = op,
                                          .attrs = op->attrs,
@@ -76,7 +75,6 @@ static bool find_folded(struct model *model, struct graph *graph, const struct o
                                          .in = in,
                                          .out = tensors + n,
                                          .arena = model->arena,
-                                         .engine = &engine,
                                          .value = value_of_constant,
                                          .is_constant = is_constant,
                                          .err = &ignored},

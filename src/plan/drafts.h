@@ -7,9 +7,7 @@
 #include "plan/plan.h"
 
 struct draft {
-    struct flat flat;
-    struct fusable fusable;
-    struct finishing finishing;
+    struct prepared made;
     const struct op *op;
     const void *state;                  /* NULL: a conversion */
     const struct fused_state *epilogue; /* NULL: none */

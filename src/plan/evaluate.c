@@ -140,10 +140,10 @@ static bool run_once(const struct op *op, struct step *step, struct prepare *pre
     if (op->def->prepare && !op->def->prepare(prepare))
         return false;
     void *scratch = NULL;
-    if (prepare->scratch_bytes > 0) {
-        scratch = aligned_alloc(64, (prepare->scratch_bytes + 63) / 64 * 64);
+    if (prepare->made.scratch_bytes > 0) {
+        scratch = aligned_alloc(64, (prepare->made.scratch_bytes + 63) / 64 * 64);
         if (!scratch)
-            return fail_memory(err, prepare->scratch_bytes);
+            return fail_memory(err, prepare->made.scratch_bytes);
     }
     step->scratch = scratch;
     bool is_done = op->def->run(step, err);
@@ -170,7 +170,6 @@ bool evaluate_op(const struct kernels *kernels, const struct graph *graph, const
     struct irrun_tensor **out_pointers = pointers + op->n_inputs;
     for (uint32_t i = 0; i < op->n_outputs; i++)
         out_pointers[i] = &out[i];
-    struct engine engine = {.arena = arena};
     struct prepare prepare = {
         .graph = graph,
         .op = op,
@@ -182,7 +181,6 @@ bool evaluate_op(const struct kernels *kernels, const struct graph *graph, const
         .out = (const struct irrun_tensor *const *)out_pointers,
         .kernels = kernels,
         .arena = arena,
-        .engine = &engine,
         .err = err,
     };
     struct step step = {

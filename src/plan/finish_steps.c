@@ -15,7 +15,7 @@ static bool finish_step(struct plan *plan, const struct draft *draft, struct ste
         tensors[i] = &plan->slots[draft->in[i]].tensor;
     for (uint32_t i = 0; i < draft->n_outputs; i++)
         tensors[draft->n_inputs + i] = &plan->slots[draft->out[i]].tensor;
-    *step = (struct step){.flat = draft->flat,
+    *step = (struct step){.flat = draft->made.flat,
                           .state = draft->state,
                           .in = tensors,
                           .out = tensors + draft->n_inputs,

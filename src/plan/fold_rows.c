@@ -149,7 +149,6 @@ static bool infer_rows(struct fold_rows *fold, const struct fold_node *node, voi
     static const bool all_constant[FOLD_MOST_INPUTS] = {true, true, true, true, true};
     struct irrun_tensor tensors[FOLD_MOST_INPUTS];
     const struct irrun_tensor *in[FOLD_MOST_INPUTS];
-    struct engine engine = {.arena = &fold->arena};
 
     for (uint32_t i = 0; i < node->n_in; i++) {
         const struct fold_node *source = &fold->nodes[node->in[i]];
@@ -165,7 +164,6 @@ static bool infer_rows(struct fold_rows *fold, const struct fold_node *node, voi
                           .in = in,
                           .out = out,
                           .arena = &fold->arena,
-                          .engine = &engine,
                           .is_constant = all_constant,
                           .err = err};
     return infer_op(&infer);

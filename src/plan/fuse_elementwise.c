@@ -36,13 +36,13 @@ static bool reads(const struct plan *plan, const struct draft *draft, uint32_t r
 static size_t find_end(const struct drafts *drafts, size_t begin)
 {
     const struct draft *first = &drafts->items[begin];
-    bool is_product = first->finishing.n > 0;
-    size_t n = is_product ? first->finishing.n : first->fusable.n, i = begin + is_product;
+    bool is_product = first->made.finishing.n > 0;
+    size_t n = is_product ? first->made.finishing.n : first->made.fusable.n, i = begin + is_product;
     if (n == 0 || n > FUSED_MOST)
         return begin + 1;
-    while (i < drafts->n && drafts->items[i].fusable.code != FUSED_NONE &&
-           drafts->items[i].fusable.n == n && drafts->items[i].is_main == first->is_main &&
-           (is_product || !is_repeated(&drafts->items[i].fusable)))
+    while (i < drafts->n && drafts->items[i].made.fusable.code != FUSED_NONE &&
+           drafts->items[i].made.fusable.n == n && drafts->items[i].is_main == first->is_main &&
+           (is_product || !is_repeated(&drafts->items[i].made.fusable)))
         i++;
     bool is_run = i > begin + 1 &&
                   (!is_product || reads(drafts->plan, &drafts->items[begin + 1], first->out[0]));
@@ -181,9 +181,9 @@ static bool fuse_run(struct fused_program *fused, const struct draft *drafts, si
     struct fused_state *state = add_state(fused);
     if (fused->has_failed || !state || !copy_program(fused, state) || !place_tiles(fused, state))
         return false;
-    *joined = (struct draft){.flat = {.run = run_fused_step,
-                                      .kernel.fused = state->epilogue.fused,
-                                      .n = drafts->fusable.n},
+    *joined = (struct draft){.made.flat = {.run = run_fused_step,
+                                           .kernel.fused = state->epilogue.fused,
+                                           .n = drafts->made.fusable.n},
                              .op = drafts->op,
                              .state = state,
                              .is_main = drafts->is_main};
@@ -199,13 +199,13 @@ static bool fuse_run(struct fused_program *fused, const struct draft *drafts, si
 static uint32_t find_bias(const struct fused_program *fused, const struct draft *product,
                           const struct draft *draft)
 {
-    const struct repetition *bias = &product->finishing.bias;
+    const struct repetition *bias = &product->made.finishing.bias;
     uint32_t made = product->out[0];
-    if (draft->fusable.code != FUSED_ADD || bias->count == 0 || fused->fates[made].n_inside != 1 ||
-        fused_is_wanted(fused, made))
+    if (draft->made.fusable.code != FUSED_ADD || bias->count == 0 ||
+        fused->fates[made].n_inside != 1 || fused_is_wanted(fused, made))
         return NO_ID;
     uint32_t other = plan_root(fused->plan, draft->in[0]) == made;
-    struct repetition found = fused_repetition(&draft->fusable, other);
+    struct repetition found = fused_repetition(&draft->made.fusable, other);
     return found.inner == bias->inner && found.count == bias->count ? draft->in[other] : NO_ID;
 }
 
@@ -323,7 +323,7 @@ static bool fuse_all(struct fused_program *fused, struct drafts *drafts)
         end = find_end(drafts, i);
         struct draft draft = drafts->items[i];
         size_t n_behind = end - i - 1;
-        if (n_behind > 0 && draft.finishing.n > 0) {
+        if (n_behind > 0 && draft.made.finishing.n > 0) {
             if (!fuse_product(fused, &drafts->items[i], &n_behind, &draft))
                 return false;
             end = i + 1 + n_behind;

@@ -100,13 +100,13 @@ static void point_at_all(struct fused_program *fused, struct fused_instruction *
 static void emit_with(struct fused_program *fused, uint32_t code, const struct draft *draft,
                       uint32_t i)
 {
-    bool is_still = draft->fusable.still >> i & 1;
+    bool is_still = draft->made.fusable.still >> i & 1;
     uint32_t root = plan_root(fused->plan, draft->in[i]);
     struct fate *fate = &fused->fates[root];
     struct fused_instruction *instruction =
         emit(fused, code + (is_still ? FUSED_STILL : FUSED_MOVING));
     if (!fused_is_made_here(fused, root)) {
-        point_at_slot(fused, instruction, draft->in[i], fused_repetition(&draft->fusable, i));
+        point_at_slot(fused, instruction, draft->in[i], fused_repetition(&draft->made.fusable, i));
         return;
     }
     fate->is_kept = true;
@@ -167,18 +167,18 @@ static uint32_t reverse_comparison(uint32_t code)
 
 static void emit_unary(struct fused_program *fused, const struct draft *draft)
 {
-    uint32_t code = draft->fusable.code;
+    uint32_t code = draft->made.fusable.code;
     bool is_truth = code == FUSED_NOT;
     if (!has_register(fused, is_truth ? fused->truth : fused->tile, draft, 0))
         load(fused, is_truth ? FUSED_LOAD_TRUTH : FUSED_LOAD, draft, 0);
     struct fused_instruction *instruction = emit(fused, code);
     if (code == FUSED_CLAMP)
-        instruction->at = (void *)draft->fusable.bounds;
+        instruction->at = (void *)draft->made.fusable.bounds;
 }
 
 static void emit_op(struct fused_program *fused, const struct draft *draft)
 {
-    uint32_t code = draft->fusable.code, other, root = draft->out[0];
+    uint32_t code = draft->made.fusable.code, other, root = draft->out[0];
     bool gives_truth = code == FUSED_NOT || (code >= FUSED_AND && code < FUSED_ADD), is_reverse;
     if (code < FUSED_LOAD) {
         emit_unary(fused, draft);
@@ -219,7 +219,7 @@ static void write_once(struct fused_program *fused, const struct draft *drafts, 
 
 void fused_write(struct fused_program *fused, const struct draft *drafts, size_t n)
 {
-    fused->n = drafts[0].fusable.n;
+    fused->n = drafts[0].made.fusable.n;
     write_once(fused, drafts, n, true);
     write_once(fused, drafts, n, false);
 }

@@ -59,7 +59,7 @@ bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct i
                                             .in = in,
                                             .out = out,
                                             .arena = arena,
-                                            .engine = &plan->engine,
+                                            .plan = plan,
                                             .value = value_of_slot,
                                             .is_constant = is_constant,
                                             .err = err},

@@ -21,7 +21,7 @@ struct layout {
 
 static uint32_t root_of(const struct plan *plan, const struct irrun_tensor *tensor)
 {
-    return plan_root(plan, (uint32_t)((const struct slot *)(const void *)tensor - plan->slots));
+    return plan_root(plan, (uint32_t)(slot_of(tensor) - plan->slots));
 }
 
 static bool slot_size(const struct slot *slot, size_t *size)

@@ -29,7 +29,7 @@ static bool allocate_block(struct plan *plan, struct irrun_error *err)
 static bool bind_operand(struct plan *plan, void **data, const struct irrun_tensor *tensor,
                          struct irrun_error *err)
 {
-    enum slot_kind kind = ((const struct slot *)(const void *)tensor)->kind;
+    enum slot_kind kind = slot_of(tensor)->kind;
     *data = tensor->data;
     if (kind == SLOT_BLOCK || kind == SLOT_CONSTANT)
         return true;
@@ -170,7 +170,7 @@ static void free_parts(struct plan *plan)
 {
     plan_set_free(&plan->continuations);
     for (size_t i = 0; i < plan->n_runners; i++)
-        plan->request.runner_free(plan->runners[i].runner);
+        runner_free(plan->runners[i].runner);
 }
 
 void plan_free(struct plan *plan)
@@ -229,8 +229,7 @@ static struct plan *make(const struct plan_request *request, struct plan *outer,
         return NULL;
     plan->outer = outer;
     plan->begin = outer ? outer->end : 0;
-    plan->engine = (struct engine){
-        .session = request->session, .arena = &plan->arena, .runner_new = request->runner_new};
+    plan->op_arena = &plan->arena;
     bool is_done = copy_request(plan, request, err) && allocate_tables(plan, err);
     if (is_done && outer)
         inherit_slots(plan);
@@ -297,18 +296,17 @@ static bool reuse(struct plan *plan, const struct op *op, void *state, bool *is_
         return false;
     const struct step *step = plan->head_steps[0];
     for (uint32_t i = 0; i < op->n_inputs; i++)
-        slots[i] = (uint32_t)((struct slot *)(void *)step->in[i] - plan->slots);
+        slots[i] = (uint32_t)(slot_of(step->in[i]) - plan->slots);
     for (uint32_t k = 0; k < op->n_outputs; k++)
         slots[op->n_inputs + k] = op->first_output + k;
-    struct prepared prepared;
-    struct arena *arena = plan->engine.arena;
-    plan->engine.arena = &plan->outer->head_arena;
+    struct prepared made;
+    plan->op_arena = &plan->outer->head_arena;
     bool is_done = plan_prepare_op(plan, op, state, slots, slots + op->n_inputs, plan->head_packed,
-                                   &prepared, err);
-    plan->engine.arena = arena;
+                                   &made, err);
+    plan->op_arena = &plan->arena;
     if (!is_done)
         return false;
-    *is_usable = prepared.scratch_bytes <= plan->scratch_bytes;
+    *is_usable = made.scratch_bytes <= plan->scratch_bytes;
     for (int i = 0; i < 2; i++)
         if (plan->head_steps[i])
             plan->head_steps[i]->state = state;
@@ -324,11 +322,11 @@ struct plan *plan_continue(struct plan *plan, struct irrun_error *err)
         arena_alloc_array(&plan->head_arena, op->n_outputs, sizeof *out, err);
     void *state = arena_alloc(&plan->head_arena, op->def->state_size, err);
     bool is_view, is_waiting;
-    plan->engine.arena = &plan->head_arena;
+    plan->op_arena = &plan->head_arena;
     bool is_done =
         out && state &&
         plan_infer_op(plan, op, state, out, true, &plan->head_arena, &is_view, &is_waiting, err);
-    plan->engine.arena = &plan->arena;
+    plan->op_arena = &plan->arena;
     if (!is_done)
         return NULL;
     for (uint32_t i = 0; i < plan->continuations.n; i++) {

@@ -40,10 +40,12 @@ struct variable_use {
     enum irrun_dtype dtype;
 };
 
-/* The state of a ReadValue or Assign step. */
+/* The state of a ReadValue or Assign step, run by functions of runtime/variables.c. */
 struct variable_step {
     uint32_t variable;
 };
+bool run_read_value(const struct step *step, struct irrun_error *err);
+bool run_assign(const struct step *step, struct irrun_error *err);
 
 /* What is known of a variable when a plan is made. */
 struct variable_state {
@@ -62,17 +64,12 @@ struct plan_request {
     bool is_body;                           /* Parameters and Results hold f16 and bf16 as f32 */
     struct session *session;                /* for steps that need it */
     struct team *team;                      /* of the session; NULL = one thread */
-    bool (*run_read)(const struct step *step, struct irrun_error *err);
-    bool (*run_assign)(const struct step *step, struct irrun_error *err);
-    struct body_runner *(*runner_new)(struct engine *engine, const struct graph *body,
-                                      const bool *is_constant, struct irrun_error *err);
-    void (*runner_free)(struct body_runner *runner);
 };
 
 /* A body's runner and the graph it was made for. */
 struct owned_runner {
     const struct graph *graph;
-    struct body_runner *runner;
+    struct runner *runner;
 };
 
 /* An entry of step->data, and what it is a copy of. */
@@ -111,7 +108,7 @@ struct planned_op {
 struct plan {
     struct arena arena;
     struct plan_request request;
-    struct engine engine; /* engine.arena is this plan's */
+    struct arena *op_arena; /* for infer and prepare: this plan's, or the head_arena before it */
     struct owned_runner *runners;
     size_t n_runners, runners_capacity;
     uint32_t begin, end; /* positions in graph->order; end < n_order: that op waits for data */
@@ -174,6 +171,12 @@ static inline bool plan_is_complete(const struct plan *plan)
 
 /* ---- between the files of this room ---- */
 
+/* The slot of a tensor that a step or an op of the plan has: a slot begins with its tensor. */
+static inline const struct slot *slot_of(const struct irrun_tensor *tensor)
+{
+    return (const struct slot *)(const void *)tensor;
+}
+
 /* The slot whose memory this one shares in the end. */
 static inline uint32_t plan_root(const struct plan *plan, uint32_t slot_id)
 {
@@ -203,15 +206,9 @@ bool plan_make_steps(struct plan *plan, struct irrun_error *err);
 bool plan_packed_inputs(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
                         uint32_t *packed, struct irrun_error *err);
 /* Runs prepare of an op whose operands are the slots `in` and `out`; `packed` is what
- * plan_packed_inputs said before any of them was widened. *prepared is what it set. */
-struct prepared {
-    size_t scratch_bytes;
-    struct flat flat;
-    struct fusable fusable;
-    struct finishing finishing;
-};
+ * plan_packed_inputs said before any of them was widened. *made is what it set. */
 bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
-                     const uint32_t *out, uint32_t packed, struct prepared *prepared,
+                     const uint32_t *out, uint32_t packed, struct prepared *made,
                      struct irrun_error *err);
 /* Gives every root slot of kind SLOT_BLOCK its offset, behind `scratch_bytes`; sets block_bytes. */
 bool plan_place_slots(struct plan *plan, size_t scratch_bytes, struct irrun_error *err);

@@ -19,32 +19,31 @@ struct source {
     void *whole;                /* all that fold computes */
 };
 
-struct op_packer {
-    struct packer packer;
+struct pack_sources {
     struct model *model;
-    struct source sources[MAX_CONSTANTS];
-    size_t n_sources;
+    struct source items[MAX_CONSTANTS];
+    size_t n;
     bool has_new_pack;
 };
 
 static struct source *source_of(struct prepare *prepare, uint32_t i)
 {
-    struct op_packer *self = (struct op_packer *)prepare->packer;
+    struct pack_sources *sources = prepare->sources;
     uint32_t value_id =
         constant_find_stored(prepare->graph, op_input(prepare->graph, prepare->op, i));
 
-    for (size_t k = 0; k < self->n_sources; k++)
-        if (self->sources[k].value_id == value_id)
-            return &self->sources[k];
-    assert(self->n_sources < MAX_CONSTANTS);
-    struct source *source = &self->sources[self->n_sources++];
+    for (size_t k = 0; k < sources->n; k++)
+        if (sources->items[k].value_id == value_id)
+            return &sources->items[k];
+    assert(sources->n < MAX_CONSTANTS);
+    struct source *source = &sources->items[sources->n++];
     *source = (struct source){.value_id = value_id,
                               .tensor = prepare->graph->notes->constants[value_id]->tensor};
     source->tensor.data = NULL;
     return source;
 }
 
-static const struct irrun_tensor *constant_of(struct prepare *prepare, uint32_t i)
+const struct irrun_tensor *prepare_constant(struct prepare *prepare, uint32_t i)
 {
     return &source_of(prepare, i)->tensor;
 }
@@ -52,7 +51,7 @@ static const struct irrun_tensor *constant_of(struct prepare *prepare, uint32_t 
 /* Finds where the elements come from: they lie somewhere, or a chain is ready to compute them. */
 static bool open_source(struct source *source, struct prepare *prepare)
 {
-    struct model *model = ((struct op_packer *)prepare->packer)->model;
+    struct model *model = prepare->sources->model;
     const struct graph *graph = prepare->graph;
     struct fold_rows *fold = malloc(sizeof *fold);
 
@@ -86,7 +85,7 @@ static bool compute_whole(struct source *source, struct irrun_error *err)
     return fold_rows_all(source->fold, source->whole, err);
 }
 
-static const void *elements_of(struct prepare *prepare, uint32_t i, size_t begin, size_t n)
+const void *prepare_elements(struct prepare *prepare, uint32_t i, size_t begin, size_t n)
 {
     struct source *source = source_of(prepare, i);
 
@@ -103,26 +102,25 @@ static const void *elements_of(struct prepare *prepare, uint32_t i, size_t begin
     return (const unsigned char *)source->whole + skip_bytes;
 }
 
-static void *pack_of(struct prepare *prepare, uint32_t layout, size_t size_bytes, bool *is_new)
+void *prepare_pack(struct prepare *prepare, uint32_t layout, size_t size_bytes, bool *is_new)
 {
-    struct op_packer *self = (struct op_packer *)prepare->packer;
-    void *data =
-        packs_get(&self->model->packs, prepare->op, layout, size_bytes, is_new, prepare->err);
+    struct model *model = prepare->sources->model;
+    void *data = packs_get(&model->packs, prepare->op, layout, size_bytes, is_new, prepare->err);
 
     if (data && *is_new) {
-        self->model->packed_bytes += size_bytes;
-        self->has_new_pack = true;
+        model->packed_bytes += size_bytes;
+        prepare->sources->has_new_pack = true;
     }
     return data;
 }
 
 /* Weights that have been packed are not read again: what the process holds of the file shrinks, and
  * what was computed for the pack alone goes. */
-static void close_sources(struct op_packer *packer, const struct graph *graph)
+static void close_sources(struct pack_sources *sources, const struct graph *graph)
 {
-    for (size_t i = 0; i < packer->n_sources; i++) {
-        struct source *source = &packer->sources[i];
-        if (packer->has_new_pack && source->tensor.data)
+    for (size_t i = 0; i < sources->n; i++) {
+        struct source *source = &sources->items[i];
+        if (sources->has_new_pack && source->tensor.data)
             file_map_forget(graph->weights, source->tensor.data, tensor_n_bytes(&source->tensor));
         if (source->fold)
             fold_rows_free(source->fold);
@@ -148,7 +146,7 @@ static const struct irrun_tensor **tensors_of(struct plan *plan, const uint32_t 
                                               struct irrun_error *err)
 {
     const struct irrun_tensor **tensors =
-        arena_alloc_array(plan->engine.arena, n, sizeof *tensors, err);
+        arena_alloc_array(plan->op_arena, n, sizeof *tensors, err);
     for (uint32_t i = 0; tensors && i < n; i++)
         tensors[i] = &plan->slots[slots[i]].tensor;
     return tensors;
@@ -164,8 +162,7 @@ static struct prepare prepare_for(struct plan *plan, const struct op *op, void *
                             .n_outputs = op->n_outputs,
                             .kernels = &plan->request.model->kernels,
                             .team = plan->request.team,
-                            .arena = plan->engine.arena,
-                            .engine = &plan->engine};
+                            .arena = plan->op_arena};
 }
 
 bool plan_packed_inputs(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
@@ -185,17 +182,16 @@ bool plan_packed_inputs(struct plan *plan, const struct op *op, void *state, con
 }
 
 bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
-                     const uint32_t *out, uint32_t packed, struct prepared *prepared,
+                     const uint32_t *out, uint32_t packed, struct prepared *made,
                      struct irrun_error *err)
 {
-    *prepared = (struct prepared){0};
+    *made = (struct prepared){0};
     if (!op->def->prepare)
         return true;
-    struct op_packer packer = {.packer = {constant_of, elements_of, pack_of},
-                               .model = plan->request.model};
+    struct pack_sources sources = {.model = plan->request.model};
     struct prepare prepare = prepare_for(plan, op, state);
     prepare.err = err;
-    prepare.packer = &packer.packer;
+    prepare.sources = &sources;
     prepare.in = tensors_of(plan, in, op->n_inputs, err);
     prepare.out = tensors_of(plan, out, op->n_outputs, err);
     prepare.packed = packed;
@@ -205,8 +201,7 @@ bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const 
     bool is_done = op->def->prepare(&prepare);
     if (!is_done)
         packs_drop(&plan->request.model->packs, mark);
-    close_sources(&packer, plan->request.graph);
-    *prepared =
-        (struct prepared){prepare.scratch_bytes, prepare.flat, prepare.fusable, prepare.finishing};
+    close_sources(&sources, plan->request.graph);
+    *made = prepare.made;
     return is_done;
 }

@@ -105,7 +105,7 @@ static uint32_t add_copy(struct drafts *drafts, const struct op *op, uint32_t sl
         return NO_ID;
     ids[0] = slot_id;
     ids[1] = copy;
-    struct draft draft = {.flat.run = run_convert,
+    struct draft draft = {.made.flat.run = run_convert,
                           .op = op,
                           .in = ids,
                           .out = ids + 1,
@@ -227,23 +227,21 @@ static bool draft_ordinary(struct drafts *drafts, const struct planned_op *plann
     }
     if (planned->is_view)
         return true;
-    struct prepared prepared;
+    struct prepared made;
     if (!demand_constants(plan, ids, op->n_inputs, packed, err) ||
-        !plan_prepare_op(plan, op, planned->state, ids, out, packed, &prepared, err))
+        !plan_prepare_op(plan, op, planned->state, ids, out, packed, &made, err))
         return false;
-    if (drafts->scratch_bytes < prepared.scratch_bytes)
-        drafts->scratch_bytes = prepared.scratch_bytes;
+    if (drafts->scratch_bytes < made.scratch_bytes)
+        drafts->scratch_bytes = made.scratch_bytes;
     bool is_head = plan->outer && planned == plan->planned; /* its state will be made anew */
-    if (!prepared.flat.run || is_head)
-        prepared.flat.run = op->def->run;
+    if (!made.flat.run || is_head)
+        made.flat.run = op->def->run;
     if (is_head) {
         plan->head_packed = packed;
-        prepared.fusable.code = FUSED_NONE;
-        prepared.finishing.n = 0;
+        made.fusable.code = FUSED_NONE;
+        made.finishing.n = 0;
     }
-    struct draft draft = {.flat = prepared.flat,
-                          .fusable = prepared.fusable,
-                          .finishing = prepared.finishing,
+    struct draft draft = {.made = made,
                           .op = op,
                           .state = planned->state,
                           .in = ids,
@@ -276,7 +274,7 @@ static bool draft_variable(struct drafts *drafts, const struct op *op, struct ir
     if (!state || !ids)
         return false;
     state->variable = graph->notes->index_of[op - graph->ops];
-    struct draft draft = {.flat.run = is_read ? plan->request.run_read : plan->request.run_assign,
+    struct draft draft = {.made.flat.run = is_read ? run_read_value : run_assign,
                           .op = op,
                           .state = state,
                           .in = ids,
@@ -295,7 +293,7 @@ static bool draft_variable(struct drafts *drafts, const struct op *op, struct ir
             return false;
     }
     const struct slot *slot = &plan->slots[is_read ? ids[1] : ids[0]];
-    draft.flat.n = tensor_n_bytes(&slot->tensor);
+    draft.made.flat.n = tensor_n_bytes(&slot->tensor);
     return add_use(plan, state->variable, slot, err) && add_draft(drafts, &draft, err);
 }
 

@@ -8,22 +8,6 @@
 
 #include "runtime/finite_check.h"
 
-static bool run_read(const struct step *step, struct irrun_error *err)
-{
-    (void)err;
-    const struct variable_step *state = step->state;
-    variable_read(&step->session->variables, state->variable, step);
-    return true;
-}
-
-static bool run_assign(const struct step *step, struct irrun_error *err)
-{
-    (void)err;
-    const struct variable_step *state = step->state;
-    variable_write(&step->session->variables, state->variable, step);
-    return true;
-}
-
 /* ---- choosing a plan ---- */
 
 static bool matches(const struct runner *runner, const struct plan *plan,
@@ -50,27 +34,21 @@ static bool matches(const struct runner *runner, const struct plan *plan,
     return true;
 }
 
-static void runner_free_body(struct body_runner *body)
-{
-    runner_free((struct runner *)(void *)body);
-}
-
 /* A body keeps its runner when the op in front of a continuation is inferred anew. */
-static struct body_runner *runner_new_body(struct engine *engine, const struct graph *body,
-                                           const bool *is_constant, struct irrun_error *err)
+struct runner *plan_body_runner(struct plan *plan, const struct graph *body,
+                                const bool *is_constant, struct irrun_error *err)
 {
-    struct plan *plan = (struct plan *)(void *)((char *)engine - offsetof(struct plan, engine));
     for (size_t i = 0; i < plan->n_runners; i++)
         if (plan->runners[i].graph == body)
             return plan->runners[i].runner;
     struct runner *runner = NULL;
     if (grow_array((void **)&plan->runners, plan->n_runners, &plan->runners_capacity,
                    sizeof *plan->runners, err))
-        runner = runner_new(engine->session, body, true, is_constant, err);
+        runner = runner_new(plan->request.session, body, true, is_constant, err);
     if (!runner)
         return NULL;
-    plan->runners[plan->n_runners++] = (struct owned_runner){body, &runner->body};
-    return &runner->body;
+    plan->runners[plan->n_runners++] = (struct owned_runner){body, runner};
+    return runner;
 }
 
 static struct plan *make_plan(struct runner *runner, const struct irrun_tensor *const *in,
@@ -84,11 +62,7 @@ static struct plan *make_plan(struct runner *runner, const struct irrun_tensor *
                                    .variables = session->variables.states,
                                    .is_body = runner->is_body,
                                    .session = session,
-                                   .team = session->team,
-                                   .run_read = run_read,
-                                   .run_assign = run_assign,
-                                   .runner_new = runner_new_body,
-                                   .runner_free = runner_free_body};
+                                   .team = session->team};
     pthread_mutex_lock(&session->model->lock);
     struct plan *old = plan_set_evict(&runner->plans, runner->plan);
     struct plan *plan = plan_new(&request, old, err);
@@ -104,7 +78,7 @@ static void set_outputs(struct runner *runner, struct plan *plan)
 {
     for (uint32_t i = 0; i < runner->graph->n_results; i++)
         if (plan->results[i] != NO_ID)
-            runner->outputs[i] = &plan->slots[plan->results[i]].tensor;
+            runner->outputs[i] = &plan->slots[plan->results[i]];
 }
 
 bool runner_choose_plan(struct runner *runner, const struct irrun_tensor *const *in,
@@ -195,10 +169,9 @@ bool runner_execute(struct runner *runner, const struct irrun_tensor *const *in,
 
 /* ---- bodies ---- */
 
-static bool infer_body(struct body_runner *body, const struct irrun_tensor *const *in,
-                       struct irrun_tensor *out, bool *is_known, struct irrun_error *err)
+bool runner_infer(struct runner *runner, const struct irrun_tensor *const *in,
+                  struct irrun_tensor *out, bool *is_known, struct irrun_error *err)
 {
-    struct runner *runner = (struct runner *)(void *)body;
     if (!runner_choose_plan(runner, in, err))
         return false;
     *is_known = plan_is_complete(runner->plan);
@@ -209,10 +182,9 @@ static bool infer_body(struct body_runner *body, const struct irrun_tensor *cons
     return true;
 }
 
-static bool run_body(struct body_runner *body, const struct irrun_tensor *const *in,
-                     struct irrun_error *err)
+bool runner_run(struct runner *runner, const struct irrun_tensor *const *in,
+                struct irrun_error *err)
 {
-    struct runner *runner = (struct runner *)(void *)body;
     if (!runner_choose_plan(runner, in, err) || !runner_execute(runner, in, err))
         return false;
     if (runner->graph->notes->has_variables)
@@ -220,15 +192,14 @@ static bool run_body(struct body_runner *body, const struct irrun_tensor *const 
     return true;
 }
 
-static const struct irrun_tensor *body_output(const struct body_runner *body, uint32_t i)
+const struct irrun_tensor *runner_output(const struct runner *runner, uint32_t i)
 {
-    return ((const struct runner *)(const void *)body)->outputs[i];
+    return runner->outputs[i] ? &runner->outputs[i]->tensor : NULL;
 }
 
-/* What outputs points to are the tensors of slots, and these come first in them. */
-static enum irrun_dtype body_output_dtype(const struct body_runner *body, uint32_t i)
+enum irrun_dtype runner_output_dtype(const struct runner *runner, uint32_t i)
 {
-    return ((const struct slot *)(const void *)body_output(body, i))->declared;
+    return runner->outputs[i]->declared;
 }
 
 struct runner *runner_new(struct session *session, const struct graph *graph, bool is_body,
@@ -239,7 +210,6 @@ struct runner *runner_new(struct session *session, const struct graph *graph, bo
         fail_memory(err, sizeof *runner);
         return NULL;
     }
-    runner->body = (struct body_runner){infer_body, run_body, body_output, body_output_dtype};
     runner->session = session;
     runner->graph = graph;
     runner->is_body = is_body;

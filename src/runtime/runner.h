@@ -20,19 +20,17 @@ struct session {
 };
 
 struct runner {
-    struct body_runner body; /* first: what ops with bodies see */
     struct session *session;
     const struct graph *graph;
     bool is_body;
     bool *is_constant;
     struct plan_set plans;
-    struct plan *plan;                   /* the one in use */
-    const struct irrun_tensor **outputs; /* per Result, after a run */
+    struct plan *plan;           /* the one in use */
+    const struct slot **outputs; /* per Result, after a run */
 };
 
 struct runner *runner_new(struct session *session, const struct graph *graph, bool is_body,
                           const bool *is_constant, struct irrun_error *err);
-void runner_free(struct runner *runner);
 
 /* Makes `runner->plan` fit the inputs and the variables. */
 bool runner_choose_plan(struct runner *runner, const struct irrun_tensor *const *in,

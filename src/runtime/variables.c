@@ -1,6 +1,6 @@
 /* The variables of a session. Committing swaps buffers; only growing ones ever allocate.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/variables.h"
+#include "runtime/runner.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,18 +75,20 @@ bool variables_reserve(struct variables *variables, const struct variable_use *u
     return true;
 }
 
-void variable_read(struct variables *variables, uint32_t index, const struct step *step)
+/* A step of iterations that start from an initial value only. */
+bool run_read_value(const struct step *step, struct irrun_error *err)
 {
-    const struct variable *variable = &variables->items[index];
-    if (variable->is_set)
-        return;
+    (void)err;
+    const struct variable_step *state = step->state;
+    const struct variable *variable = &step->session->variables.items[state->variable];
     size_t size_bytes = tensor_n_bytes(step->out[0]);
-    if (size_bytes == 0)
-        return;
+    if (variable->is_set || size_bytes == 0)
+        return true;
     if (step->n_inputs > 0)
         memcpy(variable->value.data, step->in[0]->data, size_bytes);
     else
         memset(variable->value.data, 0, size_bytes);
+    return true;
 }
 
 /* Type and shape, mostly of few dimensions. */
@@ -100,15 +102,18 @@ static bool is_alike(const struct irrun_tensor *a, const struct irrun_tensor *b)
     return true;
 }
 
-void variable_write(struct variables *variables, uint32_t index, const struct step *step)
+bool run_assign(const struct step *step, struct irrun_error *err)
 {
-    struct variable *variable = &variables->items[index];
+    (void)err;
+    const struct variable_step *state = step->state;
+    struct variable *variable = &step->session->variables.items[state->variable];
     if (!is_alike(&variable->written, step->in[0]))
         variable->written = *step->in[0];
     variable->written.data = variable->buffers[variable->next];
     if (step->flat.n > 0)
         memcpy(variable->written.data, step->data[0], step->flat.n);
     variable->is_written = true;
+    return true;
 }
 
 static void note_state(struct variables *variables, uint32_t index)

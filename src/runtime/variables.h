@@ -36,10 +36,6 @@ void variables_free(struct variables *variables);
 bool variables_reserve(struct variables *variables, const struct variable_use *uses, size_t n_uses,
                        struct irrun_error *err);
 
-/* The steps of ReadValue (in iterations that start from an initial value) and of Assign. */
-void variable_read(struct variables *variables, uint32_t index, const struct step *step);
-void variable_write(struct variables *variables, uint32_t index, const struct step *step);
-
 /* The end of a pass: what was written becomes current. */
 void variables_advance(struct variables *variables);
 /* The end of an iteration: what is current stays. */
