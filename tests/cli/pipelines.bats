@@ -129,7 +129,7 @@ setup() {
     again 2>said || status=$?
     [ "$status" -eq 1 ]
     grep -q '^in/3.npy: byte 0: error: ' said
-    [ "$(cd out && echo *)" = "1.npy 2.npy 4.npy" ]
+    [ "$(cd out && echo ./*)" = "./1.npy ./2.npy ./4.npy" ]
     [ "$(awk 'NR > 1 { print $7 }' log | sort -n | tr '\n' ' ')" = "0 0 0 65 " ]
     npy '<f4' '2, 1' 3 3 >in/3.npy
     touch -d '1 hour ago' out/*
