@@ -43,7 +43,7 @@ start() { # HOW SIGNAL OPTION...
         start DEFAULT "$signal" -o y.npy -o z.npz
         kill -"$signal" $!
         status=0
-        wait $! 2>wait || status=$?
+        wait $! 2>waited || status=$?
         exec 7>&-
         [ "$status" -eq $((128 + $(kill -l "$signal"))) ]
         [ ! -s stderr ]
