@@ -10,16 +10,16 @@
 #include "cli/sequence.h"
 
 /* Options that may change between the parts of a run. */
-static const enum option_id without_effect[] = {OPTION_ID_checkpoint,   OPTION_ID_checkpoint_every,
-                                                OPTION_ID_timeout,      OPTION_ID_warmup,
-                                                OPTION_ID_threads,      OPTION_ID_jobs,
-                                                OPTION_ID_stats,        OPTION_ID_report,
-                                                OPTION_ID_samples,      OPTION_ID_rate,
-                                                OPTION_ID_quiet,        OPTION_ID_verbose,
-                                                OPTION_ID_progress,     OPTION_ID_color,
-                                                OPTION_ID_fsync,        OPTION_ID_line_buffer,
-                                                OPTION_ID_state_out,    OPTION_ID_state_any_model,
-                                                OPTION_ID_skip_existing};
+static const enum option_id without_effect[] = {OPTION_ID_checkpoint,    OPTION_ID_checkpoint_every,
+                                                OPTION_ID_timeout,       OPTION_ID_warmup,
+                                                OPTION_ID_threads,       OPTION_ID_jobs,
+                                                OPTION_ID_stats,         OPTION_ID_report,
+                                                OPTION_ID_samples,       OPTION_ID_rate,
+                                                OPTION_ID_quiet,         OPTION_ID_verbose,
+                                                OPTION_ID_progress,      OPTION_ID_color,
+                                                OPTION_ID_fsync,         OPTION_ID_line_buffer,
+                                                OPTION_ID_state_out,     OPTION_ID_state_any_model,
+                                                OPTION_ID_skip_existing, OPTION_ID_raw_check};
 
 static bool has_effect(enum option_id id)
 {

@@ -10,6 +10,7 @@
 
 #include "cli/cast.h"
 #include "cli/feed_parts.h"
+#include "cli/raw_check.h"
 
 const char *feed_path(const struct feed *feed)
 {
@@ -253,7 +254,7 @@ bool feed_take_array(struct feed *feed, bool *is_end, struct irrun_error *err)
                                                     : feed->port.dtype;
     feed->is_stacked = true;
     feed->is_cut_inside = false;
-    return check_dtype(feed, dtype, err) &&
+    return (!header.is_audio || feed_check_audio(feed, err)) && check_dtype(feed, dtype, err) &&
            (header.has_shape ? take_shape(feed, &header, err) : take_endless(feed, err)) &&
            check_record(feed, &header, err) && make_room(feed, &old, err) &&
            (!feed->is_cut_inside || feed->whole.data ||
@@ -283,6 +284,7 @@ static bool take_first_array(struct feed *feed, struct irrun_error *err)
     if (is_end)
         return fail_at(err, IRRUN_DATA, feed_place(feed), "holds no array");
     feed->state = feed->is_stacked ? FEED_STREAM : FEED_SINGLE;
+    feed->is_raw_checked = raw_check_is_due(feed);
     return true;
 }
 

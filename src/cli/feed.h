@@ -48,7 +48,8 @@ struct feed {
     enum irrun_dtype source_dtype;
     bool is_narrowed;       /* --cast=any: conversions are looked at for values that change */
     bool is_narrowing_told; /* one did */
-    bool is_endless;        /* raw, csv: the length is known only at the end */
+    bool is_endless;        /* raw, csv, s16: the length is known only at the end */
+    bool is_raw_checked;    /* the first elements are looked at: raw_check.h */
     bool is_cut_inside;     /* there are dimensions in front of the axis: the array is in memory */
     bool is_held;           /* a record was read ahead: the next feed_next gives it */
     bool has_pending;       /* the header of the next array was read ahead */

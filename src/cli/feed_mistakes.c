@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/feed_parts.h"
 
 /* ---- Arrays ---------------------------------------------------------------------------------- */
 
-/* "NAME=" for --axis where there are several inputs to choose from. */
-static const char *axis_name(const struct feed *feed, const char **equals)
+const char *feed_option_name(const struct feed *feed, const char **equals)
 {
     bool is_named =
         feed->axis ? feed->axis->name != NULL : feed->options && feed->options->inputs.n > 1;
@@ -36,7 +36,7 @@ static bool find_longer_axis(const struct irrun_partial_shape *wanted,
 static bool hint_longer(const struct feed *feed, const struct irrun_shape *shape, uint32_t axis,
                         struct irrun_error *err)
 {
-    const char *equals, *name = axis_name(feed, &equals);
+    const char *equals, *name = feed_option_name(feed, &equals);
     int64_t chunk = feed->port.shape.min[axis], n = shape->dims[axis] / chunk;
     if (shape->dims[axis] % chunk == 0)
         return fail_hint(err, "--axis=%s%s%" PRIu32 " makes %" PRId64 " records of it", name,
@@ -79,6 +79,25 @@ bool feed_fail_form(const struct feed *feed, const struct array_header *header,
     return false;
 }
 
+bool feed_check_audio(const struct feed *feed, struct irrun_error *err)
+{
+    const struct feed_port *port = &feed->port;
+    const char *path = feed_path(feed);
+    bool is_standard = strcmp(path, STANDARD_INPUT) == 0;
+    bool is_whole = dtype_is_integer(port->dtype) || port->dtype == IRRUN_BOOLEAN;
+    if (!is_whole || port->is_series || port->keeps_dtype)
+        return true;
+    fail_at(err, IRRUN_DATA, feed_place(feed),
+            "%s \"%s\" is %s, but s16 gives numbers from -1 to 1", port->what, port->name,
+            irrun_dtype_name(port->dtype));
+    return port->dtype == IRRUN_I16
+               ? fail_hint(err, "raw:%s reads the samples as they are", is_standard ? "-" : path)
+               : fail_hint(err,
+                           "for the samples as they are make raw of them in NumPy: "
+                           "numpy.fromfile(\"%s\", \"<i2\").astype(TYPE).tofile(\"y.raw\")",
+                           is_standard ? "FILE" : path);
+}
+
 /* ---- --axis ---------------------------------------------------------------------------------- */
 
 /* The axis that was meant: the one that is as long as a slice, or the last. */
@@ -102,7 +121,7 @@ bool feed_check_chunk(const struct feed *feed, uint32_t axis, int64_t chunk,
                       struct irrun_error *err)
 {
     const struct irrun_partial_shape *shape = &feed->port.shape;
-    const char *equals, *name = axis_name(feed, &equals);
+    const char *equals, *name = feed_option_name(feed, &equals);
     if (may_be_chunk(feed, axis, chunk))
         return true;
     fail(err, IRRUN_USAGE, "--axis=%s%s%" PRIu32 ":%" PRId64 ": a record of \"%s\" takes", name,

@@ -24,6 +24,12 @@ void feed_pend_whole(struct feed *feed);
 bool feed_fail_form(const struct feed *feed, const struct array_header *header,
                     struct irrun_error *err);
 
+/* IRRUN_DATA: samples from -1 to 1 for an input of integers, of which each would become 0. */
+bool feed_check_audio(const struct feed *feed, struct irrun_error *err);
+
+/* "NAME" and "=" for an option where there are several inputs to choose from, else "" both. */
+const char *feed_option_name(const struct feed *feed, const char **equals);
+
 /* IRRUN_USAGE: --axis is not one of the `rank` axes. */
 bool feed_fail_axis(const struct feed *feed, uint32_t rank, struct irrun_error *err);
 

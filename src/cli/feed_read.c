@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/feed_parts.h"
+#include "cli/raw_check.h"
 #include "cli/warning.h"
 
 static bool fail_remainder(struct feed *feed, size_t n_read, struct irrun_error *err)
@@ -70,6 +71,14 @@ void feed_convert(struct feed *feed, const void *source)
     feed->is_narrowing_told = true;
 }
 
+/* The first elements are looked at as they come; afterwards nothing is. */
+static bool check_raw(struct feed *feed, const void *elements, size_t n, struct irrun_error *err)
+{
+    uint64_t n_before = feed->n_records * (uint64_t)feed->n_elements;
+    feed->is_raw_checked = n_before < RAW_CHECK_ELEMENTS;
+    return !feed->is_raw_checked || raw_check(feed, (size_t)n_before, elements, n, err);
+}
+
 /* Reads the next record of the present array; *has_record is false where an endless one ends. */
 static bool read_record(struct feed *feed, bool *has_record, struct irrun_error *err)
 {
@@ -85,6 +94,8 @@ static bool read_record(struct feed *feed, bool *has_record, struct irrun_error 
     } else if (!reader_read(feed->reader, feed->source_dtype, target, n, &n_read, err)) {
         return false;
     }
+    if (feed->is_raw_checked && !check_raw(feed, target, n_read, err))
+        return false;
     if (n_read < n && (!settle_remainder(feed, target, n_read, has_record, err) || !*has_record))
         return err->code == IRRUN_OK;
     if (is_cast)
@@ -213,7 +224,7 @@ bool feed_rewind(struct feed *feed, struct irrun_error *err)
         return fail_at(err, IRRUN_DATA, feed_place(feed), "ended after %" PRIu64 " records",
                        feed->n_records);
     feed->n_records = 0;
-    feed->has_pending = feed->is_held = false;
+    feed->has_pending = feed->is_held = feed->is_raw_checked = false;
     if (!feed->reader)
         feed_pend_whole(feed);
     else if (!reader_rewind(feed->reader, err))

@@ -194,9 +194,12 @@ static bool claim_input(struct inputs *inputs, size_t index, const struct format
         return fail(err, format->has_names ? IRRUN_DATA : IRRUN_USAGE,
                     "input \"%s\" is filled twice, by %s and %s", port.name,
                     feed_path(&inputs->feeds[index]), path);
-    if (index == inputs->n && !format->has_shape && format->is_binary)
-        return fail(err, IRRUN_USAGE, "--reset=if:%s: %s files have no type of their own",
-                    port.name, format->name);
+    if (index == inputs->n && !format->has_shape && format->is_binary) {
+        fail(err, IRRUN_USAGE,
+             "--reset=if:%s is not read from %s: %s does not hold one number a record", port.name,
+             path, format->name);
+        return fail_hint(err, "csv, npy and a member of an npz do");
+    }
     inputs->is_filled[index] = find_axis(inputs, index, axis, err);
     return inputs->is_filled[index];
 }

@@ -151,6 +151,16 @@ bool option_set_cast(struct options *options, const char *value, struct irrun_er
     return true;
 }
 
+bool option_set_raw_check(struct options *options, const char *value, struct irrun_error *err)
+{
+    static const char *const words[] = {"auto", "never"};
+    size_t index;
+    if (!option_choose_word("raw-check", value, words, sizeof words / sizeof words[0], &index, err))
+        return false;
+    options->takes_any_raw = index == 1;
+    return true;
+}
+
 bool option_set_feed(struct options *options, const char *value, struct irrun_error *err)
 {
     struct loop_spec spec;

@@ -185,6 +185,7 @@ struct options {
     size_t n_jobs;
     enum cast cast;
     enum partial partial;
+    bool takes_any_raw; /* --raw-check=never */
     struct loop_list loops;
     const char *until_name; /* NULL: no --until */
     const char *until_text; /* its number, as written … */

@@ -16,7 +16,7 @@ struct format {
     const char *read_endings;  /* ".csv .txt": file names that mean this format; "" for none */
     const char *write_endings; /* the same for outputs */
     bool can_read, can_write;
-    bool has_shape; /* arrays say their type and shape (npy npz ark); raw and csv do not */
+    bool has_shape; /* arrays say their shape (npy npz ark); raw, csv and s16 do not */
     bool has_names; /* npz: read with archive_open; one file holds several outputs */
     bool has_keys;  /* ark: every array has a key */
     bool is_shared; /* one destination may hold several outputs (text npz ark none) */
@@ -58,7 +58,9 @@ struct array_header {
     const char *name;       /* npz: the member's name; else NULL */
     const char *key;        /* ark; else NULL */
     enum irrun_dtype dtype; /* IRRUN_DYNAMIC: none (raw, csv): the caller chooses when he reads */
-    bool has_shape;         /* false: an endless row of numbers (raw, csv) */
+    bool has_shape;         /* false: an endless row of numbers (raw, csv, s16) */
+    bool is_guess;          /* raw: nothing in its bytes says that they are what they are read as */
+    bool is_audio;          /* s16: samples from -1 to 1 */
     struct irrun_shape shape;
 };
 
@@ -69,16 +71,16 @@ bool reader_open(const struct format *format, const char *path, struct reader **
 void reader_close(struct reader *reader); /* NULL is allowed */
 
 /* Goes to the next array, skipping what is left of the present one, and reads its header; at the
- * end of the stream *is_end is set. raw and csv have exactly one array. Nothing is allocated by
+ * end of the stream *is_end is set. What has no shape is exactly one array. Nothing is allocated by
  * what a header claims: one that claims more than the file holds is IRRUN_DATA. */
 bool reader_next(struct reader *reader, struct array_header *header, bool *is_end,
                  struct irrun_error *err);
 
 /* Reads up to n elements, row-major, native byte order, into `data` (n * dtype_size bytes, any
  * alignment). `dtype` is the header's, where it has one; raw and csv give what is asked for.
- * *n_read < n: the array ends there (for raw and csv: the input). A file that is shorter than its
+ * *n_read < n: the array ends there (without a shape: the input). A file that is shorter than its
  * header says is IRRUN_DATA with the offset. csv: a call reads one record, that is, whole lines: a
- * line that goes on behind the n-th number is IRRUN_DATA. raw: half an element at the end is
+ * line that goes on behind the n-th number is IRRUN_DATA. raw, s16: half an element at the end is
  * IRRUN_DATA; whole ones too few for n are left to the caller (--partial). */
 bool reader_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
                  size_t *n_read, struct irrun_error *err);

@@ -1,10 +1,14 @@
 /* raw: the bytes of the elements in this machine's order, nothing else; types below 8 bits take a
- * byte each.
+ * byte each. s16: samples of 16 bits, little-endian, as f32 from -1 to 1.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "formats/format_methods.h"
 #include "formats/kind.h"
+
+#define SAMPLE_BYTES sizeof(int16_t) /* of s16 */
 
 struct raw {
     struct reader reader;
@@ -12,17 +16,25 @@ struct raw {
     bool is_checked; /* a pipe's first bytes were looked at */
 };
 
+static const char *format_name(const struct raw *raw)
+{
+    return raw->reader.methods == &s16_reader ? "s16" : "raw";
+}
+
 static bool raw_next(struct reader *reader, struct array_header *header, bool *is_end,
                      struct irrun_error *err)
 {
     struct raw *raw = (struct raw *)reader;
     /* A file that says what it is would be read as noise. A pipe is not waited for to tell:
      * look_at_pipe. */
-    if (!raw->is_begun && reader->source.can_seek && !reader_check_kind(reader, "raw", err))
+    if (!raw->is_begun && reader->source.can_seek &&
+        !reader_check_kind(reader, format_name(raw), err))
         return false;
     *is_end = raw->is_begun;
     raw->is_begun = true;
-    *header = (struct array_header){.dtype = IRRUN_DYNAMIC};
+    bool is_s16 = reader->methods == &s16_reader;
+    *header = (struct array_header){
+        .dtype = is_s16 ? IRRUN_F32 : IRRUN_DYNAMIC, .is_guess = !is_s16, .is_audio = is_s16};
     return true;
 }
 
@@ -79,8 +91,8 @@ static bool look_at_pipe(struct raw *raw, struct irrun_error *err)
     if (raw->is_checked || source->can_seek)
         return true;
     raw->is_checked = true;
-    return source_more(source, err) &&
-           kind_check(source_bytes(source), source_available(source), "raw", raw->reader.path, err);
+    return source_more(source, err) && kind_check(source_bytes(source), source_available(source),
+                                                  format_name(raw), raw->reader.path, err);
 }
 
 static bool raw_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
@@ -92,12 +104,50 @@ static bool raw_read(struct reader *reader, enum irrun_dtype dtype, void *data, 
     if (!look_at_pipe((struct raw *)reader, err) ||
         !source_read(&reader->source, data, n * size_bytes, &got, err))
         return false;
-    if (got % size_bytes != 0)
-        return fail_source(&reader->source, err,
-                           "the input ends inside an element: %zu of the %zu bytes of a %s",
-                           got % size_bytes, size_bytes, irrun_dtype_name(dtype));
+    if (got % size_bytes != 0) {
+        fail_source(&reader->source, err,
+                    "the input ends inside an element: %zu of the %zu bytes of a %s",
+                    got % size_bytes, size_bytes, irrun_dtype_name(dtype));
+        bool may_be_audio = dtype_is_float(dtype) && got % SAMPLE_BYTES == 0;
+        const char *path = strcmp(reader->path, STANDARD_INPUT) == 0 ? "-" : reader->path;
+        return may_be_audio && fail_hint(err, "if it is 16-bit audio: -i s16:%s", path);
+    }
     *n_read = got / size_bytes;
     return data == NULL || check_bytes(reader, dtype, data, *n_read, err);
+}
+
+/* The samples lie in the upper half of `data` until they have become floats, the first one first:
+ * none is overwritten before it is read. */
+static void scale_samples(unsigned char *data, const unsigned char *samples, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        int sample = samples[SAMPLE_BYTES * i] | samples[SAMPLE_BYTES * i + 1] << 8;
+        float value = (float)(sample < 32768 ? sample : sample - 65536) / 32768.0F;
+        memcpy(data + i * sizeof value, &value, sizeof value);
+    }
+}
+
+static bool s16_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
+                     size_t *n_read, struct irrun_error *err)
+{
+    size_t got = 0;
+    assert(dtype == IRRUN_F32);
+    (void)dtype;
+    if (n > SIZE_MAX / sizeof(float))
+        n = SIZE_MAX / sizeof(float);
+    unsigned char *samples = data ? (unsigned char *)data + n * SAMPLE_BYTES : NULL;
+    if (!look_at_pipe((struct raw *)reader, err) ||
+        !source_read(&reader->source, samples, n * SAMPLE_BYTES, &got, err))
+        return false;
+    if (got % SAMPLE_BYTES != 0) {
+        fail_source(&reader->source, err,
+                    "the input ends inside a sample: its number of bytes is odd");
+        return fail_hint(err, "s16 is raw 16-bit audio, little-endian, without a header");
+    }
+    *n_read = got / SAMPLE_BYTES;
+    if (data)
+        scale_samples(data, samples, *n_read);
+    return true;
 }
 
 static void raw_forget(struct reader *reader)
@@ -107,6 +157,9 @@ static void raw_forget(struct reader *reader)
 
 const struct reader_methods raw_reader = {
     .size_bytes = sizeof(struct raw), .next = raw_next, .read = raw_read, .forget = raw_forget};
+
+const struct reader_methods s16_reader = {
+    .size_bytes = sizeof(struct raw), .next = raw_next, .read = s16_read, .forget = raw_forget};
 
 static bool raw_write(struct writer *writer, size_t output, const struct irrun_tensor *record,
                       const struct record_label *label, struct irrun_error *err)

@@ -88,7 +88,7 @@ whole() {
     npy "$2" '1,' "$3" >x.npy
     npy "$2" '1,' "$4" >want.npy
     run_apart irrun whole.xml -i a=x.npy -i fresh=x.npy --expect=a=want.npy "${@:5}"
-    echo "$*: $status $stderr"
+    echo "$*: $stderr"
 }
 
 @test "integers of 64 bits are compared as integers, with a tolerance too" {

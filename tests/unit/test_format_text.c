@@ -1,4 +1,4 @@
-/* text, csv and raw as outputs, and raw as an input.
+/* text, csv and raw as outputs, and raw and s16 as inputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format_files.h"
 
@@ -227,6 +227,80 @@ static void raw_refuses_what_is_no_value(void **state)
     reader_close(reader);
 }
 
+/* ---- s16 ------------------------------------------------------------------------------------- */
+
+static void s16_is_scaled(void **state)
+{
+    (void)state;
+    const unsigned char bytes[] = {0, 0, 1, 0, 0xff, 0xff, 0, 0x80, 0xff, 0x7f, 0, 0x40, 0, 0xc0};
+    const float want[] = {0, 1 / 32768.0F, -1 / 32768.0F, -1, 32767 / 32768.0F, 0.5F, -0.5F};
+    for (int is_piped = 0; is_piped < 2; is_piped++) {
+        struct reader *reader = is_piped ? open_piped("s16", bytes, sizeof bytes)
+                                         : open_bytes("s16", bytes, sizeof bytes);
+        struct array_header header = next_array(reader);
+        size_t n_skipped, n_read;
+        float data[8];
+        assert_int_equal(header.dtype, IRRUN_F32);
+        assert_false(header.has_shape);
+        assert_elements(reader, IRRUN_F32, want, 3);
+        assert_fine(reader_skip(reader, IRRUN_F32, 1, &n_skipped, &err));
+        assert_int_equal(n_skipped, 1);
+        assert_fine(reader_read(reader, IRRUN_F32, data, 8, &n_read, &err));
+        assert_int_equal(n_read, 3);
+        assert_memory_equal(data, want + 4, 3 * sizeof *want);
+        assert_at_end(reader);
+        reader_close(reader);
+    }
+}
+
+/* More than the reader's buffer holds, of every sample there is. */
+static void s16_reads_every_sample(void **state)
+{
+    (void)state;
+    const size_t n = 65536;
+    unsigned char *bytes = malloc(2 * n);
+    float *data = malloc(n * sizeof *data);
+    assert_true(bytes && data);
+    for (size_t i = 0; i < n; i++) {
+        bytes[2 * i] = (unsigned char)i;
+        bytes[2 * i + 1] = (unsigned char)(i >> 8);
+    }
+    struct reader *reader = open_bytes("s16", bytes, 2 * n);
+    size_t n_read;
+    next_array(reader);
+    assert_fine(reader_read(reader, IRRUN_F32, data, n, &n_read, &err));
+    assert_int_equal(n_read, n);
+    for (size_t i = 0; i < n; i++)
+        assert_true(data[i] == ldexpf((float)(int16_t)i, -15));
+    reader_close(reader);
+    free(bytes);
+    free(data);
+}
+
+static void s16_refuses_what_is_none(void **state)
+{
+    (void)state;
+    static const char wave[] = "RIFF....WAVEfmt ";
+    for (int is_piped = 0; is_piped < 2; is_piped++) {
+        float data[8];
+        size_t n_read;
+        struct reader *reader =
+            is_piped ? open_piped("s16", "12345", 5) : open_bytes("s16", "12345", 5);
+        next_array(reader);
+        bool is_read = reader_read(reader, IRRUN_F32, data, 4, &n_read, &err);
+        assert_int_equal(err.offset, 5);
+        assert_failed(is_read, IRRUN_DATA, "ends inside a sample: its number of bytes is odd");
+        reader_close(reader);
+        reader = is_piped ? open_piped("s16", wave, 16) : open_bytes("s16", wave, 16);
+        struct array_header header;
+        bool is_end;
+        is_read = reader_next(reader, &header, &is_end, &err) &&
+                  reader_read(reader, IRRUN_F32, data, 4, &n_read, &err);
+        assert_failed(is_read, IRRUN_DATA, "is a sound file with a header, not s16");
+        reader_close(reader);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +312,9 @@ int main(void)
         cmocka_unit_test_setup(raw_is_the_bytes, clear_error),
         cmocka_unit_test_setup(raw_refuses_half_an_element, clear_error),
         cmocka_unit_test_setup(raw_refuses_what_is_no_value, clear_error),
+        cmocka_unit_test_setup(s16_is_scaled, clear_error),
+        cmocka_unit_test_setup(s16_reads_every_sample, clear_error),
+        cmocka_unit_test_setup(s16_refuses_what_is_none, clear_error),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

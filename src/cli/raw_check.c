@@ -1,0 +1,137 @@
+/* Looks at the first elements of a raw input, and if they cannot be meant, guesses what they are.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/raw_check.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/cast.h"
+#include "cli/feed_parts.h"
+#include "formats/byte_order.h"
+
+#define LARGEST 1e20F /* that an input may hold; half of all random f32 are NaN, above it or … */
+#define SMALLEST 1e-20F /* … below this */
+
+bool raw_check_is_due(const struct feed *feed)
+{
+    return feed->pending.is_guess && feed->options && !feed->options->takes_any_raw &&
+           dtype_is_float(feed->source_dtype);
+}
+
+/* ---- What else it may be --------------------------------------------------------------------- */
+
+/* Another meaning that bytes may have. */
+struct meaning {
+    enum irrun_dtype dtype;
+    bool is_swapped; /* the bytes of an element are the other way round than in this machine */
+    size_t n_needed; /* elements that are not 0: fewer can be so by chance */
+};
+
+/* By chance about half of all f32 lie between SMALLEST and LARGEST, of all f64 one in 15. Pairs of
+ * f32 are plausible f64 too, so f32 comes first. */
+static const struct meaning meanings[] = {
+    {IRRUN_F32, false, 16}, {IRRUN_F64, false, 4}, {IRRUN_F32, true, 16}, {IRRUN_F64, true, 4}};
+
+/* Whether all n_bytes from byte `start` of the input on are plausible so. */
+static bool may_mean(const struct meaning *meaning, uint64_t start, const unsigned char *bytes,
+                     size_t n_bytes)
+{
+    size_t size_bytes = dtype_size(meaning->dtype), n_found = 0;
+    size_t first = (size_t)((size_bytes - start % size_bytes) % size_bytes);
+    for (size_t i = first; i + size_bytes <= n_bytes; i += size_bytes) {
+        unsigned char element[sizeof(double)];
+        memcpy(element, bytes + i, size_bytes);
+        if (meaning->is_swapped)
+            swap_elements(element, size_bytes, 1);
+        double size = fabs(element_as_f64(meaning->dtype, element, 0));
+        if (size != 0 && !(size >= SMALLEST && size <= LARGEST))
+            return false;
+        n_found += size != 0;
+    }
+    return n_found >= meaning->n_needed;
+}
+
+static const struct meaning *guess_meaning(enum irrun_dtype dtype, uint64_t start,
+                                           const void *bytes, size_t n_bytes)
+{
+    for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
+        bool is_same = meanings[i].dtype == dtype && !meanings[i].is_swapped;
+        if (!is_same && may_mean(&meanings[i], start, bytes, n_bytes))
+            return &meanings[i];
+    }
+    return NULL;
+}
+
+/* ---- What to type ---------------------------------------------------------------------------- */
+
+/* The file as one types it; `standard` for standard input. */
+static const char *typed_path(const struct feed *feed, const char *standard)
+{
+    const char *path = feed_path(feed);
+    return strcmp(path, STANDARD_INPUT) == 0 ? standard : path;
+}
+
+static bool hint_audio(const struct feed *feed, struct irrun_error *err)
+{
+    const struct options *options = feed->options;
+    const char *equals, *name = feed_option_name(feed, &equals);
+    bool needs_cast = options->cast != CAST_ANY && !cast_is_safe(IRRUN_F32, feed->source_dtype);
+    return fail_hint(err,
+                     "16-bit audio looks so when it is read as %s: %s%s%ss16:%s%s; "
+                     "--raw-check=never takes the bytes as they are",
+                     irrun_dtype_name(feed->source_dtype), options->manifest_path ? "" : "-i ",
+                     name, equals, typed_path(feed, "-"), needs_cast ? " --cast=any" : "");
+}
+
+/* How NumPy calls a type; NULL for one that it lacks. */
+static const char *numpy_type(enum irrun_dtype dtype)
+{
+    return dtype == IRRUN_F16 ? "f2" : dtype == IRRUN_F32 ? "f4" : dtype == IRRUN_F64 ? "f8" : NULL;
+}
+
+static bool hint_meaning(const struct feed *feed, const struct meaning *meaning,
+                         struct irrun_error *err)
+{
+    bool is_little = is_little_endian() != meaning->is_swapped;
+    const char *order = is_little ? "little-endian" : "big-endian";
+    const char *type = irrun_dtype_name(meaning->dtype), *wanted = numpy_type(feed->source_dtype);
+    if (!wanted)
+        return fail_hint(err, "the bytes look like %s %s: as npy they are read with --cast=any",
+                         order, type);
+    return fail_hint(err,
+                     "the bytes look like %s %s, which NumPy converts: numpy.fromfile(\"%s\", "
+                     "\"%s%s\").astype(\"%s\").tofile(\"y.raw\"); --raw-check=never takes "
+                     "them as they are",
+                     order, type, typed_path(feed, "FILE"), is_little ? "<" : ">",
+                     numpy_type(meaning->dtype), wanted);
+}
+
+bool raw_check(const struct feed *feed, size_t n_before, const void *elements, size_t n,
+               struct irrun_error *err)
+{
+    size_t size_bytes = dtype_size(feed->source_dtype), left = RAW_CHECK_ELEMENTS - n_before;
+    double values[256];
+    n = n < left ? n : left;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = i % 256, n_block = n - i < 256 ? n - i : 256;
+        if (k == 0)
+            convert_elements(feed->source_dtype, (const char *)elements + i * size_bytes, IRRUN_F64,
+                             values, n_block);
+        if (fabs(values[k]) <= LARGEST)
+            continue;
+        char number[TEXT_NUMBER_BYTES];
+        if (feed->source_dtype == IRRUN_F64)
+            text_from_f64(values[k], number);
+        else
+            text_from_f32((float)values[k], number);
+        uint64_t start = (uint64_t)n_before * size_bytes;
+        fail_at_offset(err, IRRUN_DATA, feed_path(feed), start + i * size_bytes,
+                       "%s \"%s\": the number here is %s, read as %s", feed->port.what,
+                       feed->port.name, number, irrun_dtype_name(feed->source_dtype));
+        const struct meaning *meaning =
+            guess_meaning(feed->source_dtype, start, elements, n * size_bytes);
+        return meaning ? hint_meaning(feed, meaning, err) : hint_audio(feed, err);
+    }
+    return true;
+}
