@@ -55,7 +55,7 @@ ifneq ($(filter-out clean help style uninstall,$(goals)),)
 machine := $(shell $(CC) -dumpmachine)
 # Where CBLAS is a library of its own, it has a module of its own.
 blas_modules := $(shell $(PKG_CONFIG) --exists cblas && echo cblas) blas
-modules := expat minizip zlib
+modules := expat zlib
 module_cflags := $(patsubst -I%,-isystem %,$(shell $(PKG_CONFIG) --cflags $(modules) $(blas_modules)))
 module_libs := $(shell $(PKG_CONFIG) --libs $(modules) $(if $(filter link,$(BLAS)),$(blas_modules)))
 ifneq ($(.SHELLSTATUS),0)

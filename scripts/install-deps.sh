@@ -14,7 +14,6 @@ build header:stdio.h         libc6-dev      glibc-devel             musl-dev
 build program:pkg-config     pkg-config     pkgconf-pkg-config      pkgconf
 build header:expat.h         libexpat1-dev  expat-devel             expat-dev
 build header:zlib.h          zlib1g-dev     zlib-devel              zlib-dev
-build header:minizip/unzip.h libminizip-dev minizip-ng-compat-devel minizip-dev
 build header:cblas.h         libblas-dev    blas-devel              blas-dev
 test  program:bash           bash           bash                    bash
 test  header:cmocka.h        libcmocka-dev  libcmocka-devel         cmocka-dev

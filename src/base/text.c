@@ -8,24 +8,28 @@
 
 #include "base/checked.h"
 
+static bool refuse(struct text *text, size_t size_bytes)
+{
+    text->is_broken = true;
+    text->refused_bytes = size_bytes;
+    return false;
+}
+
 /* Makes room for `length` more bytes and the NUL behind them. */
 static bool reserve(struct text *text, size_t length)
 {
     size_t needed, wanted;
-    if (text->is_broken || !checked_add(text->length, length, &needed) ||
-        !checked_add(needed, 1, &needed)) {
-        text->is_broken = true;
+    if (text->is_broken)
         return false;
-    }
+    if (!checked_add(text->length, length, &needed) || !checked_add(needed, 1, &needed))
+        return refuse(text, SIZE_MAX);
     if (needed <= text->capacity)
         return true;
     if (!checked_mul(text->capacity, 2, &wanted) || wanted < needed)
         wanted = needed < 64 ? 64 : needed;
     char *grown = realloc(text->data, wanted);
-    if (!grown) {
-        text->is_broken = true;
-        return false;
-    }
+    if (!grown)
+        return refuse(text, wanted);
     text->data = grown;
     text->capacity = wanted;
     return true;
@@ -48,7 +52,7 @@ void text_add(struct text *text, const char *format, ...)
     int n_wanted = vsnprintf(NULL, 0, format, args);
     va_end(args);
     if (n_wanted < 0) {
-        text->is_broken = true;
+        refuse(text, SIZE_MAX);
         return;
     }
     if (!reserve(text, (size_t)n_wanted))
@@ -62,7 +66,12 @@ void text_add(struct text *text, const char *format, ...)
 void text_free(struct text *text)
 {
     free(text->data);
-    *text = (struct text){NULL, 0, 0, false};
+    *text = (struct text){NULL, 0, 0, false, 0};
+}
+
+bool text_check(const struct text *text, struct irrun_error *err)
+{
+    return !text->is_broken || fail_memory(err, text->refused_bytes);
 }
 
 static unsigned least(unsigned a, unsigned b, unsigned c)

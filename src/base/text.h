@@ -11,12 +11,16 @@
 struct text {
     char *data;
     size_t length, capacity;
-    bool is_broken; /* an allocation failed: the text is incomplete */
+    bool is_broken;       /* an allocation failed: the text is incomplete */
+    size_t refused_bytes; /* the size that it asked for */
 };
 
 void text_add(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 void text_add_bytes(struct text *text, const char *bytes, size_t length);
 void text_free(struct text *text);
+
+/* False with *err filled if the text is broken. */
+bool text_check(const struct text *text, struct irrun_error *err);
 
 /* Whole-string parsers: blanks around the number are allowed, anything else is false. No locale.
  * A double may be written as in C or JSON, or as nan, inf, infinity in any case. */

@@ -102,10 +102,9 @@ bool checkpoint_write(const struct options *options, const char *identity,
     add_positions(&text, checkpoint);
     struct irrun_tensor bytes = {
         .dtype = IRRUN_U8, .shape = {.rank = 1, .dims = {(int64_t)text.length}}, .data = text.data};
-    bool is_written = text.is_broken ? fail_memory(err, text.length)
-                                     : list_members(&list, model, checkpoint, &bytes, err) &&
-                                           tensor_file_write(options->checkpoint_path, list.names,
-                                                             list.values, list.n, &how, err);
+    bool is_written =
+        text_check(&text, err) && list_members(&list, model, checkpoint, &bytes, err) &&
+        tensor_file_write(options->checkpoint_path, list.names, list.values, list.n, &how, err);
     arena_free(&list.arena);
     text_free(&text);
     return is_written;
@@ -229,7 +228,7 @@ static bool read_value(struct archive *archive, const struct options *options, c
     struct text name = {0};
     size_t member;
     text_add(&name, "%s%s", prefix, id);
-    bool is_read = !name.is_broken || fail_memory(err, name.length);
+    bool is_read = text_check(&name, err);
     if (is_read && archive_find(archive, name.data, &member)) {
         const struct tensor_form form = {name.data, dtype, *shape};
         is_read = tensor_file_read(archive, member, options->checkpoint_path, &form, value, err);

@@ -90,9 +90,9 @@ bool checkpoint_identify(const struct irrun_model *model, const struct irrun_ses
             text_add(&text, "option --%s=%s\n", option_rows[given->id].name, given->value);
     }
     *identity = text.data;
-    if (is_made && !text.is_broken)
+    if (is_made && text_check(&text, err))
         return true;
     text_free(&text);
     *identity = NULL;
-    return is_made ? fail_memory(err, text.length) : false;
+    return false;
 }

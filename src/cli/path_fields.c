@@ -45,8 +45,8 @@ bool path_fill_field(const char *path, char field, const char *value, bool is_la
         }
     }
     *filled = text.data;
-    if (!text.is_broken)
+    if (text_check(&text, err))
         return true;
     text_free(&text);
-    return fail_memory(err, strlen(path));
+    return false;
 }

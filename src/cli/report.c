@@ -153,11 +153,10 @@ bool report_write(const struct report *report, struct irrun_error *err)
     struct json json = {.text = &text};
     struct output_file file = {.fd = -1};
     add_everything(&json, report);
-    bool is_written = text.is_broken ? fail_memory(err, text.length)
-                                     : output_file_open(&file, report->options->report_path, err) &&
-                                           output_file_write(&file, text.data, text.length, err) &&
-                                           output_file_finish(&file, err);
-    if (!is_written && !text.is_broken)
+    bool is_written =
+        text_check(&text, err) && output_file_open(&file, report->options->report_path, err) &&
+        output_file_write(&file, text.data, text.length, err) && output_file_finish(&file, err);
+    if (!is_written)
         output_file_abort(&file);
     text_free(&text);
     return is_written;

@@ -57,7 +57,7 @@ static bool print_json(struct irrun_error *err)
         add_op(&json, &op);
     json_close(&json, ']');
     json_close(&json, '}');
-    bool is_whole = !text.is_broken || fail_memory(err, text.length);
+    bool is_whole = text_check(&text, err);
     if (is_whole)
         puts(text.data);
     text_free(&text);

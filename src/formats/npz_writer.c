@@ -1,38 +1,47 @@
 /* Writes npz as numpy.savez does: stored members, the date that means none, so that the same
  * tensors give the same bytes. The members come record by record and are put aside until the end.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <minizip/zip.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "formats/format_methods.h"
 #include "formats/npy_header.h"
 #include "formats/spool.h"
-#include "formats/zip_sink.h"
+#include "formats/zip_writer.h"
+
+/* The elements of an output, put aside. */
+struct npz_member {
+    struct spool spool;
+    uLong crc; /* of what is in it */
+};
 
 struct npz_out {
     struct writer writer;
-    struct spool *spools; /* one per output */
+    struct npz_member *members; /* one per output */
 };
 
 static bool npz_open(struct writer *writer, struct irrun_error *err)
 {
     struct npz_out *npz = (struct npz_out *)writer;
     size_t n = writer->options.n_outputs;
-    npz->spools = calloc(n ? n : 1, sizeof *npz->spools);
-    if (npz->spools == NULL)
-        return fail_memory(err, n * sizeof *npz->spools);
+    npz->members = calloc(n + 1, sizeof *npz->members);
+    if (npz->members == NULL)
+        return fail_memory(err, (n + 1) * sizeof *npz->members);
     /* A device has no folder of its own to put things aside. */
     for (size_t i = 0; i < n; i++)
-        npz->spools[i].beside = writer->file.target ? writer->file.target : "-";
+        npz->members[i].spool.beside = writer->file.target ? writer->file.target : "-";
     return true;
 }
 
-static bool write_to_spool(void *context, const void *data, size_t size_bytes,
-                           struct irrun_error *err)
+static bool write_to_member(void *context, const void *data, size_t size_bytes,
+                            struct irrun_error *err)
 {
-    return spool_write(context, data, size_bytes, err);
+    struct npz_member *member = context;
+    if (size_bytes != 0)
+        member->crc = crc32_z(member->crc, data, size_bytes);
+    return spool_write(&member->spool, data, size_bytes, err);
 }
 
 static bool npz_write(struct writer *writer, size_t output, const struct irrun_tensor *record,
@@ -45,65 +54,39 @@ static bool npz_write(struct writer *writer, size_t output, const struct irrun_t
     if (writer->options.layout != WRITER_STACK && writer->forms[output].n_records > 1)
         return fail(err, IRRUN_INTERNAL, "a second record for member \"%s\" of %s, which holds one",
                     writer->names[output], writer->file.path);
-    return write_stored_elements(record, write_to_spool, &npz->spools[output], err);
+    return write_stored_elements(record, write_to_member, &npz->members[output], err);
 }
 
 /* ---- The archive ----------------------------------------------------------------------------- */
 
-#define DOS_DATE_1980_01_01 (1u << 21 | 1u << 16)
-#define MADE_BY_UNIX (3u << 8 | 20u)
-#define UNIX_MODE_0600 ((uLong)0100600 << 16)
-#define FLAG_UTF8 (1u << 11)
-#define ZIP64_FROM_BYTES 0xffff0000u /* a little early: the header counts too */
-
-static bool is_ascii(const char *text)
+static bool write_to_file(void *context, const void *data, size_t size_bytes,
+                          struct irrun_error *err)
 {
-    for (; *text != '\0'; text++)
-        if ((unsigned char)*text >= 0x80)
-            return false;
-    return true;
+    return output_file_write(context, data, size_bytes, err);
 }
 
-static bool fail_zip(const struct writer *writer, int status, struct irrun_error *err)
+static bool begin_member(struct zip_writer *zip, const char *name, const char *header,
+                         size_t n_header, const struct npz_member *member, struct irrun_error *err)
 {
-    return fail_at(err, IRRUN_IO, (struct place){writer->file.path, 0, 0},
-                   "the archive cannot be written (%d)", status);
+    struct text file_name = {0};
+    uint64_t n_elements = spool_n_bytes(&member->spool);
+    uLong crc = crc32_z(0, (const unsigned char *)header, n_header);
+    crc = crc32_combine(crc, member->crc, (z_off_t)n_elements);
+    text_add(&file_name, "%s.npy", name);
+    bool is_begun =
+        text_check(&file_name, err) &&
+        zip_writer_add(zip, file_name.data, n_header + n_elements, (uint32_t)crc, err) &&
+        output_file_write(zip->out, header, n_header, err);
+    text_free(&file_name);
+    return is_begun;
 }
 
-static bool begin_member(struct writer *writer, zipFile zip, const char *name, bool is_long,
-                         struct irrun_error *err)
-{
-    char *file_name = NULL;
-    if (asprintf(&file_name, "%s.npy", name) < 0)
-        return fail_memory(err, strlen(name) + 5);
-    zip_fileinfo info = {.dosDate = DOS_DATE_1980_01_01, .external_fa = UNIX_MODE_0600};
-    int status = zipOpenNewFileInZip4_64(zip, file_name, &info, NULL, 0, NULL, 0, NULL, 0, 0, 0,
-                                         -MAX_WBITS, DEF_MEM_LEVEL, Z_DEFAULT_STRATEGY, NULL, 0,
-                                         MADE_BY_UNIX, is_ascii(name) ? 0 : FLAG_UTF8, is_long);
-    free(file_name);
-    return status == ZIP_OK || fail_zip(writer, status, err);
-}
-
-static bool write_to_member(void *context, const void *data, size_t size_bytes,
-                            struct irrun_error *err)
-{
-    (void)err;
-    const unsigned char *at = data;
-    while (size_bytes != 0) {
-        unsigned step = size_bytes < (1u << 30) ? (unsigned)size_bytes : 1u << 30;
-        if (zipWriteInFileInZip(context, at, step) != ZIP_OK)
-            return false;
-        at += step;
-        size_bytes -= step;
-    }
-    return true;
-}
-
-static bool add_member(struct npz_out *npz, zipFile zip, size_t output, struct irrun_error *err)
+static bool add_member(struct npz_out *npz, struct zip_writer *zip, size_t output,
+                       struct irrun_error *err)
 {
     struct writer *writer = &npz->writer;
     const struct record_form *form = &writer->forms[output];
-    struct spool *spool = &npz->spools[output];
+    struct npz_member *member = &npz->members[output];
     bool is_stack = writer->options.layout == WRITER_STACK;
     struct irrun_shape shape = form->shape;
     if (form->n_records == 0 && !(is_stack && form->is_expected))
@@ -114,37 +97,30 @@ static bool add_member(struct npz_out *npz, zipFile zip, size_t output, struct i
     char header[NPY_WRITTEN_HEADER_BYTES];
     size_t n_header;
     npy_header_format(format_stored_dtype(form->dtype), &shape, 0, header, &n_header);
-    if (!begin_member(writer, zip, writer->names[output], spool_n_bytes(spool) >= ZIP64_FROM_BYTES,
-                      err))
-        return false;
-    bool is_written =
-        write_to_member(zip, header, n_header, err) && spool_read(spool, write_to_member, zip, err);
-    int status = zipCloseFileInZip(zip);
-    spool_free(spool);
-    return (is_written && status == ZIP_OK) || fail_zip(writer, status, err);
+    bool is_added = begin_member(zip, writer->names[output], header, n_header, member, err) &&
+                    spool_read(&member->spool, write_to_file, zip->out, err);
+    spool_free(&member->spool);
+    return is_added;
 }
 
 static bool npz_finish(struct writer *writer, struct irrun_error *err)
 {
     struct npz_out *npz = (struct npz_out *)writer;
-    struct zip_sink sink = {&writer->file, err, 0};
-    zlib_filefunc64_def functions = zip_sink_functions(&sink);
-    zipFile zip = zipOpen2_64("", APPEND_STATUS_CREATE, NULL, &functions);
-    if (zip == NULL)
-        return fail_memory(err, sizeof *npz);
+    struct zip_writer zip = {.out = &writer->file};
     bool is_written = true;
     for (size_t i = 0; i < writer->options.n_outputs && is_written; i++)
-        is_written = add_member(npz, zip, i, err);
-    int status = zipClose(zip, writer->comment);
-    return is_written && (status == ZIP_OK || fail_zip(writer, status, err));
+        is_written = add_member(npz, &zip, i, err);
+    is_written = is_written && zip_writer_finish(&zip, writer->comment, err);
+    zip_writer_free(&zip);
+    return is_written;
 }
 
 static void npz_release(struct writer *writer)
 {
     struct npz_out *npz = (struct npz_out *)writer;
-    for (size_t i = 0; i < writer->options.n_outputs && npz->spools; i++)
-        spool_free(&npz->spools[i]);
-    free(npz->spools);
+    for (size_t i = 0; i < writer->options.n_outputs && npz->members; i++)
+        spool_free(&npz->members[i].spool);
+    free(npz->members);
 }
 
 const struct writer_methods npz_writer = {.size_bytes = sizeof(struct npz_out),

@@ -1,5 +1,4 @@
-/* The directory of a zip archive and the bytes of its members, ZIP64 included. By hand, because the
- * minizip that Debian 12 has cannot read what is longer than 4 GB. Writing is minizip's.
+/* The directory of a zip archive and the bytes of its members, ZIP64 included; zip_writer.h writes.
  * Source: PKWARE's APPNOTE.TXT, sections 4.3 to 4.5.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_ZIP_DIRECTORY_H
