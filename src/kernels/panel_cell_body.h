@@ -1,5 +1,5 @@
 /* The cells of panel_cells.h, for vectors of any length: see panel_tile_body.h for what comes
- * before. The formulas are those of recurrent_cell_scalar.c.
+ * before. The formulas are those of recurrent_f64.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/panel_cells.h"
 
@@ -39,10 +39,11 @@ static vec gate(const struct recurrent *rules, unsigned activation, vec x)
 static void lstm(const struct recurrent *rules, const struct panel_row *row)
 {
     (void)rules;
-    for (size_t j = 0; j < PANEL_LSTM_UNITS; j += VECTOR_LANES) {
-        vec f = vec_load(row->gates + j), i = vec_load(row->gates + PANEL_LSTM_UNITS + j);
-        vec g = vec_load(row->gates + 2 * PANEL_LSTM_UNITS + j);
-        vec o = vec_load(row->gates + 3 * PANEL_LSTM_UNITS + j);
+    size_t units = row->units;
+    for (size_t j = 0; j < units; j += VECTOR_LANES) {
+        vec f = vec_load(row->gates + j), i = vec_load(row->gates + units + j);
+        vec g = vec_load(row->gates + 2 * units + j);
+        vec o = vec_load(row->gates + 3 * units + j);
         vec c = vec_fma(vec_sigmoid(f), vec_load(row->c + j), vec_sigmoid_times_tanh(i, g));
         vec_store(row->c + j, c);
         vec_store(row->h_next + j, vec_sigmoid_times_tanh(o, c));
@@ -52,20 +53,20 @@ static void lstm(const struct recurrent *rules, const struct panel_row *row)
 static void lstm_any(const struct recurrent *rules, const struct panel_row *row)
 {
     const float *p = row->peepholes;
-    for (size_t j = 0; j < PANEL_LSTM_UNITS; j += VECTOR_LANES) {
+    size_t units = row->units;
+    for (size_t j = 0; j < units; j += VECTOR_LANES) {
         vec c = vec_load(row->c + j);
-        vec f = vec_load(row->gates + j), i = vec_load(row->gates + PANEL_LSTM_UNITS + j);
-        vec o = vec_load(row->gates + 3 * PANEL_LSTM_UNITS + j);
+        vec f = vec_load(row->gates + j), i = vec_load(row->gates + units + j);
+        vec o = vec_load(row->gates + 3 * units + j);
         if (p != NULL) {
             f = vec_fma(vec_load(p + j), c, f);
-            i = vec_fma(vec_load(p + PANEL_LSTM_UNITS + j), c, i);
+            i = vec_fma(vec_load(p + units + j), c, i);
         }
         f = gate(rules, 0, f);
         i = rules->input_forget ? vec_sub(vec_set1(1.0F), f) : gate(rules, 0, i);
-        c = vec_fma(f, c,
-                    vec_mul(i, gate(rules, 1, vec_load(row->gates + 2 * PANEL_LSTM_UNITS + j))));
+        c = vec_fma(f, c, vec_mul(i, gate(rules, 1, vec_load(row->gates + 2 * units + j))));
         if (p != NULL)
-            o = vec_fma(vec_load(p + 2 * PANEL_LSTM_UNITS + j), c, o);
+            o = vec_fma(vec_load(p + 2 * units + j), c, o);
         vec_store(row->c + j, c);
         vec_store(row->h_next + j, vec_mul(gate(rules, 0, o), activate(&rules->activations[2], c)));
     }
@@ -80,26 +81,24 @@ ALWAYS_INLINE vec blend_state(vec z, vec n, vec h)
 static void gru_linear(const struct recurrent *rules, const struct panel_row *row)
 {
     (void)rules;
-    for (size_t j = 0; j < PANEL_GRU_UNITS; j += VECTOR_LANES) {
+    size_t units = row->units;
+    for (size_t j = 0; j < units; j += VECTOR_LANES) {
         const float *x = row->x_gates + j, *h = row->gates + j;
         vec z = vec_sigmoid(vec_add(vec_load(x), vec_load(h)));
-        vec r = vec_sigmoid(vec_add(vec_load(x + PANEL_GRU_UNITS), vec_load(h + PANEL_GRU_UNITS)));
-        vec n = vec_tanh(
-            vec_fma(r, vec_load(h + 2 * PANEL_GRU_UNITS), vec_load(x + 2 * PANEL_GRU_UNITS)));
+        vec r = vec_sigmoid(vec_add(vec_load(x + units), vec_load(h + units)));
+        vec n = vec_tanh(vec_fma(r, vec_load(h + 2 * units), vec_load(x + 2 * units)));
         vec_store(row->h_next + j, blend_state(z, n, vec_load(row->h + j)));
     }
 }
 
 static void gru_linear_any(const struct recurrent *rules, const struct panel_row *row)
 {
-    for (size_t j = 0; j < PANEL_GRU_UNITS; j += VECTOR_LANES) {
+    size_t units = row->units;
+    for (size_t j = 0; j < units; j += VECTOR_LANES) {
         const float *x = row->x_gates + j, *h = row->gates + j;
         vec z = gate(rules, 0, vec_add(vec_load(x), vec_load(h)));
-        vec r =
-            gate(rules, 0, vec_add(vec_load(x + PANEL_GRU_UNITS), vec_load(h + PANEL_GRU_UNITS)));
-        vec n =
-            gate(rules, 1,
-                 vec_fma(r, vec_load(h + 2 * PANEL_GRU_UNITS), vec_load(x + 2 * PANEL_GRU_UNITS)));
+        vec r = gate(rules, 0, vec_add(vec_load(x + units), vec_load(h + units)));
+        vec n = gate(rules, 1, vec_fma(r, vec_load(h + 2 * units), vec_load(x + 2 * units)));
         vec_store(row->h_next + j, blend_state(z, n, vec_load(row->h + j)));
     }
 }
@@ -107,8 +106,9 @@ static void gru_linear_any(const struct recurrent *rules, const struct panel_row
 static void gru_reset_any(const struct recurrent *rules, const struct panel_row *row)
 {
     float *z = row->c;
-    for (size_t j = 0; j < PANEL_GRU_UNITS; j += VECTOR_LANES) {
-        vec r = gate(rules, 0, vec_load(row->gates + PANEL_GRU_UNITS + j));
+    size_t units = row->units;
+    for (size_t j = 0; j < units; j += VECTOR_LANES) {
+        vec r = gate(rules, 0, vec_load(row->gates + units + j));
         vec_store(z + j, gate(rules, 0, vec_load(row->gates + j)));
         vec_store(row->h_next + j, vec_mul(r, vec_load(row->h + j)));
     }
@@ -117,7 +117,8 @@ static void gru_reset_any(const struct recurrent *rules, const struct panel_row 
 static void gru_update_any(const struct recurrent *rules, const struct panel_row *row)
 {
     const float *z = row->c;
-    for (size_t j = 0; j < PANEL_GRU_UNITS; j += VECTOR_LANES) {
+    size_t units = row->units;
+    for (size_t j = 0; j < units; j += VECTOR_LANES) {
         vec n = gate(rules, 1, vec_load(row->gates + j));
         vec_store(row->h_next + j, blend_state(vec_load(z + j), n, vec_load(row->h + j)));
     }
@@ -126,13 +127,15 @@ static void gru_update_any(const struct recurrent *rules, const struct panel_row
 static void rnn(const struct recurrent *rules, const struct panel_row *row)
 {
     (void)rules;
-    for (size_t j = 0; j < PANEL_RNN_UNITS; j += VECTOR_LANES)
+    size_t units = row->units;
+    for (size_t j = 0; j < units; j += VECTOR_LANES)
         vec_store(row->h_next + j, vec_tanh(vec_load(row->gates + j)));
 }
 
 static void rnn_any(const struct recurrent *rules, const struct panel_row *row)
 {
-    for (size_t j = 0; j < PANEL_RNN_UNITS; j += VECTOR_LANES)
+    size_t units = row->units;
+    for (size_t j = 0; j < units; j += VECTOR_LANES)
         vec_store(row->h_next + j, gate(rules, 0, vec_load(row->gates + j)));
 }
 

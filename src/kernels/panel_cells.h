@@ -10,12 +10,12 @@
  * a single row. */
 enum { PANEL_LSTM_UNITS = 16, PANEL_GRU_UNITS = 32, PANEL_RNN_UNITS = 64 };
 
-/* A panel holds U of these units: [gate][U]. Pointers lead to the panel's first unit; state may be
- * read and written up to the panel's end. */
+/* U units of one element of the batch. What is [n][U] may be read up to 15 floats behind its end;
+ * state may be read and written as far. */
 struct panel_row {
-    const float
-        *gates; /* [G][U], both products and the biases in it; GRU with linear_before_reset: the
-                             * part of h, with the second bias in gate h */
+    size_t units;           /* U */
+    const float *gates;     /* [G][U], both products and the biases in it; GRU with
+                             * linear_before_reset: the part of h, with the second bias in gate h */
     const float *x_gates;   /* [3][U], GRU only: the part of x */
     const float *peepholes; /* [3][U], LSTM only: f, i, o; NULL = zeros */
     const float *h;

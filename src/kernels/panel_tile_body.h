@@ -111,47 +111,52 @@ ALWAYS_INLINE void run_tile(const struct panel_tile *tile, size_t n_rows, size_t
     }
 }
 
-/* ---- columns that nobody packed ---- */
+/* ---- factors that are not packed ---- */
 
 #define DOT_COLUMNS 4 /* side by side, each with two vectors of sums */
 
-ALWAYS_INLINE void dot_columns(const struct panel_dots *dots, size_t column,
-                               float sums[DOT_COLUMNS])
+/* a by so many rows of b, ldb apart. */
+ALWAYS_INLINE void dot_rows(const float *a, const float *b, size_t ldb, size_t k,
+                            float sums[DOT_COLUMNS])
 {
-    const float *a = dots->a, *w = dots->weights + column * dots->k;
     vec even[DOT_COLUMNS], odd[DOT_COLUMNS];
     size_t i = 0;
 
     UNROLL
     for (size_t j = 0; j < DOT_COLUMNS; j++)
         even[j] = odd[j] = vec_zero();
-    for (; i + 2 * VECTOR_LANES <= dots->k; i += 2 * VECTOR_LANES) {
+    for (; i + 2 * VECTOR_LANES <= k; i += 2 * VECTOR_LANES) {
         vec x = vec_load(a + i), y = vec_load(a + i + VECTOR_LANES);
         UNROLL
         for (size_t j = 0; j < DOT_COLUMNS; j++) {
-            even[j] = vec_fma(x, vec_load(w + j * dots->k + i), even[j]);
-            odd[j] = vec_fma(y, vec_load(w + j * dots->k + i + VECTOR_LANES), odd[j]);
+            even[j] = vec_fma(x, vec_load(b + j * ldb + i), even[j]);
+            odd[j] = vec_fma(y, vec_load(b + j * ldb + i + VECTOR_LANES), odd[j]);
         }
     }
     vec_store_sums(sums, vec_add(even[0], odd[0]), vec_add(even[1], odd[1]),
                    vec_add(even[2], odd[2]), vec_add(even[3], odd[3]));
-    for (; i < dots->k; i++)
+    for (; i < k; i++)
         for (size_t j = 0; j < DOT_COLUMNS; j++)
-            sums[j] += a[i] * w[j * dots->k + i];
+            sums[j] += a[i] * b[j * ldb + i];
 }
 
-static void dots(const struct panel_dots *dots)
+static void dots(const struct gemm_f32 *p)
 {
-    float sums[PANEL_GROUP] = {0};
-    size_t column = 0;
-
-    for (; column + DOT_COLUMNS <= dots->n_columns; column += DOT_COLUMNS)
-        dot_columns(dots, column, sums + column);
-    for (; column < dots->n_columns; column++)
-        for (size_t i = 0; i < dots->k; i++)
-            sums[column] += dots->a[i] * dots->weights[column * dots->k + i];
-    for (size_t j = 0; j < PANEL_GROUP; j++)
-        dots->c[j] = dots->add[j] + sums[j];
+    for (size_t column = 0; column < p->n; column += DOT_COLUMNS) {
+        size_t n = p->n - column < DOT_COLUMNS ? p->n - column : DOT_COLUMNS;
+        const float *b = p->b + column * p->ldb;
+        for (size_t row = 0; row < p->m; row++) {
+            const float *a = p->a + row * p->lda;
+            float sums[DOT_COLUMNS] = {0}, *c = p->c + row * p->ldc + column;
+            if (n == DOT_COLUMNS)
+                dot_rows(a, b, p->ldb, p->k, sums);
+            for (size_t j = 0; n < DOT_COLUMNS && j < n; j++)
+                for (size_t i = 0; i < p->k; i++)
+                    sums[j] += a[i] * b[j * p->ldb + i];
+            for (size_t j = 0; j < n; j++)
+                c[j] = p->is_added ? c[j] + sums[j] : sums[j];
+        }
+    }
 }
 
 /* ---- the table ---- */

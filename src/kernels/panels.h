@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "kernels/epilogue.h"
+#include "kernels/gemm.h"
 #include "kernels/panel_cells.h"
 
 /* Columns come in groups of 16: a cache line of f32, a vector of AVX-512, two of AVX2. */
@@ -48,17 +49,6 @@ struct panels {
     const void *data;                         /* [n_panels][width / stream][k][stream][16] */
 };
 
-/* Columns that nobody packed: c[j] = add[j] + sum over k of a[k] * weights[j][k], for j <
- * n_columns; the other of the 16 elements of c are those of add. Sums run over k in an order of
- * their own. */
-struct panel_dots {
-    size_t k, n_columns;
-    const float *weights; /* [n_columns][k] */
-    const float *a, *add;
-    float *c;
-};
-typedef void panel_dots_fn(const struct panel_dots *dots);
-
 /* What a level has. A tile that it lacks is NULL. */
 struct panel_kernels {
     panel_tile_fn *f32[PANEL_MAX_WIDTH + 1][PANEL_MAX_ROWS + 1]; /* [stream][rows] */
@@ -66,7 +56,8 @@ struct panel_kernels {
     const struct panel_kernels *for_few_f16_rows; /* who does one or two better; NULL = nobody */
     /* The largest stream at which a level still does that many rows well. */
     size_t widest_stream[PANEL_MAX_ROWS + 1]; /* [rows] */
-    panel_dots_fn *dots;
+    /* c (+)= a * b transposed, neither of them packed: sums have an order of their own. */
+    gemm_f32_fn *dots;
     struct panel_cells cells;
 };
 

@@ -1,88 +1,40 @@
-/* The recurrent engine in f32: a chunk of steps is projected by one product, then every step is one
- * product with R (GRU without linear_before_reset: two) and the cell. Knows no ISA: the products
- * and the cells are given.
+/* Runs the recurrent engine: see recurrent_f32.h. Sums of a row have one order whatever the chunk
+ * or the other rows, so that a run cut in two equals the whole (but with CBLAS).
  * SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/recurrent.h"
+#include "kernels/recurrent_f32.h"
 
 #include <string.h>
 
-#include "base/checked.h"
-
-/* Rows a chunk aims at. A dense product reaches its full rate at 80 to 100 rows; with more of them
- * the gates would have left L2 when their step comes. */
-#define CHUNK_ROWS 96
-
-#define LINE_FLOATS 16 /* 64 bytes */
-
-size_t recurrent_n_gates(const struct recurrent *recurrent)
-{
-    static const size_t n_gates[] = {
-        [RECURRENT_RNN] = 1, [RECURRENT_GRU] = 3, [RECURRENT_LSTM] = 4};
-    return n_gates[recurrent->kind];
-}
-
-size_t recurrent_n_biases(const struct recurrent *recurrent)
-{
-    return recurrent_n_gates(recurrent) + (recurrent->linear_before_reset ? 1 : 0);
-}
-
-/* Adds a block of rows * columns floats to the layout, on a cache line of its own. */
-static bool add_block(size_t *end, size_t rows, size_t columns, size_t *at)
-{
-    size_t n;
-    *at = *end;
-    return checked_mul(rows, columns, &n) && checked_add(n, LINE_FLOATS - 1, &n) &&
-           checked_add(*end, n / LINE_FLOATS * LINE_FLOATS, end);
-}
-
-/* Rows of X in the order of the steps: there already in a cell, and in one forward sequence. */
-static bool is_gathered(const struct recurrent *common)
-{
-    bool has_reverse = common->is_reverse || common->n_directions == 2;
-    return common->n_steps > 1 && (common->batch > 1 || has_reverse);
-}
-
-bool recurrent_f32_lay_out(struct recurrent_f32 *layout)
-{
-    const struct recurrent *common = &layout->common;
-    size_t batch = common->batch, h = common->hidden_size, rows, end = 0;
-    size_t n_gates = recurrent_n_gates(common);
-    bool is_two_step = common->kind == RECURRENT_GRU && !common->linear_before_reset;
-
-    layout->chunk_steps = batch == 0 || batch > CHUNK_ROWS ? 1 : CHUNK_ROWS / batch;
-    if (layout->chunk_steps > common->n_steps)
-        layout->chunk_steps = common->n_steps;
-    return checked_mul(layout->chunk_steps, batch, &rows) &&
-           add_block(&end, is_gathered(common) ? rows : 0, common->input_size, &layout->x_at) &&
-           checked_mul(n_gates, h, &n_gates) && add_block(&end, rows, n_gates, &layout->gates_at) &&
-           add_block(&end, batch, n_gates, &layout->h_product_at) &&
-           add_block(&end, is_two_step ? batch : 0, h, &layout->reset_h_at) &&
-           add_block(&end, batch, h, &layout->h_at) &&
-           add_block(&end, common->kind == RECURRENT_LSTM ? batch : 0, h, &layout->c_at) &&
-           checked_mul(end, sizeof(float), &layout->scratch_bytes);
-}
-
-/* One direction of one run. */
+/* What one thread does of one direction of one run: some of the panels. */
 struct pass {
-    const struct recurrent_f32 *layout;
+    const struct recurrent_f32 *engine;
     const struct recurrent_f32_tensors *tensors;
-    size_t direction, n_gates;
-    bool is_reverse;
-    const float *w, *r, *b, *p; /* of this direction */
-    const float *reset_bias;
-    float *x, *gates, *h_product, *reset_h, *h, *c; /* in the scratch memory */
+    struct team *team;
+    size_t direction, worker;
+    size_t begin, end; /* panels */
+    bool is_reverse, is_downward;
+    struct recurrent_matrix w, r, r_reset; /* of this direction */
+    const float *biases, *reset_biases, *peepholes;
+    float *x, *gates, *tile, *h, *h_next, *c, *reset_h; /* in the scratch memory */
+};
+
+/* Some steps and their part of x. */
+struct chunk {
+    size_t first, n;
+    const float *x; /* [n][B][I] */
+    size_t ld_x;
 };
 
 static size_t length_of(const struct pass *pass, size_t element)
 {
     const size_t *lengths = pass->tensors->lengths;
-    return lengths != NULL ? lengths[element] : pass->layout->common.n_steps;
+    return lengths != NULL ? lengths[element] : pass->engine->common.n_steps;
 }
 
 static size_t longest(const struct pass *pass)
 {
     size_t most = 0;
-    for (size_t b = 0; b < pass->layout->common.batch; b++)
+    for (size_t b = 0; b < pass->engine->common.batch; b++)
         most = length_of(pass, b) > most ? length_of(pass, b) : most;
     return most;
 }
@@ -93,169 +45,99 @@ static size_t time_of(const struct pass *pass, size_t element, size_t step)
     return pass->is_reverse ? length_of(pass, element) - 1 - step : step;
 }
 
-/* Copies n elements' states between [B][D][H] and the scratch memory's [B][H]. */
+/* ---- states ---- */
+
+static size_t state_row(const struct pass *pass, size_t element)
+{
+    const struct recurrent *common = &pass->engine->common;
+    return (element * common->n_directions + pass->direction) * common->hidden_size;
+}
+
+/* The hidden units of this worker. */
+static size_t first_unit(const struct pass *pass)
+{
+    return pass->begin * pass->engine->units;
+}
+
+static size_t n_units(const struct pass *pass)
+{
+    size_t end = pass->end * pass->engine->units, h = pass->engine->common.hidden_size;
+    return (end < h ? end : h) - first_unit(pass);
+}
+
+/* Rows may be used up to their panels' end. */
 static void load_state(const struct pass *pass, const float *from, float *state)
 {
-    const struct recurrent *common = &pass->layout->common;
-    size_t h = common->hidden_size;
+    size_t n = n_units(pass), n_padded = (pass->end - pass->begin) * pass->engine->units;
 
-    for (size_t b = 0; b < common->batch; b++)
-        memcpy(state + b * h, from + (b * common->n_directions + pass->direction) * h,
-               h * sizeof *state);
-}
-
-static void store_state(const struct pass *pass, const float *state, float *to)
-{
-    const struct recurrent *common = &pass->layout->common;
-    size_t h = common->hidden_size;
-
-    for (size_t b = 0; b < common->batch; b++) {
-        float *row = to + (b * common->n_directions + pass->direction) * h;
-        if (length_of(pass, b) == 0)
-            memset(row, 0, h * sizeof *row);
-        else
-            memcpy(row, state + b * h, h * sizeof *row);
+    for (size_t b = 0; b < pass->engine->common.batch; b++) {
+        float *row = state + b * pass->engine->ld_state + first_unit(pass);
+        memcpy(row, from + state_row(pass, b) + first_unit(pass), n * sizeof *state);
+        memset(row + n, 0, (n_padded - n) * sizeof *state);
     }
 }
 
-/* X's rows for n steps, [n][B][I]. Elements that have ended give rows of zeros, so that the
- * product has one size whatever the lengths. */
-static const float *chunk_input(const struct pass *pass, size_t first, size_t n)
+static void clear_state(const struct pass *pass, float *state)
 {
-    const struct recurrent *common = &pass->layout->common;
-    size_t size = common->input_size;
+    size_t row_bytes = (pass->end - pass->begin) * pass->engine->units * sizeof *state;
 
-    if (!is_gathered(common))
-        return pass->tensors->x + first * common->batch * size;
-    for (size_t s = 0; s < n; s++) {
-        for (size_t b = 0; b < common->batch; b++) {
-            float *row = pass->x + (s * common->batch + b) * size;
-            if (first + s >= length_of(pass, b)) {
-                memset(row, 0, size * sizeof *row);
-                continue;
-            }
-            size_t t = time_of(pass, b, first + s);
-            memcpy(row, pass->tensors->x + (b * common->n_steps + t) * size, size * sizeof *row);
-        }
-    }
-    return pass->x;
+    for (size_t b = 0; b < pass->engine->common.batch; b++)
+        memset(state + b * pass->engine->ld_state + first_unit(pass), 0, row_bytes);
 }
 
-/* gates [n][B][G*H] = X W^T + B */
-static void project(const struct pass *pass, size_t first, size_t n)
+static void store_final_state(const struct pass *pass, size_t element)
 {
-    const struct recurrent *common = &pass->layout->common;
-    size_t columns = pass->n_gates * common->hidden_size, rows = n * common->batch;
+    const struct recurrent_f32_tensors *tensors = pass->tensors;
+    size_t at = element * pass->engine->ld_state + first_unit(pass);
+    size_t row = state_row(pass, element) + first_unit(pass);
+    size_t row_bytes = n_units(pass) * sizeof(float);
 
-    if (pass->b != NULL) {
-        for (size_t row = 0; row < rows; row++)
-            memcpy(pass->gates + row * columns, pass->b, columns * sizeof *pass->b);
-    }
-    pass->layout->project(&(struct gemm_f32){
-        .m = rows,
-        .n = columns,
-        .k = common->input_size,
-        .a = chunk_input(pass, first, n),
-        .lda = common->input_size,
-        .b = pass->w,
-        .ldb = common->input_size,
-        .b_transposed = true,
-        .c = pass->gates,
-        .ldc = columns,
-        .is_added = pass->b != NULL,
-    });
+    if (tensors->ho != NULL)
+        memcpy(tensors->ho + row, pass->h_next + at, row_bytes);
+    if (tensors->co != NULL)
+        memcpy(tensors->co + row, pass->c + at, row_bytes);
 }
 
-/* n_gates columns of h_product, from first_gate on = a R^T; a is [B][H]. */
-static void multiply(const struct pass *pass, const float *a, size_t first_gate, size_t n_gates)
+/* Elements of length 0 end before they begin, and end with zeros. */
+static void clear_empty(const struct pass *pass)
 {
-    const struct recurrent *common = &pass->layout->common;
-    size_t h = common->hidden_size;
+    const struct recurrent_f32_tensors *tensors = pass->tensors;
+    size_t row_bytes = n_units(pass) * sizeof(float);
 
-    pass->layout->step(&(struct gemm_f32){
-        .m = common->batch,
-        .n = n_gates * h,
-        .k = h,
-        .a = a,
-        .lda = h,
-        .b = pass->r + first_gate * h * h,
-        .ldb = h,
-        .b_transposed = true,
-        .c = pass->h_product + first_gate * h,
-        .ldc = pass->n_gates * h,
-    });
-}
-
-static void run_gru_cells(const struct pass *pass, size_t step, float *gates)
-{
-    const struct recurrent *common = &pass->layout->common;
-    const struct recurrent_cells_f32 *cells = pass->layout->cells;
-    size_t h = common->hidden_size, columns = 3 * h;
-
-    for (size_t b = 0; b < common->batch; b++) {
-        if (step < length_of(pass, b))
-            cells->gru_reset(common, gates + b * columns, pass->h_product + b * columns,
-                             pass->h + b * h, pass->reset_h + b * h);
-    }
-    multiply(pass, pass->reset_h, GRU_H, 1);
-    for (size_t b = 0; b < common->batch; b++) {
-        if (step < length_of(pass, b))
-            cells->gru_update(common, gates + b * columns, pass->h_product + b * columns,
-                              pass->h + b * h);
+    for (size_t b = 0; b < pass->engine->common.batch; b++) {
+        if (length_of(pass, b) > 0)
+            continue;
+        if (tensors->ho != NULL)
+            memset(tensors->ho + state_row(pass, b) + first_unit(pass), 0, row_bytes);
+        if (tensors->co != NULL)
+            memset(tensors->co + state_row(pass, b) + first_unit(pass), 0, row_bytes);
     }
 }
 
-static void run_cell(const struct pass *pass, size_t element, const float *gates)
+/* Y and, of elements that end here, the final state, from h_next. */
+static void write_step(const struct pass *pass, size_t step)
 {
-    const struct recurrent *common = &pass->layout->common;
-    const struct recurrent_cells_f32 *cells = pass->layout->cells;
-    const float *h_product = pass->h_product + element * pass->n_gates * common->hidden_size;
-    float *h = pass->h + element * common->hidden_size;
-
-    if (common->kind == RECURRENT_LSTM)
-        cells->lstm(common, gates, h_product, pass->p, h, pass->c + element * common->hidden_size);
-    else if (common->kind == RECURRENT_GRU)
-        cells->gru_linear(common, gates, h_product, pass->reset_bias, h);
-    else
-        cells->rnn(common, gates, h_product, h);
-}
-
-static void write_y(const struct pass *pass, size_t step)
-{
-    const struct recurrent *common = &pass->layout->common;
+    const struct recurrent *common = &pass->engine->common;
     size_t h = common->hidden_size;
 
     for (size_t b = 0; b < common->batch; b++) {
         if (step >= length_of(pass, b))
             continue;
-        size_t sequence = b * common->n_directions + pass->direction;
-        size_t row = sequence * common->n_steps + time_of(pass, b, step);
-        memcpy(pass->tensors->y + row * h, pass->h + b * h, h * sizeof *pass->h);
-    }
-}
-
-static void take_step(const struct pass *pass, size_t step, float *gates)
-{
-    const struct recurrent *common = &pass->layout->common;
-    size_t columns = pass->n_gates * common->hidden_size;
-
-    if (common->kind == RECURRENT_GRU && !common->linear_before_reset) {
-        multiply(pass, pass->h, GRU_Z, 2);
-        run_gru_cells(pass, step, gates);
-    } else {
-        multiply(pass, pass->h, 0, pass->n_gates);
-        for (size_t b = 0; b < common->batch; b++) {
-            if (step < length_of(pass, b))
-                run_cell(pass, b, gates + b * columns);
+        if (pass->tensors->y != NULL) {
+            size_t sequence = b * common->n_directions + pass->direction;
+            size_t row = sequence * common->n_steps + time_of(pass, b, step);
+            memcpy(pass->tensors->y + row * h + first_unit(pass),
+                   pass->h_next + b * pass->engine->ld_state + first_unit(pass),
+                   n_units(pass) * sizeof(float));
         }
+        if (step + 1 == length_of(pass, b))
+            store_final_state(pass, b);
     }
-    if (pass->tensors->y != NULL)
-        write_y(pass, step);
 }
 
 static void clear_padding_of_y(const struct pass *pass)
 {
-    const struct recurrent *common = &pass->layout->common;
+    const struct recurrent *common = &pass->engine->common;
     size_t h = common->hidden_size, n_steps = common->n_steps;
 
     for (size_t b = 0; b < common->batch; b++) {
@@ -265,63 +147,247 @@ static void clear_padding_of_y(const struct pass *pass)
     }
 }
 
-static void run_direction(const struct pass *pass)
+/* ---- x ---- */
+
+/* Rows of X are in the order of the steps in a cell, and in one forward sequence. Otherwise the
+ * workers share the copying, and none may read before the barrier. */
+static struct chunk take_chunk(const struct pass *pass, size_t first, size_t n)
 {
-    const struct recurrent_f32 *layout = pass->layout;
-    const struct recurrent *common = &layout->common;
-    size_t step_floats = common->batch * pass->n_gates * common->hidden_size;
+    const struct recurrent *common = &pass->engine->common;
+    size_t size = common->input_size, ld = pass->engine->ld_x;
+
+    if (common->n_steps == 1 || (common->batch == 1 && !pass->is_reverse))
+        return (struct chunk){first, n, pass->tensors->x + first * size, size};
+    for (size_t s = pass->worker; s < n; s += pass->engine->n_workers) {
+        for (size_t b = 0; b < common->batch; b++) {
+            float *row = pass->x + (s * common->batch + b) * ld;
+            if (first + s >= length_of(pass, b)) {
+                memset(row, 0, size * sizeof *row);
+                continue;
+            }
+            size_t t = time_of(pass, b, first + s);
+            memcpy(row, pass->tensors->x + (b * common->n_steps + t) * size, size * sizeof *row);
+        }
+    }
+    return (struct chunk){first, n, pass->x, ld};
+}
+
+/* A panel of gates = W x + B, for all steps of the chunk. */
+static void project_panel(const struct pass *pass, const struct chunk *chunk, size_t panel)
+{
+    const struct recurrent_f32 *engine = pass->engine;
+
+    recurrent_multiply(pass->engine, &pass->w,
+                       &(struct panel_product){
+                           .panel = panel,
+                           .rows = chunk->n * engine->common.batch,
+                           .a = chunk->x,
+                           .lda = chunk->ld_x,
+                           .add = pass->biases + panel * engine->columns,
+                           .c = pass->gates + panel * engine->columns,
+                           .ldc = engine->ld_gates,
+                       });
+}
+
+/* ---- steps ---- */
+
+/* Numbers of panels, up and down in turn. */
+static size_t turn(const struct pass *pass, size_t round, size_t i)
+{
+    return ((round & 1) != 0) != pass->is_downward ? pass->end - 1 - i : pass->begin + i;
+}
+
+/* What the workers of a direction wrote before, all of them see behind this. */
+static void barrier(const struct pass *pass)
+{
+    if (pass->engine->n_workers > 1)
+        team_meet(pass->team, pass->direction * pass->engine->n_workers + pass->worker);
+}
+
+/* The tile of a panel = R h, and what it is added to: `add`, a row for every element (ld_add) or
+ * one. */
+static void multiply_panel(const struct pass *pass, const struct recurrent_matrix *r, size_t panel,
+                           const float *h, const float *add, size_t ld_add)
+{
+    recurrent_multiply(pass->engine, r,
+                       &(struct panel_product){
+                           .panel = panel,
+                           .rows = pass->engine->common.batch,
+                           .a = h,
+                           .lda = pass->engine->ld_state,
+                           .add = add,
+                           .ld_add = ld_add,
+                           .c = pass->tile,
+                           .ldc = pass->engine->columns,
+                       });
+}
+
+/* The cell for every element that has not ended; rows count floats from element to element. */
+static void run_cells(const struct pass *pass, panel_cell_fn *cell, size_t step, size_t panel,
+                      const float *gates, float *h_next)
+{
+    const struct recurrent_f32 *engine = pass->engine;
+    size_t unit = panel * engine->units;
+    const float *peepholes = pass->peepholes;
+
+    if (peepholes)
+        peepholes += panel * recurrent_row_floats(3, engine->units);
+    for (size_t b = 0; b < engine->common.batch; b++) {
+        if (step >= length_of(pass, b))
+            continue;
+        size_t at = b * engine->ld_state + unit;
+        cell(&engine->common, &(struct panel_row){
+                                  .units = engine->units,
+                                  .gates = pass->tile + b * engine->columns,
+                                  .x_gates = gates + b * engine->ld_gates,
+                                  .peepholes = peepholes,
+                                  .h = pass->h + at,
+                                  .h_next = h_next + at,
+                                  .c = pass->c + at,
+                              });
+    }
+}
+
+/* The gates of a GRU that resets first, behind both of its products: h needs all of r * h. */
+static void update_after_reset(const struct pass *pass, size_t step, const float *gates)
+{
+    const struct recurrent_f32 *engine = pass->engine;
+
+    for (size_t i = 0; i < pass->end - pass->begin; i++) {
+        size_t panel = turn(pass, step, i);
+        const float *x = gates + panel * engine->columns;
+        multiply_panel(pass, &pass->r_reset, panel, pass->reset_h, x + GRU_H * engine->units,
+                       engine->ld_gates);
+        run_cells(pass, engine->kernels->cells.gru_update_any, step, panel, x, pass->h_next);
+    }
+}
+
+static void take_step(struct pass *pass, const struct chunk *chunk, size_t step)
+{
+    const struct recurrent_f32 *engine = pass->engine;
+    const float *gates =
+        pass->gates + (step - chunk->first) * engine->common.batch * engine->ld_gates;
+    bool is_reset_first = engine->resets_first;
+
+    for (size_t i = 0; i < pass->end - pass->begin; i++) {
+        size_t panel = turn(pass, step, i), at = panel * engine->columns;
+        if (chunk->n == 1)
+            project_panel(pass, chunk, panel);
+        if (engine->common.linear_before_reset)
+            multiply_panel(pass, &pass->r, panel, pass->h, pass->reset_biases + at, 0);
+        else
+            multiply_panel(pass, &pass->r, panel, pass->h, gates + at, engine->ld_gates);
+        run_cells(pass, engine->cell, step, panel, gates + at,
+                  is_reset_first ? pass->reset_h : pass->h_next);
+    }
+    if (is_reset_first) {
+        barrier(pass);
+        update_after_reset(pass, step, gates);
+    }
+    write_step(pass, step);
+    barrier(pass);
+    float *h = pass->h;
+    pass->h = pass->h_next;
+    pass->h_next = h;
+}
+
+static void run_direction(struct pass *pass)
+{
+    const struct recurrent_f32 *engine = pass->engine;
+    const struct recurrent *common = &engine->common;
     size_t n_live = longest(pass);
 
     load_state(pass, pass->tensors->h0, pass->h);
+    clear_state(pass, pass->h_next);
     if (common->kind == RECURRENT_LSTM)
         load_state(pass, pass->tensors->c0, pass->c);
-    for (size_t first = 0; first < n_live; first += layout->chunk_steps) {
-        size_t left = common->n_steps - first;
-        size_t n = left < layout->chunk_steps ? left : layout->chunk_steps;
-        project(pass, first, n);
-        for (size_t s = 0; s < n && first + s < n_live; s++)
-            take_step(pass, first + s, pass->gates + s * step_floats);
+    if (engine->resets_first) {
+        clear_state(pass, pass->c);
+        clear_state(pass, pass->reset_h);
     }
-    if (pass->tensors->y != NULL)
+    clear_empty(pass);
+    for (size_t first = 0, round = 0; first < n_live; first += engine->chunk_steps, round++) {
+        size_t left = common->n_steps - first;
+        struct chunk chunk =
+            take_chunk(pass, first, left < engine->chunk_steps ? left : engine->chunk_steps);
+        barrier(pass);
+        for (size_t i = 0; chunk.n > 1 && i < pass->end - pass->begin; i++)
+            project_panel(pass, &chunk, turn(pass, round, i));
+        for (size_t s = 0; s < chunk.n && first + s < n_live; s++)
+            take_step(pass, &chunk, first + s);
+    }
+    if (pass->tensors->y != NULL && pass->worker == 0)
         clear_padding_of_y(pass);
-    if (pass->tensors->ho != NULL)
-        store_state(pass, pass->h, pass->tensors->ho);
-    if (common->kind == RECURRENT_LSTM && pass->tensors->co != NULL)
-        store_state(pass, pass->c, pass->tensors->co);
 }
 
-void recurrent_f32_run(const struct recurrent_f32 *layout,
-                       const struct recurrent_f32_tensors *tensors, void *scratch)
-{
-    const struct recurrent *common = &layout->common;
-    size_t h = common->hidden_size, n_gates = recurrent_n_gates(common);
-    size_t n_biases = recurrent_n_biases(common);
-    float *base = scratch;
+struct run {
+    const struct recurrent_f32 *engine;
+    const struct recurrent_f32_tensors *tensors;
+    float *scratch;
+    struct team *team;
+    bool is_downward;
+};
 
-    if (common->batch == 0)
-        return;
-    /* Rows of elements that have ended are multiplied too, and ignored: they must only be
-     * defined. */
-    memset(base + layout->reset_h_at, 0, (layout->h_at - layout->reset_h_at) * sizeof *base);
-    for (size_t d = 0; d < common->n_directions; d++) {
-        const float *b = tensors->b != NULL ? tensors->b + d * n_biases * h : NULL;
-        run_direction(&(struct pass){
-            .layout = layout,
-            .tensors = tensors,
-            .direction = d,
-            .n_gates = n_gates,
-            .is_reverse = common->is_reverse || d == 1,
-            .w = tensors->w + d * n_gates * h * common->input_size,
-            .r = tensors->r + d * n_gates * h * h,
-            .b = b,
-            .p = tensors->p != NULL ? tensors->p + d * 3 * h : NULL,
-            .reset_bias = b != NULL && common->linear_before_reset ? b + n_gates * h : NULL,
-            .x = base + layout->x_at,
-            .gates = base + layout->gates_at,
-            .h_product = base + layout->h_product_at,
-            .reset_h = base + layout->reset_h_at,
-            .h = base + layout->h_at,
-            .c = base + layout->c_at,
-        });
-    }
+/* The matrix of a direction: packed at `data`, or as it lies in `weights`, which is NULL then. */
+static struct recurrent_matrix matrix_of(const struct recurrent_matrix *matrix, const void *data,
+                                         const struct run *run, const float *weights, size_t d)
+{
+    const struct recurrent *common = &run->engine->common;
+    struct recurrent_matrix of_direction = *matrix;
+    size_t rows = recurrent_n_gates(common) * common->hidden_size;
+
+    of_direction.panels.data = data;
+    if (matrix->gemm)
+        of_direction.weights = weights + d * rows * matrix->panels.k;
+    return of_direction;
+}
+
+static void run_worker(void *context, size_t number, size_t n_numbers)
+{
+    const struct run *run = context;
+    const struct recurrent_f32 *engine = run->engine;
+    size_t d = number / engine->n_workers, worker = number % engine->n_workers;
+    const unsigned char *w = (const unsigned char *)engine->w_pack + d * engine->w_direction_bytes;
+    const unsigned char *r = (const unsigned char *)engine->r_pack + d * engine->r_direction_bytes;
+    const unsigned char *reset = r + engine->r.packed_bytes;
+    const float *side = (const void *)(reset + engine->r_reset.packed_bytes);
+    float *base = run->scratch + d * engine->direction_floats;
+    struct pass pass = {
+        .engine = engine,
+        .tensors = run->tensors,
+        .team = run->team,
+        .direction = d,
+        .worker = worker,
+        .begin = engine->n_panels * worker / engine->n_workers,
+        .end = engine->n_panels * (worker + 1) / engine->n_workers,
+        .is_reverse = engine->common.is_reverse || d == 1,
+        .is_downward = run->is_downward,
+        .w = matrix_of(&engine->w, w, run, run->tensors->w, d),
+        .r = matrix_of(&engine->r, r, run, run->tensors->r, d),
+        .r_reset = matrix_of(&engine->r_reset, reset, run, run->tensors->r, d),
+        .biases = (const void *)(w + engine->w.packed_bytes),
+        .reset_biases = side,
+        .peepholes = engine->has_peepholes ? side : NULL,
+        .x = base + engine->x_at,
+        .gates = base + engine->gates_at,
+        .tile = base + engine->tile_at + worker * engine->common.batch * engine->columns,
+        .h = base + engine->h_at[0],
+        .h_next = base + engine->h_at[1],
+        .c = base + engine->c_at,
+        .reset_h = base + engine->reset_at,
+    };
+    (void)n_numbers;
+    run_direction(&pass);
+}
+
+void recurrent_f32_run(const struct recurrent_f32 *engine,
+                       const struct recurrent_f32_tensors *tensors, void *scratch, unsigned *n_runs,
+                       struct team *team)
+{
+    struct run run = {engine, tensors, scratch, engine->is_shared ? team : NULL,
+                      (*n_runs & 1) != 0};
+
+    if (engine->common.batch > 0)
+        team_run(run.team, run_worker, &run, engine->common.n_directions * engine->n_workers);
+    *n_runs += 1;
 }

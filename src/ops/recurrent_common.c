@@ -189,42 +189,34 @@ bool recurrent_infer(struct infer *infer)
     return true;
 }
 
+static bool prepare_f32(struct prepare *prepare)
+{
+    struct recurrent_state *state = prepare->state;
+
+    state->n_runs = arena_alloc(prepare->arena, sizeof *state->n_runs, prepare->err);
+    return state->n_runs &&
+           (prepare->packed != 0 ? recurrent_prepack(prepare) : recurrent_lay_out(prepare));
+}
+
 bool recurrent_prepare(struct prepare *prepare)
 {
     struct recurrent_state *state = prepare->state;
-    struct recurrent_f32 *f32 = &state->f32;
-    const struct recurrent *common = &f32->common;
+    const struct recurrent *common = &state->f32.common;
     const struct recurrent_family *family = recurrent_family_of(prepare->op);
-    size_t columns = recurrent_n_gates(common) * common->hidden_size, scratch_bytes;
-    bool fits = true;
+    bool is_f64 = prepare->in[family->x]->dtype == IRRUN_F64;
 
-    if (family->lengths != NO_INPUT)
-        fits = checked_mul(common->batch, sizeof(size_t), &state->lengths_bytes) &&
-               checked_add(state->lengths_bytes, LINE_BYTES - 1, &state->lengths_bytes);
-    state->lengths_bytes -= state->lengths_bytes % LINE_BYTES;
-    if (prepare->in[family->x]->dtype == IRRUN_F64) {
-        scratch_bytes = recurrent_f64_scratch_bytes(common);
-    } else if (prepare->packed != 0) {
-        if (!recurrent_pack(prepare))
-            return false;
-        scratch_bytes = state->packed.scratch_bytes;
-    } else if (recurrent_packs_later(prepare)) {
-        state->n_runs = arena_alloc(prepare->arena, sizeof *state->n_runs, prepare->err);
-        if (!state->n_runs)
-            return false;
-        fits =
-            fits && checked_add(state->packed.scratch_bytes, state->packing_bytes, &scratch_bytes);
-    } else {
-        fits = fits && recurrent_f32_lay_out(f32);
-        scratch_bytes = f32->scratch_bytes;
-        f32->cells = &recurrent_cells_f32_scalar;
-        f32->project = kernels_gemm_f32(prepare->kernels, f32->chunk_steps * common->batch, columns,
-                                        common->input_size);
-        f32->step = kernels_gemm_f32(prepare->kernels, common->batch, columns, common->hidden_size);
-    }
-    if (!fits || !checked_add(state->lengths_bytes, scratch_bytes, &prepare->made.scratch_bytes))
+    if (!is_f64 && !prepare_f32(prepare))
+        return false;
+    if (family->lengths != NO_INPUT &&
+        (!checked_mul(common->batch, sizeof(size_t), &state->lengths_bytes) ||
+         !checked_add(state->lengths_bytes, LINE_BYTES - 1, &state->lengths_bytes)))
         return fail_memory(prepare->err, SIZE_MAX);
-    return true;
+    state->lengths_bytes -= state->lengths_bytes % LINE_BYTES;
+    return (checked_add(state->lengths_bytes, state->packs_bytes, &prepare->made.scratch_bytes) &&
+            checked_add(prepare->made.scratch_bytes,
+                        is_f64 ? recurrent_f64_scratch_bytes(common) : state->f32.scratch_bytes,
+                        &prepare->made.scratch_bytes)) ||
+           fail_memory(prepare->err, SIZE_MAX);
 }
 
 /* Checks the lengths and puts them down as the engine wants them. */
@@ -306,26 +298,20 @@ bool recurrent_run(const struct step *step, struct irrun_error *err)
             return false;
     }
     unsigned char *scratch = (unsigned char *)step->scratch + state->lengths_bytes;
-    if (state->packing_bytes > 0) {
-        const struct recurrent_f32_tensors tensors =
-            STEP_TENSORS(recurrent_f32_tensors, step, family, first_state, lengths);
-        const struct recurrent_packed packed = recurrent_pack_now(state, &tensors, scratch);
-        recurrent_packed_run(&packed, &tensors, scratch + state->packing_bytes, state->n_runs,
-                             step->team);
-        return true;
-    }
-    if (step->in[family->x]->dtype == IRRUN_F64)
+    if (state->route == RECURRENT_F64) {
         recurrent_f64_run(&state->f32.common,
                           &STEP_TENSORS(recurrent_f64_tensors, step, family, first_state, lengths),
                           scratch);
-    else if (state->n_runs)
-        recurrent_packed_run(
-            &state->packed,
-            &STEP_TENSORS(recurrent_f32_tensors, step, family, first_state, lengths), scratch,
-            state->n_runs, step->team);
-    else
-        recurrent_f32_run(&state->f32,
-                          &STEP_TENSORS(recurrent_f32_tensors, step, family, first_state, lengths),
-                          scratch);
+        return true;
+    }
+    const struct recurrent_f32_tensors tensors =
+        STEP_TENSORS(recurrent_f32_tensors, step, family, first_state, lengths);
+    if (state->route == RECURRENT_PREPACKED) {
+        recurrent_f32_run(&state->f32, &tensors, scratch, state->n_runs, step->team);
+    } else {
+        const struct recurrent_f32 engine = recurrent_pack_now(state, &tensors, scratch);
+        recurrent_f32_run(&engine, &tensors, scratch + state->packs_bytes, state->n_runs,
+                          step->team);
+    }
     return true;
 }

@@ -4,8 +4,7 @@
 #ifndef IRRUN_OPS_RECURRENT_COMMON_H
 #define IRRUN_OPS_RECURRENT_COMMON_H
 
-#include "kernels/recurrent.h"
-#include "kernels/recurrent_packed.h"
+#include "kernels/recurrent_f32.h"
 #include "ops/op.h"
 
 enum recurrent_direction { DIRECTION_FORWARD, DIRECTION_REVERSE, DIRECTION_BIDIRECTIONAL };
@@ -37,12 +36,19 @@ static inline const struct recurrent_family *recurrent_family_of(const struct op
     return op->def->family;
 }
 
+/* How a step computes; prepare chooses. */
+enum recurrent_route {
+    RECURRENT_F64,
+    RECURRENT_PREPACKED,      /* constant weights of f32 or f16 */
+    RECURRENT_PACKS_EACH_RUN, /* f32: weights, unless a GEMM multiplies them, and biases */
+};
+
 struct recurrent_state {
+    enum recurrent_route route;
     struct recurrent_f32 f32; /* f64 uses its `common` only */
-    size_t lengths_bytes;     /* the scratch memory begins with the lengths */
-    struct recurrent_packed packed;
-    unsigned *n_runs;     /* of the packed engine; NULL where another one runs */
-    size_t packing_bytes; /* of scratch memory: every run packs weights that are no constants */
+    unsigned *n_runs;         /* of f32 */
+    /* The scratch memory begins with the lengths and what a run packs. */
+    size_t lengths_bytes, packs_bytes;
 };
 
 bool recurrent_infer(struct infer *infer);
@@ -50,16 +56,14 @@ uint32_t recurrent_packs(const struct prepare *prepare, uint32_t constants);
 bool recurrent_prepare(struct prepare *prepare);
 bool recurrent_run(const struct step *step, struct irrun_error *err);
 
-/* The part of prepare for packed weights: fills state->packed. */
-bool recurrent_pack(struct prepare *prepare);
+/* The parts of prepare for f32: fill state->f32, for weights that recurrent_packs has taken, and
+ * for others. */
+bool recurrent_prepack(struct prepare *prepare);
+bool recurrent_lay_out(struct prepare *prepare);
 
-/* Whether weights that are no constants are packed by every run, which still is faster than not to
- * pack them; fills state->packed and packing_bytes if so. */
-bool recurrent_packs_later(struct prepare *prepare);
-/* … and the part of run. Gives the layout with its parts, which lie in the scratch memory. */
-struct recurrent_packed recurrent_pack_now(const struct recurrent_state *state,
-                                           const struct recurrent_f32_tensors *tensors,
-                                           void *scratch);
+/* The part of run that packs. Gives the engine with its packs, which lie in the scratch memory. */
+struct recurrent_f32 recurrent_pack_now(const struct recurrent_state *state,
+                                        const struct recurrent_f32_tensors *tensors, void *scratch);
 
 /* The part of infer that reads attributes: activations with alpha and beta, clip,
  * weights_format. */

@@ -1,4 +1,5 @@
-/* Which recurrent ops run on packed weights, and the packing: once per model, or in every run.
+/* Where the weights of a recurrent op of f32 are when it runs: packed once per model, packed by
+ * every run, or multiplied where they lie.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/recurrent_common.h"
 
@@ -14,11 +15,11 @@ static bool has_input(const struct prepare *prepare, uint32_t i)
     return i < prepare->n_inputs;
 }
 
-/* What the layout needs to know before the constants are there. */
-static void begin(const struct prepare *prepare, struct recurrent_packed *packed)
+/* What the layout depends on. */
+static struct recurrent_f32 engine_of(const struct prepare *prepare)
 {
     const struct recurrent_state *state = prepare->state;
-    *packed = (struct recurrent_packed){
+    return (struct recurrent_f32){
         .common = state->f32.common,
         .kernels = prepare->kernels->panels,
         .n_threads = team_n_threads(prepare->team),
@@ -26,29 +27,23 @@ static void begin(const struct prepare *prepare, struct recurrent_packed *packed
     };
 }
 
-static bool has_sane_size(struct recurrent_packed *packed)
+static bool may_pack(const struct prepare *prepare)
 {
-    const struct recurrent *common = &packed->common;
+    struct recurrent_f32 engine = engine_of(prepare);
+    const struct recurrent *common = &engine.common;
     double rows = (double)(common->n_directions * recurrent_n_gates(common) * common->hidden_size);
     double bytes = rows * (double)(common->input_size + common->hidden_size) * sizeof(float);
 
-    if (common->batch == 0 || common->n_steps == 0 || !recurrent_packed_lay_out(packed))
-        return false;
-    return (double)packed->x_part_bytes + (double)packed->h_part_bytes <=
-           MAX_GROWTH * bytes + FREE_BYTES;
-}
-
-static bool is_wanted(const struct prepare *prepare, struct recurrent_packed *packed)
-{
-    begin(prepare, packed);
-    return kernels_may_pack(prepare->kernels) && has_sane_size(packed);
+    return kernels_may_pack(prepare->kernels) && common->batch > 0 && common->n_steps > 0 &&
+           recurrent_f32_lay_out(&engine) &&
+           (double)engine.w_pack_bytes + (double)engine.r_pack_bytes <=
+               MAX_GROWTH * bytes + FREE_BYTES;
 }
 
 uint32_t recurrent_packs(const struct prepare *prepare, uint32_t constants)
 {
     const struct recurrent_family *family = recurrent_family_of(prepare->op);
     const uint32_t weights[] = {family->w, family->r, family->b, family->p};
-    struct recurrent_packed packed;
     uint32_t all = 0;
 
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++) {
@@ -59,7 +54,7 @@ uint32_t recurrent_packs(const struct prepare *prepare, uint32_t constants)
             return 0;
         all |= 1U << weights[i];
     }
-    return (all & ~constants) == 0 && is_wanted(prepare, &packed) ? all : 0;
+    return (all & ~constants) == 0 && may_pack(prepare) ? all : 0;
 }
 
 /* A small constant as f32; NULL with *is_fine unchanged if there is no such input. */
@@ -90,53 +85,51 @@ static bool take_matrices(struct prepare *prepare, struct recurrent_weights *wei
     return weights->r != NULL;
 }
 
-/* Layouts are told apart by what they depend on beside the op: the streams, and whether f16
+/* Packs are told apart by what they depend on beside the op: the streams, and whether f16
  * stayed. */
-static bool fill_parts(struct prepare *prepare, struct recurrent_packed *packed,
+static bool fill_packs(struct prepare *prepare, struct recurrent_f32 *engine,
                        struct recurrent_weights *weights)
 {
-    bool is_x_new, is_h_new;
-    uint32_t x_layout = (uint32_t)packed->w.stream << 1 | (uint32_t)packed->w.is_f16 << 16;
-    uint32_t h_layout = 1U | (uint32_t)packed->r.stream << 1 |
-                        (uint32_t)packed->r_reset.stream << 8 | (uint32_t)packed->r.is_f16 << 16;
+    bool is_w_new, is_r_new;
+    const struct panels *w = &engine->w.panels, *r = &engine->r.panels;
+    uint32_t w_layout = (uint32_t)w->stream << 1 | (uint32_t)w->is_f16 << 16;
+    uint32_t r_layout = 1U | (uint32_t)r->stream << 1 |
+                        (uint32_t)engine->r_reset.panels.stream << 8 | (uint32_t)r->is_f16 << 16;
 
-    void *x_part = prepare_pack(prepare, x_layout, packed->x_part_bytes, &is_x_new);
-    void *h_part = x_part ? prepare_pack(prepare, h_layout, packed->h_part_bytes, &is_h_new) : NULL;
-    if (!h_part || ((is_x_new || is_h_new) && !take_matrices(prepare, weights)))
+    void *w_pack = prepare_pack(prepare, w_layout, engine->w_pack_bytes, &is_w_new);
+    void *r_pack = w_pack ? prepare_pack(prepare, r_layout, engine->r_pack_bytes, &is_r_new) : NULL;
+    if (!r_pack || ((is_w_new || is_r_new) && !take_matrices(prepare, weights)))
         return false;
-    if (is_x_new)
-        recurrent_packed_fill_x(packed, weights, x_part);
-    if (is_h_new)
-        recurrent_packed_fill_h(packed, weights, h_part);
-    packed->x_part = x_part;
-    packed->h_part = h_part;
+    if (is_w_new)
+        recurrent_f32_pack_w(engine, weights, w_pack);
+    if (is_r_new)
+        recurrent_f32_pack_r(engine, weights, r_pack);
+    engine->w_pack = w_pack;
+    engine->r_pack = r_pack;
     return true;
 }
 
-bool recurrent_pack(struct prepare *prepare)
+bool recurrent_prepack(struct prepare *prepare)
 {
     struct recurrent_state *state = prepare->state;
     const struct recurrent_family *family = recurrent_family_of(prepare->op);
-    struct recurrent_packed *packed = &state->packed;
     bool is_fine = true;
     struct recurrent_weights weights = {
-        .is_w_f16 = prepare_constant(prepare, family->w)->dtype == IRRUN_F16,
-        .is_r_f16 = prepare_constant(prepare, family->r)->dtype == IRRUN_F16,
         .b = vector_of(prepare, family->b, &is_fine),
         .p = is_fine ? vector_of(prepare, family->p, &is_fine) : NULL,
     };
-    state->n_runs = arena_alloc(prepare->arena, sizeof *state->n_runs, prepare->err);
-    if (!is_fine || !state->n_runs)
+    if (!is_fine)
         return false;
-    begin(prepare, packed);
-    packed->is_w_f16 = weights.is_w_f16;
-    packed->is_r_f16 = weights.is_r_f16;
-    if (!recurrent_packed_lay_out(packed))
+    state->route = RECURRENT_PREPACKED;
+    state->f32 = engine_of(prepare);
+    state->f32.is_w_f16 = prepare_constant(prepare, family->w)->dtype == IRRUN_F16;
+    state->f32.is_r_f16 = prepare_constant(prepare, family->r)->dtype == IRRUN_F16;
+    if (!recurrent_f32_lay_out(&state->f32))
         return fail_memory(prepare->err, SIZE_MAX);
-    return fill_parts(prepare, packed, &weights);
+    return fill_packs(prepare, &state->f32, &weights);
 }
 
-/* Neither part may begin in the middle of a line. */
+/* Neither pack may begin in the middle of a line. */
 static size_t whole_lines(size_t size_bytes)
 {
     return (size_bytes + 63) / 64 * 64;
@@ -145,34 +138,41 @@ static size_t whole_lines(size_t size_bytes)
 /* Below so many rows of x packing takes longer than reading the weights row by row. */
 #define PACK_FROM_ROWS 8
 
-bool recurrent_packs_later(struct prepare *prepare)
+bool recurrent_lay_out(struct prepare *prepare)
 {
     struct recurrent_state *state = prepare->state;
-    const struct recurrent_family *family = recurrent_family_of(prepare->op);
-    struct recurrent_packed *packed = &state->packed;
+    struct recurrent_f32 *engine = &state->f32;
+    const struct recurrent *common = &engine->common;
+    size_t columns = recurrent_n_gates(common) * common->hidden_size;
+    size_t rows = common->batch * common->n_steps;
 
-    if (!is_wanted(prepare, packed) || prepare->in[family->w]->dtype != IRRUN_F32 ||
-        prepare->in[family->r]->dtype != IRRUN_F32)
-        return false;
-    packed->is_in_place = packed->common.batch * packed->common.n_steps < PACK_FROM_ROWS;
-    if (!recurrent_packed_lay_out(packed))
-        return false;
-    state->packing_bytes = whole_lines(packed->x_part_bytes) + whole_lines(packed->h_part_bytes);
+    *engine = engine_of(prepare);
+    state->route = RECURRENT_PACKS_EACH_RUN;
+    if (!may_pack(prepare)) {
+        engine->is_uncut = true;
+        engine->project = kernels_gemm_f32(prepare->kernels, rows, columns, common->input_size);
+        engine->step =
+            kernels_gemm_f32(prepare->kernels, common->batch, columns, common->hidden_size);
+    } else if (rows < PACK_FROM_ROWS) {
+        engine->project = engine->step = engine->kernels->dots;
+    }
+    if (!recurrent_f32_lay_out(engine))
+        return fail_memory(prepare->err, SIZE_MAX);
+    state->packs_bytes = whole_lines(engine->w_pack_bytes) + whole_lines(engine->r_pack_bytes);
     return true;
 }
 
-struct recurrent_packed recurrent_pack_now(const struct recurrent_state *state,
-                                           const struct recurrent_f32_tensors *tensors,
-                                           void *scratch)
+struct recurrent_f32 recurrent_pack_now(const struct recurrent_state *state,
+                                        const struct recurrent_f32_tensors *tensors, void *scratch)
 {
     const struct recurrent_weights weights = {
         .w = tensors->w, .r = tensors->r, .b = tensors->b, .p = tensors->p};
-    struct recurrent_packed packed = state->packed;
-    void *h_part = (unsigned char *)scratch + whole_lines(packed.x_part_bytes);
+    struct recurrent_f32 engine = state->f32;
+    void *r_pack = (unsigned char *)scratch + whole_lines(engine.w_pack_bytes);
 
-    recurrent_packed_fill_x(&packed, &weights, scratch);
-    recurrent_packed_fill_h(&packed, &weights, h_part);
-    packed.x_part = scratch;
-    packed.h_part = h_part;
-    return packed;
+    recurrent_f32_pack_w(&engine, &weights, scratch);
+    recurrent_f32_pack_r(&engine, &weights, r_pack);
+    engine.w_pack = scratch;
+    engine.r_pack = r_pack;
+    return engine;
 }

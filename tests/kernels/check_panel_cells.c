@@ -40,7 +40,8 @@ static void run_cell(panel_cell_fn *cell, const struct recurrent *rules, struct 
 {
     memcpy(memory->old_c, memory->c, sizeof memory->old_c);
     memory->h_next[units] = memory->c[units] = POISON;
-    cell(rules, &(struct panel_row){.gates = memory->gates,
+    cell(rules, &(struct panel_row){.units = units,
+                                    .gates = memory->gates,
                                     .x_gates = memory->x_gates,
                                     .peepholes = memory->peepholes,
                                     .h = memory->h,

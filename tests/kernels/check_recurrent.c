@@ -8,37 +8,51 @@
 #include <string.h>
 
 #include "check_kernels.h"
-#include "kernels/recurrent_packed.h"
+#include "kernels/recurrent_f32.h"
 
 /* ---- products with weights in place ---- */
 
-/* Weights and factors end at a page that cannot be touched. */
-static bool try_dots(const struct trial *trial, size_t k, size_t n)
-{
-    float add[PANEL_GROUP], c[PANEL_GROUP];
-    struct guarded weights = guarded_new(n * k * sizeof(float)),
-                   factors = guarded_new(k * sizeof(float));
-    float *w = (float *)(void *)guarded_last(&weights, n * k * sizeof(float));
-    float *a = (float *)(void *)guarded_last(&factors, k * sizeof(float));
-    bool is_good = true;
+enum { MAX_DOT_ROWS = 5, MAX_DOT_COLUMNS = 33, DOT_LD = MAX_DOT_COLUMNS + 2 };
 
-    trial_says("dots k=%zu n=%zu", k, n);
+/* Weights and factors end at a page that cannot be touched; c has columns on either side. */
+static bool try_dots(const struct trial *trial, size_t m, size_t n, size_t k)
+{
+    struct guarded weights = guarded_new(n * k * sizeof(float)),
+                   factors = guarded_new(m * k * sizeof(float));
+    float *w = (float *)(void *)guarded_last(&weights, n * k * sizeof(float));
+    float *a = (float *)(void *)guarded_last(&factors, m * k * sizeof(float));
+    float before[MAX_DOT_ROWS * DOT_LD], c[MAX_DOT_ROWS * DOT_LD];
+    bool is_good = true, is_added = random_below(2) != 0;
+
+    trial_says("dots m=%zu n=%zu k=%zu", m, n, k);
     for (size_t i = 0; i < n * k; i++)
         w[i] = random_float(1);
-    for (size_t i = 0; i < k; i++)
+    for (size_t i = 0; i < m * k; i++)
         a[i] = random_float(1);
-    for (size_t j = 0; j < PANEL_GROUP; j++)
-        add[j] = random_float(1);
-    trial->variant->panels->dots(
-        &(struct panel_dots){.k = k, .n_columns = n, .weights = w, .a = a, .add = add, .c = c});
-    for (size_t j = 0; is_good && j < PANEL_GROUP; j++) {
-        double sum = (double)add[j], room = 1e-6;
-        for (size_t i = 0; j < n && i < k; i++) {
-            sum += (double)a[i] * (double)w[j * k + i];
-            room += 1e-7 * fabs((double)a[i] * (double)w[j * k + i]);
+    for (size_t i = 0; i < m * DOT_LD; i++)
+        c[i] = before[i] = random_float(1);
+    trial->variant->panels->dots(&(struct gemm_f32){.m = m,
+                                                    .n = n,
+                                                    .k = k,
+                                                    .a = a,
+                                                    .lda = k,
+                                                    .b = w,
+                                                    .ldb = k,
+                                                    .b_transposed = true,
+                                                    .c = c + 1,
+                                                    .ldc = DOT_LD,
+                                                    .is_added = is_added});
+    for (size_t at = 0; is_good && at < m * DOT_LD; at++) {
+        size_t row = at / DOT_LD, column = at % DOT_LD - 1; /* of those on either side: >= n */
+        double sum = is_added || column >= n ? (double)before[at] : 0, room = 1e-6;
+        for (size_t i = 0; column < n && i < k; i++) {
+            double term = (double)a[row * k + i] * (double)w[column * k + i];
+            sum += term;
+            room += 1e-7 * fabs(term);
         }
-        if (!(fabs((double)c[j] - sum) <= room))
-            is_good = trial_fail("column %zu is %g, not %g", j, (double)c[j], sum);
+        if (!(fabs((double)c[at] - sum) <= room))
+            is_good =
+                trial_fail("row %zu, column %zu is %g, not %g", row, column, (double)c[at], sum);
     }
     guarded_free(&weights);
     guarded_free(&factors);
@@ -47,11 +61,11 @@ static bool try_dots(const struct trial *trial, size_t k, size_t n)
 
 bool check_dots(const struct trial *trial)
 {
-    for (size_t k = 1; k < 80; k++)
-        if (!try_dots(trial, k, k % PANEL_GROUP + 1))
+    for (size_t k = 0; k < 80; k++)
+        if (!try_dots(trial, k % MAX_DOT_ROWS + 1, k % 16 + 1, k))
             return false;
-    for (size_t n = 0; n <= PANEL_GROUP; n++)
-        if (!try_dots(trial, 1 + random_below(600), n))
+    for (size_t n = 0; n <= MAX_DOT_COLUMNS; n++)
+        if (!try_dots(trial, 1 + random_below(MAX_DOT_ROWS), n, 1 + random_below(600)))
             return false;
     return true;
 }
@@ -60,7 +74,7 @@ bool check_dots(const struct trial *trial)
 
 /* A run of an LSTM, ready. */
 struct lstm {
-    struct recurrent_packed packed;
+    struct recurrent_f32 engine;
     struct recurrent_weights weights;
     struct recurrent_f32_tensors tensors;
     void *scratch;
@@ -72,10 +86,10 @@ static void run_lstm(const void *context)
     const struct lstm *lstm = context;
     static unsigned n_runs;
     if (lstm->packs_each_run) {
-        recurrent_packed_fill_x(&lstm->packed, &lstm->weights, (void *)lstm->packed.x_part);
-        recurrent_packed_fill_h(&lstm->packed, &lstm->weights, (void *)lstm->packed.h_part);
+        recurrent_f32_pack_w(&lstm->engine, &lstm->weights, (void *)lstm->engine.w_pack);
+        recurrent_f32_pack_r(&lstm->engine, &lstm->weights, (void *)lstm->engine.r_pack);
     }
-    recurrent_packed_run(&lstm->packed, &lstm->tensors, lstm->scratch, &n_runs, NULL);
+    recurrent_f32_run(&lstm->engine, &lstm->tensors, lstm->scratch, &n_runs, NULL);
 }
 
 static float *random_floats(size_t n, float scale)
@@ -113,7 +127,8 @@ static double time_lstm(const struct panel_kernels *kernels, size_t b, size_t t,
                         enum rule rule)
 {
     size_t lengths[8];
-    struct lstm lstm = {.packed = {.common = {.kind = RECURRENT_LSTM,
+    gemm_f32_fn *gemm = rule == RUN_TIME_WEIGHTS && b * t < 8 ? kernels->dots : NULL;
+    struct lstm lstm = {.engine = {.common = {.kind = RECURRENT_LSTM,
                                               .batch = b,
                                               .n_steps = t,
                                               .input_size = h,
@@ -122,17 +137,18 @@ static double time_lstm(const struct panel_kernels *kernels, size_t b, size_t t,
                                    .kernels = kernels,
                                    .n_threads = 1,
                                    .has_peepholes = rule == PEEPHOLES,
-                                   .is_in_place = rule == RUN_TIME_WEIGHTS && b * t < 8},
+                                   .project = gemm,
+                                   .step = gemm},
                         .packs_each_run = rule == RUN_TIME_WEIGHTS};
     float scale = 1 / sqrtf((float)h);
     float *w = random_floats(4 * h * h, scale), *r = random_floats(4 * h * h, scale);
     float *small = random_floats(4 * h, 1), *x = random_floats(b * t * h, 1);
     float *state = random_floats(b * h, 1), *y = random_floats((t + 2) * b * h, 1);
 
-    set_rule(&lstm.packed.common, rule);
+    set_rule(&lstm.engine.common, rule);
     for (size_t i = 0; i < b; i++)
         lengths[i] = t - (i % 2 == 0 ? 0 : t / 2);
-    if (!recurrent_packed_lay_out(&lstm.packed))
+    if (!recurrent_f32_lay_out(&lstm.engine))
         abort();
     lstm.weights = (struct recurrent_weights){.w = w, .r = r, .b = small};
     lstm.weights.p = rule == PEEPHOLES ? small : NULL;
@@ -145,15 +161,15 @@ static double time_lstm(const struct panel_kernels *kernels, size_t b, size_t t,
                                                   .y = y,
                                                   .ho = y + t * b * h,
                                                   .co = y + (t + 1) * b * h};
-    lstm.scratch = random_floats(lstm.packed.scratch_bytes / sizeof(float), 1);
-    void *x_part = random_floats(lstm.packed.x_part_bytes / sizeof(float), 1);
-    void *h_part = random_floats(lstm.packed.h_part_bytes / sizeof(float), 1);
-    recurrent_packed_fill_x(&lstm.packed, &lstm.weights, x_part);
-    recurrent_packed_fill_h(&lstm.packed, &lstm.weights, h_part);
-    lstm.packed.x_part = x_part;
-    lstm.packed.h_part = h_part;
+    lstm.scratch = random_floats(lstm.engine.scratch_bytes / sizeof(float), 1);
+    void *w_pack = random_floats(lstm.engine.w_pack_bytes / sizeof(float), 1);
+    void *r_pack = random_floats(lstm.engine.r_pack_bytes / sizeof(float), 1);
+    recurrent_f32_pack_w(&lstm.engine, &lstm.weights, w_pack);
+    recurrent_f32_pack_r(&lstm.engine, &lstm.weights, r_pack);
+    lstm.engine.w_pack = w_pack;
+    lstm.engine.r_pack = r_pack;
     double seconds = measure_s(run_lstm, &lstm);
-    void *const all[] = {w, r, small, x, state, y, lstm.scratch, x_part, h_part};
+    void *const all[] = {w, r, small, x, state, y, lstm.scratch, w_pack, r_pack};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         free(all[i]);
     return seconds;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/recurrent.h"
+#include "recurrent_engine.h"
 
 static uint32_t random_state;
 
@@ -250,41 +250,56 @@ static inline void poison(float *values, size_t n)
         values[i] = NAN;
 }
 
-/* Leaves the results in f32[Y], f32[HO] and f32[CO]; a canary stands behind the scratch memory. */
-static inline void run_f32(struct problem *problem, gemm_f32_fn *gemm)
+static inline struct recurrent_f32_tensors tensors_of(const struct problem *problem)
 {
     bool is_lstm = problem->common.kind == RECURRENT_LSTM;
-    struct recurrent_f32 layout = {.common = problem->common,
-                                   .cells = &recurrent_cells_f32_scalar,
-                                   .project = gemm,
-                                   .step = gemm};
-    assert_true(recurrent_f32_lay_out(&layout));
-    size_t n_scratch = layout.scratch_bytes / sizeof(float);
-    float *scratch = aligned_alloc(64, layout.scratch_bytes + 64);
-    assert_non_null(scratch);
-    poison(scratch, n_scratch);
-    scratch[n_scratch] = 42;
+    return (struct recurrent_f32_tensors){
+        .x = problem->f32[X],
+        .h0 = problem->f32[H0],
+        .c0 = is_lstm ? problem->f32[C0] : NULL,
+        .lengths = problem->lengths,
+        .w = problem->f32[W],
+        .r = problem->f32[R],
+        .y = problem->f32[Y],
+        .ho = problem->f32[HO],
+        .co = is_lstm ? problem->f32[CO] : NULL,
+    };
+}
+
+/* An engine for the problem, its weights packed. Weights are given as f16 if there are any. */
+static inline struct recurrent_f32 pack(const struct problem *problem, struct recurrent_f32 engine,
+                                        uint16_t *const f16[2])
+{
+    engine.common = problem->common;
+    engine.has_peepholes = problem->has_p;
+    engine.is_w_f16 = engine.is_r_f16 = f16 != NULL;
+    engine_pack(&engine, &(struct recurrent_weights){
+                             .w = f16 ? (const void *)f16[0] : problem->f32[W],
+                             .r = f16 ? (const void *)f16[1] : problem->f32[R],
+                             .b = problem->has_b ? problem->f32[B] : NULL,
+                             .p = problem->has_p ? problem->f32[P] : NULL,
+                         });
+    return engine;
+}
+
+/* Leaves the results in f32[Y], f32[HO] and f32[CO]. */
+static inline void run_packed(struct problem *problem, const struct recurrent_f32 *engine,
+                              unsigned n_runs, struct team *team)
+{
+    struct recurrent_f32_tensors tensors = tensors_of(problem);
     for (int part = Y; part <= CO; part++)
         poison(problem->f32[part], problem->n[part] + 1);
-    recurrent_f32_run(&layout,
-                      &(struct recurrent_f32_tensors){
-                          .x = problem->f32[X],
-                          .h0 = problem->f32[H0],
-                          .c0 = is_lstm ? problem->f32[C0] : NULL,
-                          .lengths = problem->lengths,
-                          .w = problem->f32[W],
-                          .r = problem->f32[R],
-                          .b = problem->has_b ? problem->f32[B] : NULL,
-                          .p = problem->has_p ? problem->f32[P] : NULL,
-                          .y = problem->f32[Y],
-                          .ho = problem->f32[HO],
-                          .co = is_lstm ? problem->f32[CO] : NULL,
-                      },
-                      scratch);
-    assert_true(scratch[n_scratch] == 42);
-    free(scratch);
+    engine_run(engine, &tensors, n_runs, team);
     for (int part = Y; part <= CO; part++)
         assert_true(isnan(problem->f32[part][problem->n[part]]));
+}
+
+/* gemm: NULL for packed weights. */
+static inline void run_f32(struct problem *problem, enum irrun_simd simd, gemm_f32_fn *gemm)
+{
+    struct recurrent_f32 engine = pack(problem, engine_of(&problem->common, simd, gemm), NULL);
+    run_packed(problem, &engine, 0, NULL);
+    engine_free(&engine);
 }
 
 static inline double difference_f32(const struct problem *problem)

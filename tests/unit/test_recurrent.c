@@ -3,15 +3,18 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
+#include "kernels/cpu.h"
 #include "recurrent_problem.h"
 
 static void check_problem(struct problem *problem, double limit)
 {
     solve(problem);
     assert_small(problem, "f64", difference_f64(problem), 1e-13 + limit * 1e-7);
-    run_f32(problem, gemm_plain_f32);
+    run_f32(problem, IRRUN_SIMD_SCALAR, gemm_plain_f32);
+    assert_small(problem, "f32, plain, scalar", difference_f32(problem), limit);
+    run_f32(problem, cpu_simd(), gemm_plain_f32);
     assert_small(problem, "f32, plain", difference_f32(problem), limit);
-    run_f32(problem, gemm_cblas_f32);
+    run_f32(problem, cpu_simd(), gemm_cblas_f32);
     assert_small(problem, "f32, cblas", difference_f32(problem), limit);
     problem_free(problem);
 }
@@ -74,7 +77,7 @@ static void elements_do_not_influence_each_other(void **state)
         float *y = allocate(first, sizeof *y), *ho = allocate(one_state, sizeof *ho);
 
         problem.lengths[0] = 1 + next_below(c->n_steps);
-        run_f32(&problem, gemm);
+        run_f32(&problem, cpu_simd(), gemm);
         memcpy(y, problem.f32[Y], first * sizeof *y);
         memcpy(ho, problem.f32[HO], one_state * sizeof *ho);
         poison(problem.f32[X] + c->n_steps * c->input_size, 3 * c->n_steps * c->input_size);
@@ -82,7 +85,7 @@ static void elements_do_not_influence_each_other(void **state)
         poison(problem.f32[C0] + one_state, 3 * one_state);
         for (size_t b = 1; b < 4; b++)
             problem.lengths[b] = next_below(c->n_steps + 1);
-        run_f32(&problem, gemm);
+        run_f32(&problem, cpu_simd(), gemm);
         assert_memory_equal(y, problem.f32[Y], first * sizeof *y);
         assert_memory_equal(ho, problem.f32[HO], one_state * sizeof *ho);
         free(y);
@@ -97,7 +100,7 @@ static void no_step_gives_zeros(void **state)
     random_state = 24;
     for (int kind = RECURRENT_RNN; kind <= RECURRENT_LSTM; kind++) {
         struct problem problem = problem_new((enum recurrent_kind)kind, 3, 0, 4, 5, true);
-        run_f32(&problem, gemm_plain_f32);
+        run_f32(&problem, IRRUN_SIMD_SCALAR, gemm_plain_f32);
         for (size_t i = 0; i < problem.n[HO]; i++)
             assert_true(problem.f32[HO][i] == 0 && !signbit(problem.f32[HO][i]));
         check_problem(&problem, 0);
@@ -119,19 +122,23 @@ static void large_arguments_saturate(void **state)
 static void scratch_memory_does_not_grow_with_time(void **state)
 {
     (void)state;
-    struct recurrent_f32 layout = {.common = {.kind = RECURRENT_LSTM,
-                                              .batch = 2,
-                                              .n_steps = 1000,
-                                              .input_size = 64,
-                                              .hidden_size = 32,
-                                              .n_directions = 2}};
-    assert_true(recurrent_f32_lay_out(&layout));
-    size_t before = layout.scratch_bytes;
-    layout.common.n_steps = 1000000000;
-    assert_true(recurrent_f32_lay_out(&layout));
-    assert_int_equal(layout.scratch_bytes, before);
-    layout.common.batch = SIZE_MAX / 64;
-    assert_false(recurrent_f32_lay_out(&layout));
+    struct recurrent common = {.kind = RECURRENT_LSTM,
+                               .batch = 2,
+                               .n_steps = 1000,
+                               .input_size = 64,
+                               .hidden_size = 32,
+                               .n_directions = 2};
+    gemm_f32_fn *const gemms[] = {NULL, gemm_plain_f32};
+    for (int i = 0; i < 2; i++) {
+        struct recurrent_f32 engine = engine_of(&common, IRRUN_SIMD_SCALAR, gemms[i]);
+        assert_true(recurrent_f32_lay_out(&engine));
+        size_t before = engine.scratch_bytes;
+        engine.common.n_steps = 1000000000;
+        assert_true(recurrent_f32_lay_out(&engine));
+        assert_int_equal(engine.scratch_bytes, before);
+        engine.common.batch = SIZE_MAX / 64;
+        assert_false(recurrent_f32_lay_out(&engine));
+    }
 }
 
 int main(void)

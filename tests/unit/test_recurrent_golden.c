@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/recurrent.h"
+#include "kernels/cpu.h"
+#include "recurrent_engine.h"
 
 enum { MAX_FLOATS = 128 };
 
@@ -29,30 +30,30 @@ static void run_f32(const struct recurrent *common, const struct recurrent_f64_t
 {
     static float x[MAX_FLOATS], h0[MAX_FLOATS], c0[MAX_FLOATS], w[MAX_FLOATS], r[MAX_FLOATS];
     static float b[MAX_FLOATS], y[MAX_FLOATS], ho[MAX_FLOATS], co[MAX_FLOATS];
-    struct recurrent_f32 layout = {
-        .common = *common, .cells = &recurrent_cells_f32_scalar, .project = gemm, .step = gemm};
+    struct recurrent_f32 engine = engine_of(common, cpu_simd(), gemm);
     size_t rows = common->n_directions * 4 * common->hidden_size;
     size_t n_state = common->batch * common->n_directions * common->hidden_size;
 
-    assert_true(recurrent_f32_lay_out(&layout));
-    void *scratch = aligned_alloc(64, layout.scratch_bytes);
-    assert_non_null(scratch);
-    recurrent_f32_run(
-        &layout,
-        &(struct recurrent_f32_tensors){
-            .x = to_f32(tensors->x, common->batch * common->n_steps * common->input_size, x),
-            .h0 = to_f32(tensors->h0, n_state, h0),
-            .c0 = to_f32(tensors->c0, n_state, c0),
-            .lengths = tensors->lengths,
-            .w = to_f32(tensors->w, rows * common->input_size, w),
-            .r = to_f32(tensors->r, rows * common->hidden_size, r),
-            .b = tensors->b != NULL ? to_f32(tensors->b, rows, b) : NULL,
-            .y = y,
-            .ho = ho,
-            .co = co,
-        },
-        scratch);
-    free(scratch);
+    const struct recurrent_weights weights = {
+        .w = to_f32(tensors->w, rows * common->input_size, w),
+        .r = to_f32(tensors->r, rows * common->hidden_size, r),
+        .b = tensors->b != NULL ? to_f32(tensors->b, rows, b) : NULL,
+    };
+    engine_pack(&engine, &weights);
+    engine_run(&engine,
+               &(struct recurrent_f32_tensors){
+                   .x = to_f32(tensors->x, common->batch * common->n_steps * common->input_size, x),
+                   .h0 = to_f32(tensors->h0, n_state, h0),
+                   .c0 = to_f32(tensors->c0, n_state, c0),
+                   .lengths = tensors->lengths,
+                   .w = w,
+                   .r = r,
+                   .y = y,
+                   .ho = ho,
+                   .co = co,
+               },
+               0, NULL);
+    engine_free(&engine);
     for (size_t i = 0; i < n_state * common->n_steps; i++)
         tensors->y[i] = (double)y[i];
     for (size_t i = 0; i < n_state; i++) {
@@ -61,7 +62,8 @@ static void run_f32(const struct recurrent *common, const struct recurrent_f64_t
     }
 }
 
-/* which: 0 f64, 1 f32 on plain loops, 2 f32 on CBLAS */
+/* which: 0 f64, 1 f32 on plain loops, 2 f32 on CBLAS, 3 f32 with packed weights */
+enum { N_ENGINES = 4 };
 static void run(int which, const struct recurrent *common,
                 const struct recurrent_f64_tensors *tensors)
 {
@@ -71,7 +73,7 @@ static void run(int which, const struct recurrent *common,
         recurrent_f64_run(common, tensors, scratch);
         free(scratch);
     } else {
-        run_f32(common, tensors, which == 1 ? gemm_plain_f32 : gemm_cblas_f32);
+        run_f32(common, tensors, which == 1 ? gemm_plain_f32 : which == 2 ? gemm_cblas_f32 : NULL);
     }
 }
 
@@ -152,7 +154,7 @@ static void masked_sequences_match_in_all_directions(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof masked_goldens / sizeof masked_goldens[0]; i++)
-        for (int which = 0; which < 3; which++)
+        for (int which = 0; which < N_ENGINES; which++)
             check_masked(&masked_goldens[i], which);
 }
 
@@ -236,7 +238,7 @@ static void cells_match_the_test_of_openvino(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof cell_goldens / sizeof cell_goldens[0]; i++)
-        for (int which = 0; which < 3; which++)
+        for (int which = 0; which < N_ENGINES; which++)
             check_cell(&cell_goldens[i], which);
 }
 

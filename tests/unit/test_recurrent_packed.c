@@ -1,124 +1,32 @@
-/* The packed recurrent engine at every level of this CPU: against the formulas, and against itself,
- * since neither the cut of a sequence, nor the number of runs, nor f16 weights may change a byte.
+/* The recurrent engine with packed weights, and with weights in place, at every level of this CPU:
+ * against the formulas, and against itself, since neither the cut of a sequence, nor the number of
+ * runs, nor f16 weights may change a byte.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
 #include "kernels/cpu.h"
 #include "kernels/kernels.h"
-#include "kernels/recurrent_packed.h"
 #include "kernels/team.h"
 #include "recurrent_problem.h"
 #include "tensor/half.h"
 
-static void *allocate_lines(size_t size_bytes)
+static struct recurrent_f32 pack_for(const struct problem *problem, enum irrun_simd simd,
+                                     uint16_t *const f16[2])
 {
-    void *memory = aligned_alloc(64, size_bytes + 64 - size_bytes % 64);
-    assert_non_null(memory);
-    memset(memory, 0xFF, size_bytes); /* NaN */
-    return memory;
-}
-
-static struct recurrent_f32_tensors tensors_of(const struct problem *problem)
-{
-    bool is_lstm = problem->common.kind == RECURRENT_LSTM;
-    return (struct recurrent_f32_tensors){
-        .x = problem->f32[X],
-        .h0 = problem->f32[H0],
-        .c0 = is_lstm ? problem->f32[C0] : NULL,
-        .lengths = problem->lengths,
-        .w = problem->f32[W],
-        .r = problem->f32[R],
-        .y = problem->f32[Y],
-        .ho = problem->f32[HO],
-        .co = is_lstm ? problem->f32[CO] : NULL,
-    };
-}
-
-static struct recurrent_packed layout_for(const struct problem *problem, enum irrun_simd simd,
-                                          unsigned n_threads)
-{
-    struct kernels kernels;
-    kernels_fill(&kernels, simd);
-    return (struct recurrent_packed){
-        .common = problem->common,
-        .kernels = kernels.panels,
-        .n_threads = n_threads,
-        .has_peepholes = problem->has_p,
-    };
-}
-
-/* Weights are given as f16 if there are any. */
-static struct recurrent_packed fill(const struct problem *problem, struct recurrent_packed packed,
-                                    uint16_t *const f16[2])
-{
-    packed.is_w_f16 = packed.is_r_f16 = f16 != NULL;
-    struct recurrent_weights weights = {
-        .w = f16 ? (const void *)f16[0] : problem->f32[W],
-        .r = f16 ? (const void *)f16[1] : problem->f32[R],
-        .is_w_f16 = f16 != NULL,
-        .is_r_f16 = f16 != NULL,
-        .b = problem->has_b ? problem->f32[B] : NULL,
-        .p = problem->has_p ? problem->f32[P] : NULL,
-    };
-    assert_true(recurrent_packed_lay_out(&packed));
-    void *x_part = allocate_lines(packed.x_part_bytes),
-         *h_part = allocate_lines(packed.h_part_bytes);
-    recurrent_packed_fill_x(&packed, &weights, x_part);
-    recurrent_packed_fill_h(&packed, &weights, h_part);
-    packed.x_part = x_part;
-    packed.h_part = h_part;
-    return packed;
-}
-
-static struct recurrent_packed pack(const struct problem *problem, enum irrun_simd simd,
-                                    uint16_t *const f16[2])
-{
-    return fill(problem, layout_for(problem, simd, 1), f16);
-}
-
-static void run_with(struct problem *problem, const struct recurrent_packed *packed,
-                     unsigned n_runs, struct team *team)
-{
-    struct recurrent_f32_tensors tensors = tensors_of(problem);
-    void *scratch = allocate_lines(packed->scratch_bytes);
-    for (int part = Y; part <= CO; part++)
-        poison(problem->f32[part], problem->n[part] + 1);
-    recurrent_packed_run(packed, &tensors, scratch, &n_runs, team);
-    for (int part = Y; part <= CO; part++)
-        assert_true(isnan(problem->f32[part][problem->n[part]]));
-    free(scratch);
-}
-
-static void run_packed(struct problem *problem, const struct recurrent_packed *packed,
-                       unsigned n_runs)
-{
-    run_with(problem, packed, n_runs, NULL);
-}
-
-static void release(struct recurrent_packed *packed)
-{
-    free((void *)packed->x_part);
-    free((void *)packed->h_part);
-}
-
-static void check_layout(struct problem *problem, struct recurrent_packed layout, const char *name,
-                         double limit)
-{
-    struct recurrent_packed packed = fill(problem, layout, NULL);
-    run_packed(problem, &packed, 0);
-    assert_small(problem, name, difference_f32(problem), limit);
-    release(&packed);
+    return pack(problem, engine_of(&problem->common, simd, NULL), f16);
 }
 
 /* With packed weights, and with weights in place. */
 static void check_problem(struct problem *problem, double limit)
 {
     solve(problem);
-    for (enum irrun_simd simd = IRRUN_SIMD_SSE41; simd <= cpu_simd(); simd++) {
-        struct recurrent_packed layout = layout_for(problem, simd, 1);
-        check_layout(problem, layout, simd_name(simd), limit);
-        layout.is_in_place = true;
-        check_layout(problem, layout, simd_name(simd), limit);
+    for (enum irrun_simd simd = IRRUN_SIMD_SCALAR; simd <= cpu_simd(); simd++) {
+        struct kernels kernels;
+        kernels_fill(&kernels, simd);
+        run_f32(problem, simd, NULL);
+        assert_small(problem, simd_name(simd), difference_f32(problem), limit);
+        run_f32(problem, simd, kernels.panels->dots);
+        assert_small(problem, simd_name(simd), difference_f32(problem), limit);
     }
     problem_free(problem);
 }
@@ -210,18 +118,18 @@ static void gives_the_same_bytes_for_f16_and_for_any_number_of_runs(void **state
         uint16_t *f16[2];
         float *results[3];
         round_weights(&problem, f16);
-        for (enum irrun_simd simd = IRRUN_SIMD_SSE41; simd <= cpu_simd(); simd++) {
-            struct recurrent_packed packed = pack(&problem, simd, NULL);
-            struct recurrent_packed half = pack(&problem, simd, f16);
-            run_packed(&problem, &packed, 0);
+        for (enum irrun_simd simd = IRRUN_SIMD_SCALAR; simd <= cpu_simd(); simd++) {
+            struct recurrent_f32 packed = pack_for(&problem, simd, NULL);
+            struct recurrent_f32 half = pack_for(&problem, simd, f16);
+            run_packed(&problem, &packed, 0, NULL);
             take_results(&problem, results);
-            run_packed(&problem, &packed, 1);
+            run_packed(&problem, &packed, 1, NULL);
             assert_same_bytes(&problem, results);
-            run_packed(&problem, &half, 2);
+            run_packed(&problem, &half, 2, NULL);
             assert_same_bytes(&problem, results);
             free_results(results);
-            release(&packed);
-            release(&half);
+            engine_free(&packed);
+            engine_free(&half);
         }
         free(f16[0]);
         free(f16[1]);
@@ -241,17 +149,17 @@ static void stays_there_for_long_sequences_of_many_units(void **state)
         float *results[3];
         round_weights(&problem, f16);
         solve(&problem);
-        for (enum irrun_simd simd = IRRUN_SIMD_SSE41; simd <= cpu_simd(); simd++) {
-            struct recurrent_packed packed = pack(&problem, simd, NULL);
-            struct recurrent_packed half = pack(&problem, simd, f16);
-            run_packed(&problem, &packed, 0);
+        for (enum irrun_simd simd = IRRUN_SIMD_SCALAR; simd <= cpu_simd(); simd++) {
+            struct recurrent_f32 packed = pack_for(&problem, simd, NULL);
+            struct recurrent_f32 half = pack_for(&problem, simd, f16);
+            run_packed(&problem, &packed, 0, NULL);
             assert_small(&problem, simd_name(simd), difference_f32(&problem), 1e-6);
             take_results(&problem, results);
-            run_packed(&problem, &half, 1);
+            run_packed(&problem, &half, 1, NULL);
             assert_same_bytes(&problem, results);
             free_results(results);
-            release(&packed);
-            release(&half);
+            engine_free(&packed);
+            engine_free(&half);
         }
         free(f16[0]);
         free(f16[1]);
@@ -273,14 +181,11 @@ static void run_in_pieces(struct problem *problem, enum irrun_simd simd, size_t 
     tensors.lengths = NULL;
     for (size_t t = 0; t < whole.n_steps; t += piece) {
         problem->common.n_steps = whole.n_steps - t < piece ? whole.n_steps - t : piece;
-        struct recurrent_packed packed = pack(problem, simd, NULL);
-        void *scratch = allocate_lines(packed.scratch_bytes);
-        unsigned n_runs = 0;
+        struct recurrent_f32 packed = pack_for(problem, simd, NULL);
         tensors.x = problem->f32[X] + t * whole.input_size;
         tensors.y = y + t * h;
-        recurrent_packed_run(&packed, &tensors, scratch, &n_runs, NULL);
-        free(scratch);
-        release(&packed);
+        engine_run(&packed, &tensors, 0, NULL);
+        engine_free(&packed);
     }
     problem->common = whole;
 }
@@ -297,11 +202,11 @@ static void gives_the_same_bytes_for_a_sequence_cut_in_pieces(void **state)
         problem.common.is_reverse = false;
         problem.lengths[0] = 100;
         float *y = allocate(problem.n[Y], sizeof(float));
-        for (enum irrun_simd simd = IRRUN_SIMD_SSE41; simd <= cpu_simd(); simd++) {
+        for (enum irrun_simd simd = IRRUN_SIMD_SCALAR; simd <= cpu_simd(); simd++) {
             size_t n = 100 * problem.common.hidden_size;
-            struct recurrent_packed packed = pack(&problem, simd, NULL);
-            run_packed(&problem, &packed, 0);
-            release(&packed);
+            struct recurrent_f32 packed = pack_for(&problem, simd, NULL);
+            run_packed(&problem, &packed, 0, NULL);
+            engine_free(&packed);
             run_in_pieces(&problem, simd, pieces[i % 5], y);
             assert_memory_equal(y, problem.f32[Y], n * sizeof(float));
         }
@@ -325,19 +230,21 @@ static void gives_the_same_bytes_for_any_number_of_threads(void **state)
             struct problem problem = problem_new(kind, 1 + next_below(3), 1 + next_below(12),
                                                  1 + next_below(90), h, i % 2);
             float *results[3];
-            struct recurrent_packed layout = layout_for(&problem, cpu_simd(), 1);
-            layout.is_in_place = i % 4 == 3;
-            struct recurrent_packed one = fill(&problem, layout, NULL);
-            layout.n_threads = n_threads;
-            struct recurrent_packed many = fill(&problem, layout, NULL);
-            assert_true(many.is_shared);
-            run_packed(&problem, &one, 0);
+            struct kernels kernels;
+            kernels_fill(&kernels, cpu_simd());
+            gemm_f32_fn *const gemms[] = {NULL, gemm_plain_f32, NULL, kernels.panels->dots};
+            struct recurrent_f32 engine = engine_of(&problem.common, cpu_simd(), gemms[i % 4]);
+            struct recurrent_f32 one = pack(&problem, engine, NULL);
+            engine.n_threads = n_threads;
+            struct recurrent_f32 many = pack(&problem, engine, NULL);
+            assert_true(many.is_shared || (many.is_uncut && problem.common.n_directions == 1));
+            run_packed(&problem, &one, 0, NULL);
             take_results(&problem, results);
-            run_with(&problem, &many, (unsigned)i, team);
+            run_packed(&problem, &many, (unsigned)i, team);
             assert_same_bytes(&problem, results);
             free_results(results);
-            release(&one);
-            release(&many);
+            engine_free(&one);
+            engine_free(&many);
             problem_free(&problem);
         }
         team_free(team);

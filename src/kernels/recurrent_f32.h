@@ -1,0 +1,93 @@
+/* The recurrent engine of f32. Chunks of steps are projected by one product with W; then each step
+ * is a product with R and, behind each panel of it, the cell. Weights are multiplied from prepacked
+ * panels, in f32 or as the f16 that they were, or by a GEMM from where they lie.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_RECURRENT_F32_H
+#define IRRUN_KERNELS_RECURRENT_F32_H
+
+#include "kernels/panels.h"
+#include "kernels/recurrent.h"
+#include "kernels/team.h"
+
+/* Weights as struct recurrent_f32_tensors has them; w and r may be f16, and lie at any address. */
+struct recurrent_weights {
+    const void *w, *r;
+    const float *b, *p; /* NULL = zeros */
+};
+
+/* W, or some gates of R, of one direction. */
+struct recurrent_matrix {
+    size_t first_gate, n_gates; /* in the order of the panels: LSTM's is f, i, c, o */
+    struct panels panels;       /* of gates [n_gates][units] each */
+    size_t packed_bytes;
+    gemm_f32_fn *gemm;    /* not NULL: who multiplies instead of the panels … */
+    const float *weights; /* … by these, all gates [G*H][k] */
+};
+
+struct recurrent_f32 {
+    struct recurrent common;
+    const struct panel_kernels *kernels;
+    gemm_f32_fn *project, *step; /* NULL: W and R are packed. Else they stay where they are, f32 */
+    bool is_uncut;               /* a GEMM gets all hidden units at once */
+    bool is_w_f16, is_r_f16, has_peepholes;
+    unsigned n_threads;          /* of the team */
+    const void *w_pack, *r_pack; /* see recurrent_f32_pack_w, recurrent_f32_pack_r */
+
+    /* What follows is the layout. A panel holds `units` hidden units of every gate. */
+    panel_cell_fn *cell;
+    size_t units, n_panels;
+    size_t columns;    /* of a row of gates: [G][units], up to a whole group at the end */
+    bool resets_first; /* GRU without linear_before_reset: two products a step */
+    struct recurrent_matrix w, r;    /* r without gate h for a GRU that resets first, … */
+    struct recurrent_matrix r_reset; /* … whose gate h this is */
+    size_t w_pack_bytes, r_pack_bytes, w_direction_bytes, r_direction_bytes;
+    size_t n_workers; /* of a direction: they share its panels, and wait for each other each step */
+    bool is_shared;   /* with the team */
+    size_t chunk_steps;
+    size_t ld_x, ld_gates, ld_state; /* in floats, from row to row of what follows */
+    /* Every direction has scratch memory of its own. In it stand, counted in floats: */
+    size_t direction_floats;
+    size_t x_at;           /* [chunk_steps][B][I] */
+    size_t gates_at;       /* [chunk_steps][B][n_panels][columns] */
+    size_t tile_at;        /* [n_workers][B][columns] */
+    size_t h_at[2];        /* [B][H] */
+    size_t c_at, reset_at; /* [B][H]; c: LSTM's, or z of a GRU that resets first */
+    size_t scratch_bytes;
+};
+
+/* Fills the layout from what stands before it (the packs may be missing); false if sizes
+ * overflow. Scratch memory does not grow with T beyond a chunk. */
+bool recurrent_f32_lay_out(struct recurrent_f32 *engine);
+
+/* Fill the packs: w_pack_bytes and r_pack_bytes, 64-byte aligned. Per direction, W and then the
+ * biases [n_panels][columns]; R and then [n_panels][columns] of biases inside the reset (GRU with
+ * linear_before_reset) or [n_panels][3][units] of peepholes. */
+void recurrent_f32_pack_w(const struct recurrent_f32 *engine,
+                          const struct recurrent_weights *weights, void *w_pack);
+void recurrent_f32_pack_r(const struct recurrent_f32 *engine,
+                          const struct recurrent_weights *weights, void *r_pack);
+
+/* Where gate `gate` of a panel stands in the IR. */
+static inline size_t recurrent_place_of(const struct recurrent *common, size_t gate)
+{
+    return common->kind == RECURRENT_LSTM ? common->slots[gate] : gate;
+}
+
+/* Floats that n vectors of `units` take where vector instructions may read whole groups. */
+static inline size_t recurrent_row_floats(size_t n, size_t units)
+{
+    return (n - 1) * units + (units + PANEL_GROUP - 1) / PANEL_GROUP * PANEL_GROUP;
+}
+
+/* A panel's columns of a product. */
+void recurrent_multiply(const struct recurrent_f32 *engine, const struct recurrent_matrix *matrix,
+                        const struct panel_product *product);
+
+/* Of the tensors, w and r are looked at only if they are not packed. scratch: scratch_bytes,
+ * 64-byte aligned. *n_runs counts: panels are walked up and down in turn, so that what the caches
+ * hold is used first. The number of threads and of runs changes no byte. */
+void recurrent_f32_run(const struct recurrent_f32 *engine,
+                       const struct recurrent_f32_tensors *tensors, void *scratch, unsigned *n_runs,
+                       struct team *team);
+
+#endif

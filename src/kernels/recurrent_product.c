@@ -1,0 +1,57 @@
+/* Products of the recurrent engine: by packed panels, or by a GEMM with weights as they are.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "kernels/recurrent_f32.h"
+
+/* Gates that lie side by side in the weights and in the panel are one product. */
+static size_t n_neighbours(const struct recurrent_f32 *engine,
+                           const struct recurrent_matrix *matrix, size_t gate)
+{
+    const struct recurrent *common = &engine->common;
+    size_t place = recurrent_place_of(common, matrix->first_gate + gate), n = 1;
+
+    while (engine->units == common->hidden_size && gate + n < matrix->n_gates &&
+           recurrent_place_of(common, matrix->first_gate + gate + n) == place + n)
+        n++;
+    return n;
+}
+
+static void multiply_in_place(const struct recurrent_f32 *engine,
+                              const struct recurrent_matrix *matrix,
+                              const struct panel_product *product)
+{
+    const struct recurrent *common = &engine->common;
+    size_t h = common->hidden_size, units = engine->units, k = matrix->panels.k;
+    size_t unit = product->panel * units, left = h - unit, n;
+
+    for (size_t row = 0; row < product->rows; row++)
+        memcpy(product->c + row * product->ldc, product->add + row * product->ld_add,
+               recurrent_row_floats(matrix->n_gates, units) * sizeof(float));
+    for (size_t gate = 0; gate < matrix->n_gates; gate += n) {
+        size_t place = recurrent_place_of(common, matrix->first_gate + gate);
+        n = n_neighbours(engine, matrix, gate);
+        matrix->gemm(&(struct gemm_f32){
+            .m = product->rows,
+            .n = n * (left < units ? left : units),
+            .k = k,
+            .a = product->a,
+            .lda = product->lda,
+            .b = matrix->weights + (place * h + unit) * k,
+            .ldb = k,
+            .b_transposed = true,
+            .c = product->c + gate * units,
+            .ldc = product->ldc,
+            .is_added = true,
+        });
+    }
+}
+
+void recurrent_multiply(const struct recurrent_f32 *engine, const struct recurrent_matrix *matrix,
+                        const struct panel_product *product)
+{
+    if (matrix->gemm)
+        multiply_in_place(engine, matrix, product);
+    else
+        panels_multiply(&matrix->panels, product);
+}
