@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Threads: a model may be shared by any number of sessions on any number of threads; a session
- * belongs to one thread at a time. Nothing here prints, exits or touches a global.
+ * belongs to one thread at a time. Nothing here prints or exits, and nothing changes what
+ * others in the process see, but for irrun_hold_blas_to_one_thread.
  *
  * Errors: a function that can fail returns false and fills *err; the first error wins. */
 #ifndef IRRUN_H
@@ -283,6 +284,12 @@ struct irrun_build {
 };
 
 const struct irrun_build *irrun_build(void);
+
+/* Sets the BLAS of this process, which others in it may use too, to work in the calling thread only,
+ * and ends the threads that OpenBLAS starts; at once if it is loaded, else when irrun loads it. For
+ * programs that have no other use for it: two teams of threads on the same cores are slower than
+ * one. Without this call the BLAS stays as the process has set it. */
+void irrun_hold_blas_to_one_thread(void);
 
 const char *irrun_dtype_name(enum irrun_dtype dtype); /* as in the IR: "f32", "boolean" */
 const char *irrun_simd_name(enum irrun_simd simd);    /* "auto", "scalar", "sse4.1", … */

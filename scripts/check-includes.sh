@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-rooms='base tensor formats kernels graph ops ir plan runtime irrun.c cli main.c'
+rooms='base tensor formats kernels graph ops ir plan runtime irrun.c irrun_build.c cli main.c'
 # What a room may see where that is less than all to its left.
 kernels_see='base kernels tensor/half.h tensor/packed_int.h'
 cli_sees='base tensor formats cli'

@@ -1,10 +1,9 @@
-/* The public API: loads with ir, prepares with plan, runs with runtime. Holds no logic of its own
- * beyond putting them in a row.
+/* The public API of models and sessions. Says in which order ir, plan and runtime load a model, and
+ * what of it is kept for those who only look; the work is theirs. What the build itself has is
+ * irrun_build.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "irrun.h"
 
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +11,6 @@
 #include "ir/ir_builder.h"
 #include "ir/ir_check.h"
 #include "ir/weights.h"
-#include "ir/xml_reader.h"
-#include "kernels/blas.h"
 #include "kernels/cpu.h"
 #include "ops/op.h"
 #include "plan/model.h"
@@ -324,78 +321,4 @@ void irrun_session_describe(const struct irrun_session *session, struct irrun_se
         .arena_bytes = session_arena_bytes(session->session),
         .state_bytes = session_state_bytes(session->session),
     };
-}
-
-/* ---- what there is ------------------------------------------------------------------------- */
-
-size_t irrun_n_supported_ops(void)
-{
-    return n_op_defs;
-}
-
-bool irrun_supported_op(size_t index, struct irrun_supported_op *op)
-{
-    if (index >= n_op_defs)
-        return false;
-    const struct op_def *def = op_def_sorted(index);
-    *op = (struct irrun_supported_op){
-        .type = def->type,
-        .opset_first = def->opset,
-        .opset_last = def->opset_last ? def->opset_last : OPSET_LAST,
-        .types = op_types(def),
-    };
-    return true;
-}
-
-size_t irrun_n_kernels(void)
-{
-    return n_kernel_families;
-}
-
-bool irrun_kernel(size_t index, enum irrun_simd simd, struct irrun_kernel *kernel,
-                  struct irrun_error *err)
-{
-    enum irrun_simd level;
-    error_clear(err);
-    if (index >= n_kernel_families || !kernels_level(simd, &level, err))
-        return false;
-    *kernel = (struct irrun_kernel){.family = kernel_families[index]};
-    for (size_t i = 0; i < n_kernel_rows; i++) {
-        if (strcmp(kernel_rows[i].family, kernel->family) != 0)
-            continue;
-        kernel->built |= 1U << kernel_rows[i].simd;
-        if (kernel_rows[i].simd <= level)
-            kernel->used = kernel_rows[i].simd;
-    }
-    return true;
-}
-
-static struct irrun_build build; /* written once */
-
-static void describe_build(void)
-{
-#ifdef __clang__
-    build.compiler = "clang " __clang_version__;
-#else
-    build.compiler = "gcc " __VERSION__;
-#endif
-    build.blas = blas_identity();
-    build.expat = xml_library_version();
-}
-
-const struct irrun_build *irrun_build(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, describe_build);
-    return &build;
-}
-
-const char *irrun_simd_name(enum irrun_simd simd)
-{
-    return simd_name(simd);
-}
-
-const char *irrun_version(void)
-{
-    return IRRUN_VERSION;
 }

@@ -38,6 +38,7 @@ int main(int argc, char **argv)
     warnings_init(&warnings);
     error_clear(&err);
     signals_install();
+    irrun_hold_blas_to_one_thread();
     bool is_done = options_parse(argc, argv, &options, &err) && (options.warnings = &warnings) &&
                    do_action(&options, &err);
     is_done = close_standard_output(&err) && is_done;

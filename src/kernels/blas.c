@@ -29,6 +29,12 @@ static struct {
     char problem[256];
 } found;
 
+static struct {
+    pthread_mutex_t lock;
+    bool is_ready; /* it was loaded, or cannot be */
+    bool is_held;  /* to one thread */
+} threads = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
 /* "openblas-pthread/libblas.so.3": the end of a path. */
 static const char *last_two(const char *path)
 {
@@ -89,7 +95,7 @@ static blas_function_fn *find_function(const char *symbol)
     return result;
 }
 
-static void hold_to_one_thread(void)
+static void set_one_thread(void)
 {
     blas_function_fn *openblas = find_function("openblas_set_num_threads");
     blas_function_fn *openblas_kind = find_function("openblas_get_parallel");
@@ -116,13 +122,26 @@ static void load(void)
 #endif
     snprintf(found.text, sizeof found.text, found.is_loaded ? "unknown" : "none");
     identify(product);
-    hold_to_one_thread();
+    pthread_mutex_lock(&threads.lock);
+    if (threads.is_held)
+        set_one_thread();
+    threads.is_ready = true;
+    pthread_mutex_unlock(&threads.lock);
 }
 
 static void load_once(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load);
+}
+
+void blas_hold_to_one_thread(void)
+{
+    pthread_mutex_lock(&threads.lock);
+    if (threads.is_ready && !threads.is_held)
+        set_one_thread();
+    threads.is_held = true;
+    pthread_mutex_unlock(&threads.lock);
 }
 
 bool blas_load(struct irrun_error *err)

@@ -9,10 +9,12 @@
 
 #include "base/error.h"
 
-/* Loads it, once, and keeps a BLAS that has threads of its own to the calling one, for the rest of
- * the process: two teams on the same cores are slower than none. OpenBLAS starts its threads when
- * it is loaded; they end. Fails with IRRUN_SYSTEM if it cannot be loaded. */
+/* Loads it, once. Fails with IRRUN_SYSTEM if it cannot be loaded. */
 bool blas_load(struct irrun_error *err);
+
+/* Keeps a BLAS that has threads of its own to the calling one, for the rest of the process: at once
+ * if it is loaded, else when it is. The threads that OpenBLAS starts when it is loaded end. */
+void blas_hold_to_one_thread(void);
 
 /* A function of it by name, NULL if it has none or cannot be loaded. */
 typedef void blas_function_fn(void);

@@ -49,6 +49,7 @@ static void works_in_one_thread(void **state)
 {
     (void)state;
     enum { N = 600 };
+    blas_hold_to_one_thread();
     static float a[N * N], c[N * N];
     for (size_t i = 0; i < N * N; i++)
         a[i] = 1;

@@ -1,0 +1,91 @@
+/* kernels/blas: the threads of a BLAS are left as they are until somebody asks for one.
+ * SPDX-License-Identifier: Apache-2.0 */
+/* link: -Wl,--wrap=dlsym */
+#include "unit.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kernels/blas.h"
+
+static int n_calls;
+
+static void set_num_threads(int n)
+{
+    n_calls += n == 1;
+}
+
+void *__real_dlsym(void *handle, const char *name);
+void *__wrap_dlsym(void *handle, const char *name);
+
+/* Whatever the BLAS is, it has the function of OpenBLAS. */
+void *__wrap_dlsym(void *handle, const char *name)
+{
+    void (*function)(int) = set_num_threads;
+    void *address;
+    if (strcmp(name, "openblas_set_num_threads") != 0)
+        return __real_dlsym(handle, name);
+    memcpy(&address, &function, sizeof address);
+    return address;
+}
+
+static bool load(void)
+{
+    struct irrun_error err;
+    error_clear(&err);
+    return blas_load(&err);
+}
+
+/* In a process of its own, as a BLAS is loaded once. */
+static void assert_in_child(bool (*is_right)(void))
+{
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(is_right() ? 0 : 1);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static bool loads_without_a_change(void)
+{
+    return load() && n_calls == 0;
+}
+
+static bool holds_what_is_loaded(void)
+{
+    bool is_loaded = load();
+    blas_hold_to_one_thread();
+    blas_hold_to_one_thread();
+    return is_loaded && n_calls == 1;
+}
+
+static bool holds_what_will_be_loaded(void)
+{
+    blas_hold_to_one_thread();
+    return n_calls == 0 && load() && n_calls == 1;
+}
+
+static void threads_are_left_alone_until_asked(void **state)
+{
+    (void)state;
+    assert_in_child(loads_without_a_change);
+}
+
+static void one_thread_before_and_after_loading(void **state)
+{
+    (void)state;
+    assert_in_child(holds_what_is_loaded);
+    assert_in_child(holds_what_will_be_loaded);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_are_left_alone_until_asked),
+        cmocka_unit_test(one_thread_before_and_after_loading),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
