@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "base/text.h"
-#include "ir/graph_dump.h"
+#include "graph_dump.h"
 #include "ir_text.h"
 #include "ops/op_state.h"
 

@@ -6,7 +6,7 @@
 #include <ftw.h>
 
 #include "base/text.h"
-#include "ir/graph_dump.h"
+#include "graph_dump.h"
 #include "ir_text.h"
 #include "plan/toposort.h"
 

@@ -1,21 +1,27 @@
-/* Lists a graph in the order of its arrays; attributes by the tables of the ops.
+/* A graph as text: every op, attribute, edge and body in the order of its arrays, attributes by the
+ * tables of the ops; for comparing what two ways of reading made.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/graph_dump.h"
+#ifndef IRRUN_TESTS_GRAPH_DUMP_H
+#define IRRUN_TESTS_GRAPH_DUMP_H
 
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "ops/op.h"
 
-static void dump_string(struct text *text, const char *string)
+/* Two graphs give the same text exactly if they hold the same. Out of memory: text->is_broken. */
+static inline void graph_dump(const struct graph *graph, struct text *text);
+
+static inline void dump_string(struct text *text, const char *string)
 {
     text_add(text, "\"");
     text_add_bytes(text, string, strlen(string));
     text_add(text, "\"");
 }
 
-static void dump_strings(struct text *text, const char *label, const char *const *strings,
-                         uint32_t n)
+static inline void dump_strings(struct text *text, const char *label, const char *const *strings,
+                                uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         text_add(text, i == 0 ? " %s " : ",", label);
@@ -23,13 +29,13 @@ static void dump_strings(struct text *text, const char *label, const char *const
     }
 }
 
-static void dump_number(struct text *text, double number)
+static inline void dump_number(struct text *text, double number)
 {
     char digits[TEXT_NUMBER_BYTES];
     text_add_bytes(text, digits, text_from_f64(number, digits));
 }
 
-static void dump_list(struct text *text, const struct attr_def *attr, const void *field)
+static inline void dump_list(struct text *text, const struct attr_def *attr, const void *field)
 {
     if (attr->kind == ATTR_KIND_INTS) {
         const struct i64_list *list = field;
@@ -47,7 +53,7 @@ static void dump_list(struct text *text, const struct attr_def *attr, const void
     }
 }
 
-static void dump_attr(struct text *text, const struct attr_def *attr, const void *field)
+static inline void dump_attr(struct text *text, const struct attr_def *attr, const void *field)
 {
     char shape[SHAPE_TEXT_BYTES];
     text_add(text, " %s=", attr->name);
@@ -84,7 +90,7 @@ static void dump_attr(struct text *text, const struct attr_def *attr, const void
     }
 }
 
-static void dump_port_map(struct text *text, const char *kind, const struct port_map *map)
+static inline void dump_port_map(struct text *text, const char *kind, const struct port_map *map)
 {
     text_add(text, "  %s %" PRId64 " layer %u", kind, map->external, map->internal_id);
     if (map->has_axis)
@@ -95,7 +101,7 @@ static void dump_port_map(struct text *text, const char *kind, const struct port
     text_add(text, " purpose %d at %u:%u\n", (int)map->purpose, map->line, map->column);
 }
 
-static void dump_body(struct text *text, const struct body *body)
+static inline void dump_body(struct text *text, const struct body *body)
 {
     for (uint32_t i = 0; i < body->n_inputs; i++)
         dump_port_map(text, "input", &body->inputs[i]);
@@ -107,7 +113,7 @@ static void dump_body(struct text *text, const struct body *body)
     graph_dump(body->graph, text);
 }
 
-static void dump_op(struct text *text, const struct graph *graph, uint32_t op_id)
+static inline void dump_op(struct text *text, const struct graph *graph, uint32_t op_id)
 {
     const struct op *op = &graph->ops[op_id];
     text_add(text, "%u at %u:%u ", op_id, op->line, op->column);
@@ -139,7 +145,7 @@ static void dump_op(struct text *text, const struct graph *graph, uint32_t op_id
         dump_body(text, &op->bodies[i]);
 }
 
-void graph_dump(const struct graph *graph, struct text *text)
+static inline void graph_dump(const struct graph *graph, struct text *text)
 {
     text_add(text, "graph ");
     dump_string(text, graph->name);
@@ -155,3 +161,5 @@ void graph_dump(const struct graph *graph, struct text *text)
         text_add(text, i == 0 ? " order %u" : ",%u", graph->order[i]);
     text_add(text, "\nend\n");
 }
+
+#endif
