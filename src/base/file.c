@@ -1,9 +1,11 @@
-/* Read-only mappings of whole files.
+/* Read-only mappings of whole files, and real paths.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -65,4 +67,22 @@ void file_map_close(struct file_map *map)
     if (map->data)
         munmap((void *)(uintptr_t)map->data, map->size_bytes);
     *map = (struct file_map){NULL, 0};
+}
+
+char *file_real_path(const char *path)
+{
+    char *real = realpath(path, NULL);
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    if (real || errno != ENOENT)
+        return real ? real : strdup(path);
+    char *folder = slash ? strndup(path, (size_t)(name - path)) : strdup(".");
+    char *real_folder = folder ? realpath(folder, NULL) : NULL;
+    const char *gap = real_folder && strcmp(real_folder, "/") == 0 ? "" : "/";
+    if (folder && real_folder == NULL)
+        real = strdup(path);
+    else if (folder && asprintf(&real, "%s%s%s", real_folder, gap, name) < 0)
+        real = NULL;
+    free(real_folder);
+    free(folder);
+    return real;
 }

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/outbox.h"
 #include "base/temporaries.h"
 
@@ -44,17 +45,59 @@ static bool open_directly(struct output_file *out, struct irrun_error *err)
     return true;
 }
 
-static bool open_temporary(struct output_file *out, bool is_there, struct irrun_error *err)
+/* Where `path` leads to: NULL and no error if it is a device or a FIFO, or standard output. */
+static bool find_target(const char *path, char **target, struct irrun_error *err)
 {
-    if (is_there && access(out->path, W_OK) != 0)
-        return fail_create(out->path, errno, err);
-    out->target = realpath(out->path, NULL);
-    if (out->target == NULL)
-        out->target = strdup(out->path);
-    if (out->target == NULL)
-        return fail_memory(err, strlen(out->path) + 1);
-    out->fd = temporary_create(out->target, &out->temporary, &out->slot);
-    return out->fd >= 0 || fail_create(out->path, errno, err);
+    struct stat status;
+    *target = NULL;
+    if (strcmp(path, "-") == 0)
+        return true;
+    bool is_there = stat(path, &status) == 0;
+    if (!is_there && (errno != ENOENT || path[0] == '\0'))
+        return fail_create(path, errno, err);
+    if (is_there && S_ISDIR(status.st_mode))
+        return fail_create(path, EISDIR, err);
+    if (is_there && !S_ISREG(status.st_mode))
+        return true;
+    if (is_there && access(path, W_OK) != 0)
+        return fail_create(path, errno, err);
+    *target = file_real_path(path);
+    return *target || fail_memory(err, strlen(path) + 1);
+}
+
+static bool fail_held(const char *path, long holder, int reason, struct irrun_error *err)
+{
+    char who[64] = "another process";
+    if (reason != EWOULDBLOCK)
+        return fail_create(path, reason, err);
+    if (holder > 0)
+        snprintf(who, sizeof who, "process %ld", holder);
+    fail_at(err, IRRUN_CANT_CREATE, (struct place){path, 0, 0}, "is being written by %s", who);
+    return fail_hint(err, "wait until it has ended, or write to another file");
+}
+
+bool output_file_reserve(const char *path, struct irrun_error *err)
+{
+    char *target;
+    long holder;
+    if (!find_target(path, &target, err))
+        return false;
+    bool is_reserved =
+        !target || temporary_reserve(target, &holder) || fail_held(path, holder, errno, err);
+    free(target);
+    return is_reserved;
+}
+
+void output_files_release(void)
+{
+    temporaries_release();
+}
+
+static bool open_temporary(struct output_file *out, struct irrun_error *err)
+{
+    long holder;
+    out->fd = temporary_create(out->target, &out->temporary, &out->slot, &holder);
+    return out->fd >= 0 || fail_held(out->path, holder, errno, err);
 }
 
 bool output_file_open(struct output_file *out, const char *path, struct irrun_error *err)
@@ -69,24 +112,15 @@ bool output_file_open(struct output_file *out, const char *path, struct irrun_er
     out->path = strdup(path);
     if (out->path == NULL)
         return fail_memory(err, strlen(path) + 1);
-    struct stat status;
-    bool is_there = stat(path, &status) == 0;
-    if (!is_there && (errno != ENOENT || path[0] == '\0'))
-        return fail_create(path, errno, err);
-    if (is_there && S_ISDIR(status.st_mode))
-        return fail_create(path, EISDIR, err);
-    if (is_there && !S_ISREG(status.st_mode))
-        return open_directly(out, err);
-    return open_temporary(out, is_there, err);
+    return find_target(path, &out->target, err) &&
+           (out->target ? open_temporary(out, err) : open_directly(out, err));
 }
 
 static bool open_partial(struct output_file *out, uint64_t keep_bytes, struct irrun_error *err)
 {
     struct stat status;
     out->is_partial = true;
-    out->target = realpath(out->path, NULL);
-    if (out->target == NULL)
-        out->target = strdup(out->path);
+    out->target = file_real_path(out->path);
     if (out->target != NULL && asprintf(&out->temporary, "%s.partial", out->target) < 0)
         out->temporary = NULL;
     if (out->temporary == NULL)
@@ -129,15 +163,9 @@ bool output_file_open_unnamed(const char *path, int *fd, struct irrun_error *err
         beside = NULL;
     if (beside == NULL)
         return fail_memory(err, strlen(path) + 1);
-    char *name = NULL;
-    size_t slot = NO_TEMPORARY;
-    *fd = temporary_create(beside, &name, &slot);
+    *fd = temporary_create_unnamed(beside);
     if (*fd < 0)
         fail_create(beside, errno, err);
-    else
-        unlink(name);
-    temporary_forget(slot);
-    free(name);
     free(beside);
     return *fd >= 0;
 }
@@ -287,6 +315,8 @@ static void release(struct output_file *out)
     unlock(out);
     outbox_close(out->outbox);
     temporary_forget(out->slot);
+    if (out->fd >= 0 && !out->is_standard_output)
+        close(out->fd);
     free(out->path);
     free(out->target);
     free(out->temporary);
@@ -302,18 +332,16 @@ void output_file_abort(struct output_file *out)
     error_clear(&ignored);
     if (out->fd >= 0 && out->is_direct)
         send(out, out->n_whole, &ignored);
-    if (out->fd >= 0 && !out->is_standard_output)
-        close(out->fd);
     if (out->temporary && !out->is_partial)
         unlink(out->temporary);
     release(out);
 }
 
-/* Closes the descriptor; of standard output a copy, which reports what a close would. */
+/* Closes a copy of the descriptor, which reports what a close would: standard output stays open,
+ * and a file stays locked until it has its name. */
 static bool close_checked(struct output_file *out, struct irrun_error *err)
 {
-    int fd = out->is_standard_output ? dup(out->fd) : out->fd;
-    out->fd = -1;
+    int fd = dup(out->fd);
     /* Linux closes the descriptor even if it was interrupted. */
     if (fd < 0 || (close(fd) != 0 && errno != EINTR))
         return fail_write(out, errno, err);

@@ -26,14 +26,20 @@ struct output_file {
     uint64_t offset; /* bytes written, the buffered ones included */
 };
 
-/* "-" is standard output. IRRUN_CANT_CREATE if it cannot be made or an existing file may not be
- * written. Whatever happened, output_file_abort may follow. */
+/* "-" is standard output. IRRUN_CANT_CREATE if it cannot be made, an existing file may not be
+ * written, or another process is writing it. Whatever happened, output_file_abort may follow. */
 bool output_file_open(struct output_file *out, const char *path, struct irrun_error *err);
+
+/* Keeps other processes from writing `path` until this one has opened and finished it, or gives it
+ * up with all that it reserved. IRRUN_CANT_CREATE as above. Devices, FIFOs and standard output are
+ * not reserved. */
+bool output_file_reserve(const char *path, struct irrun_error *err);
+void output_files_release(void);
 
 /* The same for a file that outlives its process: it waits as PATH.partial, which neither a failure
  * nor a signal removes, until output_file_finish gives it its name. Its first keep_bytes are kept,
- * the rest is cut off: IRRUN_DATA if it has fewer. Not for standard output, devices and FIFOs:
- * IRRUN_USAGE. */
+ * the rest is cut off: IRRUN_DATA if it has fewer. The caller has reserved the path. Not for
+ * standard output, devices and FIFOs: IRRUN_USAGE. */
 bool output_file_open_partial(struct output_file *out, const char *path, uint64_t keep_bytes,
                               struct irrun_error *err);
 

@@ -5,23 +5,41 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/digest.h"
+#include "base/file_lock.h"
+
+/* ---- The table ------------------------------------------------------------------------------- */
 
 #define MAX_TEMPORARIES 4096
 
-enum slot_state { SLOT_FREE, SLOT_TAKEN, SLOT_READY };
+/* A reserved one waits for temporary_create. */
+enum slot_state { SLOT_FREE, SLOT_TAKEN, SLOT_READY, SLOT_RESERVED };
 
 /* The paths stay allocated, to be used again: the handler never meets freed memory. */
 static struct {
     atomic_int state;
     char *path; /* [PATH_MAX] */
+    int fd;     /* open, and with it the lock, as long as the slot is not free */
 } temporaries[MAX_TEMPORARIES];
 
-static size_t remember(const char *path)
+static atomic_bool is_ending; /* temporaries_remove_all has begun */
+
+static bool is_at(const char *path, int fd)
+{
+    struct stat there, here;
+    return lstat(path, &there) == 0 && fstat(fd, &here) == 0 && there.st_dev == here.st_dev &&
+           there.st_ino == here.st_ino;
+}
+
+static size_t remember(const char *path, int fd, enum slot_state state)
 {
     size_t length = strlen(path);
     if (length >= PATH_MAX)
@@ -37,7 +55,8 @@ static size_t remember(const char *path)
             return NO_TEMPORARY;
         }
         memcpy(temporaries[i].path, path, length + 1);
-        atomic_store(&temporaries[i].state, SLOT_READY);
+        temporaries[i].fd = fd;
+        atomic_store(&temporaries[i].state, (int)state);
         return i;
     }
     return NO_TEMPORARY;
@@ -49,45 +68,198 @@ void temporary_forget(size_t slot)
         atomic_store(&temporaries[slot].state, SLOT_FREE);
 }
 
-/* "FOLDER/.irrun-PID-N" beside `target`; malloc'ed. */
-static char *temporary_name(const char *target)
+void temporaries_remove_all(void)
+{
+    atomic_store(&is_ending, true);
+    for (size_t i = 0; i < MAX_TEMPORARIES; i++) {
+        int state = atomic_load(&temporaries[i].state);
+        if ((state == SLOT_READY || state == SLOT_RESERVED) &&
+            is_at(temporaries[i].path, temporaries[i].fd))
+            unlink(temporaries[i].path);
+    }
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+/* "FOLDER/.irrun-DIGEST" beside `target`, the same for every process, or with "-PID-N" behind it;
+ * malloc'ed. Names of files may be too long to be part of others. */
+static char *temporary_name(const char *target, bool is_own)
 {
     static atomic_uint n_names;
-    const char *slash = strrchr(target, '/');
-    int folder_length = slash ? (int)(slash - target) + 1 : 0;
-    char *name = NULL;
-    if (asprintf(&name, "%.*s.irrun-%ld-%u", folder_length, target, (long)getpid(),
-                 atomic_fetch_add(&n_names, 1)) < 0)
+    const char *slash = strrchr(target, '/'), *base = slash ? slash + 1 : target;
+    unsigned long long digest = digest_add(DIGEST_SEED, base, strlen(base)).a;
+    char own[64] = "", *name = NULL;
+    if (is_own)
+        snprintf(own, sizeof own, "-%ld-%u", (long)getpid(), atomic_fetch_add(&n_names, 1));
+    if (asprintf(&name, "%.*s.irrun-%016llx%s", (int)(base - target), target, digest, own) < 0)
         return NULL;
     return name;
 }
 
-int temporary_create(const char *target, char **name, size_t *slot)
+enum attempt {
+    CREATED,
+    FAILED, /* errno says why */
+    HELD,
+    UNLOCKABLE, /* whether somebody has it cannot be told */
+    TRY_AGAIN
+};
+
+/* What a killed process left has no lock and goes. */
+static enum attempt remove_abandoned(const char *name, long *holder)
 {
-    for (;;) {
-        *name = temporary_name(target);
-        if (*name == NULL) {
-            errno = ENOMEM;
-            return -1;
-        }
-        *slot = remember(*name);
-        int fd = open(*name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0)
-            return fd;
+    const int how = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    int fd = open(name, O_RDWR | how);
+    if (fd < 0 && errno == EACCES)
+        fd = open(name, O_RDONLY | how);
+    if (fd < 0)
+        return errno == ENOENT ? TRY_AGAIN : UNLOCKABLE;
+    int reason = file_lock(fd);
+    if (reason == EWOULDBLOCK)
+        *holder = file_lock_holder(fd);
+    bool is_gone = reason == 0 && (!is_at(name, fd) || unlink(name) == 0);
+    close(fd);
+    return reason == EWOULDBLOCK ? HELD : is_gone ? TRY_AGAIN : UNLOCKABLE;
+}
+
+static enum attempt try_to_create(const char *name, int *fd, long *holder)
+{
+    *fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (*fd < 0)
+        return errno == EEXIST ? remove_abandoned(name, holder) : FAILED;
+    int reason = file_lock(*fd);
+    /* Before it was locked another process may have taken it for an abandoned one. */
+    if (reason == 0 && is_at(name, *fd))
+        return CREATED;
+    if (reason == EWOULDBLOCK)
+        *holder = file_lock_holder(*fd);
+    else if (reason != 0)
+        unlink(name);
+    close(*fd);
+    return reason == 0 ? TRY_AGAIN : reason == EWOULDBLOCK ? HELD : UNLOCKABLE;
+}
+
+static enum attempt create_locked(const char *name, int *fd, long *holder)
+{
+    enum attempt attempt;
+    unsigned n_unknown = 0; /* holders: they may have ended meanwhile */
+    do
+        attempt = try_to_create(name, fd, holder);
+    while (attempt == TRY_AGAIN || (attempt == HELD && *holder == 0 && n_unknown++ < 3));
+    if (attempt == HELD)
+        errno = EWOULDBLOCK;
+    return attempt;
+}
+
+/* Where nothing can be locked, a name that nobody else takes. */
+static enum attempt create_own(const char *target, char **name, int *fd)
+{
+    do {
+        free(*name);
+        *name = temporary_name(target, true);
+        *fd = *name ? open(*name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+    } while (*name && *fd < 0 && errno == EEXIST);
+    return *fd >= 0 ? CREATED : FAILED;
+}
+
+/* ---- Creating -------------------------------------------------------------------------------- */
+
+/* *name is the shared one, or becomes one of the process's own. From the birth of the file until it
+ * is in the table no signal comes in this thread; what another thread's handler did not see there
+ * is removed here. */
+static int create(const char *target, enum slot_state state, char **name, size_t *slot,
+                  long *holder)
+{
+    sigset_t all, before;
+    int fd;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    enum attempt attempt = create_locked(*name, &fd, holder);
+    if (attempt == UNLOCKABLE && state == SLOT_READY)
+        attempt = create_own(target, name, &fd);
+    int reason = errno;
+    *slot = attempt == CREATED ? remember(*name, fd, state) : NO_TEMPORARY;
+    if (attempt == CREATED && atomic_load(&is_ending))
+        unlink(*name);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = attempt == HELD ? EWOULDBLOCK : attempt == UNLOCKABLE ? ENOLCK : reason;
+    return attempt == CREATED ? fd : -1;
+}
+
+/* What this process has reserved under that name; -1: nothing. */
+static int take_over(const char *name, size_t *slot)
+{
+    for (size_t i = 0; i < MAX_TEMPORARIES; i++) {
+        int expected = SLOT_RESERVED;
+        if (atomic_load(&temporaries[i].state) != SLOT_RESERVED ||
+            strcmp(temporaries[i].path, name) != 0 ||
+            !atomic_compare_exchange_strong(&temporaries[i].state, &expected, SLOT_READY))
+            continue;
+        *slot = i;
+        return temporaries[i].fd;
+    }
+    return -1;
+}
+
+int temporary_create(const char *target, char **name, size_t *slot, long *holder)
+{
+    *slot = NO_TEMPORARY;
+    *holder = 0;
+    *name = temporary_name(target, false);
+    if (*name == NULL) {
+        errno = ENOMEM;
+        return -1;
+    }
+    int fd = take_over(*name, slot);
+    if (fd < 0)
+        fd = create(target, SLOT_READY, name, slot, holder);
+    if (fd < 0) {
         int reason = errno;
-        temporary_forget(*slot);
-        *slot = NO_TEMPORARY;
         free(*name);
         *name = NULL;
         errno = reason;
-        if (reason != EEXIST)
-            return -1;
+    }
+    return fd;
+}
+
+bool temporary_reserve(const char *target, long *holder)
+{
+    size_t slot;
+    *holder = 0;
+    char *name = temporary_name(target, false);
+    if (name == NULL) {
+        errno = ENOMEM;
+        return false;
+    }
+    int fd = create(target, SLOT_RESERVED, &name, &slot, holder), reason = errno;
+    if (fd >= 0 && slot == NO_TEMPORARY) {
+        unlink(name);
+        close(fd);
+    }
+    free(name);
+    errno = reason;
+    return fd >= 0 || reason == ENOLCK;
+}
+
+void temporaries_release(void)
+{
+    for (size_t i = 0; i < MAX_TEMPORARIES; i++) {
+        if (atomic_load(&temporaries[i].state) != SLOT_RESERVED)
+            continue;
+        unlink(temporaries[i].path);
+        temporary_forget(i);
+        close(temporaries[i].fd);
     }
 }
 
-void temporaries_remove_all(void)
+int temporary_create_unnamed(const char *target)
 {
-    for (size_t i = 0; i < MAX_TEMPORARIES; i++)
-        if (atomic_load(&temporaries[i].state) == SLOT_READY)
-            unlink(temporaries[i].path);
+    const char *slash = strrchr(target, '/');
+    char *name = slash ? strndup(target, (size_t)(slash - target) + 1) : strdup(".");
+    int fd = name ? open(name, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+    if (fd < 0 && name && create_own(target, &name, &fd) == CREATED)
+        unlink(name);
+    int reason = name ? errno : ENOMEM;
+    free(name);
+    errno = reason;
+    return fd;
 }

@@ -1,5 +1,4 @@
-/* base/output_file: complete or not at all; patches, links, directories; whole records on pipes;
- * what a signal leaves.
+/* base/output_file: complete or not at all; patches, links, directories; whole records on pipes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format_files.h"
 
@@ -9,7 +8,6 @@
 
 #include "base/outbox.h"
 #include "base/output_file.h"
-#include "base/temporaries.h"
 
 static void open_output(struct output_file *out, const char *name)
 {
@@ -132,29 +130,6 @@ static void leaves_nothing_if_the_end_fails(void **state)
     assert_failed(output_file_finish(&out, &err), IRRUN_CANT_CREATE, "cannot be created");
     assert_int_equal(rmdir(in_folder("x")), 0);
     assert_int_equal(count_files(), 0);
-}
-
-static void a_signal_removes_what_is_unfinished(void **state)
-{
-    (void)state;
-    struct output_file outs[20];
-    for (size_t i = 0; i < 20; i++) {
-        char name[8];
-        snprintf(name, sizeof name, "x%zu", i);
-        open_output(&outs[i], name);
-    }
-    for (size_t i = 0; i < 10; i++)
-        assert_fine(output_file_finish(&outs[i], &err));
-    assert_int_equal(count_files(), 20);
-    temporaries_remove_all();
-    assert_int_equal(count_files(), 10);
-    for (size_t i = 10; i < 20; i++)
-        output_file_abort(&outs[i]);
-    for (size_t i = 0; i < 10; i++) {
-        char name[8];
-        snprintf(name, sizeof name, "x%zu", i);
-        assert_int_equal(remove(in_folder(name)), 0);
-    }
 }
 
 static void an_unnamed_file_leaves_no_trace(void **state)
@@ -294,7 +269,6 @@ int main(void)
         cmocka_unit_test_setup(writes_devices_directly, clear_error),
         cmocka_unit_test_setup(refuses_what_cannot_be_created, clear_error),
         cmocka_unit_test_setup(leaves_nothing_if_the_end_fails, clear_error),
-        cmocka_unit_test_setup(a_signal_removes_what_is_unfinished, clear_error),
         cmocka_unit_test_setup(an_unnamed_file_leaves_no_trace, clear_error),
         cmocka_unit_test_setup(an_abort_sends_whole_records, clear_error),
         cmocka_unit_test_setup(a_full_buffer_is_sent_up_to_the_last_whole_record, clear_error),

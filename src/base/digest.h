@@ -1,0 +1,17 @@
+/* A digest of 128 bits for telling byte strings apart. Not for keeping secrets.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_BASE_DIGEST_H
+#define IRRUN_BASE_DIGEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct digest {
+    uint64_t a, b;
+};
+
+/* Of the bytes behind what `seed` is the digest of; of nothing it is DIGEST_SEED. */
+#define DIGEST_SEED ((struct digest){0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f})
+struct digest digest_add(struct digest seed, const void *data, size_t size_bytes);
+
+#endif
