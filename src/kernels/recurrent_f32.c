@@ -18,7 +18,7 @@ struct pass {
     float *x, *gates, *tile, *h, *h_next, *c, *reset_h; /* in the scratch memory */
 };
 
-/* Some steps and their part of x. */
+/* Some steps and their rows of X. */
 struct chunk {
     size_t first, n;
     const float *x; /* [n][B][I] */
@@ -191,8 +191,8 @@ static void project_panel(const struct pass *pass, const struct chunk *chunk, si
 
 /* ---- steps ---- */
 
-/* Numbers of panels, up and down in turn. */
-static size_t turn(const struct pass *pass, size_t round, size_t i)
+/* The i-th panel of a round: rounds go up and down in turn. */
+static size_t nth_panel(const struct pass *pass, size_t round, size_t i)
 {
     return ((round & 1) != 0) != pass->is_downward ? pass->end - 1 - i : pass->begin + i;
 }
@@ -254,7 +254,7 @@ static void update_after_reset(const struct pass *pass, size_t step, const float
     const struct recurrent_f32 *engine = pass->engine;
 
     for (size_t i = 0; i < pass->end - pass->begin; i++) {
-        size_t panel = turn(pass, step, i);
+        size_t panel = nth_panel(pass, step, i);
         const float *x = gates + panel * engine->columns;
         multiply_panel(pass, &pass->r_reset, panel, pass->reset_h, x + GRU_H * engine->units,
                        engine->ld_gates);
@@ -270,7 +270,7 @@ static void take_step(struct pass *pass, const struct chunk *chunk, size_t step)
     bool is_reset_first = engine->resets_first;
 
     for (size_t i = 0; i < pass->end - pass->begin; i++) {
-        size_t panel = turn(pass, step, i), at = panel * engine->columns;
+        size_t panel = nth_panel(pass, step, i), at = panel * engine->columns;
         if (chunk->n == 1)
             project_panel(pass, chunk, panel);
         if (engine->common.linear_before_reset)
@@ -312,7 +312,7 @@ static void run_direction(struct pass *pass)
             take_chunk(pass, first, left < engine->chunk_steps ? left : engine->chunk_steps);
         barrier(pass);
         for (size_t i = 0; chunk.n > 1 && i < pass->end - pass->begin; i++)
-            project_panel(pass, &chunk, turn(pass, round, i));
+            project_panel(pass, &chunk, nth_panel(pass, round, i));
         for (size_t s = 0; s < chunk.n && first + s < n_live; s++)
             take_step(pass, &chunk, first + s);
     }

@@ -20,8 +20,8 @@ struct recurrent_matrix {
     size_t first_gate, n_gates; /* in the order of the panels: LSTM's is f, i, c, o */
     struct panels panels;       /* of gates [n_gates][units] each */
     size_t packed_bytes;
-    gemm_f32_fn *gemm;    /* not NULL: who multiplies instead of the panels … */
-    const float *weights; /* … by these, all gates [G*H][k] */
+    gemm_f32_fn *gemm;    /* not NULL: multiplies instead of the panels, by … */
+    const float *weights; /* … these, all gates [G*H][k] */
 };
 
 struct recurrent_f32 {

@@ -94,6 +94,39 @@ static void elements_do_not_influence_each_other(void **state)
     }
 }
 
+static double n_multiplications;
+
+static void counting_gemm(const struct gemm_f32 *product)
+{
+    n_multiplications += (double)product->m * (double)product->n * (double)product->k;
+    gemm_plain_f32(product);
+}
+
+/* --gemm=cblas means all products, those of the state too. */
+static void leaves_every_product_to_the_gemm(void **state)
+{
+    (void)state;
+    random_state = 26;
+    for (int i = 0; i < 12; i++) {
+        struct problem problem = problem_new((enum recurrent_kind)(i % 3), 1 + next_below(3),
+                                             1 + next_below(60), 9, 1 + next_below(40), i % 2);
+        const struct recurrent *c = &problem.common;
+        struct recurrent_f32 engine = engine_of(c, cpu_simd(), counting_gemm);
+        double columns = (double)(c->n_directions * recurrent_n_gates(c) * c->hidden_size);
+        for (size_t b = 0; b < c->batch; b++)
+            problem.lengths[b] = c->n_steps;
+        engine.is_uncut = i % 4 < 2;
+        engine = pack(&problem, engine, NULL);
+        n_multiplications = 0;
+        run_packed(&problem, &engine, 0, NULL);
+        double expected =
+            (double)(c->batch * c->n_steps) * columns * (double)(c->input_size + c->hidden_size);
+        assert_true(n_multiplications == expected);
+        engine_free(&engine);
+        problem_free(&problem);
+    }
+}
+
 static void no_step_gives_zeros(void **state)
 {
     (void)state;
@@ -148,6 +181,7 @@ int main(void)
         cmocka_unit_test(obeys_every_rule),
         cmocka_unit_test(crosses_chunks),
         cmocka_unit_test(elements_do_not_influence_each_other),
+        cmocka_unit_test(leaves_every_product_to_the_gemm),
         cmocka_unit_test(no_step_gives_zeros),
         cmocka_unit_test(large_arguments_saturate),
         cmocka_unit_test(scratch_memory_does_not_grow_with_time),
