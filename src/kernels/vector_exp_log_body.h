@@ -18,11 +18,11 @@ ALWAYS_INLINE vec vec_exp(vec x)
     return vec_mul(vec_fma(power, p, power), vec_exp2(vec_sub(n, half)));
 }
 
-/* exp(x) - 1 for x <= 0. */
+/* exp(x) - 1 for x <= 0; of -0 it is -0. */
 ALWAYS_INLINE vec vec_expm1_of_negative(vec x)
 {
     vec n, p = vec_expm1_reduced(vec_max(vec_set1(-80.0F), x), &n), power = vec_exp2(n);
-    return vec_fma(power, p, vec_sub(power, vec_set1(1.0F)));
+    return vec_with_sign_of(vec_fma(power, p, vec_sub(power, vec_set1(1.0F))), x);
 }
 
 /* 2 atanh(s) = 2 s + s^3 g(s^2). g has a relative error of 2e-11 up to s = 0.2 ... */

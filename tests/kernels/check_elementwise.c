@@ -60,12 +60,15 @@ static bool is_approximate(enum unary_operation operation)
            operation == UNARY_SWISH || operation == UNARY_GELU_ERF || operation == UNARY_GELU_TANH;
 }
 
-/* Whether x is as good as y, at argument `in`: the same, or within 4 units of the last place or
- * 1e-9. 1 + erf and 1 + tanh of Gelu may lose a unit of 1 as well, times half the argument. */
+/* Whether x is as good as y, at argument `in`: within 4 units of the last place or 1e-9, and a zero
+ * of the same sign. 1 + erf and 1 + tanh of Gelu may lose a unit of 1 as well, times half the
+ * argument. */
 static bool is_near(enum unary_operation operation, float in, float x, float y)
 {
     bool is_gelu = operation == UNARY_GELU_ERF || operation == UNARY_GELU_TANH;
     float slack = is_gelu && isfinite(in) ? 0x1p-22F * fabsf(in) : 0;
+    if (x == 0 && y == 0)
+        return !signbit(x) == !signbit(y);
     return x == y || fabsf(x - y) <= 1e-9F + slack || fabsf(x - y) <= 4 * 0x1p-23F * fabsf(y);
 }
 
