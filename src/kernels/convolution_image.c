@@ -108,15 +108,16 @@ static struct landing find_landing(const struct convolution_image *image, int d,
 }
 
 /* n positions from p on, along a row of a plane, of all channels with one phase. */
-static void store_rows(const struct convolution_image *image, const float *sums, const int64_t p[3],
-                       int64_t n, const int64_t phase[3], float *out)
+static void store_rows(const struct convolution_image *image, const struct image_part *part,
+                       const float *sums, const int64_t p[3], int64_t n, const int64_t phase[3],
+                       float *out)
 {
     const int64_t *size = image->out;
     struct landing z = find_landing(image, 0, p[0], 1, phase[0]);
     struct landing y = find_landing(image, 1, p[1], 1, phase[1]);
     struct landing x = find_landing(image, 2, p[2], n, phase[2]);
     int64_t spread = image->spread[2], n_out = window_product(size);
-    size_t step = (size_t)window_product(image->spread) * image->width;
+    size_t step = (size_t)window_product(part->n_phases) * part->width;
     if (z.first >= z.end || y.first >= y.end || x.first >= x.end)
         return;
     out += (z.start * size[1] + y.start) * size[2];
@@ -128,12 +129,13 @@ static void store_rows(const struct convolution_image *image, const float *sums,
     }
 }
 
-/* A tile's positions of all channels and phases. */
-static void store_tile(const struct convolution_image *image, const float *sums, size_t first,
-                       float *out)
+/* A tile's positions of all channels and of a part's phases. */
+static void store_tile(const struct convolution_image *image, const struct image_part *part,
+                       const float *sums, size_t first, float *out)
 {
-    const int64_t *plane = image->plane, *spread = image->spread, *size = image->window.out;
-    int64_t line = (int64_t)first / plane[2], n, left = (int64_t)image->width;
+    const int64_t *plane = image->plane, *size = image->window.out;
+    const int64_t *begin = part->first_phase, *n_phases = part->n_phases;
+    int64_t line = (int64_t)first / plane[2], n, left = (int64_t)part->width;
     int64_t p[3] = {line / plane[1], line % plane[1], (int64_t)first % plane[2]};
     for (; left > 0 && p[0] < size[0]; left -= n, sums += n) {
         const float *row = sums;
@@ -145,55 +147,59 @@ static void store_tile(const struct convolution_image *image, const float *sums,
         p[0] += y + 1 == plane[1];
         if (y >= size[1] || n_inside <= 0)
             continue;
-        for (f[0] = 0; f[0] < spread[0]; f[0]++)
-            for (f[1] = 0; f[1] < spread[1]; f[1]++)
-                for (f[2] = 0; f[2] < spread[2]; f[2]++, row += image->width)
-                    store_rows(image, row, q, n_inside, f, out);
+        for (f[0] = begin[0]; f[0] < begin[0] + n_phases[0]; f[0]++)
+            for (f[1] = begin[1]; f[1] < begin[1] + n_phases[1]; f[1]++)
+                for (f[2] = begin[2]; f[2] < begin[2] + n_phases[2]; f[2]++, row += part->width)
+                    store_rows(image, part, row, q, n_inside, f, out);
     }
 }
 
 /* What the sums of every channel and phase begin with; behind the sums. */
-static float *begin_sums(const struct convolution_image *image, const float *bias, float *sums)
+static float *begin_sums(const struct image_part *part, size_t c_out, const float *bias,
+                         float *sums)
 {
-    size_t n_phases = (size_t)window_product(image->spread), n_rows = image->n_blocks * image->rows;
-    float *starts = sums + n_rows * image->width;
+    size_t n_phases = (size_t)window_product(part->n_phases), n_rows = part->n_blocks * part->rows;
+    float *starts = sums + n_rows * part->width;
     for (size_t row = 0; row < n_rows; row++)
-        starts[row] = row < n_phases * (size_t)image->c_out ? bias[row / n_phases] : 0;
+        starts[row] = row < n_phases * c_out ? bias[row / n_phases] : 0;
     return starts;
 }
 
 /* Which tile does for positions first ... of a group that begins n_before floats into what can be
  * read. */
-static enum image_tile_kind choose_kind(const struct convolution_image *image, int64_t first,
+static enum image_tile_kind choose_kind(const struct convolution_image *image,
+                                        const struct image_part *part, int64_t first,
                                         int64_t n_before, int64_t n_behind)
 {
     if (!image->is_flat)
         return TILE_WHOLE;
     bool is_inside = n_before + first + image->lowest >= 0 &&
-                     first + image->highest + (int64_t)image->width <= n_behind;
+                     first + image->highest + (int64_t)part->width <= n_behind;
     return is_inside ? TILE_MASKED : TILE_EDGE;
 }
 
-static void compute_tile(const struct convolution_image *image, enum image_tile_kind kind,
-                         const float *pixels, size_t first, const float *packed,
-                         const float *starts, float *sums)
+/* A part without a term gives what its sums begin with. */
+static void compute_tile(const struct convolution_image *image, const struct image_part *part,
+                         enum image_tile_kind kind, const float *pixels, size_t first,
+                         const float *packed, const float *starts, float *sums)
 {
-    size_t n;
-    for (size_t done = 0; done < image->k; done += n) {
-        n = image->k - done < image->block_k ? image->k - done : image->block_k;
-        for (size_t block = 0; block < image->n_blocks; block++, packed += n * image->rows) {
-            image->tiles[kind](&(struct image_tile){
+    size_t done = 0, n;
+    do {
+        n = part->k - done < part->block_k ? part->k - done : part->block_k;
+        for (size_t block = 0; block < part->n_blocks; block++, packed += n * part->rows) {
+            part->tiles[kind](&(struct image_tile){
                 .k = n,
                 .image = pixels + first,
                 .masks = image->masks + (image->is_flat ? first / 8 : 0),
-                .pieces = image->pieces + done,
+                .pieces = image->pieces + part->first_piece + done,
                 .weights = packed,
-                .sums = sums + block * image->rows * image->width,
-                .starts = starts && done == 0 ? starts + block * image->rows : NULL,
+                .sums = sums + block * part->rows * part->width,
+                .starts = starts && done == 0 ? starts + block * part->rows : NULL,
                 .is_added = done > 0,
             });
         }
-    }
+        done += n;
+    } while (done < part->k);
 }
 
 /* So many sums of a tile are worth an epilogue of their own. */
@@ -202,73 +208,83 @@ static void compute_tile(const struct convolution_image *image, enum image_tile_
 struct run {
     const struct convolution_image *image;
     const struct convolution_image_job *job;
-    size_t n_sums; /* of a tile */
     bool is_early; /* the epilogue runs on the sums of a tile, else on the whole output */
 };
 
+static size_t count_sums(const struct convolution_image *image, const struct image_part *part)
+{
+    return (size_t)(image->c_out * window_product(part->n_phases)) * part->width;
+}
+
 /* Tiles begin … end - 1 of all groups'. */
-static void compute_tiles(const struct run *run, size_t begin, size_t end, float *sums)
+static void compute_tiles(const struct run *run, const struct image_part *part, size_t begin,
+                          size_t end, float *sums)
 {
     const struct convolution_image *image = run->image;
     const struct convolution_image_job *job = run->job;
     size_t n_group = (size_t)image->c_in * image->channel, c_out = (size_t)image->c_out;
     size_t n_out = c_out * (size_t)window_product(image->out);
-    size_t n_weights = image->n_blocks * image->rows * image->k;
+    size_t n_weights = part->n_blocks * part->rows * part->k;
     const float *bias = job->epilogue ? job->epilogue->bias : NULL, *starts = NULL;
     const float *pixels = image->is_flat ? job->in : job->memory;
+    const float *packed = job->packed + part->first_weight;
     for (size_t i = begin; i < end; i++) {
-        size_t group = i / image->n_tiles, first = i % image->n_tiles * image->width;
+        size_t group = i / part->n_tiles, first = i % part->n_tiles * part->width;
         if (bias && (i == begin || first == 0))
-            starts = begin_sums(image, bias + group * c_out, sums);
+            starts = begin_sums(part, c_out, bias + group * c_out, sums);
         int64_t n_before = (int64_t)(job->n_before + group * n_group);
         int64_t n_behind = (int64_t)(n_group * ((size_t)image->n_groups - group) + job->n_behind);
-        compute_tile(image, choose_kind(image, (int64_t)first, n_before, n_behind),
-                     pixels + group * n_group, first, job->packed + group * n_weights, starts,
-                     sums);
+        compute_tile(image, part, choose_kind(image, part, (int64_t)first, n_before, n_behind),
+                     pixels + group * n_group, first, packed + group * n_weights, starts, sums);
         if (run->is_early)
-            epilogue_run_on(job->epilogue, sums, run->n_sums);
-        store_tile(image, sums, first, job->out + group * n_out);
+            epilogue_run_on(job->epilogue, sums, count_sums(image, part));
+        store_tile(image, part, sums, first, job->out + group * n_out);
     }
 }
 
 static void lay_image(const struct convolution_image *image,
-                      const struct convolution_image_job *job, size_t part, size_t n_parts)
+                      const struct convolution_image_job *job, size_t share, size_t n_shares)
 {
     size_t n_channels = (size_t)(image->c_in * image->n_groups);
     size_t n_in = (size_t)window_product(image->window.in);
-    for (size_t i = n_channels * part / n_parts; i < n_channels * (part + 1) / n_parts; i++)
+    for (size_t i = n_channels * share / n_shares; i < n_channels * (share + 1) / n_shares; i++)
         lay_channel(image, job->in + i * n_in, job->memory + i * image->channel);
-    if (n_parts > 1)
-        team_meet(job->team, part);
+    if (n_shares > 1)
+        team_meet(job->team, share);
 }
 
-static void run_part(void *context, size_t part, size_t n_parts)
+/* A thread's share of every part. */
+static void run_share(void *context, size_t share, size_t n_shares)
 {
     const struct run *run = context;
     const struct convolution_image *image = run->image;
     const struct convolution_image_job *job = run->job;
     size_t n_out_channels = (size_t)image->c_out * (size_t)image->n_groups;
     size_t n_out = (size_t)window_product(image->out);
-    size_t n_items = (size_t)image->n_groups * image->n_tiles;
+    float *sums = job->memory + image->image_floats + share * image->sums_floats;
 
     if (!image->is_flat)
-        lay_image(image, job, part, n_parts);
-    compute_tiles(run, n_items * part / n_parts, n_items * (part + 1) / n_parts,
-                  job->memory + image->image_floats + part * image->sums_floats);
+        lay_image(image, job, share, n_shares);
+    for (size_t i = 0; i < image->n_parts; i++) {
+        size_t n_tiles = (size_t)image->n_groups * image->parts[i].n_tiles;
+        compute_tiles(run, &image->parts[i], n_tiles * share / n_shares,
+                      n_tiles * (share + 1) / n_shares, sums);
+    }
     if (run->is_early || !job->epilogue)
         return;
-    if (n_parts > 1)
-        team_meet(job->team, part);
-    size_t begin = n_out_channels * part / n_parts, end = n_out_channels * (part + 1) / n_parts;
+    if (n_shares > 1)
+        team_meet(job->team, share);
+    size_t begin = n_out_channels * share / n_shares;
+    size_t end = n_out_channels * (share + 1) / n_shares;
     epilogue_run(job->epilogue, job->first + begin * n_out, (end - begin) * n_out);
 }
 
 void convolution_by_image(const struct convolution_image *image,
                           const struct convolution_image_job *job)
 {
-    double n_products = (double)image->packed_floats * (double)(image->n_tiles * image->width);
-    struct run run = {image, job, .n_sums = (size_t)(image->c_out * window_product(image->spread))};
-    run.n_sums *= image->width;
-    run.is_early = job->epilogue && job->epilogue->is_map && run.n_sums >= EARLY_FROM;
-    team_run(job->team, run_part, &run, n_products >= SHARE_FROM ? team_n_threads(job->team) : 1);
+    struct run run = {image, job, job->epilogue && job->epilogue->is_map};
+    for (size_t i = 0; i < image->n_parts; i++)
+        run.is_early &= count_sums(image, &image->parts[i]) >= EARLY_FROM;
+    team_run(job->team, run_share, &run,
+             image->n_products >= SHARE_FROM ? team_n_threads(job->team) : 1);
 }

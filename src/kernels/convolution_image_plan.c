@@ -91,29 +91,72 @@ static bool plan_flat(struct convolution_image *image)
     return true;
 }
 
-static bool plan_tiles(struct convolution_image *image, const struct image_tiles *tiles)
+/* Phases and elements of a part: in each dimension those that all elements of window.kernel meet,
+ * or, if is_short, those that the first, which is the last of a filter, does not. */
+static bool plan_part(const struct convolution_image *image, const bool is_short[3],
+                      struct image_part *part)
+{
+    int64_t n_elements[3];
+    *part = (struct image_part){0};
+    for (int d = 0; d < 3; d++) {
+        int64_t spread = image->spread[d], n = image->window.kernel[d];
+        int64_t n_long = image->is_transposed ? image->kernel[d] - (n - 1) * spread : spread;
+        part->first_phase[d] = is_short[d] ? n_long : 0;
+        part->n_phases[d] = is_short[d] ? spread - n_long : n_long;
+        part->first_element[d] = is_short[d];
+        if (part->n_phases[d] == 0)
+            return false;
+    }
+    convolution_image_elements(image, part, n_elements);
+    part->k = (size_t)(image->c_in * window_product(n_elements));
+    return true;
+}
+
+static bool plan_tiles(struct convolution_image *image, const struct image_tiles *tiles,
+                       struct image_part *part)
 {
     const struct window *w = &image->window;
-    size_t n_rows = (size_t)image->c_out, most = 1;
+    size_t n_rows = (size_t)image->c_out, most = 1, n_sums, n_weights;
     for (int d = 0; d < 3; d++)
-        if (!checked_mul(n_rows, (size_t)image->spread[d], &n_rows) || n_rows > UINT32_MAX)
+        if (!checked_mul(n_rows, (size_t)part->n_phases[d], &n_rows) || n_rows > UINT32_MAX)
             return false;
     while (most < IMAGE_MAX_ROWS && tiles->tiles[TILE_WHOLE][most + 1])
         most++;
-    image->n_blocks = divide_up(n_rows, most);
-    image->rows = divide_up(n_rows, image->n_blocks);
-    image->width = tiles->widths[image->rows];
+    part->n_blocks = divide_up(n_rows, most);
+    part->rows = divide_up(n_rows, part->n_blocks);
+    part->width = tiles->widths[part->rows];
     for (int kind = 0; kind < N_TILE_KINDS; kind++)
-        image->tiles[kind] = tiles->tiles[kind][image->rows];
+        part->tiles[kind] = tiles->tiles[kind][part->rows];
     int64_t last =
         ((w->out[0] - 1) * image->plane[1] + w->out[1] - 1) * image->plane[2] + w->out[2] - 1;
-    image->n_tiles = divide_up((size_t)last + 1, image->width);
-    image->mask_bytes = image->n_tiles * image->width / 8;
-    image->block_k = divide_up(image->k, divide_up(image->k, IMAGE_BLOCK_K));
-    n_rows = image->n_blocks * image->rows;
-    return checked_mul(n_rows, image->width + 1, &image->sums_floats) &&
-           checked_mul(image->k, n_rows, &image->packed_floats) &&
-           checked_mul(image->packed_floats, (size_t)image->n_groups, &image->packed_floats);
+    part->n_tiles = divide_up((size_t)last + 1, part->width);
+    part->block_k = part->k > 0 ? divide_up(part->k, divide_up(part->k, IMAGE_BLOCK_K)) : 0;
+    part->first_piece = image->n_pieces;
+    part->first_weight = image->packed_floats;
+    n_rows = part->n_blocks * part->rows;
+    if (!checked_mul(n_rows, part->width + 1, &n_sums) ||
+        !checked_mul(part->k, n_rows, &n_weights) ||
+        !checked_mul(n_weights, (size_t)image->n_groups, &n_weights) ||
+        !checked_add(image->packed_floats, n_weights, &image->packed_floats))
+        return false;
+    image->sums_floats = image->sums_floats > n_sums ? image->sums_floats : n_sums;
+    image->n_pieces += part->k;
+    image->n_products += (double)n_weights * (double)(part->n_tiles * part->width);
+    return true;
+}
+
+static bool plan_parts(struct convolution_image *image, const struct image_tiles *tiles)
+{
+    for (unsigned i = 0; i < IMAGE_MOST_PARTS; i++) {
+        struct image_part *part = &image->parts[image->n_parts];
+        if (!plan_part(image, (bool[3]){i & 4, i & 2, i & 1}, part))
+            continue;
+        if (!plan_tiles(image, tiles, part))
+            return false;
+        image->n_parts++;
+    }
+    image->mask_bytes = image->parts[0].n_tiles * image->parts[0].width / 8;
+    return true;
 }
 
 bool convolution_image_plan(struct convolution_image *image, const struct image_tiles *tiles,
@@ -126,9 +169,9 @@ bool convolution_image_plan(struct convolution_image *image, const struct image_
         plan_ordinary(image, &c->window);
     else if (!plan_transposed(image, &c->window))
         return false;
-    image->k = (size_t)(c->c_in * window_product(image->window.kernel));
-    return image->k > 0 && c->c_out > 0 && n_groups > 0 && window_product(image->out) > 0 &&
-           (plan_flat(image) || plan_planes(image)) && plan_tiles(image, tiles);
+    return c->c_in * window_product(image->window.kernel) > 0 && c->c_out > 0 && n_groups > 0 &&
+           window_product(image->out) > 0 && (plan_flat(image) || plan_planes(image)) &&
+           plan_parts(image, tiles);
 }
 
 /* In multiplications that vectors of 16 make. Measured: putting a patch together costs as much as
@@ -137,11 +180,14 @@ bool convolution_image_plan(struct convolution_image *image, const struct image_
 bool convolution_image_is_better(const struct convolution_image *image)
 {
     const struct window *w = &image->window;
-    double n_out = (double)window_product(w->out), k = (double)image->k;
+    double n_out = (double)window_product(w->out), k = (double)image->parts[0].k;
     size_t c_out = (size_t)image->c_out, group = 16;
-    double scalar = 12, patch = w->kernel[0] * w->kernel[1] > 1 ? 120 : 12;
-    double with_image =
-        (double)(image->n_tiles * image->width) * (double)(image->rows * image->n_blocks + 2) * k;
+    double scalar = 12, patch = w->kernel[0] * w->kernel[1] > 1 ? 120 : 12, with_image = 0;
+    for (size_t i = 0; i < image->n_parts; i++) {
+        const struct image_part *part = &image->parts[i];
+        with_image += (double)(part->n_tiles * part->width) *
+                      (double)(part->rows * part->n_blocks + 2) * (double)part->k;
+    }
     if (image->is_transposed)
         return with_image < (double)(window_product(w->in) * window_product(image->kernel) *
                                      image->c_in * image->c_out) *
@@ -157,6 +203,13 @@ bool convolution_image_memory(const struct convolution_image *image, unsigned n_
     return checked_mul(image->sums_floats, n_threads, n_bytes) &&
            checked_add(*n_bytes, image->image_floats, n_bytes) &&
            checked_mul(*n_bytes, sizeof(float), n_bytes);
+}
+
+void convolution_image_elements(const struct convolution_image *image,
+                                const struct image_part *part, int64_t n_elements[3])
+{
+    for (int d = 0; d < 3; d++)
+        n_elements[d] = image->window.kernel[d] - part->first_element[d];
 }
 
 void convolution_image_place(const int64_t sizes[3], int64_t i, int64_t place[3])
@@ -198,18 +251,29 @@ static int64_t find_offset(const struct convolution_image *image, const int64_t 
     return number * window_product(image->plane) + at;
 }
 
-void convolution_image_lists(const struct convolution_image *image, struct image_piece *pieces,
-                             unsigned char *masks)
+static void list_part(const struct convolution_image *image, const struct image_part *part,
+                      struct image_piece *pieces, unsigned char *masks)
 {
-    int64_t n_kernel = window_product(image->window.kernel), k[3];
-    for (int64_t i = 0; i < n_kernel; i++) {
+    int64_t sizes[3], k[3];
+    convolution_image_elements(image, part, sizes);
+    int64_t n = window_product(sizes);
+    for (int64_t i = 0; i < n; i++) {
         size_t mask = (size_t)i * image->mask_bytes;
-        convolution_image_place(image->window.kernel, i, k);
+        convolution_image_place(sizes, i, k);
+        for (int d = 0; d < 3; d++)
+            k[d] += part->first_element[d];
         int64_t offset = find_offset(image, k);
         for (int64_t channel = 0; channel < image->c_in; channel++)
-            pieces[channel * n_kernel + i] = (struct image_piece){
+            pieces[channel * n + i] = (struct image_piece){
                 (int32_t)(channel * (int64_t)image->channel + offset), (uint32_t)mask};
         if (image->is_flat)
             fill_mask(image, k, masks + mask);
     }
+}
+
+void convolution_image_lists(const struct convolution_image *image, struct image_piece *pieces,
+                             unsigned char *masks)
+{
+    for (size_t i = 0; i < image->n_parts; i++)
+        list_part(image, &image->parts[i], pieces + image->parts[i].first_piece, masks);
 }

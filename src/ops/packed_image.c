@@ -23,7 +23,7 @@ bool packed_image_pack(struct prepare *prepare, struct packed_image *packed)
     struct convolution_image *image = &packed->image;
     size_t n_kernel = (size_t)window_product(image->window.kernel);
     struct image_piece *pieces =
-        arena_alloc_array(prepare->arena, image->k, sizeof *pieces, prepare->err);
+        arena_alloc_array(prepare->arena, image->n_pieces, sizeof *pieces, prepare->err);
     unsigned char *masks = arena_alloc_array(prepare->arena, n_kernel,
                                              image->is_flat ? image->mask_bytes : 0, prepare->err);
     const struct irrun_tensor *filters = prepare_constant(prepare, FILTERS);
@@ -37,8 +37,7 @@ bool packed_image_pack(struct prepare *prepare, struct packed_image *packed)
     convolution_image_lists(image, pieces, masks);
     image->pieces = pieces;
     image->masks = masks;
-    float *data = prepare_pack(prepare, LAYOUT_IMAGE + (uint32_t)image->rows,
-                               image->packed_floats * sizeof *data, &is_new);
+    float *data = prepare_pack(prepare, LAYOUT_IMAGE, image->packed_floats * sizeof *data, &is_new);
     if (data && is_new) {
         size_t n = (size_t)shape_n_elements(&filters->shape);
         const void *elements = prepare_elements(prepare, FILTERS, 0, n);
