@@ -314,12 +314,10 @@ static void read_tolerance(struct special_case *c)
         fclose(file);
 }
 
-/* Scalar loops have no panels: all kinds of products but CBLAS are one there. */
 static void try_ways(struct special_case *c, enum irrun_simd simd)
 {
     static const enum irrun_gemm gemms[] = {IRRUN_GEMM_AUTO, IRRUN_GEMM_PACKED, IRRUN_GEMM_PLAIN};
-    size_t n_gemms = simd == IRRUN_SIMD_SCALAR ? 1 : 3;
-    for (size_t i = 0; i < 2 * n_gemms; i++)
+    for (size_t i = 0; i < 2 * sizeof gemms / sizeof *gemms; i++)
         run_trials(c, &(struct way){simd, gemms[i / 2], i % 2}, false);
 }
 
