@@ -106,7 +106,7 @@ SECTIONS = {
          "The defaults are sigmoid,tanh,tanh, sigmoid,tanh and tanh; the specification's own "
          "examples leave them out."), (NO_SEQUENCE_1, "LSTMSequence-1 is documented."),
         (NO_HARDSIGMOID, "The ops accept it with alpha and beta, by default 0.2 and 0.5."),
-        (NO_BIAS, "B is optional in the cells."), (PEEPHOLES, "P is the optional seventh input."),
+        (NO_BIAS, "B is optional in LSTMCell and GRUCell."), (PEEPHOLES, "P is the optional seventh input."),
         (INPUT_FORGET, "The input gate is 1 - f."),
         (WEIGHTS_FORMAT, "It names the order of the gates in W, R and B."),
         (TIME_0, "As for a row of length 0 the last states are 0."),

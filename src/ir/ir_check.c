@@ -112,14 +112,61 @@ static bool fail_unsupported(const struct graph *graph, const struct gathering *
     return fail_hint(err, "--supported-ops lists what irrun has");
 }
 
-/* The first layer with bad attributes, in document order. */
+/* How many inputs the op takes. */
+static void count_inputs(const struct op_def *def, uint32_t *n_min, uint32_t *n_max)
+{
+    *n_min = *n_max = 0;
+    for (const struct op_input_def *input = def->inputs; input && input->name; input++) {
+        *n_max = input->is_repeated ? UINT32_MAX : *n_max + 1;
+        *n_min += !input->is_optional;
+    }
+}
+
+static bool has_bad_inputs(const struct op *op)
+{
+    uint32_t n_min, n_max;
+    if (!op->def)
+        return false;
+    count_inputs(op->def, &n_min, &n_max);
+    return op->n_inputs < n_min || op->n_inputs > n_max;
+}
+
+static bool hint_inputs(const struct op_def *def, struct irrun_error *err)
+{
+    struct text list = {0};
+    for (const struct op_input_def *input = def->inputs; input && input->name; input++)
+        text_add(&list, "%s%s%s%s", input == def->inputs ? "" : ", ", input->name,
+                 input->is_repeated ? " ..." : "", input->is_optional ? " (optional)" : "");
+    if (!list.is_broken)
+        fail_hint(err, "the inputs of %s: %s", def->type, list.length ? list.data : "none");
+    text_free(&list);
+    return false;
+}
+
+static bool fail_n_inputs(const struct graph *graph, const struct op *op, struct irrun_error *err)
+{
+    uint32_t n_min, n_max;
+    count_inputs(op->def, &n_min, &n_max);
+    fail_at(err, IRRUN_DATA, op_place(graph, op), "%s \"%.200s\": has %u input%s, expected ",
+            op->def->type, op->name, op->n_inputs, op->n_inputs == 1 ? "" : "s");
+    if (n_min == n_max)
+        fail_more(err, "%u", n_min);
+    else if (n_max == UINT32_MAX)
+        fail_more(err, "at least %u", n_min);
+    else
+        fail_more(err, "%u to %u", n_min, n_max);
+    return hint_inputs(op->def, err);
+}
+
+/* The first layer with bad attributes or a wrong number of inputs, in document order. */
 static void find_bad(const struct graph *graph, const struct op **bad)
 {
     for (uint32_t i = 0; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
         bool is_earlier = !*bad || op->line < (*bad)->line ||
                           (op->line == (*bad)->line && op->column < (*bad)->column);
-        if (op->fault && op->fault->code != IRRUN_UNSUPPORTED && is_earlier)
+        bool is_bad = (op->fault && op->fault->code != IRRUN_UNSUPPORTED) || has_bad_inputs(op);
+        if (is_bad && is_earlier)
             *bad = op;
         for (uint32_t k = 0; k < op->n_bodies; k++)
             find_bad(op->bodies[k].graph, bad);
@@ -164,6 +211,8 @@ bool ir_check_ops(const struct graph *graph, struct irrun_error *err)
     find_bad(graph, &bad);
     if (!bad)
         return check_parameters(graph, err);
+    if (!bad->fault)
+        return fail_n_inputs(graph, bad, err);
     fail_at(err, bad->fault->code, op_place(graph, bad), "%s", bad->fault->message);
     return *bad->fault->hint ? fail_hint(err, "%s", bad->fault->hint) : false;
 }

@@ -1,5 +1,5 @@
 /* What can be said of a model once its live ops are known (plan/toposort has set the order of every
- * graph): which layers irrun lacks, which have bad attributes.
+ * graph): which layers irrun lacks, which have bad attributes or a wrong number of inputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_IR_IR_CHECK_H
 #define IRRUN_IR_IR_CHECK_H
@@ -7,7 +7,7 @@
 #include "graph/graph.h"
 
 /* Fails with IRRUN_UNSUPPORTED and the whole list, bodies included, at the place of the first; or
- * with IRRUN_DATA at the first live layer whose attributes are bad. */
+ * with IRRUN_DATA at the first live layer whose attributes or number of inputs are bad. */
 bool ir_check_ops(const struct graph *graph, struct irrun_error *err);
 
 /* Why no layer of this type of elements can run, though irrun has the operator; NULL: it is not

@@ -25,7 +25,8 @@
 #define X_H INPUT("X"), INPUT("initial_hidden_state")
 #define X_H_C X_H, INPUT("initial_cell_state")
 #define LENGTHS INPUT_OF("sequence_lengths", TYPES_INTEGER, 0, false)
-#define W_R_B INPUT("W"), INPUT("R"), OPTIONAL("B")
+#define W_R_B INPUT("W"), INPUT("R"), INPUT("B")
+#define W_R_OPTIONAL_B INPUT("W"), INPUT("R"), OPTIONAL("B")
 #define INPUTS(...) ((const struct op_input_def[]){__VA_ARGS__, {.name = NULL}})
 
 /* Let the legacy form pass so that recurrent_infer can name it: five inputs, the last but one W and
@@ -80,13 +81,14 @@ enum form { FORM_CELL, FORM_SEQUENCE, FORM_OVER_TIME };
     }
 
 const struct op_def op_lstm_cell_v1 =
-    ROW("LSTMCell", RECURRENT_LSTM, FORM_CELL, INPUTS(X_H_C, W_R_B, OPTIONAL("P")),
+    ROW("LSTMCell", RECURRENT_LSTM, FORM_CELL, INPUTS(X_H_C, W_R_OPTIONAL_B, OPTIONAL("P")),
         ATTRS(CELL_ATTRS, LSTM_V1_ATTRS), .opset = 1, .opset_last = 3);
 const struct op_def op_lstm_cell_v4 =
-    ROW("LSTMCell", RECURRENT_LSTM, FORM_CELL, INPUTS(X_H_C, W_R_B), ATTRS(CELL_ATTRS), .opset = 4);
+    ROW("LSTMCell", RECURRENT_LSTM, FORM_CELL, INPUTS(X_H_C, W_R_OPTIONAL_B), ATTRS(CELL_ATTRS),
+        .opset = 4);
 const struct op_def op_gru_cell =
-    ROW("GRUCell", RECURRENT_GRU, FORM_CELL, INPUTS(X_H, W_R_B), ATTRS(CELL_ATTRS, GRU_ATTR),
-        .opset = 3, .is_extension = true);
+    ROW("GRUCell", RECURRENT_GRU, FORM_CELL, INPUTS(X_H, W_R_OPTIONAL_B),
+        ATTRS(CELL_ATTRS, GRU_ATTR), .opset = 3, .is_extension = true);
 const struct op_def op_rnn_cell = ROW("RNNCell", RECURRENT_RNN, FORM_CELL, INPUTS(X_H, W_R_B),
                                       ATTRS(CELL_ATTRS), .opset = 1, .is_extension = true);
 
@@ -106,8 +108,8 @@ const struct op_def op_rnn_sequence =
 
 /* The pass that makes these fills their attributes. */
 const struct op_def op_lstm_over_time =
-    ROW("LSTMCell", RECURRENT_LSTM, FORM_OVER_TIME, INPUTS(X_H_C, W_R_B), NULL, );
+    ROW("LSTMCell", RECURRENT_LSTM, FORM_OVER_TIME, INPUTS(X_H_C, W_R_OPTIONAL_B), NULL, );
 const struct op_def op_gru_over_time =
-    ROW("GRUCell", RECURRENT_GRU, FORM_OVER_TIME, INPUTS(X_H, W_R_B), NULL, );
+    ROW("GRUCell", RECURRENT_GRU, FORM_OVER_TIME, INPUTS(X_H, W_R_OPTIONAL_B), NULL, );
 const struct op_def op_rnn_over_time =
     ROW("RNNCell", RECURRENT_RNN, FORM_OVER_TIME, INPUTS(X_H, W_R_B), NULL, );

@@ -155,7 +155,7 @@ static void set_outputs(struct infer *infer, const struct sizes *sizes)
     }
 }
 
-/* Only LSTMSequence-1 may lack R and have lengths of another type. */
+/* Only LSTMSequence-1 may lack R or B, or have lengths of another type. */
 static bool refuse_legacy(struct infer *infer)
 {
     const struct recurrent_family *family = recurrent_family_of(infer->op);
@@ -163,10 +163,13 @@ static bool refuse_legacy(struct infer *infer)
     if (infer->n_inputs == family->r) {
         infer_fail(infer, "five inputs make it the legacy LSTMSequence of 2020, with W and R "
                           "in one, which irrun does not have; expected X, initial_hidden_state, "
-                          "initial_cell_state, sequence_lengths, W, R, and optionally B and P");
+                          "initial_cell_state, sequence_lengths, W, R, B, and optionally P");
         infer->err->code = IRRUN_UNSUPPORTED;
         return false;
     }
+    if (family->lengths != NO_INPUT && infer->n_inputs == family->b)
+        return infer_fail(infer, "has %u inputs, expected %u or %u: B is missing", infer->n_inputs,
+                          family->b + 1, family->b + 2);
     return family->lengths == NO_INPUT || dtype_is_integer(infer->in[family->lengths]->dtype) ||
            infer_fail_input(infer, family->lengths, "an integer type");
 }

@@ -27,23 +27,6 @@ enum irrun_dtype stored_dtype(enum irrun_dtype declared, bool is_widened)
     return is_widened && dtype_is_half(declared) ? IRRUN_F32 : declared;
 }
 
-static bool check_n_inputs(struct infer *infer)
-{
-    const struct op_def *def = infer->op->def;
-    uint32_t n_min = 0, n_max = 0;
-    for (const struct op_input_def *input = def->inputs; input && input->name; input++) {
-        n_max = input->is_repeated ? UINT32_MAX : n_max + 1;
-        n_min += !input->is_optional;
-    }
-    if (infer->n_inputs >= n_min && infer->n_inputs <= n_max)
-        return true;
-    if (n_min == n_max)
-        return infer_fail(infer, "has %u inputs, expected %u", infer->n_inputs, n_min);
-    if (n_max == UINT32_MAX)
-        return infer_fail(infer, "has %u inputs, expected at least %u", infer->n_inputs, n_min);
-    return infer_fail(infer, "has %u inputs, expected %u to %u", infer->n_inputs, n_min, n_max);
-}
-
 static void list_types(uint32_t types, struct text *list)
 {
     for (unsigned dtype = 0; dtype < IRRUN_N_DTYPES; dtype++)
@@ -112,7 +95,7 @@ static void hint_others(struct infer *infer)
 
 bool infer_op(struct infer *infer)
 {
-    if (!check_n_inputs(infer) || !check_types(infer))
+    if (!check_types(infer))
         return false;
     if (infer->op->def->infer(infer))
         return true;

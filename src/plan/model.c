@@ -80,10 +80,22 @@ static bool fail_pair(struct irrun_error *err, const struct graph *graph, const 
     return false;
 }
 
+static bool check_id(struct irrun_error *err, const struct graph *graph, const struct op *op,
+                     const char *id)
+{
+    if (*id != '\0')
+        return true;
+    fail_at(err, IRRUN_DATA, op_place(graph, op), "%s \"%s\": attribute variable_id is empty",
+            op->def->type, op->name);
+    return fail_hint(err, "a ReadValue and the Assign that writes its variable have one id");
+}
+
 static bool add_read(struct model *model, struct graph *graph, const struct op *op,
                      struct irrun_error *err)
 {
     const struct read_value_attrs *attrs = op->attrs;
+    if (!check_id(err, graph, op, attrs->variable_id))
+        return false;
     struct variable_decl *known = find_variable(model, attrs->variable_id);
     if (known) {
         if (known->dtype != attrs->variable_type ||
@@ -117,6 +129,8 @@ static bool add_assign(struct model *model, struct graph *graph, const struct op
                        struct irrun_error *err)
 {
     const struct assign_attrs *attrs = op->attrs;
+    if (!check_id(err, graph, op, attrs->variable_id))
+        return false;
     struct variable_decl *variable = find_variable(model, attrs->variable_id);
     if (!variable) {
         fail_at(err, IRRUN_DATA, op_place(graph, op),
