@@ -44,6 +44,10 @@ def index_cases():
     yield wrong("gather_elements", "GatherElements", [X34, at([[0, 1, 2, 9]])],
                 ["indices[0,3] is 9", "-3 ... 2", "along axis 0"], "The last column.", 6,
                 attrs={"axis": 0})
+    yield wrong("gather_elements_u64", "GatherElements",
+                [X34, at([[0, 1, 2, 2**64 - 1]], np.uint64)],
+                ["indices[0,3]", "-3 ... 2", "along axis 0"], "2^64 - 1 is not -1.", 6,
+                attrs={"axis": 0})
     yield wrong("gather_nd", "GatherND", [X34, at([[0, 3], [1, 4]])],
                 ["indices[1,1] is 4", "along axis 1"], "The second coordinate of a tuple.", 8,
                 attrs={"batch_dims": 0})
@@ -170,6 +174,51 @@ def type_cases():
     yield case
 
 
+def attribute_cases():
+    """Attributes that the specification requires, and numbers that it excludes."""
+    def wrong(name, op, inputs, line, stderr, about, attrs, v=1, **more):
+        return error("error_attribute", name, op, inputs, [f"model.xml:{line}:3: ", op] + stderr,
+                     about, v, attrs=attrs, **more)
+
+    yield wrong("concat_axis", "Concat", [X34, X34], 22, ["attribute axis is missing"],
+                "OpenVINO takes 0.", {})
+    mvn = {"normalize_variance": True, "eps": 1e-6, "eps_mode": "inside_sqrt"}
+    for name in mvn:
+        yield wrong(f"mvn_{name}", "MVN", [X34, ints([1])], 21, [f"attribute {name} is missing"],
+                    "OpenVINO takes false, 1e-6 and inside_sqrt.",
+                    {k: a for k, a in mvn.items() if k != name}, 6)
+    bounds = [X34, ints([1]), ints([2]), ints([1])]
+    for mask, number in (("begin_mask", 2), ("end_mask", -1), ("new_axis_mask", 2**32),
+                         ("shrink_axis_mask", 256), ("ellipsis_mask", -2**63)):
+        yield wrong(f"strided_slice_{mask}", "StridedSlice", bounds, 37,
+                    [f"{mask} has {number}, expected 0 or 1"], "Masks are made of 0 and 1.",
+                    {**MASKS, mask: number})
+    image = ones(1, 1, 5, 5)
+    pool = {"kernel": "2,3", "strides": "1,1", "pads_begin": "0,0", "pads_end": "0,0",
+            "rounding_type": "floor", "auto_pad": "explicit"}
+    yield wrong("max_pool_negative_pad", "MaxPool", [image], 15,
+                ["pads of 0 and -1 in dimension 3, expected 0 ... 2"], "A pool cannot cut.",
+                {**pool, "pads_end": "0,-1"})
+    yield wrong("avg_pool_window_in_pads", "AvgPool", [image], 15,
+                ["pads of 2 and 0 in dimension 2, expected 0 ... 1"],
+                "The first windows hold nothing.", {**pool, "pads_begin": "2,0",
+                                                    "exclude-pad": True})
+    yield wrong("max_pool_dilated_window_in_pads", "MaxPool", [image], 15,
+                ["pads of 0 and 5 in dimension 3, expected 0 ... 4"],
+                "The last windows hold nothing.", {
+                    **pool, "dilations": "1,2", "pads_end": "0,5", "index_element_type": "i64",
+                    "axis": 0
+                }, 8, outs=2)
+    target = [X34, ints([2, 3, 4])]
+    yield wrong("broadcast_axes_mapping", "Broadcast", target + [ints([1, 2])], 29,
+                ["axes_mapping", "explicit"], "axes_mapping is for mode explicit.",
+                {"mode": "numpy"}, 3)
+    for name, axis in (("highest", 2**63 - 1), ("lowest", -2**63), ("two", 2)):
+        yield wrong(f"broadcast_pdpd_{name}", "Broadcast", target, 21, [f"axis {axis}"],
+                    "There is no such place in the target.",
+                    {"mode": "pdpd", "mode.auto_broadcast_axis": axis}, 3)
+
+
 def cases():
-    for make in (index_cases, axis_cases, shape_cases, type_cases):
+    for make in (index_cases, axis_cases, shape_cases, type_cases, attribute_cases):
         yield from make()

@@ -99,9 +99,8 @@ static bool resolve_row(const struct step *step, const struct element_indices *p
     int64_t element_bytes = (int64_t)dtype_size(step->in[0]->dtype), block[BLOCK];
     for (size_t i = 0; i < n; i++, base += stride) {
         if (i % BLOCK == 0)
-            convert_elements(indices->dtype,
-                             (const char *)indices->data + (first + i) * dtype_size(indices->dtype),
-                             IRRUN_I64, block, n - i < BLOCK ? n - i : BLOCK);
+            elements_as_i64(indices->dtype, indices->data, first + i, n - i < BLOCK ? n - i : BLOCK,
+                            block);
         int64_t index = block[i % BLOCK];
         index += index < 0 ? dim : 0;
         if (index < 0 || index >= dim)

@@ -79,12 +79,12 @@ static bool place_pdpd(struct infer *infer, const struct irrun_shape *target,
     int64_t axis = ((const struct broadcast_attrs *)infer->attrs)->axis;
     if (axis == -1)
         axis = (int64_t)target->rank - data->rank;
+    if (data->rank > target->rank || axis < 0 || axis > target->rank - data->rank)
+        return infer_fail_input(infer, DATA, "a shape that fits in target_shape from axis %lld on",
+                                (long long)axis);
     placed->rank = target->rank;
     for (uint32_t i = 0; i < target->rank; i++)
         placed->dims[i] = i >= axis && i < axis + data->rank ? data->dims[i - axis] : 1;
-    if (axis < 0 || axis + data->rank > target->rank)
-        return infer_fail_input(infer, DATA, "a shape that fits in target_shape from axis %lld on",
-                                (long long)axis);
     return true;
 }
 
@@ -94,6 +94,10 @@ static bool infer(struct infer *infer)
     struct irrun_shape target, placed = infer->in[DATA]->shape, out;
     if (!read_target(infer, &target))
         return false;
+    if (infer->n_inputs > AXES_MAPPING && infer->op->def->opset >= 3 && mode != MODE_EXPLICIT &&
+        mode != MODE_NONE)
+        return infer_fail(infer, "input %d (axes_mapping) is for mode explicit alone",
+                          AXES_MAPPING);
     if (mode == MODE_EXPLICIT || mode == MODE_NONE) {
         if (!place_explicit(infer, &target, &placed))
             return false;

@@ -14,7 +14,7 @@ struct concat_state {
 };
 
 static const struct attr_def attr_table[] = {
-    ATTR(struct concat_attrs, axis, "0"),
+    ATTR(struct concat_attrs, axis, NULL),
     ATTR_END,
 };
 

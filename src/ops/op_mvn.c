@@ -20,9 +20,9 @@ static const struct attr_def v1_attrs[] = {
     ATTR_END,
 };
 static const struct attr_def v6_attrs[] = {
-    ATTR(struct mvn_attrs, normalize_variance, "true"),
-    ATTR(struct mvn_attrs, eps, "1e-9"),
-    ATTR_CHOICE(struct mvn_attrs, eps_mode, "inside_sqrt", "inside_sqrt|outside_sqrt"),
+    ATTR(struct mvn_attrs, normalize_variance, NULL),
+    ATTR(struct mvn_attrs, eps, NULL),
+    ATTR_CHOICE(struct mvn_attrs, eps_mode, NULL, "inside_sqrt|outside_sqrt"),
     ATTR_END,
 };
 

@@ -50,6 +50,22 @@ static const struct attr_def avg_v16_attrs[] = {
 static const struct op_input_def numbers[] = {{"data", .types = TYPES_NUMBER}, {.name = NULL}};
 static const struct op_input_def floats[] = {{"data", .types = TYPES_FLOAT}, {.name = NULL}};
 
+/* A pool has no use for a window that lies in the padding, and cannot cut. */
+static bool check_pads(struct infer *infer, const struct window *window, uint32_t rank)
+{
+    for (uint32_t d = 3 - rank; d < 3; d++) {
+        int64_t reach = (window->kernel[d] - 1) * window->dilation[d] + 1;
+        if (window->pad_begin[d] < 0 || window->pad_end[d] < 0 || window->pad_begin[d] >= reach ||
+            window->pad_end[d] >= reach)
+            return infer_fail(infer,
+                              "pads of %lld and %lld in dimension %u, expected 0 ... %lld, less "
+                              "than the window",
+                              (long long)window->pad_begin[d], (long long)window->pad_end[d],
+                              rank + d - 1, (long long)(reach - 1));
+    }
+    return true;
+}
+
 static bool infer_pool(struct infer *infer)
 {
     const struct pool_attrs *attrs = infer->attrs;
@@ -63,7 +79,8 @@ static bool infer_pool(struct infer *infer)
         return infer_fail(infer, "kernel has %u numbers, expected %u", attrs->window.kernel.n,
                           rank);
     if (!infer_window(infer, &attrs->window, rank, data->dims + 2, attrs->window.kernel.items,
-                      &state->window))
+                      &state->window) ||
+        !check_pads(infer, &state->window, rank))
         return false;
     state->n_channels = shape_product(data, 0, 2);
     struct irrun_shape out = *data;

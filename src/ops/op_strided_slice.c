@@ -103,12 +103,25 @@ static bool take_dim(struct infer *infer, struct builder *builder, const struct 
     return add_dim(infer, builder, n, n > 1 ? in_stride * step : in_stride);
 }
 
+static bool check_mask(struct infer *infer, const char *name, const struct i64_list *mask)
+{
+    for (uint32_t i = 0; i < mask->n; i++)
+        if (mask->items[i] != 0 && mask->items[i] != 1)
+            return infer_fail(infer, "%s has %lld, expected 0 or 1", name,
+                              (long long)mask->items[i]);
+    return true;
+}
+
 static bool infer(struct infer *infer)
 {
     const struct strided_slice_attrs *attrs = infer->attrs;
     const struct irrun_shape *in = &infer->in[DATA]->shape;
     struct bounds bounds;
-    if (!read_bounds(infer, &bounds))
+    if (!check_mask(infer, "begin_mask", &attrs->begin_mask) ||
+        !check_mask(infer, "end_mask", &attrs->end_mask) ||
+        !check_mask(infer, "new_axis_mask", &attrs->new_axis_mask) ||
+        !check_mask(infer, "shrink_axis_mask", &attrs->shrink_axis_mask) ||
+        !check_mask(infer, "ellipsis_mask", &attrs->ellipsis_mask) || !read_bounds(infer, &bounds))
         return false;
     uint32_t n_taken = 0;
     for (uint32_t i = 0; i < bounds.begin.n; i++)

@@ -310,10 +310,18 @@ double element_as_f64(enum irrun_dtype dtype, const void *data, size_t i)
     return value;
 }
 
+void elements_as_i64(enum irrun_dtype dtype, const void *data, size_t first, size_t n,
+                     int64_t *numbers)
+{
+    convert_elements(dtype, (const unsigned char *)data + first * dtype_size(dtype), IRRUN_I64,
+                     numbers, n);
+    for (size_t i = 0; i < n && dtype == IRRUN_U64; i++)
+        numbers[i] = numbers[i] < 0 ? INT64_MAX : numbers[i];
+}
+
 int64_t element_as_i64(enum irrun_dtype dtype, const void *data, size_t i)
 {
-    int64_t value;
-    convert_elements(dtype, (const unsigned char *)data + i * dtype_size(dtype), IRRUN_I64, &value,
-                     1);
-    return dtype == IRRUN_U64 && value < 0 ? INT64_MAX : value;
+    int64_t number;
+    elements_as_i64(dtype, data, i, 1, &number);
+    return number;
 }

@@ -30,5 +30,8 @@ void convert_elements(enum irrun_dtype from, const void *source, enum irrun_dtyp
  * out of range INT64_MIN; u64 above INT64_MAX gives INT64_MAX. */
 double element_as_f64(enum irrun_dtype dtype, const void *data, size_t i);
 int64_t element_as_i64(enum irrun_dtype dtype, const void *data, size_t i);
+/* The elements first … first + n as int64, in the same way. */
+void elements_as_i64(enum irrun_dtype dtype, const void *data, size_t first, size_t n,
+                     int64_t *numbers);
 
 #endif
