@@ -161,6 +161,19 @@ bool irrun_model_load(const char *xml_path, const struct irrun_options *options,
                       struct irrun_model **model, struct irrun_error *err);
 void irrun_model_free(struct irrun_model *model);
 
+/* Whether the .bin is as it was when the model was loaded: IRRUN_DATA if somebody has written to it
+ * since, and what was computed may be half old and half new. A call of fstat; for the end of a run.
+ * A .bin that another one has replaced under its name stays whole, and so does a small one, which
+ * is copied. */
+bool irrun_model_check_weights(const struct irrun_model *model, struct irrun_error *err);
+
+/* A larger .bin is mapped: if somebody cuts it short, or the disk fails, the thread that reads it
+ * gets SIGBUS. Handling it is the program's affair. Its handler (SA_SIGINFO) may give si_addr to
+ * this function, which is async-signal-safe: the path of the file that is mapped there, NULL if it
+ * is none that irrun mapped; *is_cut: it is shorter than it was. The iteration cannot go on: the
+ * handler ends the process. The threads of a session do not block SIGBUS. */
+const char *irrun_mapped_file(const void *address, bool *is_cut);
+
 size_t irrun_model_n_inputs(const struct irrun_model *model);
 size_t irrun_model_n_outputs(const struct irrun_model *model);
 size_t irrun_model_n_variables(const struct irrun_model *model);

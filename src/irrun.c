@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cpu_count.h"
+#include "base/mapping.h"
 #include "ir/ir_builder.h"
 #include "ir/ir_check.h"
 #include "ir/weights.h"
@@ -43,7 +44,7 @@ struct irrun_session {
 /* For a look only; without the weights there is nothing to see. */
 static bool find_init_values(struct irrun_model *model, struct irrun_error *err)
 {
-    struct file_map weights = {NULL, 0};
+    struct file_map weights = {.data = NULL};
     struct irrun_error ignored;
     error_clear(&ignored);
     bool is_found = true;
@@ -58,28 +59,6 @@ static bool find_init_values(struct irrun_model *model, struct irrun_error *err)
     }
     file_map_close(&weights);
     return is_found;
-}
-
-static bool list_variables(struct irrun_model *model, struct irrun_error *err)
-{
-    size_t n = model->model.n_variables;
-    model->variables = arena_alloc_array(&model->ir.arena, n, sizeof *model->variables, err);
-    if (!model->variables)
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        const struct variable_decl *decl = &model->model.variables[i];
-        const struct op *read = decl->read;
-        const char *init = "zeros";
-        if (read->n_inputs > 0)
-            init = value_producer(decl->graph, op_input(decl->graph, read, 0))->name;
-        model->variables[i] = (struct irrun_variable){.id = decl->id,
-                                                      .dtype = decl->dtype,
-                                                      .shape = decl->shape,
-                                                      .init = init,
-                                                      .line = read->line,
-                                                      .column = read->column};
-    }
-    return true;
 }
 
 /* A model for a look only may hold what cannot run: that is remembered for whoever tries. */
@@ -137,7 +116,8 @@ static bool load(struct irrun_model *model, const char *xml_path,
         return false;
     for (size_t i = n_outputs; i < model->outputs.n; i++)
         model->outputs.items[i].is_traced = true;
-    return list_variables(model, err) && (!options->is_dry || find_init_values(model, err));
+    return model_list_variables(&model->model, &model->variables, err) &&
+           (!options->is_dry || find_init_values(model, err));
 }
 
 bool irrun_model_load(const char *xml_path, const struct irrun_options *options,
@@ -227,6 +207,17 @@ void irrun_model_describe(const struct irrun_model *model, struct irrun_model_in
         .warnings = model->facts.warnings,
         .n_warnings = model->facts.n_warnings,
     };
+}
+
+bool irrun_model_check_weights(const struct irrun_model *model, struct irrun_error *err)
+{
+    error_clear(err);
+    return file_map_check(&model->ir.weights, err);
+}
+
+const char *irrun_mapped_file(const void *address, bool *is_cut)
+{
+    return mapping_find(address, is_cut);
 }
 
 /* ---- running ------------------------------------------------------------------------------- */

@@ -1,17 +1,32 @@
-/* Files: a read-only mapping of a whole file, and what a path stands for. Knows nothing of formats.
+/* Files whose bytes lie in memory, read-only, and what a path stands for. Knows nothing of formats.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_FILE_H
 #define IRRUN_BASE_FILE_H
 
+#include <time.h>
+
 #include "base/error.h"
+
+struct mapping;
+
+/* What to do instead of writing to a file that is in use. */
+#define FILE_CHANGED_HINT "rename a new file over the old one: a run keeps the one it has opened"
 
 struct file_map {
     const unsigned char *data; /* NULL for an empty file */
     size_t size_bytes;
+    struct timespec written; /* when the file was written last, as of its opening */
+    struct mapping *mapping; /* NULL: the bytes are a copy, or there are none */
 };
 
-/* Maps a regular file read-only; IRRUN_NO_INPUT if it cannot be opened or is no regular file. */
+/* Maps a regular file, or copies it if it is small. IRRUN_NO_INPUT if it cannot be opened or read,
+ * or is no regular file, IRRUN_DATA if somebody writes to it meanwhile. */
 bool file_map_open(struct file_map *map, const char *path, struct irrun_error *err);
+
+/* IRRUN_DATA if somebody has written to the file since it was mapped: the bytes may be of the old
+ * file and of the new. A file that was replaced is another file; a copy stays what it is. */
+bool file_map_check(const struct file_map *map, struct irrun_error *err);
+
 /* Says that some bytes will hardly be read again: the memory they lie in goes back, and is read
  * from the file if they are. Bytes outside the mapping are left alone; map may be NULL. */
 void file_map_forget(const struct file_map *map, const void *data, size_t size_bytes);

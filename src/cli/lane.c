@@ -337,6 +337,7 @@ bool lane_run(struct lane *lane, const struct sequence *sequence, struct irrun_e
         (inputs_are_stacked(lane->inputs) || (is_cyclic(lane) && lane->options->n_iterations != 1));
     look_at_outputs(lane);
     return collector_begin(collector, &lane->backlog, sequence, lane->values, is_stacked, err) &&
-           run_records(lane, sequence, err) && lane_state_end_sequence(lane, sequence, err) &&
+           run_records(lane, sequence, err) && irrun_model_check_weights(lane->model, err) &&
+           lane_state_end_sequence(lane, sequence, err) &&
            collector_end(collector, &lane->backlog, sequence, err);
 }

@@ -80,7 +80,8 @@ static bool save(struct lane *lane, uint64_t n_done, bool is_finishing, struct i
     if (!checkpoint->positions)
         return fail_memory(err, (n + 1) * sizeof *checkpoint->positions);
     checkpoint->n_positions = n;
-    return outputs_pause(outputs, checkpoint->positions, err) &&
+    return irrun_model_check_weights(lane->model, err) &&
+           outputs_pause(outputs, checkpoint->positions, err) &&
            snapshot_take(&checkpoint->variables, lane->model, lane->session, err) &&
            take_fed(lane, &checkpoint->fed, err) &&
            checkpoint_write(lane->options, lane->identity, lane->model, checkpoint, err);

@@ -171,6 +171,14 @@ static bool run_sequence(struct run *run, struct lane *lane, const struct sequen
     return lane_prepare(lane, sequence, err) && (run->is_dry || lane_run(lane, sequence, err));
 }
 
+/* Weights that were written to meanwhile explain every other failure. */
+static void blame_weights(const struct run *run, struct irrun_error *err)
+{
+    struct irrun_error written;
+    if (err->code != IRRUN_OK && !irrun_model_check_weights(run->model, &written))
+        *err = written;
+}
+
 /* What a lane does: one sequence after the other, until there is none or one has failed. */
 static void run_lane(struct run *run, struct lane *lane)
 {
@@ -180,6 +188,7 @@ static void run_lane(struct run *run, struct lane *lane)
     while (next_sequence(run, &sequence, &err)) {
         if (!run_sequence(run, lane, &sequence, &err)) {
             sequence_locate(&sequence, &err);
+            blame_weights(run, &err);
             collector_give_up(run->collector, &lane->backlog, &sequence);
             note_failure(run, sequence.index, &err);
             break;

@@ -4,12 +4,14 @@
 #include "cli/signals.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/outbox.h"
 #include "base/temporaries.h"
 #include "irrun.h"
@@ -28,7 +30,9 @@ static const int endings[] = {
 };
 
 /* What the process does to itself. */
-static const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
+static const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGSEGV, SIGSYS};
+
+static struct sigaction bus_before; /* who had SIGBUS before us */
 
 static volatile sig_atomic_t can_go_on, is_deferring, pending, has_timeout;
 static volatile sig_atomic_t ending; /* the signal that ends the process; 0: none came */
@@ -113,8 +117,41 @@ static void handle_fault(int number, siginfo_t *info, void *context)
     end_process(number);
 }
 
+static void end_with_file(const char *path, const char *words, int status)
+{
+    char message[PATH_MAX + 256];
+    size_t length = strnlen(path, PATH_MAX);
+    memcpy(message, path, length);
+    strcpy(message + length, words);
+    end_with(message, status);
+}
+
+/* A mapped file that somebody cuts short, or a disk that fails, shows only so. */
+static void handle_bus_error(int number, siginfo_t *info, void *context)
+{
+    bool is_cut, is_fault = info->si_code > 0;
+    const char *path = is_fault ? irrun_mapped_file(info->si_addr, &is_cut) : NULL;
+    (void)context;
+    if (path) {
+        temporaries_remove_all();
+        if (is_cut)
+            end_with_file(path,
+                          ": error: was cut short while it was in use\n"
+                          "  hint: " FILE_CHANGED_HINT "\n",
+                          IRRUN_DATA);
+        end_with_file(path, ": error: cannot be read any more\n", IRRUN_NO_INPUT);
+    }
+    if (!(bus_before.sa_flags & SA_SIGINFO) && bus_before.sa_handler == SIG_DFL)
+        end_process(number);
+    sigaction(number, &bus_before, NULL); /* a sanitizer's or a profiler's */
+    if (!is_fault)
+        raise(number);
+}
+
 void signals_install(void)
 {
+    sigaction(SIGBUS, NULL, &bus_before);
+    install(SIGBUS, handle_bus_error);
     install(SIGTERM, handle);
     install(SIGPIPE, handle);
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)

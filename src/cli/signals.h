@@ -8,7 +8,8 @@
 /* From now on every signal that ends a process and can be caught sends whole records on their way,
  * removes temporary files, then ends the process as if it had not been caught. A signal that was
  * ignored stays ignored (nohup, background jobs), but for SIGTERM and SIGPIPE. A write beyond the
- * limit on a file's size fails with EFBIG. */
+ * limit on a file's size fails with EFBIG. A mapped file that is cut short is IRRUN_DATA, one that
+ * cannot be read any more IRRUN_NO_INPUT. */
 void signals_install(void);
 
 /* The run has a checkpoint, so the same command goes on: a timeout ends the process with

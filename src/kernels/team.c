@@ -157,13 +157,17 @@ static void wake_sleepers(struct team *team)
     pthread_mutex_unlock(&team->lock);
 }
 
-/* Signals are the caller's affair. */
+/* Signals are the caller's affair, but for what a thread does to itself: blocked, a fault ends the
+ * process without its handler. */
 static bool start_thread(struct team *team, unsigned number)
 {
+    static const int faults[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
     sigset_t all, before;
     struct share *share = &team->shares[number];
     share->team = team;
     sigfillset(&all);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        sigdelset(&all, faults[i]);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool is_started = pthread_create(&team->threads[number - 1], NULL, be_member, share) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);

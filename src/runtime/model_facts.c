@@ -156,3 +156,25 @@ bool model_facts_collect(struct ir_model *model, struct model_facts *facts, stru
     free(census.blobs);
     return is_done;
 }
+
+bool model_list_variables(const struct model *model, struct irrun_variable **variables,
+                          struct irrun_error *err)
+{
+    *variables = arena_alloc_array(model->arena, model->n_variables, sizeof **variables, err);
+    if (!*variables)
+        return false;
+    for (size_t i = 0; i < model->n_variables; i++) {
+        const struct variable_decl *decl = &model->variables[i];
+        const struct op *read = decl->read;
+        const char *init = "zeros";
+        if (read->n_inputs > 0)
+            init = value_producer(decl->graph, op_input(decl->graph, read, 0))->name;
+        (*variables)[i] = (struct irrun_variable){.id = decl->id,
+                                                  .dtype = decl->dtype,
+                                                  .shape = decl->shape,
+                                                  .init = init,
+                                                  .line = read->line,
+                                                  .column = read->column};
+    }
+    return true;
+}

@@ -4,6 +4,7 @@
 #define IRRUN_RUNTIME_MODEL_FACTS_H
 
 #include "ir/ir_builder.h"
+#include "plan/model.h"
 
 struct model_facts {
     size_t n_ops;
@@ -17,5 +18,9 @@ struct model_facts {
 /* Everything lies in the model's arena. */
 bool model_facts_collect(struct ir_model *model, struct model_facts *facts,
                          struct irrun_error *err);
+
+/* The variables as the public header shows them, but for init_value; in the model's arena. */
+bool model_list_variables(const struct model *model, struct irrun_variable **variables,
+                          struct irrun_error *err);
 
 #endif

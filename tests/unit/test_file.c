@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/mapping.h"
 
 static char folder[] = "/tmp/irrun-test-file-XXXXXX";
 static char path[64];
@@ -56,6 +57,110 @@ static void maps_every_byte(void **state)
     file_map_close(&map);
     assert_null(map.data);
     file_map_close(&map);
+}
+
+static void opens(struct file_map *map)
+{
+    struct irrun_error err;
+    error_clear(&err);
+    assert_true(file_map_open(map, path, &err));
+}
+
+/* As the file system counts: two writes within a tick of its clock have one time. */
+static void wait_a_tick(void)
+{
+    usleep(20000);
+}
+
+static void is_changed(struct file_map *map)
+{
+    struct irrun_error err;
+    error_clear(&err);
+    assert_false(file_map_check(map, &err));
+    assert_int_equal(err.code, IRRUN_DATA);
+    assert_string_equal(err.file, path);
+    assert_string_equal(err.message, "was written to while it was in use");
+    file_map_close(map);
+}
+
+enum { LARGE = 100000 };
+static const unsigned char zeros[LARGE], ones[LARGE] = {1};
+
+static void notices_that_a_mapped_file_was_written(void **state)
+{
+    (void)state;
+    struct file_map map;
+    struct irrun_error err;
+    error_clear(&err);
+    write_file(zeros, LARGE);
+    opens(&map);
+    wait_a_tick();
+    assert_true(file_map_check(&map, &err));
+    write_file(ones, LARGE);
+    is_changed(&map);
+    opens(&map);
+    assert_int_equal(truncate(path, LARGE - 1), 0);
+    is_changed(&map);
+}
+
+static void a_replaced_file_stays_whole(void **state)
+{
+    (void)state;
+    struct file_map map;
+    struct irrun_error err;
+    error_clear(&err);
+    write_file(ones, LARGE);
+    opens(&map);
+    wait_a_tick();
+    remove(path);
+    write_file(zeros, LARGE);
+    assert_true(file_map_check(&map, &err));
+    assert_memory_equal(map.data, ones, LARGE);
+    file_map_close(&map);
+}
+
+static void a_small_file_is_copied(void **state)
+{
+    (void)state;
+    struct file_map map;
+    struct irrun_error err;
+    bool is_cut;
+    error_clear(&err);
+    write_file(ones, 1000);
+    opens(&map);
+    wait_a_tick();
+    write_file(zeros, 10);
+    assert_true(file_map_check(&map, &err));
+    assert_memory_equal(map.data, ones, 1000);
+    assert_null(mapping_find(map.data, &is_cut));
+    file_map_forget(&map, map.data, 1000);
+    assert_memory_equal(map.data, ones, 1000);
+    file_map_close(&map);
+}
+
+static void finds_the_file_of_an_address(void **state)
+{
+    (void)state;
+    struct file_map maps[3];
+    bool is_cut = true;
+    write_file(zeros, LARGE);
+    for (int i = 0; i < 3; i++)
+        opens(&maps[i]);
+    file_map_close(&maps[1]);
+    assert_null(mapping_find(maps, &is_cut));
+    for (int i = 0; i < 3; i += 2) {
+        assert_string_equal(mapping_find(maps[i].data, &is_cut), path);
+        assert_false(is_cut);
+        assert_non_null(mapping_find(maps[i].data + LARGE - 1, &is_cut));
+    }
+    assert_int_equal(truncate(path, 0), 0);
+    opens(&maps[1]); /* empty: nothing is mapped */
+    assert_string_equal(mapping_find(maps[2].data, &is_cut), path);
+    assert_true(is_cut);
+    const unsigned char *was = maps[2].data;
+    for (int i = 0; i < 3; i++)
+        file_map_close(&maps[i]);
+    assert_null(mapping_find(was, &is_cut));
 }
 
 /* Pages of files that this process holds, in KB. */
@@ -151,6 +256,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(maps_every_byte, remove_file),
+        cmocka_unit_test_teardown(notices_that_a_mapped_file_was_written, remove_file),
+        cmocka_unit_test_teardown(a_replaced_file_stays_whole, remove_file),
+        cmocka_unit_test_teardown(a_small_file_is_copied, remove_file),
+        cmocka_unit_test_teardown(finds_the_file_of_an_address, remove_file),
         cmocka_unit_test_teardown(what_is_forgotten_is_not_held_and_can_be_read_again, remove_file),
         cmocka_unit_test_teardown(empty_file_has_no_data, remove_file),
         cmocka_unit_test(refuses_what_does_not_exist),

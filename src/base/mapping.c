@@ -1,0 +1,94 @@
+/* A list of mappings that a signal handler may read at any moment: its items are never freed, only
+ * used again.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/mapping.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct mapping {
+    struct mapping *next; /* written before the item is in the list */
+    atomic_bool is_taken;
+    _Atomic uintptr_t begin, end; /* 0, 0: nothing is mapped; the rest says nothing then */
+    int fd;
+    char *path;
+};
+
+static _Atomic(struct mapping *) mappings;
+
+static struct mapping *reuse(void)
+{
+    for (struct mapping *item = atomic_load(&mappings); item; item = item->next)
+        if (!atomic_exchange(&item->is_taken, true))
+            return item;
+    return NULL;
+}
+
+static struct mapping *make(void)
+{
+    struct mapping *item = calloc(1, sizeof *item);
+    if (!item)
+        return NULL;
+    atomic_init(&item->is_taken, true);
+    item->next = atomic_load(&mappings);
+    while (!atomic_compare_exchange_weak(&mappings, &item->next, item))
+        ;
+    return item;
+}
+
+struct mapping *mapping_add(const void *data, size_t size_bytes, int fd, const char *path,
+                            struct irrun_error *err)
+{
+    char *copy = strdup(path);
+    struct mapping *item = copy ? reuse() : NULL;
+    if (copy && !item)
+        item = make();
+    if (!item) {
+        free(copy);
+        fail_memory(err, sizeof *item + strlen(path) + 1);
+        return NULL;
+    }
+    item->fd = fd;
+    item->path = copy;
+    atomic_store(&item->begin, (uintptr_t)data);
+    atomic_store(&item->end, (uintptr_t)data + size_bytes);
+    return item;
+}
+
+void mapping_remove(struct mapping *mapping)
+{
+    if (!mapping)
+        return;
+    atomic_store(&mapping->end, 0);
+    atomic_store(&mapping->begin, 0);
+    close(mapping->fd);
+    free(mapping->path);
+    mapping->path = NULL;
+    atomic_store(&mapping->is_taken, false);
+}
+
+int mapping_fd(const struct mapping *mapping)
+{
+    return mapping->fd;
+}
+
+const char *mapping_path(const struct mapping *mapping)
+{
+    return mapping->path;
+}
+
+const char *mapping_find(const void *address, bool *is_cut)
+{
+    for (struct mapping *item = atomic_load(&mappings); item; item = item->next) {
+        uintptr_t begin = atomic_load(&item->begin), end = atomic_load(&item->end);
+        struct stat status;
+        if ((uintptr_t)address < begin || (uintptr_t)address >= end)
+            continue;
+        *is_cut = fstat(item->fd, &status) == 0 && (uintmax_t)status.st_size < end - begin;
+        return item->path;
+    }
+    return NULL;
+}
