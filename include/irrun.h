@@ -128,10 +128,13 @@ struct irrun_options {
     bool keep_ops;            /* run the ops one by one as written: no fusing, no replacing */
     bool is_dry;              /* read no weights: for a look at the model only */
     const char *const
-        *taps;         /* inner values that become outputs behind the model's own, by tensor */
-    size_t n_taps;     /* name or layer name, with ":PORT" if the layer has several */
-    bool traces_all;   /* every value that is computed becomes an output, behind those */
-    bool stops_at_nan; /* a run fails with IRRUN_MISMATCH at the first op that gives NaN or inf */
+        *taps;       /* inner values that become outputs behind the model's own, by tensor */
+    size_t n_taps;   /* name or layer name, with ":PORT" if the layer has several */
+    bool traces_all; /* every value that is computed becomes an output, behind those */
+    /* A run fails with IRRUN_MISMATCH at the first op that gives NaN or inf; the error names that
+     * op, or the input of the model whose NaN or inf made it fail. */
+    bool stops_at_nan;
+    bool lets_inf_pass; /* with stops_at_nan: at NaN only */
 };
 
 /* An input or an output of the model. All pointers belong to the model. */

@@ -98,6 +98,7 @@ static bool load(struct irrun_model *model, const char *xml_path,
     model->model.arena = arena;
     model->model.keeps_ops = options->keep_ops;
     model->model.stops_at_nan = options->stops_at_nan;
+    model->model.lets_inf_pass = options->lets_inf_pass;
     if (!taps_add(ir->graph, arena, options->taps, options->n_taps, err) ||
         !toposort(ir->graph, arena, err) || !check(model, options->is_dry, err))
         return false;

@@ -127,6 +127,7 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
                                       .n_taps = options->taps.n,
                                       .traces_all = options->trace_path != NULL,
                                       .stops_at_nan = options->stops_at_nan,
+                                      .lets_inf_pass = options->lets_inf_pass,
                                       .is_dry = options->action == ACTION_INSPECT};
     struct irrun_model *model;
     double start_s = stats_now_s();

@@ -109,7 +109,9 @@ bool option_set_tap_all(struct options *options, const char *value, struct irrun
 
 bool option_set_fail_on_nan(struct options *options, const char *value, struct irrun_error *err)
 {
-    (void)value, (void)err;
+    static const char *const words[] = {"nan"};
+    size_t index;
     options->stops_at_nan = true;
-    return true;
+    options->lets_inf_pass = value != NULL;
+    return !value || option_choose_word("fail-on-nan", value, words, 1, &index, err);
 }

@@ -213,8 +213,8 @@ struct options {
     struct binding_list outputs, expected;
     struct axis_list concats;
     struct tap_list taps;
-    const char *trace_path; /* of --tap-all; NULL: none */
-    bool stops_at_nan;
+    const char *trace_path;           /* of --tap-all; NULL: none */
+    bool stops_at_nan, lets_inf_pass; /* --fail-on-nan, --fail-on-nan=nan */
     struct tolerance_list atols, rtols;
     double outliers; /* share of the elements of an output that may differ */
     enum emit emit;

@@ -53,7 +53,8 @@ struct model {
     size_t packed_bytes; /* of weights copied, converted or packed */
     unsigned n_threads;  /* of each session */
     bool keeps_ops;
-    bool stops_at_nan; /* every step's outputs are looked at */
+    bool stops_at_nan;  /* every step's outputs are looked at */
+    bool lets_inf_pass; /* … for NaN only */
 };
 
 /* Fills model->variables and the notes of every graph: pairs ReadValue with Assign, finds the

@@ -1,17 +1,202 @@
-/* Searches outputs for the first element that is no finite number.
+/* Searches outputs for the first element that is no finite number, and the operands of the op for
+ * where it came from.
+ *
+ * Whatever an op has computed was looked at before another op reads it. So if an op fails because
+ * of an operand, that is a Parameter, a constant or a variable. The Parameter of a body is given by
+ * the op that runs the body, which then looks in its own graph.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/finite_check.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
-/* The index of the first element that is not finite, or n. */
-static size_t find_odd(const struct irrun_tensor *tensor, size_t n)
+#define ODD_TEXT_BYTES (SHAPE_TEXT_BYTES + 16)
+#define N_BLOCK 256
+
+/* What is looked for. */
+enum { ODD_NAN = 1, ODD_INF = 2 };
+
+static unsigned odd_kind(double value)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(element_as_f64(tensor->dtype, tensor->data, i)))
-            return i;
-    return n;
+    return isnan(value) ? ODD_NAN : isinf(value) ? ODD_INF : 0;
 }
+
+static unsigned model_kinds(const struct model *model)
+{
+    return model->lets_inf_pass ? ODD_NAN : ODD_NAN | ODD_INF;
+}
+
+static unsigned element_kind(const struct irrun_tensor *tensor, size_t element)
+{
+    return odd_kind(element_as_f64(tensor->dtype, tensor->data, element));
+}
+
+/* Finds the first element of one of these kinds; false if there is none, or no data. */
+static bool find_odd(const struct irrun_tensor *tensor, unsigned kinds, size_t *element)
+{
+    size_t n = (size_t)shape_n_elements(&tensor->shape), size_bytes = dtype_size(tensor->dtype);
+    double values[N_BLOCK];
+    if (!dtype_is_float(tensor->dtype) || !tensor->data)
+        return false;
+    for (size_t start = 0; start < n; start += N_BLOCK) {
+        size_t n_block = n - start < N_BLOCK ? n - start : N_BLOCK;
+        convert_elements(tensor->dtype, (const char *)tensor->data + start * size_bytes, IRRUN_F64,
+                         values, n_block);
+        for (size_t i = 0; i < n_block; i++) {
+            *element = start + i;
+            if ((odd_kind(values[i]) & kinds) != 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* "nan at [0,3]" */
+static void describe(const struct irrun_tensor *tensor, size_t element, char text[ODD_TEXT_BYTES])
+{
+    double value = element_as_f64(tensor->dtype, tensor->data, element);
+    struct irrun_shape place = tensor->shape;
+    char where[SHAPE_TEXT_BYTES];
+    for (uint32_t i = place.rank; i-- > 0;) {
+        size_t length = (size_t)place.dims[i];
+        place.dims[i] = (int64_t)(element % length);
+        element /= length;
+    }
+    snprintf(text, ODD_TEXT_BYTES, "%s at %s",
+             isnan(value) ? "nan"
+             : value > 0  ? "inf"
+                          : "-inf",
+             shape_format(&place, where));
+}
+
+/* ---- Where it came from ---------------------------------------------------------------------- */
+
+/* The slot that holds a value which no step has written, seen through views and the plans before;
+ * NULL if a step has. */
+static const struct slot *find_source(const struct plan *plan, uint32_t value)
+{
+    const struct slot *slot = &plan->slots[plan_root(plan, value)];
+    while (slot->kind == SLOT_OUTER) {
+        plan = plan->outer;
+        slot = &plan->slots[plan_root(plan, slot->index)];
+    }
+    return slot->kind == SLOT_BLOCK || slot->kind == SLOT_NONE ? NULL : slot;
+}
+
+/* The element of an operand that meets element `element` of the output, by the rules of NumPy;
+ * SIZE_MAX if they do not join the two shapes. */
+static size_t meeting_element(const struct irrun_shape *operand, const struct irrun_shape *output,
+                              size_t element)
+{
+    size_t index = 0, stride = 1;
+    if (operand->rank > output->rank)
+        return SIZE_MAX;
+    for (uint32_t i = output->rank, k = operand->rank; k-- > 0;) {
+        size_t length = (size_t)output->dims[--i], own = (size_t)operand->dims[k];
+        if (own != length && own != 1)
+            return SIZE_MAX;
+        index += own == 1 ? 0 : element % length * stride;
+        stride *= own;
+        element /= length;
+    }
+    return index;
+}
+
+/* What made an op fail. */
+struct cause {
+    uint32_t input; /* of the op */
+    const struct slot *slot;
+    size_t element;
+    unsigned score; /* how likely it is; 0: it is not */
+};
+
+/* Whether input k of the step may have made `element` of the output `out` what it is: an operand
+ * that is NaN too, or infinite too, rather than one that is otherwise odd; then a Parameter rather
+ * than a constant or a variable. */
+static struct cause judge_input(const struct plan *plan, const struct step *step, uint32_t k,
+                                const struct irrun_tensor *out, size_t element)
+{
+    struct cause cause = {.input = k};
+    cause.slot = find_source(plan, op_input(step->graph, step->op, k));
+    unsigned kind = element_kind(out, element), kinds = model_kinds(plan->request.model);
+    if (!cause.slot || (!find_odd(&cause.slot->tensor, kind, &cause.element) &&
+                        !find_odd(&cause.slot->tensor, kinds, &cause.element)))
+        return cause;
+    size_t met = (step->op->def->flags & OP_BY_ELEMENT) != 0
+                     ? meeting_element(&step->in[k]->shape, &out->shape, element)
+                     : SIZE_MAX;
+    if (met != SIZE_MAX)
+        cause.element = met;
+    unsigned found = element_kind(&cause.slot->tensor, cause.element) & kinds;
+    if (found != 0)
+        cause.score = 1U + (found == kind ? 2U : 0U) + (cause.slot->kind == SLOT_INPUT ? 1U : 0U);
+    return cause;
+}
+
+static struct cause find_cause(const struct plan *plan, const struct step *step,
+                               const struct irrun_tensor *out, size_t element)
+{
+    struct cause best = {.score = 0};
+    for (uint32_t k = 0; k < step->op->n_inputs; k++) {
+        const struct cause cause = judge_input(plan, step, k, out, element);
+        if (cause.score > best.score)
+            best = cause;
+    }
+    return best;
+}
+
+/* Puts the input of the model, which held it, in the place of the op that failed. */
+static bool fail_input(const struct plan *plan, const struct slot *slot, size_t element,
+                       struct irrun_error *err)
+{
+    const struct graph *graph = plan->request.graph;
+    const struct op *parameter = &graph->ops[graph->parameters[slot->index]];
+    const struct irrun_error failure = *err;
+    char text[ODD_TEXT_BYTES];
+    describe(&slot->tensor, element, text);
+    error_clear(err);
+    fail_at(err, IRRUN_MISMATCH, op_place(graph, parameter), "input \"%s\" holds %s",
+            parameter->name, text);
+    return failure.code != IRRUN_OK &&
+           fail_hint(err, "because of it, in line %" PRIu32 ": %s", failure.line, failure.message);
+}
+
+/* The Parameter of a graph: of the model it is named, of a body the op around is to look on. */
+static bool blame_parameter(struct runner *runner, const struct plan *plan, const struct slot *slot,
+                            size_t element, struct irrun_error *err)
+{
+    if (!runner->is_body)
+        return fail_input(plan, slot, element, err);
+    runner->session->odd_body = runner->graph;
+    runner->session->odd_parameter = slot->index;
+    runner->session->odd_kind = element_kind(&slot->tensor, element);
+    return false;
+}
+
+bool finite_blame(struct runner *runner, const struct plan *plan, const struct op *op,
+                  struct irrun_error *err)
+{
+    struct session *session = runner->session;
+    const struct graph *body = session->odd_body;
+    session->odd_body = NULL;
+    for (uint32_t b = 0; b < op->n_bodies && body && err->code == IRRUN_MISMATCH; b++) {
+        for (uint32_t i = 0; i < op->bodies[b].n_inputs && op->bodies[b].graph == body; i++) {
+            const struct port_map *map = &op->bodies[b].inputs[i];
+            size_t element;
+            if (map->external < 0 || map->internal_id != body->parameters[session->odd_parameter])
+                continue;
+            const struct slot *slot =
+                find_source(plan, op_input(runner->graph, op, (uint32_t)map->external));
+            if (slot && slot->kind == SLOT_INPUT &&
+                find_odd(&slot->tensor, session->odd_kind, &element))
+                return blame_parameter(runner, plan, slot, element, err);
+        }
+    }
+    return false;
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
 /* The step, or for a conversion in front of an op the op whose value is converted, if it can only
  * be one. */
@@ -23,32 +208,73 @@ static struct step blamed(const struct step *step)
     return copy;
 }
 
-bool finite_check(const struct step *step, struct irrun_error *err)
+static bool fail_step(struct runner *runner, const struct plan *plan, const struct step *step,
+                      uint32_t output, size_t element, struct irrun_error *err)
 {
+    const struct irrun_tensor *out = step->out[output];
+    const struct step culprit = blamed(step);
+    char text[ODD_TEXT_BYTES];
+    const struct cause cause =
+        step->state ? find_cause(plan, step, out, element) : (struct cause){.score = 0};
+    describe(out, element, text);
+    step_fail(&culprit, err, IRRUN_MISMATCH, "output %u is %s", output, text);
+    runner->session->odd_body = NULL;
+    if (cause.score == 0)
+        return false;
+    const struct op *source =
+        value_producer(step->graph, op_input(step->graph, step->op, cause.input));
+    describe(&cause.slot->tensor, cause.element, text);
+    fail_hint(err, "its input %u, %s \"%s\" (line %" PRIu32 "), holds %s", cause.input,
+              source->def->type, source->name, source->line, text);
+    return cause.slot->kind == SLOT_INPUT &&
+           blame_parameter(runner, plan, cause.slot, cause.element, err);
+}
+
+static bool check_step(struct runner *runner, const struct plan *plan, const struct step *step,
+                       struct irrun_error *err)
+{
+    unsigned kinds = model_kinds(runner->session->model);
     bool is_widening = !step->state && step->n_inputs == 1 && dtype_is_half(step->in[0]->dtype);
     if (is_widening) /* what is odd was so before */
         return true;
     for (uint32_t k = 0; k < step->n_outputs; k++) {
-        const struct irrun_tensor *out = step->out[k];
-        char text[SHAPE_TEXT_BYTES];
-        if (!dtype_is_float(out->dtype) || !out->data)
+        size_t element;
+        if (find_odd(step->out[k], kinds, &element))
+            return fail_step(runner, plan, step, k, element, err);
+    }
+    return true;
+}
+
+bool finite_run(struct runner *runner, const struct plan *plan, const struct step *steps,
+                uint32_t n_steps, struct irrun_error *err)
+{
+    for (const struct step *step = steps, *end = steps + n_steps; step < end; step++) {
+        if (!step->flat.run(step, err))
+            return finite_blame(runner, plan, step->op, err);
+        if (!check_step(runner, plan, step, err))
+            return false;
+    }
+    return true;
+}
+
+bool finite_check_results(const struct plan *plan, struct irrun_error *err)
+{
+    const struct graph *graph = plan->request.graph;
+    for (uint32_t i = 0; i < graph->n_results; i++) {
+        if (plan->results[i] == NO_ID)
             continue;
-        size_t n = (size_t)shape_n_elements(&out->shape), rest = find_odd(out, n);
-        if (rest == n)
+        const struct slot *slot = find_source(plan, plan->results[i]);
+        size_t element;
+        if (!slot || !find_odd(&slot->tensor, model_kinds(plan->request.model), &element))
             continue;
-        double value = element_as_f64(out->dtype, out->data, rest);
-        struct irrun_shape place = out->shape;
-        for (uint32_t i = place.rank; i-- > 0;) {
-            size_t length = (size_t)place.dims[i];
-            place.dims[i] = (int64_t)(rest % length);
-            rest /= length;
-        }
-        const struct step culprit = blamed(step);
-        return step_fail(&culprit, err, IRRUN_MISMATCH, "output %u is %s at %s", k,
-                         isnan(value) ? "nan"
-                         : value > 0  ? "inf"
-                                      : "-inf",
-                         shape_format(&place, text));
+        if (slot->kind == SLOT_INPUT)
+            return fail_input(plan, slot, element, err);
+        const struct op *result = &graph->ops[graph->results[i]];
+        const struct step step = {.graph = graph,
+                                  .op = value_producer(graph, op_input(graph, result, 0))};
+        char text[ODD_TEXT_BYTES];
+        describe(&slot->tensor, element, text);
+        return step_fail(&step, err, IRRUN_MISMATCH, "its output, a constant, is %s", text);
     }
     return true;
 }

@@ -1,12 +1,23 @@
-/* Looking for NaN and infinities in what ops have computed.
+/* Running with a look at what every op has computed, for NaN and infinities.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_RUNTIME_FINITE_CHECK_H
 #define IRRUN_RUNTIME_FINITE_CHECK_H
 
-#include "ops/op.h"
+#include "runtime/runner.h"
 
-/* IRRUN_MISMATCH if a float output of the step, which has run, holds a NaN or an infinity: with the
- * op, its place, the output, the index and the value. */
-bool finite_check(const struct step *step, struct irrun_error *err);
+/* Runs the steps. IRRUN_MISMATCH if a float output of one holds a NaN, or an infinity unless the
+ * model lets_inf_pass: with the op, its place, the output, the index and the value; or, if an input
+ * of the model held it and the op failed because of that, with the input. */
+bool finite_run(struct runner *runner, const struct plan *plan, const struct step *steps,
+                uint32_t n_steps, struct irrun_error *err);
+
+/* The op has failed, perhaps in its body because of what a Parameter of the body held: names the
+ * input of the model that it came from, if it did. Returns false. */
+bool finite_blame(struct runner *runner, const struct plan *plan, const struct op *op,
+                  struct irrun_error *err);
+
+/* The same for what the plan of the model has as Results and no step has written: inputs and
+ * constants. */
+bool finite_check_results(const struct plan *plan, struct irrun_error *err);
 
 #endif

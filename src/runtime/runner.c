@@ -127,14 +127,6 @@ static bool run_steps(const struct step *steps, uint32_t n_steps, struct irrun_e
     return true;
 }
 
-static bool run_checked(const struct step *steps, uint32_t n_steps, struct irrun_error *err)
-{
-    for (const struct step *step = steps, *end = steps + n_steps; step < end; step++)
-        if (!step->flat.run(step, err) || !finite_check(step, err))
-            return false;
-    return true;
-}
-
 static struct plan *go_on(struct runner *runner, struct plan *plan, struct irrun_error *err)
 {
     struct session *session = runner->session;
@@ -151,19 +143,24 @@ bool runner_execute(struct runner *runner, const struct irrun_tensor *const *in,
                     struct irrun_error *err)
 {
     const struct variables *variables = &runner->session->variables;
-    bool (*run)(const struct step *, uint32_t, struct irrun_error *) =
-        runner->session->model->stops_at_nan ? run_checked : run_steps;
+    bool looks = runner->session->model->stops_at_nan;
     for (struct plan *plan = runner->plan;;) {
         bind_moving_slots(plan, in, variables);
-        bool is_done = variables->n_unset > 0 ? run(plan->steps, plan->n_steps, err)
-                                              : run(plan->main_steps, plan->n_main_steps, err);
-        if (!is_done)
+        bool is_first = variables->n_unset > 0;
+        const struct step *steps = is_first ? plan->steps : plan->main_steps;
+        uint32_t n_steps = is_first ? plan->n_steps : plan->n_main_steps;
+        if (!(looks ? finite_run(runner, plan, steps, n_steps, err)
+                    : run_steps(steps, n_steps, err)))
+            return false;
+        if (looks && !runner->is_body && !finite_check_results(plan, err))
             return false;
         if (plan_is_complete(plan))
             return true;
-        plan = go_on(runner, plan, err);
-        if (!plan)
-            return false;
+        const struct op *head = &runner->graph->ops[runner->graph->order[plan->end]];
+        struct plan *next = go_on(runner, plan, err);
+        if (!next)
+            return looks && finite_blame(runner, plan, head, err);
+        plan = next;
     }
 }
 

@@ -17,6 +17,10 @@ struct session {
     bool *has_input;
     bool is_input_changed; /* a type or shape, since the plan in use was chosen */
     size_t n_missing;      /* inputs that were never set */
+    /* From a body to the op around it: the Parameter that made the body fail; finite_check.c. */
+    const struct graph *odd_body; /* NULL: none did */
+    uint32_t odd_parameter;
+    unsigned odd_kind; /* of what it held */
 };
 
 struct runner {
