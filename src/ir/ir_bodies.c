@@ -230,11 +230,10 @@ static bool resolve_map(struct ir_builder *builder, const struct body_draft *dra
         return false;
     if (map->external == -1)
         return true;
-    const struct port_ref *refs =
-        is_input ? scope->inputs + op->first_input : scope->outputs + op->first_output;
+    const struct port_ref *refs = is_input ? input_ports(scope, op) : output_ports(scope, op);
     uint32_t n = is_input ? op->n_inputs : op->n_outputs;
     uint32_t ordinal;
-    if (n == 0 || !find_port(refs, n, (uint32_t)map->external, &ordinal)) {
+    if (!find_port(refs, n, (uint32_t)map->external, &ordinal)) {
         fail_at(builder->err, IRRUN_DATA, place,
                 "external_port_id %lld is no %s port of %s \"%.200s\" (line %u)",
                 (long long)map->external, is_input ? "input" : "output", op_type(op), op->name,

@@ -142,6 +142,17 @@ static inline struct layer_draft *current_layer(const struct ir_builder *builder
     return &builder->scope->layer;
 }
 
+/* The ports that it lists, sorted by id once it ends; NULL if there are none. */
+static inline struct port_ref *input_ports(const struct scope *scope, const struct op *op)
+{
+    return op->n_inputs != 0 ? scope->inputs + op->first_input : NULL;
+}
+
+static inline struct port_ref *output_ports(const struct scope *scope, const struct op *op)
+{
+    return op->n_outputs != 0 ? scope->outputs + op->first_output : NULL;
+}
+
 /* Its type, for messages. */
 static inline const char *op_type(const struct op *op)
 {

@@ -103,8 +103,7 @@ static bool fail_port(struct ir_builder *builder, const struct edge_draft *edge,
 {
     const struct scope *scope = builder->scope;
     const char *kind = is_input ? "input" : "output";
-    const struct port_ref *refs =
-        is_input ? scope->inputs + op->first_input : scope->outputs + op->first_output;
+    const struct port_ref *refs = is_input ? input_ports(scope, op) : output_ports(scope, op);
     uint32_t n = is_input ? op->n_inputs : op->n_outputs;
     fail_at(builder->err, IRRUN_DATA, edge_place(builder, edge),
             "the edge goes %s port %u of %s \"%.200s\" (line %u), but there is no such %s port",
@@ -144,11 +143,9 @@ static bool resolve_edge(struct ir_builder *builder, const struct edge_draft *ed
         return fail_layer(builder, edge, layers, "to", edge->to_layer);
     const struct op *source = &scope->ops[from], *target = &scope->ops[to];
     uint32_t output, input;
-    if (source->n_outputs == 0 || !find_port(&scope->outputs[source->first_output],
-                                             source->n_outputs, edge->from_port, &output))
+    if (!find_port(output_ports(scope, source), source->n_outputs, edge->from_port, &output))
         return fail_port(builder, edge, false, edge->from_port, source);
-    if (target->n_inputs == 0 ||
-        !find_port(&scope->inputs[target->first_input], target->n_inputs, edge->to_port, &input))
+    if (!find_port(input_ports(scope, target), target->n_inputs, edge->to_port, &input))
         return fail_port(builder, edge, true, edge->to_port, target);
     uint32_t *input_id = &input_ids[target->first_input + input];
     if (*input_id != NO_ID)
@@ -160,7 +157,7 @@ static bool resolve_edge(struct ir_builder *builder, const struct edge_draft *ed
 static bool fail_missing_edge(struct ir_builder *builder, const struct op *op, uint32_t ordinal,
                               uint32_t layer_id)
 {
-    const struct port_ref *ref = &builder->scope->inputs[op->first_input];
+    const struct port_ref *ref = input_ports(builder->scope, op);
     while (ref->ordinal != ordinal)
         ref++;
     fail_at(builder->err, IRRUN_DATA, (struct place){builder->file, op->line, op->column},

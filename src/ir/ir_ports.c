@@ -192,10 +192,8 @@ bool sort_ports(struct ir_builder *builder)
 {
     const struct scope *scope = builder->scope;
     const struct op *op = current_op(builder);
-    if (op->n_inputs != 0 && !sort_list(builder, &scope->inputs[op->first_input], op->n_inputs))
-        return false;
-    return op->n_outputs == 0 ||
-           sort_list(builder, &scope->outputs[op->first_output], op->n_outputs);
+    return sort_list(builder, input_ports(scope, op), op->n_inputs) &&
+           sort_list(builder, output_ports(scope, op), op->n_outputs);
 }
 
 bool find_port(const struct port_ref *refs, uint32_t n, uint32_t port_id, uint32_t *ordinal)

@@ -182,6 +182,16 @@ static void refuses_bad_edges(void **state)
               "Add \"sum\": no edge goes to input 1 (port 1)", "to-layer=\"1\" to-port=\"1\"");
 }
 
+/* A net without any input port, and one without any output port. */
+static void refuses_edges_where_nobody_has_ports(void **state)
+{
+    (void)state;
+    check_bad(NET(PARAMETER("0", "x"), EDGE("0", "0", "0", "0")), IRRUN_DATA, 6, 1,
+              "to port 0 of Parameter \"x\"", "lists no input ports");
+    check_bad(NET(RESULT("2", "y"), EDGE("2", "0", "2", "0")), IRRUN_DATA, 6, 1,
+              "from port 0 of Result \"y\"", "lists no output ports");
+}
+
 static void refuses_a_mean_to_subtract(void **state)
 {
     (void)state;
@@ -203,6 +213,7 @@ int main(void)
         cmocka_unit_test(refuses_bad_ports),
         cmocka_unit_test(refuses_bad_dims),
         cmocka_unit_test(refuses_bad_edges),
+        cmocka_unit_test(refuses_edges_where_nobody_has_ports),
         cmocka_unit_test(refuses_a_mean_to_subtract),
     };
     return cmocka_run_group_tests_name("ir_bad", tests, NULL, NULL);

@@ -178,6 +178,11 @@ static void refuses_bad_port_maps(void **state)
               IRRUN_DATA, 18, 1, "axis is \"x\"", "from the end");
     check_bad(MAP("<input external_port_id=\"0\" internal_layer_id=\"10\" purpose=\"x\"/>"),
               IRRUN_DATA, 18, 1, "purpose is \"x\"", "leave it out");
+    check_bad(NET(LAYER("1", "ti", "TensorIterator", "opset1",
+                        BODY "<port_map>\n<input external_port_id=\"0\" "
+                             "internal_layer_id=\"10\"/></port_map>"),
+                  ""),
+              IRRUN_DATA, 16, 1, "external_port_id 0 is no input port", "<port>");
     check_bad(
         MODEL(PORTS BODY "<back_edges>\n<edge from-layer=\"41\" to-layer=\"30\"/></back_edges>"),
         IRRUN_DATA, 18, 1, "layer 30 of the body is Add", "Parameters");
