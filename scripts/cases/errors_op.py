@@ -131,6 +131,9 @@ def shape_cases():
                 outs=2)
     yield wrong("variadic_split_open", "VariadicSplit", [X34, ints(1), ints([-1, -1])],
                 ["-1 twice"] + producers(X0, ("Const_2", 19)), "Two lengths are left open.", outs=2)
+    yield wrong("variadic_split_beyond_counting", "VariadicSplit", [X34, ints(1), ints([2**63 - 1, 3])],
+                ["split_lengths are too large"] + producers(X0), "Their sum is more than 2^63.",
+                outs=2)
     yield wrong("reshape_zero", "Reshape", [X34, ints([1, 1, 0])],
                 ["place 2", "2 dimensions"] + producers(X0, ("Const_1", 13)),
                 "A dimension is to be copied that is not there.", attrs={"special_zero": True})

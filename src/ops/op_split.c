@@ -70,7 +70,7 @@ static bool infer_split(struct infer *infer)
 
 static bool infer_variadic_split(struct infer *infer)
 {
-    int64_t dim = 0, rest = 0;
+    int64_t dim = 0, sum = 0;
     struct i64_list lengths = {0};
     if (!infer_cut_axis(infer, &dim) || !infer_ints(infer, LENGTHS, &lengths))
         return false;
@@ -78,7 +78,6 @@ static bool infer_variadic_split(struct infer *infer)
         return infer_fail_input(infer, LENGTHS, "%u numbers, one for each output",
                                 infer->n_outputs);
     uint32_t open = NO_ID;
-    rest = dim;
     for (uint32_t i = 0; i < lengths.n; i++) {
         if (lengths.items[i] == -1 && open == NO_ID)
             open = i;
@@ -86,16 +85,15 @@ static bool infer_variadic_split(struct infer *infer)
             return infer_fail(infer, "split_lengths has -1 twice");
         else if (lengths.items[i] < 0)
             return infer_fail(infer, "split_lengths has %lld", (long long)lengths.items[i]);
-        else if (!checked_add_i64(rest, -lengths.items[i], &rest))
+        else if (!checked_add_i64(sum, lengths.items[i], &sum))
             return infer_fail(infer, "split_lengths are too large");
     }
-    if (open == NO_ID ? rest != 0 : rest < 0)
-        return infer_fail(infer,
-                          "split_lengths add up to %lld, but dimension %u of the data is %lld",
-                          (long long)(dim - rest), ((const struct split_state *)infer->state)->axis,
-                          (long long)dim);
+    if (open == NO_ID ? sum != dim : sum > dim)
+        return infer_fail(
+            infer, "split_lengths add up to %lld, but dimension %u of the data is %lld",
+            (long long)sum, ((const struct split_state *)infer->state)->axis, (long long)dim);
     for (uint32_t i = 0; i < lengths.n; i++)
-        if (!set_piece(infer, i, i == open ? rest : lengths.items[i]))
+        if (!set_piece(infer, i, i == open ? dim - sum : lengths.items[i]))
             return false;
     return true;
 }
