@@ -150,3 +150,12 @@ bool grow_array(void **items, size_t n, size_t *capacity, size_t item_bytes,
     *capacity = wanted;
     return true;
 }
+
+void *new_array(size_t n, size_t item_bytes, struct irrun_error *err)
+{
+    size_t n_least = n ? n : 1, size_bytes;
+    void *items = calloc(n_least, item_bytes);
+    if (!items)
+        fail_memory(err, checked_mul(n_least, item_bytes, &size_bytes) ? size_bytes : SIZE_MAX);
+    return items;
+}

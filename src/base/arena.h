@@ -32,4 +32,8 @@ void arena_reset(struct arena *arena);
 bool grow_array(void **items, size_t n, size_t *capacity, size_t item_bytes,
                 struct irrun_error *err);
 
+/* Zeroed memory on the heap for n items, the caller's to free; not NULL for n = 0. NULL with *err
+ * filled if there is none. */
+void *new_array(size_t n, size_t item_bytes, struct irrun_error *err);
+
 #endif

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -107,7 +108,17 @@ bool fail_at_offset(struct irrun_error *err, enum irrun_error_code code, const c
 
 bool fail_memory(struct irrun_error *err, size_t size_bytes)
 {
-    return fail(err, IRRUN_SYSTEM, "out of memory: %zu bytes are not to be had", size_bytes);
+    if (size_bytes == SIZE_MAX)
+        return fail(err, IRRUN_SYSTEM, "out of memory: cannot allocate more than 2^%zu bytes",
+                    8 * sizeof size_bytes);
+    return fail(err, IRRUN_SYSTEM, "out of memory: cannot allocate %zu bytes", size_bytes);
+}
+
+bool fail_errno(struct irrun_error *err, enum irrun_error_code code, const char *file,
+                const char *what, int reason)
+{
+    return fail_at(err, reason == ENOMEM ? IRRUN_SYSTEM : code, (struct place){file, 0, 0},
+                   "%s: %s", what, strerror(reason));
 }
 
 bool fail_hint(struct irrun_error *err, const char *format, ...)

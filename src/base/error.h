@@ -36,8 +36,13 @@ bool fail_at_offset(struct irrun_error *err, enum irrun_error_code code, const c
 bool fail_at_v(struct irrun_error *err, enum irrun_error_code code, struct place place,
                const char *format, va_list args);
 
-/* Out of memory, with the number of bytes asked for. */
+/* Out of memory, with the number of bytes asked for; SIZE_MAX: the size overflowed. */
 bool fail_memory(struct irrun_error *err, size_t size_bytes);
+
+/* A call failed with errno `reason`: "what: reason", at the file. For lack of memory the code is
+ * IRRUN_SYSTEM. */
+bool fail_errno(struct irrun_error *err, enum irrun_error_code code, const char *file,
+                const char *what, int reason);
 
 /* Adds a hint to the recorded error, unless it has one; returns false, to be chained. */
 bool fail_hint(struct irrun_error *err, const char *format, ...) PRINTF_LIKE(2, 3);

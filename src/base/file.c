@@ -45,8 +45,7 @@ static bool copy_file(struct file_map *map, int fd, const char *path, struct irr
         if (n > 0)
             n_done += (size_t)n;
         else if (errno != EINTR)
-            return fail_at(err, IRRUN_NO_INPUT, (struct place){path, 0, 0}, "cannot be read: %s",
-                           strerror(errno));
+            return fail_errno(err, IRRUN_NO_INPUT, path, "cannot be read", errno);
     }
     return (n_done == map->size_bytes && is_unchanged(map, fd)) || fail_written(path, err);
 }
@@ -56,8 +55,7 @@ static bool map_file(struct file_map *map, int fd, const char *path, struct irru
 {
     void *data = mmap(NULL, map->size_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     if (data == MAP_FAILED)
-        return fail_at(err, IRRUN_SYSTEM, (struct place){path, 0, 0}, "cannot be mapped: %s",
-                       strerror(errno));
+        return fail_errno(err, IRRUN_SYSTEM, path, "cannot be mapped", errno);
     map->mapping = mapping_add(data, map->size_bytes, fd, path, err);
     if (map->mapping)
         map->data = data;
@@ -71,7 +69,7 @@ static bool take_file(struct file_map *map, int fd, const char *path, struct irr
     struct place place = {path, 0, 0};
     struct stat status;
     if (fstat(fd, &status) != 0)
-        return fail_at(err, IRRUN_NO_INPUT, place, "cannot be examined: %s", strerror(errno));
+        return fail_errno(err, IRRUN_NO_INPUT, path, "cannot be examined", errno);
     if (!S_ISREG(status.st_mode))
         return fail_at(err, IRRUN_NO_INPUT, place, "is not a regular file");
     if ((uintmax_t)status.st_size > SIZE_MAX)
@@ -90,8 +88,7 @@ bool file_map_open(struct file_map *map, const char *path, struct irrun_error *e
     /* O_NONBLOCK: opening a FIFO must not wait for its writer. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return fail_at(err, IRRUN_NO_INPUT, (struct place){path, 0, 0}, "cannot be opened: %s",
-                       strerror(errno));
+        return fail_errno(err, IRRUN_NO_INPUT, path, "cannot be opened", errno);
     bool is_taken = take_file(map, fd, path, err);
     if (!map->mapping)
         close(fd);

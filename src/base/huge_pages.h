@@ -15,9 +15,9 @@
  * ordinary; above, a last page that is not half full is. */
 void *huge_alloc(size_t size_bytes);
 
-/* roomy_bytes of it if that is an eighth of all memory at most and is to be had beside the
- * used_bytes that the caller has, or else least_bytes; *size_bytes is which. NULL if there is
- * neither, with *err filled, which tells of least_bytes. */
+/* roomy_bytes of it if that is an eighth of all memory at most and can be allocated beside the
+ * used_bytes that the caller has, or else least_bytes; *size_bytes is which. NULL if neither can
+ * be, with *err filled, which tells of least_bytes. */
 void *huge_alloc_roomy(size_t used_bytes, size_t least_bytes, size_t roomy_bytes,
                        size_t *size_bytes, struct irrun_error *err);
 

@@ -22,8 +22,7 @@
 
 static bool fail_create(const char *path, int reason, struct irrun_error *err)
 {
-    return fail_at(err, IRRUN_CANT_CREATE, (struct place){path, 0, 0}, "cannot be created: %s",
-                   strerror(reason));
+    return fail_errno(err, IRRUN_CANT_CREATE, path, "cannot be created", reason);
 }
 
 static bool open_standard_output(struct output_file *out, struct irrun_error *err)
@@ -185,8 +184,7 @@ bool output_file_is_pipe(const struct output_file *out)
 
 static bool fail_write(const struct output_file *out, int reason, struct irrun_error *err)
 {
-    return fail_at(err, IRRUN_IO, (struct place){out->path, 0, 0}, "cannot be written: %s",
-                   strerror(reason));
+    return fail_errno(err, IRRUN_IO, out->path, "cannot be written", reason);
 }
 
 /* True if the write that failed with `reason` is to be tried again. */

@@ -27,7 +27,7 @@ struct progress {
 };
 
 /* Starts the thread if a line is wanted at all: by --progress, the terminal, NO_COLOR and TERM. The
- * counters are borrowed until progress_stop. Without a thread to be had there is no line. */
+ * counters are borrowed until progress_stop. If no thread can be started there is no line. */
 void progress_start(struct progress *progress, const struct options *options,
                     const struct progress_counter *const *counters, size_t n_counters,
                     bool is_many);

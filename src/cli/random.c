@@ -201,7 +201,7 @@ bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
                    const struct feed_port *port, struct irrun_tensor *record,
                    struct irrun_error *err)
 {
-    size_t size_bytes = 0;
+    size_t size_bytes;
     char text[SHAPE_TEXT_BYTES];
     *record =
         (struct irrun_tensor){.dtype = port->dtype == IRRUN_DYNAMIC ? IRRUN_F32 : port->dtype};
@@ -210,8 +210,10 @@ bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
              partial_shape_format(&port->shape, text));
         return fail_hint(err, "--shape=%s=D,D,... fills them", port->name);
     }
-    if (!tensor_size(record->dtype, &record->shape, &size_bytes) ||
-        !(record->data = huge_alloc(size_bytes)))
+    if (!tensor_size(record->dtype, &record->shape, &size_bytes))
+        return fail_memory(err, SIZE_MAX);
+    record->data = huge_alloc(size_bytes);
+    if (!record->data)
         return fail_memory(err, size_bytes);
     fill(spec, seed, index, record);
     return true;

@@ -213,7 +213,7 @@ static void *start_lane(void *context)
     return NULL;
 }
 
-/* The first lane is this thread. A machine without threads to be had runs with fewer lanes. */
+/* The first lane is this thread. If no further thread can be started there are fewer lanes. */
 static bool run_lanes(struct run *run, struct irrun_error *err)
 {
     size_t n_started = 0;

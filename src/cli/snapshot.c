@@ -20,7 +20,7 @@ bool snapshot_copy(struct irrun_tensor *copy, const struct irrun_tensor *value,
     *copy = *value;
     copy->data = malloc(size_bytes ? size_bytes : 1);
     if (!copy->data)
-        return fail_memory(err, size_bytes);
+        return fail_memory(err, size_bytes ? size_bytes : 1);
     if (size_bytes > 0)
         memcpy(copy->data, value->data, size_bytes);
     return true;

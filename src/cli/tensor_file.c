@@ -14,7 +14,7 @@ static bool narrow(struct irrun_tensor *value, enum irrun_dtype dtype, const cha
     void *narrowed = malloc(n * dtype_size(dtype) + 1), *back = malloc(wide_bytes + 1);
     bool is_exact = narrowed && back;
     if (!is_exact)
-        fail_memory(err, wide_bytes);
+        fail_memory(err, wide_bytes + 1);
     if (is_exact) {
         convert_elements(value->dtype, value->data, dtype, narrowed, n);
         convert_elements(dtype, narrowed, value->dtype, back, n);

@@ -15,8 +15,7 @@
 
 static bool fail_read(const struct byte_source *source, int reason, struct irrun_error *err)
 {
-    return fail_at(err, IRRUN_NO_INPUT, (struct place){source->path, 0, 0}, "cannot be read: %s",
-                   strerror(reason));
+    return fail_errno(err, IRRUN_NO_INPUT, source->path, "cannot be read", reason);
 }
 
 /* Whether the next read would wait for whoever writes to the pipe. */
@@ -90,8 +89,7 @@ bool source_open_file(struct byte_source *source, const char *path, const char *
     if (strcmp(path, "-") != 0)
         source->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (source->fd < 0)
-        return fail_at(err, IRRUN_NO_INPUT, (struct place){shown_path, 0, 0},
-                       "cannot be opened: %s", strerror(errno));
+        return fail_errno(err, IRRUN_NO_INPUT, shown_path, "cannot be opened", errno);
     return examine_file(source, err) && source_open(source, err);
 }
 

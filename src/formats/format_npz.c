@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "formats/format_methods.h"
 #include "formats/zip_directory.h"
 
@@ -72,9 +73,9 @@ static bool is_folder(const struct zip_entry *entry)
 static bool list_members(struct archive *archive, struct irrun_error *err)
 {
     size_t n = archive->directory.n;
-    archive->members = calloc(n ? n : 1, sizeof *archive->members);
+    archive->members = new_array(n, sizeof *archive->members, err);
     if (archive->members == NULL)
-        return fail_memory(err, n * sizeof *archive->members);
+        return false;
     for (size_t i = 0; i < n; i++) {
         const struct zip_entry *entry = &archive->directory.entries[i];
         if (is_folder(entry))
@@ -100,9 +101,9 @@ static int compare_names(const void *a, const void *b, void *context)
 static bool sort_members(struct archive *archive, struct irrun_error *err)
 {
     size_t n = archive->n_members;
-    archive->by_name = calloc(n ? n : 1, sizeof *archive->by_name);
+    archive->by_name = new_array(n, sizeof *archive->by_name, err);
     if (archive->by_name == NULL)
-        return fail_memory(err, n * sizeof *archive->by_name);
+        return false;
     for (size_t i = 0; i < n; i++)
         archive->by_name[i] = i;
     qsort_r(archive->by_name, n, sizeof *archive->by_name, compare_names, archive->members);
@@ -127,43 +128,37 @@ static bool read_members(struct archive *archive, struct irrun_error *err)
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-/* A pipe is copied to an unnamed file: the directory of a zip stands at its end. */
-static bool spool_input(struct archive *archive, struct irrun_error *err)
+/* Copies what is left of the source. */
+static bool copy_rest(struct byte_source *source, int fd, struct irrun_error *err)
 {
-    int fd;
-    if (!output_file_open_unnamed("-", &fd, err))
-        return false;
-    unsigned char block[16 * 1024];
-    ssize_t n = 0;
-    bool is_copied = true;
-    while (is_copied && (n = read(archive->fd, block, sizeof block)) != 0) {
-        if (n < 0 && errno == EINTR)
-            continue;
-        errno = n > 0 ? ENOSPC : errno; /* a short write says no reason */
-        is_copied = n > 0 && write(fd, block, (size_t)n) == n;
+    for (;;) {
+        if (!source_want(source, 1, err))
+            return false;
+        if (source_available(source) == 0)
+            return true;
+        ssize_t n = write(fd, source_bytes(source), source_available(source));
+        if (n < 0 && errno != EINTR)
+            return fail_errno(err, IRRUN_SYSTEM, source->path, "cannot be copied to a file", errno);
+        if (n > 0)
+            source_consume(source, (size_t)n);
     }
-    if (!is_copied) {
-        int reason = errno;
-        close(fd);
-        return fail_at(err, IRRUN_SYSTEM, (struct place){archive->path, 0, 0},
-                       "cannot be copied to a file: %s", strerror(reason));
-    }
-    if (archive->fd > STDIN_FILENO)
-        close(archive->fd);
-    archive->fd = fd;
-    return true;
 }
 
+/* A pipe is copied to an unnamed file: the directory of a zip stands at its end. */
 static bool open_archive(struct archive *archive, const char *path, struct irrun_error *err)
 {
     struct byte_source source;
     bool is_open = source_open_file(&source, path, archive->path, err);
-    archive->fd = source.fd;
-    bool is_plain = source.can_seek && source.first_offset == 0;
-    /* The descriptor is kept, the buffer is not needed. */
-    source.fd = -1;
+    if (is_open && source.can_seek && source.first_offset == 0) {
+        /* The descriptor is kept, the buffer is not needed. */
+        archive->fd = source.fd;
+        source.fd = -1;
+    } else if (is_open) {
+        is_open = output_file_open_unnamed("-", &archive->fd, err) &&
+                  copy_rest(&source, archive->fd, err);
+    }
     source_close(&source);
-    return is_open && (is_plain || spool_input(archive, err)) && read_members(archive, err);
+    return is_open && read_members(archive, err);
 }
 
 bool archive_open(const char *path, struct archive **archive, struct irrun_error *err)
@@ -175,7 +170,7 @@ bool archive_open(const char *path, struct archive **archive, struct irrun_error
     opened->fd = -1;
     opened->path = strdup(strcmp(path, "-") == 0 ? STANDARD_INPUT : path);
     if (opened->path == NULL)
-        fail_memory(err, strlen(path));
+        fail_memory(err, strlen(path) + 1);
     if (opened->path == NULL || !open_archive(opened, path, err)) {
         archive_close(opened);
         return false;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/arena.h"
 #include "formats/format_methods.h"
 #include "formats/npy_header.h"
 #include "formats/spool.h"
@@ -26,9 +27,9 @@ static bool npz_open(struct writer *writer, struct irrun_error *err)
 {
     struct npz_out *npz = (struct npz_out *)writer;
     size_t n = writer->options.n_outputs;
-    npz->members = calloc(n + 1, sizeof *npz->members);
+    npz->members = new_array(n, sizeof *npz->members, err);
     if (npz->members == NULL)
-        return fail_memory(err, (n + 1) * sizeof *npz->members);
+        return false;
     /* A device has no folder of its own to put things aside. */
     for (size_t i = 0; i < n; i++)
         npz->members[i].spool.beside = writer->file.target ? writer->file.target : "-";

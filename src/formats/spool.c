@@ -13,8 +13,7 @@
 
 static bool fail_spool(const struct spool *spool, int reason, struct irrun_error *err)
 {
-    return fail_at(err, IRRUN_IO, (struct place){spool->beside, 0, 0},
-                   "a temporary file beside it: %s", strerror(reason));
+    return fail_errno(err, IRRUN_IO, spool->beside, "a temporary file beside it", reason);
 }
 
 static bool write_disk(struct spool *spool, const unsigned char *data, size_t size_bytes,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "formats/format_methods.h"
 #include "formats/joiner.h"
 
@@ -40,10 +41,10 @@ static bool copy_options(struct writer *writer, const struct writer_options *opt
 {
     size_t n = options->n_outputs;
     writer->options = *options;
-    writer->names = calloc(n ? n : 1, sizeof *writer->names);
-    writer->forms = calloc(n ? n : 1, sizeof *writer->forms);
+    writer->names = new_array(n, sizeof *writer->names, err);
+    writer->forms = new_array(n, sizeof *writer->forms, err);
     if (writer->names == NULL || writer->forms == NULL)
-        return fail_memory(err, n * sizeof *writer->forms);
+        return false;
     for (size_t i = 0; i < n; i++) {
         writer->names[i] = strdup(options->names[i]);
         if (writer->names[i] == NULL)
@@ -58,8 +59,8 @@ static bool copy_options(struct writer *writer, const struct writer_options *opt
                      (options->layout == WRITER_STACK && writer->methods->needs_whole_sequences);
     if (!is_joined)
         return true;
-    writer->joiners = calloc(n ? n : 1, sizeof *writer->joiners);
-    return writer->joiners || fail_memory(err, n * sizeof *writer->joiners);
+    writer->joiners = new_array(n, sizeof *writer->joiners, err);
+    return writer->joiners != NULL;
 }
 
 static bool open_file(struct writer *writer, const struct format *format, const char *path,

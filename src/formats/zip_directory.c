@@ -38,40 +38,56 @@ static bool fail_damaged(const struct reading *reading)
     return fail_zip(reading, "the archive's directory is damaged");
 }
 
-size_t zip_read_at(int fd, uint64_t offset, void *data, size_t n)
+bool zip_read_at(int fd, const char *path, uint64_t offset, void *data, size_t n, size_t *n_read,
+                 struct irrun_error *err)
 {
-    size_t done = 0;
-    while (done < n && offset + done <= INT64_MAX) {
-        ssize_t got = pread(fd, (unsigned char *)data + done, n - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        done += (size_t)got;
+    ssize_t got = 1;
+    *n_read = 0;
+    while (*n_read < n && offset + *n_read <= INT64_MAX && got != 0) {
+        got = pread(fd, (unsigned char *)data + *n_read, n - *n_read, (off_t)(offset + *n_read));
+        if (got < 0 && errno != EINTR)
+            return fail_errno(err, IRRUN_NO_INPUT, path, "cannot be read", errno);
+        if (got > 0)
+            *n_read += (size_t)got;
     }
-    return done;
+    return true;
+}
+
+/* Finds out whether n bytes are there. */
+static bool read_whole(const struct reading *reading, uint64_t offset, void *data, size_t n,
+                       bool *is_whole)
+{
+    size_t n_read;
+    bool is_read = zip_read_at(reading->fd, reading->path, offset, data, n, &n_read, reading->err);
+    *is_whole = is_read && n_read == n;
+    return is_read;
 }
 
 static bool read_exactly(const struct reading *reading, uint64_t offset, void *data, size_t n)
 {
-    return zip_read_at(reading->fd, offset, data, n) == n;
+    bool is_whole;
+    return read_whole(reading, offset, data, n, &is_whole) && (is_whole || fail_damaged(reading));
 }
 
 /* ---- The end of the file --------------------------------------------------------------------- */
 
 /* ZIP64: the sizes stand in a record of their own, which a locator before the end record points
  * to. */
-static bool read_end64(struct reading *reading, uint64_t end_offset, bool *is_found)
+static bool read_end64(struct reading *reading, uint64_t end_offset)
 {
     unsigned char locator[LOCATOR_BYTES], record[END64_BYTES];
-    *is_found = end_offset >= LOCATOR_BYTES &&
-                read_exactly(reading, end_offset - LOCATOR_BYTES, locator, LOCATOR_BYTES) &&
-                memcmp(locator, "PK\6\7", 4) == 0;
-    if (!*is_found)
+    if (end_offset < LOCATOR_BYTES)
+        return true;
+    if (!read_exactly(reading, end_offset - LOCATOR_BYTES, locator, LOCATOR_BYTES))
+        return false;
+    if (memcmp(locator, "PK\6\7", 4) != 0)
         return true;
     uint64_t offset = zip_u64(locator + 8);
-    if (offset > end_offset || !read_exactly(reading, offset, record, END64_BYTES) ||
-        memcmp(record, "PK\6\6", 4) != 0 || zip_u32(record + 16) != 0 ||
+    if (offset > end_offset)
+        return fail_damaged(reading);
+    if (!read_exactly(reading, offset, record, END64_BYTES))
+        return false;
+    if (memcmp(record, "PK\6\6", 4) != 0 || zip_u32(record + 16) != 0 ||
         zip_u64(record + 24) != zip_u64(record + 32))
         return fail_damaged(reading);
     reading->n_entries = zip_u64(record + 32);
@@ -82,19 +98,20 @@ static bool read_end64(struct reading *reading, uint64_t end_offset, bool *is_fo
 
 static bool take_end(struct reading *reading, const unsigned char *record, uint64_t end_offset)
 {
-    bool is_found;
     reading->end = end_offset;
     reading->n_entries = zip_u16(record + 10);
     reading->offset = zip_u32(record + 16);
     if (zip_u16(record + 4) != 0 || zip_u16(record + 8) != zip_u16(record + 10))
         return fail_zip(reading, "the archive is one part of several");
-    return read_end64(reading, end_offset, &is_found);
+    return read_end64(reading, end_offset);
 }
 
 static bool fail_no_end(const struct reading *reading)
 {
     unsigned char head[KIND_BYTES];
-    size_t n = zip_read_at(reading->fd, 0, head, sizeof head);
+    size_t n;
+    if (!zip_read_at(reading->fd, reading->path, 0, head, sizeof head, &n, reading->err))
+        return false;
     if (n == 0)
         return fail_zip(reading, "is empty; an npz archive was expected");
     if (!kind_check(head, n, "npz", reading->path, reading->err))
@@ -117,8 +134,8 @@ static bool find_end(struct reading *reading, struct zip_directory *directory)
     if (tail == NULL)
         return fail_memory(reading->err, n + 1);
     uint64_t start = reading->file_bytes - n;
-    bool is_read = read_exactly(reading, start, tail, n), is_found = false;
-    for (size_t at = n < END_BYTES ? 0 : n - END_BYTES + 1; is_read && !is_found && at-- > 0;) {
+    bool is_whole, is_found = false, is_read = read_whole(reading, start, tail, n, &is_whole);
+    for (size_t at = n < END_BYTES ? 0 : n - END_BYTES + 1; is_whole && !is_found && at-- > 0;) {
         is_found =
             memcmp(tail + at, "PK\5\6", 4) == 0 && zip_u16(tail + at + 20) == n - at - END_BYTES;
         if (!is_found)
@@ -128,7 +145,7 @@ static bool find_end(struct reading *reading, struct zip_directory *directory)
                                      : fail_memory(reading->err, n);
     }
     free(tail);
-    return is_found ? is_read : fail_no_end(reading);
+    return is_found || !is_read ? is_read : fail_no_end(reading);
 }
 
 /* ---- Entries --------------------------------------------------------------------------------- */
@@ -212,8 +229,7 @@ bool zip_directory_read(struct zip_directory *directory, int fd, const char *pat
     struct reading reading = {.fd = fd, .path = path, .err = err};
     struct stat status;
     if (fstat(fd, &status) != 0)
-        return fail_at(err, IRRUN_NO_INPUT, (struct place){path, 0, 0}, "cannot be read: %s",
-                       strerror(errno));
+        return fail_errno(err, IRRUN_NO_INPUT, path, "cannot be read", errno);
     reading.file_bytes = (uint64_t)status.st_size;
     if (!find_end(&reading, directory))
         return false;

@@ -34,8 +34,9 @@ void zip_directory_free(struct zip_directory *directory);
 bool zip_member_open(struct byte_source *source, int fd, const struct zip_entry *entry,
                      const char *path, struct irrun_error *err);
 
-/* Reads up to n bytes at an offset; fewer only at the end or after an error. */
-size_t zip_read_at(int fd, uint64_t offset, void *data, size_t n);
+/* Reads up to n bytes at an offset, fewer only at the end; IRRUN_NO_INPUT. */
+bool zip_read_at(int fd, const char *path, uint64_t offset, void *data, size_t n, size_t *n_read,
+                 struct irrun_error *err);
 
 static inline uint16_t zip_u16(const unsigned char *bytes)
 {

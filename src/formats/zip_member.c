@@ -32,14 +32,17 @@ static bool fail_member(const struct byte_source *source, const char *what, stru
                    "the archive is damaged: %s", what);
 }
 
-/* The next bytes as they lie in the archive. */
-static size_t take_packed(struct member *member, void *data, size_t n)
+/* The next bytes as they lie in the archive; fewer than n only at the end of the member. */
+static bool take_packed(struct byte_source *source, void *data, size_t n, size_t *n_read,
+                        struct irrun_error *err)
 {
+    struct member *member = source->context;
     uint64_t left = member->entry.packed_bytes - member->n_packed;
-    size_t got = zip_read_at(member->fd, member->data_offset + member->n_packed, data,
-                             n < left ? n : (size_t)left);
-    member->n_packed += got;
-    return got;
+    if (!zip_read_at(member->fd, source->path, member->data_offset + member->n_packed, data,
+                     n < left ? n : (size_t)left, n_read, err))
+        return false;
+    member->n_packed += *n_read;
+    return true;
 }
 
 static bool inflate_some(struct byte_source *source, void *data, size_t n, size_t *n_read,
@@ -51,8 +54,11 @@ static bool inflate_some(struct byte_source *source, void *data, size_t n, size_
     stream->avail_out = (uInt)n;
     while (stream->avail_out == n && !member->is_at_end) {
         if (stream->avail_in == 0) {
+            size_t n_packed;
+            if (!take_packed(source, member->packed, sizeof member->packed, &n_packed, err))
+                return false;
             stream->next_in = member->packed;
-            stream->avail_in = (uInt)take_packed(member, member->packed, sizeof member->packed);
+            stream->avail_in = (uInt)n_packed;
         }
         int status = inflate(stream, Z_NO_FLUSH);
         member->is_at_end = status == Z_STREAM_END;
@@ -76,9 +82,8 @@ static bool read_member(struct byte_source *source, void *data, size_t n, size_t
     *n_read = 0;
     if (n == 0)
         return true;
-    if (member->entry.method == METHOD_STORED)
-        *n_read = take_packed(member, data, n);
-    else if (!inflate_some(source, data, n, n_read, err))
+    bool is_stored = member->entry.method == METHOD_STORED;
+    if (!(is_stored ? take_packed : inflate_some)(source, data, n, n_read, err))
         return false;
     member->n_unpacked += *n_read;
     member->crc = crc32(member->crc, data, (uInt)*n_read);
@@ -124,8 +129,11 @@ static bool find_data(struct byte_source *source, struct irrun_error *err)
 {
     struct member *member = source->context;
     unsigned char header[LOCAL_BYTES];
-    if (zip_read_at(member->fd, member->entry.offset, header, LOCAL_BYTES) != LOCAL_BYTES ||
-        memcmp(header, "PK\3\4", 4) != 0)
+    size_t n_read;
+    if (!zip_read_at(member->fd, source->path, member->entry.offset, header, LOCAL_BYTES, &n_read,
+                     err))
+        return false;
+    if (n_read != LOCAL_BYTES || memcmp(header, "PK\3\4", 4) != 0)
         return fail_member(source, "a member is not where its directory says", err);
     member->data_offset =
         member->entry.offset + LOCAL_BYTES + zip_u16(header + 26) + zip_u16(header + 28);

@@ -248,9 +248,9 @@ static bool resolve_map(struct ir_builder *builder, const struct body_draft *dra
 static bool drop_repeated(struct ir_builder *builder, struct port_map *maps, uint32_t *n)
 {
     uint32_t n_ports = current_op(builder)->n_outputs;
-    bool *is_taken = calloc((size_t)n_ports + 1, sizeof *is_taken);
+    bool *is_taken = new_array((size_t)n_ports + 1, sizeof *is_taken, builder->err);
     if (!is_taken)
-        return fail_memory(builder->err, n_ports);
+        return false;
     uint32_t n_kept = 0;
     for (uint32_t i = 0; i < *n; i++) {
         size_t port = (size_t)(maps[i].external + 1);

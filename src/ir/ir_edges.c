@@ -56,9 +56,9 @@ static bool index_layers(struct ir_builder *builder, struct layer_index *layers)
 {
     const struct scope *scope = builder->scope;
     uint32_t n = (uint32_t)scope->n_ops;
-    layers->refs = calloc(n, sizeof *layers->refs);
+    layers->refs = new_array(n, sizeof *layers->refs, builder->err);
     if (!layers->refs)
-        return fail_memory(builder->err, n * sizeof *layers->refs);
+        return false;
     layers->n = n;
     for (uint32_t i = 0; i < n; i++)
         layers->refs[i] = (struct layer_ref){scope->layer_ids[i], i};

@@ -210,8 +210,7 @@ static bool read_full(struct xml_reader *xml, int fd, unsigned char *buffer, siz
         if (n_read > 0)
             *n += (size_t)n_read;
         else if (errno != EINTR)
-            return fail_at(xml->err, IRRUN_NO_INPUT, (struct place){xml->file, 0, 0},
-                           "cannot be read: %s", strerror(errno));
+            return fail_errno(xml->err, IRRUN_NO_INPUT, xml->file, "cannot be read", errno);
     }
     return true;
 }
@@ -294,8 +293,7 @@ bool xml_read(const char *path, size_t piece_bytes, const struct xml_handlers *h
     bool is_stdin = strcmp(path, "-") == 0;
     int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return fail_at(err, IRRUN_NO_INPUT, (struct place){path, 0, 0}, "cannot be opened: %s",
-                       strerror(errno));
+        return fail_errno(err, IRRUN_NO_INPUT, path, "cannot be opened", errno);
     bool is_read = read_from(&xml, fd, piece_bytes);
     if (!is_stdin)
         close(fd);

@@ -8,8 +8,8 @@
 #error "include the words of a level before: kernels/vector_<level>.h"
 #endif
 
-/* From where it is 0 to where it is infinite; the power of two is applied in halves, since neither
- * 2^128 nor 2^-149 is to be had. */
+/* From where it is 0 to where it is infinite; the power of two is applied in halves, since
+ * 2^128 is no float and 2^-149 no normal one. */
 ALWAYS_INLINE vec vec_exp(vec x)
 {
     vec n, held = vec_min(vec_set1(89.0F), vec_max(vec_set1(-105.0F), x));

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/huge_pages.h"
 #include "base/text.h"
 #include "ops/body.h"
 
@@ -124,7 +125,7 @@ static bool run_once(const struct op *op, struct step *step, struct prepare *pre
         return false;
     void *scratch = NULL;
     if (prepare->made.scratch_bytes > 0) {
-        scratch = aligned_alloc(64, (prepare->made.scratch_bytes + 63) / 64 * 64);
+        scratch = huge_alloc(prepare->made.scratch_bytes);
         if (!scratch)
             return fail_memory(err, prepare->made.scratch_bytes);
     }

@@ -133,9 +133,9 @@ static bool allocate_tables(struct plan *plan, struct irrun_error *err)
     if (plan->slots_capacity < graph->n_values || !plan->slots) {
         free(plan->slots);
         plan->slots_capacity = graph->n_values;
-        plan->slots = malloc((graph->n_values ? graph->n_values : 1) * sizeof *plan->slots);
+        plan->slots = new_array(graph->n_values, sizeof *plan->slots, err);
         if (!plan->slots)
-            return fail_memory(err, graph->n_values * sizeof *plan->slots);
+            return false;
     }
     plan->n_slots = graph->n_values;
     for (uint32_t i = 0; i < graph->n_values; i++)

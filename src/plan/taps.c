@@ -95,9 +95,7 @@ static bool fail_unknown(const struct graph *graph, const char *name, struct irr
 /* Per value, whether a Result takes it. */
 static bool *mark_outputs(const struct graph *graph, struct irrun_error *err)
 {
-    bool *is_output = calloc(graph->n_values + 1U, sizeof *is_output);
-    if (!is_output)
-        fail_memory(err, graph->n_values + 1U);
+    bool *is_output = new_array(graph->n_values, sizeof *is_output, err);
     for (uint32_t i = 0; is_output && i < graph->n_results; i++) {
         const struct op *result = &graph->ops[graph->results[i]];
         if (result->n_inputs > 0)

@@ -59,9 +59,9 @@ static bool list_readers(struct sorting *sorting)
         n += graph->ops[i].attrs && role_of(&graph->ops[i]) == ROLE_READ_VALUE;
     if (n == 0)
         return true;
-    sorting->readers = calloc(n, sizeof *sorting->readers);
+    sorting->readers = new_array(n, sizeof *sorting->readers, sorting->err);
     if (!sorting->readers)
-        return fail_memory(sorting->err, n * sizeof *sorting->readers);
+        return false;
     for (uint32_t i = 0; i < graph->n_ops; i++) {
         const struct op *op = &graph->ops[i];
         if (!op->attrs || role_of(op) != ROLE_READ_VALUE)
@@ -172,14 +172,11 @@ static bool visit_all(struct sorting *sorting)
 static bool sort_graph(struct graph *graph, struct arena *arena, struct irrun_error *err)
 {
     struct sorting sorting = {.graph = graph, .err = err};
-    sorting.marks = calloc((size_t)graph->n_ops + 1, 1);
-    sorting.stack = calloc((size_t)graph->n_ops + 1, sizeof *sorting.stack);
-    sorting.order = calloc((size_t)graph->n_ops + 1, sizeof *sorting.order);
-    bool is_sorted;
-    if (!sorting.marks || !sorting.stack || !sorting.order)
-        is_sorted = fail_memory(err, (size_t)graph->n_ops * sizeof *sorting.stack);
-    else
-        is_sorted = list_readers(&sorting) && visit_all(&sorting);
+    sorting.marks = new_array(graph->n_ops, 1, err);
+    sorting.stack = new_array(graph->n_ops, sizeof *sorting.stack, err);
+    sorting.order = new_array(graph->n_ops, sizeof *sorting.order, err);
+    bool is_sorted = sorting.marks && sorting.stack && sorting.order && list_readers(&sorting) &&
+                     visit_all(&sorting);
     if (is_sorted) {
         graph->order = arena_alloc_array(arena, sorting.n_order, sizeof *graph->order, err);
         is_sorted = graph->order != NULL;

@@ -121,10 +121,8 @@ bool ports_of_outputs(const struct graph *graph, struct arena *arena, struct por
     ports->n = graph->n_results;
     ports->items = arena_alloc_array(arena, ports->n, sizeof *ports->items, err);
     ports->port_readings = arena_alloc_array(arena, ports->n, sizeof(char *), err);
-    bool *is_named = calloc(graph->n_values ? graph->n_values : 1, sizeof *is_named);
+    bool *is_named = new_array(graph->n_values, sizeof *is_named, err);
     bool is_done = ports->items && ports->port_readings && is_named;
-    if (ports->items && !is_named)
-        fail_memory(err, graph->n_values);
     for (size_t i = 0; is_done && i < ports->n; i++)
         is_done = name_output(graph, i, is_named, arena, ports, err);
     free(is_named);

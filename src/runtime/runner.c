@@ -210,11 +210,9 @@ struct runner *runner_new(struct session *session, const struct graph *graph, bo
     runner->session = session;
     runner->graph = graph;
     runner->is_body = is_body;
-    size_t n = graph->n_parameters ? graph->n_parameters : 1;
-    runner->is_constant = calloc(n, sizeof *runner->is_constant);
-    runner->outputs = calloc(graph->n_results ? graph->n_results : 1, sizeof *runner->outputs);
+    runner->is_constant = new_array(graph->n_parameters, sizeof *runner->is_constant, err);
+    runner->outputs = new_array(graph->n_results, sizeof *runner->outputs, err);
     if (!runner->is_constant || !runner->outputs) {
-        fail_memory(err, n);
         runner_free(runner);
         return NULL;
     }

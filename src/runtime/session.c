@@ -13,14 +13,12 @@ struct session *session_new(struct model *model, struct irrun_error *err)
         return NULL;
     }
     session->model = model;
-    size_t n = model->graph->n_parameters ? model->graph->n_parameters : 1;
-    session->inputs = calloc(n, sizeof *session->inputs);
-    session->input_pointers = calloc(n, sizeof *session->input_pointers);
-    session->has_input = calloc(n, sizeof *session->has_input);
+    size_t n = model->graph->n_parameters;
+    session->inputs = new_array(n, sizeof *session->inputs, err);
+    session->input_pointers = new_array(n, sizeof *session->input_pointers, err);
+    session->has_input = new_array(n, sizeof *session->has_input, err);
     session->n_missing = model->graph->n_parameters;
     bool is_done = session->inputs && session->input_pointers && session->has_input;
-    if (!is_done)
-        fail_memory(err, n * sizeof *session->inputs);
     for (size_t i = 0; is_done && i < n; i++)
         session->input_pointers[i] = &session->inputs[i];
     if (is_done && model->n_threads > 1) {

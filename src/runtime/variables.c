@@ -12,10 +12,10 @@ bool variables_new(struct variables *variables, const struct model *model, struc
 {
     uint32_t n = model->n_variables;
     *variables = (struct variables){.n = n, .n_unset = n};
-    variables->items = calloc(n ? n : 1, sizeof *variables->items);
-    variables->states = calloc(n ? n : 1, sizeof *variables->states);
+    variables->items = new_array(n, sizeof *variables->items, err);
+    variables->states = new_array(n, sizeof *variables->states, err);
     if (!variables->items || !variables->states)
-        return fail_memory(err, n * sizeof *variables->items);
+        return false;
     for (uint32_t i = 0; i < n; i++) {
         variables->items[i].decl = &model->variables[i];
         variables->items[i].next = 1;

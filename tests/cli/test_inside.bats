@@ -251,8 +251,8 @@ XML
     done
     size=$(tr -dc '0-9 ' <<<"${stderr#*holds}")
     [ $((size)) -gt 200000 ]
-    refused 71 " bytes are not to be had" "${tagger[@]}" --max-memory=$((size + 1000))
-    [[ $stderr == *"out of memory: "* ]]
+    refused 71 "out of memory: cannot allocate " "${tagger[@]}" --max-memory=$((size + 1000))
+    [[ $stderr == *" bytes"* ]]
     # Of 4 KB of packed weights nobody makes 2 MB.
     run_apart irrun "$root/models/lstm_tagger/model.xml" -i "$root/models/lstm_tagger/in.npz" -o none: --max-memory=1500000
     [ "$status" -eq 0 ]
@@ -270,6 +270,14 @@ rows() {
     printf '%s\t%s.npy\t>none:\n' "$1" "$1"
 }
 
+@test "a size beyond counting is named as one" {
+    local n
+    for n in 4611686018427387904 9223372036854775806; do
+        sed "s/dim>1</dim>$n</g; s/shape=\"1\"/shape=\"$n\"/" "$data/sum.xml" >large.xml
+        refused 71 "out of memory: cannot allocate more than 2^64 bytes" large.xml --random -o none:
+    done
+}
+
 @test "--max-memory: what grows takes no more than it must where memory is scarce" {
     [[ ${BUILD-} != *sanitize* ]] || skip "sanitizers reserve memory of their own"
     { rows 1 && rows 2 && rows 12000000; } >list.tsv
@@ -277,7 +285,7 @@ rows() {
     [ "$status" -eq 0 ]
     run_apart irrun "$data/twice_open.xml" --manifest=list.tsv --max-memory=120000000
     [ "$status" -eq 71 ]
-    [[ $stderr == *"out of memory: 96000000 bytes are not to be had"* ]]
+    [[ $stderr == *"out of memory: cannot allocate 96000000 bytes"* ]]
     # A variable as well; and one that grows leaves room for what comes after it.
     { rows 2000000 && rows 2250000; } >list.tsv
     local size

@@ -1,4 +1,4 @@
-/* base/arena: alignment, zeroes, sizes that overflow, and memory that is not to be had.
+/* base/arena: alignment, zeroes, sizes that overflow, and memory that cannot be allocated.
  * SPDX-License-Identifier: Apache-2.0 */
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 #include "unit.h"
@@ -124,6 +124,7 @@ static void rejects_sizes_that_overflow(void **state)
         error_clear(&err);
         assert_null(arena_alloc_array(&arena, pairs[i][0], pairs[i][1], &err));
         assert_int_equal(err.code, IRRUN_SYSTEM);
+        assert_true(i == 3 || strstr(err.message, "cannot allocate more than 2^"));
     }
     error_clear(&err);
     assert_null(arena_strndup(&arena, "x", SIZE_MAX, &err));
@@ -229,6 +230,27 @@ static void array_stays_valid_when_it_cannot_grow(void **state)
     free(items);
 }
 
+static void new_arrays_are_zeroed(void **state)
+{
+    (void)state;
+    struct irrun_error err;
+    error_clear(&err);
+    int *items = new_array(3, sizeof *items, &err);
+    assert_non_null(items);
+    assert_int_equal(items[0] | items[1] | items[2], 0);
+    free(items);
+    items = new_array(0, sizeof *items, &err);
+    assert_non_null(items);
+    free(items);
+    is_memory_gone = true;
+    assert_null(new_array(0, sizeof *items, &err));
+    is_memory_gone = false;
+    assert_string_equal(err.message, "out of memory: cannot allocate 4 bytes");
+    error_clear(&err);
+    assert_null(new_array(SIZE_MAX, sizeof *items, &err));
+    assert_non_null(strstr(err.message, "cannot allocate more than 2^"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +263,7 @@ int main(void)
         cmocka_unit_test_teardown(reports_that_there_is_no_memory, restore_memory),
         cmocka_unit_test(array_grows_and_keeps_its_items),
         cmocka_unit_test_teardown(array_stays_valid_when_it_cannot_grow, restore_memory),
+        cmocka_unit_test_teardown(new_arrays_are_zeroed, restore_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static struct {
     size_t n_bytes;
 } asked[MOST_ASKED]; /* large pages, in order */
 static size_t n_asked;
-static size_t refused_from = SIZE_MAX; /* sizes that are not to be had */
+static size_t refused_from = SIZE_MAX; /* sizes that cannot be allocated */
 
 int __wrap_madvise(void *at, size_t n_bytes, int advice);
 int __real_posix_memalign(void **memory, size_t alignment, size_t size);

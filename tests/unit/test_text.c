@@ -66,8 +66,14 @@ static void says_so_when_memory_was_lacking(void **state)
     text_add_bytes(&text, "late", 4);
     assert_true(text.is_broken);
     assert_string_equal(text.data, "kept");
+    struct irrun_error err;
+    error_clear(&err);
+    assert_false(text_check(&text, &err));
+    assert_string_equal(err.message, "out of memory: cannot allocate 1005 bytes");
     text_free(&text);
     assert_false(text.is_broken);
+    error_clear(&err);
+    assert_true(text_check(&text, &err));
 
     is_memory_gone = true;
     text_add_bytes(&text, "x", 1);
