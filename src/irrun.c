@@ -49,7 +49,7 @@ static bool find_init_values(struct irrun_model *model, struct irrun_error *err)
     error_clear(&ignored);
     bool is_found = true;
     if (model->ir.weights_path && !file_map_open(&weights, model->ir.weights_path, &ignored))
-        return true;
+        return ignored.code == IRRUN_SYSTEM ? (*err = ignored, false) : true;
     for (size_t i = 0; i < model->model.n_variables && is_found; i++) {
         const struct variable_decl *decl = &model->model.variables[i];
         if (decl->read->n_inputs > 0)

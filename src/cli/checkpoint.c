@@ -284,7 +284,7 @@ bool checkpoint_read(const struct options *options, const char *identity,
 {
     struct archive *archive;
     *checkpoint = (struct checkpoint){.positions = NULL};
-    if (access(options->checkpoint_path, F_OK) != 0)
+    if (access(options->checkpoint_path, F_OK) != 0 && errno == ENOENT)
         return true;
     if (!archive_open(options->checkpoint_path, &archive, err))
         return false;
@@ -301,10 +301,12 @@ bool checkpoint_remove(const struct options *options, struct irrun_error *err)
     const char *path = options->checkpoint_path;
     struct text partial = {0};
     text_add(&partial, "%s.partial", path);
-    if (!partial.is_broken)
+    bool is_named = text_check(&partial, err);
+    if (is_named)
         unlink(partial.data);
     text_free(&partial);
+    if (!is_named)
+        return false;
     return unlink(path) == 0 || errno == ENOENT ||
-           fail_at(err, IRRUN_IO, (struct place){path, 0, 0}, "cannot be removed: %s",
-                   strerror(errno));
+           fail_errno(err, IRRUN_IO, path, "cannot be removed", errno);
 }

@@ -145,7 +145,7 @@ static bool add_piece(struct backlog *backlog, const void *data, size_t size_byt
     size_t padded, needed;
     if (!checked_add(size_bytes, PIECE_ALIGNMENT - 1, &padded) ||
         !checked_add(backlog->n_bytes, padded, &needed))
-        return fail_memory(err, size_bytes);
+        return fail_memory(err, SIZE_MAX);
     padded &= ~(PIECE_ALIGNMENT - 1);
     needed = backlog->n_bytes + padded;
     if (needed > backlog->capacity) {
@@ -162,22 +162,24 @@ static bool add_piece(struct backlog *backlog, const void *data, size_t size_byt
     return true;
 }
 
+/* All of the record, or nothing of it. */
 static bool keep(const struct collector *collector, struct backlog *backlog,
                  const struct kept_record *record, const struct irrun_tensor *const *values,
                  struct irrun_error *err)
 {
-    if (!add_piece(backlog, record, sizeof *record, err))
-        return false;
-    for (size_t i = 0; i < collector->n_values; i++) {
+    size_t n_before = backlog->n_bytes;
+    bool is_kept = add_piece(backlog, record, sizeof *record, err);
+    for (size_t i = 0; i < collector->n_values && is_kept; i++) {
         struct irrun_tensor form = {.dtype = IRRUN_DYNAMIC};
         if (values[i])
             form = *values[i];
         size_t size_bytes = record->is_begin || !values[i] ? 0 : tensor_n_bytes(&form);
-        if (!add_piece(backlog, &form, sizeof form, err) ||
-            !add_piece(backlog, form.data, size_bytes, err))
-            return false;
+        is_kept = add_piece(backlog, &form, sizeof form, err) &&
+                  add_piece(backlog, form.data, size_bytes, err);
     }
-    return true;
+    if (!is_kept)
+        backlog->n_bytes = n_before;
+    return is_kept;
 }
 
 static const void *next_piece(const struct backlog *backlog, size_t *offset, size_t size_bytes)

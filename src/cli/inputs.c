@@ -17,16 +17,15 @@ bool inputs_new(const struct irrun_model *model, const struct options *options,
     made->model = model;
     made->options = options;
     made->n = irrun_model_n_inputs(model);
-    made->feeds = calloc(made->n + 1, sizeof *made->feeds);
-    made->is_filled = calloc(made->n + 1, sizeof *made->is_filled);
-    made->axes = calloc(made->n + 1, sizeof *made->axes);
-    made->shapes = calloc(made->n + 1, sizeof *made->shapes);
-    made->is_fed = calloc(made->n + 1, sizeof *made->is_fed);
-    made->streams = calloc(made->n + 1, sizeof(struct feed *));
-    if (!made->feeds || !made->is_filled || !made->axes || !made->shapes || !made->is_fed ||
-        !made->streams)
-        return fail_memory(err, (made->n + 1) * sizeof *made->feeds);
-    return inputs_find_names(made, err);
+    size_t n = made->n + 1;
+    made->feeds = new_array(n, sizeof *made->feeds, err);
+    made->is_filled = new_array(n, sizeof *made->is_filled, err);
+    made->axes = new_array(n, sizeof *made->axes, err);
+    made->shapes = new_array(n, sizeof *made->shapes, err);
+    made->is_fed = new_array(n, sizeof *made->is_fed, err);
+    made->streams = new_array(n, sizeof(struct feed *), err);
+    return made->feeds && made->is_filled && made->axes && made->shapes && made->is_fed &&
+           made->streams && inputs_find_names(made, err);
 }
 
 void inputs_on_wait(struct inputs *inputs, const struct reader_wait *wait)
@@ -50,7 +49,8 @@ void inputs_free(struct inputs *inputs)
 
 void inputs_close(struct inputs *inputs)
 {
-    for (size_t i = 0; inputs->feeds && i <= inputs->n; i++) {
+    bool is_whole = inputs->feeds && inputs->is_filled;
+    for (size_t i = 0; is_whole && i <= inputs->n; i++) {
         feed_close(&inputs->feeds[i]);
         inputs->is_filled[i] = false;
     }

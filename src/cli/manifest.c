@@ -2,65 +2,82 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/manifest.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "formats/byte_source.h"
+
 struct manifest {
-    FILE *file;
-    char *path; /* as shown in messages */
-    char *line;
-    size_t line_capacity;
+    struct byte_source source;
+    char *path;       /* as shown in messages */
+    struct text line; /* the last one, without its end */
     uint32_t n_lines; /* read so far */
-    const struct reader_wait *wait;
 };
 
 bool manifest_open(const char *path, const struct reader_wait *wait, struct manifest **manifest,
                    struct irrun_error *err)
 {
-    bool is_standard = strcmp(path, "-") == 0;
     struct manifest *made = calloc(1, sizeof *made);
     *manifest = made;
     if (!made)
         return fail_memory(err, sizeof *made);
-    made->wait = wait;
-    made->path = strdup(is_standard ? STANDARD_INPUT : path);
+    made->path = strdup(strcmp(path, "-") == 0 ? STANDARD_INPUT : path);
     if (!made->path)
         return fail_memory(err, strlen(path) + 1);
-    made->file = is_standard ? stdin : fopen(path, "r");
-    return made->file || fail_at(err, IRRUN_NO_INPUT, (struct place){made->path, 0, 0},
-                                 "cannot be opened: %s", strerror(errno));
+    if (!source_open_file(&made->source, path, made->path, err))
+        return false;
+    made->source.wait = wait;
+    return true;
 }
 
 void manifest_close(struct manifest *manifest)
 {
     if (!manifest)
         return;
-    if (manifest->file && manifest->file != stdin)
-        fclose(manifest->file);
-    free(manifest->line);
+    source_close(&manifest->source);
+    text_free(&manifest->line);
     free(manifest->path);
     free(manifest);
+}
+
+/* What comes up to the end of a line, or of the file. */
+static bool take_line(struct manifest *manifest, bool *is_end, struct irrun_error *err)
+{
+    struct byte_source *source = &manifest->source;
+    const unsigned char *end = NULL;
+    manifest->line.length = 0;
+    text_add_bytes(&manifest->line, "", 0);
+    do {
+        if (!source_want(source, 1, err))
+            return false;
+        const unsigned char *start = source_bytes(source);
+        size_t n = source_available(source);
+        *is_end = n == 0;
+        end = n > 0 ? memchr(start, '\n', n) : NULL;
+        n = end ? (size_t)(end - start) : n;
+        text_add_bytes(&manifest->line, (const char *)start, n);
+        source_consume(source, n + (end != NULL));
+    } while (!end && !*is_end);
+    *is_end = *is_end && manifest->line.length == 0;
+    return text_check(&manifest->line, err);
 }
 
 /* The next line that is not empty, without its end. */
 static bool read_line(struct manifest *manifest, bool *is_end, struct irrun_error *err)
 {
-    struct place place = {manifest->path, manifest->n_lines + 1, 0};
-    *is_end = false;
+    struct place place = {manifest->path, manifest->n_lines, 0};
+    struct text *line = &manifest->line;
     do {
-        ssize_t length = getline(&manifest->line, &manifest->line_capacity, manifest->file);
-        *is_end = length < 0;
-        if (length < 0)
-            return !ferror(manifest->file) ||
-                   fail_at(err, IRRUN_NO_INPUT, place, "cannot be read: %s", strerror(errno));
+        if (!take_line(manifest, is_end, err))
+            return false;
+        if (*is_end)
+            return true;
         place.line = ++manifest->n_lines;
-        if (strlen(manifest->line) < (size_t)length)
+        if (strlen(line->data) < line->length)
             return fail_at(err, IRRUN_DATA, place, "holds a byte 0");
-        manifest->line[strcspn(manifest->line, "\r\n")] = '\0';
-    } while (manifest->line[0] == '\0');
+        line->data[strcspn(line->data, "\r")] = '\0';
+    } while (line->data[0] == '\0');
     return true;
 }
 
@@ -128,25 +145,15 @@ static bool parse_line(char *line, struct sequence *sequence, struct irrun_error
     return *sequence->key != '\0' || fail(err, IRRUN_DATA, "begins with no key");
 }
 
-/* Nobody can ask a FILE whether it holds a line: once its descriptor is dry, it may. */
-static bool is_dry(const struct manifest *manifest)
-{
-    struct pollfd ready = {.fd = fileno(manifest->file), .events = POLLIN};
-    return poll(&ready, 1, 0) == 0;
-}
-
 bool manifest_next(struct manifest *manifest, struct sequence *sequence, bool is_wanted,
                    bool *is_end, struct irrun_error *err)
 {
-    const struct reader_wait *wait = manifest->wait;
-    if (wait && is_dry(manifest) && !wait->before(wait->context, err))
-        return false;
     if (!read_line(manifest, is_end, err))
         return false;
     if (*is_end || !is_wanted)
         return true;
     sequence->place = (struct place){manifest->path, manifest->n_lines, 0};
-    char *line = arena_strdup(&sequence->arena, manifest->line, err);
+    char *line = arena_strdup(&sequence->arena, manifest->line.data, err);
     if (line && parse_line(line, sequence, err))
         return true;
     sequence_locate(sequence, err);

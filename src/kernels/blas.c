@@ -3,6 +3,7 @@
 #include "kernels/blas.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -80,11 +81,10 @@ static void identify(const void *product)
     found.handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     if (!found.handle)
         return;
-    char *path = realpath(info.dli_fname, NULL);
-    const char *file = last_two(path ? path : info.dli_fname);
+    char path[PATH_MAX];
+    const char *file = last_two(realpath(info.dli_fname, path) ? path : info.dli_fname);
     const char *name = find_name(file, &found.is_fast);
     snprintf(found.text, sizeof found.text, "%s (%s)", name, file);
-    free(path);
 }
 
 static blas_function_fn *find_function(const char *symbol)
