@@ -75,6 +75,7 @@ core_sources := $(filter-out $(main_sources) $(cli_sources),$(sources))
 unit_sources := $(wildcard tests/unit/test_*.c)
 api_sources := $(wildcard tests/api/*.c)
 kernel_test_sources := $(wildcard tests/kernels/*.c)
+fault_sources := $(wildcard tests/faults/*.c)
 headers := $(wildcard include/*.h src/*/*.h)
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
@@ -89,6 +90,8 @@ library := $(BUILD)/libirrun.a
 unit_tests := $(call programs,$(unit_sources))
 api_tests := $(call programs,$(api_sources))
 kernel_check := $(if $(kernel_test_sources),$(BUILD)/tests/kernels/check_kernels)
+fault_sweep := $(BUILD)/tests/faults/sweep
+fault_library := $(BUILD)/tests/faults/inject.so
 # A *_body.h is the body of a kernel for one vector width: its ISA file says which, so it cannot stand alone.
 header_checks := $(patsubst %.h,$(BUILD)/%.alone,$(filter-out %_body.h,$(headers)))
 
@@ -161,7 +164,7 @@ help: ## list the targets
 # make objects CC=aarch64-linux-gnu-gcc BUILD=build/aarch64
 objects: $(call objects,$(core_sources))
 
-check-programs: $(unit_tests) $(api_tests) $(kernel_check) $(header_checks)
+check-programs: $(unit_tests) $(api_tests) $(kernel_check) $(fault_sweep) $(fault_library) $(header_checks)
 
 # ---- Compile and link ---------------------------------------------------------------------------
 
@@ -207,6 +210,14 @@ $(unit_tests): %: %.o $(cli) $(core)
 $(kernel_check): $(call objects,$(kernel_test_sources)) $(core)
 	$(call say,LINK,$@) $(CC) $(cflags) $(ldflags) -o $@ $^ $(libs)
 
+$(fault_sweep): $(call objects,$(filter-out %/inject.c,$(fault_sources)))
+	$(call say,LINK,$@) $(CC) $(cflags) $(ldflags) -o $@ $^ $(libs)
+
+# It takes the place of malloc in any program that has a loader: no sanitizer, never static.
+$(fault_library): tests/faults/inject.c tests/faults/fault_plan.h $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LINK,$@) $(CC) $(cppflags) $(filter-out $(instrument),$(cflags)) -shared -fPIC -o $@ $< -ldl
+
 # These see what the owner of an installed irrun sees: the header and the library.
 $(api_tests): $(BUILD)/%: %.c $(library)
 	@mkdir -p $(@D)
@@ -227,7 +238,7 @@ $(pkg_config): irrun.pc.in include/irrun.h $(BUILD)/pc_words
 	@mkdir -p $(@D)
 	$(call say,GEN,$@) sed $(foreach word,$(pc_words),-e 's,@$(word)@,$(pc_$(word)),') $< >$@
 
--include $(patsubst %.o,%.d,$(call objects,$(sources) $(unit_sources) $(kernel_test_sources)))
+-include $(patsubst %.o,%.d,$(call objects,$(sources) $(unit_sources) $(kernel_test_sources) $(fault_sources)))
 -include $(api_tests:=.d) $(header_checks:=.d)
 
 # ---- Install ------------------------------------------------------------------------------------

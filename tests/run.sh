@@ -15,7 +15,8 @@ cd "$(dirname "$0")/.."
 
 export BUILD=${BUILD:-build}
 IRRUN=$(realpath "$BUILD")/irrun
-export IRRUN
+FAULTS_LIBRARY=$(realpath "$BUILD")/tests/faults/inject.so
+export IRRUN FAULTS_LIBRARY
 export CMOCKA_MESSAGE_OUTPUT=TAP
 # No exit status of irrun's own; and an allocation that is too large fails as it does elsewhere.
 export ASAN_OPTIONS=exitcode=99:allocator_may_return_null=1:${ASAN_OPTIONS-}
@@ -47,6 +48,8 @@ list_parts() {
         echo "${path%.c}"
     done
     [ ! -d tests/kernels ] || echo kernels/check_kernels
+    echo faults/memory
+    echo faults/read
     echo includes
     echo op-cases
     echo man
@@ -89,6 +92,7 @@ run_part() {
         run_tap "$BUILD/tests/$1"
         ;;
     cli/*) run_bats "tests/$1" ;;
+    faults/*) run_tap "$BUILD/tests/faults/sweep" "${1#faults/}" ;;
     cases/scalar | cases/sse* | cases/avx*)
         IRRUN_ARGS=--simd=${1#cases/} scripts/run-cases.sh tests/cases models
         ;;

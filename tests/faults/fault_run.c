@@ -1,0 +1,369 @@
+/* Starts irrun under a plan of faults and examines what is left.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "fault_run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_ARGUMENTS 32
+#define SECONDS 60 /* then a run is taken to hang */
+
+static struct {
+    const char *irrun, *preloaded;
+    char folder[256];
+    struct fault_plan *plan;
+    int output, error; /* files that take the standard streams */
+    char wrong[2048];
+} here;
+
+static void stop(const char *what)
+{
+    fprintf(stderr, "%s: %s\n", what, strerror(errno));
+    exit(2);
+}
+
+/* ---- The folder ------------------------------------------------------------------------------ */
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    if (!file || fputs(text, file) < 0 || fclose(file) != 0)
+        stop(path);
+}
+
+static void empty_folder(const char *path)
+{
+    char file[512];
+    DIR *stream = opendir(path);
+    for (struct dirent *entry; stream && (entry = readdir(stream)) != NULL;) {
+        snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
+        if (entry->d_name[0] != '.' || strlen(entry->d_name) > 2)
+            remove(file);
+    }
+    if (!stream)
+        stop(path);
+    closedir(stream);
+}
+
+/* Takes long enough for another lane to keep what it has. */
+static void write_rows(const char *path, int n)
+{
+    FILE *file = fopen(path, "w");
+    for (int i = 0; file && i < n; i++)
+        fprintf(file, "%d\n", i);
+    if (!file || fclose(file) != 0)
+        stop(path);
+}
+
+static void make_inputs(void)
+{
+    static const struct command make_state = {
+        .name = "state",
+        .arguments = "root/models/lstm_tagger/model.xml -i root/models/lstm_tagger/in.npz "
+                     "--state-out=out/state.npz -o none:"};
+    struct reference made;
+    write_rows("in/long.csv", 5000);
+    write_file("in/five.csv", "1\n2\n3\n4\n5\n");
+    write_file("in/two.csv", "10\n20\n");
+    write_file("in/list.tsv", "a\tx=in/long.csv\nb\tx=in/two.csv\nc\tx=in/five.csv\n"
+                              "d\tx=in/two.csv\t>sum=out/own.csv\ne\tx=in/five.csv\n");
+    fault_run_reference(&make_state, FAULT_NONE, &made);
+    reference_free(&made);
+    if (rename("out/state.npz", "in/state.npz") != 0)
+        stop("out/state.npz");
+}
+
+void fault_run_open(const char *irrun, const char *library)
+{
+    char root[512];
+    here.irrun = irrun;
+    here.preloaded = library;
+    const char *temporary = getenv("TMPDIR");
+    snprintf(here.folder, sizeof here.folder, "%s/irrun-faults-XXXXXX",
+             temporary ? temporary : "/tmp");
+    if (!getcwd(root, sizeof root) || !mkdtemp(here.folder) || chdir(here.folder) != 0)
+        stop(here.folder);
+    int fd = open("plan", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || ftruncate(fd, sizeof *here.plan) != 0)
+        stop("plan");
+    void *shared = mmap(NULL, sizeof *here.plan, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    here.output = open("stdout", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    here.error = open("stderr", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (shared == MAP_FAILED || here.output < 0 || here.error < 0 || symlink(root, "root") != 0 ||
+        mkdir("in", 0700) != 0 || mkdir("out", 0700) != 0 || mkdir("tmp", 0700) != 0)
+        stop(here.folder);
+    here.plan = shared;
+    make_inputs();
+}
+
+void fault_run_close(void)
+{
+    static const char *const folders[] = {"out", "in", "tmp", "."};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+        empty_folder(folders[i]);
+    for (size_t i = 0; i < 3; i++)
+        rmdir(folders[i]);
+    if (chdir("/") != 0 || rmdir(here.folder) != 0)
+        stop(here.folder);
+}
+
+static unsigned char *read_all(int fd, size_t *n)
+{
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) != 0)
+        stop("a file that irrun wrote");
+    *n = (size_t)status.st_size;
+    unsigned char *data = malloc(*n + 1);
+    if (!data || pread(fd, data, *n, 0) != (ssize_t)*n)
+        stop("a file that irrun wrote");
+    data[*n] = '\0';
+    return data;
+}
+
+static unsigned char *read_output(const char *name, size_t *n)
+{
+    char path[512];
+    snprintf(path, sizeof path, "out/%s", name);
+    int fd = name[0] == '\0' ? dup(here.output) : open(path, O_RDONLY | O_CLOEXEC);
+    unsigned char *data = read_all(fd, n);
+    close(fd);
+    return data;
+}
+
+/* ---- A run ----------------------------------------------------------------------------------- */
+
+/* Standard input: a pipe that holds the file and has no writer. */
+static int open_input(const char *path)
+{
+    int ends[2];
+    size_t n = 0;
+    unsigned char *data = NULL;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        stop("pipe");
+    if (path) {
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        data = read_all(fd, &n);
+        close(fd);
+    }
+    if (n > 0 && write(ends[1], data, n) != (ssize_t)n)
+        stop(path);
+    free(data);
+    close(ends[1]);
+    return ends[0];
+}
+
+static void become_irrun(const struct command *command, int input)
+{
+    char words[1024], *arguments[MAX_ARGUMENTS] = {(char *)(uintptr_t) "irrun"}, *rest = NULL;
+    size_t n = 1;
+    snprintf(words, sizeof words, "%s", command->arguments);
+    for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+        if (n < MAX_ARGUMENTS - 1)
+            arguments[n++] = word;
+    if (dup2(input, 0) < 0 || dup2(here.output, 1) < 0 || dup2(here.error, 2) < 0)
+        _exit(127);
+    setenv("LD_PRELOAD", here.preloaded, 1);
+    setenv(FAULT_VARIABLE, "plan", 1);
+    setenv("TMPDIR", "tmp", 1);
+    alarm(SECONDS);
+    execv(here.irrun, arguments);
+    _exit(127);
+}
+
+/* Returns what waitpid says of it. */
+static int run(const struct command *command, enum fault_kind kind, uint64_t first, uint64_t last)
+{
+    int status, input = open_input(command->input);
+    memset(here.plan, 0, sizeof *here.plan);
+    here.plan->kind = kind;
+    here.plan->first = first;
+    here.plan->last = last;
+    if (ftruncate(here.output, 0) != 0 || ftruncate(here.error, 0) != 0 ||
+        lseek(here.output, 0, SEEK_SET) != 0 || lseek(here.error, 0, SEEK_SET) != 0)
+        stop("stdout");
+    pid_t process = fork();
+    if (process < 0)
+        stop("fork");
+    if (process == 0)
+        become_irrun(command, input);
+    close(input);
+    while (waitpid(process, &status, 0) < 0)
+        if (errno != EINTR)
+            stop("waitpid");
+    return status;
+}
+
+/* The names in out/, standard output as "". */
+static void list_outputs(struct reference *found)
+{
+    DIR *stream = opendir("out");
+    found->files[found->n_files++].name = strdup("");
+    for (struct dirent *entry; stream && (entry = readdir(stream)) != NULL;) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (found->n_files < MAX_FILES)
+            found->files[found->n_files++].name = strdup(entry->d_name);
+    }
+    if (!stream)
+        stop("out");
+    closedir(stream);
+}
+
+void reference_free(struct reference *reference)
+{
+    for (size_t i = 0; i < reference->n_files; i++) {
+        free(reference->files[i].name);
+        free(reference->files[i].data);
+    }
+    *reference = (struct reference){.n_files = 0};
+}
+
+void fault_run_reference(const struct command *command, enum fault_kind kind,
+                         struct reference *reference)
+{
+    *reference = (struct reference){.n_files = 0};
+    empty_folder("out");
+    int status = run(command, kind, UINT64_MAX, UINT64_MAX);
+    size_t n;
+    unsigned char *said = read_all(here.error, &n);
+    if (status != 0 || n > 0 || !atomic_load(&here.plan->is_attached)) {
+        fprintf(stderr, "%s without faults: wait status %d, %s%s\n", command->name, status,
+                n > 0 ? "" : "nothing was preloaded", said);
+        exit(2);
+    }
+    free(said);
+    reference->n_calls = atomic_load(&here.plan->n_calls);
+    list_outputs(reference);
+    for (size_t i = 0; i < reference->n_files; i++)
+        reference->files[i].data = read_output(reference->files[i].name, &reference->files[i].n);
+}
+
+/* ---- What is wrong --------------------------------------------------------------------------- */
+
+static const char *wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static const char *wrong(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(here.wrong, sizeof here.wrong, format, args);
+    va_end(args);
+    return here.wrong;
+}
+
+/* Standard error: one error if it failed, none if not; beside it hints and warnings. */
+static const char *check_words(bool has_failed)
+{
+    size_t n, n_errors = 0;
+    char *said = (char *)read_all(here.error, &n), *rest = NULL;
+    const char *found = NULL;
+    char *whole = strdup(said);
+    for (char *line = strtok_r(said, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        bool is_error = strstr(line, ": error: ") != NULL;
+        n_errors += is_error;
+        if (!is_error && strncmp(line, "  hint: ", 8) != 0 && !strstr(line, ": warning: "))
+            found = wrong("a line that is neither error nor hint nor warning: %s", whole);
+    }
+    if (n_errors != has_failed && !found)
+        found = wrong("%zu errors: %s", n_errors, whole);
+    free(said);
+    free(whole);
+    return found;
+}
+
+static const struct bytes *find_file(const struct reference *reference, const char *name)
+{
+    for (size_t i = 0; i < reference->n_files; i++)
+        if (strcmp(reference->files[i].name, name) == 0)
+            return &reference->files[i];
+    return NULL;
+}
+
+/* A file has all its bytes or is not there; of standard output the beginning may have come. */
+static const char *check_file(const struct reference *reference, const char *name, bool has_failed)
+{
+    const struct bytes *want = find_file(reference, name);
+    size_t n;
+    if (!want)
+        return wrong("out/%s is left", name);
+    unsigned char *got = read_output(name, &n);
+    bool may_be_short = has_failed && name[0] == '\0';
+    bool is_same = (may_be_short ? n <= want->n : n == want->n) && memcmp(got, want->data, n) == 0;
+    free(got);
+    return is_same ? NULL : wrong("%s differs", name[0] ? name : "standard output");
+}
+
+static const char *check_files(const struct command *command, const struct reference *reference,
+                               bool has_failed)
+{
+    struct reference found = {.n_files = 0};
+    const char *problem = NULL;
+    list_outputs(&found);
+    for (size_t i = 0; i < found.n_files && !problem; i++) {
+        const char *name = found.files[i].name;
+        bool may_wait = command->resumes && has_failed && !find_file(reference, name);
+        problem = may_wait ? NULL : check_file(reference, name, has_failed);
+    }
+    if (!has_failed && !problem && found.n_files != reference->n_files)
+        problem = wrong("%zu outputs of %zu", found.n_files, reference->n_files);
+    reference_free(&found);
+    if (!problem && rmdir("tmp") != 0)
+        problem = wrong("something is left in TMPDIR");
+    mkdir("tmp", 0700);
+    return problem;
+}
+
+static bool is_listed(int code, const int *statuses)
+{
+    while (*statuses != 0 && *statuses != code)
+        statuses++;
+    return code == *statuses;
+}
+
+static const char *check(const struct command *command, const struct reference *reference,
+                         int status, const int *statuses)
+{
+    size_t n;
+    if (!WIFEXITED(status))
+        return wrong("ended by signal %d", WTERMSIG(status));
+    int code = WEXITSTATUS(status);
+    if (!is_listed(code, statuses)) {
+        char *said = (char *)read_all(here.error, &n);
+        wrong("exit status %d: %s", code, said);
+        free(said);
+        return here.wrong;
+    }
+    const char *problem = check_words(code != 0);
+    return problem ? problem : check_files(command, reference, code != 0);
+}
+
+const char *fault_run(const struct command *command, enum fault_kind kind, uint64_t first,
+                      uint64_t last, const int *statuses, const struct reference *reference,
+                      uint64_t *n_failed)
+{
+    static const int none[] = {0};
+    empty_folder("out");
+    int status = run(command, kind, first, last);
+    *n_failed = atomic_load(&here.plan->n_failed);
+    const char *problem = check(command, reference, status, *n_failed > 0 ? statuses : none);
+    if (problem || !command->resumes || WEXITSTATUS(status) == 0)
+        return problem;
+    status = run(command, FAULT_NONE, 0, 0);
+    problem = check(command, reference, status, none);
+    if (problem) {
+        char copy[sizeof here.wrong];
+        snprintf(copy, sizeof copy, "%s", problem);
+        wrong("run again: %.2000s", copy);
+    }
+    return problem;
+}
