@@ -65,10 +65,16 @@ endif
 
 # ---- What there is to build ---------------------------------------------------------------------
 
-sources := $(wildcard src/*.c src/*/*.c)
-ifeq ($(filter x86_64%,$(machine)),)
-sources := $(filter-out %_sse41.c %_avx2.c %_avx512.c,$(sources))
-endif
+# A file *_level.c is compiled once for every SIMD level of the architecture, with its flags: src/kernels/levels.def.
+architecture := $(firstword $(subst -, ,$(machine)))
+levels := $(shell sed -nE 's/^SIMD_LEVEL.([a-z0-9]+), .*, (any|$(architecture)), .*/\1/p' src/kernels/levels.def)
+level_names := $(shell sed -nE 's/^SIMD_LEVEL.*, "(.*)", (any|$(architecture)), .*/\1/p' src/kernels/levels.def)
+level_cflags = $(shell sed -nE 's/^SIMD_LEVEL.$(1), .*, "(.*)",$$/\1/p' src/kernels/levels.def) -DLEVEL=$(1)
+$(foreach level,$(levels),$(eval cflags_$(level) := $(call level_cflags,$(level))))
+
+all_sources := $(wildcard src/*.c src/*/*.c)
+level_sources := $(filter %_level.c,$(all_sources))
+sources := $(filter-out %_level.c,$(all_sources))
 main_sources := src/main.c
 cli_sources := $(filter src/cli/%,$(sources))
 core_sources := $(filter-out $(main_sources) $(cli_sources),$(sources))
@@ -80,6 +86,8 @@ headers := $(wildcard include/*.h src/*/*.h)
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 programs = $(patsubst %.c,$(BUILD)/%,$(1))
+level_objects := $(foreach level,$(levels),$(patsubst %.c,$(BUILD)/%.$(level).o,$(level_sources)))
+core_objects := $(call objects,$(core_sources)) $(level_objects)
 
 irrun := $(BUILD)/irrun
 core := $(BUILD)/libcore.a
@@ -92,7 +100,7 @@ api_tests := $(call programs,$(api_sources))
 kernel_check := $(if $(kernel_test_sources),$(BUILD)/tests/kernels/check_kernels)
 fault_sweep := $(BUILD)/tests/faults/sweep
 fault_library := $(BUILD)/tests/faults/inject.so
-# A *_body.h is the body of a kernel for one vector width: its ISA file says which, so it cannot stand alone.
+# A *_body.h is written in the words of a level, so it cannot stand alone.
 header_checks := $(patsubst %.h,$(BUILD)/%.alone,$(filter-out %_body.h,$(headers)))
 
 # ---- Flags --------------------------------------------------------------------------------------
@@ -113,14 +121,10 @@ $(BUILD)/try && echo -Wl,-z,pack-relative-relocs
 endef
 packed_ldflags = $(if $(dry_run),,$(shell $(strip $(try_packing))))
 
-# A file's name says which instructions it may use.
-isa_cflags = $(strip $(if $(filter %_sse41.c,$(1)),-msse4.1) \
-    $(if $(filter %_avx2.c,$(1)),-mavx2 -mfma -mf16c) \
-    $(if $(filter %_avx512.c,$(1)),-mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx2 -mfma -mf16c))
 # Two files ask for the BLAS by the name that its library has here.
 blas_cflags = $(if $(filter link,$(BLAS)),,-DIRRUN_BLAS_LIBRARY='"$(shell CC='$(CC)' scripts/find-blas.sh \
     $$($(PKG_CONFIG) --libs $(blas_modules)))"')
-file_cflags = $(if $(filter src/kernels/%,$(1)),$(kernel_cflags)) $(call isa_cflags,$(1)) \
+file_cflags = $(if $(filter src/kernels/%,$(1)),$(kernel_cflags)) \
     $(if $(filter src/kernels/blas.c src/kernels/gemm_cblas.c,$(1)),$(blas_cflags))
 
 # What irrun.pc says: libirrun.a comes without a list of what it needs.
@@ -162,7 +166,7 @@ help: ## list the targets
 
 # The core alone, for a compiler whose libraries are not here:
 # make objects CC=aarch64-linux-gnu-gcc BUILD=build/aarch64
-objects: $(call objects,$(core_sources))
+objects: $(core_objects)
 
 check-programs: $(unit_tests) $(api_tests) $(kernel_check) $(fault_sweep) $(fault_library) $(header_checks)
 
@@ -172,8 +176,8 @@ say = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2) &&)
 
 # Each of these files holds one line and changes when that line does: everything is built anew when
 # the commands below change, the archives when a source comes or goes.
-$(BUILD)/flags: line = $(CC) $(cppflags) $(cflags) $(kernel_cflags) $(ldflags) $(libs)
-$(BUILD)/sources: line = $(sources)
+$(BUILD)/flags: line = $(CC) $(cppflags) $(cflags) $(kernel_cflags) $(ldflags) $(libs) $(foreach level,$(levels),$(cflags_$(level)))
+$(BUILD)/sources: line = $(sources) $(level_objects)
 $(BUILD)/pc_words: line = $(foreach word,$(pc_words),$(pc_$(word)))
 $(BUILD)/flags $(BUILD)/sources $(BUILD)/pc_words: FORCE
 	@mkdir -p $(@D)
@@ -184,7 +188,14 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(cppflags) $(cflags) $(call file_cflags,$<) -MMD -MP -c -o $@ $<
 
-$(core): $(call objects,$(core_sources))
+define level_rule
+$$(BUILD)/%.$(1).o: %.c $$(BUILD)/flags
+	@mkdir -p $$(@D)
+	$$(call say,CC,"$$< $(1)") $$(CC) $$(cppflags) $$(cflags) $$(kernel_cflags) $$(cflags_$(1)) -MMD -MP -c -o $$@ $$<
+endef
+$(foreach level,$(levels),$(eval $(call level_rule,$(level))))
+
+$(core): $(core_objects)
 $(cli): $(call objects,$(cli_sources))
 $(core) $(cli): $(BUILD)/sources
 	@rm -f $@
@@ -194,7 +205,7 @@ $(irrun): $(call objects,$(main_sources)) $(cli) $(core)
 	$(call say,LINK,$@) $(CC) $(cflags) $(ldflags) $(packed_ldflags) -o $@ $^ $(libs)
 
 # The library as others get it: one object in which only irrun_* can be seen from outside.
-$(BUILD)/irrun_library.o: $(call objects,$(core_sources)) $(BUILD)/sources
+$(BUILD)/irrun_library.o: $(core_objects) $(BUILD)/sources
 	$(call say,LINK,$@) $(CC) -r -nostdlib -o $@ $(filter %.o,$^)
 	@$(or $(OBJCOPY),$(shell $(CC) -print-prog-name=objcopy)) --wildcard --keep-global-symbol='irrun_*' $@
 
@@ -223,10 +234,10 @@ $(api_tests): $(BUILD)/%: %.c $(library)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@) $(CC) -Iinclude $(CPPFLAGS) $(cflags) $(ldflags) -MMD -MP -o $@ $< $(library) $(libs)
 
-# The completion of bash is made from the list of options.
-$(completion): completions/irrun.bash src/cli/options.def scripts/make-completion.sh
+# The completion of bash is made from the lists of options and levels.
+$(completion): completions/irrun.bash src/cli/options.def src/kernels/levels.def scripts/make-completion.sh
 	@mkdir -p $(@D)
-	$(call say,GEN,$@) CC='$(CC)' scripts/make-completion.sh src/cli/options.def $< >$@
+	$(call say,GEN,$@) CC='$(CC)' scripts/make-completion.sh src/cli/options.def $< $(level_names) >$@
 
 # Every header compiles alone.
 $(BUILD)/%.alone: %.h $(BUILD)/flags
@@ -238,7 +249,7 @@ $(pkg_config): irrun.pc.in include/irrun.h $(BUILD)/pc_words
 	@mkdir -p $(@D)
 	$(call say,GEN,$@) sed $(foreach word,$(pc_words),-e 's,@$(word)@,$(pc_$(word)),') $< >$@
 
--include $(patsubst %.o,%.d,$(call objects,$(sources) $(unit_sources) $(kernel_test_sources) $(fault_sources)))
+-include $(patsubst %.o,%.d,$(call objects,$(sources) $(unit_sources) $(kernel_test_sources) $(fault_sources)) $(level_objects))
 -include $(api_tests:=.d) $(header_checks:=.d)
 
 # ---- Install ------------------------------------------------------------------------------------

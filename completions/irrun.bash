@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Completes irrun's command line in bash: options, their values, names of inputs and outputs, files.
-# scripts/make-completion.sh puts the rows of options.def where @OPTIONS@ stands. Quotes around a word are not
+# scripts/make-completion.sh puts the rows of options.def where @OPTIONS@ stands, and the SIMD levels for @LEVELS@. Quotes around a word are not
 # understood, backslashes are.
 # SPDX-License-Identifier: Apache-2.0
 
@@ -124,7 +124,7 @@ _irrun_add_values() {
     progress) _irrun_add "$_irrun_before" auto never plain ;;
     color) _irrun_add "$_irrun_before" auto always never ;;
     reset-to) _irrun_add "$_irrun_before" init state ;;
-    simd) _irrun_add "$_irrun_before" auto scalar sse4.1 avx2 avx512 ;;
+    simd) _irrun_add "$_irrun_before" auto @LEVELS@ ;;
     *)
         case $2 in
         *SRC) _irrun_add_source ;;

@@ -106,15 +106,6 @@ struct irrun_session;
 
 enum irrun_gemm { IRRUN_GEMM_AUTO, IRRUN_GEMM_PLAIN, IRRUN_GEMM_CBLAS, IRRUN_GEMM_PACKED };
 
-/* Vector instructions, each level with all below it. */
-enum irrun_simd {
-    IRRUN_SIMD_AUTO, /* the highest level that the CPU has */
-    IRRUN_SIMD_SCALAR,
-    IRRUN_SIMD_SSE41,
-    IRRUN_SIMD_AVX2,  /* with FMA and F16C */
-    IRRUN_SIMD_AVX512 /* F, BW, VL and DQ */
-};
-
 /* As many threads as there are CPUs that this process may use: by affinity and its cgroup's
  * quota. */
 #define IRRUN_THREADS_AUTO UINT32_MAX
@@ -123,7 +114,7 @@ enum irrun_simd {
 struct irrun_options {
     const char *weights_path; /* NULL: the model's path with its ending replaced by .bin */
     enum irrun_gemm gemm;     /* who multiplies */
-    enum irrun_simd simd;     /* the highest level to use; IRRUN_USAGE if CPU or build lack it */
+    const char *simd;         /* irrun_simd_level to use; NULL, "auto": the last the CPU has */
     unsigned n_threads;       /* of each session, 0 = 1; results do not depend on it */
     bool keep_ops;            /* run the ops one by one as written: no fusing, no replacing */
     bool is_dry;              /* read no weights: for a look at the model only */
@@ -257,7 +248,7 @@ void irrun_model_describe(const struct irrun_model *model, struct irrun_model_in
 /* What a session uses, once it is planned. */
 struct irrun_session_info {
     const char *gemm; /* who multiplies: "plain", …, "auto (packed, plain)" */
-    const char *simd; /* the level in use: "scalar", "sse4.1", "avx2", "avx512" */
+    const char *simd; /* the level in use: "scalar", "avx2" … */
     unsigned n_threads;
     size_t n_steps;              /* steps of every iteration: an op each, or several joined */
     size_t n_view_ops;           /* ops that would only have copied, and need no step */
@@ -281,17 +272,17 @@ struct irrun_supported_op {
 size_t irrun_n_supported_ops(void);
 bool irrun_supported_op(size_t index, struct irrun_supported_op *op); /* false: no such index */
 
-/* A family of kernels and the variants of it. */
-struct irrun_kernel {
-    const char *family;   /* "select_x32" */
-    uint32_t built;       /* bit 1 << level (enum irrun_simd) for each variant that was built */
-    enum irrun_simd used; /* the variant that simd leads to; IRRUN_SIMD_AUTO if to none */
-};
+/* The families of kernels, each with a variant for every level: "select_x32" … NULL: no such
+ * index. */
+const char *irrun_kernel_family(size_t index);
 
-size_t irrun_n_kernels(void);
-/* False: no such index, or, with *err, a level that CPU or build lack. */
-bool irrun_kernel(size_t index, enum irrun_simd simd, struct irrun_kernel *kernel,
-                  struct irrun_error *err);
+/* The levels of vector instructions of this build, weakest first: "scalar", "sse4.1" … NULL: no
+ * such index. */
+const char *irrun_simd_level(size_t index);
+
+/* The level that irrun_options.simd leads to; NULL with *err, an IRRUN_USAGE, if CPU or build lack
+ * it. */
+const char *irrun_simd_used(const char *simd, struct irrun_error *err);
 
 struct irrun_build {
     const char *compiler; /* "gcc 12.2.0" */
@@ -308,7 +299,6 @@ const struct irrun_build *irrun_build(void);
 void irrun_hold_blas_to_one_thread(void);
 
 const char *irrun_dtype_name(enum irrun_dtype dtype); /* as in the IR: "f32", "boolean" */
-const char *irrun_simd_name(enum irrun_simd simd);    /* "auto", "scalar", "sse4.1", … */
 const char *irrun_version(void);
 
 #ifdef __cplusplus

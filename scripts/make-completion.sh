@@ -1,14 +1,16 @@
 #!/bin/sh
-# Writes the bash completion to standard output: the template with the rows of the options' list in it. The C
-# preprocessor reads the list, as it does for irrun itself.
+# Writes the bash completion to standard output: the template with the rows of the options' list and the SIMD levels in
+# it. The C preprocessor reads the list, as it does for irrun itself.
 #
-#   scripts/make-completion.sh src/cli/options.def completions/irrun.bash
+#   scripts/make-completion.sh src/cli/options.def completions/irrun.bash LEVEL...
 #
 # Environment: CC.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 
 list=$1 template=$2
+shift 2
+levels=$*
 
 # name letter argument value, for each option
 rows=$(
@@ -26,6 +28,7 @@ fi
 while IFS= read -r line; do
     case $line in
     *'# @OPTIONS@') echo "$rows" ;;
+    *' auto @LEVELS@ '*) printf '%s\n' "${line%@LEVELS@*}$levels${line#*@LEVELS@}" ;;
     *) printf '%s\n' "$line" ;;
     esac
 done <"$template"

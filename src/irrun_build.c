@@ -1,7 +1,6 @@
 /* The public API of what the build and its libraries have: ops, kernels, types, versions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
-#include <string.h>
 
 #include "ir/xml_reader.h"
 #include "irrun.h"
@@ -29,27 +28,21 @@ bool irrun_supported_op(size_t index, struct irrun_supported_op *op)
     return true;
 }
 
-size_t irrun_n_kernels(void)
+const char *irrun_kernel_family(size_t index)
 {
-    return n_kernel_families;
+    return index < n_kernel_families ? kernel_families[index] : NULL;
 }
 
-bool irrun_kernel(size_t index, enum irrun_simd simd, struct irrun_kernel *kernel,
-                  struct irrun_error *err)
+const char *irrun_simd_level(size_t index)
 {
-    enum irrun_simd level;
+    return index < N_SIMD ? simd_name((enum simd)index) : NULL;
+}
+
+const char *irrun_simd_used(const char *simd, struct irrun_error *err)
+{
+    enum simd level;
     error_clear(err);
-    if (index >= n_kernel_families || !kernels_level(simd, &level, err))
-        return false;
-    *kernel = (struct irrun_kernel){.family = kernel_families[index]};
-    for (size_t i = 0; i < n_kernel_rows; i++) {
-        if (strcmp(kernel_rows[i].family, kernel->family) != 0)
-            continue;
-        kernel->built |= 1U << kernel_rows[i].simd;
-        if (kernel_rows[i].simd <= level)
-            kernel->used = kernel_rows[i].simd;
-    }
-    return true;
+    return kernels_level(simd, &level, err) ? simd_name(level) : NULL;
 }
 
 static struct irrun_build build; /* written once */
@@ -70,11 +63,6 @@ const struct irrun_build *irrun_build(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, describe_build);
     return &build;
-}
-
-const char *irrun_simd_name(enum irrun_simd simd)
-{
-    return simd_name(simd);
 }
 
 const char *irrun_version(void)

@@ -26,9 +26,9 @@ part_seconds=${PART_SECONDS:-600} # then a part is given up
 
 # The cases at every SIMD level that this machine has.
 list_levels() {
-    local level
-    echo cases/scalar
-    for level in sse4.1 avx2 avx512; do
+    local level levels
+    levels=$("$IRRUN" --list-kernels --simd=scalar | cut -f 2 | head -n 1)
+    for level in $levels; do
         if "$IRRUN" --list-kernels --simd="$level" >/dev/null 2>&1; then
             echo "cases/$level"
         fi
@@ -93,11 +93,11 @@ run_part() {
         ;;
     cli/*) run_bats "tests/$1" ;;
     faults/*) run_tap "$BUILD/tests/faults/sweep" "${1#faults/}" ;;
-    cases/scalar | cases/sse* | cases/avx*)
-        IRRUN_ARGS=--simd=${1#cases/} scripts/run-cases.sh tests/cases models
-        ;;
     cases/unfused) IRRUN_ARGS=--no-fuse scripts/run-cases.sh tests/cases models ;;
-    cases/*) IRRUN_ARGS=--gemm=${1#cases/} scripts/run-cases.sh tests/cases models ;;
+    cases/plain | cases/cblas | cases/packed)
+        IRRUN_ARGS=--gemm=${1#cases/} scripts/run-cases.sh tests/cases models
+        ;;
+    cases/*) IRRUN_ARGS=--simd=${1#cases/} scripts/run-cases.sh tests/cases models ;;
     includes) run_check scripts/check-includes.sh ;;
     op-cases) run_check scripts/check-op-cases.sh ;;
     man) scripts/check-man.sh ;;

@@ -24,23 +24,16 @@ static void print_version(void)
 
 /* ---- --list-kernels -------------------------------------------------------------------------- */
 
-static bool print_kernels(enum irrun_simd simd, struct irrun_error *err)
+static bool print_kernels(const char *simd, struct irrun_error *err)
 {
-    struct irrun_kernel kernel;
-    for (size_t i = 0; i < irrun_n_kernels(); i++) {
-        if (!irrun_kernel(i, simd, &kernel, err))
-            return false;
-        printf("%s\t", kernel.family);
-        const char *separator = "";
-        for (int level = IRRUN_SIMD_SCALAR; level <= IRRUN_SIMD_AVX512; level++) {
-            if (!(kernel.built >> level & 1U))
-                continue;
-            printf("%s%s", separator, irrun_simd_name((enum irrun_simd)level));
-            separator = " ";
-        }
-        printf("\t%s\n", kernel.used == IRRUN_SIMD_AUTO ? "-" : irrun_simd_name(kernel.used));
+    const char *used = irrun_simd_used(simd, err), *family, *level;
+    for (size_t i = 0; used && (family = irrun_kernel_family(i)); i++) {
+        printf("%s\t", family);
+        for (size_t k = 0; (level = irrun_simd_level(k)); k++)
+            printf("%s%s", k > 0 ? " " : "", level);
+        printf("\t%s\n", used);
     }
-    return true;
+    return used != NULL;
 }
 
 /* ---- --inspect ------------------------------------------------------------------------------- */

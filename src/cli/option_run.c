@@ -149,13 +149,13 @@ bool option_set_threads(struct options *options, const char *value, struct irrun
 
 bool option_set_simd(struct options *options, const char *value, struct irrun_error *err)
 {
-    const char *words[IRRUN_SIMD_AVX512 + 1];
-    size_t index;
-    for (int simd = IRRUN_SIMD_AUTO; simd <= IRRUN_SIMD_AVX512; simd++)
-        words[simd] = irrun_simd_name((enum irrun_simd)simd);
-    if (!option_choose_word("simd", value, words, sizeof words / sizeof words[0], &index, err))
+    const char *words[16] = {"auto"};
+    size_t n = 1, index;
+    while (n < sizeof words / sizeof words[0] && (words[n] = irrun_simd_level(n - 1)))
+        n++;
+    if (!option_choose_word("simd", value, words, n, &index, err))
         return false;
-    options->simd = (enum irrun_simd)index;
+    options->simd = words[index];
     return true;
 }
 

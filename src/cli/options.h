@@ -206,7 +206,7 @@ struct options {
     const char *checkpoint_path; /* NULL: none */
     uint64_t checkpoint_every;   /* iterations */
     enum irrun_gemm gemm;
-    enum irrun_simd simd;
+    const char *simd;   /* NULL: auto */
     unsigned n_threads; /* 0: not given */
     bool keeps_ops;     /* --no-fuse */
 

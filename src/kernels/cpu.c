@@ -1,10 +1,8 @@
-/* Asks an x86-64 CPU by CPUID and XGETBV; any other CPU is scalar.
+/* Asks the CPU which levels it has: an x86-64 by CPUID and XGETBV.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/cpu.h"
 
 #include <pthread.h>
-
-static enum irrun_simd found = IRRUN_SIMD_SCALAR;
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -16,12 +14,14 @@ static enum irrun_simd found = IRRUN_SIMD_SCALAR;
 #define BIT_OSXSAVE (1U << 27)
 #define BIT_AVX (1U << 28)
 #define BIT_F16C (1U << 29)
+#define BITS_AVX_FMA_F16C (BIT_OSXSAVE | BIT_AVX | BIT_POPCNT | BIT_FMA | BIT_F16C)
 /* Leaf 7, register B. */
 #define BIT_AVX2 (1U << 5)
 #define BIT_AVX512F (1U << 16)
 #define BIT_AVX512DQ (1U << 17)
 #define BIT_AVX512BW (1U << 30)
 #define BIT_AVX512VL (1U << 31)
+#define BITS_AVX512 (BIT_AVX512F | BIT_AVX512DQ | BIT_AVX512BW | BIT_AVX512VL)
 /* Register XCR0: what the system saves. */
 #define STATE_YMM 0x06U /* xmm and the upper halves of ymm */
 #define STATE_ZMM 0xE6U /* … and masks, the upper halves of zmm, zmm16 to zmm31 */
@@ -31,50 +31,62 @@ static bool has_all(unsigned bits, unsigned wanted)
     return (bits & wanted) == wanted;
 }
 
-static unsigned saved_state(void)
+static struct {
+    unsigned leaf_1c, leaf_7b, state;
+} cpu;
+
+static void ask_cpu(void)
 {
-    unsigned low, high;
-    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-    return low;
+    unsigned a, b, c, d, last_leaf, high;
+    __cpuid(0, last_leaf, b, c, d);
+    __cpuid(1, a, b, cpu.leaf_1c, d);
+    if (last_leaf >= 7)
+        __cpuid_count(7, 0, a, cpu.leaf_7b, c, d);
+    if (has_all(cpu.leaf_1c, BIT_OSXSAVE))
+        __asm__("xgetbv" : "=a"(cpu.state), "=d"(high) : "c"(0));
 }
 
-static void detect(void)
+static bool cpu_has(unsigned leaf_1c, unsigned leaf_7b, unsigned state)
 {
-    unsigned a, b, c, d, last_leaf, leaf_1c, leaf_7b;
-    __cpuid(0, last_leaf, b, c, d);
-    __cpuid(1, a, b, leaf_1c, d);
-    if (!has_all(leaf_1c, BIT_SSE41))
-        return;
-    found = IRRUN_SIMD_SSE41;
-    if (last_leaf < 7 || !has_all(leaf_1c, BIT_OSXSAVE | BIT_AVX | BIT_POPCNT | BIT_FMA | BIT_F16C))
-        return;
-    unsigned state = saved_state();
-    __cpuid_count(7, 0, a, leaf_7b, c, d);
-    if (!has_all(state, STATE_YMM) || !has_all(leaf_7b, BIT_AVX2))
-        return;
-    found = IRRUN_SIMD_AVX2;
-    if (has_all(state, STATE_ZMM) &&
-        has_all(leaf_7b, BIT_AVX512F | BIT_AVX512DQ | BIT_AVX512BW | BIT_AVX512VL))
-        found = IRRUN_SIMD_AVX512;
+    return has_all(cpu.leaf_1c, leaf_1c) && has_all(cpu.leaf_7b, leaf_7b) &&
+           has_all(cpu.state, state);
 }
 #else
-static void detect(void)
+static void ask_cpu(void)
 {
 }
 #endif
 
-enum irrun_simd cpu_simd(void)
+static bool is_there[N_SIMD];
+
+static void detect(void)
+{
+    ask_cpu();
+#define SIMD_LEVEL(id, name, architecture, flags, test)                                            \
+    IF_##architecture(is_there[SIMD_##id] = test;)
+#include "kernels/levels.def"
+}
+
+bool simd_is_there(enum simd simd)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, detect);
-    return found;
+    return is_there[simd];
 }
 
-const char *simd_name(enum irrun_simd simd)
+enum simd simd_best(void)
+{
+    int simd = N_SIMD - 1;
+    while (!simd_is_there((enum simd)simd))
+        simd--;
+    return (enum simd)simd;
+}
+
+const char *simd_name(enum simd simd)
 {
     static const char *const names[] = {
-        [IRRUN_SIMD_AUTO] = "auto", [IRRUN_SIMD_SCALAR] = "scalar", [IRRUN_SIMD_SSE41] = "sse4.1",
-        [IRRUN_SIMD_AVX2] = "avx2", [IRRUN_SIMD_AVX512] = "avx512",
+#define SIMD_LEVEL(id, name, architecture, flags, test) IF_##architecture(name, )
+#include "kernels/levels.def"
     };
     return names[simd];
 }

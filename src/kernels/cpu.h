@@ -1,20 +1,38 @@
-/* What the CPU can do, in levels: each holds all below it.
+/* The levels of levels.def: which of them are in this build, and which the CPU has.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_CPU_H
 #define IRRUN_KERNELS_CPU_H
 
-#include "irrun.h"
+#include <stdbool.h>
+#include <stddef.h>
 
-/* The highest level that the CPU has and the system saves the registers of:
- *
- *   sse41   SSE4.1
- *   avx2    AVX2, FMA, F16C
- *   avx512  AVX-512 F, BW, VL, DQ
- *
- * Asks the CPU once per process: under a hypervisor every question costs microseconds. */
-enum irrun_simd cpu_simd(void);
+#define IF_any(...) __VA_ARGS__
+#if defined(__x86_64__)
+#define IF_x86_64(...) __VA_ARGS__
+#else
+#define IF_x86_64(...)
+#endif
+#if defined(__aarch64__)
+#define IF_aarch64(...) __VA_ARGS__
+#else
+#define IF_aarch64(...)
+#endif
 
-/* "auto", "scalar", "sse4.1", "avx2", "avx512". */
-const char *simd_name(enum irrun_simd simd);
+/* Those of this build. */
+enum simd {
+#define SIMD_LEVEL(id, name, architecture, flags, test) IF_##architecture(SIMD_##id, )
+#include "kernels/levels.def"
+    N_SIMD
+};
+
+/* "scalar", "sse4.1", … */
+const char *simd_name(enum simd simd);
+
+/* Whether the CPU has the level and the system saves its registers. Asks the CPU once per process:
+ * under a hypervisor every question costs microseconds. */
+bool simd_is_there(enum simd simd);
+
+/* The last one that is there. */
+enum simd simd_best(void);
 
 #endif

@@ -1,50 +1,59 @@
-/* Fills struct kernels from kernels.def for a level. A level that is lacking is refused, never
- * replaced.
+/* Finds a level by its name and its kernels. A level that is lacking is refused, never replaced.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <string.h>
 
 #include "kernels/blas.h"
-#include "kernels/cpu.h"
 #include "kernels/kernels.h"
 
-const struct kernel_row kernel_rows[] = {
-#define KERNEL(family, level) IF_BUILT_##level({#family, SIMD_##level}, )
-#include "kernels/kernels.def"
-};
-const size_t n_kernel_rows = sizeof kernel_rows / sizeof kernel_rows[0];
-
-const char *const kernel_families[] = {
-#define FAMILY(family, type) #family,
-#include "kernels/kernels.def"
-};
+#define FAMILY_NAME(family, type, level) #family,
+const char *const kernel_families[] = {KERNEL_FAMILIES(FAMILY_NAME, )};
 const size_t n_kernel_families = sizeof kernel_families / sizeof kernel_families[0];
 
-bool kernels_level(enum irrun_simd simd, enum irrun_simd *level, struct irrun_error *err)
+static bool hint_levels(struct irrun_error *err)
 {
-    enum irrun_simd cpu = cpu_simd(), built = IRRUN_SIMD_SCALAR;
-    IF_BUILT_X86(built = IRRUN_SIMD_AVX512;)
-    enum irrun_simd best = cpu < built ? cpu : built;
-    *level = simd == IRRUN_SIMD_AUTO ? best : simd;
-    if (simd <= best)
+    char names[128] = "";
+    size_t length = 0;
+    for (int i = 0; i < N_SIMD && length < sizeof names; i++)
+        if (simd_is_there((enum simd)i))
+            length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
+                                       length > 0 ? ", " : "", simd_name((enum simd)i));
+    return fail_hint(err, "the levels here are %s", names);
+}
+
+bool kernels_level(const char *name, enum simd *level, struct irrun_error *err)
+{
+    *level = simd_best();
+    if (!name || strcmp(name, "auto") == 0)
         return true;
-    fail(err, IRRUN_USAGE, "%s lacks %s", simd > built ? "this build" : "this CPU",
-         simd_name(simd));
-    return fail_hint(err, "the highest level here is %s", simd_name(best));
+    for (int i = 0; i < N_SIMD; i++) {
+        if (strcmp(name, simd_name((enum simd)i)) != 0)
+            continue;
+        *level = (enum simd)i;
+        if (simd_is_there(*level))
+            return true;
+        fail(err, IRRUN_USAGE, "this CPU lacks %s", name);
+        return hint_levels(err);
+    }
+    fail(err, IRRUN_USAGE, "this build lacks %s", name);
+    return hint_levels(err);
 }
 
-void kernels_fill(struct kernels *kernels, enum irrun_simd simd)
+void kernels_fill(struct kernels *kernels, enum simd simd)
 {
-    memset(kernels, 0, sizeof *kernels);
-    kernels->simd = simd;
-#define KERNEL(family, level)                                                                      \
-    IF_BUILT_##level(if (simd >= SIMD_##level) kernels->family = &family##_##level;)
-#include "kernels/kernels.def"
+#define KERNEL_OF(family, type, level) .family = &family##_##level,
+#define SIMD_LEVEL(id, name, architecture, flags, test)                                            \
+    IF_##architecture([SIMD_##id] = {.simd = SIMD_##id, KERNEL_FAMILIES(KERNEL_OF, id)}, )
+    static const struct kernels levels[N_SIMD] = {
+#include "kernels/levels.def"
+    };
+    *kernels = levels[simd];
 }
 
-bool kernels_choose(struct kernels *kernels, enum irrun_gemm gemm, enum irrun_simd simd,
+bool kernels_choose(struct kernels *kernels, enum irrun_gemm gemm, const char *simd,
                     struct irrun_error *err)
 {
-    enum irrun_simd level;
+    enum simd level;
     if (!kernels_level(simd, &level, err))
         return false;
     kernels_fill(kernels, level);

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #ifndef VECTOR_LANES
-#error "include the words of a level before: kernels/vector_<level>.h"
+#error "include the words of a level before: kernels/level.h"
 #endif
 
 ALWAYS_INLINE vec vec_maximum(vec x, vec y)

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "irrun.h"
+#include "kernels/cpu.h"
 #include "kernels/elementwise_f32.h"
 #include "kernels/fused_f32.h"
 #include "kernels/gemm.h"
@@ -14,57 +15,47 @@
 #include "kernels/select.h"
 #include "kernels/softmax.h"
 
-/* The levels that files exist for on this architecture, as IF_BUILT_<level>(text), and what the
- * levels of kernels.def are called elsewhere. */
-#if defined(__x86_64__)
-#define IF_BUILT_X86(...) __VA_ARGS__
-#else
-#define IF_BUILT_X86(...)
-#endif
-#define IF_BUILT_scalar(...) __VA_ARGS__
-#define IF_BUILT_sse41(...) IF_BUILT_X86(__VA_ARGS__)
-#define IF_BUILT_avx2(...) IF_BUILT_X86(__VA_ARGS__)
-#define IF_BUILT_avx512(...) IF_BUILT_X86(__VA_ARGS__)
+/* Every family of kernels and what it is: a function type, or a const struct where functions belong
+ * together. A file *_level.c defines <family>_<level>. */
+#define KERNEL_FAMILIES(FAMILY, level)                                                             \
+    FAMILY(select_x8, select_fn, level)                                                            \
+    FAMILY(select_x16, select_fn, level)                                                           \
+    FAMILY(select_x32, select_fn, level)                                                           \
+    FAMILY(select_x64, select_fn, level)                                                           \
+    FAMILY(panels, const struct panel_kernels, level)                                              \
+    FAMILY(image_tiles, const struct image_tiles, level)                                           \
+    FAMILY(elementwise_f32, const struct elementwise_kernels, level)                               \
+    FAMILY(fused_f32, fused_fn, level)                                                             \
+    FAMILY(softmax_f32, softmax_f32_fn, level)
 
-#define SIMD_scalar IRRUN_SIMD_SCALAR
-#define SIMD_sse41 IRRUN_SIMD_SSE41
-#define SIMD_avx2 IRRUN_SIMD_AVX2
-#define SIMD_avx512 IRRUN_SIMD_AVX512
+#define KERNEL_TYPE(family, type, level) typedef type family##_kernel;
+KERNEL_FAMILIES(KERNEL_TYPE, )
+#define KERNEL_OF_LEVEL(family, type, level) extern family##_kernel family##_##level;
+#define SIMD_LEVEL(id, name, architecture, flags, test)                                            \
+    IF_##architecture(KERNEL_FAMILIES(KERNEL_OF_LEVEL, id))
+#include "kernels/levels.def"
 
-/* Of each family its type, <family>_kernel … */
-#define FAMILY(family, type) typedef type family##_kernel;
-#include "kernels/kernels.def"
-/* … the declaration of each variant, <family>_<level> … */
-#define KERNEL(family, level) IF_BUILT_##level(extern family##_kernel family##_##level;)
-#include "kernels/kernels.def"
-/* … and the one in use, kernels->family. */
+/* The kernels of a level. */
 struct kernels {
     enum irrun_gemm gemm; /* as asked for */
-    enum irrun_simd simd; /* the level in use, never IRRUN_SIMD_AUTO */
-#define FAMILY(family, type) family##_kernel *family;
-#include "kernels/kernels.def"
+    enum simd simd;
+#define KERNEL_MEMBER(family, type, level) family##_kernel *family;
+    KERNEL_FAMILIES(KERNEL_MEMBER, )
 };
 
-/* The level that `simd` means here: itself if the CPU and the build have it, else IRRUN_USAGE;
- * the highest there is for IRRUN_SIMD_AUTO. */
-bool kernels_level(enum irrun_simd simd, enum irrun_simd *level, struct irrun_error *err);
+extern const char *const kernel_families[]; /* their names, in order */
+extern const size_t n_kernel_families;
+
+/* The level that a name stands for: the best there is for "auto" and NULL. IRRUN_USAGE if CPU or
+ * build lack it. */
+bool kernels_level(const char *name, enum simd *level, struct irrun_error *err);
 
 /* Fails as kernels_level does, and where CBLAS is asked for and there is none. */
-bool kernels_choose(struct kernels *kernels, enum irrun_gemm gemm, enum irrun_simd simd,
+bool kernels_choose(struct kernels *kernels, enum irrun_gemm gemm, const char *simd,
                     struct irrun_error *err);
 
 /* Takes the kernels of a level without asking the CPU. */
-void kernels_fill(struct kernels *kernels, enum irrun_simd simd);
-
-/* The rows of kernels.def that are built, in order. */
-struct kernel_row {
-    const char *family; /* "select_x32" */
-    enum irrun_simd simd;
-};
-extern const struct kernel_row kernel_rows[];
-extern const size_t n_kernel_rows;
-extern const char *const kernel_families[];
-extern const size_t n_kernel_families;
+void kernels_fill(struct kernels *kernels, enum simd simd);
 
 /* Who multiplies an m x k by a k x n matrix: a function of the options and the sizes alone, so that
  * the same command gives the same bytes. */

@@ -4,7 +4,7 @@
 #include "kernels/panel_cells.h"
 
 #ifndef VECTOR_LANES
-#error "include the words of a level before: kernels/vector_<level>.h"
+#error "include the words of a level before: kernels/level.h"
 #endif
 
 /* NaN falls through. */

@@ -4,14 +4,7 @@
 #include "kernels/panels.h"
 
 #ifndef VECTOR_LANES
-#error "include the words of a level before: kernels/vector_<level>.h"
-#endif
-
-/* Loops over rows and vectors must vanish, or the accumulators would live in memory. */
-#if defined(__clang__)
-#define UNROLL _Pragma("unroll")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
+#error "include the words of a level before: kernels/level.h"
 #endif
 
 ALWAYS_INLINE vec load_weights(const unsigned char *at, bool is_f16)

@@ -14,11 +14,12 @@
 
 #define FEW_ROWS 2
 
+/* The widest stream of which there is a tile with so many rows. */
 static size_t choose_stream(const struct panel_kernels *kernels, size_t width, size_t rows)
 {
-    size_t most = kernels->widest_stream[rows < PANEL_MAX_ROWS ? rows : PANEL_MAX_ROWS];
-    size_t stream = most < width ? most : width;
-    while (width % stream != 0)
+    size_t stream = width;
+    rows = rows < PANEL_MAX_ROWS ? rows : PANEL_MAX_ROWS;
+    while (stream > 1 && (width % stream != 0 || !kernels->f32[stream][rows]))
         stream--;
     return stream;
 }

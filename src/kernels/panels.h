@@ -49,13 +49,13 @@ struct panels {
     const void *data;                         /* [n_panels][width / stream][k][stream][16] */
 };
 
-/* What a level has. A tile that it lacks is NULL. */
+/* What a level has. A tile whose sums would not lie in registers is NULL; of one group and one row
+ * there always is one. */
 struct panel_kernels {
     panel_tile_fn *f32[PANEL_MAX_WIDTH + 1][PANEL_MAX_ROWS + 1]; /* [stream][rows] */
     panel_tile_fn *f16[PANEL_MAX_WIDTH + 1][PANEL_MAX_ROWS + 1];
+    bool has_f16;
     const struct panel_kernels *for_few_f16_rows; /* who does one or two better; NULL = nobody */
-    /* The largest stream at which a level still does that many rows well. */
-    size_t widest_stream[PANEL_MAX_ROWS + 1]; /* [rows] */
     /* c (+)= a * b transposed, neither of them packed: sums have an order of their own. */
     gemm_f32_fn *dots;
     struct panel_cells cells;

@@ -118,7 +118,7 @@ static bool finish_matrix(const struct recurrent_f32 *engine, struct recurrent_m
 
     panels->n_panels = engine->n_panels;
     panels->width = matrix->n_gates * engine->units / PANEL_GROUP;
-    panels->is_f16 = panels->is_f16 && keeps_f16(&engine->common) && engine->kernels->f16[2][1];
+    panels->is_f16 = panels->is_f16 && keeps_f16(&engine->common) && engine->kernels->has_f16;
     return matrix->gemm || matrix->n_gates == 0 ||
            panels_finish(panels, engine->kernels, rows, &matrix->packed_bytes);
 }

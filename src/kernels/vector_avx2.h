@@ -1,5 +1,5 @@
-/* Vectors of f32 and masks in AVX2, in the words that the bodies of kernels are written in. For
- * files *_avx2.c only.
+/* Vectors of f32 and masks in AVX2, in the words that the bodies of kernels are written in. See
+ * level.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_AVX2_H
 #define IRRUN_KERNELS_VECTOR_AVX2_H
@@ -7,15 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/inline.h"
+
 #ifdef __AVX2__
 #include <immintrin.h>
 #include <string.h>
 
 #define VECTOR_LANES 8
+#define VECTOR_REGISTERS 16
+#define VECTOR_HAS_FMA 1
 typedef __m256 vec;
 typedef __m256 vec_mask; /* all ones or all zeros in a lane */
-
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 ALWAYS_INLINE vec vec_zero(void)
 {
@@ -249,6 +251,48 @@ ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 {
     __m256 pairs = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
     _mm_storeu_ps(to, _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps(pairs, 1)));
+}
+
+/* Bits of any type. */
+typedef __m256i bits;
+
+ALWAYS_INLINE bits bits_load(const void *at)
+{
+    return _mm256_loadu_si256(at);
+}
+ALWAYS_INLINE void bits_store(void *at, bits x)
+{
+    _mm256_storeu_si256(at, x);
+}
+/* Past the caches, to an address divisible by the size, and in place behind a fence. */
+ALWAYS_INLINE void bits_stream(void *at, bits x)
+{
+    _mm256_stream_si256(at, x);
+}
+ALWAYS_INLINE void bits_fence(void)
+{
+    _mm_sfence();
+}
+
+/* All ones where a condition, of a byte, is false, for as many elements of `width` bytes as there
+ * are. */
+ALWAYS_INLINE bits bits_false(const unsigned char *condition, size_t width)
+{
+    const __m128i zero = _mm_setzero_si128();
+    if (width == 1)
+        return _mm256_cmpeq_epi8(bits_load(condition), _mm256_setzero_si256());
+    if (width == 2)
+        return _mm256_cvtepi8_epi16(_mm_cmpeq_epi8(_mm_loadu_si128((const void *)condition), zero));
+    if (width == 4)
+        return _mm256_cvtepi8_epi32(_mm_cmpeq_epi8(_mm_loadl_epi64((const void *)condition), zero));
+    int four;
+    memcpy(&four, condition, sizeof four);
+    return _mm256_cvtepi8_epi64(_mm_cmpeq_epi8(_mm_cvtsi32_si128(four), zero));
+}
+
+ALWAYS_INLINE bits bits_choose(const unsigned char *condition, bits then, bits other, size_t width)
+{
+    return _mm256_blendv_epi8(then, other, bits_false(condition, width));
 }
 
 #endif

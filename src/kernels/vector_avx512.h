@@ -1,5 +1,5 @@
-/* Vectors of f32 and masks in AVX-512, in the words that the bodies of kernels are written in. For
- * files *_avx512.c only.
+/* Vectors of f32 and masks in AVX-512, in the words that the bodies of kernels are written in. See
+ * level.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_AVX512_H
 #define IRRUN_KERNELS_VECTOR_AVX512_H
@@ -8,14 +8,16 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "kernels/inline.h"
+
 #ifdef __AVX512F__
 #include <immintrin.h>
 
 #define VECTOR_LANES 16
+#define VECTOR_REGISTERS 32
+#define VECTOR_HAS_FMA 1
 typedef __m512 vec;
 typedef __mmask16 vec_mask;
-
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 ALWAYS_INLINE vec vec_zero(void)
 {
@@ -232,6 +234,51 @@ ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
     __m256 pairs =
         _mm256_hadd_ps(_mm256_hadd_ps(halves(a), halves(b)), _mm256_hadd_ps(halves(c), halves(d)));
     _mm_storeu_ps(to, _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps(pairs, 1)));
+}
+
+/* One or two rows of f16 are bound by the conversion, which Zen 4 does one and a half times faster
+ * into ymm (52 G elements per second at 3.7 GHz; zmm 35), and Zen 5 almost as fast. */
+#define VECTOR_FEW_F16_ROWS avx2
+
+/* Bits of any type. */
+typedef __m512i bits;
+
+ALWAYS_INLINE bits bits_load(const void *at)
+{
+    return _mm512_loadu_si512(at);
+}
+ALWAYS_INLINE void bits_store(void *at, bits x)
+{
+    _mm512_storeu_si512(at, x);
+}
+/* Past the caches, to an address divisible by the size, and in place behind a fence. */
+ALWAYS_INLINE void bits_stream(void *at, bits x)
+{
+    _mm512_stream_si512(at, x);
+}
+ALWAYS_INLINE void bits_fence(void)
+{
+    _mm_sfence();
+}
+
+/* Where a condition, of a byte, is not zero `then`, for as many elements of `width` bytes as there
+ * are. */
+ALWAYS_INLINE bits bits_choose(const unsigned char *condition, bits then, bits other, size_t width)
+{
+    if (width == 1) {
+        __m512i all = bits_load(condition);
+        return _mm512_mask_blend_epi8(_mm512_test_epi8_mask(all, all), other, then);
+    }
+    if (width == 2) {
+        __m256i half = _mm256_loadu_si256((const void *)condition);
+        return _mm512_mask_blend_epi16(_mm256_test_epi8_mask(half, half), other, then);
+    }
+    if (width == 4) {
+        __m128i quarter = _mm_loadu_si128((const void *)condition);
+        return _mm512_mask_blend_epi32(_mm_test_epi8_mask(quarter, quarter), other, then);
+    }
+    __m128i eight = _mm_loadl_epi64((const void *)condition);
+    return _mm512_mask_blend_epi64((__mmask8)_mm_test_epi8_mask(eight, eight), other, then);
 }
 
 #endif

@@ -1,5 +1,5 @@
-/* Vectors of f32 and masks in SSE4.1, in the words that the bodies of kernels are written in. For
- * files *_sse41.c only.
+/* Vectors of f32 and masks in SSE4.1, in the words that the bodies of kernels are written in. See
+ * level.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_SSE41_H
 #define IRRUN_KERNELS_VECTOR_SSE41_H
@@ -7,15 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/inline.h"
+
 #ifdef __SSE4_1__
 #include <smmintrin.h>
 #include <string.h>
 
 #define VECTOR_LANES 4
+#define VECTOR_REGISTERS 16
+#define VECTOR_HAS_FMA 0
 typedef __m128 vec;
 typedef __m128 vec_mask; /* all ones or all zeros in a lane */
-
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 ALWAYS_INLINE vec vec_zero(void)
 {
@@ -229,6 +231,47 @@ ALWAYS_INLINE vec vec_mantissa(vec x, vec *exponent)
 ALWAYS_INLINE vec vec_with_sign_of(vec magnitude, vec x)
 {
     return _mm_or_ps(magnitude, _mm_and_ps(x, _mm_set1_ps(-0.0F)));
+}
+
+/* Bits of any type. */
+typedef __m128i bits;
+
+ALWAYS_INLINE bits bits_load(const void *at)
+{
+    return _mm_loadu_si128(at);
+}
+ALWAYS_INLINE void bits_store(void *at, bits x)
+{
+    _mm_storeu_si128(at, x);
+}
+/* Past the caches, to an address divisible by the size, and in place behind a fence. */
+ALWAYS_INLINE void bits_stream(void *at, bits x)
+{
+    _mm_stream_si128(at, x);
+}
+ALWAYS_INLINE void bits_fence(void)
+{
+    _mm_sfence();
+}
+
+/* All ones where a condition, of a byte, is false, for as many elements of `width` bytes as there
+ * are. */
+ALWAYS_INLINE bits bits_false(const unsigned char *condition, size_t width)
+{
+    const __m128i zero = _mm_setzero_si128();
+    if (width == 1)
+        return _mm_cmpeq_epi8(bits_load(condition), zero);
+    if (width == 2)
+        return _mm_cvtepi8_epi16(_mm_cmpeq_epi8(_mm_loadl_epi64((const void *)condition), zero));
+    int few = 0;
+    memcpy(&few, condition, sizeof(bits) / width);
+    __m128i is_false = _mm_cmpeq_epi8(_mm_cvtsi32_si128(few), zero);
+    return width == 4 ? _mm_cvtepi8_epi32(is_false) : _mm_cvtepi8_epi64(is_false);
+}
+
+ALWAYS_INLINE bits bits_choose(const unsigned char *condition, bits then, bits other, size_t width)
+{
+    return _mm_blendv_epi8(then, other, bits_false(condition, width));
 }
 
 #endif

@@ -113,7 +113,7 @@ bool packed_matrix_pack(struct prepare *prepare, uint32_t input, size_t k, size_
     bool is_f16 = prepare_constant(prepare, input)->dtype == IRRUN_F16, is_new;
     size_t size_bytes;
 
-    panels->is_f16 = is_f16 && kernels->f16[2][1] != NULL;
+    panels->is_f16 = is_f16 && kernels->has_f16;
     if (!packed_matrix_plan(panels, kernels, k, n, rows, &size_bytes))
         return fail_memory(prepare->err, SIZE_MAX);
     void *data = prepare_pack(prepare, (uint32_t)panels->stream, size_bytes, &is_new);

@@ -32,7 +32,7 @@ static bool lay_out(const struct trial *trial, struct problem *problem, size_t k
     *panels = (struct panels){.k = k,
                               .n_panels = 1 + random_below(2),
                               .width = width,
-                              .is_f16 = problem->is_f16 && kernels->f16[2][1] != NULL};
+                              .is_f16 = problem->is_f16 && kernels->has_f16};
     if (!panels_finish(panels, kernels, stream_rows, &size_bytes))
         return false;
     problem->n_columns = panels->n_panels * width * PANEL_GROUP;
@@ -264,7 +264,7 @@ static void multiply_all(const void *context)
 void measure_panels(const struct trial *trial)
 {
     static const size_t rows[] = {1, 2, 4, 8, 12, 96}, depths[] = {64, 512};
-    for (int is_f16 = 0; is_f16 < (trial->variant->panels->f16[2][1] ? 2 : 1); is_f16++) {
+    for (int is_f16 = 0; is_f16 < (trial->variant->panels->has_f16 ? 2 : 1); is_f16++) {
         for (size_t i = 0; i < 12; i++) {
             size_t k = depths[i % 2], n = rows[i / 2];
             struct problem problem = {.is_f16 = is_f16};

@@ -73,7 +73,7 @@ static void copy_streamed(const void *context)
 static double measure_copy(size_t traffic_bytes)
 {
     struct kernels kernels;
-    kernels_fill(&kernels, cpu_simd());
+    kernels_fill(&kernels, simd_best());
     struct copy copy = {.n_bytes = traffic_bytes / 2 / 64 * 64, .select = kernels.select_x8};
     copy.from = aligned_alloc(64, copy.n_bytes);
     copy.to = aligned_alloc(64, copy.n_bytes);

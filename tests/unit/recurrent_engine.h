@@ -20,7 +20,7 @@ static inline void *allocate_lines(size_t size_bytes)
 }
 
 /* gemm: NULL for packed weights. */
-static inline struct recurrent_f32 engine_of(const struct recurrent *common, enum irrun_simd simd,
+static inline struct recurrent_f32 engine_of(const struct recurrent *common, enum simd simd,
                                              gemm_f32_fn *gemm)
 {
     struct kernels kernels;

@@ -295,7 +295,7 @@ static inline void run_packed(struct problem *problem, const struct recurrent_f3
 }
 
 /* gemm: NULL for packed weights. */
-static inline void run_f32(struct problem *problem, enum irrun_simd simd, gemm_f32_fn *gemm)
+static inline void run_f32(struct problem *problem, enum simd simd, gemm_f32_fn *gemm)
 {
     struct recurrent_f32 engine = pack(problem, engine_of(&problem->common, simd, gemm), NULL);
     run_packed(problem, &engine, 0, NULL);

@@ -36,11 +36,11 @@ static void auto_takes_only_a_fast_one(void **state)
     struct irrun_error err;
     struct kernels kernels;
     error_clear(&err);
-    assert_true(kernels_choose(&kernels, IRRUN_GEMM_AUTO, IRRUN_SIMD_AUTO, &err));
+    assert_true(kernels_choose(&kernels, IRRUN_GEMM_AUTO, NULL, &err));
     bool takes_cblas = kernels_gemm_f32(&kernels, 512, 512, 512) == gemm_cblas_f32;
     assert_int_equal(takes_cblas, blas_is_fast());
     assert_ptr_equal(kernels_gemm_f32(&kernels, 2, 2, 2), gemm_plain_f32);
-    assert_true(kernels_choose(&kernels, IRRUN_GEMM_CBLAS, IRRUN_SIMD_AUTO, &err));
+    assert_true(kernels_choose(&kernels, IRRUN_GEMM_CBLAS, NULL, &err));
     assert_ptr_equal(kernels_gemm_f32(&kernels, 512, 512, 512), gemm_cblas_f32);
     assert_ptr_equal(kernels_gemm_f64(&kernels, 2, 2, 2), gemm_cblas_f64);
 }

@@ -24,9 +24,9 @@ static void small_products_ask_for_none(void **state)
     struct irrun_error err;
     struct kernels kernels;
     error_clear(&err);
-    assert_true(kernels_choose(&kernels, IRRUN_GEMM_AUTO, IRRUN_SIMD_AUTO, &err));
+    assert_true(kernels_choose(&kernels, IRRUN_GEMM_AUTO, NULL, &err));
     assert_ptr_equal(kernels_gemm_f32(&kernels, 2, 2, 2), gemm_plain_f32);
-    assert_true(kernels_choose(&kernels, IRRUN_GEMM_PLAIN, IRRUN_SIMD_AUTO, &err));
+    assert_true(kernels_choose(&kernels, IRRUN_GEMM_PLAIN, NULL, &err));
     assert_ptr_equal(kernels_gemm_f32(&kernels, 512, 512, 512), gemm_plain_f32);
     assert_int_equal(n_loads, 0);
 }
@@ -38,7 +38,7 @@ static void auto_does_without(void **state)
     struct kernels kernels;
     float a[] = {2}, c[] = {0};
     error_clear(&err);
-    assert_true(kernels_choose(&kernels, IRRUN_GEMM_AUTO, IRRUN_SIMD_AUTO, &err));
+    assert_true(kernels_choose(&kernels, IRRUN_GEMM_AUTO, NULL, &err));
     assert_ptr_equal(kernels_gemm_f32(&kernels, 512, 512, 512), gemm_plain_f32);
     assert_int_equal(n_loads, 1);
     assert_string_equal(blas_identity(), "none");
@@ -54,7 +54,7 @@ static void cblas_is_refused(void **state)
     struct irrun_error err;
     struct kernels kernels;
     error_clear(&err);
-    assert_false(kernels_choose(&kernels, IRRUN_GEMM_CBLAS, IRRUN_SIMD_AUTO, &err));
+    assert_false(kernels_choose(&kernels, IRRUN_GEMM_CBLAS, NULL, &err));
     assert_int_equal(err.code, IRRUN_SYSTEM);
     assert_non_null(strstr(err.message, "no CBLAS can be loaded"));
     assert_non_null(strstr(err.hint, "--gemm"));

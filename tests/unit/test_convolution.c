@@ -133,9 +133,9 @@ static void the_image_follows_the_definition(void **state)
 {
     (void)state;
     struct kernels kernels;
-    for (int level = IRRUN_SIMD_SCALAR; level <= (int)cpu_simd(); level++) {
-        kernels_fill(&kernels, level);
-        for (int round = 0; round < 400 && kernels.image_tiles; round++) {
+    for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
+        kernels_fill(&kernels, simd);
+        for (int round = 0; round < 400 && simd_is_there(simd); round++) {
             struct convolution c = {next_window(), next_between(1, 4), next_between(1, 27)};
             if (round % 3 == 0)
                 keep_size(&c.window);
@@ -174,7 +174,7 @@ static void the_image_transposes(void **state)
 {
     (void)state;
     struct kernels kernels;
-    kernels_fill(&kernels, cpu_simd());
+    kernels_fill(&kernels, simd_best());
     for (int round = 0; round < 600 && kernels.image_tiles; round++) {
         struct convolution c = {next_window(), next_between(1, 4), next_between(1, 9)};
         for (int d = 0; d < 3; d++)
@@ -228,7 +228,7 @@ static void the_image_refuses_what_cannot_be_counted(void **state)
                              .dilation = {1, 1, 1}},
                             4,
                             4};
-    kernels_fill(&kernels, cpu_simd());
+    kernels_fill(&kernels, simd_best());
     if (kernels.image_tiles)
         assert_false(convolution_image_plan(&image, kernels.image_tiles, &c, 1, true));
 }
@@ -252,7 +252,7 @@ static void the_image_knows_no_threads(void **state)
     float *alone = new_numbers(n), *shared = new_numbers(n);
     for (int64_t i = 0; i < n; i++)
         in[i] = sinf((float)i);
-    kernels_fill(&kernels, cpu_simd());
+    kernels_fill(&kernels, simd_best());
     struct team *team = team_new(3, &err);
     /* The input as the image, one laid out of planes, and a transposed convolution. */
     for (int i = 0; i < 3 && kernels.image_tiles; i++) {
@@ -277,7 +277,7 @@ static void panels_give_the_same(void **state)
 {
     (void)state;
     struct kernels kernels;
-    kernels_fill(&kernels, cpu_simd());
+    kernels_fill(&kernels, simd_best());
     for (int round = 0; round < 60 && kernels.panels; round++) {
         int64_t length = next_between(1, 50), size = next_between(0, 1) ? 1 : 3;
         struct convolution c = {{.in = {1, 1, length + size - 1},

@@ -10,11 +10,11 @@ static void check_problem(struct problem *problem, double limit)
 {
     solve(problem);
     assert_small(problem, "f64", difference_f64(problem), 1e-13 + limit * 1e-7);
-    run_f32(problem, IRRUN_SIMD_SCALAR, gemm_plain_f32);
+    run_f32(problem, SIMD_scalar, gemm_plain_f32);
     assert_small(problem, "f32, plain, scalar", difference_f32(problem), limit);
-    run_f32(problem, cpu_simd(), gemm_plain_f32);
+    run_f32(problem, simd_best(), gemm_plain_f32);
     assert_small(problem, "f32, plain", difference_f32(problem), limit);
-    run_f32(problem, cpu_simd(), gemm_cblas_f32);
+    run_f32(problem, simd_best(), gemm_cblas_f32);
     assert_small(problem, "f32, cblas", difference_f32(problem), limit);
     problem_free(problem);
 }
@@ -77,7 +77,7 @@ static void elements_do_not_influence_each_other(void **state)
         float *y = allocate(first, sizeof *y), *ho = allocate(one_state, sizeof *ho);
 
         problem.lengths[0] = 1 + next_below(c->n_steps);
-        run_f32(&problem, cpu_simd(), gemm);
+        run_f32(&problem, simd_best(), gemm);
         memcpy(y, problem.f32[Y], first * sizeof *y);
         memcpy(ho, problem.f32[HO], one_state * sizeof *ho);
         poison(problem.f32[X] + c->n_steps * c->input_size, 3 * c->n_steps * c->input_size);
@@ -85,7 +85,7 @@ static void elements_do_not_influence_each_other(void **state)
         poison(problem.f32[C0] + one_state, 3 * one_state);
         for (size_t b = 1; b < 4; b++)
             problem.lengths[b] = next_below(c->n_steps + 1);
-        run_f32(&problem, cpu_simd(), gemm);
+        run_f32(&problem, simd_best(), gemm);
         assert_memory_equal(y, problem.f32[Y], first * sizeof *y);
         assert_memory_equal(ho, problem.f32[HO], one_state * sizeof *ho);
         free(y);
@@ -111,7 +111,7 @@ static void leaves_every_product_to_the_gemm(void **state)
         struct problem problem = problem_new((enum recurrent_kind)(i % 3), 1 + next_below(3),
                                              1 + next_below(60), 9, 1 + next_below(40), i % 2);
         const struct recurrent *c = &problem.common;
-        struct recurrent_f32 engine = engine_of(c, cpu_simd(), counting_gemm);
+        struct recurrent_f32 engine = engine_of(c, simd_best(), counting_gemm);
         double columns = (double)(c->n_directions * recurrent_n_gates(c) * c->hidden_size);
         for (size_t b = 0; b < c->batch; b++)
             problem.lengths[b] = c->n_steps;
@@ -133,7 +133,7 @@ static void no_step_gives_zeros(void **state)
     random_state = 24;
     for (int kind = RECURRENT_RNN; kind <= RECURRENT_LSTM; kind++) {
         struct problem problem = problem_new((enum recurrent_kind)kind, 3, 0, 4, 5, true);
-        run_f32(&problem, IRRUN_SIMD_SCALAR, gemm_plain_f32);
+        run_f32(&problem, SIMD_scalar, gemm_plain_f32);
         for (size_t i = 0; i < problem.n[HO]; i++)
             assert_true(problem.f32[HO][i] == 0 && !signbit(problem.f32[HO][i]));
         check_problem(&problem, 0);
@@ -163,7 +163,7 @@ static void scratch_memory_does_not_grow_with_time(void **state)
                                .n_directions = 2};
     gemm_f32_fn *const gemms[] = {NULL, gemm_plain_f32};
     for (int i = 0; i < 2; i++) {
-        struct recurrent_f32 engine = engine_of(&common, IRRUN_SIMD_SCALAR, gemms[i]);
+        struct recurrent_f32 engine = engine_of(&common, SIMD_scalar, gemms[i]);
         assert_true(recurrent_f32_lay_out(&engine));
         size_t before = engine.scratch_bytes;
         engine.common.n_steps = 1000000000;

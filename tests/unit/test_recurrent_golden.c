@@ -30,7 +30,7 @@ static void run_f32(const struct recurrent *common, const struct recurrent_f64_t
 {
     static float x[MAX_FLOATS], h0[MAX_FLOATS], c0[MAX_FLOATS], w[MAX_FLOATS], r[MAX_FLOATS];
     static float b[MAX_FLOATS], y[MAX_FLOATS], ho[MAX_FLOATS], co[MAX_FLOATS];
-    struct recurrent_f32 engine = engine_of(common, cpu_simd(), gemm);
+    struct recurrent_f32 engine = engine_of(common, simd_best(), gemm);
     size_t rows = common->n_directions * 4 * common->hidden_size;
     size_t n_state = common->batch * common->n_directions * common->hidden_size;
 

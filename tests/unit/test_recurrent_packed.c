@@ -10,7 +10,7 @@
 #include "recurrent_problem.h"
 #include "tensor/half.h"
 
-static struct recurrent_f32 pack_for(const struct problem *problem, enum irrun_simd simd,
+static struct recurrent_f32 pack_for(const struct problem *problem, enum simd simd,
                                      uint16_t *const f16[2])
 {
     return pack(problem, engine_of(&problem->common, simd, NULL), f16);
@@ -20,7 +20,9 @@ static struct recurrent_f32 pack_for(const struct problem *problem, enum irrun_s
 static void check_problem(struct problem *problem, double limit)
 {
     solve(problem);
-    for (enum irrun_simd simd = IRRUN_SIMD_SCALAR; simd <= cpu_simd(); simd++) {
+    for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
+        if (!simd_is_there(simd))
+            continue;
         struct kernels kernels;
         kernels_fill(&kernels, simd);
         run_f32(problem, simd, NULL);
@@ -118,7 +120,9 @@ static void gives_the_same_bytes_for_f16_and_for_any_number_of_runs(void **state
         uint16_t *f16[2];
         float *results[3];
         round_weights(&problem, f16);
-        for (enum irrun_simd simd = IRRUN_SIMD_SCALAR; simd <= cpu_simd(); simd++) {
+        for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
+            if (!simd_is_there(simd))
+                continue;
             struct recurrent_f32 packed = pack_for(&problem, simd, NULL);
             struct recurrent_f32 half = pack_for(&problem, simd, f16);
             run_packed(&problem, &packed, 0, NULL);
@@ -149,7 +153,9 @@ static void stays_there_for_long_sequences_of_many_units(void **state)
         float *results[3];
         round_weights(&problem, f16);
         solve(&problem);
-        for (enum irrun_simd simd = IRRUN_SIMD_SCALAR; simd <= cpu_simd(); simd++) {
+        for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
+            if (!simd_is_there(simd))
+                continue;
             struct recurrent_f32 packed = pack_for(&problem, simd, NULL);
             struct recurrent_f32 half = pack_for(&problem, simd, f16);
             run_packed(&problem, &packed, 0, NULL);
@@ -168,7 +174,7 @@ static void stays_there_for_long_sequences_of_many_units(void **state)
 }
 
 /* Runs the steps of a forward problem one piece after the other, handing the state on. */
-static void run_in_pieces(struct problem *problem, enum irrun_simd simd, size_t piece, float *y)
+static void run_in_pieces(struct problem *problem, enum simd simd, size_t piece, float *y)
 {
     struct recurrent whole = problem->common;
     size_t h = whole.hidden_size;
@@ -202,7 +208,9 @@ static void gives_the_same_bytes_for_a_sequence_cut_in_pieces(void **state)
         problem.common.is_reverse = false;
         problem.lengths[0] = 100;
         float *y = allocate(problem.n[Y], sizeof(float));
-        for (enum irrun_simd simd = IRRUN_SIMD_SCALAR; simd <= cpu_simd(); simd++) {
+        for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
+            if (!simd_is_there(simd))
+                continue;
             size_t n = 100 * problem.common.hidden_size;
             struct recurrent_f32 packed = pack_for(&problem, simd, NULL);
             run_packed(&problem, &packed, 0, NULL);
@@ -231,9 +239,9 @@ static void gives_the_same_bytes_for_any_number_of_threads(void **state)
                                                  1 + next_below(90), h, i % 2);
             float *results[3];
             struct kernels kernels;
-            kernels_fill(&kernels, cpu_simd());
+            kernels_fill(&kernels, simd_best());
             gemm_f32_fn *const gemms[] = {NULL, gemm_plain_f32, NULL, kernels.panels->dots};
-            struct recurrent_f32 engine = engine_of(&problem.common, cpu_simd(), gemms[i % 4]);
+            struct recurrent_f32 engine = engine_of(&problem.common, simd_best(), gemms[i % 4]);
             struct recurrent_f32 one = pack(&problem, engine, NULL);
             engine.n_threads = n_threads;
             struct recurrent_f32 many = pack(&problem, engine, NULL);

@@ -162,7 +162,7 @@ static void count_numbers(const struct outcome *outcome)
 /* ---- cases -------------------------------------------------------------------------------- */
 
 struct way {
-    enum irrun_simd simd;
+    const char *simd;
     enum irrun_gemm gemm;
     bool keeps_ops;
 };
@@ -193,7 +193,7 @@ static bool is_alike(const struct special_case *c, enum irrun_dtype dtype, doubl
 static bool depart(const struct special_case *c, const struct way *way, const struct trial *trial)
 {
     static const char *const gemm_names[] = {"auto", "plain", "cblas", "packed"};
-    print_error("%s: --simd=%s --gemm=%s%s, %s: ", c->folder, irrun_simd_name(way->simd),
+    print_error("%s: --simd=%s --gemm=%s%s, %s: ", c->folder, way->simd,
                 gemm_names[way->gemm], way->keeps_ops ? " --no-fuse" : "", describe(trial));
     return false;
 }
@@ -314,7 +314,7 @@ static void read_tolerance(struct special_case *c)
         fclose(file);
 }
 
-static void try_ways(struct special_case *c, enum irrun_simd simd)
+static void try_ways(struct special_case *c, const char *simd)
 {
     static const enum irrun_gemm gemms[] = {IRRUN_GEMM_AUTO, IRRUN_GEMM_PACKED, IRRUN_GEMM_PLAIN};
     for (size_t i = 0; i < 2 * sizeof gemms / sizeof *gemms; i++)
@@ -324,14 +324,11 @@ static void try_ways(struct special_case *c, enum irrun_simd simd)
 static void try_case(const char *folder)
 {
     struct special_case c = {.folder = folder, .atol = 1e-5, .rtol = 1e-4};
-    struct irrun_error err;
     read_tolerance(&c);
-    run_trials(&c, &(struct way){IRRUN_SIMD_SCALAR, IRRUN_GEMM_PLAIN, true}, true);
-    for (int simd = IRRUN_SIMD_SCALAR; simd <= IRRUN_SIMD_AVX512 && c.n_wanted > 0; simd++) {
-        enum irrun_simd level;
-        if (kernels_level(simd, &level, &err))
-            try_ways(&c, level);
-    }
+    run_trials(&c, &(struct way){"scalar", IRRUN_GEMM_PLAIN, true}, true);
+    for (enum simd simd = SIMD_scalar; simd < N_SIMD && c.n_wanted > 0; simd++)
+        if (simd_is_there(simd))
+            try_ways(&c, simd_name(simd));
     n_cases++;
     n_covered += c.n_wanted > 0;
     for (size_t i = 0; i < c.n_wanted; i++)

@@ -1,14 +1,14 @@
-/* The interpreter of fused_f32.h for vectors of any length: see vector_<isa>.h for what comes
- * before. The loops over v are unrolled, so that a tile is TILE_VECTORS registers; a file may ask
- * for another number.
+/* The interpreter of fused_f32.h for every level.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef VECTOR_LANES
-#error "include the words of a level before: kernels/vector_<level>.h"
-#endif
+#include "kernels/kernels.h"
+#include "kernels/level.h"
 
-#ifndef TILE_VECTORS
-#define TILE_VECTORS 4
-#endif
+#include "kernels/elementwise_functions_body.h"
+
+/* The loops over v are unrolled, so that a tile is so many registers. Of 16 registers 8 leave no
+ * place for the truths: a comparison puts them into memory, from which a Select takes them; that is
+ * a third faster than half the tile. */
+#define TILE_VECTORS (FUSED_TILE / VECTOR_LANES < 8 ? FUSED_TILE / VECTOR_LANES : 8)
 
 /* Where a tile lies in the elements. n_last > 0: it is one vector, of which only so many lanes
  * count. */
@@ -76,11 +76,6 @@ ALWAYS_INLINE vec clamp_to(vec x, const void *bounds)
     return vec_clamp(x, vec_set1(limits[0]), vec_set1(limits[1]));
 }
 
-#ifdef __clang__
-#define UNROLL _Pragma("unroll")
-#else
-#define UNROLL _Pragma("GCC unroll 8")
-#endif
 #define EACH_VECTOR UNROLL for (size_t v = 0; v < TILE_VECTORS; v++) if (v < tile.n_vectors)
 
 #define CASE(code, statement)                                                                      \
@@ -164,7 +159,7 @@ ALWAYS_INLINE void run_tile(const struct fused_instruction *at, struct tile tile
     }
 }
 
-ALWAYS_INLINE void run_fused(const struct fused_instruction *program, size_t n)
+void LEVEL_NAME(fused_f32, LEVEL)(const struct fused_instruction *program, size_t n)
 {
     size_t i = 0;
     for (; i + TILE_VECTORS * VECTOR_LANES <= n; i += TILE_VECTORS * VECTOR_LANES)

@@ -1,11 +1,7 @@
-/* Softmax for vectors of any length: see vector_<isa>.h, vector_math_body.h and
- * vector_exp_log_body.h for what comes before.
+/* Softmax of f32 for every level.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/softmax.h"
-
-#ifndef VECTOR_LANES
-#error "include the words of a level before: kernels/vector_<level>.h"
-#endif
+#include "kernels/kernels.h"
+#include "kernels/level.h"
 
 /* Where the elements of a vector's lanes lie: side by side, and so are the next. */
 ALWAYS_INLINE vec load_lanes(const float *at, size_t n)
@@ -123,7 +119,7 @@ ALWAYS_INLINE void soften_columns(const float *in, float *out, size_t n, size_t 
     }
 }
 
-ALWAYS_INLINE void run_softmax(const struct softmax *s, const float *in, float *out)
+void LEVEL_NAME(softmax_f32, LEVEL)(const struct softmax *s, const float *in, float *out)
 {
     for (size_t outer = 0; outer < s->n_outer; outer++) {
         size_t first = outer * s->n * s->n_inner;

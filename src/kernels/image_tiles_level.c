@@ -1,18 +1,7 @@
-/* The tiles of image_tiles.h, written once for vectors of any length, in the words of
- * vector_<level>.h.
+/* The tiles of image_tiles.h for every level.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/image_tiles.h"
-
-#ifndef VECTOR_LANES
-#error "include the words of a level before: kernels/vector_<level>.h"
-#endif
-
-/* Loops over rows and vectors must vanish, or the accumulators would live in memory. */
-#if defined(__clang__)
-#define UNROLL _Pragma("unroll")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
-#endif
+#include "kernels/kernels.h"
+#include "kernels/level.h"
 
 #define TILE_MAX_VECTORS 8
 
@@ -20,10 +9,10 @@
 ALWAYS_INLINE unsigned lane_bits(const unsigned char *mask, size_t v)
 {
     size_t first = v * VECTOR_LANES;
-    unsigned bits = mask[first / 8];
+    unsigned lanes = mask[first / 8];
     if (VECTOR_LANES > 8)
-        bits |= (unsigned)mask[first / 8 + 1] << 8;
-    return bits >> first % 8 & ((1U << VECTOR_LANES) - 1);
+        lanes |= (unsigned)mask[first / 8 + 1] << 8;
+    return lanes >> first % 8 & ((1U << VECTOR_LANES) - 1);
 }
 
 /* Vector v of a piece, which may begin before the image where its mask says so. */
@@ -75,7 +64,18 @@ ALWAYS_INLINE void run_image_tile(const struct image_tile *tile, size_t n_rows, 
     }
 }
 
-/* A file image_tiles_<level>.c lists its tiles as TILES(X), X(rows, vectors), from one row on. */
+/* Of the registers rows * vectors are sums, the pixels take as many as there are vectors, and one
+ * the weight; a tile has a multiple of 8 positions. */
+#if VECTOR_REGISTERS == 32 && VECTOR_LANES == 16
+#define TILES(X)                                                                                   \
+    X(1, 8)                                                                                        \
+    X(2, 6) X(3, 6) X(4, 4) X(5, 4) X(6, 4) X(7, 3) X(8, 3) X(9, 2) X(10, 2) X(11, 2) X(12, 2)
+#elif VECTOR_REGISTERS == 16 && VECTOR_LANES == 8
+#define TILES(X) X(1, 7) X(2, 4) X(3, 3) X(4, 2) X(5, 2) X(6, 2)
+#else
+#define TILES(X) X(1, 6) X(2, 4) X(3, 2) X(4, 2) X(5, 2) X(6, 2)
+#endif
+
 #define DEFINE_TILE(rows, vectors)                                                                 \
     static void whole_##rows(const struct image_tile *tile)                                        \
     {                                                                                              \
@@ -89,15 +89,14 @@ ALWAYS_INLINE void run_image_tile(const struct image_tile *tile, size_t n_rows, 
     {                                                                                              \
         run_image_tile(tile, rows, vectors, TILE_EDGE);                                            \
     }
+TILES(DEFINE_TILE)
+
 #define WHOLE_ENTRY(rows, vectors) [rows] = whole_##rows,
 #define MASKED_ENTRY(rows, vectors) [rows] = masked_##rows,
 #define EDGE_ENTRY(rows, vectors) [rows] = edge_##rows,
 #define WIDTH_ENTRY(rows, vectors) [rows] = (vectors)*VECTOR_LANES,
 
-#define IMAGE_TILES                                                                                \
-    {                                                                                              \
-        {{TILES(WHOLE_ENTRY)}, {TILES(MASKED_ENTRY)}, {TILES(EDGE_ENTRY)}},                        \
-        {                                                                                          \
-            TILES(WIDTH_ENTRY)                                                                     \
-        }                                                                                          \
-    }
+const struct image_tiles LEVEL_NAME(image_tiles, LEVEL) = {
+    .tiles = {{TILES(WHOLE_ENTRY)}, {TILES(MASKED_ENTRY)}, {TILES(EDGE_ENTRY)}},
+    .widths = {TILES(WIDTH_ENTRY)},
+};

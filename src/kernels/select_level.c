@@ -1,16 +1,8 @@
-/* What the variants of Select share: the rows of a run, and a few elements without vectors. For the
- * files select_*.c only.
+/* Select for every level, in the words for bits: conditions choose whole vectors, the rest of a row
+ * is one more vector that overlaps the last whole one.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IRRUN_KERNELS_SELECT_ROW_H
-#define IRRUN_KERNELS_SELECT_ROW_H
-
-#include <stdint.h>
-#include <string.h>
-
-#include "kernels/select.h"
-
-/* So that a width is a constant wherever it is used. */
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#include "kernels/kernels.h"
+#include "kernels/level.h"
 
 #define SELECT_LINE 64 /* bytes of a cache line, and of the widest vector */
 
@@ -84,16 +76,75 @@ ALWAYS_INLINE size_t select_head(const unsigned char *out, size_t n, size_t widt
     return head_bytes % width == 0 && head_bytes / width < n ? head_bytes / width : n;
 }
 
-/* What a level does with a row: chooses between operands that are spread already … */
-typedef void select_row_fn(const struct select_row *row, size_t width, bool is_streamed);
-/* … and writes whole lines from an address divisible by 64, past the caches: those at `side`, or
- * always the first if mask is 0. Returns the number of bytes written, all but the last few. */
-typedef size_t select_stream_fn(unsigned char *out, const unsigned char *side, size_t mask,
-                                size_t n_bytes);
+ALWAYS_INLINE void prefetch(const unsigned char *at)
+{
+    __builtin_prefetch((const void *)((uintptr_t)at + SELECT_AHEAD));
+}
+
+/* As many elements from i on as a vector has. */
+ALWAYS_INLINE bits choose(const struct select_row *row, size_t i, size_t width)
+{
+    return bits_choose(row->condition + i,
+                       bits_load(select_at(row->then_values, row->then_mask, i, width)),
+                       bits_load(select_at(row->else_values, row->else_mask, i, width)), width);
+}
+
+/* Whole lines from element i on, past the caches; returns where it ended. */
+ALWAYS_INLINE size_t stream_elements(const struct select_row *row, size_t i, size_t width)
+{
+    size_t lanes = sizeof(bits) / width, n_line = SELECT_LINE / width;
+    for (; i + n_line <= row->n; i += n_line) {
+        prefetch(row->condition + i);
+        prefetch(select_at(row->then_values, row->then_mask, i, width));
+        prefetch(select_at(row->else_values, row->else_mask, i, width));
+        for (size_t k = i; k < i + n_line; k += lanes)
+            bits_stream(row->out + k * width, choose(row, k, width));
+    }
+    return i;
+}
+
+ALWAYS_INLINE void select_row(const struct select_row *row, size_t width, bool is_streamed)
+{
+    size_t i = 0, n = row->n, lanes = sizeof(bits) / width;
+    if (n < lanes) {
+        select_few(row, 0, n, width);
+        return;
+    }
+    /* Read before anything is written: out may be an operand. */
+    bits last = choose(row, n - lanes, width);
+    if (is_streamed && select_head(row->out, n, width) < n) {
+        i = select_head(row->out, n, width);
+        select_few(row, 0, i, width);
+        i = stream_elements(row, i, width);
+    }
+    for (; i + 2 * lanes <= n; i += 2 * lanes) {
+        bits first = choose(row, i, width), second = choose(row, i + lanes, width);
+        bits_store(row->out + i * width, first);
+        bits_store(row->out + (i + lanes) * width, second);
+    }
+    if (i + lanes < n)
+        bits_store(row->out + i * width, choose(row, i, width));
+    if (i < n)
+        bits_store(row->out + (n - lanes) * width, last);
+}
+
+/* Whole lines from an address divisible by 64, past the caches: those at `side`, or always the
+ * first if mask is 0. Returns the number of bytes written, all but the last few. */
+ALWAYS_INLINE size_t stream(unsigned char *out, const unsigned char *side, size_t mask,
+                            size_t n_bytes)
+{
+    size_t i = 0;
+    for (; i + SELECT_LINE <= n_bytes; i += SELECT_LINE) {
+        const unsigned char *from = side + (i & mask);
+        prefetch(from);
+        for (size_t k = 0; k < SELECT_LINE; k += sizeof(bits))
+            bits_stream(out + i + k, bits_load(from + k));
+    }
+    return i;
+}
 
 /* A row whose condition stands still is a copy of one side. */
-ALWAYS_INLINE void select_side(const struct select_row *row, size_t width, bool is_streamed,
-                               select_stream_fn *stream)
+ALWAYS_INLINE void select_side(const struct select_row *row, size_t width, bool is_streamed)
 {
     bool is_then = *row->condition != 0;
     const unsigned char *side = is_then ? row->then_values : row->else_values;
@@ -118,23 +169,43 @@ ALWAYS_INLINE void select_side(const struct select_row *row, size_t width, bool 
     memcpy(row->out + done, side, n_bytes - done);
 }
 
-ALWAYS_INLINE void select_rows(const struct select_run *run, size_t width, select_row_fn *select,
-                               select_stream_fn *stream)
+/* What was streamed is in place when the run ends. */
+ALWAYS_INLINE void select_rows(const struct select_run *run, size_t width)
 {
     unsigned char then_block[SELECT_BLOCK], else_block[SELECT_BLOCK];
     for (size_t i = 0; i < run->n_rows && run->n > 0; i++) {
         struct select_row row = select_row_at(run, i, width);
         if (run->condition_stride == 0) {
-            select_side(&row, width, run->is_streamed, stream);
+            select_side(&row, width, run->is_streamed);
             continue;
         }
         row.then_values = select_spread(row.then_values, row.then_mask, width, then_block);
         row.else_values = select_spread(row.else_values, row.else_mask, width, else_block);
         if (run->is_streamed)
-            select(&row, width, true);
+            select_row(&row, width, true);
         else
-            select(&row, width, false);
+            select_row(&row, width, false);
     }
+    if (run->is_streamed)
+        bits_fence();
 }
 
-#endif
+void LEVEL_NAME(select_x8, LEVEL)(const struct select_run *run)
+{
+    select_rows(run, 1);
+}
+
+void LEVEL_NAME(select_x16, LEVEL)(const struct select_run *run)
+{
+    select_rows(run, 2);
+}
+
+void LEVEL_NAME(select_x32, LEVEL)(const struct select_run *run)
+{
+    select_rows(run, 4);
+}
+
+void LEVEL_NAME(select_x64, LEVEL)(const struct select_run *run)
+{
+    select_rows(run, 8);
+}

@@ -1,9 +1,9 @@
-/* The loops of elementwise_f32.h for vectors of any length: see vector_<isa>.h for what comes
- * before.
+/* The loops of elementwise_f32.h for every level.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef VECTOR_LANES
-#error "include the words of a level before: kernels/vector_<level>.h"
-#endif
+#include "kernels/kernels.h"
+#include "kernels/level.h"
+
+#include "kernels/elementwise_functions_body.h"
 
 typedef vec vec_binary_fn(vec x, vec y);
 typedef vec_mask vec_compare_fn(vec x, vec y);
@@ -199,52 +199,51 @@ SELECT_LOOP(select_still_moving, false, true)
 SELECT_LOOP(select_moving_still, true, false)
 SELECT_LOOP(select_moving, true, true)
 
-#define ELEMENTWISE_KERNELS                                                                        \
-    {                                                                                              \
-        .binary =                                                                                  \
-            {                                                                                      \
-                [BINARY_ADD] = BINARY_ROW(add),                                                    \
-                [BINARY_SUBTRACT] = BINARY_ROW(sub),                                               \
-                [BINARY_MULTIPLY] = BINARY_ROW(mul),                                               \
-                [BINARY_DIVIDE] = BINARY_ROW(div),                                                 \
-                [BINARY_DIVIDE_TRUNC] = BINARY_ROW(div),                                           \
-                [BINARY_MAXIMUM] = BINARY_ROW(maximum),                                            \
-                [BINARY_MINIMUM] = BINARY_ROW(minimum),                                            \
-                [BINARY_SQUARED_DIFFERENCE] = BINARY_ROW(squared_difference),                      \
-                [BINARY_PRELU] = BINARY_ROW(prelu),                                                \
-                [BINARY_EQUAL] = BINARY_ROW(equal),                                                \
-                [BINARY_NOT_EQUAL] = BINARY_ROW(not_equal),                                        \
-                [BINARY_LESS] = BINARY_ROW(less),                                                  \
-                [BINARY_LESS_EQUAL] = BINARY_ROW(less_equal),                                      \
-                [BINARY_GREATER] = BINARY_ROW(greater),                                            \
-                [BINARY_GREATER_EQUAL] = BINARY_ROW(greater_equal),                                \
-            },                                                                                     \
-        .unary =                                                                                   \
-            {                                                                                      \
-                [UNARY_ABS] = unary_abs,                                                           \
-                [UNARY_NEGATIVE] = unary_negative,                                                 \
-                [UNARY_RELU] = unary_relu,                                                         \
-                [UNARY_CLAMP] = unary_clamp,                                                       \
-                [UNARY_FLOOR] = unary_floor,                                                       \
-                [UNARY_CEILING] = unary_ceiling,                                                   \
-                [UNARY_ROUND_HALF_TO_EVEN] = unary_round,                                          \
-                [UNARY_SQRT] = unary_sqrt,                                                         \
-                [UNARY_SIGMOID] = unary_sigmoid,                                                   \
-                [UNARY_TANH] = unary_tanh,                                                         \
-                [UNARY_EXP] = unary_exp,                                                           \
-                [UNARY_LOG] = unary_log,                                                           \
-                [UNARY_ERF] = unary_erf,                                                           \
-                [UNARY_SOFTPLUS] = unary_softplus,                                                 \
-                [UNARY_MISH] = unary_mish,                                                         \
-                [UNARY_HSIGMOID] = unary_hsigmoid,                                                 \
-                [UNARY_HSWISH] = unary_hswish,                                                     \
-                [UNARY_SOFTSIGN] = unary_softsign,                                                 \
-                [UNARY_SWISH] = unary_swish,                                                       \
-                [UNARY_GELU_ERF] = unary_gelu_erf,                                                 \
-                [UNARY_GELU_TANH] = unary_gelu_tanh,                                               \
-                [UNARY_ELU] = unary_elu,                                                           \
-                [UNARY_SELU] = unary_selu,                                                         \
-                [UNARY_HARD_SIGMOID] = unary_hard_sigmoid,                                         \
-            },                                                                                     \
-        .select = {{select_still, select_still_moving}, {select_moving_still, select_moving}},     \
-    }
+const struct elementwise_kernels LEVEL_NAME(elementwise_f32, LEVEL) = {
+    .binary =
+        {
+            [BINARY_ADD] = BINARY_ROW(add),
+            [BINARY_SUBTRACT] = BINARY_ROW(sub),
+            [BINARY_MULTIPLY] = BINARY_ROW(mul),
+            [BINARY_DIVIDE] = BINARY_ROW(div),
+            [BINARY_DIVIDE_TRUNC] = BINARY_ROW(div),
+            [BINARY_MAXIMUM] = BINARY_ROW(maximum),
+            [BINARY_MINIMUM] = BINARY_ROW(minimum),
+            [BINARY_SQUARED_DIFFERENCE] = BINARY_ROW(squared_difference),
+            [BINARY_PRELU] = BINARY_ROW(prelu),
+            [BINARY_EQUAL] = BINARY_ROW(equal),
+            [BINARY_NOT_EQUAL] = BINARY_ROW(not_equal),
+            [BINARY_LESS] = BINARY_ROW(less),
+            [BINARY_LESS_EQUAL] = BINARY_ROW(less_equal),
+            [BINARY_GREATER] = BINARY_ROW(greater),
+            [BINARY_GREATER_EQUAL] = BINARY_ROW(greater_equal),
+        },
+    .unary =
+        {
+            [UNARY_ABS] = unary_abs,
+            [UNARY_NEGATIVE] = unary_negative,
+            [UNARY_RELU] = unary_relu,
+            [UNARY_CLAMP] = unary_clamp,
+            [UNARY_FLOOR] = unary_floor,
+            [UNARY_CEILING] = unary_ceiling,
+            [UNARY_ROUND_HALF_TO_EVEN] = unary_round,
+            [UNARY_SQRT] = unary_sqrt,
+            [UNARY_SIGMOID] = unary_sigmoid,
+            [UNARY_TANH] = unary_tanh,
+            [UNARY_EXP] = unary_exp,
+            [UNARY_LOG] = unary_log,
+            [UNARY_ERF] = unary_erf,
+            [UNARY_SOFTPLUS] = unary_softplus,
+            [UNARY_MISH] = unary_mish,
+            [UNARY_HSIGMOID] = unary_hsigmoid,
+            [UNARY_HSWISH] = unary_hswish,
+            [UNARY_SOFTSIGN] = unary_softsign,
+            [UNARY_SWISH] = unary_swish,
+            [UNARY_GELU_ERF] = unary_gelu_erf,
+            [UNARY_GELU_TANH] = unary_gelu_tanh,
+            [UNARY_ELU] = unary_elu,
+            [UNARY_SELU] = unary_selu,
+            [UNARY_HARD_SIGMOID] = unary_hard_sigmoid,
+        },
+    .select = {{select_still, select_still_moving}, {select_moving_still, select_moving}},
+};

@@ -1,19 +1,22 @@
 /* Vectors of f32 and masks as the compiler makes them for any CPU, in the words that the bodies of
  * kernels are written in. Its functions are those of libm: what the other levels are compared with.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IRRUN_KERNELS_VECTOR_PLAIN_H
-#define IRRUN_KERNELS_VECTOR_PLAIN_H
+#ifndef IRRUN_KERNELS_VECTOR_SCALAR_H
+#define IRRUN_KERNELS_VECTOR_SCALAR_H
 
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "kernels/inline.h"
+
 #define VECTOR_LANES 4
+#define VECTOR_HAS_FUNCTIONS
+#define VECTOR_REGISTERS 16
+#define VECTOR_HAS_FMA 0
 typedef float vec __attribute__((vector_size(16)));
 typedef int32_t vec_mask __attribute__((vector_size(16))); /* all ones or all zeros in a lane */
-
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 ALWAYS_INLINE vec vec_zero(void)
 {
@@ -55,7 +58,7 @@ ALWAYS_INLINE vec vec_select(vec_mask mask, vec a, vec b)
     }
 /* x is the element of a lane. */
 #define VEC_UNARY(name, expression)                                                                \
-    ALWAYS_INLINE vec vec_##name(vec all)                                                          \
+    __attribute__((noinline, unused)) static vec vec_##name(vec all)                               \
     {                                                                                              \
         for (int lane = 0; lane < VECTOR_LANES; lane++) {                                          \
             float x = all[lane];                                                                   \
@@ -180,6 +183,48 @@ ALWAYS_INLINE vec_mask mask_load(const void *at)
 ALWAYS_INLINE void mask_store(void *at, vec_mask mask)
 {
     mask_store_first(at, mask, VECTOR_LANES);
+}
+
+/* Bits of any type. */
+typedef uint8_t bits __attribute__((vector_size(16)));
+
+ALWAYS_INLINE bits bits_load(const void *at)
+{
+    bits x;
+    memcpy(&x, at, sizeof x);
+    return x;
+}
+ALWAYS_INLINE void bits_store(void *at, bits x)
+{
+    memcpy(at, &x, sizeof x);
+}
+/* Past the caches, to an address divisible by the size, and in place behind a fence. */
+ALWAYS_INLINE void bits_stream(void *at, bits x)
+{
+    bits_store(at, x);
+}
+ALWAYS_INLINE void bits_fence(void)
+{
+}
+
+/* Where a condition, of a byte, is not zero `then`, for as many elements of `width` bytes as there
+ * are. */
+ALWAYS_INLINE bits bits_choose(const unsigned char *condition, bits then, bits other, size_t width)
+{
+    typedef int16_t lanes_16 __attribute__((vector_size(16)));
+    typedef int32_t lanes_32 __attribute__((vector_size(16)));
+    typedef int64_t lanes_64 __attribute__((vector_size(16)));
+    const unsigned char *c = condition;
+    bits is_false;
+    if (width == 1)
+        is_false = (bits)(bits_load(c) == 0);
+    else if (width == 2)
+        is_false = (bits)((lanes_16){c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]} == 0);
+    else if (width == 4)
+        is_false = (bits)((lanes_32){c[0], c[1], c[2], c[3]} == 0);
+    else
+        is_false = (bits)((lanes_64){c[0], c[1]} == 0);
+    return (then & ~is_false) | (other & is_false);
 }
 
 #endif

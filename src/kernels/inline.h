@@ -1,0 +1,17 @@
+/* Asks the compiler for what it would otherwise decide.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_INLINE_H
+#define IRRUN_KERNELS_INLINE_H
+
+#include <stddef.h>
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* Loops over rows and vectors must vanish, or what they keep in registers would lie in memory. */
+#if defined(__clang__)
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
+#endif

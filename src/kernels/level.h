@@ -1,0 +1,31 @@
+/* For the files *_level.c, each of which is compiled once for every level of levels.def, with its
+ * flags and its id as LEVEL: the words of the level, and names that end in it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_LEVEL_H
+#define IRRUN_KERNELS_LEVEL_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifndef LEVEL
+#define LEVEL scalar
+#endif
+
+/* family_avx2 */
+#define LEVEL_NAME(family, level) LEVEL_PASTE(family, level)
+#define LEVEL_PASTE(family, level) family##_##level
+
+/* clang-format off */
+#define LEVEL_HEADER(level) LEVEL_STRING(kernels/vector_##level.h)
+/* clang-format on */
+#define LEVEL_STRING(text) #text
+#define LEVEL_WORDS(level) LEVEL_HEADER(level)
+#include LEVEL_WORDS(LEVEL)
+
+#ifndef VECTOR_HAS_FUNCTIONS
+#include "kernels/vector_functions_body.h"
+#endif
+
+#endif

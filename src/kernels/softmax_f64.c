@@ -1,0 +1,44 @@
+/* Softmax of f64 in plain loops.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/softmax.h"
+
+#include <math.h>
+
+#define BLOCK 64 /* columns that are worked on at a time */
+
+/* Columns of n numbers each, n_inner elements from one number to the next. */
+static void soften_columns(const struct softmax *s, size_t n_columns, const double *in, double *out)
+{
+    double highest[BLOCK], sum[BLOCK] = {0};
+    for (size_t c = 0; c < n_columns; c++)
+        highest[c] = -INFINITY;
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t c = 0; c < n_columns; c++)
+            if (in[i * s->n_inner + c] > highest[c])
+                highest[c] = in[i * s->n_inner + c];
+    for (size_t i = 0; i < s->n; i++) {
+        for (size_t c = 0; c < n_columns; c++) {
+            double x = in[i * s->n_inner + c] - highest[c], power = exp(x);
+            sum[c] += power;
+            out[i * s->n_inner + c] = s->is_log ? x : power;
+        }
+    }
+    for (size_t c = 0; c < n_columns && s->is_log; c++)
+        sum[c] = log(sum[c]);
+    for (size_t i = 0; i < s->n; i++) {
+        for (size_t c = 0; c < n_columns; c++) {
+            double x = out[i * s->n_inner + c];
+            out[i * s->n_inner + c] = s->is_log ? x - sum[c] : x / sum[c];
+        }
+    }
+}
+
+void softmax_f64(const struct softmax *s, const double *in, double *out)
+{
+    for (size_t outer = 0; outer < s->n_outer; outer++) {
+        size_t first = outer * s->n * s->n_inner;
+        for (size_t c = 0; c < s->n_inner; c += BLOCK)
+            soften_columns(s, s->n_inner - c < BLOCK ? s->n_inner - c : BLOCK, in + first + c,
+                           out + first + c);
+    }
+}
