@@ -244,7 +244,7 @@ struct step {
     const void *state;               /* NULL: no op's own step, but a conversion in front of it */
     struct irrun_tensor *const *in;  /* behind the op's own there are those of the epilogue … */
     struct irrun_tensor *const *out; /* … likewise */
-    void *scratch;
+    void *scratch;                   /* never NULL, even if nothing was asked for */
     uint32_t n_inputs, n_outputs;
     const struct epilogue *epilogue; /* NULL: none. What finishing promised */
     const struct graph *graph;

@@ -123,12 +123,10 @@ static bool run_once(const struct op *op, struct step *step, struct prepare *pre
 {
     if (op->def->prepare && !op->def->prepare(prepare))
         return false;
-    void *scratch = NULL;
-    if (prepare->made.scratch_bytes > 0) {
-        scratch = huge_alloc(prepare->made.scratch_bytes);
-        if (!scratch)
-            return fail_memory(err, prepare->made.scratch_bytes);
-    }
+    size_t asked = prepare->made.scratch_bytes > 0 ? prepare->made.scratch_bytes : 1;
+    void *scratch = huge_alloc(asked);
+    if (!scratch)
+        return fail_memory(err, asked);
     step->scratch = scratch;
     bool is_done = op->def->run(step, err);
     free(scratch);
