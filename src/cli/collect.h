@@ -55,7 +55,7 @@ void collector_give_up(struct collector *collector, struct backlog *backlog,
 bool collector_flush(struct collector *collector, const struct sequence *sequence,
                      struct irrun_error *err);
 
-/* The outputs, for --checkpoint: of the lane whose turn it is. */
+/* The outputs: for their paths, and for --checkpoint of the lane whose turn it is. */
 struct outputs *collector_outputs(struct collector *collector);
 
 /* --skip-existing: whether the outputs of the sequence are there. For any lane. */

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/own_outputs.h"
 #include "cli/path_fields.h"
@@ -200,78 +199,9 @@ static bool settle_destinations(const struct destination_list *list, struct irru
     return true;
 }
 
-static bool fail_collision(const char *path, struct irrun_error *err)
-{
-    bool is_standard = strcmp(path, "-") == 0;
-    fail(err, IRRUN_USAGE, "two -o write to %s", is_standard ? "standard output ('-')" : path);
-    if (is_standard)
-        return fail_hint(err, "-o text:- writes all outputs; -o %%n.npy gives each a file");
-    return fail_hint(err,
-                     "text and npz hold several outputs; or give each a file with %%n in its name");
-}
-
-static bool check_collisions(const struct destination_list *list, struct irrun_error *err)
-{
-    const struct options *options = list->options;
-    const struct {
-        const char *option, *path;
-    } others[] = {{"--report", options->report_path},
-                  {"--tap-all", options->trace_path},
-                  {"--state-out", options->state_out},
-                  {"--checkpoint", options->checkpoint_path}};
-    for (size_t i = 0; i < list->n; i++) {
-        for (size_t k = 0; k < sizeof others / sizeof others[0]; k++) {
-            const char *path = others[k].path;
-            if (path && *list->items[i].path && strcmp(list->items[i].path, path) == 0)
-                return fail(err, IRRUN_USAGE, "-o and %s write to %s", others[k].option,
-                            strcmp(path, "-") == 0 ? "standard output ('-')" : path);
-        }
-    }
-    for (size_t i = 0; i < list->n; i++) {
-        const char *path = list->items[i].path;
-        for (size_t j = 0; j < i && *path; j++) {
-            if (strcmp(list->items[j].path, path) == 0)
-                return fail_collision(path, err);
-        }
-    }
-    return true;
-}
-
-/* The file under another of its names, too. */
-static bool is_same_file(const char *path, const struct stat *file, const char *other)
-{
-    struct stat status;
-    return other && (strcmp(path, other) == 0 ||
-                     (stat(other, &status) == 0 && status.st_dev == file->st_dev &&
-                      status.st_ino == file->st_ino));
-}
-
-bool destination_check_path(const struct destination_list *list, const struct sequence *sequence,
-                            const char *path, struct irrun_error *err)
-{
-    const struct options *options = list->options;
-    struct irrun_model_info info;
-    struct stat file;
-    if (strcmp(path, "-") == 0 || stat(path, &file) != 0 || !S_ISREG(file.st_mode))
-        return true;
-    irrun_model_describe(list->model, &info);
-    const char *role = is_same_file(path, &file, options->model_path)      ? "the model"
-                       : is_same_file(path, &file, info.weights_path)      ? "the model's weights"
-                       : is_same_file(path, &file, options->manifest_path) ? "the manifest"
-                                                                           : NULL;
-    for (size_t i = 0; i < sequence->n_inputs && !role; i++)
-        role = is_same_file(path, &file, sequence->inputs[i].binding.spec.path) ? "an input" : NULL;
-    for (size_t i = 0; i < options->expected.n && !role; i++)
-        role = is_same_file(path, &file, options->expected.items[i].spec.path)
-                   ? "what --expect compares with"
-                   : NULL;
-    return !role || fail(err, IRRUN_USAGE, "-o %s is also %s", path, role);
-}
-
 bool destinations_check(struct destination_list *list, struct irrun_error *err)
 {
-    return check_concat_names(list, err) && settle_destinations(list, err) &&
-           check_collisions(list, err);
+    return check_concat_names(list, err) && settle_destinations(list, err);
 }
 
 void destinations_free(struct destination_list *list)
@@ -297,4 +227,30 @@ bool destination_path(const struct destination *item, const char *key, char **pa
 bool destination_is_none(const struct destination_list *list, const struct destination *item)
 {
     return list->options->emit == EMIT_NONE || strcmp(item->spec.format->name, "none") == 0;
+}
+
+bool destination_needs_keys(const struct destination *item)
+{
+    const struct format *format = item->spec.format;
+    return format->has_keys && format->can_read && strcmp(item->path, "-") != 0;
+}
+
+bool destinations_visit(const struct destination_list *list, const struct sequence *sequence,
+                        output_path_fn *take, void *context, struct irrun_error *err)
+{
+    bool is_taken = true;
+    for (size_t i = 0; i < list->n && is_taken; i++) {
+        const struct destination *item = &list->items[i];
+        bool is_keyed = sequence && !item->is_per_sequence && destination_needs_keys(item);
+        char *path;
+        if (destination_is_none(list, item) ||
+            (item->is_per_sequence != (sequence != NULL) && !is_keyed))
+            continue;
+        if (!destination_path(item, sequence ? sequence->key : "", &path, err))
+            return false;
+        const struct output_path output = {path, is_keyed ? sequence->key : NULL};
+        is_taken = take(context, &output, err);
+        free(path);
+    }
+    return is_taken;
 }

@@ -3,7 +3,7 @@
 #ifndef IRRUN_CLI_DESTINATION_H
 #define IRRUN_CLI_DESTINATION_H
 
-#include "cli/sequence.h"
+#include "cli/outputs.h"
 
 struct destination {
     struct format_spec spec;
@@ -29,7 +29,7 @@ struct destination_list {
 bool destination_add(struct destination_list *list, const struct binding *binding,
                      struct irrun_error *err);
 
-/* Once all are there: --concat, several sequences in one file, two writers of one file. */
+/* Once all are there: --concat, several sequences in one file. */
 bool destinations_check(struct destination_list *list, struct irrun_error *err);
 
 /* IRRUN_USAGE if --concat names an axis that an output does not have, whether or not the output is
@@ -44,9 +44,12 @@ void destinations_free(struct destination_list *list); /* aborts what is open */
 bool destination_path(const struct destination *item, const char *key, char **path,
                       struct irrun_error *err);
 
-/* IRRUN_USAGE if what would be written to `path` is the model or a file that the sequence reads. */
-bool destination_check_path(const struct destination_list *list, const struct sequence *sequence,
-                            const char *path, struct irrun_error *err);
+/* A file that is read by keys, each of which it should hold once. */
+bool destination_needs_keys(const struct destination *item);
+
+/* Calls `take` with every file that several sequences share, or with those of one sequence. */
+bool destinations_visit(const struct destination_list *list, const struct sequence *sequence,
+                        output_path_fn *take, void *context, struct irrun_error *err);
 
 /* Nothing is written there. */
 bool destination_is_none(const struct destination_list *list, const struct destination *item);

@@ -139,35 +139,54 @@ static bool add_own(struct destination_list *list, const struct sequence *sequen
     return destinations_check(list, err);
 }
 
-/* Whether every file in the list is there already; with no file at all nothing is. */
-static bool find_files(const struct destination_list *list, const char *key, bool *exist,
-                       struct irrun_error *err)
-{
-    size_t n_files = 0, n_found = 0;
-    for (size_t i = 0; i < list->n; i++) {
-        char *path;
-        if (destination_is_none(list, &list->items[i]))
-            continue;
-        if (!destination_path(&list->items[i], key, &path, err))
-            return false;
-        n_files++;
-        n_found += strcmp(path, "-") != 0 && access(path, F_OK) == 0;
-        free(path);
-    }
-    *exist = n_files > 0 && n_found == n_files;
-    return true;
-}
-
-bool outputs_exist(const struct outputs *outputs, const struct sequence *sequence, bool *exist,
-                   struct irrun_error *err)
+bool outputs_visit_paths(const struct outputs *outputs, const struct sequence *sequence,
+                         output_path_fn *take, void *context, struct irrun_error *err)
 {
     struct destination_list own = {
         .model = outputs->own.model, .options = outputs->options, .is_of_sequence = true};
-    if (sequence->n_outputs == 0)
-        return find_files(&outputs->common, sequence->key, exist, err);
-    bool is_found = add_own(&own, sequence, err) && find_files(&own, sequence->key, exist, err);
+    if (!sequence || sequence->n_outputs == 0)
+        return destinations_visit(&outputs->common, sequence, take, context, err);
+    bool is_visited =
+        add_own(&own, sequence, err) && destinations_visit(&own, sequence, take, context, err);
     destinations_free(&own);
-    return is_found;
+    return is_visited;
+}
+
+bool outputs_have_own_paths(const struct outputs *outputs)
+{
+    const struct destination_list *list = &outputs->common;
+    for (size_t i = 0; i < list->n; i++) {
+        const struct destination *item = &list->items[i];
+        if (!destination_is_none(list, item) &&
+            (item->is_per_sequence || destination_needs_keys(item)))
+            return true;
+    }
+    return false;
+}
+
+struct file_count {
+    size_t n, n_found;
+};
+
+static bool count_file(void *context, const struct output_path *output, struct irrun_error *err)
+{
+    struct file_count *count = context;
+    (void)err;
+    count->n++;
+    count->n_found += strcmp(output->path, "-") != 0 && access(output->path, F_OK) == 0;
+    return true;
+}
+
+/* With no file at all nothing is there. */
+bool outputs_exist(const struct outputs *outputs, const struct sequence *sequence, bool *exist,
+                   struct irrun_error *err)
+{
+    struct file_count count = {0, 0};
+    bool is_counted =
+        (sequence->n_outputs > 0 || outputs_visit_paths(outputs, NULL, count_file, &count, err)) &&
+        outputs_visit_paths(outputs, sequence, count_file, &count, err);
+    *exist = count.n > 0 && count.n_found == count.n;
+    return is_counted;
 }
 
 /* Its unfinished form is gone, and it is there. */
@@ -179,7 +198,6 @@ static bool has_its_name(const char *path)
 }
 
 static bool open_destination(struct outputs *outputs, struct destination *item,
-                             const struct sequence *sequence,
                              const struct irrun_tensor *const *values, bool is_stacked,
                              struct irrun_error *err)
 {
@@ -206,8 +224,7 @@ static bool open_destination(struct outputs *outputs, struct destination *item,
         free(path);
         return true;
     }
-    bool is_open = destination_check_path(outputs->present, sequence, path, err) &&
-                   writer_open(item->spec.format, path, &how, &item->writer, err);
+    bool is_open = writer_open(item->spec.format, path, &how, &item->writer, err);
     tell(outputs->options, "%zu of %zu outputs to %s as %s, %s", item->n_outputs,
          own_outputs(outputs->common.model), path, item->spec.format->name,
          is_stacked ? "every iteration" : "one record");
@@ -257,7 +274,7 @@ bool outputs_begin_sequence(struct outputs *outputs, const struct sequence *sequ
     for (size_t i = 0; i < outputs->present->n; i++) {
         struct destination *item = &outputs->present->items[i];
         if (!item->writer && !destination_is_none(outputs->present, item) &&
-            !open_destination(outputs, item, sequence, values, is_stacked, err))
+            !open_destination(outputs, item, values, is_stacked, err))
             return false;
     }
     return true;

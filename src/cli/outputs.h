@@ -24,6 +24,23 @@ bool outputs_depend_on_layout(const struct outputs *outputs);
 bool outputs_check_axes(const struct outputs *outputs, const struct irrun_tensor *const *values,
                         struct irrun_error *err);
 
+/* A file that outputs are written to. key: of the array that a sequence adds to a file which it
+ * shares with others; NULL: the file as a whole. */
+struct output_path {
+    const char *path, *key;
+};
+
+typedef bool output_path_fn(void *context, const struct output_path *output,
+                            struct irrun_error *err);
+
+/* Calls `take` with every file of a sequence alone, and every array that it adds; or, sequence
+ * being NULL, with every file that the sequences share. Opens nothing. */
+bool outputs_visit_paths(const struct outputs *outputs, const struct sequence *sequence,
+                         output_path_fn *take, void *context, struct irrun_error *err);
+
+/* Whether the command line alone gives sequences something of their own there. */
+bool outputs_have_own_paths(const struct outputs *outputs);
+
 /* --skip-existing: whether every file that the sequence writes is there. For any thread. */
 bool outputs_exist(const struct outputs *outputs, const struct sequence *sequence, bool *exist,
                    struct irrun_error *err);

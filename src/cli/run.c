@@ -7,6 +7,7 @@
 
 #include "cli/lane_state.h"
 #include "cli/report.h"
+#include "cli/run_paths.h"
 #include "cli/trace.h"
 #include "cli/warning.h"
 
@@ -15,13 +16,14 @@ struct run {
     struct irrun_model *model;
     struct sequences *sequences;
     struct collector *collector;
+    struct run_paths *paths;
     struct lane *lanes;
     const struct progress_counter **counters; /* of the lanes */
     size_t n_lanes;
     bool is_dry; /* -n 0 */
     struct reader_wait wait;
 
-    pthread_mutex_t lock;      /* of all below, and of `sequences` */
+    pthread_mutex_t lock;      /* of all below, of `sequences` and of `paths` */
     bool is_over;              /* no further sequence begins */
     struct irrun_error *error; /* of the first sequence, in their order, that failed */
     uint64_t error_index;
@@ -33,6 +35,7 @@ static void release(struct run *run)
 {
     sequences_free(run->sequences);
     collector_free(run->collector);
+    run_paths_free(run->paths);
     for (size_t i = 0; i < run->n_lanes; i++)
         lane_close(&run->lanes[i]);
     free(run->lanes);
@@ -71,7 +74,9 @@ static bool prepare(struct run *run, struct irrun_error *err)
     run->error_index = UINT64_MAX;
     run->is_dry = options->has_iterations && options->n_iterations == 0;
     if (!lane_state_check(options, err) || !checkpoint_check(options, err) ||
-        !collector_new(run->model, options, &run->collector, err) || !open_lanes(run, err))
+        !collector_new(run->model, options, &run->collector, err) ||
+        !run_paths_new(run->model, options, collector_outputs(run->collector), &run->paths, err) ||
+        !open_lanes(run, err))
         return false;
     run->wait = (struct reader_wait){flush, run->collector};
     if (!sequences_new(options, run->n_lanes == 1 ? &run->wait : NULL, &run->sequences, err))
@@ -135,7 +140,9 @@ static bool next_sequence(struct run *run, struct sequence *sequence, struct irr
 {
     bool has_one = false;
     pthread_mutex_lock(&run->lock);
-    bool is_read = run->is_over || sequences_next(run->sequences, sequence, &has_one, err);
+    bool is_read =
+        run->is_over || (sequences_next(run->sequences, sequence, &has_one, err) &&
+                         (!has_one || run_paths_begin_sequence(run->paths, sequence, err)));
     run->is_over = run->is_over || !has_one;
     pthread_mutex_unlock(&run->lock);
     if (!is_read)
@@ -283,7 +290,8 @@ bool run_model(struct irrun_model *model, const struct options *options, double 
     struct run run = {.options = options, .model = model};
     double start_s = stats_now_s();
     bool is_ready = prepare(&run, err);
-    bool is_done = is_ready && run_lanes(&run, err) && finish(&run, err);
+    bool is_done = is_ready && (run.is_dry || run_paths_reserve(run.paths, err)) &&
+                   run_lanes(&run, err) && finish(&run, err);
     if (is_ready)
         is_done = show(&run, load_s, load_s + stats_now_s() - start_s, err) && is_done;
     release(&run);

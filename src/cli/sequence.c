@@ -29,6 +29,7 @@ struct sequences {
     size_t n_readers;
     struct manifest *manifest; /* NULL: none */
     uint64_t n_seen, n_given;  /* the former with those that belong to other shards */
+    bool is_list;              /* all of them, without their data */
 };
 
 bool sequences_are_many(const struct options *options)
@@ -42,13 +43,14 @@ bool sequences_are_many(const struct options *options)
     return false;
 }
 
-bool sequences_new(const struct options *options, const struct reader_wait *wait,
-                   struct sequences **sequences, struct irrun_error *err)
+static bool open_sequences(const struct options *options, const struct reader_wait *wait,
+                           bool is_list, struct sequences **sequences, struct irrun_error *err)
 {
     struct sequences *made = calloc(1, sizeof *made);
     *sequences = made;
     if (!made)
         return fail_memory(err, sizeof *made);
+    made->is_list = is_list;
     made->options = options;
     made->readers = calloc(options->inputs.n + 1, sizeof *made->readers);
     if (!made->readers)
@@ -64,8 +66,22 @@ bool sequences_new(const struct options *options, const struct reader_wait *wait
         if (!reader_open(binding->spec.format, binding->spec.path, &reader->reader, err))
             return false;
         reader_on_wait(reader->reader, wait);
+        if (made->is_list)
+            break; /* the first one has all keys */
     }
     return true;
+}
+
+bool sequences_new(const struct options *options, const struct reader_wait *wait,
+                   struct sequences **sequences, struct irrun_error *err)
+{
+    return open_sequences(options, wait, false, sequences, err);
+}
+
+bool sequences_list(const struct options *options, struct sequences **sequences,
+                    struct irrun_error *err)
+{
+    return open_sequences(options, NULL, true, sequences, err);
 }
 
 void sequences_free(struct sequences *sequences)
@@ -216,14 +232,14 @@ static bool next_of_options(struct sequences *sequences, struct sequence *sequen
         !reader_next(sequences->readers[0].reader, &header, is_end, err))
         return false;
     if (*is_end)
-        return check_ends(sequences, err);
+        return sequences->is_list || check_ends(sequences, err);
     if (!is_ours)
         return true;
     const char *path = options->inputs.n > 0 ? options->inputs.items[0].spec.path : "-";
     sequence->key = header.key ? arena_strdup(&sequence->arena, header.key, err)
                                : key_of_path(path, &sequence->arena, err);
     return sequence->key && copy_bindings(options, sequence, err) &&
-           read_arrays(sequences, sequence, &header, err);
+           (sequences->is_list || read_arrays(sequences, sequence, &header, err));
 }
 
 bool sequences_next(struct sequences *sequences, struct sequence *sequence, bool *has_one,
@@ -233,7 +249,10 @@ bool sequences_next(struct sequences *sequences, struct sequence *sequence, bool
     *sequence = (struct sequence){.index = sequences->n_given};
     *has_one = false;
     for (;;) {
-        bool is_ours = sequences->n_seen % options->n_shards == options->shard, is_end;
+        bool is_ours =
+            sequences->is_list || sequences->n_seen % options->n_shards == options->shard;
+        bool is_end;
+        sequence->number = sequences->n_seen;
         if (!(sequences->manifest
                   ? manifest_next(sequences->manifest, sequence, is_ours, &is_end, err)
                   : next_of_options(sequences, sequence, is_ours, &is_end, err)))

@@ -15,6 +15,7 @@ struct sequence_input {
 struct sequence {
     const char *key; /* what text output and ark call it, and %k in names */
     uint64_t index;  /* from 0, among those that are run */
+    uint64_t number; /* from 0, among all, --shard or not */
     struct sequence_input *inputs;
     size_t n_inputs;
     const struct binding *outputs; /* those of its line of a manifest … */
@@ -29,6 +30,11 @@ struct sequences;
  * done before the next one makes the run wait; borrowed, may be NULL. */
 bool sequences_new(const struct options *options, const struct reader_wait *wait,
                    struct sequences **sequences, struct irrun_error *err);
+
+/* The same without their data, and not only those of --shard: to look ahead. What is read must be
+ * regular files. */
+bool sequences_list(const struct options *options, struct sequences **sequences,
+                    struct irrun_error *err);
 void sequences_free(struct sequences *sequences); /* NULL is allowed */
 
 /* The next one, the caller's to free; at the end *has_one is false. For one thread at a time. */

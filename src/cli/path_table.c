@@ -1,0 +1,197 @@
+/* Digests of files, each with what the file is to the run; and the words for findings.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/path_table.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/file_identity.h"
+
+static const struct {
+    const char *name; /* before the path: "NAME y.npy is also …" */
+    const char *role; /* behind another: "… is also ROLE" */
+    bool is_written;
+} kinds[] = {
+    [PATH_MODEL] = {"model", "the model", false},
+    [PATH_WEIGHTS] = {"weights", "the model's weights", false},
+    [PATH_MANIFEST] = {"--manifest", "the manifest", false},
+    [PATH_INPUT] = {"input", "an input", false},
+    [PATH_EXPECTED] = {"--expect", "what --expect compares with", false},
+    [PATH_STATE_IN] = {"--state-in", "what --state-in loads", false},
+    [PATH_OUTPUT] = {"-o", "written by -o", true},
+    [PATH_KEYED] = {"-o", "in it", true},
+    [PATH_REPORT] = {"--report", "written by --report", true},
+    [PATH_TAP_ALL] = {"--tap-all", "written by --tap-all", true},
+    [PATH_STATE_OUT] = {"--state-out", "written by --state-out", true},
+    [PATH_CHECKPOINT] = {"--checkpoint", "written by --checkpoint", true},
+    [PATH_UNFINISHED] = {"the unfinished file", "an unfinished output", true},
+    [PATH_STANDARD_OUTPUT] = {"standard output,", "standard output", true},
+};
+
+bool path_kind_is_written(enum path_kind kind)
+{
+    return kinds[kind].is_written;
+}
+
+/* ---- Findings -------------------------------------------------------------------------------- */
+
+/* In the table: the kind, and which sequence; 0 is the command line, which the only sequence is
+ * part of. */
+#define KIND_BITS 8
+
+static uint64_t sequence_mark(const struct path_table *table, const struct sequence *sequence)
+{
+    if (!sequence || !table->is_many)
+        return 0;
+    return sequence->place.file ? sequence->place.line : sequence->number + 1;
+}
+
+static enum path_kind kind_of_tag(uint64_t tag)
+{
+    return (enum path_kind)((tag & ((1U << KIND_BITS) - 1)) - 1);
+}
+
+/* The archive whose arrays are the sequences. */
+static const char *archive_path(const struct options *options)
+{
+    size_t i = 0;
+    while (!options->inputs.items[i].spec.format->has_keys)
+        i++;
+    const char *path = options->inputs.items[i].spec.path;
+    return strcmp(path, "-") == 0 ? STANDARD_INPUT : path;
+}
+
+/* " (list:3)", the other place, where it is another. */
+static void describe_mark(const struct sequence *sequence, uint64_t mark, struct text *text)
+{
+    text_add_bytes(text, "", 0);
+    if (mark != 0 && sequence->place.file)
+        text_add(text, " (%s:%" PRIu64 ")", sequence->place.file, mark);
+    else if (mark != 0)
+        text_add(text, " (array %" PRIu64 ")", mark - 1);
+}
+
+static bool fail_twice(const struct path_use *use, enum path_kind other, struct place place,
+                       enum irrun_error_code code, struct irrun_error *err)
+{
+    bool is_standard = strcmp(use->path, "-") == 0;
+    const char *path = is_standard ? "standard output ('-')" : use->path;
+    if (other != use->kind)
+        return fail_at(err, code, place, "%s and %s write to %s", kinds[other].name,
+                       kinds[use->kind].name, path);
+    fail_at(err, code, place, "two %s write to %s", kinds[other].name, path);
+    if (is_standard)
+        return fail_hint(err, "-o text:- writes all outputs; -o %%n.npy gives each a file");
+    return fail_hint(err,
+                     "text and npz hold several outputs; or give each a file with %%n in its name");
+}
+
+/* That somebody named. */
+static bool is_output(enum path_kind kind)
+{
+    return kind >= PATH_OUTPUT && kind <= PATH_CHECKPOINT;
+}
+
+static bool fail_conflict(struct path_table *table, const struct path_use *use, uint64_t found,
+                          struct irrun_error *err)
+{
+    const struct sequence *sequence = use->sequence;
+    enum path_kind other = kind_of_tag(found);
+    uint64_t mark = sequence_mark(table, sequence), other_mark = found >> KIND_BITS;
+    enum irrun_error_code code = mark != 0 ? IRRUN_DATA : IRRUN_USAGE;
+    struct place place = {NULL, 0, 0};
+    struct text elsewhere = {0}, key = {0};
+    table->has_conflict = true;
+    if (mark != 0)
+        place = sequence->place.file ? sequence->place
+                                     : (struct place){archive_path(table->options), 0, 0};
+    bool is_elsewhere = mark != other_mark;
+    if (is_elsewhere)
+        describe_mark(sequence, other_mark, &elsewhere);
+    if (mark != 0 && !sequence->place.file)
+        text_add(&key, "key \"%s\": ", sequence->key);
+    const char *start = key.data ? key.data : "", *end = elsewhere.data ? elsewhere.data : "";
+    if (use->kind == PATH_KEYED)
+        fail_at(err, code, place, "key \"%s\" is already in %s%s", use->key, use->path, end);
+    else if (use->kind == PATH_STANDARD_OUTPUT)
+        fail_at(err, code, place, "%sstandard output is also %s%s", start, kinds[other].role, end);
+    else if (is_output(use->kind) && is_output(other) && !is_elsewhere)
+        fail_twice(use, other, place, code, err);
+    else
+        fail_at(err, code, place, "%s%s %s is also %s%s", start, kinds[use->kind].name, use->path,
+                kinds[other].role, end);
+    text_free(&key);
+    text_free(&elsewhere);
+    return kinds[other].is_written && other_mark != 0 && is_elsewhere &&
+           fail_hint(err, "each sequence needs a file of its own; in file names %%k is the key, "
+                          "with '/' as '_'");
+}
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+static bool may_be_one(enum path_kind kind, enum path_kind other, bool is_same_sequence)
+{
+    if (!kinds[kind].is_written && !kinds[other].is_written)
+        return true;
+    if (kind == PATH_STANDARD_OUTPUT && other == PATH_STANDARD_OUTPUT)
+        return true; /* one line after the other */
+    bool are_states = (kind == PATH_STATE_IN && other == PATH_STATE_OUT) ||
+                      (kind == PATH_STATE_OUT && other == PATH_STATE_IN);
+    return are_states && is_same_sequence; /* loaded, and then replaced */
+}
+
+static bool enter_digest(struct path_table *table, const struct path_use *use, struct digest digest,
+                         bool is_kept, struct irrun_error *err)
+{
+    uint64_t mark = sequence_mark(table, use->sequence), found;
+    uint64_t tag = mark << KIND_BITS | (use->kind + 1U);
+    if (!(is_kept ? digest_set_add(&table->seen, digest, tag, &found, err)
+                  : digest_set_find(&table->seen, digest, &found, err)))
+        return false;
+    if (found == 0)
+        return true;
+    if (!may_be_one(use->kind, kind_of_tag(found), found >> KIND_BITS == mark))
+        return fail_conflict(table, use, found, err);
+    return !is_kept || !kinds[use->kind].is_written ||
+           digest_set_replace(&table->seen, digest, tag, err);
+}
+
+/* Only within one line, or the command line, is it a mistake to write there twice. */
+static bool enter_standard_output(struct path_table *table, const struct path_use *use,
+                                  struct irrun_error *err)
+{
+    uint64_t mark = sequence_mark(table, use->sequence);
+    struct digest digest = digest_add(digest_add(DIGEST_SEED, "-", 1), &mark, sizeof mark);
+    struct file_identity identity;
+    struct path_use file = *use;
+    file.kind = PATH_STANDARD_OUTPUT;
+    file_identity_of_stream(STDOUT_FILENO, &identity);
+    return enter_digest(table, use, digest, true, err) &&
+           (!identity.is_file || enter_digest(table, &file, identity.by_file, true, err));
+}
+
+bool path_table_enter(struct path_table *table, const struct path_use *use, struct irrun_error *err)
+{
+    struct file_identity identity;
+    bool is_stream = strcmp(use->path, "-") == 0, is_written = kinds[use->kind].is_written;
+    if (is_stream && is_written)
+        return enter_standard_output(table, use, err);
+    if (is_stream)
+        file_identity_of_stream(STDIN_FILENO, &identity);
+    else if (!file_identity_of_path(use->path, &identity, err))
+        return false;
+    if (!identity.is_file)
+        return true;
+    table->has_writes |= is_written;
+    if (use->kind == PATH_KEYED)
+        return enter_digest(table, use, digest_add(identity.by_path, use->key, strlen(use->key)),
+                            true, err);
+    /* While others run, a device and inode may come to mean another file. */
+    bool is_lasting = sequence_mark(table, use->sequence) == 0;
+    bool is_kept = is_lasting || is_written || table->enters_reads;
+    return enter_digest(table, use, identity.by_file, is_kept && (is_lasting || table->is_ahead),
+                        err) &&
+           (!identity.has_path || enter_digest(table, use, identity.by_path, is_kept, err));
+}

@@ -1,0 +1,275 @@
+/* Which files a run uses: goes through them to enter them in the table, and to reserve them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/run_paths.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/output_file.h"
+#include "base/text.h"
+#include "cli/path_fields.h"
+#include "cli/path_table.h"
+
+struct run_paths {
+    const struct irrun_model *model;
+    const struct options *options;
+    const struct outputs *outputs;
+    struct path_table table;
+};
+
+typedef bool visit_fn(struct run_paths *paths, const struct path_use *use, struct irrun_error *err);
+
+/* ---- What there is --------------------------------------------------------------------------- */
+
+struct visitor {
+    struct run_paths *paths;
+    visit_fn *visit;
+    const struct sequence *sequence; /* NULL: the command line */
+};
+
+static bool visit(const struct visitor *visitor, enum path_kind kind, const char *path,
+                  struct irrun_error *err)
+{
+    const struct path_use use = {.kind = kind, .path = path, .sequence = visitor->sequence};
+    return !path || visitor->visit(visitor->paths, &use, err);
+}
+
+/* --checkpoint lets it wait as PATH.partial. */
+static bool visit_unfinished(const struct visitor *visitor, const char *path,
+                             struct irrun_error *err)
+{
+    struct text partial = {0};
+    char *real = file_real_path(path);
+    text_add(&partial, "%s.partial", real ? real : "");
+    bool is_visited = real && !partial.is_broken
+                          ? visit(visitor, PATH_UNFINISHED, partial.data, err)
+                          : fail_memory(err, strlen(path));
+    text_free(&partial);
+    free(real);
+    return is_visited;
+}
+
+static bool visit_output(void *context, const struct output_path *output, struct irrun_error *err)
+{
+    const struct visitor *visitor = context;
+    if (output->key) {
+        const struct path_use use = {PATH_KEYED, output->path, output->key, visitor->sequence};
+        return visitor->visit(visitor->paths, &use, err);
+    }
+    return visit(visitor, PATH_OUTPUT, output->path, err) &&
+           (!visitor->paths->options->checkpoint_path ||
+            visit_unfinished(visitor, output->path, err));
+}
+
+static bool visit_bindings(const struct visitor *visitor, enum path_kind kind,
+                           const struct binding_list *list, struct irrun_error *err)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        if (!visit(visitor, kind, list->items[i].spec.path, err))
+            return false;
+    }
+    return true;
+}
+
+/* The path, unless it is one for each sequence. */
+static const char *common_path(const char *path)
+{
+    return path && path_has_field(path, 'k') ? NULL : path;
+}
+
+/* What a sequence has no part in. */
+static bool visit_command_line(struct run_paths *paths, visit_fn *visit_one,
+                               struct irrun_error *err)
+{
+    const struct options *options = paths->options;
+    struct visitor visitor = {paths, visit_one, NULL};
+    struct irrun_model_info info;
+    irrun_model_describe(paths->model, &info);
+    return visit(&visitor, PATH_MODEL, options->model_path, err) &&
+           visit(&visitor, PATH_WEIGHTS, info.weights_path, err) &&
+           visit(&visitor, PATH_MANIFEST, options->manifest_path, err) &&
+           visit_bindings(&visitor, PATH_INPUT, &options->inputs, err) &&
+           visit_bindings(&visitor, PATH_EXPECTED, &options->expected, err) &&
+           visit(&visitor, PATH_STATE_IN, common_path(options->state_in), err) &&
+           outputs_visit_paths(paths->outputs, NULL, visit_output, &visitor, err) &&
+           visit(&visitor, PATH_REPORT, options->report_path, err) &&
+           visit(&visitor, PATH_TAP_ALL, options->trace_path, err) &&
+           visit(&visitor, PATH_STATE_OUT, common_path(options->state_out), err) &&
+           visit(&visitor, PATH_CHECKPOINT, options->checkpoint_path, err) &&
+           (!options->checkpoint_path || visit_unfinished(&visitor, options->checkpoint_path, err));
+}
+
+static bool visit_state(const struct visitor *visitor, enum path_kind kind, const char *path,
+                        struct irrun_error *err)
+{
+    char *filled;
+    if (!path || !path_has_field(path, 'k'))
+        return true;
+    if (!path_fill_field(path, 'k', visitor->sequence->key, true, &filled, err))
+        return false;
+    bool is_visited = visit(visitor, kind, filled, err);
+    free(filled);
+    return is_visited;
+}
+
+static bool visit_sequence(struct run_paths *paths, const struct sequence *sequence,
+                           visit_fn *visit_one, struct irrun_error *err)
+{
+    struct visitor visitor = {paths, visit_one, sequence};
+    /* Without a manifest the inputs are those of the command line. */
+    for (size_t i = 0; i < sequence->n_inputs && sequence->place.file; i++) {
+        if (!visit(&visitor, PATH_INPUT, sequence->inputs[i].binding.spec.path, err))
+            return false;
+    }
+    return visit_state(&visitor, PATH_STATE_IN, paths->options->state_in, err) &&
+           outputs_visit_paths(paths->outputs, sequence, visit_output, &visitor, err) &&
+           visit_state(&visitor, PATH_STATE_OUT, paths->options->state_out, err);
+}
+
+static bool enter(struct run_paths *paths, const struct path_use *use, struct irrun_error *err)
+{
+    return path_table_enter(&paths->table, use, err);
+}
+
+/* ---- Sequences ------------------------------------------------------------------------------- */
+
+typedef bool sequence_fn(struct run_paths *paths, const struct sequence *sequence,
+                         struct irrun_error *err);
+
+/* What is wrong with a manifest or an archive is told when the run comes to it. */
+static bool is_told_later(const struct run_paths *paths, const struct irrun_error *wrong)
+{
+    return !paths->table.has_conflict && (wrong->code == IRRUN_DATA || wrong->code == IRRUN_USAGE ||
+                                          wrong->code == IRRUN_NO_INPUT);
+}
+
+/* Calls `take` for every sequence that there will be. */
+static bool list_sequences(struct run_paths *paths, sequence_fn *take, struct irrun_error *err)
+{
+    struct sequences *sequences;
+    struct irrun_error wrong;
+    error_clear(&wrong);
+    bool has_one = sequences_list(paths->options, &sequences, &wrong);
+    while (has_one) {
+        struct sequence sequence;
+        bool is_taken = sequences_next(sequences, &sequence, &has_one, &wrong) &&
+                        (!has_one || take(paths, &sequence, &wrong));
+        sequence_free(&sequence);
+        if (is_taken)
+            continue;
+        has_one = paths->options->manifest_path && wrong.code != IRRUN_NO_INPUT &&
+                  is_told_later(paths, &wrong);
+        if (has_one)
+            error_clear(&wrong);
+    }
+    sequences_free(sequences);
+    if (wrong.code == IRRUN_OK || is_told_later(paths, &wrong))
+        return true;
+    *err = wrong;
+    return false;
+}
+
+static bool enter_sequence(struct run_paths *paths, const struct sequence *sequence,
+                           struct irrun_error *err)
+{
+    return visit_sequence(paths, sequence, enter, err);
+}
+
+static bool look_for_outputs(struct run_paths *paths, const struct sequence *sequence,
+                             struct irrun_error *err)
+{
+    (void)err;
+    paths->table.enters_reads |= sequence->n_outputs > 0;
+    return true;
+}
+
+static bool is_regular(const char *path)
+{
+    struct stat status;
+    return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* Whether all sequences can be known before the run without spoiling it. */
+static bool can_list(const struct options *options)
+{
+    if (options->manifest_path)
+        return is_regular(options->manifest_path);
+    for (size_t i = 0; i < options->inputs.n; i++) {
+        if (options->inputs.items[i].spec.format->has_keys)
+            return is_regular(options->inputs.items[i].spec.path);
+    }
+    return true;
+}
+
+static bool enter_sequences(struct run_paths *paths, struct irrun_error *err)
+{
+    struct path_table *table = &paths->table;
+    if (!can_list(paths->options))
+        return true;
+    if (paths->options->manifest_path && !table->enters_reads &&
+        !list_sequences(paths, look_for_outputs, err))
+        return false;
+    table->is_ahead = true;
+    bool is_needed = table->enters_reads || (table->has_writes && paths->options->manifest_path);
+    if (is_needed && !list_sequences(paths, enter_sequence, err))
+        return false;
+    digest_set_free(&table->seen);
+    return true;
+}
+
+bool run_paths_begin_sequence(struct run_paths *paths, const struct sequence *sequence,
+                              struct irrun_error *err)
+{
+    struct path_table *table = &paths->table;
+    if (table->is_ahead)
+        return true;
+    table->enters_reads |= sequence->n_outputs > 0;
+    return (!table->enters_reads && !table->has_writes) || enter_sequence(paths, sequence, err);
+}
+
+/* ---- Beginning and end ----------------------------------------------------------------------- */
+
+bool run_paths_new(const struct irrun_model *model, const struct options *options,
+                   const struct outputs *outputs, struct run_paths **paths, struct irrun_error *err)
+{
+    struct run_paths *made = calloc(1, sizeof *made);
+    *paths = made;
+    if (!made)
+        return fail_memory(err, sizeof *made);
+    *made = (struct run_paths){.model = model, .options = options, .outputs = outputs};
+    made->table = (struct path_table){.options = options, .is_many = sequences_are_many(options)};
+    made->table.enters_reads = outputs_have_own_paths(outputs) ||
+                               (options->state_out && path_has_field(options->state_out, 'k'));
+    return visit_command_line(made, enter, err) && enter_sequences(made, err);
+}
+
+static bool reserve(struct run_paths *paths, const struct path_use *use, struct irrun_error *err)
+{
+    (void)paths;
+    bool is_named =
+        path_kind_is_written(use->kind) && use->kind != PATH_UNFINISHED && use->kind != PATH_KEYED;
+    return !is_named || output_file_reserve(use->path, err);
+}
+
+static bool reserve_sequence(struct run_paths *paths, const struct sequence *sequence,
+                             struct irrun_error *err)
+{
+    return visit_sequence(paths, sequence, reserve, err);
+}
+
+bool run_paths_reserve(struct run_paths *paths, struct irrun_error *err)
+{
+    return visit_command_line(paths, reserve, err) &&
+           (paths->table.is_many || list_sequences(paths, reserve_sequence, err));
+}
+
+void run_paths_free(struct run_paths *paths)
+{
+    if (!paths)
+        return;
+    output_files_release();
+    digest_set_free(&paths->table.seen);
+    free(paths);
+}
