@@ -133,22 +133,37 @@ ALWAYS_INLINE void dot_rows(const float *a, const float *b, size_t ldb, size_t k
             sums[j] += a[i] * b[j * ldb + i];
 }
 
+ALWAYS_INLINE void store_dots(float *c, const float *sums, size_t n, bool is_added)
+{
+    for (size_t j = 0; j < n; j++)
+        c[j] = is_added ? c[j] + sums[j] : sums[j];
+}
+
+/* c (+)= a by n rows of b, at most PANEL_GROUP. */
+static void dot_group(const float *a, const float *b, size_t ldb, size_t k, size_t n, float *c,
+                      bool is_added)
+{
+    float sums[PANEL_GROUP] = {0};
+    size_t j = 0;
+
+    for (; j + DOT_COLUMNS <= n; j += DOT_COLUMNS)
+        dot_rows(a, b + j * ldb, ldb, k, sums + j);
+    for (; j < n; j++)
+        for (size_t i = 0; i < k; i++)
+            sums[j] += a[i] * b[j * ldb + i];
+    if (n == PANEL_GROUP)
+        store_dots(c, sums, PANEL_GROUP, is_added);
+    else
+        store_dots(c, sums, n, is_added);
+}
+
 static void dots(const struct gemm_f32 *p)
 {
-    for (size_t column = 0; column < p->n; column += DOT_COLUMNS) {
-        size_t n = p->n - column < DOT_COLUMNS ? p->n - column : DOT_COLUMNS;
-        const float *b = p->b + column * p->ldb;
-        for (size_t row = 0; row < p->m; row++) {
-            const float *a = p->a + row * p->lda;
-            float sums[DOT_COLUMNS] = {0}, *c = p->c + row * p->ldc + column;
-            if (n == DOT_COLUMNS)
-                dot_rows(a, b, p->ldb, p->k, sums);
-            for (size_t j = 0; n < DOT_COLUMNS && j < n; j++)
-                for (size_t i = 0; i < p->k; i++)
-                    sums[j] += a[i] * b[j * p->ldb + i];
-            for (size_t j = 0; j < n; j++)
-                c[j] = p->is_added ? c[j] + sums[j] : sums[j];
-        }
+    for (size_t column = 0; column < p->n; column += PANEL_GROUP) {
+        size_t n = p->n - column < PANEL_GROUP ? p->n - column : PANEL_GROUP;
+        for (size_t row = 0; row < p->m; row++)
+            dot_group(p->a + row * p->lda, p->b + column * p->ldb, p->ldb, p->k, n,
+                      p->c + row * p->ldc + column, p->is_added);
     }
 }
 
