@@ -245,6 +245,17 @@ struct irrun_model_info {
  * op_counts with their problem, and only irrun_session_new refuses the model. */
 void irrun_model_describe(const struct irrun_model *model, struct irrun_model_info *info);
 
+/* Which .bin a model has, for telling whether a later run has the same. */
+struct irrun_weights_info {
+    uint64_t size_bytes; /* 0 if none is in use; then the rest is 0 */
+    uint64_t digest;     /* of its content, 64 bits; of a file above 64 MB, of a sample of it */
+    bool is_sampled;
+    int64_t written_s, written_ns; /* when it was written last, since 1970 */
+};
+
+/* Reads the .bin, 64 MB of it at most: some 10 ms. */
+void irrun_model_weights(const struct irrun_model *model, struct irrun_weights_info *info);
+
 /* What a session uses, once it is planned. */
 struct irrun_session_info {
     const char *gemm; /* who multiplies: "plain", …, "auto (packed, plain)" */

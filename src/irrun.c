@@ -210,6 +210,15 @@ void irrun_model_describe(const struct irrun_model *model, struct irrun_model_in
     };
 }
 
+void irrun_model_weights(const struct irrun_model *model, struct irrun_weights_info *info)
+{
+    const struct file_map *bin = &model->ir.weights;
+    *info = (struct irrun_weights_info){.size_bytes = bin->size_bytes,
+                                        .written_s = bin->written.tv_sec,
+                                        .written_ns = bin->written.tv_nsec};
+    info->digest = weights_digest(bin, &info->is_sampled);
+}
+
 bool irrun_model_check_weights(const struct irrun_model *model, struct irrun_error *err)
 {
     error_clear(err);

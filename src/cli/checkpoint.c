@@ -125,6 +125,7 @@ static bool fail_identity(const struct options *options, const char *found, cons
     static const struct {
         const char *start, *what;
     } kinds[] = {{"model ", "is of another model"},
+                 {"weights ", "is of other weights"},
                  {"input ", "is of other inputs"},
                  {"option ", "is of other options"},
                  {"engine ", "is of another machine or build"},

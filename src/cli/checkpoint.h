@@ -7,6 +7,7 @@
 #define IRRUN_CLI_CHECKPOINT_H
 
 #include "cli/loopback.h"
+#include "cli/model_identity.h"
 #include "cli/snapshot.h"
 
 /* Where a run stands. All zero = at its beginning. */
@@ -28,7 +29,7 @@ bool checkpoint_check(const struct options *options, struct irrun_error *err);
 
 /* What a checkpoint must have been made with: the text is malloc'ed, the caller's. IRRUN_USAGE for
  * inputs that are no regular files. */
-bool checkpoint_identify(const struct irrun_model *model, const struct irrun_session *session,
+bool checkpoint_identify(const struct model_identity *model, const struct irrun_session *session,
                          const struct options *options, char **identity, struct irrun_error *err);
 
 /* Reads the file at options->checkpoint_path, if there is one. IRRUN_DATA if it is damaged, or of a

@@ -1,7 +1,6 @@
 /* Of which run a checkpoint is: version, model, machine, inputs, and the options that matter for a
  * byte of the outputs, a line each.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -68,17 +67,14 @@ static bool add_file(struct text *text, const char *path, struct irrun_error *er
     return true;
 }
 
-bool checkpoint_identify(const struct irrun_model *model, const struct irrun_session *session,
+bool checkpoint_identify(const struct model_identity *model, const struct irrun_session *session,
                          const struct options *options, char **identity, struct irrun_error *err)
 {
-    struct irrun_model_info model_info;
     struct irrun_session_info session_info;
     struct text text = {0};
-    irrun_model_describe(model, &model_info);
     irrun_session_describe(session, &session_info);
-    text_add(&text, "irrun-checkpoint/1 irrun %s\n", irrun_version());
-    text_add(&text, "model xml=%016" PRIx64 " bin=%" PRIu64 "\n", model_info.xml_digest,
-             model_info.bin_bytes);
+    text_add(&text, "irrun-checkpoint/2 irrun %s\n", irrun_version());
+    text_add(&text, "model xml=%s\nweights bin=%s%s\n", model->xml, model->bin, model->time);
     text_add(&text, "engine %s, %s, %s, %s\n", session_info.simd, session_info.gemm,
              irrun_build()->blas, irrun_build()->compiler);
     bool is_made = !options->state_in || add_file(&text, options->state_in, err);

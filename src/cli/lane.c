@@ -44,12 +44,14 @@ static bool flush(void *context, struct irrun_error *err)
     return collector_flush(lane->collector, lane->sequence, err);
 }
 
-bool lane_open(struct lane *lane, struct irrun_model *model, const struct options *options,
+bool lane_open(struct lane *lane, struct irrun_model *model,
+               const struct model_identity *model_identity, const struct options *options,
                struct collector *collector, struct irrun_error *err)
 {
     const struct reset_policy *reset = &options->reset;
     *lane = (struct lane){.options = options,
                           .model = model,
+                          .model_identity = model_identity,
                           .collector = collector,
                           .wait = {flush, lane},
                           .n_values = irrun_model_n_outputs(model),

@@ -7,6 +7,7 @@
 #include "cli/collect.h"
 #include "cli/inputs.h"
 #include "cli/loopback.h"
+#include "cli/model_identity.h"
 #include "cli/progress.h"
 #include "cli/snapshot.h"
 #include "cli/stats.h"
@@ -14,6 +15,7 @@
 struct lane {
     const struct options *options;
     struct irrun_model *model;
+    const struct model_identity *model_identity; /* for states and checkpoints; borrowed */
     struct irrun_session *session;
     struct inputs *inputs;
     struct collector *collector; /* shared by all lanes */
@@ -35,8 +37,9 @@ struct lane {
     bool is_warm;
 };
 
-/* All zero = nothing to free. The collector is borrowed. */
-bool lane_open(struct lane *lane, struct irrun_model *model, const struct options *options,
+/* All zero = nothing to free. The collector and the identity are borrowed. */
+bool lane_open(struct lane *lane, struct irrun_model *model,
+               const struct model_identity *model_identity, const struct options *options,
                struct collector *collector, struct irrun_error *err);
 void lane_close(struct lane *lane);
 

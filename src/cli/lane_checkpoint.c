@@ -44,7 +44,7 @@ bool lane_checkpoint_begin(struct lane *lane, struct irrun_error *err)
     const struct options *options = lane->options;
     if (!options->checkpoint_path)
         return true;
-    if (!checkpoint_identify(lane->model, lane->session, options, &lane->identity, err) ||
+    if (!checkpoint_identify(lane->model_identity, lane->session, options, &lane->identity, err) ||
         !checkpoint_read(options, lane->identity, lane->model, &lane->loopback, &lane->checkpoint,
                          err) ||
         (lane->checkpoint.is_found && !go_on(lane, err)))

@@ -34,9 +34,9 @@ static bool load(struct lane *lane, const char *key, struct irrun_error *err)
     char *path;
     if (!path_fill_field(lane->options->state_in, 'k', key, true, &path, err))
         return false;
-    bool is_loaded =
-        state_file_read(path, lane->model, lane->options->takes_any_state, &lane->loaded, err) &&
-        snapshot_restore(&lane->loaded, lane->session, err);
+    bool is_loaded = state_file_read(path, lane->model, lane->model_identity,
+                                     lane->options->takes_any_state, &lane->loaded, err) &&
+                     snapshot_restore(&lane->loaded, lane->session, err);
     free(path);
     return is_loaded;
 }
@@ -64,8 +64,8 @@ static bool save(struct lane *lane, const char *key, struct irrun_error *err)
     char *path;
     if (!path_fill_field(lane->options->state_out, 'k', key, true, &path, err))
         return false;
-    bool is_saved =
-        state_file_write(path, lane->model, lane->session, lane->options->is_synced, err);
+    bool is_saved = state_file_write(path, lane->model, lane->model_identity, lane->session,
+                                     lane->options->is_synced, err);
     free(path);
     return is_saved;
 }

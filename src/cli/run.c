@@ -14,6 +14,7 @@
 struct run {
     const struct options *options;
     struct irrun_model *model;
+    struct model_identity model_identity; /* empty where nothing asks for it */
     struct sequences *sequences;
     struct collector *collector;
     struct run_paths *paths;
@@ -53,7 +54,7 @@ static bool open_lanes(struct run *run, struct irrun_error *err)
     for (; run->n_lanes < n; run->n_lanes++) {
         struct lane *lane = &run->lanes[run->n_lanes];
         run->counters[run->n_lanes] = &lane->counter;
-        if (!lane_open(lane, run->model, run->options, run->collector, err)) {
+        if (!lane_open(lane, run->model, &run->model_identity, run->options, run->collector, err)) {
             lane_close(lane);
             return false;
         }
@@ -73,6 +74,8 @@ static bool prepare(struct run *run, struct irrun_error *err)
     run->error = err;
     run->error_index = UINT64_MAX;
     run->is_dry = options->has_iterations && options->n_iterations == 0;
+    if (options->state_in || options->state_out || options->checkpoint_path)
+        model_identify(run->model, &run->model_identity);
     if (!lane_state_check(options, err) || !checkpoint_check(options, err) ||
         !collector_new(run->model, options, &run->collector, err) ||
         !run_paths_new(run->model, options, collector_outputs(run->collector), &run->paths, err) ||

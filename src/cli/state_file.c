@@ -2,45 +2,59 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/state_file.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/tensor_file.h"
 
-#define COMMENT_START "irrun-state/1 "
+#define COMMENT_START "irrun-state/"
+#define COMMENT_VERSION 2u
 #define COMMENT_BYTES 128
 
-/* unset: variables without a value yet, which have no member. */
-static void make_comment(const struct irrun_model *model, size_t n_unset, char out[COMMENT_BYTES])
+/* n_unset: variables without a value yet, which have no member. */
+static void make_comment(const struct model_identity *identity, unsigned version, size_t n_unset,
+                         char out[COMMENT_BYTES])
 {
-    struct irrun_model_info info;
-    irrun_model_describe(model, &info);
-    snprintf(out, COMMENT_BYTES, COMMENT_START "xml=%016" PRIx64 " bin=%" PRIu64 " unset=%zu",
-             info.xml_digest, info.bin_bytes, n_unset);
+    size_t n_bin = version == 1 ? strcspn(identity->bin, ":") : strlen(identity->bin);
+    snprintf(out, COMMENT_BYTES, COMMENT_START "%u xml=%s bin=%.*s unset=%zu", version,
+             identity->xml, (int)n_bin, identity->bin, n_unset);
 }
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* What the comment says; a comment that is not ours says nothing. */
-static bool check_comment(const char *comment, const char *path, const struct irrun_model *model,
-                          bool is_any_model, size_t *n_unset, struct irrun_error *err)
+/* Two comments of one version that differ. */
+static bool fail_other_model(const char *comment, const char *own, const char *path,
+                             struct irrun_error *err)
 {
+    size_t n_xml = (size_t)(strstr(own, " bin=") - own), n_start = strcspn(own, " ") + 1;
+    fail_at(err, IRRUN_DATA, (struct place){path, 0, 0}, "is a state of %s",
+            strncmp(comment, own, n_xml) == 0 ? "other weights" : "another model");
+    return fail_hint(err, "it says '%.100s', this model '%s'; --state-any-model takes it anyway",
+                     comment + n_start, own + n_start);
+}
+
+/* What the comment says; a comment that is not ours says nothing. */
+static bool check_comment(const char *comment, const char *path,
+                          const struct model_identity *identity, bool is_any_model, size_t *n_unset,
+                          struct irrun_error *err)
+{
+    const struct place place = {path, 0, 0};
+    const char *unset = strstr(comment, " unset=");
     char own[COMMENT_BYTES];
+    unsigned version;
     *n_unset = 0;
     if (strncmp(comment, COMMENT_START, strlen(COMMENT_START)) != 0)
         return true;
-    const char *unset = strstr(comment, " unset=");
-    if (!unset || sscanf(unset, " unset=%zu", n_unset) != 1)
-        return fail_at(err, IRRUN_DATA, (struct place){path, 0, 0},
-                       "damaged: its comment is '%.100s'", comment);
-    make_comment(model, *n_unset, own);
-    if (is_any_model || strcmp(comment, own) == 0)
-        return true;
-    fail_at(err, IRRUN_DATA, (struct place){path, 0, 0}, "is a state of another model");
-    return fail_hint(err, "it says '%.100s', this model '%s'; --state-any-model takes it anyway",
-                     comment + strlen(COMMENT_START), own + strlen(COMMENT_START));
+    if (!unset || sscanf(unset, " unset=%zu", n_unset) != 1 ||
+        sscanf(comment, COMMENT_START "%u ", &version) != 1)
+        return fail_at(err, IRRUN_DATA, place, "damaged: its comment is '%.100s'", comment);
+    if (version == 0 || version > COMMENT_VERSION)
+        return fail_at(err, IRRUN_DATA, place,
+                       "is a state of form %u; irrun %s reads forms 1 to %u", version,
+                       irrun_version(), COMMENT_VERSION);
+    make_comment(identity, version, *n_unset, own);
+    return is_any_model || strcmp(comment, own) == 0 || fail_other_model(comment, own, path, err);
 }
 
 static bool check_extra(const struct archive *archive, const char *path,
@@ -79,7 +93,8 @@ static bool read_members(struct archive *archive, const char *path, const struct
     return true;
 }
 
-bool state_file_read(const char *path, const struct irrun_model *model, bool is_any_model,
+bool state_file_read(const char *path, const struct irrun_model *model,
+                     const struct model_identity *identity, bool is_any_model,
                      struct snapshot *snapshot, struct irrun_error *err)
 {
     size_t n = irrun_model_n_variables(model), n_unset;
@@ -92,7 +107,7 @@ bool state_file_read(const char *path, const struct irrun_model *model, bool is_
     if (!archive_open(path, &archive, err))
         return false;
     bool is_read =
-        check_comment(archive_comment(archive), path, model, is_any_model, &n_unset, err) &&
+        check_comment(archive_comment(archive), path, identity, is_any_model, &n_unset, err) &&
         check_extra(archive, path, model, err) &&
         read_members(archive, path, model, n_unset, snapshot, err);
     archive_close(archive);
@@ -102,7 +117,8 @@ bool state_file_read(const char *path, const struct irrun_model *model, bool is_
 /* ---- Writing --------------------------------------------------------------------------------- */
 
 bool state_file_write(const char *path, const struct irrun_model *model,
-                      const struct irrun_session *session, bool is_synced, struct irrun_error *err)
+                      const struct model_identity *identity, const struct irrun_session *session,
+                      bool is_synced, struct irrun_error *err)
 {
     size_t n = irrun_model_n_variables(model), n_set = 0;
     const char **names = calloc(n + 1, sizeof(char *));
@@ -116,7 +132,7 @@ bool state_file_write(const char *path, const struct irrun_model *model,
         names[n_set] = irrun_model_variable(model, i)->id;
         values[n_set++] = value;
     }
-    make_comment(model, n - n_set, comment);
+    make_comment(identity, COMMENT_VERSION, n - n_set, comment);
     const struct writer_options how = {.comment = comment, .is_synced = is_synced};
     is_written = is_written && tensor_file_write(path, names, values, n_set, &how, err);
     free(names);

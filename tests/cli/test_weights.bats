@@ -131,6 +131,93 @@ hint='  hint: rename a new file over the old one: a run keeps the one it has ope
     [ ! -e y.npy ]
 }
 
+# change OFFSET: another number there in model.bin, of the same size and time.
+change() {
+    cp -p model.bin before.bin
+    printf '\x41' | dd of=model.bin bs=1 seek="$1" conv=notrunc status=none
+    touch -r before.bin model.bin
+}
+
+@test "a state is of the content of the weights, wherever they lie" {
+    irrun model.xml --random -o none: --state-out=s.npz
+    cp -p model.bin copy.bin
+    touch model.bin copy.bin
+    irrun model.xml --random -o none: --state-in=s.npz
+    irrun model.xml copy.bin --random -o none: --state-in=s.npz
+    for offset in 3 524291 1048575; do
+        cp whole.bin model.bin
+        change "$offset"
+        refused 65 's.npz: error: is a state of other weights' model.xml --random -o none: --state-in=s.npz
+        [[ $stderr == *--state-any-model* ]]
+        irrun model.xml --random -o none: --state-in=s.npz --state-any-model
+    done
+    irrun model.xml copy.bin --random -o none: --state-in=s.npz
+}
+
+@test "of large weights a sample tells, with both ends" {
+    truncate -s 70M model.bin
+    cp model.bin whole.bin
+    irrun model.xml --random -o none: --state-out=s.npz
+    touch model.bin
+    irrun model.xml --random -o none: --state-in=s.npz
+    for offset in 3 73400319; do
+        cp whole.bin model.bin
+        change "$offset"
+        refused 65 'is a state of other weights' model.xml --random -o none: --state-in=s.npz
+    done
+}
+
+# comment TEXT: s.npz with another comment.
+comment() {
+    perl -0777 -i -pe 's/(PK\x05\x06.{16}).*/$1 . pack("v", length $ENV{TEXT}) . $ENV{TEXT}/se' s.npz
+}
+
+@test "states of earlier versions are taken at their word, of later ones refused" {
+    irrun model.xml --random -o none: --state-out=s.npz
+    local xml
+    xml=$(unzip -z s.npz | grep -oE 'xml=[0-9a-f]{16}')
+    TEXT="irrun-state/1 $xml bin=$(wc -c <model.bin) unset=0" comment
+    irrun model.xml --random -o none: --state-in=s.npz
+    change 3
+    irrun model.xml --random -o none: --state-in=s.npz
+    printf x >>model.bin
+    refused 65 'is a state of other weights' model.xml --random -o none: --state-in=s.npz
+    TEXT="irrun-state/3 $xml what=ever unset=0" comment
+    refused 65 's.npz: error: is a state of form 3; irrun ' model.xml --random -o none: --state-in=s.npz
+    refused 65 'is a state of form 3' model.xml --random -o none: --state-in=s.npz --state-any-model
+    TEXT="irrun-state/2 $xml" comment
+    refused 65 'damaged' model.xml --random -o none: --state-in=s.npz
+    TEXT="of NumPy" comment
+    irrun model.xml --random -o none: --state-in=s.npz
+}
+
+# interrupted ARGUMENT...: a run with a checkpoint ck that is there.
+interrupted() {
+    rm -f ck
+    "$IRRUN" model.xml "$@" --checkpoint=ck --checkpoint-every=10 2>stderr 3>&- &
+    await ck
+    kill -TERM $!
+    ended interrupted
+}
+
+@test "a run goes on with the same weights only" {
+    local run=(--random --seed=3 -n 1000000000 -o y.npy --timeout=60)
+    interrupted "${run[@]}"
+    [ "$status" -eq 75 ]
+    cp ck ck.first
+    change 3
+    refused 65 'ck: error: is of other weights' model.xml "${run[@]}" --checkpoint=ck
+    cp whole.bin model.bin # another time
+    run_apart irrun model.xml "${run[@]:0:6}" --checkpoint=ck --timeout=0.5
+    [ "$status" -eq 75 ]
+    # Where only a sample tells, the time tells too.
+    truncate -s 70M model.bin
+    interrupted "${run[@]}"
+    [ "$status" -eq 75 ]
+    touch -d '2001-01-01' model.bin
+    refused 65 'ck: error: is of other weights' model.xml "${run[@]}" --checkpoint=ck
+}
+
 @test "weights that are replaced, and small ones, stay as they were" {
     between replace -o y.npy
     [ "$status" -eq 0 ]
