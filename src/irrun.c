@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cpu_count.h"
 #include "base/mapping.h"
@@ -45,11 +47,13 @@ struct irrun_session {
 static bool find_init_values(struct irrun_model *model, struct irrun_error *err)
 {
     struct file_map weights = {.data = NULL};
-    struct irrun_error ignored;
-    error_clear(&ignored);
+    const char *path = model->ir.weights_path;
+    struct stat status;
     bool is_found = true;
-    if (model->ir.weights_path && !file_map_open(&weights, model->ir.weights_path, &ignored))
-        return ignored.code == IRRUN_SYSTEM ? (*err = ignored, false) : true;
+    if (path && (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || access(path, R_OK) != 0))
+        return true;
+    if (path && !file_map_open(&weights, path, err))
+        return false;
     for (size_t i = 0; i < model->model.n_variables && is_found; i++) {
         const struct variable_decl *decl = &model->model.variables[i];
         if (decl->read->n_inputs > 0)

@@ -136,12 +136,12 @@ char *file_real_path(const char *path)
     char *real = realpath(path, NULL);
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     if (real || errno != ENOENT)
-        return real ? real : strdup(path);
+        return real || errno == ENOMEM ? real : strdup(path);
     char *folder = slash ? strndup(path, (size_t)(name - path)) : strdup(".");
     char *real_folder = folder ? realpath(folder, NULL) : NULL;
     const char *gap = real_folder && strcmp(real_folder, "/") == 0 ? "" : "/";
     if (folder && real_folder == NULL)
-        real = strdup(path);
+        real = errno == ENOMEM ? NULL : strdup(path);
     else if (folder && asprintf(&real, "%s%s%s", real_folder, gap, name) < 0)
         real = NULL;
     free(real_folder);

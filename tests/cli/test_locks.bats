@@ -115,17 +115,16 @@ held() {
     held y.csv -o y.csv --checkpoint=ck3
     kill -KILL $first
     status=0
-    wait $first 2>wait || status=$?
+    wait $first 2>ended || status=$?
     [ "$status" -eq 137 ]
     [ -e y.csv.partial ]
 }
 
 @test "what a killed process leaves, the next that writes there removes" {
-    local n
-    for n in 1 2 3; do
+    for _ in 1 2 3; do
         start -o y.csv -o z.npz --state-out=s.npz
         kill -KILL $first
-        wait $first 2>wait || :
+        wait $first 2>ended || :
         exec 7>&-
         [ "$(find . -name '.irrun*' | wc -l)" -eq 3 ]
     done

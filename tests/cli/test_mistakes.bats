@@ -190,7 +190,7 @@ setup() {
     npy '<f4' '5, 1, 1, 1' 1 2 3 4 5 >deep.npy
     run_apart irrun sum.xml -i five.npy --expect=deep.npy
     [ "$status" -eq 1 ]
-    [[ $stderr == *'output "sum" (deep.npy): is f32 [1], but this array is f32 [5,1,1,1]'* ]]
+    [[ $stderr == *'output "sum" (deep.npy): record 0 is f32 [1], expected f32 [5,1,1,1]'* ]]
     [ "$(grep -o '"sum"' <<<"$stderr" | wc -l)" -eq 1 ]
 }
 

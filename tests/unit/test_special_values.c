@@ -193,8 +193,8 @@ static bool is_alike(const struct special_case *c, enum irrun_dtype dtype, doubl
 static bool depart(const struct special_case *c, const struct way *way, const struct trial *trial)
 {
     static const char *const gemm_names[] = {"auto", "plain", "cblas", "packed"};
-    print_error("%s: --simd=%s --gemm=%s%s, %s: ", c->folder, way->simd,
-                gemm_names[way->gemm], way->keeps_ops ? " --no-fuse" : "", describe(trial));
+    print_error("%s: --simd=%s --gemm=%s%s, %s: ", c->folder, way->simd, gemm_names[way->gemm],
+                way->keeps_ops ? " --no-fuse" : "", describe(trial));
     return false;
 }
 
