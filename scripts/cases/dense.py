@@ -137,6 +137,11 @@ def convolution_cases():
                            dilations=[2, 1])
     yield convolution_case("conv2d_weights_input", x2, w(2, 2, 2, 2),
                            "2-D, the kernel is an input.", const_w=False)
+    yield convolution_case("conv1d_panels", uniform(g, (1, 64, 4)), w(64, 64, 3) / 4,
+                           "1-D, many channels and few positions: the filters are packed.", [2],
+                           [1], [1])
+    yield convolution_case("conv2d_panels", uniform(g, (2, 48, 2, 3)), w(33, 48, 1, 1) / 4,
+                           "2-D, two batches, the packed filters are used by both.")
 
 
 def max_pool(x, kernel, strides, begin, end, ceil):

@@ -51,11 +51,11 @@ void convolution_walk(const struct step *step, const struct convolution *one,
     const char *in = step->in[DATA]->data;
     char *out = step->out[0]->data;
     for (int64_t batch = 0; batch < groups->n_batches; batch++) {
-        const char *filters = step->in[FILTERS]->data;
+        const char *filters = step->in[FILTERS]->data; /* NULL: they are packed */
         for (int64_t group = 0; group < groups->n_groups; group++) {
             convolve(step, in, filters, out + first * size, first);
             in += in_bytes;
-            filters += filter_bytes;
+            filters = filters ? filters + filter_bytes : NULL;
             first += n_elements;
         }
     }
