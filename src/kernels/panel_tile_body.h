@@ -108,29 +108,37 @@ ALWAYS_INLINE void run_tile(const struct panel_tile *tile, size_t n_rows, size_t
 
 #define DOT_COLUMNS 4 /* side by side, each with two vectors of sums */
 
-/* a by so many rows of b, ldb apart. */
-ALWAYS_INLINE void dot_rows(const float *a, const float *b, size_t ldb, size_t k,
+/* a by n rows of b, ldb apart, at most DOT_COLUMNS: the first stands in for those that are lacking,
+ * so that all sums have one order. */
+ALWAYS_INLINE void dot_rows(const float *a, const float *b, size_t ldb, size_t k, size_t n,
                             float sums[DOT_COLUMNS])
 {
+    const float *row[DOT_COLUMNS];
     vec even[DOT_COLUMNS], odd[DOT_COLUMNS];
     size_t i = 0;
 
     UNROLL
-    for (size_t j = 0; j < DOT_COLUMNS; j++)
+    for (size_t j = 0; j < DOT_COLUMNS; j++) {
+        row[j] = b + (j < n ? j * ldb : 0);
         even[j] = odd[j] = vec_zero();
+    }
     for (; i + 2 * VECTOR_LANES <= k; i += 2 * VECTOR_LANES) {
         vec x = vec_load(a + i), y = vec_load(a + i + VECTOR_LANES);
         UNROLL
         for (size_t j = 0; j < DOT_COLUMNS; j++) {
-            even[j] = vec_fma(x, vec_load(b + j * ldb + i), even[j]);
-            odd[j] = vec_fma(y, vec_load(b + j * ldb + i + VECTOR_LANES), odd[j]);
+            even[j] = vec_fma(x, vec_load(row[j] + i), even[j]);
+            odd[j] = vec_fma(y, vec_load(row[j] + i + VECTOR_LANES), odd[j]);
         }
+    }
+    for (; i < k; i += VECTOR_LANES) {
+        size_t left = k - i < VECTOR_LANES ? k - i : VECTOR_LANES;
+        vec x = vec_load_first(a + i, left);
+        UNROLL
+        for (size_t j = 0; j < DOT_COLUMNS; j++)
+            even[j] = vec_fma(x, vec_load_first(row[j] + i, left), even[j]);
     }
     vec_store_sums(sums, vec_add(even[0], odd[0]), vec_add(even[1], odd[1]),
                    vec_add(even[2], odd[2]), vec_add(even[3], odd[3]));
-    for (; i < k; i++)
-        for (size_t j = 0; j < DOT_COLUMNS; j++)
-            sums[j] += a[i] * b[j * ldb + i];
 }
 
 ALWAYS_INLINE void store_dots(float *c, const float *sums, size_t n, bool is_added)
@@ -147,10 +155,9 @@ static void dot_group(const float *a, const float *b, size_t ldb, size_t k, size
     size_t j = 0;
 
     for (; j + DOT_COLUMNS <= n; j += DOT_COLUMNS)
-        dot_rows(a, b + j * ldb, ldb, k, sums + j);
-    for (; j < n; j++)
-        for (size_t i = 0; i < k; i++)
-            sums[j] += a[i] * b[j * ldb + i];
+        dot_rows(a, b + j * ldb, ldb, k, DOT_COLUMNS, sums + j);
+    if (j < n)
+        dot_rows(a, b + j * ldb, ldb, k, n - j, sums + j);
     if (n == PANEL_GROUP)
         store_dots(c, sums, PANEL_GROUP, is_added);
     else
