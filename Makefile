@@ -136,7 +136,7 @@ pc_LIBS = $(filter-out $(module_libs),$(libs))
 
 # ---- Targets ------------------------------------------------------------------------------------
 
-.PHONY: all demo test bench check-kernels style clean install uninstall help objects check-programs FORCE
+.PHONY: all demo test test-cpus bench check-kernels style clean install uninstall help objects check-programs FORCE
 .DEFAULT_GOAL := all
 
 all: $(irrun) $(completion) ## build build/irrun
@@ -149,6 +149,9 @@ test: $(irrun) check-programs ## build, then run every test (installs what is mi
 
 check-kernels: $(kernel_check) ## compare every variant of the kernels with the scalar one, and time it
 	@$(kernel_check) --speed
+
+test-cpus: $(irrun) $(kernel_check) ## run kernels and cases on other CPUs, AArch64 among them, under qemu
+	@BUILD=$(BUILD) CC='$(CC)' scripts/test-cpus.sh
 
 # PYTHON: one that has openvino and numpy; MODELS: a folder of further models; ARGS: --threads 1,2, names.
 PYTHON ?= python3

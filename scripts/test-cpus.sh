@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# Runs check_kernels and the cases on CPUs with fewer levels than this one, and on AArch64, under
+# qemu's user emulation; levels of this CPU run on it. `make test-cpus` builds what it needs.
+#
+# It fails without qemu-x86_64 on an x86-64. What else is missing (the compiler for AArch64, its
+# libraries, a level that neither the CPU nor the emulator has) is named and left out.
+#
+# Environment: BUILD, the build folder (build); CROSS, the prefix of the compiler for AArch64
+# (aarch64-linux-gnu-); CASES, the folders of cases (tests/cases models).
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+build=${BUILD:-build} cross=${CROSS:-aarch64-linux-gnu-}
+read -r -a cases <<<"${CASES:-tests/cases models}"
+bad=0 n_run=0
+
+left_out() {
+    echo "left out: $1"
+}
+
+# Runs at a level what was built in a folder, by an emulator or, without one, on this CPU.
+try_level() { # name, level, build folder, emulator...
+    local name=$1 level=$2 folder=$3
+    shift 3
+    n_run=$((n_run + 1))
+    echo "---- $name: $level"
+    if ! "$@" "$folder/tests/kernels/check_kernels" | grep -v '^ok '; then
+        bad=1
+    fi
+    IRRUN="$* $folder/irrun" IRRUN_ARGS=--simd=$level scripts/run-cases.sh "${cases[@]}" || bad=1
+}
+
+# A CPU must be told for what it is before anything runs on it.
+try_cpu() { # name, best level, build folder, emulator...
+    local name=$1 level=$2 folder=$3 found
+    found=$("${@:4}" "$folder/irrun" --list-kernels 2>/dev/null | cut -f 3 | sort -u)
+    if [ "$found" != "$level" ]; then
+        echo "FAILED $name: the level in use is ${found:-unknown}, expected $level"
+        bad=1
+        return
+    fi
+    try_level "$@"
+}
+
+has_level() {
+    "$build/irrun" --list-kernels --simd="$1" >/dev/null 2>&1
+}
+
+# Some versions of qemu read lanes of a masked load that do not count.
+emulates_masked_loads() {
+    local program=$build/masked_load
+    cat >"$program.c" <<'END'
+#include <immintrin.h>
+#include <sys/mman.h>
+int main(void)
+{
+    char *pages = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mprotect(pages + 4096, 4096, PROT_NONE);
+    float last[8], *from = (float *)(pages + 4096) - 1;
+    _mm256_storeu_ps(last, _mm256_maskload_ps(from, _mm256_setr_epi32(-1, 0, 0, 0, 0, 0, 0, 0)));
+    return last[0] != 0;
+}
+END
+    "${CC:-cc}" -mavx2 -D_GNU_SOURCE -o "$program" "$program.c" &&
+        qemu-x86_64 -cpu Haswell "$program" >/dev/null 2>&1
+}
+
+try_x86_64() {
+    if ! command -v qemu-x86_64 >/dev/null; then
+        echo "FAILED: qemu-x86_64 is missing (Debian: qemu-user)"
+        bad=1
+        return
+    fi
+    try_cpu core2duo scalar "$build" qemu-x86_64 -cpu core2duo
+    try_cpu Nehalem sse4.1 "$build" qemu-x86_64 -cpu Nehalem
+    if emulates_masked_loads 2>/dev/null; then
+        try_cpu Haswell avx2 "$build" qemu-x86_64 -cpu Haswell
+    else
+        left_out "Haswell: this qemu faults on masked loads"
+    fi
+    for level in avx2 avx512; do
+        if has_level "$level"; then
+            try_level "this CPU" "$level" "$build" env
+        else
+            left_out "$level: this CPU lacks it"
+        fi
+    done
+}
+
+try_aarch64() {
+    local folder=$build/aarch64 libraries=/usr/lib/aarch64-linux-gnu
+    local -a emulator=(qemu-aarch64 -L /usr/aarch64-linux-gnu -E "LD_LIBRARY_PATH=$libraries")
+    if ! command -v qemu-aarch64 >/dev/null || ! command -v "${cross}gcc" >/dev/null; then
+        left_out "AArch64: qemu-aarch64 or ${cross}gcc is missing (Debian: qemu-user, gcc-aarch64-linux-gnu)"
+        return
+    fi
+    if [ ! -e "$libraries/libexpat.so" ] || [ ! -e "$libraries/libz.so" ]; then
+        left_out "AArch64: a library is missing (Debian: libexpat1-dev:arm64, zlib1g-dev:arm64, libblas-dev:arm64)"
+        return
+    fi
+    PKG_CONFIG_LIBDIR=$libraries/pkgconfig make CC="${cross}gcc" BUILD="$folder" \
+        "$folder/irrun" "$folder/tests/kernels/check_kernels" >/dev/null
+    try_cpu AArch64 neon "$folder" "${emulator[@]}"
+    try_level AArch64 scalar "$folder" "${emulator[@]}"
+}
+
+case $("${CC:-cc}" -dumpmachine) in
+x86_64*) try_x86_64 ;;
+*) left_out "x86-64: this is another machine" ;;
+esac
+try_aarch64
+[ "$n_run" -gt 0 ] || bad=1
+exit "$bad"
