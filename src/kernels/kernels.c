@@ -1,41 +1,63 @@
-/* Chooses who multiplies. Knows sizes and options only, never a clock.
+/* Finds a level by its name, and fills struct kernels with what it has. A level that is lacking is
+ * refused, never replaced.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/kernels.h"
+#include <stdio.h>
+#include <string.h>
+
 #include "kernels/blas.h"
+#include "kernels/kernels.h"
 
-/* From this many multiplications on, --gemm=auto takes CBLAS, if it is a fast one. */
-#define CBLAS_FROM (1u << 18)
+#define FAMILY_NAME(family, type, level) #family,
+const char *const kernel_families[] = {KERNEL_FAMILIES(FAMILY_NAME, )};
+const size_t n_kernel_families = sizeof kernel_families / sizeof kernel_families[0];
 
-static bool takes_cblas(const struct kernels *kernels, size_t m, size_t n, size_t k)
+static bool hint_levels(struct irrun_error *err)
 {
-    if (kernels->gemm == IRRUN_GEMM_PLAIN || kernels->gemm == IRRUN_GEMM_CBLAS)
-        return kernels->gemm == IRRUN_GEMM_CBLAS;
-    return (double)m * (double)n * (double)k >= CBLAS_FROM && blas_is_fast();
+    char names[128] = "";
+    size_t length = 0;
+    for (int i = 0; i < N_SIMD && length < sizeof names; i++)
+        if (simd_is_there((enum simd)i))
+            length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
+                                       length > 0 ? ", " : "", simd_name((enum simd)i));
+    return fail_hint(err, "the levels here are %s", names);
 }
 
-gemm_f32_fn *kernels_gemm_f32(const struct kernels *kernels, size_t m, size_t n, size_t k)
+bool kernels_level(const char *name, enum simd *level, struct irrun_error *err)
 {
-    return takes_cblas(kernels, m, n, k) ? gemm_cblas_f32 : gemm_plain_f32;
+    *level = simd_best();
+    if (!name || strcmp(name, "auto") == 0)
+        return true;
+    for (int i = 0; i < N_SIMD; i++) {
+        if (strcmp(name, simd_name((enum simd)i)) != 0)
+            continue;
+        *level = (enum simd)i;
+        if (simd_is_there(*level))
+            return true;
+        fail(err, IRRUN_USAGE, "this CPU lacks %s", name);
+        return hint_levels(err);
+    }
+    fail(err, IRRUN_USAGE, "this build lacks %s", name);
+    return hint_levels(err);
 }
 
-gemm_f64_fn *kernels_gemm_f64(const struct kernels *kernels, size_t m, size_t n, size_t k)
+void kernels_fill(struct kernels *kernels, enum simd simd)
 {
-    return takes_cblas(kernels, m, n, k) ? gemm_cblas_f64 : gemm_plain_f64;
-}
-
-bool kernels_may_pack(const struct kernels *kernels)
-{
-    return kernels->gemm == IRRUN_GEMM_AUTO || kernels->gemm == IRRUN_GEMM_PACKED;
-}
-
-const char *kernels_gemm_name(const struct kernels *kernels)
-{
-    static const char *const names[] = {
-        [IRRUN_GEMM_PLAIN] = "plain",
-        [IRRUN_GEMM_CBLAS] = "cblas",
-        [IRRUN_GEMM_PACKED] = "packed",
+#define KERNEL_OF(family, type, level) .family = &family##_##level,
+#define SIMD_LEVEL(id, name, architecture, flags, test)                                            \
+    IF_##architecture([SIMD_##id] = {.simd = SIMD_##id, KERNEL_FAMILIES(KERNEL_OF, id)}, )
+    static const struct kernels levels[N_SIMD] = {
+#include "kernels/levels.def"
     };
-    if (kernels->gemm != IRRUN_GEMM_AUTO)
-        return names[kernels->gemm];
-    return blas_is_fast() ? "auto (packed, cblas)" : "auto (packed, plain)";
+    *kernels = levels[simd];
+}
+
+bool kernels_choose(struct kernels *kernels, enum irrun_gemm gemm, const char *simd,
+                    struct irrun_error *err)
+{
+    enum simd level;
+    if (!kernels_level(simd, &level, err))
+        return false;
+    kernels_fill(kernels, level);
+    kernels->gemm = gemm;
+    return gemm != IRRUN_GEMM_CBLAS || blas_load(err);
 }
