@@ -305,7 +305,7 @@ const struct irrun_build *irrun_build(void);
 
 /* Sets the BLAS of this process, which others in it may use too, to work in the calling thread
  * only, and ends the threads that OpenBLAS starts; at once if it is loaded, else when irrun loads
- * it. For programs that have no other use for it: two teams of threads on the same cores are slower
+ * it. For programs that have no other use for it: two thread pools on the same cores are slower
  * than one. Without this call the BLAS stays as the process has set it. */
 void irrun_hold_blas_to_one_thread(void);
 

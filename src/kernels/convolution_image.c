@@ -250,7 +250,7 @@ static void lay_image(const struct convolution_image *image,
     for (size_t i = n_channels * share / n_shares; i < n_channels * (share + 1) / n_shares; i++)
         lay_channel(image, job->in + i * n_in, job->memory + i * image->channel);
     if (n_shares > 1)
-        team_meet(job->team, share);
+        thread_pool_barrier(job->pool, share);
 }
 
 /* A thread's share of every part. */
@@ -273,7 +273,7 @@ static void run_share(void *context, size_t share, size_t n_shares)
     if (run->is_early || !job->epilogue)
         return;
     if (n_shares > 1)
-        team_meet(job->team, share);
+        thread_pool_barrier(job->pool, share);
     size_t begin = n_out_channels * share / n_shares;
     size_t end = n_out_channels * (share + 1) / n_shares;
     epilogue_run(job->epilogue, job->first + begin * n_out, (end - begin) * n_out);
@@ -285,6 +285,6 @@ void convolution_by_image(const struct convolution_image *image,
     struct run run = {image, job, job->epilogue && job->epilogue->is_map};
     for (size_t i = 0; i < image->n_parts; i++)
         run.is_early &= count_sums(image, &image->parts[i]) >= EARLY_FROM;
-    team_run(job->team, run_share, &run,
-             image->n_products >= SHARE_FROM ? team_n_threads(job->team) : 1);
+    thread_pool_run(job->pool, run_share, &run,
+                    image->n_products >= SHARE_FROM ? thread_pool_n_threads(job->pool) : 1);
 }

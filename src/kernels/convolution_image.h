@@ -19,7 +19,7 @@
 
 #include "kernels/convolution.h"
 #include "kernels/image_tiles.h"
-#include "kernels/team.h"
+#include "kernels/thread_pool.h"
 
 /* What a tile meets of so many sums stays in an L1 cache while all output channels pass: 128 pieces
  * of two cache lines are 16 KB. */
@@ -102,12 +102,12 @@ struct convolution_image_job {
     const float *packed;       /* by convolution_image_pack */
     float *out;                /* [n_groups][c_out][out] */
     float *memory;
-    struct team *team;
+    struct thread_pool *pool;
     const struct epilogue *epilogue; /* NULL: none. Else out is its element `first` */
     size_t first;
 };
 
-/* The same bytes for any team. */
+/* The same bytes for any thread pool. */
 void convolution_by_image(const struct convolution_image *image,
                           const struct convolution_image_job *job);
 

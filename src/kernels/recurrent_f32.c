@@ -9,7 +9,7 @@
 struct pass {
     const struct recurrent_f32 *engine;
     const struct recurrent_f32_tensors *tensors;
-    struct team *team;
+    struct thread_pool *pool;
     size_t direction, worker;
     size_t begin, end; /* panels */
     bool is_reverse, is_downward;
@@ -201,7 +201,7 @@ static size_t nth_panel(const struct pass *pass, size_t round, size_t i)
 static void barrier(const struct pass *pass)
 {
     if (pass->engine->n_workers > 1)
-        team_meet(pass->team, pass->direction * pass->engine->n_workers + pass->worker);
+        thread_pool_barrier(pass->pool, pass->direction * pass->engine->n_workers + pass->worker);
 }
 
 /* The tile of a panel = R h, and what it is added to: `add`, a row for every element (ld_add) or
@@ -324,7 +324,7 @@ struct run {
     const struct recurrent_f32 *engine;
     const struct recurrent_f32_tensors *tensors;
     float *scratch;
-    struct team *team;
+    struct thread_pool *pool;
     bool is_downward;
 };
 
@@ -355,7 +355,7 @@ static void run_worker(void *context, size_t number, size_t n_numbers)
     struct pass pass = {
         .engine = engine,
         .tensors = run->tensors,
-        .team = run->team,
+        .pool = run->pool,
         .direction = d,
         .worker = worker,
         .begin = engine->n_panels * worker / engine->n_workers,
@@ -382,12 +382,13 @@ static void run_worker(void *context, size_t number, size_t n_numbers)
 
 void recurrent_f32_run(const struct recurrent_f32 *engine,
                        const struct recurrent_f32_tensors *tensors, void *scratch, unsigned *n_runs,
-                       struct team *team)
+                       struct thread_pool *pool)
 {
-    struct run run = {engine, tensors, scratch, engine->is_shared ? team : NULL,
+    struct run run = {engine, tensors, scratch, engine->is_shared ? pool : NULL,
                       (*n_runs & 1) != 0};
 
     if (engine->common.batch > 0)
-        team_run(run.team, run_worker, &run, engine->common.n_directions * engine->n_workers);
+        thread_pool_run(run.pool, run_worker, &run,
+                        engine->common.n_directions * engine->n_workers);
     *n_runs += 1;
 }

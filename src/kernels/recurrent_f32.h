@@ -7,7 +7,7 @@
 
 #include "kernels/panels.h"
 #include "kernels/recurrent.h"
-#include "kernels/team.h"
+#include "kernels/thread_pool.h"
 
 /* Weights as struct recurrent_f32_tensors has them; w and r may be f16, and lie at any address. */
 struct recurrent_weights {
@@ -30,7 +30,7 @@ struct recurrent_f32 {
     gemm_f32_fn *project, *step; /* NULL: W and R are packed. Else they stay where they are, f32 */
     bool is_uncut;               /* a GEMM gets all hidden units at once */
     bool is_w_f16, is_r_f16, has_peepholes;
-    unsigned n_threads;          /* of the team */
+    unsigned n_threads;          /* of the thread pool */
     const void *w_pack, *r_pack; /* see recurrent_f32_pack_w, recurrent_f32_pack_r */
 
     /* What follows is the layout. A panel holds `units` hidden units of every gate. */
@@ -42,7 +42,7 @@ struct recurrent_f32 {
     struct recurrent_matrix r_reset; /* … whose gate h this is */
     size_t w_pack_bytes, r_pack_bytes, w_direction_bytes, r_direction_bytes;
     size_t n_workers; /* of a direction: they share its panels, and wait for each other each step */
-    bool is_shared;   /* with the team */
+    bool is_shared;   /* with the thread pool */
     size_t chunk_steps;
     size_t ld_x, ld_gates, ld_state; /* in floats, from row to row of what follows */
     /* Every direction has scratch memory of its own. In it stand, counted in floats: */
@@ -88,6 +88,6 @@ void recurrent_multiply(const struct recurrent_f32 *engine, const struct recurre
  * hold is used first. The number of threads and of runs changes no byte. */
 void recurrent_f32_run(const struct recurrent_f32 *engine,
                        const struct recurrent_f32_tensors *tensors, void *scratch, unsigned *n_runs,
-                       struct team *team);
+                       struct thread_pool *pool);
 
 #endif

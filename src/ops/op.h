@@ -24,7 +24,7 @@
 #include "graph/graph.h"
 #include "kernels/epilogue.h"
 #include "kernels/kernels.h"
-#include "kernels/team.h"
+#include "kernels/thread_pool.h"
 #include "ops/attrs.h"
 #include "tensor/tensor.h"
 
@@ -204,11 +204,11 @@ struct prepare {
     const struct irrun_tensor *const *in; /* dtype as in memory; data NULL unless constant */
     const struct irrun_tensor *const *out;
     const struct kernels *kernels;
-    const struct team *team;      /* the one that run will have; NULL = one thread */
-    struct arena *arena;          /* lives as long as the plan */
-    uint32_t packed;              /* what packs answered; 0 while constants are folded */
-    struct prepared made;         /* to set */
-    struct pack_sources *sources; /* of the packed inputs; NULL while constants are folded */
+    const struct thread_pool *pool; /* the one that run will have; NULL = one thread */
+    struct arena *arena;            /* lives as long as the plan */
+    uint32_t packed;                /* what packs answered; 0 while constants are folded */
+    struct prepared made;           /* to set */
+    struct pack_sources *sources;   /* of the packed inputs; NULL while constants are folded */
     struct irrun_error *err;
 };
 
@@ -249,8 +249,8 @@ struct step {
     const struct epilogue *epilogue; /* NULL: none. What finishing promised */
     const struct graph *graph;
     const struct op *op;
-    struct session *session; /* for ops with bodies */
-    struct team *team;       /* to share large work with; NULL = one thread */
+    struct session *session;  /* for ops with bodies */
+    struct thread_pool *pool; /* to share large work with; NULL = one thread */
 };
 
 /* Fails with the op's place, type and name before the message. */

@@ -147,7 +147,7 @@ static bool run(const struct step *step, struct irrun_error *err)
         char *c = is_last ? out->data : find_area(step, i % 2 ? EINSUM_RESULT_1 : EINSUM_RESULT_0);
         product_batch_run(&join->batch, find,
                           &(struct dense_products){&join->batch.product, a, b, c}, memory,
-                          step->team);
+                          step->pool);
         so_far = c;
     }
     so_far = order(step, &plan->last, so_far, out->data);

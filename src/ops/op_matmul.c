@@ -181,7 +181,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                                   .c = step->out[0]->data,
                                                   .epilogue = step->epilogue});
     else
-        product_batch_run(&state->batch, find, step, step->scratch, step->team);
+        product_batch_run(&state->batch, find, step, step->scratch, step->pool);
     return true;
 }
 

@@ -26,7 +26,7 @@ struct attention_state {
     size_t mask_elements, mask_row_stride, mask_stride; /* of a matrix */
     size_t sink_elements, sink_row_stride;
     struct product score, mix;
-    size_t n_matrices, n_parts; /* of the output, and for the team */
+    size_t n_matrices, n_parts; /* of the output, and for the thread pool */
     size_t scores_bytes;        /* of scratch memory; the packed keys and values come behind */
     size_t part_bytes;          /* of all that */
     attention_fn *soften;
@@ -284,7 +284,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     (void)err;
     const struct attention_state *state = step->state;
     if (shape_n_elements(&step->out[0]->shape) > 0)
-        team_run(step->team, attend_part, (void *)step, state->n_parts);
+        thread_pool_run(step->pool, attend_part, (void *)step, state->n_parts);
     return true;
 }
 

@@ -26,8 +26,8 @@ struct select_attrs {
 /* … if the kernel is given so much at a time: at the end of each call it waits for its stores. */
 #define STREAM_PIECE ((size_t)64 << 10)
 
-/* From so many bytes on the work is shared with the team: some 6 us of it, against 5 us to wake a
- * thread that sleeps. */
+/* From so many bytes on the work is shared with the thread pool: some 6 us of it, against 5 us to
+ * wake a thread that sleeps. */
 #define SPLIT_FROM ((size_t)512 << 10)
 
 #define SELECT_ALIGNED 64 /* elements whose conditions fill a line */
@@ -42,7 +42,7 @@ struct select_state {
     select_fn *select;
     size_t width; /* bytes of an element */
     bool is_streamed;
-    size_t n_parts; /* for the team */
+    size_t n_parts; /* for the thread pool */
 };
 
 /* A walk over all of it, or over the part of it that begins at these elements. */
@@ -173,7 +173,7 @@ static bool select_prepare(struct prepare *prepare)
                     : state->width == 4 ? kernels->select_x32
                                         : kernels->select_x64;
     size_t n_bytes = traffic_bytes(prepare);
-    state->n_parts = n_bytes >= SPLIT_FROM ? team_n_threads(prepare->team) : 1;
+    state->n_parts = n_bytes >= SPLIT_FROM ? thread_pool_n_threads(prepare->pool) : 1;
     state->is_streamed =
         n_bytes >= (state->n_parts > 1 ? STREAM_SHARED_FROM : STREAM_FROM) &&
         (size_t)state->loops.n_inner >= STREAM_PIECE / state->width / (size_t)state->n_rows;
@@ -259,7 +259,7 @@ static bool select_run(const struct step *step, struct irrun_error *err)
     (void)err;
     if (state->n_parts == 1)
         return broadcast_walk(&state->loops, select_piece, &walk);
-    team_run(step->team, select_part, (void *)step, state->n_parts);
+    thread_pool_run(step->pool, select_part, (void *)step, state->n_parts);
     return true;
 }
 

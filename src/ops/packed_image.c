@@ -31,7 +31,7 @@ bool packed_image_pack(struct prepare *prepare, struct packed_image *packed)
 
     if (!pieces || !masks)
         return false;
-    if (!convolution_image_memory(image, team_n_threads(prepare->team),
+    if (!convolution_image_memory(image, thread_pool_n_threads(prepare->pool),
                                   &prepare->made.scratch_bytes))
         return fail_memory(prepare->err, SIZE_MAX);
     convolution_image_lists(image, pieces, masks);
@@ -62,7 +62,7 @@ void packed_image_run(const struct packed_image *packed, const struct step *step
                                         .packed = packed->filters,
                                         .out = (float *)step->out[0]->data + i * out,
                                         .memory = step->scratch,
-                                        .team = step->team,
+                                        .pool = step->pool,
                                         .epilogue = step->epilogue,
                                         .first = i * out,
                                     });

@@ -1,4 +1,4 @@
-/* Shares products with the team.
+/* Shares products with the thread pool.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/product_batch.h"
 
@@ -34,7 +34,7 @@ double product_work(const struct product *product)
 
 size_t product_n_parts(const struct prepare *prepare, double work, size_t n)
 {
-    size_t n_threads = team_n_threads(prepare->team);
+    size_t n_threads = thread_pool_n_threads(prepare->pool);
     if (work < SHARE_FROM)
         return 1;
     return n < n_threads ? n : n_threads;
@@ -159,7 +159,7 @@ static void run_panels(void *context, size_t part, size_t n_parts)
 }
 
 void product_batch_run(const struct product_batch *batch, product_find_fn *find,
-                       const void *context, void *scratch, struct team *team)
+                       const void *context, void *scratch, struct thread_pool *pool)
 {
     struct run run = {batch, find, context, scratch, 0};
     if (batch->n_parts == 1) {
@@ -167,12 +167,12 @@ void product_batch_run(const struct product_batch *batch, product_find_fn *find,
         return;
     }
     if (!batch->is_cut) {
-        team_run(team, run_products, &run, batch->n_parts);
+        thread_pool_run(pool, run_products, &run, batch->n_parts);
         return;
     }
     for (; run.number < batch->count; run.number++) {
         if (batch->by_rows && must_be_packed(&batch->product))
-            team_run(team, pack_piece, &run, batch->n_parts);
-        team_run(team, batch->by_rows ? run_rows : run_panels, &run, batch->n_parts);
+            thread_pool_run(pool, pack_piece, &run, batch->n_parts);
+        thread_pool_run(pool, batch->by_rows ? run_rows : run_panels, &run, batch->n_parts);
     }
 }

@@ -310,11 +310,11 @@ bool recurrent_run(const struct step *step, struct irrun_error *err)
     const struct recurrent_f32_tensors tensors =
         STEP_TENSORS(recurrent_f32_tensors, step, family, first_state, lengths);
     if (state->route == RECURRENT_PREPACKED) {
-        recurrent_f32_run(&state->f32, &tensors, scratch, state->n_runs, step->team);
+        recurrent_f32_run(&state->f32, &tensors, scratch, state->n_runs, step->pool);
     } else {
         const struct recurrent_f32 engine = recurrent_pack_now(state, &tensors, scratch);
         recurrent_f32_run(&engine, &tensors, scratch + state->packs_bytes, state->n_runs,
-                          step->team);
+                          step->pool);
     }
     return true;
 }

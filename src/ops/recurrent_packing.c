@@ -22,7 +22,7 @@ static struct recurrent_f32 engine_of(const struct prepare *prepare)
     return (struct recurrent_f32){
         .common = state->f32.common,
         .kernels = prepare->kernels->panels,
-        .n_threads = team_n_threads(prepare->team),
+        .n_threads = thread_pool_n_threads(prepare->pool),
         .has_peepholes = has_input(prepare, recurrent_family_of(prepare->op)->p),
     };
 }

@@ -25,7 +25,7 @@ static bool finish_step(struct plan *plan, const struct draft *draft, struct ste
                           .graph = plan->request.graph,
                           .op = draft->op,
                           .session = plan->request.session,
-                          .team = plan->request.team};
+                          .pool = plan->request.pool};
     return true;
 }
 

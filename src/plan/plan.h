@@ -63,7 +63,7 @@ struct plan_request {
     const struct variable_state *variables; /* per variable of the model */
     bool is_body;                           /* Parameters and Results hold f16 and bf16 as f32 */
     struct session *session;                /* for steps that need it */
-    struct team *team;                      /* of the session; NULL = one thread */
+    struct thread_pool *pool;               /* of the session; NULL = one thread */
 };
 
 /* A body's runner and the graph it was made for. */

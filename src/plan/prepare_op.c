@@ -161,7 +161,7 @@ static struct prepare prepare_for(struct plan *plan, const struct op *op, void *
                             .n_inputs = op->n_inputs,
                             .n_outputs = op->n_outputs,
                             .kernels = &plan->request.model->kernels,
-                            .team = plan->request.team,
+                            .pool = plan->request.pool,
                             .arena = plan->op_arena};
 }
 

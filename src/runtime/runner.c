@@ -62,7 +62,7 @@ static struct plan *make_plan(struct runner *runner, const struct irrun_tensor *
                                    .variables = session->variables.states,
                                    .is_body = runner->is_body,
                                    .session = session,
-                                   .team = session->team};
+                                   .pool = session->pool};
     pthread_mutex_lock(&session->model->lock);
     struct plan *old = plan_set_evict(&runner->plans, runner->plan);
     struct plan *plan = plan_new(&request, old, err);

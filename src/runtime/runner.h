@@ -9,7 +9,7 @@
 
 struct session {
     struct model *model;
-    struct team *team; /* NULL = one thread */
+    struct thread_pool *pool; /* NULL = one thread */
     struct variables variables;
     struct runner *root;
     struct irrun_tensor *inputs;

@@ -22,8 +22,8 @@ struct session *session_new(struct model *model, struct irrun_error *err)
     for (size_t i = 0; is_done && i < n; i++)
         session->input_pointers[i] = &session->inputs[i];
     if (is_done && model->n_threads > 1) {
-        session->team = team_new(model->n_threads, err);
-        is_done = session->team != NULL;
+        session->pool = thread_pool_new(model->n_threads, err);
+        is_done = session->pool != NULL;
     }
     if (is_done && variables_new(&session->variables, model, err))
         session->root = runner_new(session, model->graph, false, NULL, err);
@@ -39,7 +39,7 @@ void session_free(struct session *session)
     if (!session)
         return;
     runner_free(session->root);
-    team_free(session->team);
+    thread_pool_free(session->pool);
     variables_free(&session->variables);
     free(session->inputs);
     free(session->input_pointers);

@@ -56,11 +56,11 @@ static inline void engine_free(struct recurrent_f32 *engine)
 /* A canary stands behind the scratch memory. */
 static inline void engine_run(const struct recurrent_f32 *engine,
                               const struct recurrent_f32_tensors *tensors, unsigned n_runs,
-                              struct team *team)
+                              struct thread_pool *pool)
 {
     unsigned char *scratch = allocate_lines(engine->scratch_bytes + 1);
     scratch[engine->scratch_bytes] = 42;
-    recurrent_f32_run(engine, tensors, scratch, &n_runs, team);
+    recurrent_f32_run(engine, tensors, scratch, &n_runs, pool);
     assert_int_equal(scratch[engine->scratch_bytes], 42);
     free(scratch);
 }

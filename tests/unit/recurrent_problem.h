@@ -284,12 +284,12 @@ static inline struct recurrent_f32 pack(const struct problem *problem, struct re
 
 /* Leaves the results in f32[Y], f32[HO] and f32[CO]. */
 static inline void run_packed(struct problem *problem, const struct recurrent_f32 *engine,
-                              unsigned n_runs, struct team *team)
+                              unsigned n_runs, struct thread_pool *pool)
 {
     struct recurrent_f32_tensors tensors = tensors_of(problem);
     for (int part = Y; part <= CO; part++)
         poison(problem->f32[part], problem->n[part] + 1);
-    engine_run(engine, &tensors, n_runs, team);
+    engine_run(engine, &tensors, n_runs, pool);
     for (int part = Y; part <= CO; part++)
         assert_true(isnan(problem->f32[part][problem->n[part]]));
 }

@@ -68,7 +68,7 @@ static void both_ways_follow_the_definition(void **state)
 struct way {
     int64_t n_groups;
     bool is_transposed, is_f16;
-    struct team *team;
+    struct thread_pool *pool;
     const struct epilogue *epilogue;
 };
 
@@ -93,7 +93,7 @@ static bool convolve_by_image(const struct convolution *c, const struct way *way
     struct convolution_image image;
     size_t memory_bytes;
     if (!convolution_image_plan(&image, tiles, c, way->n_groups, way->is_transposed) ||
-        !convolution_image_memory(&image, team_n_threads(way->team), &memory_bytes))
+        !convolution_image_memory(&image, thread_pool_n_threads(way->pool), &memory_bytes))
         return false;
     struct image_piece *pieces = malloc(image.n_pieces * sizeof *pieces);
     unsigned char *masks = calloc((size_t)window_product(image.window.kernel), image.mask_bytes);
@@ -107,7 +107,7 @@ static bool convolve_by_image(const struct convolution *c, const struct way *way
                                                                  .packed = packed,
                                                                  .out = out,
                                                                  .memory = memory,
-                                                                 .team = way->team,
+                                                                 .pool = way->pool,
                                                                  .epilogue = way->epilogue});
     free(pieces);
     free(masks);
@@ -253,7 +253,7 @@ static void the_image_knows_no_threads(void **state)
     for (int64_t i = 0; i < n; i++)
         in[i] = sinf((float)i);
     kernels_fill(&kernels, simd_best());
-    struct team *team = team_new(3, &err);
+    struct thread_pool *pool = thread_pool_new(3, &err);
     /* The input as the image, one laid out of planes, and a transposed convolution. */
     for (int i = 0; i < 3 && kernels.image_tiles; i++) {
         struct way way = {.n_groups = 1, .is_transposed = i == 2};
@@ -261,11 +261,11 @@ static void the_image_knows_no_threads(void **state)
         c.window.out[2] = i == 0 ? 61 : 31;
         int64_t n_out = 13 * 60 * (i == 1 ? 31 : 61);
         assert_true(convolve_by_image(&c, &way, kernels.image_tiles, in, weights, alone));
-        way.team = team;
+        way.pool = pool;
         assert_true(convolve_by_image(&c, &way, kernels.image_tiles, in, weights, shared));
         assert_memory_equal(alone, shared, (size_t)n_out * sizeof *alone);
     }
-    team_free(team);
+    thread_pool_free(pool);
     free(in);
     free(weights);
     free(alone);

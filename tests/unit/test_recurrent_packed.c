@@ -6,7 +6,7 @@
 
 #include "kernels/cpu.h"
 #include "kernels/kernels.h"
-#include "kernels/team.h"
+#include "kernels/thread_pool.h"
 #include "recurrent_problem.h"
 #include "tensor/half.h"
 
@@ -230,8 +230,8 @@ static void gives_the_same_bytes_for_any_number_of_threads(void **state)
     struct irrun_error err;
     random_state = 36;
     for (unsigned n_threads = 2; n_threads <= 5; n_threads++) {
-        struct team *team = team_new(n_threads, &err);
-        assert_non_null(team);
+        struct thread_pool *pool = thread_pool_new(n_threads, &err);
+        assert_non_null(pool);
         for (int i = 0; i < 9; i++) {
             enum recurrent_kind kind = (enum recurrent_kind)(i % 3);
             size_t h = (kind == RECURRENT_RNN ? 330 : 160) + next_below(40);
@@ -248,14 +248,14 @@ static void gives_the_same_bytes_for_any_number_of_threads(void **state)
             assert_true(many.is_shared || (many.is_uncut && problem.common.n_directions == 1));
             run_packed(&problem, &one, 0, NULL);
             take_results(&problem, results);
-            run_packed(&problem, &many, (unsigned)i, team);
+            run_packed(&problem, &many, (unsigned)i, pool);
             assert_same_bytes(&problem, results);
             free_results(results);
             engine_free(&one);
             engine_free(&many);
             problem_free(&problem);
         }
-        team_free(team);
+        thread_pool_free(pool);
     }
 }
 

@@ -1,5 +1,5 @@
-/* Products that are shared with the team give the same bytes for every number of threads: whole
- * ones, rows and panels of one, attention, with and without what follows them.
+/* Products that are shared with the thread pool give the same bytes for every number of threads:
+ * whole ones, rows and panels of one, attention, with and without what follows them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -127,7 +127,7 @@ static void *run(const struct form *form, unsigned n_threads, size_t *n)
     return bytes;
 }
 
-static void every_team_gives_the_same_bytes(void **state)
+static void every_thread_pool_gives_the_same_bytes(void **state)
 {
     (void)state;
     for (size_t f = 0; f < N_FORMS; f++) {
@@ -148,7 +148,7 @@ static void every_team_gives_the_same_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_team_gives_the_same_bytes),
+        cmocka_unit_test(every_thread_pool_gives_the_same_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

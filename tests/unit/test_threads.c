@@ -1,4 +1,5 @@
-/* Work large enough to be shared with the team gives the same bytes for every number of threads.
+/* Work large enough to be shared with the thread pool gives the same bytes for every number of
+ * threads.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

@@ -1,4 +1,4 @@
-/* kernels/team: every part exactly once, whatever the number of threads, asleep or awake.
+/* kernels/thread_pool: every part exactly once, whatever the number of threads, asleep or awake.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
@@ -6,18 +6,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "kernels/team.h"
+#include "kernels/thread_pool.h"
 
 enum { MAX_PARTS = 100, N_JOBS = 150 };
 
-static struct team *new_team(unsigned n_threads)
+static struct thread_pool *new_pool(unsigned n_threads)
 {
     struct irrun_error err;
     error_clear(&err);
-    struct team *team = team_new(n_threads, &err);
-    assert_non_null(team);
-    assert_int_equal(team_n_threads(team), n_threads);
-    return team;
+    struct thread_pool *pool = thread_pool_new(n_threads, &err);
+    assert_non_null(pool);
+    assert_int_equal(thread_pool_n_threads(pool), n_threads);
+    return pool;
 }
 
 static void doze(long microseconds)
@@ -37,11 +37,11 @@ static void count_part(void *context, size_t part, size_t n_parts)
     counts->n[part] += n_parts == counts->n_parts;
 }
 
-static void check_jobs(struct team *team)
+static void check_jobs(struct thread_pool *pool)
 {
     for (size_t job = 0; job < N_JOBS; job++) {
         struct counts counts = {.n_parts = job % (MAX_PARTS + 1)};
-        team_run(team, count_part, &counts, counts.n_parts);
+        thread_pool_run(pool, count_part, &counts, counts.n_parts);
         for (size_t i = 0; i < MAX_PARTS; i++)
             assert_int_equal(counts.n[i], i < counts.n_parts);
     }
@@ -52,35 +52,35 @@ static void does_every_part_once(void **state)
     (void)state;
     check_jobs(NULL);
     for (unsigned n = 1; n <= 5; n++) {
-        struct team *team = new_team(n);
-        check_jobs(team);
-        team_free(team);
+        struct thread_pool *pool = new_pool(n);
+        check_jobs(pool);
+        thread_pool_free(pool);
     }
 }
 
 static void wakes_threads_that_sleep(void **state)
 {
     (void)state;
-    struct team *team = new_team(3);
+    struct thread_pool *pool = new_pool(3);
     for (int i = 0; i < 30; i++) {
         struct counts counts = {.n_parts = 3};
         doze(i % 3 * 100);
-        team_run(team, count_part, &counts, 3);
+        thread_pool_run(pool, count_part, &counts, 3);
         for (size_t part = 0; part < 3; part++)
             assert_int_equal(counts.n[part], 1);
     }
-    team_free(team);
+    thread_pool_free(pool);
 }
 
 static void ends_awake_or_asleep(void **state)
 {
     (void)state;
     for (int i = 0; i < 20; i++) {
-        struct team *team = new_team(1 + (unsigned)i % 4);
+        struct thread_pool *pool = new_pool(1 + (unsigned)i % 4);
         doze(i % 5 * 10);
-        team_free(team);
+        thread_pool_free(pool);
     }
-    team_free(NULL);
+    thread_pool_free(NULL);
 }
 
 /* Part 0 ends only once part 1 has been done: by a thread other than the caller, who does part
@@ -98,19 +98,19 @@ static void wait_for_other(void *context, size_t part, size_t n_parts)
 static void works_at_the_same_time(void **state)
 {
     (void)state;
-    struct team *team = new_team(2);
+    struct thread_pool *pool = new_pool(2);
     for (int i = 0; i < 20; i++) {
         atomic_bool is_done = false;
         doze(i % 2 * 100);
-        team_run(team, wait_for_other, &is_done, 2);
+        thread_pool_run(pool, wait_for_other, &is_done, 2);
     }
-    team_free(team);
+    thread_pool_free(pool);
 }
 
 enum { N_MEETINGS = 40 };
 
 struct relay {
-    struct team *team;
+    struct thread_pool *pool;
     unsigned values[4]; /* per part, read by its neighbour after each meeting */
     atomic_uint n_wrong;
 };
@@ -120,9 +120,9 @@ static void pass_on(void *context, size_t part, size_t n_parts)
     struct relay *relay = context;
     for (unsigned i = 1; i <= N_MEETINGS; i++) {
         relay->values[part] = i;
-        team_meet(relay->team, part);
+        thread_pool_barrier(relay->pool, part);
         relay->n_wrong += relay->values[(part + 1) % n_parts] != i;
-        team_meet(relay->team, part);
+        thread_pool_barrier(relay->pool, part);
     }
 }
 
@@ -130,14 +130,14 @@ static void parts_meet(void **state)
 {
     (void)state;
     for (unsigned n = 1; n <= 4; n++) {
-        struct relay relay = {.team = new_team(n)};
+        struct relay relay = {.pool = new_pool(n)};
         for (size_t n_parts = 1; n_parts <= n; n_parts++)
             for (int i = 0; i < 5; i++)
-                team_run(relay.team, pass_on, &relay, n_parts);
+                thread_pool_run(relay.pool, pass_on, &relay, n_parts);
         /* A single part meets nobody, also after a job of several. */
-        team_run(relay.team, pass_on, &relay, 1);
+        thread_pool_run(relay.pool, pass_on, &relay, 1);
         assert_int_equal(relay.n_wrong, 0);
-        team_free(relay.team);
+        thread_pool_free(relay.pool);
     }
 }
 

@@ -2,7 +2,7 @@
  * per thread which carries the job's number: whoever comes late finds nothing to claim, and nobody
  * waits for a thread that has not begun.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/team.h"
+#include "kernels/thread_pool.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -23,16 +23,16 @@
 struct share {
     _Alignas(LINE) atomic_uint_fast64_t work; /* job << 32 | parts that nobody has begun */
     size_t end;                               /* number behind the last of them */
-    struct team *team;
-    _Alignas(LINE) atomic_uint n_meetings; /* of the part of this number */
+    struct thread_pool *pool;
+    _Alignas(LINE) atomic_uint n_arrivals; /* of the part of this number */
 };
 
-struct team {
+struct thread_pool {
     unsigned n_threads;
     pthread_t *threads; /* all but the caller */
     pthread_mutex_t lock;
     pthread_cond_t new_job; /* for those that sleep */
-    team_fn *function;
+    thread_pool_fn *function;
     void *context;
     size_t n_parts;
     _Alignas(LINE) atomic_uint job; /* number of the last one given away */
@@ -106,181 +106,182 @@ static bool claim(struct share *share, unsigned job, size_t *part)
 }
 
 /* The job stays as it is until the part that was claimed is finished. */
-static void do_parts(struct team *team, const struct share *own, unsigned job)
+static void do_parts(struct thread_pool *pool, const struct share *own, unsigned job)
 {
-    size_t part, number = (size_t)(own - team->shares);
-    for (size_t i = 0; i < team->n_threads; i++) {
-        struct share *share = &team->shares[(number + i) % team->n_threads];
+    size_t part, number = (size_t)(own - pool->shares);
+    for (size_t i = 0; i < pool->n_threads; i++) {
+        struct share *share = &pool->shares[(number + i) % pool->n_threads];
         while (claim(share, job, &part)) {
-            team->function(team->context, part, team->n_parts);
-            atomic_fetch_sub_explicit(&team->n_unfinished, 1, memory_order_release);
+            pool->function(pool->context, part, pool->n_parts);
+            atomic_fetch_sub_explicit(&pool->n_unfinished, 1, memory_order_release);
         }
     }
 }
 
 /* ---- the threads ---- */
 
-/* Waits for a job other than `job`; returns its number, or the old one if the team is over. */
-static unsigned await_job(struct team *team, unsigned job)
+/* Waits for a job other than `job`; returns its number, or the old one if the pool is over. */
+static unsigned await_job(struct thread_pool *pool, unsigned job)
 {
     struct wait wait = {0};
     do {
-        unsigned next = atomic_load_explicit(&team->job, memory_order_acquire);
+        unsigned next = atomic_load_explicit(&pool->job, memory_order_acquire);
         if (next != job)
             return next;
     } while (spin(&wait));
-    pthread_mutex_lock(&team->lock);
-    atomic_fetch_add(&team->n_sleeping, 1);
-    while (atomic_load(&team->job) == job && !atomic_load(&team->is_over))
-        pthread_cond_wait(&team->new_job, &team->lock);
-    atomic_fetch_sub(&team->n_sleeping, 1);
-    pthread_mutex_unlock(&team->lock);
-    return atomic_load(&team->job);
+    pthread_mutex_lock(&pool->lock);
+    atomic_fetch_add(&pool->n_sleeping, 1);
+    while (atomic_load(&pool->job) == job && !atomic_load(&pool->is_over))
+        pthread_cond_wait(&pool->new_job, &pool->lock);
+    atomic_fetch_sub(&pool->n_sleeping, 1);
+    pthread_mutex_unlock(&pool->lock);
+    return atomic_load(&pool->job);
 }
 
-static void *be_member(void *argument)
+static void *worker_main(void *argument)
 {
     const struct share *own = argument;
     for (unsigned job = 0;;) {
-        unsigned next = await_job(own->team, job);
+        unsigned next = await_job(own->pool, job);
         if (next == job)
             return NULL;
         job = next;
-        do_parts(own->team, own, job);
+        do_parts(own->pool, own, job);
     }
 }
 
-static void wake_sleepers(struct team *team)
+static void wake_sleepers(struct thread_pool *pool)
 {
-    pthread_mutex_lock(&team->lock);
-    pthread_cond_broadcast(&team->new_job);
-    pthread_mutex_unlock(&team->lock);
+    pthread_mutex_lock(&pool->lock);
+    pthread_cond_broadcast(&pool->new_job);
+    pthread_mutex_unlock(&pool->lock);
 }
 
 /* Signals are the caller's affair, but for what a thread does to itself: blocked, a fault ends the
  * process without its handler. */
-static bool start_thread(struct team *team, unsigned number)
+static bool start_thread(struct thread_pool *pool, unsigned number)
 {
     static const int faults[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
     sigset_t all, before;
-    struct share *share = &team->shares[number];
-    share->team = team;
+    struct share *share = &pool->shares[number];
+    share->pool = pool;
     sigfillset(&all);
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
         sigdelset(&all, faults[i]);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool is_started = pthread_create(&team->threads[number - 1], NULL, be_member, share) == 0;
+    bool is_started = pthread_create(&pool->threads[number - 1], NULL, worker_main, share) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return is_started;
 }
 
-static void stop_threads(struct team *team, unsigned n)
+static void stop_threads(struct thread_pool *pool, unsigned n)
 {
-    atomic_store(&team->is_over, true);
-    wake_sleepers(team);
+    atomic_store(&pool->is_over, true);
+    wake_sleepers(pool);
     for (unsigned i = 0; i < n; i++)
-        pthread_join(team->threads[i], NULL);
+        pthread_join(pool->threads[i], NULL);
 }
 
-static void release(struct team *team)
+static void release(struct thread_pool *pool)
 {
-    pthread_cond_destroy(&team->new_job);
-    pthread_mutex_destroy(&team->lock);
-    free(team->threads);
-    free(team);
+    pthread_cond_destroy(&pool->new_job);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool->threads);
+    free(pool);
 }
 
-struct team *team_new(unsigned n_threads, struct irrun_error *err)
+struct thread_pool *thread_pool_new(unsigned n_threads, struct irrun_error *err)
 {
-    assert(n_threads >= 1 && n_threads <= TEAM_MAX_THREADS);
-    size_t size_bytes = sizeof(struct team) + n_threads * sizeof(struct share);
-    struct team *team = aligned_alloc(LINE, size_bytes);
+    assert(n_threads >= 1 && n_threads <= THREAD_POOL_MAX_THREADS);
+    size_t size_bytes = sizeof(struct thread_pool) + n_threads * sizeof(struct share);
+    struct thread_pool *pool = aligned_alloc(LINE, size_bytes);
     pthread_t *threads = calloc(n_threads, sizeof *threads);
-    if (!team || !threads) {
-        free(team);
+    if (!pool || !threads) {
+        free(pool);
         free(threads);
         fail_memory(err, size_bytes);
         return NULL;
     }
-    memset(team, 0, size_bytes);
-    team->n_threads = n_threads;
-    team->threads = threads;
-    pthread_mutex_init(&team->lock, NULL);
-    pthread_cond_init(&team->new_job, NULL);
+    memset(pool, 0, size_bytes);
+    pool->n_threads = n_threads;
+    pool->threads = threads;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->new_job, NULL);
     for (unsigned i = 1; i < n_threads; i++) {
-        if (start_thread(team, i))
+        if (start_thread(pool, i))
             continue;
         fail(err, IRRUN_SYSTEM, "cannot start thread %u of %u", i, n_threads);
-        stop_threads(team, i - 1);
-        release(team);
+        stop_threads(pool, i - 1);
+        release(pool);
         return NULL;
     }
-    return team;
+    return pool;
 }
 
-void team_free(struct team *team)
+void thread_pool_free(struct thread_pool *pool)
 {
-    if (!team)
+    if (!pool)
         return;
-    stop_threads(team, team->n_threads - 1);
-    release(team);
+    stop_threads(pool, pool->n_threads - 1);
+    release(pool);
 }
 
-unsigned team_n_threads(const struct team *team)
+unsigned thread_pool_n_threads(const struct thread_pool *pool)
 {
-    return team ? team->n_threads : 1;
+    return pool ? pool->n_threads : 1;
 }
 
 /* ---- jobs ---- */
 
 /* Whoever claims a part sees all that is written here before its count. */
-static void give_away(struct team *team, unsigned job)
+static void give_away(struct thread_pool *pool, unsigned job)
 {
-    for (unsigned i = 0; i < team->n_threads; i++) {
-        team->shares[i].end = team->n_parts * (i + 1) / team->n_threads;
-        atomic_store_explicit(&team->shares[i].n_meetings, 0, memory_order_relaxed);
+    for (unsigned i = 0; i < pool->n_threads; i++) {
+        pool->shares[i].end = pool->n_parts * (i + 1) / pool->n_threads;
+        atomic_store_explicit(&pool->shares[i].n_arrivals, 0, memory_order_relaxed);
     }
-    for (size_t i = 0, begin = 0; i < team->n_threads; begin = team->shares[i++].end)
-        atomic_store_explicit(&team->shares[i].work,
-                              (uint_fast64_t)job << 32 | (team->shares[i].end - begin),
+    for (size_t i = 0, begin = 0; i < pool->n_threads; begin = pool->shares[i++].end)
+        atomic_store_explicit(&pool->shares[i].work,
+                              (uint_fast64_t)job << 32 | (pool->shares[i].end - begin),
                               memory_order_release);
-    atomic_store(&team->job, job);
-    if (atomic_load(&team->n_sleeping) > 0)
-        wake_sleepers(team);
+    atomic_store(&pool->job, job);
+    if (atomic_load(&pool->n_sleeping) > 0)
+        wake_sleepers(pool);
 }
 
-void team_run(struct team *team, team_fn *function, void *context, size_t n_parts)
+void thread_pool_run(struct thread_pool *pool, thread_pool_fn *function, void *context,
+                     size_t n_parts)
 {
-    if (team)
-        team->n_parts = n_parts;
-    if (team_n_threads(team) == 1 || n_parts <= 1) {
+    if (pool)
+        pool->n_parts = n_parts;
+    if (thread_pool_n_threads(pool) == 1 || n_parts <= 1) {
         for (size_t i = 0; i < n_parts; i++)
             function(context, i, n_parts);
         return;
     }
-    assert(n_parts <= UINT32_MAX / TEAM_MAX_THREADS);
-    unsigned job = atomic_load_explicit(&team->job, memory_order_relaxed) + 1;
-    team->function = function;
-    team->context = context;
-    atomic_store_explicit(&team->n_unfinished, n_parts, memory_order_relaxed);
-    give_away(team, job);
-    do_parts(team, &team->shares[0], job);
+    assert(n_parts <= UINT32_MAX / THREAD_POOL_MAX_THREADS);
+    unsigned job = atomic_load_explicit(&pool->job, memory_order_relaxed) + 1;
+    pool->function = function;
+    pool->context = context;
+    atomic_store_explicit(&pool->n_unfinished, n_parts, memory_order_relaxed);
+    give_away(pool, job);
+    do_parts(pool, &pool->shares[0], job);
     struct wait wait = {0};
-    while (atomic_load_explicit(&team->n_unfinished, memory_order_acquire) > 0)
+    while (atomic_load_explicit(&pool->n_unfinished, memory_order_acquire) > 0)
         wait_for_work(&wait);
 }
 
-void team_meet(struct team *team, size_t part)
+void thread_pool_barrier(struct thread_pool *pool, size_t part)
 {
-    if (team_n_threads(team) == 1 || team->n_parts <= 1)
+    if (thread_pool_n_threads(pool) == 1 || pool->n_parts <= 1)
         return;
-    assert(team->n_parts <= team->n_threads);
-    unsigned meeting =
-        atomic_fetch_add_explicit(&team->shares[part].n_meetings, 1, memory_order_acq_rel) + 1;
-    for (size_t i = 0; i < team->n_parts; i++) {
-        const atomic_uint *other = &team->shares[i].n_meetings;
+    assert(pool->n_parts <= pool->n_threads);
+    unsigned arrival =
+        atomic_fetch_add_explicit(&pool->shares[part].n_arrivals, 1, memory_order_acq_rel) + 1;
+    for (size_t i = 0; i < pool->n_parts; i++) {
+        const atomic_uint *other = &pool->shares[i].n_arrivals;
         struct wait wait = {0};
-        while ((int)(meeting - atomic_load_explicit(other, memory_order_acquire)) > 0)
+        while ((int)(arrival - atomic_load_explicit(other, memory_order_acquire)) > 0)
             wait_for_work(&wait);
     }
 }
