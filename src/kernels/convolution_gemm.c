@@ -155,8 +155,8 @@ static bool has_early_epilogue(int64_t n_patches, size_t n_out, size_t c_out)
 }
 
 /* The epilogue of n positions of every channel. */
-static void finish_positions(const struct convolution_job *job, size_t c_out, size_t n_out,
-                             size_t position, size_t n)
+static void run_epilogue(const struct convolution_job *job, size_t c_out, size_t n_out,
+                         size_t position, size_t n)
 {
     if (n == n_out)
         epilogue_run(job->epilogue, job->first, c_out * n_out);
@@ -185,7 +185,7 @@ void convolution_by_gemm(const struct convolution *c, gemm_f32_fn *gemm, const f
     };
     if (n_patches == 0) {
         gemm(&product);
-        finish_positions(job, c_out, n_out, 0, n_out);
+        run_epilogue(job, c_out, n_out, 0, n_out);
         return;
     }
     product.b = job->patches;
@@ -198,10 +198,10 @@ void convolution_by_gemm(const struct convolution *c, gemm_f32_fn *gemm, const f
         copy_patches(c, job->in, (int64_t)first, (int64_t)product.n, job->patches);
         gemm(&product);
         if (is_early)
-            finish_positions(job, c_out, n_out, first, product.n);
+            run_epilogue(job, c_out, n_out, first, product.n);
     }
     if (!is_early)
-        finish_positions(job, c_out, n_out, 0, n_out);
+        run_epilogue(job, c_out, n_out, 0, n_out);
 }
 
 void convolution_by_panels(const struct convolution *c, const struct panels *weights,
@@ -229,8 +229,8 @@ void convolution_by_panels(const struct convolution *c, const struct panels *wei
             for (size_t i = 0; i < n; i++)
                 job->out[channel * n_out + first + i] = products[i * c_out + channel];
         if (is_early)
-            finish_positions(job, c_out, n_out, first, n);
+            run_epilogue(job, c_out, n_out, first, n);
     }
     if (!is_early)
-        finish_positions(job, c_out, n_out, 0, n_out);
+        run_epilogue(job, c_out, n_out, 0, n_out);
 }

@@ -230,7 +230,7 @@ static void multiply_last(const struct panels *panels, struct panel_product prod
 }
 
 /* The epilogue of some rows: in one piece where they lie without a gap. */
-static void finish_rows(const struct panel_matrix *matrix, size_t columns, size_t row, size_t rows)
+static void run_epilogue(const struct panel_matrix *matrix, size_t columns, size_t row, size_t rows)
 {
     size_t begin = matrix->begin * columns, end = matrix->end * columns;
     size_t first = matrix->first + row * matrix->ldc + begin;
@@ -268,6 +268,6 @@ void panels_multiply_matrix(const struct panels *panels, const struct panel_matr
             else
                 panels_multiply(panels, &product);
         }
-        finish_rows(matrix, columns, row, rows);
+        run_epilogue(matrix, columns, row, rows);
     }
 }

@@ -182,7 +182,7 @@ struct fusable {
 
 /* A product that, piece by piece, runs what the plan joined to it: step->epilogue, over
  * its output 0. */
-struct finishing {
+struct epilogue_offer {
     size_t n;               /* elements of the output; 0: it does not */
     struct repetition bias; /* operands of Add that its sums can begin with; count 0: none can */
 };
@@ -192,7 +192,7 @@ struct prepared {
     size_t scratch_bytes; /* memory that run may use, 64-byte aligned, not kept between runs */
     struct flat flat;     /* a shorter way through run for these shapes */
     struct fusable fusable;
-    struct finishing finishing; /* not by ops that are OP_IN_PLACE */
+    struct epilogue_offer epilogue; /* not by ops that are OP_IN_PLACE */
 };
 
 struct prepare {
@@ -232,7 +232,7 @@ void *prepare_pack(struct prepare *prepare, uint32_t layout, size_t size_bytes, 
 static inline void prepare_epilogue(struct prepare *prepare)
 {
     if (prepare->out[0]->dtype == IRRUN_F32)
-        prepare->made.finishing.n = (size_t)shape_n_elements(&prepare->out[0]->shape);
+        prepare->made.epilogue.n = (size_t)shape_n_elements(&prepare->out[0]->shape);
 }
 
 /* ---- run ---------------------------------------------------------------------------------- */
@@ -246,7 +246,7 @@ struct step {
     struct irrun_tensor *const *out; /* … likewise */
     void *scratch;                   /* never NULL, even if nothing was asked for */
     uint32_t n_inputs, n_outputs;
-    const struct epilogue *epilogue; /* NULL: none. What finishing promised */
+    const struct epilogue *epilogue; /* NULL: none. What prepared.epilogue promised */
     const struct graph *graph;
     const struct op *op;
     struct session *session;  /* for ops with bodies */

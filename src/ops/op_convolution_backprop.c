@@ -134,7 +134,7 @@ static bool prepare(struct prepare *prepare)
     const struct convolution *convolution = &state->convolution;
     prepare_epilogue(prepare);
     if (prepare->packed != 0) {
-        prepare->made.finishing.bias =
+        prepare->made.epilogue.bias =
             (struct repetition){(size_t)window_product(convolution->window.in),
                                 (size_t)(convolution->c_out * state->groups.n_groups)};
         return wants_image(prepare, &state->packed.image) &&

@@ -147,7 +147,7 @@ static bool prepare(struct prepare *prepare)
         !product_batch_plan(prepare, batch))
         return false;
     if (product_is_packed(p))
-        prepare->made.finishing.bias = (struct repetition){1, p->n};
+        prepare->made.epilogue.bias = (struct repetition){1, p->n};
     prepare->made.scratch_bytes = batch->scratch_bytes;
     return true;
 }

@@ -36,8 +36,8 @@ static bool reads(const struct plan *plan, const struct draft *draft, uint32_t r
 static size_t find_end(const struct drafts *drafts, size_t begin)
 {
     const struct draft *first = &drafts->items[begin];
-    bool is_product = first->made.finishing.n > 0;
-    size_t n = is_product ? first->made.finishing.n : first->made.fusable.n, i = begin + is_product;
+    bool is_product = first->made.epilogue.n > 0;
+    size_t n = is_product ? first->made.epilogue.n : first->made.fusable.n, i = begin + is_product;
     if (n == 0 || n > FUSED_MOST)
         return begin + 1;
     while (i < drafts->n && drafts->items[i].made.fusable.code != FUSED_NONE &&
@@ -199,7 +199,7 @@ static bool fuse_run(struct fused_program *fused, const struct draft *drafts, si
 static uint32_t find_bias(const struct fused_program *fused, const struct draft *product,
                           const struct draft *draft)
 {
-    const struct repetition *bias = &product->made.finishing.bias;
+    const struct repetition *bias = &product->made.epilogue.bias;
     uint32_t made = product->out[0];
     if (draft->made.fusable.code != FUSED_ADD || bias->count == 0 ||
         fused->fates[made].n_inside != 1 || fused_is_wanted(fused, made))
@@ -323,7 +323,7 @@ static bool fuse_all(struct fused_program *fused, struct drafts *drafts)
         end = find_end(drafts, i);
         struct draft draft = drafts->items[i];
         size_t n_behind = end - i - 1;
-        if (n_behind > 0 && draft.made.finishing.n > 0) {
+        if (n_behind > 0 && draft.made.epilogue.n > 0) {
             if (!fuse_product(fused, &drafts->items[i], &n_behind, &draft))
                 return false;
             end = i + 1 + n_behind;

@@ -239,7 +239,7 @@ static bool draft_ordinary(struct drafts *drafts, const struct planned_op *plann
     if (is_head) {
         plan->head_packed = packed;
         made.fusable.code = FUSED_NONE;
-        made.finishing.n = 0;
+        made.epilogue.n = 0;
     }
     struct draft draft = {.made = made,
                           .op = op,
