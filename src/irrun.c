@@ -86,7 +86,8 @@ static bool count_threads(unsigned asked, unsigned *n_threads, struct irrun_erro
         *n_threads = n_cpus < THREAD_POOL_MAX_THREADS ? n_cpus : THREAD_POOL_MAX_THREADS;
     }
     return *n_threads <= THREAD_POOL_MAX_THREADS ||
-           fail(err, IRRUN_USAGE, "%u threads are too many: %d at most", asked, THREAD_POOL_MAX_THREADS);
+           fail(err, IRRUN_USAGE, "%u threads are too many: %d at most", asked,
+                THREAD_POOL_MAX_THREADS);
 }
 
 static bool load(struct irrun_model *model, const char *xml_path,

@@ -1,7 +1,7 @@
 /* Chooses the implementation of a dense product. Knows sizes and options only, never a clock.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/kernels.h"
 #include "kernels/blas.h"
+#include "kernels/kernels.h"
 
 /* From this many multiplications on, --gemm=auto takes CBLAS, if it is a fast one. */
 #define CBLAS_FROM (1u << 18)

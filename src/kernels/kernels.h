@@ -57,8 +57,8 @@ bool kernels_choose(struct kernels *kernels, enum irrun_gemm gemm, const char *s
 /* Takes the kernels of a level without asking the CPU. */
 void kernels_fill(struct kernels *kernels, enum simd simd);
 
-/* The implementation of a product of an m x k and a k x n matrix (gemm_dispatch.c): a function of the
- * options and the sizes alone, so that the same command gives the same bytes. */
+/* The implementation of a product of an m x k and a k x n matrix (gemm_dispatch.c): a function of
+ * the options and the sizes alone, so that the same command gives the same bytes. */
 gemm_f32_fn *kernels_gemm_f32(const struct kernels *kernels, size_t m, size_t n, size_t k);
 gemm_f64_fn *kernels_gemm_f64(const struct kernels *kernels, size_t m, size_t n, size_t k);
 

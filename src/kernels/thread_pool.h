@@ -1,6 +1,6 @@
-/* A thread pool: the caller and its workers, which wait for a job that is cut into parts. What a part
- * computes depends on its number alone, never on who does it: so results do not depend on the number
- * of threads.
+/* A thread pool: the caller and its workers, which wait for a job that is cut into parts. What a
+ * part computes depends on its number alone, never on who does it: so results do not depend on the
+ * number of threads.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_THREAD_POOL_H
 #define IRRUN_KERNELS_THREAD_POOL_H
