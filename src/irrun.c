@@ -31,7 +31,7 @@ struct irrun_model {
     struct ports inputs, outputs;
     struct irrun_variable *variables;
     struct model_facts facts;
-    struct plan_notes notes;
+    struct remarks remarks;
     struct irrun_error problem; /* of a model loaded for a look that cannot run; else IRRUN_OK */
     bool is_prepared;
 };
@@ -113,8 +113,8 @@ static bool load(struct irrun_model *model, const char *xml_path,
         return false;
     if (!model_facts_collect(ir, &model->facts, err) ||
         (!options->is_dry && !options->keep_ops &&
-         (!unrolled_replace(ir->graph, arena, &model->notes, err) ||
-          !transposed_factors_fold(ir->graph, arena, &model->notes, err))))
+         (!unrolled_replace(ir->graph, arena, &model->remarks, err) ||
+          !transposed_factors_fold(ir->graph, arena, &model->remarks, err))))
         return false;
     model->is_prepared = model_prepare(&model->model, options->is_dry, err);
     if (!model->is_prepared || !ports_of_inputs(ir->graph, arena, &model->inputs, err) ||
@@ -208,8 +208,8 @@ void irrun_model_describe(const struct irrun_model *model, struct irrun_model_in
         .xml_digest = model->ir.xml_digest,
         .op_counts = model->facts.op_counts,
         .n_op_counts = model->facts.n_op_counts,
-        .notes = model->notes.items,
-        .n_notes = model->notes.n,
+        .notes = model->remarks.items,
+        .n_notes = model->remarks.n,
         .warnings = model->facts.warnings,
         .n_warnings = model->facts.n_warnings,
     };

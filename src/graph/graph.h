@@ -11,7 +11,7 @@
 
 struct op_def;
 struct graph;
-struct graph_notes;
+struct graph_analysis;
 
 /* An edge source: one output port of one op. */
 struct value {
@@ -93,9 +93,9 @@ struct graph {
     uint32_t n_results;
     uint32_t *order; /* live ops so that every op comes after its inputs; set by plan/toposort */
     uint32_t n_order;
-    struct graph_notes *notes;      /* what the plan works out once for every use of the graph */
-    const struct file_map *weights; /* the whole .bin; shared by all bodies */
-    const char *weights_file;       /* its path, for messages */
+    struct graph_analysis *analysis; /* what the plan works out once for every use of the graph */
+    const struct file_map *weights;  /* the whole .bin; shared by all bodies */
+    const char *weights_file;        /* its path, for messages */
 };
 
 static inline uint32_t op_input(const struct graph *graph, const struct op *op, uint32_t i)

@@ -34,7 +34,7 @@ static const struct irrun_tensor *value_of_constant(struct infer *infer, uint32_
 static bool are_inputs_constant(const struct graph *graph, const struct op *op)
 {
     for (uint32_t i = 0; i < op->n_inputs; i++)
-        if (!graph->notes->constants[op_input(graph, op, i)])
+        if (!graph->analysis->constants[op_input(graph, op, i)])
             return false;
     return true;
 }
@@ -57,7 +57,7 @@ static bool find_folded(struct model *model, struct graph *graph, const struct o
     if (!declared || !stored)
         return false;
     for (uint32_t i = 0; i < n; i++) {
-        const struct constant *constant = graph->notes->constants[op_input(graph, op, i)];
+        const struct constant *constant = graph->analysis->constants[op_input(graph, op, i)];
         tensors[i] = (struct irrun_tensor){constant->declared, constant->tensor.shape, NULL};
         in[i] = &tensors[i];
         is_constant[i] = true;
@@ -87,7 +87,7 @@ static bool find_folded(struct model *model, struct graph *graph, const struct o
         folded[k].constant.tensor = tensors[n + k];
         folded[k].constant.tensor.dtype = stored_dtype(tensors[n + k].dtype, widens);
         folded[k].state = state;
-        graph->notes->constants[op->first_output + k] = &folded[k].constant;
+        graph->analysis->constants[op->first_output + k] = &folded[k].constant;
     }
     return true;
 }
@@ -101,7 +101,7 @@ static bool find_const(struct model *model, struct graph *graph, const struct op
         return false;
     folded->constant.declared = attrs->element_type;
     folded->constant.tensor = (struct irrun_tensor){attrs->element_type, attrs->shape, NULL};
-    graph->notes->constants[op->first_output] = &folded->constant;
+    graph->analysis->constants[op->first_output] = &folded->constant;
     return true;
 }
 
@@ -185,7 +185,7 @@ static bool widen(struct model *model, struct constant *constant, struct irrun_e
 static bool compute_folded(struct model *model, const struct graph *graph, const struct op *op,
                            struct irrun_error *err)
 {
-    struct constant **constants = graph->notes->constants;
+    struct constant **constants = graph->analysis->constants;
     struct folded *first = (struct folded *)constants[op->first_output];
     uint32_t n = op->n_inputs, m = op->n_outputs;
     struct irrun_tensor *tensors = arena_alloc_array(model->arena, n + m, sizeof *tensors, err);
@@ -244,7 +244,7 @@ static uint32_t find_missing(const struct graph *graph, const struct op *op, uin
 {
     for (; *n_ready < op->n_inputs; ++*n_ready) {
         uint32_t value_id = op_input(graph, op, *n_ready);
-        if (!graph->notes->constants[value_id]->tensor.data)
+        if (!graph->analysis->constants[value_id]->tensor.data)
             return value_id;
     }
     return NO_ID;
@@ -253,14 +253,14 @@ static uint32_t find_missing(const struct graph *graph, const struct op *op, uin
 const struct irrun_tensor *constant_demand(struct model *model, const struct graph *graph,
                                            uint32_t value_id, struct irrun_error *err)
 {
-    struct constant *wanted = graph->notes->constants[value_id];
+    struct constant *wanted = graph->analysis->constants[value_id];
     struct wait first = {.value_id = value_id}, *stack = NULL;
     size_t n = 0, capacity = 0;
     bool is_fine = true;
     while (is_fine && !wanted->tensor.data) {
         struct wait *top = n > 0 ? &stack[n - 1] : &first;
         const struct op *op = value_producer(graph, top->value_id);
-        struct constant *constant = graph->notes->constants[top->value_id];
+        struct constant *constant = graph->analysis->constants[top->value_id];
         struct fold_rows fold;
         bool is_const = op->def->role == ROLE_CONST;
         bool has_rows = !is_const && fold_rows_find(&fold, model, graph, top->value_id);
@@ -284,7 +284,7 @@ const struct irrun_tensor *constant_demand(struct model *model, const struct gra
 
 uint32_t constant_find_stored(const struct graph *graph, uint32_t value_id)
 {
-    struct constant **constants = graph->notes->constants;
+    struct constant **constants = graph->analysis->constants;
     for (;;) {
         const struct op *op = value_producer(graph, value_id);
         if (op->def->role != ROLE_ORDINARY || op->n_inputs == 0)
@@ -302,7 +302,7 @@ uint32_t constant_find_stored(const struct graph *graph, uint32_t value_id)
 const void *constant_demand_widened(struct model *model, const struct graph *graph,
                                     uint32_t value_id, struct irrun_error *err)
 {
-    struct constant *constant = graph->notes->constants[value_id];
+    struct constant *constant = graph->analysis->constants[value_id];
     if (!constant_demand(model, graph, value_id, err))
         return NULL;
     if (!constant->widened && !widen(model, constant, err))

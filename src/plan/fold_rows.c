@@ -31,7 +31,7 @@ static bool is_chained(const struct fold_rows *fold, const struct op *op)
     if (op->def->role != ROLE_ORDINARY || op->n_outputs != 1 || op->n_bodies > 0 ||
         op->n_inputs == 0 || op->n_inputs > FOLD_MOST_INPUTS)
         return false;
-    const struct constant *first = fold->graph->notes->constants[op_input(fold->graph, op, 0)];
+    const struct constant *first = fold->graph->analysis->constants[op_input(fold->graph, op, 0)];
     if (op->def->flags & OP_VIEW)
         return has_rows(fold, &first->tensor.shape);
     return (op->def->flags & OP_BY_ELEMENT) != 0;
@@ -44,7 +44,7 @@ static bool add_leaf(struct fold_rows *fold, uint32_t value_id, bool is_whole)
     fold->nodes[fold->n_nodes++] =
         (struct fold_node){.value_id = value_id,
                            .op = value_producer(fold->graph, value_id),
-                           .constant = fold->graph->notes->constants[value_id],
+                           .constant = fold->graph->analysis->constants[value_id],
                            .is_whole = is_whole,
                            .is_leaf = true};
     return true;
@@ -54,7 +54,7 @@ static bool add_leaf(struct fold_rows *fold, uint32_t value_id, bool is_whole)
  * nodes. */
 static bool add_chain(struct fold_rows *fold, uint32_t value_id, uint32_t depth)
 {
-    struct constant *constant = fold->graph->notes->constants[value_id];
+    struct constant *constant = fold->graph->analysis->constants[value_id];
     const struct op *op = value_producer(fold->graph, value_id);
     struct fold_node node = {.value_id = value_id, .op = op, .constant = constant};
 
@@ -65,7 +65,7 @@ static bool add_chain(struct fold_rows *fold, uint32_t value_id, uint32_t depth)
     node.n_in = is_view ? 1 : op->n_inputs;
     for (uint32_t i = 0; i < node.n_in; i++) {
         uint32_t in_id = op_input(fold->graph, op, i);
-        const struct irrun_shape *in = &fold->graph->notes->constants[in_id]->tensor.shape;
+        const struct irrun_shape *in = &fold->graph->analysis->constants[in_id]->tensor.shape;
         bool is_aligned = is_view || in->rank == out->rank;
         bool is_repeated =
             shape_n_elements(in) == 1 || (is_aligned && shape_product(in, 0, fold->axis + 1) == 1);
@@ -83,7 +83,7 @@ static bool add_chain(struct fold_rows *fold, uint32_t value_id, uint32_t depth)
 bool fold_rows_find(struct fold_rows *fold, struct model *model, const struct graph *graph,
                     uint32_t value_id)
 {
-    const struct irrun_tensor *tensor = &graph->notes->constants[value_id]->tensor;
+    const struct irrun_tensor *tensor = &graph->analysis->constants[value_id]->tensor;
     const struct irrun_shape *shape = &tensor->shape;
     size_t size_bytes;
 

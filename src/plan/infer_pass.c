@@ -106,7 +106,7 @@ static bool demand_input(struct plan *plan, const struct op *op, uint32_t i, boo
     const struct graph *graph = plan->request.graph;
     uint32_t value_id = op_input(graph, op, i);
     struct slot *slot = &plan->slots[value_id];
-    bool is_shared = graph->notes->constants[value_id] != NULL;
+    bool is_shared = graph->analysis->constants[value_id] != NULL;
     *tensor = slot->tensor;
     if (!tensor->data && is_shared) {
         const struct irrun_tensor *data = constant_demand(model, graph, value_id, err);
@@ -190,7 +190,7 @@ static bool plan_parameter(struct plan *plan, const struct op *op, struct irrun_
 {
     const struct graph *graph = plan->request.graph;
     const struct parameter_attrs *attrs = op->attrs;
-    uint32_t index = graph->notes->index_of[op - graph->ops];
+    uint32_t index = graph->analysis->index_of[op - graph->ops];
     const struct irrun_tensor *in = plan->request.in[index];
     bool is_constant = plan->request.is_constant && plan->request.is_constant[index];
     enum irrun_dtype as_stored = stored_dtype(attrs->element_type, plan->request.is_body);
@@ -248,7 +248,7 @@ static bool read_shape_from_init(struct plan *plan, const struct op *op,
 static bool plan_read_value(struct plan *plan, const struct op *op, struct irrun_error *err)
 {
     const struct graph *graph = plan->request.graph;
-    uint32_t index = graph->notes->index_of[op - graph->ops];
+    uint32_t index = graph->analysis->index_of[op - graph->ops];
     const struct variable_decl *variable = &plan->request.model->variables[index];
     const struct variable_state *state = &plan->request.variables[index];
     struct irrun_tensor tensor = {0};
@@ -264,7 +264,7 @@ static bool plan_read_value(struct plan *plan, const struct op *op, struct irrun
 static bool plan_assign(struct plan *plan, const struct op *op, struct irrun_error *err)
 {
     const struct graph *graph = plan->request.graph;
-    uint32_t index = graph->notes->index_of[op - graph->ops];
+    uint32_t index = graph->analysis->index_of[op - graph->ops];
     const struct variable_decl *variable = &plan->request.model->variables[index];
     const struct variable_state *state = &plan->request.variables[index];
     const struct slot *in = input_slot(plan, op, 0);
@@ -330,7 +330,7 @@ static bool plan_constant_op(struct plan *plan, const struct op *op)
     if (op->n_outputs == 0 || op->def->role == ROLE_ASSIGN)
         return false;
     for (uint32_t k = 0; k < op->n_outputs; k++) {
-        const struct constant *constant = graph->notes->constants[op->first_output + k];
+        const struct constant *constant = graph->analysis->constants[op->first_output + k];
         if (!constant)
             return false;
         set_slot(plan, op->first_output + k, SLOT_CONSTANT, 0, &constant->tensor,

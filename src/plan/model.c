@@ -1,4 +1,4 @@
-/* Pairs ReadValue with Assign into variables, takes the notes that every plan needs.
+/* Pairs ReadValue with Assign into variables, analyses the graph for every plan.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/model.h"
 
@@ -32,22 +32,24 @@ static enum op_role role_of(const struct op *op)
 
 static bool allocate_notes(struct model *model, struct graph *graph, struct irrun_error *err)
 {
-    struct graph_notes *notes = arena_alloc(model->arena, sizeof *notes, err);
-    if (!notes)
+    struct graph_analysis *analysis = arena_alloc(model->arena, sizeof *analysis, err);
+    if (!analysis)
         return false;
-    graph->notes = notes;
-    notes->constants =
-        arena_alloc_array(model->arena, graph->n_values, sizeof *notes->constants, err);
-    notes->index_of = arena_alloc_array(model->arena, graph->n_ops, sizeof *notes->index_of, err);
-    notes->is_main = arena_alloc_array(model->arena, graph->n_ops, sizeof *notes->is_main, err);
-    if (!notes->constants || !notes->index_of || !notes->is_main)
+    graph->analysis = analysis;
+    analysis->constants =
+        arena_alloc_array(model->arena, graph->n_values, sizeof *analysis->constants, err);
+    analysis->index_of =
+        arena_alloc_array(model->arena, graph->n_ops, sizeof *analysis->index_of, err);
+    analysis->is_main =
+        arena_alloc_array(model->arena, graph->n_ops, sizeof *analysis->is_main, err);
+    if (!analysis->constants || !analysis->index_of || !analysis->is_main)
         return false;
     for (uint32_t i = 0; i < graph->n_ops; i++)
-        notes->index_of[i] = NO_ID;
+        analysis->index_of[i] = NO_ID;
     for (uint32_t i = 0; i < graph->n_parameters; i++)
-        notes->index_of[graph->parameters[i]] = i;
+        analysis->index_of[graph->parameters[i]] = i;
     for (uint32_t i = 0; i < graph->n_results; i++)
-        notes->index_of[graph->results[i]] = i;
+        analysis->index_of[graph->results[i]] = i;
     return true;
 }
 
@@ -111,7 +113,7 @@ static bool add_read(struct model *model, struct graph *graph, const struct op *
                                         .graph = graph,
                                         .read = op};
     }
-    graph->notes->index_of[op - graph->ops] = (uint32_t)(known - model->variables);
+    graph->analysis->index_of[op - graph->ops] = (uint32_t)(known - model->variables);
     return true;
 }
 
@@ -146,7 +148,7 @@ static bool add_assign(struct model *model, struct graph *graph, const struct op
                          variable->assign);
     variable->assign = op;
     variable->assign_graph = graph;
-    graph->notes->index_of[op - graph->ops] = (uint32_t)(variable - model->variables);
+    graph->analysis->index_of[op - graph->ops] = (uint32_t)(variable - model->variables);
     return true;
 }
 
@@ -165,13 +167,13 @@ static bool add_assigns(struct model *model, struct graph *graph, struct irrun_e
 static bool mark_main(struct model *model, struct graph *graph, struct irrun_error *err)
 {
     (void)model, (void)err;
-    bool *is_main = graph->notes->is_main;
+    bool *is_main = graph->analysis->is_main;
     for (uint32_t i = graph->n_order; i-- > 0;) {
         const struct op *op = &graph->ops[graph->order[i]];
         enum op_role role = role_of(op);
         if (role == ROLE_RESULT || role == ROLE_ASSIGN)
             is_main[graph->order[i]] = true;
-        graph->notes->has_variables |= role == ROLE_READ_VALUE || role == ROLE_ASSIGN;
+        graph->analysis->has_variables |= role == ROLE_READ_VALUE || role == ROLE_ASSIGN;
         if (!is_main[graph->order[i]] || role == ROLE_READ_VALUE)
             continue;
         for (uint32_t k = 0; k < op->n_inputs; k++)

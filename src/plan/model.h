@@ -31,7 +31,7 @@ struct constant {
 };
 
 /* Worked out once per graph (the model's, and each body's). */
-struct graph_notes {
+struct graph_analysis {
     struct constant **constants; /* per value; NULL = not constant */
     /* Per op: number of a Parameter, of a Result, or of the variable of a ReadValue or Assign;
      * NO_ID for other ops. */
@@ -57,7 +57,7 @@ struct model {
     bool lets_inf_pass; /* … for NaN only */
 };
 
-/* Fills model->variables and the notes of every graph: pairs ReadValue with Assign, finds the
+/* Fills model->variables and the analysis of every graph: pairs ReadValue with Assign, finds the
  * constants. The graphs have their order already. is_dry: for a look only, which may hold ops that
  * irrun lacks and whose weights are not there; constants are then left alone. */
 bool model_prepare(struct model *model, bool is_dry, struct irrun_error *err);

@@ -38,7 +38,7 @@ static struct source *source_of(struct prepare *prepare, uint32_t i)
     assert(sources->n < MAX_CONSTANTS);
     struct source *source = &sources->items[sources->n++];
     *source = (struct source){.value_id = value_id,
-                              .tensor = prepare->graph->notes->constants[value_id]->tensor};
+                              .tensor = prepare->graph->analysis->constants[value_id]->tensor};
     source->tensor.data = NULL;
     return source;
 }
@@ -137,7 +137,7 @@ static uint32_t constant_inputs(const struct plan *plan, const struct op *op, co
 
     for (uint32_t i = 0; i < op->n_inputs && i < 32; i++)
         if (in[i] < graph->n_values && plan->slots[in[i]].kind == SLOT_CONSTANT &&
-            graph->notes->constants[in[i]])
+            graph->analysis->constants[in[i]])
             constants |= 1U << i;
     return constants;
 }

@@ -126,7 +126,7 @@ static uint32_t add_constant_twin(struct plan *plan, uint32_t slot_id, struct ir
     plan->slots[twin].kind = SLOT_CONSTANT;
     tensor->dtype = IRRUN_F32;
     const struct graph *graph = plan->request.graph;
-    if (slot_id < graph->n_values && graph->notes->constants[slot_id]) {
+    if (slot_id < graph->n_values && graph->analysis->constants[slot_id]) {
         tensor->data = (void *)constant_demand_widened(plan->request.model, graph, slot_id, err);
     } else {
         size_t n = (size_t)shape_n_elements(&tensor->shape);
@@ -273,7 +273,7 @@ static bool draft_variable(struct drafts *drafts, const struct op *op, struct ir
     uint32_t *ids = arena_alloc_array(&plan->arena, 2, sizeof *ids, err);
     if (!state || !ids)
         return false;
-    state->variable = graph->notes->index_of[op - graph->ops];
+    state->variable = graph->analysis->index_of[op - graph->ops];
     struct draft draft = {.made.flat.run = is_read ? run_read_value : run_assign,
                           .op = op,
                           .state = state,
@@ -313,7 +313,7 @@ static bool draft_result(struct drafts *drafts, const struct op *op, struct irru
             return false;
     }
     plan->slots[plan_root(plan, id)].last_step = NO_ID;
-    plan->results[graph->notes->index_of[op - graph->ops]] = id;
+    plan->results[graph->analysis->index_of[op - graph->ops]] = id;
     return true;
 }
 
@@ -325,7 +325,7 @@ static bool draft_all(struct drafts *drafts, struct irrun_error *err)
         const struct op *op = plan->planned[i].op;
         if (!is_op_needed(plan, op))
             continue;
-        drafts->is_main = graph->notes->is_main[op - graph->ops];
+        drafts->is_main = graph->analysis->is_main[op - graph->ops];
         enum op_role role = op->def->role;
         bool is_done = role == ROLE_RESULT     ? draft_result(drafts, op, err)
                        : role == ROLE_ORDINARY ? draft_ordinary(drafts, &plan->planned[i], err)

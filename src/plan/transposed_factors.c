@@ -38,7 +38,7 @@ static const struct op *find_transpose(const struct graph *graph, const struct o
 
 /* The order stays an input: its length must be the rank of what was transposed, which is known
  * later. */
-static bool fold(struct graph_edit *edit, uint32_t op_id, struct plan_notes *notes,
+static bool fold(struct graph_edit *edit, uint32_t op_id, struct remarks *remarks,
                  struct irrun_error *err)
 {
     struct graph *graph = edit->graph;
@@ -52,12 +52,12 @@ static bool fold(struct graph_edit *edit, uint32_t op_id, struct plan_notes *not
                          op_input(graph, transpose, 1)};
     uint32_t added = graph_edit_add(edit, &op_matmul_transposed, attrs, &op, inputs, 3, 1);
     graph_edit_take_over(edit, added, op.first_output);
-    return plan_notes_add(notes, edit->arena, err,
-                          "MatMul \"%s\" (line %u) takes input 1 as it is before Transpose \"%s\"",
-                          op.name, (unsigned)op.line, transpose->name);
+    return remarks_add(remarks, edit->arena, err,
+                       "MatMul \"%s\" (line %u) takes input 1 as it is before Transpose \"%s\"",
+                       op.name, (unsigned)op.line, transpose->name);
 }
 
-bool transposed_factors_fold(struct graph *graph, struct arena *arena, struct plan_notes *notes,
+bool transposed_factors_fold(struct graph *graph, struct arena *arena, struct remarks *remarks,
                              struct irrun_error *err)
 {
     size_t n = 0;
@@ -65,7 +65,7 @@ bool transposed_factors_fold(struct graph *graph, struct arena *arena, struct pl
     for (uint32_t i = 0; i < n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
         for (uint32_t b = 0; b < op->n_bodies; b++)
-            if (!transposed_factors_fold(op->bodies[b].graph, arena, notes, err))
+            if (!transposed_factors_fold(op->bodies[b].graph, arena, remarks, err))
                 return false;
         n += find_transpose(graph, op) != NULL;
     }
@@ -76,7 +76,7 @@ bool transposed_factors_fold(struct graph *graph, struct arena *arena, struct pl
         return false;
     for (uint32_t i = 0; i < n_order; i++)
         if (find_transpose(graph, &graph->ops[graph->order[i]]) &&
-            !fold(&edit, graph->order[i], notes, err))
+            !fold(&edit, graph->order[i], remarks, err))
             return false;
     return toposort(graph, arena, err);
 }

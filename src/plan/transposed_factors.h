@@ -5,11 +5,11 @@
 #define IRRUN_PLAN_TRANSPOSED_FACTORS_H
 
 #include "graph/graph.h"
-#include "plan/plan_notes.h"
+#include "plan/remarks.h"
 
 /* Rewrites all MatMuls of which that is true, in the graph and in every body, and makes the order
- * of a graph that changed anew. *notes gets a line for each. */
-bool transposed_factors_fold(struct graph *graph, struct arena *arena, struct plan_notes *notes,
+ * of a graph that changed anew. *remarks gets a line for each. */
+bool transposed_factors_fold(struct graph *graph, struct arena *arena, struct remarks *remarks,
                              struct irrun_error *err);
 
 #endif

@@ -5,7 +5,7 @@
 #define IRRUN_PLAN_UNROLLED_H
 
 #include "graph/graph.h"
-#include "plan/plan_notes.h"
+#include "plan/remarks.h"
 
 /* What a body was found to be. Ids are of the body's graph where not said otherwise. */
 struct unrolled {
@@ -22,8 +22,8 @@ struct unrolled {
 bool unrolled_match(const struct graph *graph, uint32_t op_id, struct unrolled *found);
 
 /* Replaces all of them, in the graph and in every body. The order of a graph that changed is made
- * anew. *notes gets a line for each. */
-bool unrolled_replace(struct graph *graph, struct arena *arena, struct plan_notes *notes,
+ * anew. *remarks gets a line for each. */
+bool unrolled_replace(struct graph *graph, struct arena *arena, struct remarks *remarks,
                       struct irrun_error *err);
 
 #endif

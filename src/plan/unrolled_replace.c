@@ -110,7 +110,7 @@ static void replace_one(struct replacement *r)
 }
 
 static bool replace_found(struct graph *graph, struct arena *arena, const struct unrolled *found,
-                          size_t n, struct plan_notes *notes, struct irrun_error *err)
+                          size_t n, struct remarks *remarks, struct irrun_error *err)
 {
     struct replacement r = {.err = err};
     if (!graph_edit_begin(&r.edit, graph, arena, n * MAX_NEW_OPS, n * MAX_NEW_VALUES,
@@ -122,15 +122,15 @@ static bool replace_found(struct graph *graph, struct arena *arena, const struct
         replace_one(&r);
         const struct op *cell = &r.op.bodies[0].graph->ops[found[i].cell_id];
         if (err->code != IRRUN_OK ||
-            !plan_notes_add(notes, arena, err,
-                            "TensorIterator \"%s\" (line %u) runs as one sequence of its %s",
-                            r.op.name, (unsigned)r.op.line, cell->def->type))
+            !remarks_add(remarks, arena, err,
+                         "TensorIterator \"%s\" (line %u) runs as one sequence of its %s",
+                         r.op.name, (unsigned)r.op.line, cell->def->type))
             return false;
     }
     return toposort(graph, arena, err);
 }
 
-bool unrolled_replace(struct graph *graph, struct arena *arena, struct plan_notes *notes,
+bool unrolled_replace(struct graph *graph, struct arena *arena, struct remarks *remarks,
                       struct irrun_error *err)
 {
     struct unrolled *found = NULL;
@@ -140,7 +140,7 @@ bool unrolled_replace(struct graph *graph, struct arena *arena, struct plan_note
         const struct op *op = &graph->ops[graph->order[i]];
         struct unrolled candidate;
         for (uint32_t b = 0; is_done && b < op->n_bodies; b++)
-            is_done = unrolled_replace(op->bodies[b].graph, arena, notes, err);
+            is_done = unrolled_replace(op->bodies[b].graph, arena, remarks, err);
         if (!is_done || !unrolled_match(graph, graph->order[i], &candidate))
             continue;
         is_done = grow_array((void **)&found, n, &capacity, sizeof *found, err);
@@ -148,7 +148,7 @@ bool unrolled_replace(struct graph *graph, struct arena *arena, struct plan_note
             found[n++] = candidate;
     }
     if (is_done && n > 0)
-        is_done = replace_found(graph, arena, found, n, notes, err);
+        is_done = replace_found(graph, arena, found, n, remarks, err);
     free(found);
     return is_done;
 }

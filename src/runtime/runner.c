@@ -184,7 +184,7 @@ bool runner_run(struct runner *runner, const struct irrun_tensor *const *in,
 {
     if (!runner_choose_plan(runner, in, err) || !runner_execute(runner, in, err))
         return false;
-    if (runner->graph->notes->has_variables)
+    if (runner->graph->analysis->has_variables)
         variables_advance(&runner->session->variables);
     return true;
 }

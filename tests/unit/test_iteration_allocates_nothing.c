@@ -1,6 +1,7 @@
 /* No case allocates between two iterations of equal shapes: malloc and its kin are counted.
  * SPDX-License-Identifier: Apache-2.0 */
-/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=posix_memalign */
+/* link:
+ * -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=posix_memalign */
 #include "unit.h"
 
 #include "case_tree.h"

@@ -1,7 +1,8 @@
 /* Loading, planning and running with the k-th allocation failing, k = 1, 2, … until all succeed:
  * every failure is reported as such, and nothing leaks (the sanitizer build tells).
  * SPDX-License-Identifier: Apache-2.0 */
-/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=posix_memalign */
+/* link:
+ * -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=posix_memalign */
 #include "unit.h"
 
 #include <errno.h>
