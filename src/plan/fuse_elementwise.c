@@ -1,4 +1,4 @@
-/* Joins neighbouring element-wise drafts over as many elements into one, whose step runs a program
+/* Joins neighbouring element-wise steps over as many elements into one, whose step runs a program
  * of fused_f32.h: their values stay in registers, and those that nobody else reads get no memory.
  * What they compute stays the same, bit for bit. Behind a product they become its epilogue, and an
  * Add the beginning of its sums.
@@ -23,29 +23,29 @@ static bool is_repeated(const struct fusable *fusable)
     return fusable->repeated[0].count > 0;
 }
 
-static bool reads(const struct plan *plan, const struct draft *draft, uint32_t root)
+static bool reads(const struct plan *plan, const struct pending_step *pending, uint32_t root)
 {
-    for (uint32_t i = 0; i < draft->n_inputs; i++)
-        if (plan_root(plan, draft->in[i]) == root)
+    for (uint32_t i = 0; i < pending->n_inputs; i++)
+        if (plan_root(plan, pending->in[i]) == root)
             return true;
     return false;
 }
 
-/* The end of the run that begins here: of element-wise drafts alone, or of a product and what
+/* The end of the run that begins here: of element-wise steps alone, or of a product and what
  * follows it. */
-static size_t find_end(const struct drafts *drafts, size_t begin)
+static size_t find_end(const struct step_builder *builder, size_t begin)
 {
-    const struct draft *first = &drafts->items[begin];
+    const struct pending_step *first = &builder->steps[begin];
     bool is_product = first->made.epilogue.n > 0;
     size_t n = is_product ? first->made.epilogue.n : first->made.fusable.n, i = begin + is_product;
     if (n == 0 || n > FUSED_MOST)
         return begin + 1;
-    while (i < drafts->n && drafts->items[i].made.fusable.code != FUSED_NONE &&
-           drafts->items[i].made.fusable.n == n && drafts->items[i].is_main == first->is_main &&
-           (is_product || !is_repeated(&drafts->items[i].made.fusable)))
+    while (i < builder->n && builder->steps[i].made.fusable.code != FUSED_NONE &&
+           builder->steps[i].made.fusable.n == n && builder->steps[i].is_main == first->is_main &&
+           (is_product || !is_repeated(&builder->steps[i].made.fusable)))
         i++;
     bool is_run = i > begin + 1 &&
-                  (!is_product || reads(drafts->plan, &drafts->items[begin + 1], first->out[0]));
+                  (!is_product || reads(builder->plan, &builder->steps[begin + 1], first->out[0]));
     return is_run ? i : begin + 1;
 }
 
@@ -55,13 +55,13 @@ static void note_fate(struct fused_program *fused, uint32_t slot_id, uint32_t ru
     *fate = (struct fate){.n_uses = fate->n_uses, .run = run, .tile = NO_ID};
 }
 
-static void note_fates(struct fused_program *fused, const struct draft *drafts, size_t n)
+static void note_fates(struct fused_program *fused, const struct pending_step *steps, size_t n)
 {
     fused->run++;
     for (size_t i = 0; i < n; i++) {
-        note_fate(fused, drafts[i].out[0], fused->run);
-        for (uint32_t k = 0; k < drafts[i].n_inputs; k++) {
-            struct fate *fate = &fused->fates[plan_root(fused->plan, drafts[i].in[k])];
+        note_fate(fused, steps[i].out[0], fused->run);
+        for (uint32_t k = 0; k < steps[i].n_inputs; k++) {
+            struct fate *fate = &fused->fates[plan_root(fused->plan, steps[i].in[k])];
             fate->n_inside++;
             fate->n_left++;
         }
@@ -128,17 +128,18 @@ static bool place_tiles(struct fused_program *fused, struct fused_state *state)
  * already, the slots of the state and the values of the run that somebody wants, but for
  * `except`. */
 static bool list_slots(struct fused_program *fused, const struct fused_state *state,
-                       const struct draft *drafts, size_t n, uint32_t except, struct draft *draft)
+                       const struct pending_step *steps, size_t n, uint32_t except,
+                       struct pending_step *pending)
 {
     struct plan *plan = fused->plan;
-    uint32_t n_in = draft->n_inputs, n_out = draft->n_outputs;
+    uint32_t n_in = pending->n_inputs, n_out = pending->n_outputs;
     uint32_t *ids = arena_alloc_array(&plan->arena, n_in + n_out + state->n_operands + n,
                                       sizeof *ids, fused->err);
     if (!ids)
         return false;
     if (n_in > 0)
-        memcpy(ids, draft->in, n_in * sizeof *ids);
-    uint32_t made = n_out > 0 ? plan_root(plan, draft->out[0]) : NO_ID;
+        memcpy(ids, pending->in, n_in * sizeof *ids);
+    uint32_t made = n_out > 0 ? plan_root(plan, pending->out[0]) : NO_ID;
     for (size_t i = 0; i < state->n_operands; i++) {
         uint32_t root = plan_root(plan, state->operands[i].slot);
         if (!fused_is_made_here(fused, root) && root != made)
@@ -146,18 +147,18 @@ static bool list_slots(struct fused_program *fused, const struct fused_state *st
     }
     uint32_t *out = ids + n_in;
     if (n_out > 0)
-        memcpy(out, draft->out, n_out * sizeof *ids);
+        memcpy(out, pending->out, n_out * sizeof *ids);
     for (size_t i = 0; i < n; i++) {
-        uint32_t id = drafts[i].out[0];
+        uint32_t id = steps[i].out[0];
         if (!fused_is_wanted(fused, id))
             plan->slots[id].kind = SLOT_NONE;
         else if (id != except)
             out[n_out++] = id;
     }
-    draft->in = ids;
-    draft->out = out;
-    draft->n_inputs = n_in;
-    draft->n_outputs = n_out;
+    pending->in = ids;
+    pending->out = out;
+    pending->n_inputs = n_in;
+    pending->n_outputs = n_out;
     return true;
 }
 
@@ -172,52 +173,52 @@ static struct fused_state *add_state(struct fused_program *fused)
     return state;
 }
 
-static bool fuse_run(struct fused_program *fused, const struct draft *drafts, size_t n,
-                     struct draft *joined)
+static bool fuse_run(struct fused_program *fused, const struct pending_step *steps, size_t n,
+                     struct pending_step *joined)
 {
     struct plan *plan = fused->plan;
-    note_fates(fused, drafts, n);
-    fused_write(fused, drafts, n);
+    note_fates(fused, steps, n);
+    fused_write(fused, steps, n);
     struct fused_state *state = add_state(fused);
     if (fused->has_failed || !state || !copy_program(fused, state) || !place_tiles(fused, state))
         return false;
-    *joined = (struct draft){.made.flat = {.run = run_fused_step,
-                                           .kernel.fused = state->epilogue.fused,
-                                           .n = drafts->made.fusable.n},
-                             .op = drafts->op,
-                             .state = state,
-                             .is_main = drafts->is_main};
+    *joined = (struct pending_step){.made.flat = {.run = run_fused_step,
+                                                  .kernel.fused = state->epilogue.fused,
+                                                  .n = steps->made.fusable.n},
+                                    .op = steps->op,
+                                    .state = state,
+                                    .is_main = steps->is_main};
     if (joined->is_main)
         plan->n_fused_ops += (uint32_t)n;
-    return list_slots(fused, state, drafts, n, NO_ID, joined);
+    return list_slots(fused, state, steps, n, NO_ID, joined);
 }
 
 /* ---- products ---- */
 
-/* The slot that the sums of a product can begin with, so that this draft is done with them;
+/* The slot that the sums of a product can begin with, so that this step is done with them;
  * NO_ID. */
-static uint32_t find_bias(const struct fused_program *fused, const struct draft *product,
-                          const struct draft *draft)
+static uint32_t find_bias(const struct fused_program *fused, const struct pending_step *product,
+                          const struct pending_step *pending)
 {
     const struct repetition *bias = &product->made.epilogue.bias;
     uint32_t made = product->out[0];
-    if (draft->made.fusable.code != FUSED_ADD || bias->count == 0 ||
+    if (pending->made.fusable.code != FUSED_ADD || bias->count == 0 ||
         fused->fates[made].n_inside != 1 || fused_is_wanted(fused, made))
         return NO_ID;
-    uint32_t other = plan_root(fused->plan, draft->in[0]) == made;
-    struct repetition found = fused_repetition(&draft->made.fusable, other);
-    return found.inner == bias->inner && found.count == bias->count ? draft->in[other] : NO_ID;
+    uint32_t other = plan_root(fused->plan, pending->in[0]) == made;
+    struct repetition found = fused_repetition(&pending->made.fusable, other);
+    return found.inner == bias->inner && found.count == bias->count ? pending->in[other] : NO_ID;
 }
 
-/* Writes the epilogue of as many drafts as its limits allow, for a product that lies in the slot
+/* Writes the epilogue of as many steps as its limits allow, for a product that lies in the slot
  * `made`. */
-static bool write_epilogue(struct fused_program *fused, uint32_t made, const struct draft *drafts,
-                           size_t *n)
+static bool write_epilogue(struct fused_program *fused, uint32_t made,
+                           const struct pending_step *steps, size_t *n)
 {
     for (; *n > 0; *n = *n / 2) {
         note_fate(fused, made, 0);
-        note_fates(fused, drafts, *n);
-        fused_write(fused, drafts, *n);
+        note_fates(fused, steps, *n);
+        fused_write(fused, steps, *n);
         if (fused->has_failed)
             return false;
         if (fused->n_program <= EPILOGUE_MOST_INSTRUCTIONS && fused->n_tiles <= EPILOGUE_MOST_TILES)
@@ -228,7 +229,8 @@ static bool write_epilogue(struct fused_program *fused, uint32_t made, const str
 }
 
 /* The last instruction stores the last value: until then the product may lie in its place. */
-static uint32_t share_place(struct fused_program *fused, uint32_t made, const struct draft *last)
+static uint32_t share_place(struct fused_program *fused, uint32_t made,
+                            const struct pending_step *last)
 {
     struct slot *slots = fused->plan->slots;
     if (fused_is_wanted(fused, made) || slots[last->out[0]].tensor.dtype != IRRUN_F32)
@@ -249,49 +251,49 @@ static bool is_map(const struct fused_program *fused, uint32_t made)
     return fused->n_operands > 0;
 }
 
-/* Joins the n drafts behind a product to it; *n becomes how many there was room for. */
-static bool fuse_product(struct fused_program *fused, const struct draft *product, size_t *n,
-                         struct draft *joined)
+/* Joins the n steps behind a product to it; *n becomes how many there was room for. */
+static bool fuse_product(struct fused_program *fused, const struct pending_step *product, size_t *n,
+                         struct pending_step *joined)
 {
     struct plan *plan = fused->plan;
-    const struct draft *drafts = product + 1;
+    const struct pending_step *steps = product + 1;
     struct fused_state *state = add_state(fused);
     uint32_t made = product->out[0], except = NO_ID;
     note_fate(fused, made, 0);
-    note_fates(fused, drafts, *n);
-    uint32_t bias = find_bias(fused, product, drafts);
+    note_fates(fused, steps, *n);
+    uint32_t bias = find_bias(fused, product, steps);
     if (bias != NO_ID)
-        made = plan->slots[made].root = drafts++->out[0];
-    size_t n_left = (size_t)(product + 1 + *n - drafts);
+        made = plan->slots[made].root = steps++->out[0];
+    size_t n_left = (size_t)(product + 1 + *n - steps);
     fused->n_program = fused->n_operands = 0;
-    if (!state || !write_epilogue(fused, made, drafts, &n_left) || !copy_program(fused, state))
+    if (!state || !write_epilogue(fused, made, steps, &n_left) || !copy_program(fused, state))
         return false;
     if (bias != NO_ID)
         state->operands[state->n_operands++] = (struct fused_operand){NO_ID, bias};
     if (n_left > 0)
-        except = share_place(fused, made, &drafts[n_left - 1]);
+        except = share_place(fused, made, &steps[n_left - 1]);
     state->epilogue.is_map = is_map(fused, made);
-    *n = (size_t)(drafts + n_left - (product + 1));
+    *n = (size_t)(steps + n_left - (product + 1));
     *joined = *product;
     joined->epilogue = state;
     if (joined->is_main)
         plan->n_epilogue_ops += (uint32_t)*n;
-    return list_slots(fused, state, drafts, n_left, except, joined);
+    return list_slots(fused, state, steps, n_left, except, joined);
 }
 
 /* ---- all ---- */
 
-static void count_uses(struct fused_program *fused, const struct drafts *drafts)
+static void count_uses(struct fused_program *fused, const struct step_builder *builder)
 {
-    for (size_t i = 0; i < drafts->n; i++) {
-        const struct draft *draft = &drafts->items[i];
-        for (uint32_t k = 0; k < draft->n_inputs; k++)
-            fused->fates[plan_root(fused->plan, draft->in[k])].n_uses++;
+    for (size_t i = 0; i < builder->n; i++) {
+        const struct pending_step *pending = &builder->steps[i];
+        for (uint32_t k = 0; k < pending->n_inputs; k++)
+            fused->fates[plan_root(fused->plan, pending->in[k])].n_uses++;
     }
 }
 
-/* The drafts have other numbers now. */
-static void note_uses_anew(struct plan *plan, const struct drafts *drafts)
+/* The steps have other numbers now. */
+static void note_uses_anew(struct plan *plan, const struct step_builder *builder)
 {
     for (size_t i = 0; i < plan->n_slots; i++) {
         struct slot *slot = &plan->slots[i];
@@ -299,54 +301,54 @@ static void note_uses_anew(struct plan *plan, const struct drafts *drafts)
         if (slot->last_step != NO_ID)
             slot->last_step = 0;
     }
-    for (size_t i = 0; i < drafts->n; i++) {
-        const struct draft *draft = &drafts->items[i];
-        for (uint32_t k = 0; k < draft->n_inputs; k++)
-            draft_use_slot(plan, draft->in[k], (uint32_t)i);
-        for (uint32_t k = 0; k < draft->n_outputs; k++)
-            draft_use_slot(plan, draft->out[k], (uint32_t)i);
+    for (size_t i = 0; i < builder->n; i++) {
+        const struct pending_step *pending = &builder->steps[i];
+        for (uint32_t k = 0; k < pending->n_inputs; k++)
+            step_use_slot(plan, pending->in[k], (uint32_t)i);
+        for (uint32_t k = 0; k < pending->n_outputs; k++)
+            step_use_slot(plan, pending->out[k], (uint32_t)i);
     }
 }
 
-static bool has_runs(const struct drafts *drafts)
+static bool has_runs(const struct step_builder *builder)
 {
-    for (size_t i = 0; i < drafts->n; i++)
-        if (find_end(drafts, i) > i + 1)
+    for (size_t i = 0; i < builder->n; i++)
+        if (find_end(builder, i) > i + 1)
             return true;
     return false;
 }
 
-static bool fuse_all(struct fused_program *fused, struct drafts *drafts)
+static bool fuse_all(struct fused_program *fused, struct step_builder *builder)
 {
     size_t n = 0;
-    for (size_t i = 0, end; i < drafts->n; i = end) {
-        end = find_end(drafts, i);
-        struct draft draft = drafts->items[i];
+    for (size_t i = 0, end; i < builder->n; i = end) {
+        end = find_end(builder, i);
+        struct pending_step pending = builder->steps[i];
         size_t n_behind = end - i - 1;
-        if (n_behind > 0 && draft.made.epilogue.n > 0) {
-            if (!fuse_product(fused, &drafts->items[i], &n_behind, &draft))
+        if (n_behind > 0 && pending.made.epilogue.n > 0) {
+            if (!fuse_product(fused, &builder->steps[i], &n_behind, &pending))
                 return false;
             end = i + 1 + n_behind;
-        } else if (n_behind > 0 && !fuse_run(fused, &drafts->items[i], end - i, &draft)) {
+        } else if (n_behind > 0 && !fuse_run(fused, &builder->steps[i], end - i, &pending)) {
             return false;
         }
-        drafts->items[n++] = draft;
+        builder->steps[n++] = pending;
     }
-    drafts->n = n;
+    builder->n = n;
     return true;
 }
 
-bool drafts_fuse(struct drafts *drafts, struct irrun_error *err)
+bool step_builder_fuse(struct step_builder *builder, struct irrun_error *err)
 {
-    struct plan *plan = drafts->plan;
-    if (!has_runs(drafts))
+    struct plan *plan = builder->plan;
+    if (!has_runs(builder))
         return true;
     struct fused_program fused = {.plan = plan, .err = err};
     fused.fates = calloc(plan->n_slots, sizeof *fused.fates);
-    bool is_done = fused.fates ? (count_uses(&fused, drafts), fuse_all(&fused, drafts))
+    bool is_done = fused.fates ? (count_uses(&fused, builder), fuse_all(&fused, builder))
                                : fail_memory(err, plan->n_slots * sizeof *fused.fates);
     if (is_done)
-        note_uses_anew(plan, drafts);
+        note_uses_anew(plan, builder);
     free(fused.fates);
     free(fused.program);
     free(fused.operands);

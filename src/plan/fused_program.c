@@ -1,4 +1,4 @@
-/* Writes the program of a run of element-wise drafts.
+/* Writes the program of a run of element-wise steps.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/fused_program.h"
 
@@ -96,17 +96,18 @@ static void point_at_all(struct fused_program *fused, struct fused_instruction *
     point_at_slot(fused, instruction, slot_id, (struct repetition){1, fused->n});
 }
 
-/* … input i of the draft, from memory; in a form of `code`. */
-static void emit_with(struct fused_program *fused, uint32_t code, const struct draft *draft,
-                      uint32_t i)
+/* … input i of the step, from memory; in a form of `code`. */
+static void emit_with(struct fused_program *fused, uint32_t code,
+                      const struct pending_step *pending, uint32_t i)
 {
-    bool is_still = draft->made.fusable.still >> i & 1;
-    uint32_t root = plan_root(fused->plan, draft->in[i]);
+    bool is_still = pending->made.fusable.still >> i & 1;
+    uint32_t root = plan_root(fused->plan, pending->in[i]);
     struct fate *fate = &fused->fates[root];
     struct fused_instruction *instruction =
         emit(fused, code + (is_still ? FUSED_STILL : FUSED_MOVING));
     if (!fused_is_made_here(fused, root)) {
-        point_at_slot(fused, instruction, draft->in[i], fused_repetition(&draft->made.fusable, i));
+        point_at_slot(fused, instruction, pending->in[i],
+                      fused_repetition(&pending->made.fusable, i));
         return;
     }
     fate->is_kept = true;
@@ -131,28 +132,28 @@ static void emit_store(struct fused_program *fused, uint32_t code, uint32_t root
 /* ---- ops ---- */
 
 static bool has_register(const struct fused_program *fused, uint32_t held,
-                         const struct draft *draft, uint32_t i)
+                         const struct pending_step *pending, uint32_t i)
 {
-    return held != NO_ID && plan_root(fused->plan, draft->in[i]) == held;
+    return held != NO_ID && plan_root(fused->plan, pending->in[i]) == held;
 }
 
-static void load(struct fused_program *fused, enum fused_code code, const struct draft *draft,
-                 uint32_t i)
+static void load(struct fused_program *fused, enum fused_code code,
+                 const struct pending_step *pending, uint32_t i)
 {
-    emit_with(fused, code, draft, i);
-    *(code == FUSED_LOAD ? &fused->tile : &fused->truth) = plan_root(fused->plan, draft->in[i]);
+    emit_with(fused, code, pending, i);
+    *(code == FUSED_LOAD ? &fused->tile : &fused->truth) = plan_root(fused->plan, pending->in[i]);
 }
 
 /* Brings input x or the next one into a register; returns the other one. is_reverse: that stands on
  * the left. */
 static uint32_t bring_one(struct fused_program *fused, enum fused_code code,
-                          const struct draft *draft, uint32_t x, bool *is_reverse)
+                          const struct pending_step *pending, uint32_t x, bool *is_reverse)
 {
     uint32_t held = code == FUSED_LOAD ? fused->tile : fused->truth;
-    bool has_first = has_register(fused, held, draft, x);
-    *is_reverse = !has_first && has_register(fused, held, draft, x + 1);
+    bool has_first = has_register(fused, held, pending, x);
+    *is_reverse = !has_first && has_register(fused, held, pending, x + 1);
     if (!has_first && !*is_reverse)
-        load(fused, code, draft, x);
+        load(fused, code, pending, x);
     return *is_reverse ? x : x + 1;
 }
 
@@ -165,38 +166,38 @@ static uint32_t reverse_comparison(uint32_t code)
                                          : code;
 }
 
-static void emit_unary(struct fused_program *fused, const struct draft *draft)
+static void emit_unary(struct fused_program *fused, const struct pending_step *pending)
 {
-    uint32_t code = draft->made.fusable.code;
+    uint32_t code = pending->made.fusable.code;
     bool is_truth = code == FUSED_NOT;
-    if (!has_register(fused, is_truth ? fused->truth : fused->tile, draft, 0))
-        load(fused, is_truth ? FUSED_LOAD_TRUTH : FUSED_LOAD, draft, 0);
+    if (!has_register(fused, is_truth ? fused->truth : fused->tile, pending, 0))
+        load(fused, is_truth ? FUSED_LOAD_TRUTH : FUSED_LOAD, pending, 0);
     struct fused_instruction *instruction = emit(fused, code);
     if (code == FUSED_CLAMP)
-        instruction->at = (void *)draft->made.fusable.bounds;
+        instruction->at = (void *)pending->made.fusable.bounds;
 }
 
-static void emit_op(struct fused_program *fused, const struct draft *draft)
+static void emit_op(struct fused_program *fused, const struct pending_step *pending)
 {
-    uint32_t code = draft->made.fusable.code, other, root = draft->out[0];
+    uint32_t code = pending->made.fusable.code, other, root = pending->out[0];
     bool gives_truth = code == FUSED_NOT || (code >= FUSED_AND && code < FUSED_ADD), is_reverse;
     if (code < FUSED_LOAD) {
-        emit_unary(fused, draft);
+        emit_unary(fused, pending);
     } else if (code < FUSED_EQUAL) {
-        other = bring_one(fused, FUSED_LOAD_TRUTH, draft, 0, &is_reverse);
-        emit_with(fused, code, draft, other);
+        other = bring_one(fused, FUSED_LOAD_TRUTH, pending, 0, &is_reverse);
+        emit_with(fused, code, pending, other);
     } else if (code < FUSED_ADD) {
-        other = bring_one(fused, FUSED_LOAD, draft, 0, &is_reverse);
-        emit_with(fused, is_reverse ? reverse_comparison(code) : code, draft, other);
+        other = bring_one(fused, FUSED_LOAD, pending, 0, &is_reverse);
+        emit_with(fused, is_reverse ? reverse_comparison(code) : code, pending, other);
     } else {
         bool is_select = code == FUSED_SELECT;
-        if (is_select && !has_register(fused, fused->truth, draft, 0))
-            load(fused, FUSED_LOAD_TRUTH, draft, 0);
-        other = bring_one(fused, FUSED_LOAD, draft, is_select, &is_reverse);
-        emit_with(fused, code + (is_reverse ? FUSED_REVERSE_MOVING : 0), draft, other);
+        if (is_select && !has_register(fused, fused->truth, pending, 0))
+            load(fused, FUSED_LOAD_TRUTH, pending, 0);
+        other = bring_one(fused, FUSED_LOAD, pending, is_select, &is_reverse);
+        emit_with(fused, code + (is_reverse ? FUSED_REVERSE_MOVING : 0), pending, other);
     }
-    for (uint32_t i = 0; i < draft->n_inputs && !fused->is_rehearsal; i++) {
-        struct fate *fate = &fused->fates[plan_root(fused->plan, draft->in[i])];
+    for (uint32_t i = 0; i < pending->n_inputs && !fused->is_rehearsal; i++) {
+        struct fate *fate = &fused->fates[plan_root(fused->plan, pending->in[i])];
         if (fate->run == fused->run && --fate->n_left == 0)
             drop_tile(fused, fate);
     }
@@ -206,20 +207,20 @@ static void emit_op(struct fused_program *fused, const struct draft *draft)
 
 /* ---- all ---- */
 
-static void write_once(struct fused_program *fused, const struct draft *drafts, size_t n,
+static void write_once(struct fused_program *fused, const struct pending_step *steps, size_t n,
                        bool is_rehearsal)
 {
     fused->is_rehearsal = is_rehearsal;
     fused->tile = fused->truth = NO_ID;
     fused->n_program = fused->n_operands = fused->n_free_tiles = fused->n_tiles = 0;
     for (size_t i = 0; i < n; i++)
-        emit_op(fused, &drafts[i]);
+        emit_op(fused, &steps[i]);
     emit(fused, FUSED_END);
 }
 
-void fused_write(struct fused_program *fused, const struct draft *drafts, size_t n)
+void fused_write(struct fused_program *fused, const struct pending_step *steps, size_t n)
 {
-    fused->n = drafts[0].made.fusable.n;
-    write_once(fused, drafts, n, true);
-    write_once(fused, drafts, n, false);
+    fused->n = steps[0].made.fusable.n;
+    write_once(fused, steps, n, true);
+    write_once(fused, steps, n, false);
 }

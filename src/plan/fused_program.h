@@ -1,14 +1,14 @@
-/* Writes the program of a run of element-wise drafts: which values stay in registers, which are
+/* Writes the program of a run of element-wise steps: which values stay in registers, which are
  * kept in a tile of memory within the run, and which go to their slots.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_FUSED_PROGRAM_H
 #define IRRUN_PLAN_FUSED_PROGRAM_H
 
-#include "plan/drafts.h"
+#include "plan/step_builder.h"
 
 /* What becomes of a slot that is its own root. */
 struct fate {
-    uint32_t n_uses;   /* by all drafts */
+    uint32_t n_uses;   /* by all steps */
     uint32_t n_inside; /* by those of the run that makes it */
     uint32_t n_left;   /* of these, still to come */
     uint32_t run;      /* which run that is; 0 for none */
@@ -45,10 +45,10 @@ bool fused_is_made_here(const struct fused_program *fused, uint32_t root);
 /* Somebody after the run, or the caller, reads it. */
 bool fused_is_wanted(const struct fused_program *fused, uint32_t root);
 
-/* How input i of a draft repeats along its n elements. */
+/* How input i of a step repeats along its n elements. */
 struct repetition fused_repetition(const struct fusable *fusable, uint32_t i);
 
-/* Writes the program of so many drafts, whose fates are noted. */
-void fused_write(struct fused_program *fused, const struct draft *drafts, size_t n);
+/* Writes the program of so many steps, whose fates are noted. */
+void fused_write(struct fused_program *fused, const struct pending_step *steps, size_t n);
 
 #endif

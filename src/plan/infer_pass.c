@@ -92,7 +92,7 @@ static void set_slot(struct plan *plan, uint32_t slot_id, enum slot_kind kind, u
                                          .kind = kind,
                                          .root = slot_id,
                                          .index = index,
-                                         .twin = NO_ID,
+                                         .converted = NO_ID,
                                          .first_step = NO_ID};
 }
 

@@ -30,7 +30,7 @@ static enum op_role role_of(const struct op *op)
     return op->def && !op->fault ? op->def->role : ROLE_ORDINARY;
 }
 
-static bool allocate_notes(struct model *model, struct graph *graph, struct irrun_error *err)
+static bool allocate_analysis(struct model *model, struct graph *graph, struct irrun_error *err)
 {
     struct graph_analysis *analysis = arena_alloc(model->arena, sizeof *analysis, err);
     if (!analysis)
@@ -218,7 +218,7 @@ bool model_prepare(struct model *model, bool is_dry, struct irrun_error *err)
         pthread_mutex_init(&model->lock, &attributes) != 0)
         return fail(err, IRRUN_SYSTEM, "cannot create a lock");
     pthread_mutexattr_destroy(&attributes);
-    return visit_graphs(model, model->graph, allocate_notes, err) &&
+    return visit_graphs(model, model->graph, allocate_analysis, err) &&
            visit_graphs(model, model->graph, add_reads, err) &&
            visit_graphs(model, model->graph, add_assigns, err) &&
            visit_graphs(model, model->graph, mark_main, err) &&

@@ -27,7 +27,7 @@ struct variable_decl {
 struct constant {
     struct irrun_tensor tensor; /* dtype as in memory; data NULL until demanded */
     enum irrun_dtype declared;
-    void *widened; /* its f32 twin, for f16 and bf16, once demanded */
+    void *widened; /* its f32 copy, for f16 and bf16, once demanded */
 };
 
 /* Worked out once per graph (the model's, and each body's). */
@@ -66,7 +66,7 @@ void model_release(struct model *model);
 /* The data of a constant value, computed at first demand; the lock is held. NULL on failure. */
 const struct irrun_tensor *constant_demand(struct model *model, const struct graph *graph,
                                            uint32_t value_id, struct irrun_error *err);
-/* … its f32 twin, for f16 and bf16. */
+/* … its f32 copy, for f16 and bf16. */
 const void *constant_demand_widened(struct model *model, const struct graph *graph,
                                     uint32_t value_id, struct irrun_error *err);
 

@@ -139,7 +139,7 @@ static bool allocate_tables(struct plan *plan, struct irrun_error *err)
     }
     plan->n_slots = graph->n_values;
     for (uint32_t i = 0; i < graph->n_values; i++)
-        plan->slots[i] = (struct slot){.root = i, .twin = NO_ID, .first_step = NO_ID};
+        plan->slots[i] = (struct slot){.root = i, .converted = NO_ID, .first_step = NO_ID};
     plan->planned =
         arena_alloc_array(&plan->arena, graph->n_order - plan->begin, sizeof *plan->planned, err);
     plan->results = arena_alloc_array(&plan->arena, graph->n_results, sizeof *plan->results, err);

@@ -20,14 +20,14 @@ enum slot_kind {
     SLOT_OUTER     /* slot `index` of the plan before this one */
 };
 
-/* Where a value lies. Slots 0 … n_values-1 are the graph's values; twins in another type follow. */
+/* Where a value lies. Slots 0 … n_values-1 are the graph's values; their conversions follow. */
 struct slot {
     struct irrun_tensor tensor; /* dtype as in memory */
     enum irrun_dtype declared;
     enum slot_kind kind;
     uint32_t root; /* the slot whose memory this one shares; itself if none */
     uint32_t index;
-    uint32_t twin; /* its value in the other form, f32 or 16 bits, once made; NO_ID */
+    uint32_t converted; /* its value in the other form, f32 or 16 bits, once made; NO_ID */
     uint32_t first_step, last_step; /* of a root: when its memory is in use */
     size_t offset;
     bool is_needed;

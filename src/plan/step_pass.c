@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "plan/drafts.h"
 #include "plan/evaluate.h"
+#include "plan/step_builder.h"
 
 static bool run_convert(const struct step *step, struct irrun_error *err)
 {
@@ -51,9 +51,9 @@ static void mark_needed(struct plan *plan)
     }
 }
 
-/* ---- drafts ---- */
+/* ---- steps ---- */
 
-void draft_use_slot(struct plan *plan, uint32_t slot_id, uint32_t step)
+void step_use_slot(struct plan *plan, uint32_t slot_id, uint32_t step)
 {
     struct slot *root = &plan->slots[plan_root(plan, slot_id)];
     if (root->first_step == NO_ID)
@@ -62,16 +62,17 @@ void draft_use_slot(struct plan *plan, uint32_t slot_id, uint32_t step)
         root->last_step = step;
 }
 
-static bool add_draft(struct drafts *drafts, const struct draft *draft, struct irrun_error *err)
+static bool add_step(struct step_builder *builder, const struct pending_step *pending,
+                     struct irrun_error *err)
 {
-    if (!grow_array((void **)&drafts->items, drafts->n, &drafts->capacity, sizeof *drafts->items,
-                    err))
+    if (!grow_array((void **)&builder->steps, builder->n, &builder->capacity,
+                    sizeof *builder->steps, err))
         return false;
-    for (uint32_t i = 0; i < draft->n_inputs; i++)
-        draft_use_slot(drafts->plan, draft->in[i], (uint32_t)drafts->n);
-    for (uint32_t i = 0; i < draft->n_outputs; i++)
-        draft_use_slot(drafts->plan, draft->out[i], (uint32_t)drafts->n);
-    drafts->items[drafts->n++] = *draft;
+    for (uint32_t i = 0; i < pending->n_inputs; i++)
+        step_use_slot(builder->plan, pending->in[i], (uint32_t)builder->n);
+    for (uint32_t i = 0; i < pending->n_outputs; i++)
+        step_use_slot(builder->plan, pending->out[i], (uint32_t)builder->n);
+    builder->steps[builder->n++] = *pending;
     return true;
 }
 
@@ -87,16 +88,16 @@ static uint32_t add_slot(struct plan *plan, const struct irrun_tensor *tensor,
                                     .declared = declared,
                                     .kind = SLOT_BLOCK,
                                     .root = id,
-                                    .twin = NO_ID,
+                                    .converted = NO_ID,
                                     .first_step = NO_ID};
     plan->slots[id].tensor.data = NULL;
     return id;
 }
 
-static uint32_t add_copy(struct drafts *drafts, const struct op *op, uint32_t slot_id,
+static uint32_t add_copy(struct step_builder *builder, const struct op *op, uint32_t slot_id,
                          enum irrun_dtype dtype, struct irrun_error *err)
 {
-    struct plan *plan = drafts->plan;
+    struct plan *plan = builder->plan;
     uint32_t *ids = arena_alloc_array(&plan->arena, 2, sizeof *ids, err);
     struct irrun_tensor tensor = plan->slots[slot_id].tensor;
     tensor.dtype = dtype;
@@ -105,25 +106,25 @@ static uint32_t add_copy(struct drafts *drafts, const struct op *op, uint32_t sl
         return NO_ID;
     ids[0] = slot_id;
     ids[1] = copy;
-    struct draft draft = {.made.flat.run = run_convert,
-                          .op = op,
-                          .in = ids,
-                          .out = ids + 1,
-                          .n_inputs = 1,
-                          .n_outputs = 1,
-                          .is_main = drafts->is_main};
-    return add_draft(drafts, &draft, err) ? copy : NO_ID;
+    struct pending_step pending = {.made.flat.run = run_convert,
+                                   .op = op,
+                                   .in = ids,
+                                   .out = ids + 1,
+                                   .n_inputs = 1,
+                                   .n_outputs = 1,
+                                   .is_main = builder->is_main};
+    return add_step(builder, &pending, err) ? copy : NO_ID;
 }
 
-/* The f32 twin of a constant is the model's, made once for all plans. */
-static uint32_t add_constant_twin(struct plan *plan, uint32_t slot_id, struct irrun_error *err)
+/* The f32 copy of a constant is the model's, made once for all plans. */
+static uint32_t add_widened_constant(struct plan *plan, uint32_t slot_id, struct irrun_error *err)
 {
     struct slot slot = plan->slots[slot_id];
-    uint32_t twin = add_slot(plan, &slot.tensor, slot.declared, err);
-    if (twin == NO_ID)
+    uint32_t converted = add_slot(plan, &slot.tensor, slot.declared, err);
+    if (converted == NO_ID)
         return NO_ID;
-    struct irrun_tensor *tensor = &plan->slots[twin].tensor;
-    plan->slots[twin].kind = SLOT_CONSTANT;
+    struct irrun_tensor *tensor = &plan->slots[converted].tensor;
+    plan->slots[converted].kind = SLOT_CONSTANT;
     tensor->dtype = IRRUN_F32;
     const struct graph *graph = plan->request.graph;
     if (slot_id < graph->n_values && graph->analysis->constants[slot_id]) {
@@ -134,7 +135,7 @@ static uint32_t add_constant_twin(struct plan *plan, uint32_t slot_id, struct ir
         if (tensor->data)
             convert_elements(slot.tensor.dtype, slot.tensor.data, IRRUN_F32, tensor->data, n);
     }
-    return tensor->data ? twin : NO_ID;
+    return tensor->data ? converted : NO_ID;
 }
 
 static bool is_packed(uint32_t packed, uint32_t i)
@@ -160,28 +161,28 @@ static bool demand_constants(struct plan *plan, const uint32_t *in, uint32_t n, 
 }
 
 /* The slot in the wanted in-memory type; converts once for all users. NO_ID on failure. */
-static uint32_t slot_as(struct drafts *drafts, const struct op *op, uint32_t slot_id,
+static uint32_t slot_as(struct step_builder *builder, const struct op *op, uint32_t slot_id,
                         enum irrun_dtype dtype, struct irrun_error *err)
 {
-    struct plan *plan = drafts->plan;
+    struct plan *plan = builder->plan;
     struct slot *slot = &plan->slots[slot_id];
     if (slot->tensor.dtype == dtype)
         return slot_id;
-    if (slot->twin == NO_ID) {
+    if (slot->converted == NO_ID) {
         bool is_constant = slot->kind == SLOT_CONSTANT && dtype == IRRUN_F32;
         if (!is_constant && !demand_constants(plan, &slot_id, 1, 0, err))
             return NO_ID;
-        uint32_t twin = is_constant ? add_constant_twin(plan, slot_id, err)
-                                    : add_copy(drafts, op, slot_id, dtype, err);
-        if (twin != NO_ID)
-            plan->slots[slot_id].twin = twin;
-        return twin;
+        uint32_t converted = is_constant ? add_widened_constant(plan, slot_id, err)
+                                         : add_copy(builder, op, slot_id, dtype, err);
+        if (converted != NO_ID)
+            plan->slots[slot_id].converted = converted;
+        return converted;
     }
-    uint32_t twin = slot->twin;
-    uint32_t maker = plan->slots[twin].first_step;
-    if (drafts->is_main && maker != NO_ID)
-        drafts->items[maker].is_main = true;
-    return twin;
+    uint32_t converted = slot->converted;
+    uint32_t maker = plan->slots[converted].first_step;
+    if (builder->is_main && maker != NO_ID)
+        builder->steps[maker].is_main = true;
+    return converted;
 }
 
 /* ---- the roles ---- */
@@ -195,10 +196,10 @@ static uint32_t count_outputs(const struct plan *plan, const struct op *op)
     return n;
 }
 
-static bool draft_ordinary(struct drafts *drafts, const struct planned_op *planned,
+static bool lower_ordinary(struct step_builder *builder, const struct planned_op *planned,
                            struct irrun_error *err)
 {
-    struct plan *plan = drafts->plan;
+    struct plan *plan = builder->plan;
     const struct op *op = planned->op;
     uint32_t *ids =
         arena_alloc_array(&plan->arena, (size_t)op->n_inputs + op->n_outputs, sizeof *ids, err);
@@ -215,7 +216,7 @@ static bool draft_ordinary(struct drafts *drafts, const struct planned_op *plann
             break;
         const struct slot *slot = &plan->slots[ids[i]];
         if (widens && dtype_is_half(slot->tensor.dtype) && !is_packed(packed, i))
-            ids[i] = slot_as(drafts, op, ids[i], IRRUN_F32, err);
+            ids[i] = slot_as(builder, op, ids[i], IRRUN_F32, err);
         if (ids[i] == NO_ID)
             return false;
     }
@@ -231,8 +232,8 @@ static bool draft_ordinary(struct drafts *drafts, const struct planned_op *plann
     if (!demand_constants(plan, ids, op->n_inputs, packed, err) ||
         !plan_prepare_op(plan, op, planned->state, ids, out, packed, &made, err))
         return false;
-    if (drafts->scratch_bytes < made.scratch_bytes)
-        drafts->scratch_bytes = made.scratch_bytes;
+    if (builder->scratch_bytes < made.scratch_bytes)
+        builder->scratch_bytes = made.scratch_bytes;
     bool is_head = plan->outer && planned == plan->planned; /* its state will be made anew */
     if (!made.flat.run || is_head)
         made.flat.run = op->def->run;
@@ -241,15 +242,15 @@ static bool draft_ordinary(struct drafts *drafts, const struct planned_op *plann
         made.fusable.code = FUSED_NONE;
         made.epilogue.n = 0;
     }
-    struct draft draft = {.made = made,
-                          .op = op,
-                          .state = planned->state,
-                          .in = ids,
-                          .out = out,
-                          .n_inputs = op->n_inputs,
-                          .n_outputs = count_outputs(plan, op),
-                          .is_main = drafts->is_main};
-    return add_draft(drafts, &draft, err);
+    struct pending_step pending = {.made = made,
+                                   .op = op,
+                                   .state = planned->state,
+                                   .in = ids,
+                                   .out = out,
+                                   .n_inputs = op->n_inputs,
+                                   .n_outputs = count_outputs(plan, op),
+                                   .is_main = builder->is_main};
+    return add_step(builder, &pending, err);
 }
 
 static bool add_use(struct plan *plan, uint32_t variable, const struct slot *slot,
@@ -264,9 +265,10 @@ static bool add_use(struct plan *plan, uint32_t variable, const struct slot *slo
 }
 
 /* ReadValue: a step only in iterations that start from initial values. Assign: a step always. */
-static bool draft_variable(struct drafts *drafts, const struct op *op, struct irrun_error *err)
+static bool lower_variable(struct step_builder *builder, const struct op *op,
+                           struct irrun_error *err)
 {
-    struct plan *plan = drafts->plan;
+    struct plan *plan = builder->plan;
     const struct graph *graph = plan->request.graph;
     bool is_read = op->def->role == ROLE_READ_VALUE;
     struct variable_step *state = arena_alloc(&plan->arena, sizeof *state, err);
@@ -274,41 +276,41 @@ static bool draft_variable(struct drafts *drafts, const struct op *op, struct ir
     if (!state || !ids)
         return false;
     state->variable = graph->analysis->index_of[op - graph->ops];
-    struct draft draft = {.made.flat.run = is_read ? run_read_value : run_assign,
-                          .op = op,
-                          .state = state,
-                          .in = ids,
-                          .out = ids + 1,
-                          .n_inputs = op->n_inputs,
-                          .n_outputs = is_read ? 1 : 0,
-                          .is_main = !is_read};
+    struct pending_step pending = {.made.flat.run = is_read ? run_read_value : run_assign,
+                                   .op = op,
+                                   .state = state,
+                                   .in = ids,
+                                   .out = ids + 1,
+                                   .n_inputs = op->n_inputs,
+                                   .n_outputs = is_read ? 1 : 0,
+                                   .is_main = !is_read};
     if (is_read) {
-        drafts->is_main = false;
+        builder->is_main = false;
         ids[1] = op->first_output;
     }
     if (op->n_inputs > 0) {
         uint32_t in = op_input(graph, op, 0);
-        ids[0] = slot_as(drafts, op, in, plan->slots[in].declared, err);
+        ids[0] = slot_as(builder, op, in, plan->slots[in].declared, err);
         if (ids[0] == NO_ID || !demand_constants(plan, ids, 1, 0, err))
             return false;
     }
     const struct slot *slot = &plan->slots[is_read ? ids[1] : ids[0]];
-    draft.made.flat.n = tensor_n_bytes(&slot->tensor);
-    return add_use(plan, state->variable, slot, err) && add_draft(drafts, &draft, err);
+    pending.made.flat.n = tensor_n_bytes(&slot->tensor);
+    return add_use(plan, state->variable, slot, err) && add_step(builder, &pending, err);
 }
 
-static bool draft_result(struct drafts *drafts, const struct op *op, struct irrun_error *err)
+static bool lower_result(struct step_builder *builder, const struct op *op, struct irrun_error *err)
 {
-    struct plan *plan = drafts->plan;
+    struct plan *plan = builder->plan;
     const struct graph *graph = plan->request.graph;
     uint32_t id = op_input(graph, op, 0);
     enum irrun_dtype wanted = stored_dtype(plan->slots[id].declared, plan->request.is_body);
-    id = slot_as(drafts, op, id, wanted, err);
+    id = slot_as(builder, op, id, wanted, err);
     if (id == NO_ID || !demand_constants(plan, &id, 1, 0, err))
         return false;
     enum slot_kind kind = plan->slots[plan_root(plan, id)].kind;
     if (kind == SLOT_VARIABLE || kind == SLOT_OUTER) {
-        id = add_copy(drafts, op, id, wanted, err);
+        id = add_copy(builder, op, id, wanted, err);
         if (id == NO_ID)
             return false;
     }
@@ -317,19 +319,19 @@ static bool draft_result(struct drafts *drafts, const struct op *op, struct irru
     return true;
 }
 
-static bool draft_all(struct drafts *drafts, struct irrun_error *err)
+static bool lower_ops(struct step_builder *builder, struct irrun_error *err)
 {
-    struct plan *plan = drafts->plan;
+    struct plan *plan = builder->plan;
     const struct graph *graph = plan->request.graph;
     for (uint32_t i = 0; i < plan->n_planned; i++) {
         const struct op *op = plan->planned[i].op;
         if (!is_op_needed(plan, op))
             continue;
-        drafts->is_main = graph->analysis->is_main[op - graph->ops];
+        builder->is_main = graph->analysis->is_main[op - graph->ops];
         enum op_role role = op->def->role;
-        bool is_done = role == ROLE_RESULT     ? draft_result(drafts, op, err)
-                       : role == ROLE_ORDINARY ? draft_ordinary(drafts, &plan->planned[i], err)
-                                               : draft_variable(drafts, op, err);
+        bool is_done = role == ROLE_RESULT     ? lower_result(builder, op, err)
+                       : role == ROLE_ORDINARY ? lower_ordinary(builder, &plan->planned[i], err)
+                                               : lower_variable(builder, op, err);
         if (!is_done)
             return false;
     }
@@ -338,12 +340,13 @@ static bool draft_all(struct drafts *drafts, struct irrun_error *err)
 
 bool plan_make_steps(struct plan *plan, struct irrun_error *err)
 {
-    struct drafts drafts = {.plan = plan};
+    struct step_builder builder = {.plan = plan};
     const struct model *model = plan->request.model;
     bool is_apart = model->keeps_ops || model->stops_at_nan;
     mark_needed(plan);
-    bool is_done = draft_all(&drafts, err) && (is_apart || drafts_fuse(&drafts, err)) &&
-                   drafts_finish(&drafts, err) && plan_place_slots(plan, drafts.scratch_bytes, err);
-    free(drafts.items);
+    bool is_done = lower_ops(&builder, err) && (is_apart || step_builder_fuse(&builder, err)) &&
+                   step_builder_emit(&builder, err) &&
+                   plan_place_slots(plan, builder.scratch_bytes, err);
+    free(builder.steps);
     return is_done;
 }

@@ -1,12 +1,12 @@
 /* Steps before their tensors have their final addresses: what step_pass makes, fuse_elementwise
- * merges and finish_steps turns into steps.
+ * merges and emit_steps turns into steps.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IRRUN_PLAN_DRAFTS_H
-#define IRRUN_PLAN_DRAFTS_H
+#ifndef IRRUN_PLAN_STEP_BUILDER_H
+#define IRRUN_PLAN_STEP_BUILDER_H
 
 #include "plan/plan.h"
 
-struct draft {
+struct pending_step {
     struct prepared made;
     const struct op *op;
     const void *state;                  /* NULL: a conversion */
@@ -16,22 +16,22 @@ struct draft {
     bool is_main; /* not for initial values alone */
 };
 
-struct drafts {
+struct step_builder {
     struct plan *plan;
-    struct draft *items;
+    struct pending_step *steps;
     size_t n, capacity;
     size_t scratch_bytes;
     bool is_main; /* of the op at hand */
 };
 
-/* Notes that the draft of number `step` uses a slot. */
-void draft_use_slot(struct plan *plan, uint32_t slot_id, uint32_t step);
+/* Notes that the step of number `step` uses a slot. */
+void step_use_slot(struct plan *plan, uint32_t slot_id, uint32_t step);
 
-/* Merges runs of element-wise drafts into one each, or into the product before them; the slots that
+/* Merges runs of element-wise steps into one each, or into the product before them; the slots that
  * nobody else reads get no memory. */
-bool drafts_fuse(struct drafts *drafts, struct irrun_error *err);
+bool step_builder_fuse(struct step_builder *builder, struct irrun_error *err);
 
 /* Makes the steps of the plan. */
-bool drafts_finish(const struct drafts *drafts, struct irrun_error *err);
+bool step_builder_emit(const struct step_builder *builder, struct irrun_error *err);
 
 #endif
