@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Holds the rooms in their order: a file includes headers of its own room and of rooms to its left.
+# Holds the modules in their order: a file includes headers of its own module and of modules to its left.
 # Also: one file each knows expat and CBLAS, intrinsics stay in the vector_<level>.h, the public
 # header needs the standard's headers only, and file names are unique.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-rooms='base tensor formats kernels graph ops ir plan runtime irrun.c irrun_build.c cli main.c'
-# What a room may see where that is less than all to its left.
+modules='base tensor formats kernels graph ops ir plan runtime irrun.c irrun_build.c cli main.c'
+# What a module may see where that is less than all to its left.
 kernels_see='base kernels tensor/half.h tensor/packed_int.h'
 cli_sees='base tensor formats cli'
 bad=0
@@ -20,9 +20,9 @@ complain() {
 # "FILE:LINE:HEADER" for every include of a header of the project below src.
 includes=$(grep -rnE '^[ \t]*#[ \t]*include[ \t]*"' src --include='*.[ch]' --include='*.def' |
     sed -E 's/^([^:]+):([0-9]+):[^"]*"([^"]+)".*/\1:\2:\3/')
-wrong=$(awk -F: -v rooms="$rooms" -v kernels="$kernels_see" -v cli="$cli_sees" '
+wrong=$(awk -F: -v modules="$modules" -v kernels="$kernels_see" -v cli="$cli_sees" '
     BEGIN {
-        n = split(rooms, names, " ")
+        n = split(modules, names, " ")
         for (i = 1; i <= n; i++) {
             place[names[i]] = i
             for (j = 1; j <= i; j++)
@@ -31,12 +31,12 @@ wrong=$(awk -F: -v rooms="$rooms" -v kernels="$kernels_see" -v cli="$cli_sees" '
         narrow("kernels", kernels)
         narrow("cli", cli)
     }
-    function narrow(room, list,    i, k, parts) {
+    function narrow(module, list,    i, k, parts) {
         for (i = 1; i <= n; i++)
-            delete sees[room, names[i]]
+            delete sees[module, names[i]]
         k = split(list, parts, " ")
         for (i = 1; i <= k; i++)
-            sees[room, parts[i]] = 1
+            sees[module, parts[i]] = 1
     }
     {
         split($1, from, "/")

@@ -169,7 +169,7 @@ static inline bool plan_is_complete(const struct plan *plan)
     return plan->end == plan->request.graph->n_order;
 }
 
-/* ---- between the files of this room ---- */
+/* ---- between the files of this module ---- */
 
 /* The slot of a tensor that a step or an op of the plan has: a slot begins with its tensor. */
 static inline const struct slot *slot_of(const struct irrun_tensor *tensor)
