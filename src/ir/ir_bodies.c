@@ -6,17 +6,17 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "ir/ir_draft.h"
+#include "ir/ir_builder_internal.h"
 
 #define PATH_NAME_BYTES 200
 
-void body_draft_free(struct body_draft *draft)
+void parsed_body_free(struct parsed_body *parsed)
 {
-    free(draft->layers.refs);
-    free(draft->inputs);
-    free(draft->outputs);
-    free(draft->back_edges);
-    *draft = (struct body_draft){.graph = NULL};
+    free(parsed->layers.refs);
+    free(parsed->inputs);
+    free(parsed->outputs);
+    free(parsed->back_edges);
+    *parsed = (struct parsed_body){.graph = NULL};
 }
 
 static bool read_number(struct ir_builder *builder, xml_attrs attrs, const char *name,
@@ -72,20 +72,20 @@ static bool read_port_map(struct ir_builder *builder, xml_attrs attrs, const cha
            read_purpose(builder, attrs, &map->purpose);
 }
 
-static bool add_input_map(struct ir_builder *builder, xml_attrs attrs, struct body_draft *draft)
+static bool add_input_map(struct ir_builder *builder, xml_attrs attrs, struct parsed_body *parsed)
 {
-    if (!grow_array((void **)&draft->inputs, draft->n_inputs, &draft->inputs_capacity,
-                    sizeof *draft->inputs, builder->err))
+    if (!grow_array((void **)&parsed->inputs, parsed->n_inputs, &parsed->inputs_capacity,
+                    sizeof *parsed->inputs, builder->err))
         return false;
-    return read_port_map(builder, attrs, "input", &draft->inputs[draft->n_inputs++]);
+    return read_port_map(builder, attrs, "input", &parsed->inputs[parsed->n_inputs++]);
 }
 
-static bool add_output_map(struct ir_builder *builder, xml_attrs attrs, struct body_draft *draft)
+static bool add_output_map(struct ir_builder *builder, xml_attrs attrs, struct parsed_body *parsed)
 {
-    if (!grow_array((void **)&draft->outputs, draft->n_outputs, &draft->outputs_capacity,
-                    sizeof *draft->outputs, builder->err))
+    if (!grow_array((void **)&parsed->outputs, parsed->n_outputs, &parsed->outputs_capacity,
+                    sizeof *parsed->outputs, builder->err))
         return false;
-    return read_port_map(builder, attrs, "output", &draft->outputs[draft->n_outputs++]);
+    return read_port_map(builder, attrs, "output", &parsed->outputs[parsed->n_outputs++]);
 }
 
 bool start_port_map_input(struct ir_builder *builder, xml_attrs attrs)
@@ -110,14 +110,14 @@ bool start_else_port_map_output(struct ir_builder *builder, xml_attrs attrs)
 
 bool start_back_edge(struct ir_builder *builder, xml_attrs attrs)
 {
-    struct body_draft *draft = &current_layer(builder)->bodies[0];
-    struct back_edge_draft edge = {.line = here(builder).line, .column = here(builder).column};
+    struct parsed_body *parsed = &current_layer(builder)->bodies[0];
+    struct parsed_back_edge edge = {.line = here(builder).line, .column = here(builder).column};
     if (!read_id(builder, "edge", attrs, "from-layer", &edge.from_layer) ||
         !read_id(builder, "edge", attrs, "to-layer", &edge.to_layer) ||
-        !grow_array((void **)&draft->back_edges, draft->n_back_edges, &draft->back_edges_capacity,
-                    sizeof *draft->back_edges, builder->err))
+        !grow_array((void **)&parsed->back_edges, parsed->n_back_edges,
+                    &parsed->back_edges_capacity, sizeof *parsed->back_edges, builder->err))
         return false;
-    draft->back_edges[draft->n_back_edges++] = edge;
+    parsed->back_edges[parsed->n_back_edges++] = edge;
     return true;
 }
 
@@ -142,11 +142,11 @@ static const char *extend_path(struct ir_builder *builder, const char *name, con
     return path;
 }
 
-static bool start_body_of(struct ir_builder *builder, const struct body_draft *draft,
+static bool start_body_of(struct ir_builder *builder, const struct parsed_body *parsed,
                           const char *element)
 {
     const struct op *op = current_op(builder);
-    if (draft->graph) {
+    if (parsed->graph) {
         fail_at(builder->err, IRRUN_DATA, here(builder), "%s \"%.200s\" has a second <%s>",
                 op_type(op), op->name, element);
         return fail_hint(builder->err, "remove one of the two");
@@ -180,8 +180,8 @@ bool start_else_body(struct ir_builder *builder, xml_attrs attrs)
 
 static bool end_body_of(struct ir_builder *builder, unsigned index)
 {
-    struct body_draft *draft = &builder->scope->parent->layer.bodies[index];
-    if (!finish_graph(builder, &draft->graph, &draft->layers))
+    struct parsed_body *parsed = &builder->scope->parent->layer.bodies[index];
+    if (!finish_graph(builder, &parsed->graph, &parsed->layers))
         return false;
     scope_pop(builder);
     return true;
@@ -198,12 +198,12 @@ bool end_else_body(struct ir_builder *builder)
 }
 
 /* From the id of a layer of the body to the op, which must have this role. */
-static bool resolve_inner(struct ir_builder *builder, const struct body_draft *draft,
+static bool resolve_inner(struct ir_builder *builder, const struct parsed_body *parsed,
                           enum op_role role, struct place place, uint32_t *id)
 {
     const char *expected = role == ROLE_PARAMETER ? "Parameter" : "Result";
-    uint32_t op_id = find_layer(&draft->layers, *id);
-    const struct op *op = op_id == NO_ID ? NULL : &draft->graph->ops[op_id];
+    uint32_t op_id = find_layer(&parsed->layers, *id);
+    const struct op *op = op_id == NO_ID ? NULL : &parsed->graph->ops[op_id];
     if (op && op->def && op->def->role == role) {
         *id = op_id;
         return true;
@@ -219,13 +219,13 @@ static bool resolve_inner(struct ir_builder *builder, const struct body_draft *d
                      "inputs go to Parameters of the body, outputs come from Results");
 }
 
-static bool resolve_map(struct ir_builder *builder, const struct body_draft *draft, bool is_input,
+static bool resolve_map(struct ir_builder *builder, const struct parsed_body *parsed, bool is_input,
                         struct port_map *map)
 {
     const struct scope *scope = builder->scope;
     const struct op *op = current_op(builder);
     struct place place = {builder->file, map->line, map->column};
-    if (!resolve_inner(builder, draft, is_input ? ROLE_PARAMETER : ROLE_RESULT, place,
+    if (!resolve_inner(builder, parsed, is_input ? ROLE_PARAMETER : ROLE_RESULT, place,
                        &map->internal_id))
         return false;
     if (map->external == -1)
@@ -263,35 +263,36 @@ static bool drop_repeated(struct ir_builder *builder, struct port_map *maps, uin
     return true;
 }
 
-static bool finish_body(struct ir_builder *builder, struct body_draft *draft, struct body *body)
+static bool finish_body(struct ir_builder *builder, struct parsed_body *parsed, struct body *body)
 {
     struct arena *arena = &builder->model->arena;
-    body->graph = draft->graph;
-    body->n_inputs = (uint32_t)draft->n_inputs;
-    body->n_outputs = (uint32_t)draft->n_outputs;
-    body->n_back_edges = (uint32_t)draft->n_back_edges;
-    body->inputs = arena_alloc_array(arena, draft->n_inputs, sizeof *body->inputs, builder->err);
-    body->outputs = arena_alloc_array(arena, draft->n_outputs, sizeof *body->outputs, builder->err);
+    body->graph = parsed->graph;
+    body->n_inputs = (uint32_t)parsed->n_inputs;
+    body->n_outputs = (uint32_t)parsed->n_outputs;
+    body->n_back_edges = (uint32_t)parsed->n_back_edges;
+    body->inputs = arena_alloc_array(arena, parsed->n_inputs, sizeof *body->inputs, builder->err);
+    body->outputs =
+        arena_alloc_array(arena, parsed->n_outputs, sizeof *body->outputs, builder->err);
     body->back_edges =
-        arena_alloc_array(arena, draft->n_back_edges, sizeof *body->back_edges, builder->err);
+        arena_alloc_array(arena, parsed->n_back_edges, sizeof *body->back_edges, builder->err);
     if (!body->inputs || !body->outputs || !body->back_edges)
         return false;
     for (uint32_t i = 0; i < body->n_inputs; i++) {
-        body->inputs[i] = draft->inputs[i];
-        if (!resolve_map(builder, draft, true, &body->inputs[i]))
+        body->inputs[i] = parsed->inputs[i];
+        if (!resolve_map(builder, parsed, true, &body->inputs[i]))
             return false;
     }
     for (uint32_t i = 0; i < body->n_outputs; i++) {
-        body->outputs[i] = draft->outputs[i];
-        if (!resolve_map(builder, draft, false, &body->outputs[i]))
+        body->outputs[i] = parsed->outputs[i];
+        if (!resolve_map(builder, parsed, false, &body->outputs[i]))
             return false;
     }
     for (uint32_t i = 0; i < body->n_back_edges; i++) {
-        const struct back_edge_draft *edge = &draft->back_edges[i];
+        const struct parsed_back_edge *edge = &parsed->back_edges[i];
         struct place place = {builder->file, edge->line, edge->column};
         body->back_edges[i] = (struct back_edge){edge->from_layer, edge->to_layer};
-        if (!resolve_inner(builder, draft, ROLE_RESULT, place, &body->back_edges[i].from_id) ||
-            !resolve_inner(builder, draft, ROLE_PARAMETER, place, &body->back_edges[i].to_id))
+        if (!resolve_inner(builder, parsed, ROLE_RESULT, place, &body->back_edges[i].from_id) ||
+            !resolve_inner(builder, parsed, ROLE_PARAMETER, place, &body->back_edges[i].to_id))
             return false;
     }
     return drop_repeated(builder, body->outputs, &body->n_outputs);
@@ -307,7 +308,7 @@ static bool fail_no_body(struct ir_builder *builder, const struct op *op, uint32
 
 bool finish_bodies(struct ir_builder *builder)
 {
-    struct layer_draft *layer = current_layer(builder);
+    struct parsed_layer *layer = current_layer(builder);
     struct op *op = current_op(builder);
     uint32_t n_bodies = (uint32_t)layer->body_form; /* none, one, two */
     if (n_bodies == 0)
@@ -322,7 +323,7 @@ bool finish_bodies(struct ir_builder *builder)
             return fail_no_body(builder, op, i);
         if (!finish_body(builder, &layer->bodies[i], &op->bodies[i]))
             return false;
-        body_draft_free(&layer->bodies[i]);
+        parsed_body_free(&layer->bodies[i]);
     }
     return true;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "ir/ir_draft.h"
+#include "ir/ir_builder_internal.h"
 
 #define OLDEST_VERSION 10
 #define NEWEST_VERSION 11
@@ -86,8 +86,8 @@ void scope_pop(struct ir_builder *builder)
 {
     struct scope *scope = builder->scope;
     builder->scope = scope->parent;
-    body_draft_free(&scope->layer.bodies[0]);
-    body_draft_free(&scope->layer.bodies[1]);
+    parsed_body_free(&scope->layer.bodies[0]);
+    parsed_body_free(&scope->layer.bodies[1]);
     free(scope->ops);
     free(scope->layer_ids);
     free(scope->inputs);

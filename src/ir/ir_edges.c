@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/ir_draft.h"
+#include "ir/ir_builder_internal.h"
 
 bool start_edge(struct ir_builder *builder, xml_attrs attrs)
 {
     struct scope *scope = builder->scope;
-    struct edge_draft edge = {.line = here(builder).line, .column = here(builder).column};
+    struct parsed_edge edge = {.line = here(builder).line, .column = here(builder).column};
     if (!read_id(builder, "edge", attrs, "from-layer", &edge.from_layer) ||
         !read_id(builder, "edge", attrs, "from-port", &edge.from_port) ||
         !read_id(builder, "edge", attrs, "to-layer", &edge.to_layer) ||
@@ -82,12 +82,12 @@ uint32_t find_layer(const struct layer_index *layers, uint32_t layer_id)
     return from < layers->n && layers->refs[from].id == layer_id ? layers->refs[from].op_id : NO_ID;
 }
 
-static struct place edge_place(const struct ir_builder *builder, const struct edge_draft *edge)
+static struct place edge_place(const struct ir_builder *builder, const struct parsed_edge *edge)
 {
     return (struct place){builder->file, edge->line, edge->column};
 }
 
-static bool fail_layer(struct ir_builder *builder, const struct edge_draft *edge,
+static bool fail_layer(struct ir_builder *builder, const struct parsed_edge *edge,
                        const struct layer_index *layers, const char *end, uint32_t layer_id)
 {
     fail_at(builder->err, IRRUN_DATA, edge_place(builder, edge),
@@ -98,7 +98,7 @@ static bool fail_layer(struct ir_builder *builder, const struct edge_draft *edge
 }
 
 /* Says which ports there are. */
-static bool fail_port(struct ir_builder *builder, const struct edge_draft *edge, bool is_input,
+static bool fail_port(struct ir_builder *builder, const struct parsed_edge *edge, bool is_input,
                       uint32_t port_id, const struct op *op)
 {
     const struct scope *scope = builder->scope;
@@ -119,10 +119,10 @@ static bool fail_port(struct ir_builder *builder, const struct edge_draft *edge,
 }
 
 /* Finds the first edge into the same input. */
-static bool fail_second_edge(struct ir_builder *builder, const struct edge_draft *edge,
+static bool fail_second_edge(struct ir_builder *builder, const struct parsed_edge *edge,
                              const struct op *op)
 {
-    const struct edge_draft *other = builder->scope->edges;
+    const struct parsed_edge *other = builder->scope->edges;
     while (other->to_layer != edge->to_layer || other->to_port != edge->to_port)
         other++;
     fail_at(builder->err, IRRUN_DATA, edge_place(builder, edge),
@@ -132,7 +132,7 @@ static bool fail_second_edge(struct ir_builder *builder, const struct edge_draft
     return fail_hint(builder->err, "an input takes one edge: remove one, or mend its to-port");
 }
 
-static bool resolve_edge(struct ir_builder *builder, const struct edge_draft *edge,
+static bool resolve_edge(struct ir_builder *builder, const struct parsed_edge *edge,
                          const struct layer_index *layers, uint32_t *input_ids)
 {
     const struct scope *scope = builder->scope;

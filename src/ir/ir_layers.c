@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "ir/ir_draft.h"
+#include "ir/ir_builder_internal.h"
 #include "ops/op_state.h"
 
 static const struct op_fault *fault_new(struct ir_builder *builder, const struct op_fault *texts)
@@ -82,7 +82,7 @@ static bool add_op(struct ir_builder *builder, uint32_t layer_id)
                                              .first_output = (uint32_t)scope->n_values,
                                              .line = here(builder).line,
                                              .column = here(builder).column};
-    scope->layer = (struct layer_draft){.body_form = BODY_FORM_NONE};
+    scope->layer = (struct parsed_layer){.body_form = BODY_FORM_NONE};
     return true;
 }
 
@@ -136,7 +136,7 @@ static bool keep_fault(struct ir_builder *builder, struct op *op, const struct i
 static bool read_attrs(struct ir_builder *builder, xml_attrs attrs)
 {
     struct op *op = current_op(builder);
-    struct layer_draft *layer = current_layer(builder);
+    struct parsed_layer *layer = current_layer(builder);
     layer->has_data = true;
     if (!op->def || op->def->attrs_size == 0)
         return true;
@@ -171,7 +171,7 @@ bool start_data(struct ir_builder *builder, xml_attrs attrs)
 /* The oldest IRs of version 10 give the type and shape of a Const in its output port alone. */
 static bool complete_const(struct ir_builder *builder, struct op *op)
 {
-    const struct layer_draft *layer = current_layer(builder);
+    const struct parsed_layer *layer = current_layer(builder);
     const struct const_attrs *given = op->attrs;
     struct const_attrs *attrs = arena_alloc(&builder->model->arena, sizeof *attrs, builder->err);
     if (!attrs)
@@ -219,7 +219,7 @@ static bool complete_outputs(struct ir_builder *builder, struct op *op)
 
 bool end_layer(struct ir_builder *builder)
 {
-    const struct layer_draft *layer = current_layer(builder);
+    const struct parsed_layer *layer = current_layer(builder);
     if (!layer->has_data && !read_attrs(builder, NULL))
         return false;
     struct op *op = current_op(builder);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "ir/ir_draft.h"
+#include "ir/ir_builder_internal.h"
 
 bool parse_names(struct ir_builder *builder, const char *text, const char *const **names,
                  uint32_t *n)
@@ -79,7 +79,7 @@ bool add_output(struct ir_builder *builder, uint32_t port_id)
 bool start_output_port(struct ir_builder *builder, xml_attrs attrs)
 {
     struct scope *scope = builder->scope;
-    struct layer_draft *layer = current_layer(builder);
+    struct parsed_layer *layer = current_layer(builder);
     uint32_t id;
     if (!read_id(builder, "port", attrs, "id", &id) || !add_output(builder, id))
         return false;
@@ -154,7 +154,7 @@ bool end_dim(struct ir_builder *builder)
                 builder->dim);
         return fail_hint(builder->err, "-1 stands for a dimension that is not known");
     }
-    struct layer_draft *layer = current_layer(builder);
+    struct parsed_layer *layer = current_layer(builder);
     struct irrun_shape *shape = &layer->port_shape;
     if (dim < 0 || shape->rank == IRRUN_MAX_RANK)
         layer->has_port_shape = false;

@@ -1,7 +1,7 @@
 /* What the files of the reader share: a graph while its layers and edges are still coming in.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IRRUN_IR_IR_DRAFT_H
-#define IRRUN_IR_IR_DRAFT_H
+#ifndef IRRUN_IR_IR_BUILDER_INTERNAL_H
+#define IRRUN_IR_IR_BUILDER_INTERNAL_H
 
 #include "ir/ir_builder.h"
 #include "ir/xml_reader.h"
@@ -17,7 +17,7 @@ struct port_ref {
 };
 
 /* An edge in the ids of the file. */
-struct edge_draft {
+struct parsed_edge {
     uint32_t from_layer, from_port, to_layer, to_port;
     uint32_t line, column;
 };
@@ -30,21 +30,21 @@ struct layer_index {
     uint32_t n;
 };
 
-struct back_edge_draft {
+struct parsed_back_edge {
     uint32_t from_layer, to_layer;
     uint32_t line, column;
 };
 
 /* A body of the layer at hand and what ties it to its ports; may come in any order, so ids stay
  * those of the file until the layer ends. */
-struct body_draft {
+struct parsed_body {
     struct graph *graph; /* NULL until its element ends */
     struct layer_index layers;
     struct port_map *inputs;
     size_t n_inputs, inputs_capacity;
     struct port_map *outputs;
     size_t n_outputs, outputs_capacity;
-    struct back_edge_draft *back_edges;
+    struct parsed_back_edge *back_edges;
     size_t n_back_edges, back_edges_capacity;
 };
 
@@ -52,9 +52,9 @@ struct body_draft {
 enum body_form { BODY_FORM_NONE, BODY_FORM_LOOP, BODY_FORM_IF };
 
 /* The layer at hand, as far as struct op does not hold it. */
-struct layer_draft {
+struct parsed_layer {
     enum body_form body_form;
-    struct body_draft bodies[2];
+    struct parsed_body bodies[2];
     bool has_data;
     bool lacks_type, lacks_shape; /* of a Const: to be taken from its output port */
     enum irrun_dtype
@@ -80,9 +80,9 @@ struct scope {
     size_t outputs_capacity;
     struct value *values;
     size_t n_values, values_capacity;
-    struct edge_draft *edges;
+    struct parsed_edge *edges;
     size_t n_edges, edges_capacity;
-    struct layer_draft layer;
+    struct parsed_layer layer;
 };
 
 /* What op_find said of the types met last. */
@@ -131,13 +131,13 @@ struct scope *scope_new(struct ir_builder *builder, const char *path);
 /* Frees the innermost scope and goes back to its parent. */
 void scope_pop(struct ir_builder *builder);
 
-/* The layer at hand, as an op and as a draft. */
+/* The layer at hand, as an op and as it is parsed. */
 static inline struct op *current_op(const struct ir_builder *builder)
 {
     return &builder->scope->ops[builder->scope->n_ops - 1];
 }
 
-static inline struct layer_draft *current_layer(const struct ir_builder *builder)
+static inline struct parsed_layer *current_layer(const struct ir_builder *builder)
 {
     return &builder->scope->layer;
 }
@@ -218,6 +218,6 @@ bool end_else_body(struct ir_builder *builder);
 
 /* Brings the bodies of the layer at hand into its op. */
 bool finish_bodies(struct ir_builder *builder);
-void body_draft_free(struct body_draft *draft);
+void parsed_body_free(struct parsed_body *parsed);
 
 #endif
