@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "formats/byte_order.h"
-#include "formats/format_methods.h"
+#include "formats/format_internal.h"
 
 static enum irrun_dtype ark_dtype(enum irrun_dtype dtype)
 {

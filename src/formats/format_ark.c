@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "formats/byte_order.h"
 #include "formats/csv_number.h"
-#include "formats/format_methods.h"
+#include "formats/format_internal.h"
 
 #define MAX_KEY_BYTES 1024
 #define MAX_WORD_BYTES 64 /* of a number in text */

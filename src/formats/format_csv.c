@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formats/csv_number.h"
-#include "formats/format_methods.h"
+#include "formats/format_internal.h"
 
 /* Longer words are not numbers. */
 #define MAX_WORD_BYTES 1024

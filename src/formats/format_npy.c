@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "formats/byte_order.h"
-#include "formats/format_methods.h"
+#include "formats/format_internal.h"
 #include "formats/npy_header.h"
 
 struct npy {

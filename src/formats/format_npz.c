@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "formats/format_methods.h"
+#include "formats/format_internal.h"
 #include "formats/zip_directory.h"
 
 struct member {

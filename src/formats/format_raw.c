@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "formats/format_methods.h"
+#include "formats/format_internal.h"
 #include "formats/kind.h"
 
 #define SAMPLE_BYTES sizeof(int16_t) /* of s16 */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "formats/format_methods.h"
+#include "formats/format_internal.h"
 
 static const struct format formats[] = {
     {.name = "text",

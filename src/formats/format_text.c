@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "formats/format_methods.h"
+#include "formats/format_internal.h"
 #include "tensor/half.h"
 
 /* NumPy's own defaults (printoptions threshold and edgeitems). */

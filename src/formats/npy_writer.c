@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "formats/format_methods.h"
+#include "formats/format_internal.h"
 #include "formats/npy_header.h"
 
 struct npy_out {

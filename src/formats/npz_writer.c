@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 #include "base/arena.h"
-#include "formats/format_methods.h"
+#include "formats/format_internal.h"
 #include "formats/npy_header.h"
 #include "formats/spool.h"
 #include "formats/zip_writer.h"

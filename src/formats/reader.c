@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/format_methods.h"
+#include "formats/format_internal.h"
 #include "formats/kind.h"
 
 struct reader *reader_new(const struct reader_methods *methods, const char *path,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "formats/format_methods.h"
+#include "formats/format_internal.h"
 #include "formats/joiner.h"
 
 /* ---- Opening and closing --------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/text.h"
-#include "formats/format_methods.h"
+#include "formats/format_internal.h"
 
 static const char *const names[] = {"y", "a\tb\n"};
 
