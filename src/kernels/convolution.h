@@ -19,8 +19,8 @@ typedef void convolution_fn(const struct convolution *convolution, const void *i
                             const void *weights, void *out);
 convolution_fn *convolution_direct(enum irrun_dtype dtype);
 
-/* One group of one batch element, by products with patches of the input: n_patches at a time are
- * copied to `patches` ([n_patches][c_in * kernel]). */
+/* One group of one batch element, by im2col and a GEMM: n_patches of the input at a time are copied
+ * to `patches` ([n_patches][c_in * kernel]). */
 struct convolution_job {
     int64_t n_patches;
     const float *in;
@@ -51,8 +51,8 @@ int64_t convolution_n_panel_patches(const struct convolution *convolution);
  * [c_in][c_out][kernel], output [c_out][window.in]. */
 convolution_fn *convolution_transposed_direct(enum irrun_dtype dtype);
 
-/* As products of the weights with n_positions of the input at a time, whose columns ([c_out *
- * kernel] [n_positions]) are added where they belong. */
+/* By a GEMM and col2im: products of the weights with n_positions of the input at a time, whose
+ * columns ([c_out * kernel] [n_positions]) are added where they belong. */
 void convolution_transposed_by_gemm(const struct convolution *convolution, gemm_f32_fn *gemm,
                                     int64_t n_positions, const float *in, const float *weights,
                                     float *out, float *columns);

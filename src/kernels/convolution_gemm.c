@@ -1,5 +1,5 @@
-/* Convolution as dense products. The patches are made a few at a time, so that they stay in the
- * cache and no buffer grows with the image.
+/* Convolution by im2col and dense products. The patches are made a few at a time, so that they stay
+ * in the cache and no buffer grows with the input.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 

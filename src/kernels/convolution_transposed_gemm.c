@@ -1,5 +1,5 @@
-/* Transposed convolution as dense products: a few input positions at a time, so that no buffer
- * grows with the image.
+/* Transposed convolution by dense products and col2im: a few input positions at a time, so that no
+ * buffer grows with the input.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -20,7 +20,7 @@ int64_t convolution_transposed_n_positions(const struct convolution *c)
     return n < n_in ? n : n_in;
 }
 
-/* Input positions first … first + n - 1 in pieces that lie in one row of the image. */
+/* Input positions first … first + n - 1 in pieces that lie in one row of the input. */
 struct piece {
     int64_t z, y, x, n;
 };

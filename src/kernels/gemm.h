@@ -1,21 +1,21 @@
-/* The one seam for dense products. Two implementations behind it: plain loops, which are the
+/* The one interface of dense products. Two implementations behind it: plain loops, which are the
  * specification, and the system's CBLAS.
  *
- * The option --gemm says who computes the products, and nothing else: what comes before and behind
- * them (activations, cells, epilogues) is that of the SIMD level, whoever multiplies.
+ * The option --gemm says how the products are computed, and nothing else: what comes before and
+ * behind them (activations, cells, epilogues) is that of the SIMD level in any case.
  *
  *   plain   gemm_plain_*, with the factors as they lie in memory
  *   cblas   gemm_cblas_*, likewise
- *   packed  panels (panels.h), and image tiles (image_tiles.h) in a convolution, where a factor of
+ *   packed  panels (panels.h), and indirect_convolution.h in a convolution, where a factor of
  *           f32 can be packed; all else as with auto
  *   auto    the same, but CBLAS for large products with factors that are not packed, if it is a
  *           fast one (blas.h)
  *
  * The products of a recurrent op are X by W, for a chunk of steps at a time, and h by R, for every
- * step (a GRU without linear_before_reset has two of those). Those of a convolution are patches of
- * the image by the filters, of its transpose the image by the filters; where the sizes make that a
- * loss both run the loops of convolution_direct, which multiply no matrices, with plain and cblas
- * alike.
+ * step (a GRU without linear_before_reset has two of those). Those of a convolution are what im2col
+ * makes of the input by the filters, of its transpose the input by the filters; where the sizes
+ * make that a loss both run the loops of convolution_direct, which multiply no matrices, with plain
+ * and cblas alike.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_GEMM_H
 #define IRRUN_KERNELS_GEMM_H

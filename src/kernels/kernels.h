@@ -10,7 +10,7 @@
 #include "kernels/elementwise_f32.h"
 #include "kernels/fused_f32.h"
 #include "kernels/gemm.h"
-#include "kernels/image_tiles.h"
+#include "kernels/igemm_f32.h"
 #include "kernels/panels.h"
 #include "kernels/select.h"
 #include "kernels/softmax.h"
@@ -23,7 +23,7 @@
     FAMILY(select_x32, select_fn, level)                                                           \
     FAMILY(select_x64, select_fn, level)                                                           \
     FAMILY(panels, const struct panel_kernels, level)                                              \
-    FAMILY(image_tiles, const struct image_tiles, level)                                           \
+    FAMILY(igemm_f32, const struct igemm_microkernels, level)                                      \
     FAMILY(elementwise_f32, const struct elementwise_kernels, level)                               \
     FAMILY(fused_f32, fused_fn, level)                                                             \
     FAMILY(softmax_f32, softmax_f32_fn, level)

@@ -18,6 +18,14 @@ static inline int64_t window_product(const int64_t dims[3])
     return dims[0] * dims[1] * dims[2];
 }
 
+/* The coordinates of element i of a box of these sizes. */
+static inline void window_unravel(const int64_t dims[3], int64_t i, int64_t at[3])
+{
+    at[0] = i / (dims[1] * dims[2]);
+    at[1] = i / dims[2] % dims[1];
+    at[2] = i % dims[2];
+}
+
 /* The kernel elements [first, end) along dimension d that lie inside the input for output position
  * o. */
 static inline void window_inside(const struct window *window, int d, int64_t o, int64_t *first,

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "ops/convolution_common.h"
-#include "ops/packed_image.h"
 #include "ops/packed_matrix.h"
+#include "ops/prepacked_convolution.h"
 #include "ops/window.h"
 
 enum { DATA, FILTERS };
@@ -19,7 +19,7 @@ struct convolution_state {
     gemm_f32_fn *gemm;    /* NULL: the direct loops */
     struct panels panels; /* the filters, if they are constant and packed: data is NULL otherwise */
     size_t patches_bytes; /* scratch: the patches, then their products */
-    struct packed_image packed;
+    struct prepacked_convolution packed;
     convolution_fn *direct;
 };
 
@@ -58,17 +58,17 @@ static bool wants_panels(const struct prepare *prepare)
            packed_matrix_is_wanted(prepare, DATA, FILTERS, (size_t)convolution->c_out);
 }
 
-static bool wants_image(const struct prepare *prepare, struct convolution_image *image)
+static bool wants_indirect(const struct prepare *prepare, struct indirect_convolution *conv)
 {
     const struct convolution_state *state = prepare->state;
-    return packed_image_is_wanted(prepare, &state->convolution, state->groups.n_groups, false,
-                                  image);
+    return prepacked_convolution_is_wanted(prepare, &state->convolution, state->groups.n_groups,
+                                           false, conv);
 }
 
 static uint32_t packs(const struct prepare *prepare, uint32_t constants)
 {
-    struct convolution_image image;
-    return wants_image(prepare, &image) || wants_panels(prepare) ? constants & 1U << FILTERS : 0;
+    struct indirect_convolution conv;
+    return wants_indirect(prepare, &conv) || wants_panels(prepare) ? constants & 1U << FILTERS : 0;
 }
 
 static bool pack(struct prepare *prepare)
@@ -94,8 +94,8 @@ static bool prepare(struct prepare *prepare)
         prepare->made.epilogue.bias =
             (struct repetition){(size_t)window_product(convolution->window.out),
                                 (size_t)(convolution->c_out * state->groups.n_groups)};
-        return wants_image(prepare, &state->packed.image)
-                   ? packed_image_pack(prepare, &state->packed)
+        return wants_indirect(prepare, &state->packed.conv)
+                   ? prepacked_convolution_pack(prepare, &state->packed)
                    : pack(prepare);
     }
     int64_t n_terms = convolution->c_in * window_product(convolution->window.kernel);
@@ -142,7 +142,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     if (shape_n_elements(&step->out[0]->shape) == 0)
         return true;
     if (state->packed.filters)
-        packed_image_run(&state->packed, step, state->groups.n_batches);
+        prepacked_convolution_run(&state->packed, step, state->groups.n_batches);
     else
         convolution_walk(step, &state->convolution, &state->groups, window_product(window->in),
                          window_product(window->out), convolve);

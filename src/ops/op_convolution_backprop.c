@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "ops/convolution_common.h"
-#include "ops/packed_image.h"
+#include "ops/prepacked_convolution.h"
 #include "ops/window.h"
 
 enum { DATA, FILTERS, OUTPUT_SHAPE };
@@ -19,7 +19,7 @@ struct backprop_state {
     int64_t n_positions; /* at a time, as convolution_transposed_n_positions says */
     gemm_f32_fn *gemm;   /* NULL: the direct loops */
     convolution_fn *direct;
-    struct packed_image packed;
+    struct prepacked_convolution packed;
 };
 
 static const struct attr_def attr_table[] = {
@@ -115,17 +115,17 @@ static bool infer(struct infer *infer)
            convolution_infer_output(infer, &state->convolution, &state->groups, window->in);
 }
 
-static bool wants_image(const struct prepare *prepare, struct convolution_image *image)
+static bool wants_indirect(const struct prepare *prepare, struct indirect_convolution *conv)
 {
     const struct backprop_state *state = prepare->state;
-    return packed_image_is_wanted(prepare, &state->convolution, state->groups.n_groups, true,
-                                  image);
+    return prepacked_convolution_is_wanted(prepare, &state->convolution, state->groups.n_groups,
+                                           true, conv);
 }
 
 static uint32_t packs(const struct prepare *prepare, uint32_t constants)
 {
-    struct convolution_image image;
-    return wants_image(prepare, &image) ? constants & 1U << FILTERS : 0;
+    struct indirect_convolution conv;
+    return wants_indirect(prepare, &conv) ? constants & 1U << FILTERS : 0;
 }
 
 static bool prepare(struct prepare *prepare)
@@ -137,8 +137,8 @@ static bool prepare(struct prepare *prepare)
         prepare->made.epilogue.bias =
             (struct repetition){(size_t)window_product(convolution->window.in),
                                 (size_t)(convolution->c_out * state->groups.n_groups)};
-        return wants_image(prepare, &state->packed.image) &&
-               packed_image_pack(prepare, &state->packed);
+        return wants_indirect(prepare, &state->packed.conv) &&
+               prepacked_convolution_pack(prepare, &state->packed);
     }
     if (shape_n_elements(&prepare->out[0]->shape) == 0)
         return true;
@@ -174,7 +174,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     if (shape_n_elements(&step->out[0]->shape) == 0)
         return true;
     if (state->packed.filters)
-        packed_image_run(&state->packed, step, state->groups.n_batches);
+        prepacked_convolution_run(&state->packed, step, state->groups.n_batches);
     else
         convolution_walk(step, &state->convolution, &state->groups, window_product(window->out),
                          window_product(window->in), convolve);

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "kernels/convolution_image.h"
 #include "kernels/cpu.h"
+#include "kernels/indirect_convolution.h"
 #include "kernels/kernels.h"
 #include "tensor/half.h"
 #include "window_data.h"
@@ -64,7 +64,8 @@ static void both_ways_follow_the_definition(void **state)
     }
 }
 
-/* How the image is tried: what the convolution is, and what it must not depend on. */
+/* How the indirect convolution is tried: what the convolution is, and what it must not depend
+ * on. */
 struct way {
     int64_t n_groups;
     bool is_transposed, is_f16;
@@ -73,50 +74,47 @@ struct way {
 };
 
 /* The numbers of weights are exact in f16. */
-static void pack_weights(const struct convolution_image *image, const float *weights, bool is_f16,
+static void pack_weights(const struct indirect_convolution *conv, const float *weights, bool is_f16,
                          float *packed)
 {
-    size_t n =
-        (size_t)(image->n_groups * image->c_out * image->c_in * window_product(image->kernel));
+    size_t n = (size_t)(conv->n_groups * conv->c_out * conv->c_in * window_product(conv->kernel));
     uint16_t *halves = malloc(n * sizeof *halves);
     for (size_t i = 0; i < n; i++)
         halves[i] = f16_from_f32(weights[i]);
-    convolution_image_pack(image, is_f16 ? (const void *)halves : (const void *)weights, is_f16,
-                           packed);
+    indirect_convolution_pack(conv, is_f16 ? (const void *)halves : (const void *)weights, is_f16,
+                              packed);
     free(halves);
 }
 
-static bool convolve_by_image(const struct convolution *c, const struct way *way,
-                              const struct image_tiles *tiles, const float *in,
-                              const float *weights, float *out)
+static bool convolve_indirectly(const struct convolution *c, const struct way *way,
+                                const struct igemm_microkernels *microkernels, const float *in,
+                                const float *weights, float *out)
 {
-    struct convolution_image image;
-    size_t memory_bytes;
-    if (!convolution_image_plan(&image, tiles, c, way->n_groups, way->is_transposed) ||
-        !convolution_image_memory(&image, thread_pool_n_threads(way->pool), &memory_bytes))
+    struct indirect_convolution conv;
+    size_t scratch_bytes;
+    if (!indirect_convolution_plan(&conv, microkernels, c, way->n_groups, way->is_transposed) ||
+        !indirect_convolution_scratch(&conv, thread_pool_n_threads(way->pool), &scratch_bytes))
         return false;
-    struct image_piece *pieces = malloc(image.n_pieces * sizeof *pieces);
-    unsigned char *masks = calloc((size_t)window_product(image.window.kernel), image.mask_bytes);
-    float *packed = malloc(image.packed_floats * sizeof *packed);
-    float *memory = new_numbers((int64_t)(memory_bytes / sizeof *memory));
-    convolution_image_lists(&image, pieces, masks);
-    image.pieces = pieces;
-    image.masks = masks;
-    pack_weights(&image, weights, way->is_f16, packed);
-    convolution_by_image(&image, &(struct convolution_image_job){.in = in,
-                                                                 .packed = packed,
-                                                                 .out = out,
-                                                                 .memory = memory,
-                                                                 .pool = way->pool,
-                                                                 .epilogue = way->epilogue});
-    free(pieces);
+    struct indirection *indirection = malloc(conv.n_indirections * sizeof *indirection);
+    unsigned char *masks = calloc((size_t)window_product(conv.window.kernel), conv.mask_bytes);
+    float *packed = malloc(conv.packed_floats * sizeof *packed);
+    float *scratch = new_numbers((int64_t)(scratch_bytes / sizeof *scratch));
+    indirect_convolution_fill(&conv, indirection, masks);
+    pack_weights(&conv, weights, way->is_f16, packed);
+    indirect_convolution_run(&conv, &(struct indirect_convolution_job){.in = in,
+                                                                       .packed = packed,
+                                                                       .out = out,
+                                                                       .scratch = scratch,
+                                                                       .pool = way->pool,
+                                                                       .epilogue = way->epilogue});
+    free(indirection);
     free(masks);
     free(packed);
-    free(memory);
+    free(scratch);
     return true;
 }
 
-/* Lets the output be as large as the input, so that the input is the image. */
+/* Lets the output be as large as the input, so that the input is the conv. */
 static void keep_size(struct window *w)
 {
     for (int d = 0; d < 3; d++) {
@@ -129,7 +127,7 @@ static void keep_size(struct window *w)
 }
 
 /* Groups, and more output channels than a tile has rows. */
-static void the_image_follows_the_definition(void **state)
+static void the_indirect_one_follows_the_definition(void **state)
 {
     (void)state;
     struct kernels kernels;
@@ -149,10 +147,10 @@ static void the_image_follows_the_definition(void **state)
             for (int64_t i = 0; i < n_groups * n_out + n_behind; i++)
                 out[i] = NAN;
             struct way way = {.n_groups = n_groups, .is_f16 = round % 2};
-            assert_true(convolve_by_image(&c, &way, kernels.image_tiles, in, weights, out));
+            assert_true(convolve_indirectly(&c, &way, kernels.igemm_f32, in, weights, out));
             for (int64_t group = 0; group < n_groups; group++)
                 assert_convolved(&c, in + group * n_in, weights + group * n_weights,
-                                 out + group * n_out, "by image");
+                                 out + group * n_out, "indirect");
             for (int64_t i = 0; i < n_behind; i++)
                 assert_true(isnan(out[n_groups * n_out + i]));
             free(in);
@@ -170,12 +168,12 @@ static void assert_same(float got, float want, int64_t i)
 
 /* Against the loops that are the specification: an infinity goes where they let it go, and every
  * output has its bias, also one that no kernel element reaches. */
-static void the_image_transposes(void **state)
+static void the_indirect_one_transposes(void **state)
 {
     (void)state;
     struct kernels kernels;
     kernels_fill(&kernels, simd_best());
-    for (int round = 0; round < 600 && kernels.image_tiles; round++) {
+    for (int round = 0; round < 600 && kernels.igemm_f32; round++) {
         struct convolution c = {next_window(), next_between(1, 4), next_between(1, 9)};
         for (int d = 0; d < 3; d++)
             c.window.dilation[d] = 1;
@@ -196,7 +194,7 @@ static void the_image_transposes(void **state)
             out[i] = NAN;
         if (round % 3 == 0)
             in[next_between(0, way.n_groups * n_in - 1)] = INFINITY;
-        if (convolve_by_image(&c, &way, kernels.image_tiles, in, weights, out)) {
+        if (convolve_indirectly(&c, &way, kernels.igemm_f32, in, weights, out)) {
             for (int64_t group = 0; group < way.n_groups; group++)
                 convolution_transposed_direct(IRRUN_F32)(
                     &c, in + group * n_in, weights + group * n_weights, want + group * n_out);
@@ -215,11 +213,11 @@ static void the_image_transposes(void **state)
 }
 
 /* No term is there when tiles or rows are so many that they cannot be counted. */
-static void the_image_refuses_what_cannot_be_counted(void **state)
+static void the_indirect_one_refuses_what_cannot_be_counted(void **state)
 {
     (void)state;
     struct kernels kernels;
-    struct convolution_image image;
+    struct indirect_convolution conv;
     int64_t huge = INT64_C(1) << 32;
     struct convolution c = {{.in = {1, huge + 3, huge + 3},
                              .out = {1, 1, 1},
@@ -229,11 +227,11 @@ static void the_image_refuses_what_cannot_be_counted(void **state)
                             4,
                             4};
     kernels_fill(&kernels, simd_best());
-    if (kernels.image_tiles)
-        assert_false(convolution_image_plan(&image, kernels.image_tiles, &c, 1, true));
+    if (kernels.igemm_f32)
+        assert_false(indirect_convolution_plan(&conv, kernels.igemm_f32, &c, 1, true));
 }
 
-static void the_image_knows_no_threads(void **state)
+static void the_indirect_one_knows_no_threads(void **state)
 {
     (void)state;
     struct kernels kernels;
@@ -254,15 +252,15 @@ static void the_image_knows_no_threads(void **state)
         in[i] = sinf((float)i);
     kernels_fill(&kernels, simd_best());
     struct thread_pool *pool = thread_pool_new(3, &err);
-    /* The input as the image, one laid out of planes, and a transposed convolution. */
-    for (int i = 0; i < 3 && kernels.image_tiles; i++) {
+    /* The input as it lies, a copy in planes, and a transposed convolution. */
+    for (int i = 0; i < 3 && kernels.igemm_f32; i++) {
         struct way way = {.n_groups = 1, .is_transposed = i == 2};
         c.window.stride[2] = i == 0 ? 1 : 2;
         c.window.out[2] = i == 0 ? 61 : 31;
         int64_t n_out = 13 * 60 * (i == 1 ? 31 : 61);
-        assert_true(convolve_by_image(&c, &way, kernels.image_tiles, in, weights, alone));
+        assert_true(convolve_indirectly(&c, &way, kernels.igemm_f32, in, weights, alone));
         way.pool = pool;
-        assert_true(convolve_by_image(&c, &way, kernels.image_tiles, in, weights, shared));
+        assert_true(convolve_indirectly(&c, &way, kernels.igemm_f32, in, weights, shared));
         assert_memory_equal(alone, shared, (size_t)n_out * sizeof *alone);
     }
     thread_pool_free(pool);
@@ -360,10 +358,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_ways_follow_the_definition),
-        cmocka_unit_test(the_image_follows_the_definition),
-        cmocka_unit_test(the_image_transposes),
-        cmocka_unit_test(the_image_refuses_what_cannot_be_counted),
-        cmocka_unit_test(the_image_knows_no_threads),
+        cmocka_unit_test(the_indirect_one_follows_the_definition),
+        cmocka_unit_test(the_indirect_one_transposes),
+        cmocka_unit_test(the_indirect_one_refuses_what_cannot_be_counted),
+        cmocka_unit_test(the_indirect_one_knows_no_threads),
         cmocka_unit_test(panels_give_the_same),
         cmocka_unit_test(kernels_of_one_element_need_no_patches),
         cmocka_unit_test(integers_wrap),

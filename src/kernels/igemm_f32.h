@@ -1,0 +1,45 @@
+/* Indirect GEMM, the micro-kernels of indirect_convolution.h: a tile of C = A * B, where A is
+ * packed and row k of B lies at an offset of its own, which an indirection buffer tells.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_IGEMM_F32_H
+#define IRRUN_KERNELS_IGEMM_F32_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define IGEMM_MAX_MR 12
+#define IGEMM_MAX_NR 128
+
+/* Where a row of B begins, in floats from args.b on, and the bytes from args.masks on whose bits
+ * say which of its columns count; the others are zeros. */
+struct indirection {
+    int32_t offset;
+    uint32_t mask;
+};
+
+/* c[row][i] (+)= bias[row] + sum over k of a[k][row] * b[indirection[k].offset + i], for the mr
+ * rows and nr columns of the function. */
+struct igemm_args {
+    size_t k;
+    const float *a; /* [k][mr] */
+    const float *b;
+    const struct indirection *indirection; /* [k] */
+    const unsigned char *masks;            /* bit i of byte i / 8 is column i; not if unmasked */
+    float *c;                              /* [mr][nr], dense */
+    const float *bias;                     /* [mr]; NULL: zeros, as it must be with is_added */
+    bool is_added;                         /* to what c holds */
+};
+typedef void igemm_microkernel_fn(const struct igemm_args *args);
+
+/* IGEMM_UNMASKED looks at no mask, IGEMM_MASKED_LOADS reads nothing that a mask leaves out: it may
+ * lie anywhere. */
+enum igemm_masking { IGEMM_UNMASKED, IGEMM_MASKED, IGEMM_MASKED_LOADS, N_IGEMM_MASKINGS };
+
+/* What a level has, up to the first NULL. */
+struct igemm_microkernels {
+    igemm_microkernel_fn *run[N_IGEMM_MASKINGS][IGEMM_MAX_MR + 1]; /* [masking][mr] */
+    uint8_t nr[IGEMM_MAX_MR + 1];                                  /* [mr]: a multiple of 8 */
+};
+
+#endif

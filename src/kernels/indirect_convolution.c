@@ -1,0 +1,302 @@
+/* Indirect convolution: the padded copy of the input, tiles of the product, and their way out.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "kernels/indirect_convolution.h"
+
+/* From so many multiply-adds on the work is shared: some 20 us of it. */
+#define SHARE_FROM 1000000
+
+/* ---- The padded copy ---------------------------------------------------------------------- */
+
+/* The positions [first, end) of a line of `size` at whose `stride`-th places from `at` on there is
+ * input. */
+static void find_inside(int64_t at, int64_t stride, int64_t in, int64_t size, int64_t *first,
+                        int64_t *end)
+{
+    *first = at < 0 ? (-at + stride - 1) / stride : 0;
+    *end = in > at ? (in - at + stride - 1) / stride : 0;
+    *end = *end < size ? *end : size;
+    *first = *first < *end ? *first : *end;
+}
+
+static inline void copy_strided(const float *restrict from, int64_t stride, float *restrict to,
+                                int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        to[i] = from[i * stride];
+}
+
+#define SHORT_ROW 16 /* floats: below, a call costs more than a loop */
+
+static inline void copy_row(const float *from, float *to, int64_t n)
+{
+    if (n >= SHORT_ROW)
+        memcpy(to, from, (size_t)n * sizeof *to);
+    else
+        copy_strided(from, 1, to, n);
+}
+
+/* Places [first, end) of a line of `size` are input, from `row` on, every stride-th element. */
+static void copy_line(const float *row, int64_t stride, int64_t first, int64_t end, int64_t size,
+                      float *to)
+{
+    for (int64_t x = 0; x < first; x++)
+        to[x] = 0;
+    if (stride == 1)
+        copy_row(row, to + first, end - first);
+    else if (stride == 2) /* in vectors */
+        copy_strided(row, 2, to + first, end - first);
+    else
+        copy_strided(row, stride, to + first, end - first);
+    for (int64_t x = end; x < size; x++)
+        to[x] = 0;
+}
+
+/* Plane (n[0], n[1], n[2]) of a channel. */
+static void copy_plane(const struct indirect_convolution *conv, const float *in, const int64_t n[3],
+                       float *to)
+{
+    const struct window *w = &conv->window;
+    int64_t first, end, stride = w->stride[2], at = n[2] - w->pad_begin[2];
+    find_inside(at, stride, w->in[2], conv->plane[2], &first, &end);
+    at += first * stride;
+    for (int64_t z = 0; z < conv->plane[0]; z++) {
+        int64_t in_z = z * w->stride[0] - w->pad_begin[0] + n[0];
+        for (int64_t y = 0; y < conv->plane[1]; y++, to += conv->plane[2]) {
+            int64_t in_y = y * w->stride[1] - w->pad_begin[1] + n[1];
+            if (in_z < 0 || in_z >= w->in[0] || in_y < 0 || in_y >= w->in[1] || first >= end)
+                memset(to, 0, (size_t)conv->plane[2] * sizeof *to);
+            else
+                copy_line(in + (in_z * w->in[1] + in_y) * w->in[2] + at, stride, first, end,
+                          conv->plane[2], to);
+        }
+    }
+}
+
+static void copy_channel(const struct indirect_convolution *conv, const float *in, float *to)
+{
+    int64_t n[3];
+    for (n[0] = 0; n[0] < conv->n_planes[0]; n[0]++)
+        for (n[1] = 0; n[1] < conv->n_planes[1]; n[1]++)
+            for (n[2] = 0; n[2] < conv->n_planes[2]; n[2]++, to += window_product(conv->plane))
+                copy_plane(conv, in, n, to);
+}
+
+/* ---- The tiles ---------------------------------------------------------------------------- */
+
+/* What n positions along a row of a plane become in one dimension: those in [first, end) go to
+ * start + i * out_stride. */
+struct destination {
+    int64_t start, first, end;
+};
+
+static struct destination find_destination(const struct indirect_convolution *conv, int d,
+                                           int64_t p, int64_t n, int64_t phase)
+{
+    int64_t stride = conv->out_stride[d];
+    struct destination destination = {.start = p * stride + phase - conv->out_crop[d]};
+    int64_t room = conv->out[d] - destination.start;
+    destination.first = destination.start < 0 ? -destination.start : 0;
+    destination.end = room < 0 ? 0 : room;
+    if (stride != 1) { /* a division is dear where rows are short */
+        destination.first = (destination.first + stride - 1) / stride;
+        destination.end = (destination.end + stride - 1) / stride;
+    }
+    destination.end = destination.end < n ? destination.end : n;
+    return destination;
+}
+
+/* n positions from p on, along a row of a plane, of all channels with one phase. */
+static void store_rows(const struct indirect_convolution *conv, const struct subconvolution *sub,
+                       const float *sums, const int64_t p[3], int64_t n, const int64_t phase[3],
+                       float *out)
+{
+    const int64_t *size = conv->out;
+    struct destination z = find_destination(conv, 0, p[0], 1, phase[0]);
+    struct destination y = find_destination(conv, 1, p[1], 1, phase[1]);
+    struct destination x = find_destination(conv, 2, p[2], n, phase[2]);
+    int64_t stride = conv->out_stride[2], n_out = window_product(size);
+    size_t step = (size_t)window_product(sub->n_phases) * sub->nr;
+    if (z.first >= z.end || y.first >= y.end || x.first >= x.end)
+        return;
+    out += (z.start * size[1] + y.start) * size[2];
+    for (int64_t channel = 0; channel < conv->c_out; channel++, out += n_out, sums += step) {
+        if (stride == 1)
+            copy_row(sums + x.first, out + x.start + x.first, x.end - x.first);
+        for (int64_t i = x.first; i < x.end && stride != 1; i++)
+            out[x.start + i * stride] = sums[i];
+    }
+}
+
+/* A column of tiles: nr positions of all channels and of a subconvolution's phases. */
+static void store_column(const struct indirect_convolution *conv, const struct subconvolution *sub,
+                         const float *sums, size_t first, float *out)
+{
+    const int64_t *plane = conv->plane, *size = conv->window.out;
+    const int64_t *begin = sub->first_phase, *n_phases = sub->n_phases;
+    int64_t line = (int64_t)first / plane[2], n, left = (int64_t)sub->nr;
+    int64_t p[3] = {line / plane[1], line % plane[1], (int64_t)first % plane[2]};
+    for (; left > 0 && p[0] < size[0]; left -= n, sums += n) {
+        const float *row = sums;
+        int64_t x = p[2], y = p[1], f[3];
+        n = plane[2] - x < left ? plane[2] - x : left;
+        int64_t n_inside = size[2] - x < n ? size[2] - x : n, q[3] = {p[0], y, x};
+        p[2] = 0;
+        p[1] = y + 1 < plane[1] ? y + 1 : 0;
+        p[0] += y + 1 == plane[1];
+        if (y >= size[1] || n_inside <= 0)
+            continue;
+        for (f[0] = begin[0]; f[0] < begin[0] + n_phases[0]; f[0]++)
+            for (f[1] = begin[1]; f[1] < begin[1] + n_phases[1]; f[1]++)
+                for (f[2] = begin[2]; f[2] < begin[2] + n_phases[2]; f[2]++, row += sub->nr)
+                    store_rows(conv, sub, row, q, n_inside, f, out);
+    }
+}
+
+/* The bias of every row of A; behind the sums. */
+static float *spread_bias(const struct subconvolution *sub, size_t c_out, const float *bias,
+                          float *sums)
+{
+    size_t n_phases = (size_t)window_product(sub->n_phases), n_rows = sub->n_row_tiles * sub->mr;
+    float *biases = sums + n_rows * sub->nr;
+    for (size_t row = 0; row < n_rows; row++)
+        biases[row] = row < n_phases * c_out ? bias[row / n_phases] : 0;
+    return biases;
+}
+
+/* Which micro-kernel does for positions first ... of a group that begins n_before floats into what
+ * can be read. */
+static enum igemm_masking choose_masking(const struct indirect_convolution *conv,
+                                         const struct subconvolution *sub, int64_t first,
+                                         int64_t n_before, int64_t n_behind)
+{
+    if (!conv->is_masked)
+        return IGEMM_UNMASKED;
+    bool is_inside = n_before + first + conv->min_offset >= 0 &&
+                     first + conv->max_offset + (int64_t)sub->nr <= n_behind;
+    return is_inside ? IGEMM_MASKED : IGEMM_MASKED_LOADS;
+}
+
+/* All rows of A for one column of tiles; the bias alone if there are no terms. */
+static void compute_column(const struct indirect_convolution *conv,
+                           const struct subconvolution *sub, enum igemm_masking masking,
+                           const float *b, size_t first, const float *packed, const float *biases,
+                           float *sums)
+{
+    size_t done = 0, n;
+    do {
+        n = sub->k - done < sub->kc ? sub->k - done : sub->kc;
+        for (size_t block = 0; block < sub->n_row_tiles; block++, packed += n * sub->mr) {
+            sub->microkernels[masking](&(struct igemm_args){
+                .k = n,
+                .b = b + first,
+                .masks = conv->masks + (conv->is_masked ? first / 8 : 0),
+                .indirection = conv->indirection + sub->first_indirection + done,
+                .a = packed,
+                .c = sums + block * sub->mr * sub->nr,
+                .bias = biases && done == 0 ? biases + block * sub->mr : NULL,
+                .is_added = done > 0,
+            });
+        }
+        done += n;
+    } while (done < sub->k);
+}
+
+/* So many sums of a column are worth an epilogue of their own. */
+#define EARLY_FROM 1024
+
+struct run {
+    const struct indirect_convolution *conv;
+    const struct indirect_convolution_job *job;
+    bool is_early; /* the epilogue runs on the sums of a column, else on the whole output */
+};
+
+static size_t count_sums(const struct indirect_convolution *conv, const struct subconvolution *sub)
+{
+    return (size_t)(conv->c_out * window_product(sub->n_phases)) * sub->nr;
+}
+
+/* Columns of tiles begin … end - 1 of all groups'. */
+static void compute_columns(const struct run *run, const struct subconvolution *sub, size_t begin,
+                            size_t end, float *sums)
+{
+    const struct indirect_convolution *conv = run->conv;
+    const struct indirect_convolution_job *job = run->job;
+    size_t n_group = (size_t)conv->c_in * conv->channel_floats, c_out = (size_t)conv->c_out;
+    size_t n_out = c_out * (size_t)window_product(conv->out);
+    size_t n_weights = sub->n_row_tiles * sub->mr * sub->k;
+    const float *bias = job->epilogue ? job->epilogue->bias : NULL, *biases = NULL;
+    const float *b = conv->is_masked ? job->in : job->scratch;
+    const float *packed = job->packed + sub->first_weight;
+    for (size_t i = begin; i < end; i++) {
+        size_t group = i / sub->n_column_tiles, first = i % sub->n_column_tiles * sub->nr;
+        if (bias && (i == begin || first == 0))
+            biases = spread_bias(sub, c_out, bias + group * c_out, sums);
+        int64_t n_before = (int64_t)(job->n_before + group * n_group);
+        int64_t n_behind = (int64_t)(n_group * ((size_t)conv->n_groups - group) + job->n_behind);
+        compute_column(conv, sub, choose_masking(conv, sub, (int64_t)first, n_before, n_behind),
+                       b + group * n_group, first, packed + group * n_weights, biases, sums);
+        if (run->is_early)
+            epilogue_run_on(job->epilogue, sums, count_sums(conv, sub));
+        store_column(conv, sub, sums, first, job->out + group * n_out);
+    }
+}
+
+static void copy_input(const struct indirect_convolution *conv,
+                       const struct indirect_convolution_job *job, size_t share, size_t n_shares)
+{
+    size_t n_channels = (size_t)(conv->c_in * conv->n_groups);
+    size_t n_in = (size_t)window_product(conv->window.in);
+    for (size_t i = n_channels * share / n_shares; i < n_channels * (share + 1) / n_shares; i++)
+        copy_channel(conv, job->in + i * n_in, job->scratch + i * conv->channel_floats);
+    if (n_shares > 1)
+        thread_pool_barrier(job->pool, share);
+}
+
+/* A thread's share of every subconvolution. */
+static void run_share(void *context, size_t share, size_t n_shares)
+{
+    const struct run *run = context;
+    const struct indirect_convolution *conv = run->conv;
+    const struct indirect_convolution_job *job = run->job;
+    size_t n_out_channels = (size_t)conv->c_out * (size_t)conv->n_groups;
+    size_t n_out = (size_t)window_product(conv->out);
+    float *sums = job->scratch + conv->copy_floats + share * conv->acc_floats;
+
+    if (!conv->is_masked)
+        copy_input(conv, job, share, n_shares);
+    for (size_t i = 0; i < conv->n_subconvolutions; i++) {
+        size_t n_tiles = (size_t)conv->n_groups * conv->subconvolutions[i].n_column_tiles;
+        compute_columns(run, &conv->subconvolutions[i], n_tiles * share / n_shares,
+                        n_tiles * (share + 1) / n_shares, sums);
+    }
+    if (run->is_early || !job->epilogue)
+        return;
+    if (n_shares > 1)
+        thread_pool_barrier(job->pool, share);
+    size_t begin = n_out_channels * share / n_shares;
+    size_t end = n_out_channels * (share + 1) / n_shares;
+    epilogue_run(job->epilogue, job->first + begin * n_out, (end - begin) * n_out);
+}
+
+static double count_macs(const struct indirect_convolution *conv)
+{
+    double n = 0;
+    for (size_t i = 0; i < conv->n_subconvolutions; i++) {
+        const struct subconvolution *sub = &conv->subconvolutions[i];
+        n +=
+            (double)(sub->n_row_tiles * sub->mr * sub->k) * (double)(sub->n_column_tiles * sub->nr);
+    }
+    return n * (double)conv->n_groups;
+}
+
+void indirect_convolution_run(const struct indirect_convolution *conv,
+                              const struct indirect_convolution_job *job)
+{
+    struct run run = {conv, job, job->epilogue && job->epilogue->is_map};
+    for (size_t i = 0; i < conv->n_subconvolutions; i++)
+        run.is_early &= count_sums(conv, &conv->subconvolutions[i]) >= EARLY_FROM;
+    thread_pool_run(job->pool, run_share, &run,
+                    count_macs(conv) >= SHARE_FROM ? thread_pool_n_threads(job->pool) : 1);
+}

@@ -1,0 +1,137 @@
+/* Convolution in f32 as an indirect GEMM: a product with the matrix that im2col would write, which
+ * is never written. XNNPACK does so with channels innermost (NHWC); here every channel is a plane
+ * of its own (NCHW).
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_INDIRECT_CONVOLUTION_H
+#define IRRUN_KERNELS_INDIRECT_CONVOLUTION_H
+
+#include "kernels/convolution.h"
+#include "kernels/igemm_f32.h"
+#include "kernels/thread_pool.h"
+
+/* C = A * B, where A is the filters, [M][K], and B is what im2col would write, [K][N]; M is the
+ * output channels, K the input channels times the taps (the elements of the kernel), N the output
+ * positions. Row k of B is a channel, shifted by a tap: it lies in memory already. An indirection
+ * buffer says at which offset, and the micro-kernel adds that to the address of its positions.
+ *
+ *     channel, padded     rows of B, of 9: a kernel of 3 x 3, pads of 1
+ *
+ *       0 0 0 0 0         k = 0, tap (0,0), offset  0     0 0 0 0 0   0 a b c 0   0 d e f 0
+ *       0 a b c 0         k = 1, tap (0,1), offset  1     0 0 0 0 0   a b c 0 0   d e f 0 0
+ *       0 d e f 0         ...
+ *       0 g h i 0         k = 4, tap (1,1), offset  6     a b c 0 0   d e f 0 0   g h i 0 0
+ *       0 0 0 0 0         k = 8, tap (2,2), offset 12     e f 0 0 g   h i 0 0 0   0 0 0 0 0
+ *
+ *                         columns of C                    x x x - -   x x x - -   x x x - -
+ *                                                         |--- nr ---|--- nr ---|--- nr ---|
+ *
+ * Positions run along the padded rows, which are longer than those of the output: what is computed
+ * at "-" is not stored. A tile of C is mr x nr, sums over kc terms at a time, and starts with the
+ * bias. Two things may stand for the padded copy:
+ *
+ * - If the convolution has strides, the copy is split into planes (space to depth): positions 0, s,
+ *   2s ... of a row, then 1, s + 1 ..., so that what a tap needs still lies side by side.
+ * - If the output is as large as the input, there is no copy: the input is read where it lies. Its
+ *   rows have no pads, so a shift goes wrong at their ends; there masks make zeros of it.
+ *
+ * A transposed convolution with stride s is s convolutions (in each dimension) with every s-th tap,
+ * which share B: the phases of the output. They are further rows of A, and their positions are
+ * stored s apart. If the kernel is no multiple of s, the later phases have a tap less: they are a
+ * subconvolution of their own, since a tap of zero would make NaN of an infinity. */
+
+/* What a tile reads of B for so many terms stays in an L1 cache while all of A passes: 128 rows of
+ * two cache lines are 16 KB. */
+#define IGEMM_MAX_KC 128
+
+#define MAX_SUBCONVOLUTIONS 8 /* long and short phases in each dimension */
+
+/* One GEMM: all of it if the convolution is not transposed, else the phases with the same taps. */
+struct subconvolution {
+    int64_t first_phase[3], n_phases[3];    /* of the output */
+    int64_t first_tap[3];                   /* of window.kernel: it has all from there on */
+    size_t mr, n_row_tiles;                 /* for channels times phases of a group */
+    size_t nr, n_column_tiles;              /* for positions */
+    size_t k, kc;                           /* c_in * taps, and how many are summed at a time */
+    size_t first_indirection, first_weight; /* where its part of these begins */
+    igemm_microkernel_fn *microkernels[N_IGEMM_MASKINGS];
+};
+
+struct indirect_convolution {
+    struct window window; /* from the input to positions; of one dimension if is_masked */
+    int64_t n_groups, c_in, c_out;
+    bool is_transposed;
+
+    /* The output: position p of phase f goes to p * out_stride + f - out_crop, if that is in
+     * out. */
+    int64_t out[3], out_stride[3], out_crop[3];
+    int64_t kernel[3]; /* of the filters: all phases together */
+
+    /* The padded copy, [n_groups][c_in][n_planes][plane]. */
+    int64_t n_planes[3], plane[3];
+    size_t channel_floats; /* of its planes, or of the input */
+    size_t copy_floats;
+
+    /* Instead of the copy. */
+    bool is_masked;
+    int64_t in_dims[3];
+    size_t mask_bytes;              /* of a tap: a bit for each position */
+    int64_t min_offset, max_offset; /* in the indirection buffer */
+
+    struct subconvolution subconvolutions[MAX_SUBCONVOLUTIONS];
+    size_t n_subconvolutions;
+    size_t acc_floats; /* of a thread: a column of tiles, and their biases */
+    size_t packed_floats;
+    size_t n_indirections;
+
+    /* By indirect_convolution_fill. */
+    const struct indirection *indirection; /* [n_indirections] */
+    const unsigned char *masks;            /* [window.kernel][mask_bytes] */
+};
+
+/* Leaves the indirection buffer and the masks to indirect_convolution_fill. False if there is
+ * nothing to compute, or too much to count, or if it is a transposed convolution with dilations or
+ * negative pads. */
+bool indirect_convolution_plan(struct indirect_convolution *conv,
+                               const struct igemm_microkernels *microkernels,
+                               const struct convolution *convolution, int64_t n_groups,
+                               bool is_transposed);
+
+/* Whether it is faster than im2col and a GEMM, or the direct loops. */
+bool indirect_convolution_is_better(const struct indirect_convolution *conv);
+
+/* How much scratch memory indirect_convolution_run wants; false if that is too much to count. */
+bool indirect_convolution_scratch(const struct indirect_convolution *conv, unsigned n_threads,
+                                  size_t *n_bytes);
+
+/* Fills memory for n_indirections, and, if it is masked, for the masks of all taps; zeros before.
+ * It is borrowed from now on. */
+void indirect_convolution_fill(struct indirect_convolution *conv, struct indirection *indirection,
+                               unsigned char *masks);
+
+/* weights: [n_groups][c_out][c_in][kernel], or [n_groups][c_in][c_out][kernel] of a transposed
+ * convolution, of f32 or f16, at any address. packed: of each subconvolution
+ * [n_groups][k / kc][n_row_tiles][kc][mr]. */
+void indirect_convolution_pack(const struct indirect_convolution *conv, const void *weights,
+                               bool is_f16, float *packed);
+
+/* How many taps of window.kernel a subconvolution has. */
+void subconvolution_taps(const struct indirect_convolution *conv, const struct subconvolution *sub,
+                         int64_t n_taps[3]);
+
+/* One batch element. */
+struct indirect_convolution_job {
+    const float *in;           /* [n_groups][c_in][in] */
+    size_t n_before, n_behind; /* floats around it that can be read */
+    const float *packed;       /* by indirect_convolution_pack */
+    float *out;                /* [n_groups][c_out][out] */
+    float *scratch;
+    struct thread_pool *pool;
+    const struct epilogue *epilogue; /* NULL: none. Else out is its element `first` */
+    size_t first;
+};
+
+/* The same bytes for any thread pool. */
+void indirect_convolution_run(const struct indirect_convolution *conv,
+                              const struct indirect_convolution_job *job);
+
+#endif

@@ -1,0 +1,95 @@
+/* The weights of an indirect convolution, in the order in which the micro-kernels read them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "kernels/indirect_convolution.h"
+#include "tensor/half.h"
+
+struct packing {
+    const struct indirect_convolution *conv;
+    const struct subconvolution *sub;
+    const unsigned char *weights; /* of a group */
+    bool is_f16;
+};
+
+static void read_weights(const struct packing *packing, size_t first, size_t n, float *to)
+{
+    if (packing->is_f16)
+        f16_to_f32_n(packing->weights + first * sizeof(uint16_t), to, n);
+    else
+        memcpy(to, packing->weights + first * sizeof(float), n * sizeof *to);
+}
+
+/* Where the weight of tap i, with phase `phase` of a subconvolution, is in a filter. */
+static size_t find_transposed(const struct packing *packing, size_t phase, size_t i)
+{
+    const struct indirect_convolution *conv = packing->conv;
+    const struct subconvolution *sub = packing->sub;
+    int64_t n_taps[3], f[3], j[3], at = 0;
+    subconvolution_taps(conv, sub, n_taps);
+    window_unravel(sub->n_phases, (int64_t)phase, f);
+    window_unravel(n_taps, (int64_t)i, j);
+    for (int d = 0; d < 3; d++)
+        at = at * conv->kernel[d] + sub->first_phase[d] + f[d] +
+             (n_taps[d] - 1 - j[d]) * conv->out_stride[d];
+    return (size_t)at;
+}
+
+static void read_transposed(const struct packing *packing, size_t row, size_t begin, size_t n,
+                            float *to)
+{
+    const struct indirect_convolution *conv = packing->conv;
+    size_t n_phases = (size_t)window_product(packing->sub->n_phases);
+    size_t n_taps = packing->sub->k / (size_t)conv->c_in;
+    size_t n_kernel = (size_t)window_product(conv->kernel);
+    for (size_t k = begin; k < begin + n; k++) {
+        size_t filter = k / n_taps * (size_t)conv->c_out + row / n_phases;
+        size_t at = find_transposed(packing, row % n_phases, k % n_taps);
+        read_weights(packing, filter * n_kernel + at, 1, to++);
+    }
+}
+
+/* Terms begin ... begin + n - 1 of a row, zeros beyond the last row. */
+static void read_terms(const struct packing *packing, size_t row, size_t begin, size_t n, float *to)
+{
+    const struct subconvolution *sub = packing->sub;
+    size_t n_rows = (size_t)(packing->conv->c_out * window_product(sub->n_phases));
+    if (row >= n_rows)
+        memset(to, 0, n * sizeof *to);
+    else if (packing->conv->is_transposed)
+        read_transposed(packing, row, begin, n, to);
+    else
+        read_weights(packing, row * sub->k + begin, n, to);
+}
+
+/* The terms of a block for the rows of all tiles. */
+static float *pack_block(const struct packing *packing, size_t begin, size_t n, float *packed)
+{
+    const struct subconvolution *sub = packing->sub;
+    float lines[IGEMM_MAX_MR][IGEMM_MAX_KC];
+    for (size_t first = 0; first < sub->n_row_tiles * sub->mr; first += sub->mr) {
+        for (size_t row = 0; row < sub->mr; row++)
+            read_terms(packing, first + row, begin, n, lines[row]);
+        for (size_t k = 0; k < n; k++)
+            for (size_t row = 0; row < sub->mr; row++)
+                *packed++ = lines[row][k];
+    }
+    return packed;
+}
+
+void indirect_convolution_pack(const struct indirect_convolution *conv, const void *weights,
+                               bool is_f16, float *packed)
+{
+    size_t n_weights = (size_t)(conv->c_out * conv->c_in * window_product(conv->kernel));
+    size_t size = is_f16 ? sizeof(uint16_t) : sizeof(float);
+    for (const struct subconvolution *sub = conv->subconvolutions;
+         sub < conv->subconvolutions + conv->n_subconvolutions; sub++)
+        for (size_t group = 0; group < (size_t)conv->n_groups; group++) {
+            const unsigned char *filters = (const unsigned char *)weights;
+            struct packing packing = {conv, sub, filters + group * n_weights * size, is_f16};
+            for (size_t begin = 0, n; begin < sub->k; begin += n) {
+                n = sub->k - begin < sub->kc ? sub->k - begin : sub->kc;
+                packed = pack_block(&packing, begin, n, packed);
+            }
+        }
+}

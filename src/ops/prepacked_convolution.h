@@ -1,0 +1,28 @@
+/* Indirect convolutions (kernels/indirect_convolution.h) with constant filters, packed once for all
+ * plans and sessions of the model: what Convolution and its transpose share.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_OPS_PREPACKED_CONVOLUTION_H
+#define IRRUN_OPS_PREPACKED_CONVOLUTION_H
+
+#include "kernels/indirect_convolution.h"
+#include "ops/op.h"
+
+struct prepacked_convolution {
+    struct indirect_convolution conv;
+    const float *filters; /* NULL: not packed */
+};
+
+/* For op_def.packs and prepare: whether a convolution of input 0 with input 1, one group of which
+ * is given, is to be done so; conv is then planned. */
+bool prepacked_convolution_is_wanted(const struct prepare *prepare,
+                                     const struct convolution *convolution, int64_t n_groups,
+                                     bool is_transposed, struct indirect_convolution *conv);
+
+/* Packs the filters for the planned convolution; asks for scratch memory. */
+bool prepacked_convolution_pack(struct prepare *prepare, struct prepacked_convolution *packed);
+
+/* All batch elements of a step. */
+void prepacked_convolution_run(const struct prepacked_convolution *packed, const struct step *step,
+                               int64_t n_batches);
+
+#endif

@@ -1,0 +1,151 @@
+/* The micro-kernels of indirect convolution against sums in double, with every row of B at the edge
+ * of what may be read.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check_kernels.h"
+
+#define POISON (-12345.0F)
+
+struct problem {
+    struct igemm_args args;
+    igemm_microkernel_fn *run;
+    enum igemm_masking masking;
+    size_t mr, nr, n_image;
+    struct guarded image, weights, sums;
+};
+
+static void lay_out(const struct trial *trial, struct problem *problem, size_t rows, size_t k,
+                    enum igemm_masking masking)
+{
+    const struct igemm_microkernels *kernels = trial->variant->igemm_f32;
+    size_t width = kernels->nr[rows];
+    struct indirection *indirection = malloc((k + 1) * sizeof *indirection);
+    unsigned char *masks = malloc((k + 1) * (width / 8));
+    *problem = (struct problem){
+        .run = kernels->run[masking][rows], .masking = masking, .mr = rows, .nr = width};
+    random_fill(masks, k * (width / 8));
+    problem->n_image = width + 40;
+    problem->image = guarded_new(problem->n_image * sizeof(float));
+    problem->weights = guarded_new(k * rows * sizeof(float) + 4);
+    problem->sums = guarded_new(rows * width * sizeof(float));
+    float *image = (void *)guarded_last(&problem->image, problem->n_image * sizeof(float));
+    float *weights = (void *)guarded_last(&problem->weights, k * rows * sizeof(float));
+    for (size_t i = 0; i < problem->n_image; i++)
+        image[i] = random_float(1.0F);
+    for (size_t i = 0; i < k * rows; i++)
+        weights[i] = random_float(0.5F);
+    for (size_t i = 0; i < k; i++)
+        indirection[i] = (struct indirection){(int32_t)(i == 0 ? 40 : random_below(41)),
+                                              (uint32_t)(i * (width / 8))};
+    /* What is masked may lie where nothing can be read. */
+    if (masking == IGEMM_MASKED_LOADS && k > 0) {
+        indirection[0].offset = (int32_t)(problem->n_image - 8);
+        memset(masks, 0, width / 8);
+        masks[0] = 0xFF;
+    }
+    problem->args = (struct igemm_args){
+        .k = k,
+        .b = image,
+        .masks = masks,
+        .indirection = indirection,
+        .a = weights,
+        .c = (void *)guarded_last(&problem->sums, rows * width * sizeof(float)),
+    };
+}
+
+static void release(struct problem *problem)
+{
+    guarded_free(&problem->image);
+    guarded_free(&problem->weights);
+    guarded_free(&problem->sums);
+    free((void *)problem->args.indirection);
+    free((void *)problem->args.masks);
+}
+
+/* held: what sums held before, if that counts. */
+static bool compare(const struct problem *problem, float held)
+{
+    const struct igemm_args *args = &problem->args;
+    for (size_t i = 0; i < problem->mr * problem->nr; i++) {
+        size_t row = i / problem->nr, at = i % problem->nr;
+        double sum = (double)(args->bias ? args->bias[row] : held), size = 1 + fabs(sum);
+        for (size_t k = 0; k < args->k; k++) {
+            const unsigned char *mask = args->masks + args->indirection[k].mask;
+            if (problem->masking != IGEMM_UNMASKED && (mask[at / 8] >> at % 8 & 1) == 0)
+                continue;
+            double term = (double)args->a[k * problem->mr + row] *
+                          (double)args->b[(size_t)args->indirection[k].offset + at];
+            sum += term;
+            size += fabs(term);
+        }
+        double got = (double)args->c[i];
+        if (!(fabs(got - sum) <= 2e-7 * size * sqrt((double)(args->k + 4))))
+            return trial_fail("row %zu, position %zu: %.9g, expected %.9g", row, at, got, sum);
+    }
+    return true;
+}
+
+enum beginning { FROM_ZERO, FROM_BIAS, ADDED, N_BEGINNINGS };
+
+static bool try_tile(const struct trial *trial, size_t rows, size_t k, enum igemm_masking masking,
+                     enum beginning beginning)
+{
+    struct problem problem;
+    float held = beginning == ADDED ? 0.75F : POISON;
+    struct guarded starts = guarded_new(rows * sizeof(float));
+    float *start = (void *)guarded_last(&starts, rows * sizeof(float));
+    trial_says("rows=%zu k=%zu masking=%d beginning=%d", rows, k, (int)masking, (int)beginning);
+    lay_out(trial, &problem, rows, k, masking);
+    for (size_t i = 0; i < rows * problem.nr; i++)
+        problem.args.c[i] = held;
+    for (size_t i = 0; i < rows; i++)
+        start[i] = random_float(1.0F);
+    problem.args.bias = beginning == FROM_BIAS ? start : NULL;
+    problem.args.is_added = beginning == ADDED;
+    problem.run(&problem.args);
+    bool is_good = compare(&problem, beginning == ADDED ? held : 0.0F);
+    guarded_free(&starts);
+    release(&problem);
+    return is_good;
+}
+
+bool check_igemm(const struct trial *trial)
+{
+    static const size_t depths[] = {0, 1, 2, 3, 9, 25, 100, 513};
+    const struct igemm_microkernels *kernels = trial->variant->igemm_f32;
+    for (size_t rows = 1; rows <= IGEMM_MAX_MR && kernels->run[IGEMM_UNMASKED][rows]; rows++)
+        for (size_t i = 0; i < N_IGEMM_MASKINGS * N_BEGINNINGS * sizeof depths / sizeof depths[0];
+             i++)
+            if (!try_tile(trial, rows, depths[i / N_IGEMM_MASKINGS / N_BEGINNINGS],
+                          (enum igemm_masking)(i % N_IGEMM_MASKINGS),
+                          (enum beginning)(i / N_IGEMM_MASKINGS % N_BEGINNINGS)))
+                return false;
+    return true;
+}
+
+static void run_tile(const void *context)
+{
+    const struct problem *problem = context;
+    problem->run(&problem->args);
+}
+
+void measure_igemm(const struct trial *trial)
+{
+    static const char *const names[N_IGEMM_MASKINGS] = {"unmasked", "masked", "masked loads"};
+    const struct igemm_microkernels *kernels = trial->variant->igemm_f32;
+    for (size_t rows = 1; rows <= IGEMM_MAX_MR && kernels->run[IGEMM_UNMASKED][rows]; rows++) {
+        for (int masking = 0; masking < N_IGEMM_MASKINGS; masking++) {
+            struct problem problem;
+            lay_out(trial, &problem, rows, 256, (enum igemm_masking)masking);
+            double seconds = measure_s(run_tile, &problem);
+            double flops = 2.0 * (double)(rows * 256 * problem.nr);
+            printf("# %2zu rows of %3zu positions %-12s  %7.2f us  %6.1f GFLOP/s\n", rows,
+                   problem.nr, names[masking], seconds * 1e6, flops / seconds * 1e-9);
+            release(&problem);
+        }
+    }
+}
