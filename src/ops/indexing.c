@@ -26,6 +26,50 @@ bool scratch_array(struct prepare *prepare, int64_t n, size_t item_bytes)
     return true;
 }
 
+/* ---- lists -------------------------------------------------------------------------------- */
+
+bool prepare_is_constant(const struct prepare *prepare, uint32_t input)
+{
+    return prepare->sources && input < prepare->n_inputs && prepare->in[input]->data;
+}
+
+bool index_resolve_now(struct prepare *prepare, index_resolve_fn *resolve, int64_t *items)
+{
+    const struct step step = {.state = prepare->state,
+                              .in = (struct irrun_tensor *const *)prepare->in,
+                              .out = (struct irrun_tensor *const *)prepare->out,
+                              .n_inputs = prepare->n_inputs,
+                              .n_outputs = prepare->n_outputs,
+                              .graph = prepare->graph,
+                              .op = prepare->op};
+    return resolve(&step, items, prepare->err);
+}
+
+bool index_list_prepare(struct prepare *prepare, uint32_t input, size_t n,
+                        index_resolve_fn *resolve, struct index_list *list)
+{
+    size_t n_bytes;
+    list->resolve = resolve;
+    if (!prepare_is_constant(prepare, input)) {
+        list->scratch_at = prepare->made.scratch_bytes;
+        return (checked_mul(n, sizeof(int64_t), &n_bytes) &&
+                checked_add(list->scratch_at, n_bytes, &prepare->made.scratch_bytes)) ||
+               fail_memory(prepare->err, SIZE_MAX);
+    }
+    int64_t *items = arena_alloc_array(prepare->arena, n, sizeof *items, prepare->err);
+    list->items = items;
+    return items && index_resolve_now(prepare, resolve, items);
+}
+
+const int64_t *index_list_get(const struct step *step, const struct index_list *list,
+                              struct irrun_error *err)
+{
+    if (list->items)
+        return list->items;
+    int64_t *items = (int64_t *)(void *)((char *)step->scratch + list->scratch_at);
+    return list->resolve(step, items, err) ? items : NULL;
+}
+
 /* ---- single indices ----------------------------------------------------------------------- */
 
 /* "[2,3]" for element k of a tensor. */
@@ -88,38 +132,21 @@ bool element_indices_plan(struct infer *infer, uint32_t input, int64_t axis,
     return true;
 }
 
-#define BLOCK 128 /* indices read at a time */
-
-/* The indices of a row from number `first` on, which lies at element `base` of the data. */
-static bool resolve_row(const struct step *step, const struct element_indices *plan, size_t first,
-                        size_t n, int64_t base, int64_t *offsets, struct irrun_error *err)
-{
-    const struct irrun_tensor *indices = step->in[plan->input];
-    int64_t dim = plan->axis_dim, stride = plan->strides[plan->shape.rank - 1];
-    int64_t element_bytes = (int64_t)dtype_size(step->in[0]->dtype), block[BLOCK];
-    for (size_t i = 0; i < n; i++, base += stride) {
-        if (i % BLOCK == 0)
-            elements_as_i64(indices->dtype, indices->data, first + i, n - i < BLOCK ? n - i : BLOCK,
-                            block);
-        int64_t index = block[i % BLOCK];
-        index += index < 0 ? dim : 0;
-        if (index < 0 || index >= dim)
-            return index_fail(step, plan->input, first + i, plan->axis, -dim, dim, err);
-        offsets[i] = (base + index * plan->axis_stride) * element_bytes;
-    }
-    return true;
-}
-
 bool element_indices_resolve(const struct step *step, const struct element_indices *plan,
                              int64_t *offsets, struct irrun_error *err)
 {
+    const struct irrun_tensor *indices = step->in[plan->input];
     const struct irrun_shape *shape = &plan->shape;
-    int64_t at[IRRUN_MAX_RANK] = {0}, base = 0;
-    size_t n = (size_t)shape_n_elements(shape), n_row = (size_t)shape->dims[shape->rank - 1];
-    for (size_t k = 0; k < n; k += n_row) {
-        if (!resolve_row(step, plan, k, n_row, base, offsets + k, err))
-            return false;
-        for (uint32_t i = shape->rank - 1; i-- > 0;) {
+    int64_t at[IRRUN_MAX_RANK] = {0}, base = 0, dim = plan->axis_dim;
+    int64_t element_bytes = (int64_t)dtype_size(step->in[0]->dtype);
+    size_t n = (size_t)shape_n_elements(shape);
+    elements_as_i64(indices->dtype, indices->data, 0, n, offsets);
+    for (size_t k = 0; k < n; k++) {
+        int64_t index = offsets[k] + (offsets[k] < 0 ? dim : 0);
+        if (index < 0 || index >= dim)
+            return index_fail(step, plan->input, k, plan->axis, -dim, dim, err);
+        offsets[k] = (base + index * plan->axis_stride) * element_bytes;
+        for (uint32_t i = shape->rank; i-- > 0;) {
             base += plan->strides[i];
             if (++at[i] < shape->dims[i])
                 break;
@@ -183,15 +210,18 @@ bool tuple_indices_plan(struct infer *infer, uint32_t input, int64_t n_batch_dim
 bool tuple_indices_resolve(const struct step *step, const struct tuple_indices *plan,
                            int64_t *offsets, struct irrun_error *err)
 {
-    int64_t element_bytes = (int64_t)dtype_size(step->in[0]->dtype);
-    size_t k = 0;
+    const struct irrun_tensor *indices = step->in[plan->input];
+    int64_t element_bytes = (int64_t)dtype_size(step->in[0]->dtype), tuple[IRRUN_MAX_RANK];
+    size_t k = 0, n_axes = plan->n_axes;
     for (int64_t batch = 0; batch < plan->n_batches; batch++) {
-        for (int64_t i = 0; i < plan->n_tuples; i++) {
-            int64_t offset = batch * plan->batch_stride, index;
-            for (uint32_t j = 0; j < plan->n_axes; j++, k++) {
-                if (!index_at(step, plan->input, k, plan->n_batch_dims + j, plan->dims[j], &index,
-                              err))
-                    return false;
+        for (int64_t i = 0; i < plan->n_tuples; i++, k += n_axes) {
+            int64_t offset = batch * plan->batch_stride;
+            elements_as_i64(indices->dtype, indices->data, k, n_axes, tuple);
+            for (uint32_t j = 0; j < n_axes; j++) {
+                int64_t dim = plan->dims[j], index = tuple[j] + (tuple[j] < 0 ? dim : 0);
+                if (index < 0 || index >= dim)
+                    return index_fail(step, plan->input, k + j, plan->n_batch_dims + j, -dim, dim,
+                                      err);
                 offset += index * plan->strides[j];
             }
             *offsets++ = offset * element_bytes;

@@ -19,6 +19,27 @@ bool infer_index_type(struct infer *infer, const char *attribute, enum irrun_dty
 /* Asks for scratch memory of n items. */
 bool scratch_array(struct prepare *prepare, int64_t n, size_t item_bytes);
 
+/* What an op works out of a tensor of indices: checked, and as its loops want it. If the tensor is
+ * constant, prepare does that, and run has no data of it; else every run does it in scratch
+ * memory. */
+typedef bool index_resolve_fn(const struct step *step, int64_t *items, struct irrun_error *err);
+struct index_list {
+    index_resolve_fn *resolve;
+    const int64_t *items; /* NULL: not constant */
+    size_t scratch_at;
+};
+
+/* Whether run will have no data of an input because it is constant: prepare has to read it. */
+bool prepare_is_constant(const struct prepare *prepare, uint32_t input);
+
+bool index_list_prepare(struct prepare *prepare, uint32_t input, size_t n,
+                        index_resolve_fn *resolve, struct index_list *list);
+/* In run. NULL with *err filled on failure. */
+const int64_t *index_list_get(const struct step *step, const struct index_list *list,
+                              struct irrun_error *err);
+/* Resolves the constants in prepare. */
+bool index_resolve_now(struct prepare *prepare, index_resolve_fn *resolve, int64_t *items);
+
 /* Element k of input `input` as an index into an axis of `dim` elements of input 0; negative ones
  * count from the end. Fails naming the element and the axis. */
 bool index_at(const struct step *step, uint32_t input, size_t k, uint32_t axis, int64_t dim,

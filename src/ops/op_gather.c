@@ -1,10 +1,7 @@
 /* Gather-1, -7 and -8: slices of the data picked along an axis by a tensor of indices. Versions
  * differ in batch_dims and in what an index outside the axis means.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
-#include "kernels/indexed_copy.h"
-#include "ops/indexing.h"
+#include "ops/index_copies.h"
 
 enum { DATA, INDICES, AXIS };
 
@@ -14,6 +11,7 @@ struct gather_attrs {
 
 /* data is [n_batches][n_outer][axis_dim][slice], indices [n_batches][n_indices]. */
 struct gather_state {
+    struct index_copies copies;
     int64_t n_batches, n_outer, axis_dim, n_indices;
     int64_t n_slice; /* elements */
     uint32_t axis;
@@ -85,68 +83,47 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
 }
 
-static bool prepare(struct prepare *prepare)
-{
-    const struct gather_state *state = prepare->state;
-    return scratch_array(prepare, state->n_indices, sizeof(int64_t));
-}
-
-/* offsets[i]: where the piece of index first + i begins in a slice of the data, in bytes; -1: it is
- * outside, and gives zeros. */
-static bool resolve(const struct step *step, int64_t first, size_t piece_bytes, int64_t *offsets,
-                    bool *are_inside, struct irrun_error *err)
+/* offsets[k]: where the piece of index k begins in the data; -1: it is outside, and gives zeros. */
+static bool resolve(const struct step *step, int64_t *offsets, struct irrun_error *err)
 {
     const struct gather_state *state = step->state;
     const struct gather_family *family = step->op->def->family;
     const struct irrun_tensor *indices = step->in[INDICES];
-    *are_inside = true;
-    for (int64_t i = 0; i < state->n_indices; i++) {
-        int64_t given = element_as_i64(indices->dtype, indices->data, (size_t)(first + i));
-        int64_t index = given + (given < 0 ? state->axis_dim : 0);
-        bool is_inside = index >= 0 && index < state->axis_dim;
-        if (!is_inside && !family->gives_zeros)
-            return index_fail(step, INDICES, (size_t)(first + i), state->axis, -state->axis_dim,
-                              state->axis_dim, err);
-        offsets[i] = is_inside ? index * (int64_t)piece_bytes : -1;
-        *are_inside &= is_inside;
+    int64_t dim = state->axis_dim, batch_elements = state->n_outer * dim * state->n_slice;
+    int64_t n = state->n_indices, size = (int64_t)dtype_size(step->in[DATA]->dtype);
+    elements_as_i64(indices->dtype, indices->data, 0, (size_t)(state->n_batches * n), offsets);
+    for (int64_t batch = 0, k = 0; batch < state->n_batches; batch++) {
+        for (int64_t end = k + n; k < end; k++) {
+            int64_t index = offsets[k] + (offsets[k] < 0 ? dim : 0);
+            bool is_inside = index >= 0 && index < dim;
+            if (!is_inside && !family->gives_zeros)
+                return index_fail(step, INDICES, (size_t)k, state->axis, -dim, dim, err);
+            offsets[k] = is_inside ? (batch * batch_elements + index * state->n_slice) * size : -1;
+        }
     }
     return true;
 }
 
-static void pick_or_clear(const char *from, const int64_t *offsets, size_t n, size_t piece_bytes,
-                          char *to)
+static bool prepare(struct prepare *prepare)
 {
-    for (size_t i = 0; i < n; i++, to += piece_bytes) {
-        if (offsets[i] >= 0)
-            memcpy(to, from + offsets[i], piece_bytes);
-        else
-            memset(to, 0, piece_bytes);
-    }
+    struct gather_state *state = prepare->state;
+    if (shape_n_elements(&prepare->out[0]->shape) == 0)
+        return true;
+    state->copies = (struct index_copies){
+        .n_groups = (size_t)state->n_batches,
+        .n_outer = (size_t)state->n_outer,
+        .n = (size_t)state->n_indices,
+        .outer_elements = (size_t)(state->axis_dim * state->n_slice),
+        .piece_elements = (size_t)state->n_slice,
+        .gives_zeros = ((const struct gather_family *)prepare->op->def->family)->gives_zeros};
+    return index_gather_prepare(prepare, INDICES, resolve, &state->copies);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
 {
     const struct gather_state *state = step->state;
-    size_t piece_bytes = (size_t)state->n_slice * dtype_size(step->in[DATA]->dtype);
-    size_t n = (size_t)state->n_indices;
-    const char *from = step->in[DATA]->data;
-    char *to = step->out[0]->data;
-    if (piece_bytes == 0)
-        return true;
-    for (int64_t batch = 0; batch < state->n_batches && state->n_outer > 0; batch++) {
-        bool are_inside;
-        if (!resolve(step, batch * state->n_indices, piece_bytes, step->scratch, &are_inside, err))
-            return false;
-        for (int64_t outer = 0; outer < state->n_outer; outer++) {
-            if (are_inside)
-                indexed_gather(from, step->scratch, n, piece_bytes, to);
-            else
-                pick_or_clear(from, step->scratch, n, piece_bytes, to);
-            from += (size_t)state->axis_dim * piece_bytes;
-            to += n * piece_bytes;
-        }
-    }
-    return true;
+    return shape_n_elements(&step->out[0]->shape) == 0 ||
+           index_gather_run(step, &state->copies, err);
 }
 
 #define GATHER_OP(object, opset_, gives_zeros_, ...)                                               \

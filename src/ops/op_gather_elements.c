@@ -1,12 +1,16 @@
 /* GatherElements-6: one element an index, which replaces the coordinate along the axis.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/indexed_copy.h"
-#include "ops/indexing.h"
+#include "ops/index_copies.h"
 
 enum { DATA, INDICES };
 
 struct gather_elements_attrs {
     int64_t axis;
+};
+
+struct gather_elements_state {
+    struct element_indices indices;
+    struct index_copies copies;
 };
 
 static const struct attr_def attr_table[] = {
@@ -23,23 +27,31 @@ static const struct op_input_def inputs[] = {
 static bool infer(struct infer *infer)
 {
     int64_t axis = ((const struct gather_elements_attrs *)infer->attrs)->axis;
-    return element_indices_plan(infer, INDICES, axis, infer->state) &&
+    struct gather_elements_state *state = infer->state;
+    return element_indices_plan(infer, INDICES, axis, &state->indices) &&
            infer_output(infer, 0, infer->in[DATA]->dtype, &infer->in[INDICES]->shape);
+}
+
+static bool resolve(const struct step *step, int64_t *offsets, struct irrun_error *err)
+{
+    const struct gather_elements_state *state = step->state;
+    return element_indices_resolve(step, &state->indices, offsets, err);
 }
 
 static bool prepare(struct prepare *prepare)
 {
-    return scratch_array(prepare, shape_n_elements(&prepare->out[0]->shape), sizeof(int64_t));
+    struct gather_elements_state *state = prepare->state;
+    state->copies = (struct index_copies){.n_groups = 1,
+                                          .n_outer = 1,
+                                          .n = (size_t)shape_n_elements(&prepare->out[0]->shape),
+                                          .piece_elements = 1};
+    return index_gather_prepare(prepare, INDICES, resolve, &state->copies);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
 {
-    if (!element_indices_resolve(step, step->state, step->scratch, err))
-        return false;
-    indexed_gather(step->in[DATA]->data, step->scratch,
-                   (size_t)shape_n_elements(&step->out[0]->shape),
-                   dtype_size(step->in[DATA]->dtype), step->out[0]->data);
-    return true;
+    const struct gather_elements_state *state = step->state;
+    return index_gather_run(step, &state->copies, err);
 }
 
 const struct op_def op_gather_elements = {
@@ -50,7 +62,7 @@ const struct op_def op_gather_elements = {
     .n_outputs = 1,
     .attrs = attr_table,
     .attrs_size = sizeof(struct gather_elements_attrs),
-    .state_size = sizeof(struct element_indices),
+    .state_size = sizeof(struct gather_elements_state),
     .infer = infer,
     .prepare = prepare,
     .run = run,

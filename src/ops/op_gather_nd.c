@@ -1,13 +1,17 @@
 /* GatherND-5 and -8: slices of the data that tuples of coordinates point to. Version 5 folds the
  * batch dimensions of its output into one.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/indexed_copy.h"
-#include "ops/indexing.h"
+#include "ops/index_copies.h"
 
 enum { DATA, INDICES };
 
 struct gather_nd_attrs {
     int64_t batch_dims;
+};
+
+struct gather_nd_state {
+    struct tuple_indices plan;
+    struct index_copies copies;
 };
 
 struct gather_nd_family {
@@ -29,7 +33,7 @@ static bool infer(struct infer *infer)
 {
     const struct irrun_shape *data = &infer->in[DATA]->shape, *indices = &infer->in[INDICES]->shape;
     const struct gather_nd_family *family = infer->op->def->family;
-    struct tuple_indices *plan = infer->state;
+    struct tuple_indices *plan = &((struct gather_nd_state *)infer->state)->plan;
     if (!tuple_indices_plan(infer, INDICES,
                             ((const struct gather_nd_attrs *)infer->attrs)->batch_dims, plan))
         return false;
@@ -47,24 +51,30 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
 }
 
+static bool resolve(const struct step *step, int64_t *offsets, struct irrun_error *err)
+{
+    return tuple_indices_resolve(step, &((const struct gather_nd_state *)step->state)->plan,
+                                 offsets, err);
+}
+
 static bool prepare(struct prepare *prepare)
 {
-    const struct tuple_indices *plan = prepare->state;
+    struct gather_nd_state *state = prepare->state;
     if (shape_n_elements(&prepare->out[0]->shape) == 0)
         return true;
-    return scratch_array(prepare, plan->n_batches * plan->n_tuples, sizeof(int64_t));
+    state->copies =
+        (struct index_copies){.n_groups = 1,
+                              .n_outer = 1,
+                              .n = (size_t)(state->plan.n_batches * state->plan.n_tuples),
+                              .piece_elements = (size_t)state->plan.n_slice};
+    return index_gather_prepare(prepare, INDICES, resolve, &state->copies);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
 {
-    const struct tuple_indices *plan = step->state;
-    if (shape_n_elements(&step->out[0]->shape) == 0)
-        return true;
-    if (!tuple_indices_resolve(step, plan, step->scratch, err))
-        return false;
-    indexed_gather(step->in[DATA]->data, step->scratch, (size_t)(plan->n_batches * plan->n_tuples),
-                   (size_t)plan->n_slice * dtype_size(step->in[DATA]->dtype), step->out[0]->data);
-    return true;
+    const struct gather_nd_state *state = step->state;
+    return shape_n_elements(&step->out[0]->shape) == 0 ||
+           index_gather_run(step, &state->copies, err);
 }
 
 #define GATHER_ND_OP(object, opset_, folds_batch_dims_, ...)                                       \
@@ -75,7 +85,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .n_outputs = 1,                                                  \
                                   .attrs = attr_table,                                             \
                                   .attrs_size = sizeof(struct gather_nd_attrs),                    \
-                                  .state_size = sizeof(struct tuple_indices),                      \
+                                  .state_size = sizeof(struct gather_nd_state),                    \
                                   .family = &(const struct gather_nd_family){folds_batch_dims_},   \
                                   .infer = infer,                                                  \
                                   .prepare = prepare,                                              \

@@ -2,6 +2,7 @@
  * element that its index names along the axis.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
+#include "ops/index_copies.h"
 #include "ops/scatter.h"
 
 enum { DATA, INDICES, UPDATES, AXIS };
@@ -16,8 +17,11 @@ static const enum scatter_reduction reductions[] = {SCATTER_NONE, SCATTER_SUM, S
 
 struct scatter_elements_state {
     struct element_indices indices;
+    struct index_copies copies; /* its offsets only, where the updates are counted */
     enum scatter_reduction reduction;
     bool keeps_data; /* a combination starts with the data, else with the first update */
+    binary_fn *combine;
+    size_t counts_at; /* in the scratch memory */
 };
 
 static const struct attr_def attr_table[] = {
@@ -63,16 +67,34 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[DATA]->dtype, &infer->in[DATA]->shape);
 }
 
-/* The offsets of the updates; then, where first updates or numbers of updates matter, a count an
- * element of the output. */
+static bool resolve(const struct step *step, int64_t *offsets, struct irrun_error *err)
+{
+    const struct scatter_elements_state *state = step->state;
+    return element_indices_resolve(step, &state->indices, offsets, err);
+}
+
+/* Whether it matters which updates are first, or how many there are. */
+static bool is_counted(const struct scatter_elements_state *state)
+{
+    return !state->keeps_data || state->reduction == SCATTER_MEAN;
+}
+
 static bool prepare(struct prepare *prepare)
 {
-    const struct scatter_elements_state *state = prepare->state;
-    int64_t n = shape_n_elements(&prepare->in[INDICES]->shape);
-    if (!state->keeps_data || state->reduction == SCATTER_MEAN)
-        if (!checked_add_i64(n, shape_n_elements(&prepare->out[0]->shape), &n))
-            return fail_memory(prepare->err, SIZE_MAX);
-    return scratch_array(prepare, n, sizeof(int64_t));
+    struct scatter_elements_state *state = prepare->state;
+    size_t n = (size_t)shape_n_elements(&prepare->in[INDICES]->shape);
+    state->combine = scatter_function(state->reduction, prepare->in[DATA]->dtype);
+    state->copies = (struct index_copies){.n_groups = 1, .n_outer = 1, .n = n, .piece_elements = 1};
+    if (!is_counted(state))
+        return index_scatter_prepare(prepare, INDICES, resolve, state->combine, &state->copies);
+    size_t counts_bytes;
+    if (!index_list_prepare(prepare, INDICES, n, resolve, &state->copies.offsets))
+        return false;
+    state->counts_at = prepare->made.scratch_bytes;
+    return (checked_mul((size_t)shape_n_elements(&prepare->out[0]->shape), sizeof(int64_t),
+                        &counts_bytes) &&
+            checked_add(state->counts_at, counts_bytes, &prepare->made.scratch_bytes)) ||
+           fail_memory(prepare->err, SIZE_MAX);
 }
 
 /* Divides the element by n; integers are rounded down. */
@@ -94,43 +116,37 @@ static void divide(enum irrun_dtype dtype, void *element, int64_t n)
 }
 
 /* Updates one after the other, with counts[i] of those that met element i of the output. */
-static void combine(const struct step *step, binary_fn *fn, const int64_t *offsets, size_t n,
-                    int64_t *counts)
+static bool run_counted(const struct step *step, struct irrun_error *err)
 {
     const struct scatter_elements_state *state = step->state;
     enum irrun_dtype dtype = step->in[DATA]->dtype;
+    const int64_t *offsets = index_list_get(step, &state->copies.offsets, err);
+    int64_t *counts = (int64_t *)(void *)((char *)step->scratch + state->counts_at);
     size_t size = dtype_size(dtype), n_out = (size_t)shape_n_elements(&step->out[0]->shape);
+    if (!offsets)
+        return false;
+    scatter_begin(step);
     for (size_t i = 0; i < n_out; i++)
         counts[i] = state->keeps_data;
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < state->copies.n; k++) {
         int64_t *count = &counts[(size_t)offsets[k] / size];
-        scatter_apply(*count == 0 ? NULL : fn, (const char *)step->in[UPDATES]->data + k * size, 1,
-                      1, size, step->out[0]->data, &offsets[k]);
+        scatter_apply(*count == 0 ? NULL : state->combine,
+                      (const char *)step->in[UPDATES]->data + k * size, 1, 1, size,
+                      step->out[0]->data, &offsets[k]);
         ++*count;
     }
-    if (state->reduction != SCATTER_MEAN)
-        return;
-    for (size_t i = 0; i < n_out; i++)
+    for (size_t i = 0; i < n_out && state->reduction == SCATTER_MEAN; i++)
         if (counts[i] > 1)
             divide(dtype, (char *)step->out[0]->data + i * size, counts[i]);
+    return true;
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
 {
     const struct scatter_elements_state *state = step->state;
-    enum irrun_dtype dtype = step->in[DATA]->dtype;
-    size_t n = (size_t)shape_n_elements(&step->in[INDICES]->shape);
-    int64_t *offsets = step->scratch;
-    if (!element_indices_resolve(step, &state->indices, offsets, err))
-        return false;
-    binary_fn *fn = scatter_function(state->reduction, dtype);
-    scatter_begin(step);
-    if (!state->keeps_data || state->reduction == SCATTER_MEAN)
-        combine(step, fn, offsets, n, offsets + n);
-    else
-        scatter_apply(fn, step->in[UPDATES]->data, n, 1, dtype_size(dtype), step->out[0]->data,
-                      offsets);
-    return true;
+    if (is_counted(state))
+        return run_counted(step, err);
+    return index_scatter_run(step, &state->copies, state->combine, step->in[UPDATES]->data, err);
 }
 
 #define SCATTER_ELEMENTS_OP(object, opset_, inputs_, ...)                                          \

@@ -1,12 +1,19 @@
 /* ScatterNDUpdate-3 and -15: the data in which slices that tuples of coordinates point to are
  * replaced by, or combined with, the updates.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/index_copies.h"
 #include "ops/scatter.h"
 
 enum { DATA, INDICES, UPDATES };
 
 struct scatter_nd_attrs {
     int reduction; /* index into reductions */
+};
+
+struct scatter_nd_state {
+    struct tuple_indices plan;
+    struct index_copies copies;
+    binary_fn *combine; /* NULL: the updates replace */
 };
 
 static const enum scatter_reduction reductions[] = {SCATTER_NONE, SCATTER_SUM, SCATTER_SUB,
@@ -33,7 +40,7 @@ static const struct op_input_def number_inputs[] = {
 static bool infer(struct infer *infer)
 {
     const struct irrun_shape *data = &infer->in[DATA]->shape, *indices = &infer->in[INDICES]->shape;
-    struct tuple_indices *plan = infer->state;
+    struct tuple_indices *plan = &((struct scatter_nd_state *)infer->state)->plan;
     char text[SHAPE_TEXT_BYTES];
     if (!tuple_indices_plan(infer, INDICES, 0, plan))
         return false;
@@ -57,29 +64,35 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[DATA]->dtype, data);
 }
 
+static bool resolve(const struct step *step, int64_t *offsets, struct irrun_error *err)
+{
+    return tuple_indices_resolve(step, &((const struct scatter_nd_state *)step->state)->plan,
+                                 offsets, err);
+}
+
 static bool prepare(struct prepare *prepare)
 {
-    const struct tuple_indices *plan = prepare->state;
+    struct scatter_nd_state *state = prepare->state;
     if (shape_n_elements(&prepare->in[UPDATES]->shape) == 0)
         return true;
-    return scratch_array(prepare, plan->n_tuples, sizeof(int64_t));
+    if (prepare->op->def->attrs_size > 0) {
+        const struct scatter_nd_attrs *attrs = prepare->attrs;
+        state->combine = scatter_function(reductions[attrs->reduction], prepare->in[DATA]->dtype);
+    }
+    state->copies = (struct index_copies){.n_groups = 1,
+                                          .n_outer = 1,
+                                          .n = (size_t)state->plan.n_tuples,
+                                          .piece_elements = (size_t)state->plan.n_slice};
+    return index_scatter_prepare(prepare, INDICES, resolve, state->combine, &state->copies);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
 {
-    const struct tuple_indices *plan = step->state;
-    enum irrun_dtype dtype = step->in[DATA]->dtype;
-    enum scatter_reduction reduction = SCATTER_NONE;
-    if (step->op->def->attrs_size > 0)
-        reduction = reductions[((const struct scatter_nd_attrs *)step->op->attrs)->reduction];
+    const struct scatter_nd_state *state = step->state;
+    if (shape_n_elements(&step->in[UPDATES]->shape) > 0)
+        return index_scatter_run(step, &state->copies, state->combine, step->in[UPDATES]->data,
+                                 err);
     scatter_begin(step);
-    if (shape_n_elements(&step->in[UPDATES]->shape) == 0)
-        return true;
-    if (!tuple_indices_resolve(step, plan, step->scratch, err))
-        return false;
-    scatter_apply(scatter_function(reduction, dtype), step->in[UPDATES]->data,
-                  (size_t)plan->n_tuples, (size_t)plan->n_slice, dtype_size(dtype),
-                  step->out[0]->data, step->scratch);
     return true;
 }
 
@@ -88,7 +101,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .opset = opset_,                                                 \
                                   .inputs = inputs_,                                               \
                                   .n_outputs = 1,                                                  \
-                                  .state_size = sizeof(struct tuple_indices),                      \
+                                  .state_size = sizeof(struct scatter_nd_state),                   \
                                   .infer = infer,                                                  \
                                   .prepare = prepare,                                              \
                                   .run = run,                                                      \

@@ -1,11 +1,13 @@
 /* ScatterUpdate-3: the data with the slices along an axis that the indices name replaced. The
  * specification refuses negative indices.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/index_copies.h"
 #include "ops/scatter.h"
 
 enum { DATA, INDICES, UPDATES, AXIS };
 
 struct scatter_update_state {
+    struct index_copies copies;
     struct axis_view view;
     uint32_t axis;
     int64_t n_indices;
@@ -47,35 +49,37 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[DATA]->dtype, data);
 }
 
+static bool resolve(const struct step *step, int64_t *offsets, struct irrun_error *err)
+{
+    const struct scatter_update_state *state = step->state;
+    const struct irrun_tensor *indices = step->in[INDICES];
+    int64_t slice_bytes = state->view.n_inner * (int64_t)dtype_size(step->in[DATA]->dtype);
+    size_t n = (size_t)state->n_indices;
+    elements_as_i64(indices->dtype, indices->data, 0, n, offsets);
+    for (size_t k = 0; k < n; k++) {
+        if (offsets[k] < 0 || offsets[k] >= state->view.n)
+            return index_fail(step, INDICES, k, state->axis, 0, state->view.n, err);
+        offsets[k] *= slice_bytes;
+    }
+    return true;
+}
+
 static bool prepare(struct prepare *prepare)
 {
-    const struct scatter_update_state *state = prepare->state;
-    return scratch_array(prepare, state->n_indices, sizeof(int64_t));
+    struct scatter_update_state *state = prepare->state;
+    const struct axis_view *view = &state->view;
+    state->copies = (struct index_copies){.n_groups = 1,
+                                          .n_outer = (size_t)view->n_outer,
+                                          .n = (size_t)state->n_indices,
+                                          .outer_elements = (size_t)(view->n * view->n_inner),
+                                          .piece_elements = (size_t)view->n_inner};
+    return index_scatter_prepare(prepare, INDICES, resolve, NULL, &state->copies);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
 {
     const struct scatter_update_state *state = step->state;
-    const struct irrun_tensor *indices = step->in[INDICES];
-    size_t element_bytes = dtype_size(step->in[DATA]->dtype);
-    size_t slice_bytes = (size_t)state->view.n_inner * element_bytes;
-    size_t n = (size_t)state->n_indices;
-    int64_t *offsets = step->scratch;
-    for (size_t k = 0; k < n; k++) {
-        int64_t index = element_as_i64(indices->dtype, indices->data, k);
-        if (index < 0 || index >= state->view.n)
-            return index_fail(step, INDICES, k, state->axis, 0, state->view.n, err);
-        offsets[k] = index * (int64_t)slice_bytes;
-    }
-    scatter_begin(step);
-    if (shape_n_elements(&step->out[0]->shape) == 0)
-        return true;
-    for (size_t outer = 0; outer < (size_t)state->view.n_outer; outer++)
-        scatter_apply(NULL, (const char *)step->in[UPDATES]->data + outer * n * slice_bytes, n,
-                      (size_t)state->view.n_inner, element_bytes,
-                      (char *)step->out[0]->data + outer * (size_t)state->view.n * slice_bytes,
-                      offsets);
-    return true;
+    return index_scatter_run(step, &state->copies, NULL, step->in[UPDATES]->data, err);
 }
 
 const struct op_def op_scatter_update = {

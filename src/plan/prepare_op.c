@@ -142,13 +142,22 @@ static uint32_t constant_inputs(const struct plan *plan, const struct op *op, co
     return constants;
 }
 
+/* Without the data of those that are not constant: a continuation has some that only this iteration
+ * made. */
 static const struct irrun_tensor **tensors_of(struct plan *plan, const uint32_t *slots, uint32_t n,
                                               struct irrun_error *err)
 {
     const struct irrun_tensor **tensors =
         arena_alloc_array(plan->op_arena, n, sizeof *tensors, err);
-    for (uint32_t i = 0; tensors && i < n; i++)
-        tensors[i] = &plan->slots[slots[i]].tensor;
+    struct irrun_tensor *copies = arena_alloc_array(plan->op_arena, n, sizeof *copies, err);
+    if (!tensors || !copies)
+        return NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        copies[i] = plan->slots[slots[i]].tensor;
+        if (plan->slots[slots[i]].kind != SLOT_CONSTANT)
+            copies[i].data = NULL;
+        tensors[i] = &copies[i];
+    }
     return tensors;
 }
 
