@@ -15,12 +15,9 @@ struct adaptive_pool {
 
 /* The largest element, the first of equals; NaN is passed over unless it comes first. places: its
  * index in the channel. */
-typedef void adaptive_max_fn(const struct adaptive_pool *pool, const void *in, void *out,
-                             int64_t *places);
-typedef void adaptive_avg_fn(const struct adaptive_pool *pool, const void *in, void *out);
-
-/* Of f32 and f64. */
-adaptive_max_fn *adaptive_max_scalar(enum irrun_dtype dtype);
-adaptive_avg_fn *adaptive_avg_scalar(enum irrun_dtype dtype);
+void adaptive_max_pool(enum irrun_dtype dtype, const struct adaptive_pool *pool, const void *in,
+                       void *out, int64_t *places);
+void adaptive_avg_pool(enum irrun_dtype dtype, const struct adaptive_pool *pool, const void *in,
+                       void *out);
 
 #endif

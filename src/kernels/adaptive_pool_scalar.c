@@ -2,6 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/adaptive_pool.h"
 
+#include <string.h>
+
+#include "kernels/float_element.h"
+
 struct part {
     int64_t first[3], end[3];
 };
@@ -28,60 +32,53 @@ static int64_t count_outputs(const struct adaptive_pool *pool)
     return pool->out[0] * pool->out[1] * pool->out[2];
 }
 
-#define DEFINE_ADAPTIVE_POOL(T, suffix)                                                            \
-    static int64_t find_highest_##suffix(const struct adaptive_pool *pool, const struct part *p,   \
-                                         const T *in)                                              \
-    {                                                                                              \
-        int64_t place = row_start(pool, p->first[0], p->first[1]) + p->first[2];                   \
-        for (int64_t z = p->first[0]; z < p->end[0]; z++) {                                        \
-            for (int64_t y = p->first[1]; y < p->end[1]; y++) {                                    \
-                int64_t start = row_start(pool, z, y);                                             \
-                for (int64_t i = start + p->first[2]; i < start + p->end[2]; i++)                  \
-                    if (in[i] > in[place])                                                         \
-                        place = i;                                                                 \
-            }                                                                                      \
-        }                                                                                          \
-        return place;                                                                              \
-    }                                                                                              \
-                                                                                                   \
-    static void max_##suffix(const struct adaptive_pool *pool, const void *in, void *out,          \
-                             int64_t *places)                                                      \
-    {                                                                                              \
-        for (int64_t o = 0, n = count_outputs(pool); o < n; o++) {                                 \
-            struct part part = find_part(pool, o);                                                 \
-            places[o] = find_highest_##suffix(pool, &part, in);                                    \
-            ((T *)out)[o] = ((const T *)in)[places[o]];                                            \
-        }                                                                                          \
-    }                                                                                              \
-                                                                                                   \
-    static void avg_##suffix(const struct adaptive_pool *pool, const void *in, void *out)          \
-    {                                                                                              \
-        for (int64_t o = 0, n = count_outputs(pool); o < n; o++) {                                 \
-            struct part p = find_part(pool, o);                                                    \
-            int64_t n_terms = 1;                                                                   \
-            double sum = 0;                                                                        \
-            for (int d = 0; d < 3; d++)                                                            \
-                n_terms *= p.end[d] - p.first[d];                                                  \
-            for (int64_t z = p.first[0]; z < p.end[0]; z++) {                                      \
-                for (int64_t y = p.first[1]; y < p.end[1]; y++) {                                  \
-                    const T *row = (const T *)in + row_start(pool, z, y);                          \
-                    for (int64_t x = p.first[2]; x < p.end[2]; x++)                                \
-                        sum += row[x];                                                             \
-                }                                                                                  \
-            }                                                                                      \
-            ((T *)out)[o] = (T)(sum / (double)n_terms);                                            \
-        }                                                                                          \
-    }
-
-DEFINE_ADAPTIVE_POOL(float, f32)
-DEFINE_ADAPTIVE_POOL(double, f64)
-
-adaptive_max_fn *adaptive_max_scalar(enum irrun_dtype dtype)
+static int64_t find_highest(enum irrun_dtype dtype, const struct adaptive_pool *pool,
+                            const struct part *p, const void *in)
 {
-    return dtype == IRRUN_F32 ? max_f32 : dtype == IRRUN_F64 ? max_f64 : NULL;
+    int64_t place = row_start(pool, p->first[0], p->first[1]) + p->first[2];
+    double highest = float_load(dtype, in, (size_t)place);
+    for (int64_t z = p->first[0]; z < p->end[0]; z++) {
+        for (int64_t y = p->first[1]; y < p->end[1]; y++) {
+            int64_t start = row_start(pool, z, y);
+            for (int64_t i = start + p->first[2]; i < start + p->end[2]; i++) {
+                double x = float_load(dtype, in, (size_t)i);
+                if (x > highest) {
+                    highest = x;
+                    place = i;
+                }
+            }
+        }
+    }
+    return place;
 }
 
-adaptive_avg_fn *adaptive_avg_scalar(enum irrun_dtype dtype)
+void adaptive_max_pool(enum irrun_dtype dtype, const struct adaptive_pool *pool, const void *in,
+                       void *out, int64_t *places)
 {
-    return dtype == IRRUN_F32 ? avg_f32 : dtype == IRRUN_F64 ? avg_f64 : NULL;
+    size_t size = dtype == IRRUN_F32 ? sizeof(float) : sizeof(double);
+    for (int64_t o = 0, n = count_outputs(pool); o < n; o++) {
+        struct part part = find_part(pool, o);
+        places[o] = find_highest(dtype, pool, &part, in);
+        memcpy((char *)out + (size_t)o * size, (const char *)in + (size_t)places[o] * size, size);
+    }
+}
+
+void adaptive_avg_pool(enum irrun_dtype dtype, const struct adaptive_pool *pool, const void *in,
+                       void *out)
+{
+    for (int64_t o = 0, n = count_outputs(pool); o < n; o++) {
+        struct part p = find_part(pool, o);
+        int64_t n_terms = 1;
+        double sum = 0;
+        for (int d = 0; d < 3; d++)
+            n_terms *= p.end[d] - p.first[d];
+        for (int64_t z = p.first[0]; z < p.end[0]; z++) {
+            for (int64_t y = p.first[1]; y < p.end[1]; y++) {
+                int64_t start = row_start(pool, z, y);
+                for (int64_t i = start + p.first[2]; i < start + p.end[2]; i++)
+                    sum += float_load(dtype, in, (size_t)i);
+            }
+        }
+        float_store(dtype, out, (size_t)o, sum / (double)n_terms);
+    }
 }

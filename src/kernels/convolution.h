@@ -14,9 +14,13 @@ struct convolution {
     int64_t c_in, c_out;
 };
 
-/* Term by term, for every type; the specification. Integers wrap. */
-typedef void convolution_fn(const struct convolution *convolution, const void *in,
-                            const void *weights, void *out);
+/* Term by term, for every type; the specification. Integers wrap.
+ *
+ * The transpose is what a convolution does to gradients, and a convolution that upsamples. It has
+ * the same window, but input and output change places: input [c_in][window.out], weights
+ * [c_in][c_out][kernel], output [c_out][window.in]. */
+typedef void convolution_fn(const struct convolution *convolution, bool is_transposed,
+                            const void *in, const void *weights, void *out);
 convolution_fn *convolution_direct(enum irrun_dtype dtype);
 
 /* One group of one batch element, by im2col and a GEMM: n_patches of the input at a time are copied
@@ -46,13 +50,8 @@ int64_t convolution_n_patches(const struct convolution *convolution);
 /* … for panels, which want patches of a pointwise convolution too; -1 likewise. */
 int64_t convolution_n_panel_patches(const struct convolution *convolution);
 
-/* The transpose of a convolution: what it does to gradients, and a convolution that upsamples. The
- * same window, but input and output change places: input [c_in][window.out], weights
- * [c_in][c_out][kernel], output [c_out][window.in]. */
-convolution_fn *convolution_transposed_direct(enum irrun_dtype dtype);
-
-/* By a GEMM and col2im: products of the weights with n_positions of the input at a time, whose
- * columns ([c_out * kernel] [n_positions]) are added where they belong. */
+/* The transpose by a GEMM and col2im: products of the weights with n_positions of the input at a
+ * time, whose columns ([c_out * kernel] [n_positions]) are added where they belong. */
 void convolution_transposed_by_gemm(const struct convolution *convolution, gemm_f32_fn *gemm,
                                     int64_t n_positions, const float *in, const float *weights,
                                     float *out, float *columns);

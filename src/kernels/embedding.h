@@ -12,7 +12,7 @@ struct embedding_fns {
     void (*divide)(void *sum, size_t count, size_t n);
 };
 
-/* add is NULL for f16, bf16 and what is no number. */
-struct embedding_fns embedding_scalar(enum irrun_dtype dtype);
+/* NULL for f16, bf16 and what is no number. */
+const struct embedding_fns *embedding_scalar(enum irrun_dtype dtype);
 
 #endif

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "kernels/float_element.h"
+
 static unsigned class_of(double x)
 {
     if (isnan(x))
@@ -16,8 +18,6 @@ static unsigned class_of(double x)
 void float_class_scalar(enum irrun_dtype dtype, const void *in, uint8_t *out, size_t n,
                         unsigned classes)
 {
-    for (size_t i = 0; i < n; i++) {
-        double x = dtype == IRRUN_F32 ? (double)((const float *)in)[i] : ((const double *)in)[i];
-        out[i] = (class_of(x) & classes) != 0;
-    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = (class_of(float_load(dtype, in, i)) & classes) != 0;
 }

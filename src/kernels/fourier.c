@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/float_element.h"
+
 #define PI 3.14159265358979323846
 
 static bool is_power_of_two(size_t n)
@@ -156,40 +158,17 @@ void fourier_run(const struct fourier *plan, bool is_inverse, double *line, doub
 
 /* ---- elements ----------------------------------------------------------------------------- */
 
-#define DEFINE_ELEMENTS(T, suffix)                                                                 \
-    static void load_##suffix(bool is_real, const T *in, double *out, size_t n)                    \
-    {                                                                                              \
-        for (size_t i = 0; i < 2 * n && !is_real; i++)                                             \
-            out[i] = in[i];                                                                        \
-        for (size_t i = 0; i < n && is_real; i++) {                                                \
-            out[2 * i] = in[i];                                                                    \
-            out[2 * i + 1] = 0;                                                                    \
-        }                                                                                          \
-    }                                                                                              \
-                                                                                                   \
-    static void store_##suffix(bool is_real, const double *in, T *out, size_t n)                   \
-    {                                                                                              \
-        for (size_t i = 0; i < 2 * n && !is_real; i++)                                             \
-            out[i] = (T)in[i];                                                                     \
-        for (size_t i = 0; i < n && is_real; i++)                                                  \
-            out[i] = (T)in[2 * i];                                                                 \
-    }
-
-DEFINE_ELEMENTS(float, f32)
-DEFINE_ELEMENTS(double, f64)
-
 void fourier_load(enum irrun_dtype dtype, bool is_real, const void *in, double *out, size_t n)
 {
-    if (dtype == IRRUN_F32)
-        load_f32(is_real, in, out, n);
-    else
-        load_f64(is_real, in, out, n);
+    for (size_t i = 0; i < n; i++) {
+        out[2 * i] = float_load(dtype, in, is_real ? i : 2 * i);
+        out[2 * i + 1] = is_real ? 0 : float_load(dtype, in, 2 * i + 1);
+    }
 }
 
 void fourier_store(enum irrun_dtype dtype, bool is_real, const double *in, void *out, size_t n)
 {
-    if (dtype == IRRUN_F32)
-        store_f32(is_real, in, out, n);
-    else
-        store_f64(is_real, in, out, n);
+    size_t step = is_real ? 2 : 1;
+    for (size_t i = 0; i < 2 * n / step; i++)
+        float_store(dtype, out, i, in[i * step]);
 }

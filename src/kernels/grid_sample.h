@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "irrun.h"
+
 enum grid_mode { GRID_BILINEAR, GRID_BICUBIC, GRID_NEAREST };
 enum grid_padding { GRID_ZEROS, GRID_BORDER, GRID_REFLECTION };
 
@@ -29,7 +31,8 @@ struct grid_point {
 /* x and y count elements, 0 is the centre of the first. NaN counts as far away. */
 void grid_find(const struct grid_plane *plane, double x, double y, struct grid_point *point);
 
-void grid_sample_f32(const struct grid_point *points, size_t n, const float *in, float *out);
-void grid_sample_f64(const struct grid_point *points, size_t n, const double *in, double *out);
+/* Of a plane of f32 or f64. */
+void grid_sample(enum irrun_dtype dtype, const struct grid_point *points, size_t n, const void *in,
+                 void *out);
 
 #endif

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "kernels/float_element.h"
+
 #define FAR 0x1p40 /* places beyond are held here, where float-to-integer conversions are safe */
 #define CUBIC -0.75
 
@@ -74,16 +76,13 @@ void grid_find(const struct grid_plane *plane, double x, double y, struct grid_p
     }
 }
 
-#define LOOP(T, suffix)                                                                            \
-    void grid_sample_##suffix(const struct grid_point *points, size_t n, const T *in, T *out)      \
-    {                                                                                              \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            double sum = 0;                                                                        \
-            for (size_t k = 0; k < points[i].n; k++)                                               \
-                sum += points[i].weight[k] * (double)in[points[i].index[k]];                       \
-            out[i] = (T)sum;                                                                       \
-        }                                                                                          \
+void grid_sample(enum irrun_dtype dtype, const struct grid_point *points, size_t n, const void *in,
+                 void *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < points[i].n; k++)
+            sum += points[i].weight[k] * float_load(dtype, in, points[i].index[k]);
+        float_store(dtype, out, i, sum);
     }
-
-LOOP(float, f32)
-LOOP(double, f64)
+}

@@ -5,12 +5,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/float_element.h"
+
 void lrn_square(enum irrun_dtype dtype, const void *in, double *out, size_t n)
 {
-    const float *f32 = in;
-    const double *f64 = in;
     for (size_t i = 0; i < n; i++) {
-        double x = dtype == IRRUN_F32 ? f32[i] : f64[i];
+        double x = float_load(dtype, in, i);
         out[i] = x * x;
     }
 }
@@ -33,13 +33,8 @@ void lrn_add_neighbours(const double *in, double *out, size_t n_outer, size_t n,
 void lrn_divide(enum irrun_dtype dtype, const struct lrn_power *power, const double *sums,
                 const void *in, void *out, size_t n)
 {
-    const float *f32 = in;
-    const double *f64 = in;
     for (size_t i = 0; i < n; i++) {
         double divisor = pow(power->bias + power->scale * sums[i], power->beta);
-        if (dtype == IRRUN_F32)
-            ((float *)out)[i] = (float)(f32[i] / divisor);
-        else
-            ((double *)out)[i] = f64[i] / divisor;
+        float_store(dtype, out, i, float_load(dtype, in, i) / divisor);
     }
 }

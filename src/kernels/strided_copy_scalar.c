@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "kernels/inline.h"
 #include "kernels/strided_copy.h"
 
 #define TILE 16 /* 16 elements of 4 bytes are a cache line */
@@ -54,37 +55,32 @@ struct plane {
     int64_t n[2], from_strides[2], to_strides[2];
 };
 
-#define DEFINE_TILE(T)                                                                             \
-    static void copy_##T(const struct plane *plane, const void *from, void *to)                    \
-    {                                                                                              \
-        for (int64_t i = 0; i < plane->n[0]; i++) {                                                \
-            const T *source = (const T *)from + i * plane->from_strides[0];                        \
-            T *target = (T *)to + i * plane->to_strides[0];                                        \
-            int64_t from_step = plane->from_strides[1], to_step = plane->to_strides[1];            \
-            for (int64_t j = 0; j < plane->n[1]; j++)                                              \
-                target[j * to_step] = source[j * from_step];                                       \
-        }                                                                                          \
-    }
-
-DEFINE_TILE(uint8_t)
-DEFINE_TILE(uint16_t)
-DEFINE_TILE(uint32_t)
-DEFINE_TILE(uint64_t)
-
-static void copy_tile(size_t element_bytes, const struct plane *plane, const void *from, void *to)
+ALWAYS_INLINE void copy_sized(const struct plane *plane, const char *from, char *to, int64_t size)
 {
-    switch (element_bytes) {
+    int64_t from_step = plane->from_strides[1] * size, to_step = plane->to_strides[1] * size;
+    for (int64_t i = 0; i < plane->n[0]; i++) {
+        const char *source = from + i * plane->from_strides[0] * size;
+        char *target = to + i * plane->to_strides[0] * size;
+        for (int64_t j = 0; j < plane->n[1]; j++)
+            memcpy(target + j * to_step, source + j * from_step, (size_t)size);
+    }
+}
+
+/* A constant size lets memcpy become one load and one store. */
+static void copy_tile(int64_t size, const struct plane *plane, const char *from, char *to)
+{
+    switch (size) {
     case 1:
-        copy_uint8_t(plane, from, to);
+        copy_sized(plane, from, to, 1);
         break;
     case 2:
-        copy_uint16_t(plane, from, to);
+        copy_sized(plane, from, to, 2);
         break;
     case 4:
-        copy_uint32_t(plane, from, to);
+        copy_sized(plane, from, to, 4);
         break;
     default:
-        copy_uint64_t(plane, from, to);
+        copy_sized(plane, from, to, 8);
         break;
     }
 }
@@ -110,7 +106,7 @@ static void copy_plane(int64_t size, const struct plane *plane, const char *from
             struct plane tile = *plane;
             tile.n[0] = at_most(plane->n[0] - i, step[0]);
             tile.n[1] = at_most(plane->n[1] - j, step[1]);
-            copy_tile((size_t)size, &tile,
+            copy_tile(size, &tile,
                       from + (i * plane->from_strides[0] + j * plane->from_strides[1]) * size,
                       to + (i * plane->to_strides[0] + j * plane->to_strides[1]) * size);
         }

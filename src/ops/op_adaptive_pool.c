@@ -14,8 +14,6 @@ struct adaptive_state {
     struct adaptive_pool pool; /* of one channel */
     int64_t n_channels;        /* of all batches */
     int64_t n_in, n_out;       /* elements of a channel */
-    adaptive_max_fn *max;
-    adaptive_avg_fn *avg;
 };
 
 static const struct attr_def max_attrs[] = {
@@ -81,8 +79,6 @@ static bool prepare(struct prepare *prepare)
         return true;
     state->n_in = shape_product(&prepare->in[DATA]->shape, 2, out->rank);
     state->n_out = shape_product(out, 2, out->rank);
-    state->max = adaptive_max_scalar(prepare->in[DATA]->dtype);
-    state->avg = adaptive_avg_scalar(prepare->in[DATA]->dtype);
     bool is_max = prepare->op->def->attrs_size > 0;
     return !is_max || scratch_array(prepare, state->n_out, sizeof(int64_t));
 }
@@ -91,15 +87,16 @@ static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
     const struct adaptive_state *state = step->state;
-    size_t size = dtype_size(step->in[DATA]->dtype);
+    enum irrun_dtype dtype = step->in[DATA]->dtype;
+    size_t size = dtype_size(dtype);
     const char *in = step->in[DATA]->data;
     char *out = step->out[0]->data;
     bool is_max = step->op->def->attrs_size > 0;
     for (int64_t i = 0; i < state->n_channels && state->n_out > 0; i++) {
         if (is_max)
-            state->max(&state->pool, in, out, step->scratch);
+            adaptive_max_pool(dtype, &state->pool, in, out, step->scratch);
         else
-            state->avg(&state->pool, in, out);
+            adaptive_avg_pool(dtype, &state->pool, in, out);
         in += (size_t)state->n_in * size;
         out += (size_t)state->n_out * size;
         if (step->n_outputs == 1)

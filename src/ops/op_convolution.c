@@ -129,7 +129,7 @@ static void convolve(const struct step *step, const void *in, const void *filter
     } else if (state->gemm) {
         convolution_by_gemm(c, state->gemm, filters, &job);
     } else {
-        state->direct(c, in, filters, out);
+        state->direct(c, false, in, filters, out);
         epilogue_run(step->epilogue, first, (size_t)(c->c_out * window_product(c->window.out)));
     }
 }

@@ -142,7 +142,7 @@ static bool prepare(struct prepare *prepare)
     }
     if (shape_n_elements(&prepare->out[0]->shape) == 0)
         return true;
-    state->direct = convolution_transposed_direct(prepare->in[DATA]->dtype);
+    state->direct = convolution_direct(prepare->in[DATA]->dtype);
     state->n_positions = convolution_transposed_n_positions(convolution);
     if (prepare->in[DATA]->dtype != IRRUN_F32 || state->n_positions < 0)
         return true;
@@ -162,7 +162,7 @@ static void convolve(const struct step *step, const void *in, const void *filter
         convolution_transposed_by_gemm(c, state->gemm, state->n_positions, in, filters, out,
                                        step->scratch);
     else
-        state->direct(c, in, filters, out);
+        state->direct(c, true, in, filters, out);
     epilogue_run(step->epilogue, first, (size_t)(c->c_out * window_product(c->window.in)));
 }
 

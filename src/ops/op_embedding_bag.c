@@ -194,7 +194,7 @@ static bool add_bag(const struct step *step, size_t begin, size_t end, char *to,
 {
     const struct bag_family *family = step->op->def->family;
     const struct bag_state *state = step->state;
-    struct embedding_fns fns = embedding_scalar(step->in[TABLE]->dtype);
+    const struct embedding_fns *fns = embedding_scalar(step->in[TABLE]->dtype);
     size_t size = dtype_size(step->in[TABLE]->dtype);
     for (size_t i = begin; i < end; i++) {
         int64_t row;
@@ -203,11 +203,11 @@ static bool add_bag(const struct step *step, size_t begin, size_t end, char *to,
         const char *weight = NULL;
         if (step->n_inputs > family->weights)
             weight = (const char *)step->in[family->weights]->data + i * size;
-        fns.add(to, (const char *)step->in[TABLE]->data + (size_t)row * state->row_elements * size,
-                weight, state->row_elements);
+        fns->add(to, (const char *)step->in[TABLE]->data + (size_t)row * state->row_elements * size,
+                 weight, state->row_elements);
     }
     if (is_mean(step->op))
-        fns.divide(to, end - begin, state->row_elements);
+        fns->divide(to, end - begin, state->row_elements);
     return true;
 }
 

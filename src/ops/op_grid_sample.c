@@ -111,10 +111,8 @@ static bool run(const struct step *step, struct irrun_error *err)
                 size_t at = batch * state->n_channels + channel;
                 const char *in = (const char *)step->in[DATA]->data + at * plane_bytes;
                 char *out = (char *)step->out[0]->data + (at * state->n_points + first) * size;
-                if (dtype == IRRUN_F32)
-                    grid_sample_f32(points, n, (const void *)in, (void *)out);
-                else if (dtype == IRRUN_F64)
-                    grid_sample_f64(points, n, (const void *)in, (void *)out);
+                if (dtype == IRRUN_F32 || dtype == IRRUN_F64)
+                    grid_sample(dtype, points, n, in, out);
                 else
                     sample_others(points, n, dtype, plane->mode == GRID_NEAREST, in, out);
             }

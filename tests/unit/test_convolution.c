@@ -49,7 +49,7 @@ static void both_ways_follow_the_definition(void **state)
         float *in = new_numbers(c.c_in * window_product(c.window.in));
         float *weights = new_numbers(c.c_out * n_terms), *out = new_numbers(c.c_out * n_out);
         float *patches = new_numbers(n_patches * n_terms);
-        convolution_direct(IRRUN_F32)(&c, in, weights, out);
+        convolution_direct(IRRUN_F32)(&c, false, in, weights, out);
         assert_convolved(&c, in, weights, out, "direct");
         for (int64_t i = 0; i < c.c_out * n_out; i++)
             out[i] = NAN;
@@ -196,8 +196,8 @@ static void the_indirect_one_transposes(void **state)
             in[next_between(0, way.n_groups * n_in - 1)] = INFINITY;
         if (convolve_indirectly(&c, &way, kernels.igemm_f32, in, weights, out)) {
             for (int64_t group = 0; group < way.n_groups; group++)
-                convolution_transposed_direct(IRRUN_F32)(
-                    &c, in + group * n_in, weights + group * n_weights, want + group * n_out);
+                convolution_direct(IRRUN_F32)(&c, true, in + group * n_in,
+                                              weights + group * n_weights, want + group * n_out);
             for (int64_t i = 0; i < way.n_groups * n_out; i++)
                 assert_same(out[i], want[i] + bias[i / window_product(c.window.in)], i);
         } else {
@@ -350,7 +350,7 @@ static void integers_wrap(void **state)
                             1,
                             1};
     int8_t in[] = {100, -100}, weights[] = {3, 4}, out;
-    convolution_direct(IRRUN_I8)(&c, in, weights, &out);
+    convolution_direct(IRRUN_I8)(&c, false, in, weights, &out);
     assert_int_equal(out, -100);
 }
 

@@ -85,12 +85,12 @@ static void rows_are_added_with_weights_and_divided(void **state)
 {
     (void)state;
     int16_t sum[] = {10, -10}, row[] = {300, -7}, weight = 3;
-    struct embedding_fns fns = embedding_scalar(IRRUN_I16);
-    fns.add(sum, row, NULL, 2);
+    const struct embedding_fns *fns = embedding_scalar(IRRUN_I16);
+    fns->add(sum, row, NULL, 2);
     assert_true(sum[0] == 310 && sum[1] == -17);
-    fns.add(sum, row, &weight, 2);
+    fns->add(sum, row, &weight, 2);
     assert_true(sum[0] == 1210 && sum[1] == -38);
-    fns.divide(sum, 4, 2);
+    fns->divide(sum, 4, 2);
     assert_true(sum[0] == 302 && sum[1] == -9);
 }
 

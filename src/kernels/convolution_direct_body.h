@@ -1,0 +1,51 @@
+/* The loops of convolution_direct.c for one type of type_body.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef NAME
+#error "include it by kernels/each_float.h or another of its kind"
+#endif
+
+static void NAME(add_term)(const struct term *t, const T *in, T weight, T *out)
+{
+    int64_t in_step = t->in.step[2], out_step = t->out.step[2];
+    for (int64_t z = t->first[0]; z < t->end[0]; z++) {
+        for (int64_t y = t->first[1]; y < t->end[1]; y++) {
+            const T *from = in + row_start(&t->in, z, y);
+            T *to = out + row_start(&t->out, z, y);
+            for (int64_t x = t->first[2]; x < t->end[2]; x++)
+                to[x * out_step] = (T)(to[x * out_step] + (W)weight * (W)from[x * in_step]);
+        }
+    }
+}
+
+/* One channel of the input with one of the output. */
+static void NAME(add_terms)(const struct window *w, bool is_transposed, const T *in,
+                            const T *weight, T *out)
+{
+    int64_t k[3];
+    for (k[0] = 0; k[0] < w->kernel[0]; k[0]++) {
+        for (k[1] = 0; k[1] < w->kernel[1]; k[1]++) {
+            for (k[2] = 0; k[2] < w->kernel[2]; k[2]++) {
+                struct term term = plan_term(w, is_transposed, k);
+                NAME(add_term)(&term, in, *weight++, out);
+            }
+        }
+    }
+}
+
+static void NAME(direct)(const struct convolution *c, bool is_transposed, const void *in,
+                         const void *weights, void *out)
+{
+    const struct window *w = &c->window;
+    int64_t n_in = window_product(is_transposed ? w->out : w->in);
+    int64_t n_out = window_product(is_transposed ? w->in : w->out);
+    int64_t n_kernel = window_product(w->kernel);
+    memset(out, 0, (size_t)(c->c_out * n_out) * sizeof(T));
+    for (int64_t o = 0; o < c->c_out; o++) {
+        for (int64_t i = 0; i < c->c_in; i++) {
+            int64_t kernel = is_transposed ? i * c->c_out + o : o * c->c_in + i;
+            NAME(add_terms)
+            (w, is_transposed, (const T *)in + i * n_in, (const T *)weights + kernel * n_kernel,
+             (T *)out + o * n_out);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+/* The loops of the running sums for one type of type_body.h, in whose WIDE they are added up.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef NAME
+#error "include it by kernels/each_float.h or another of its kind"
+#endif
+
+static void NAME(sum_line)(const T *from, T *to, size_t n, bool is_exclusive, bool is_reverse)
+{
+    WIDE sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = is_reverse ? n - 1 - i : i;
+        WIDE before = sum;
+        sum = sum + from[at];
+        to[at] = (T)(is_exclusive ? before : sum);
+    }
+}
+
+static void NAME(sum)(const void *in, void *out, size_t n, size_t n_inner, bool is_exclusive,
+                      bool is_reverse)
+{
+    const T *from = in;
+    T *to = out;
+    if (n_inner == 1) {
+        NAME(sum_line)(from, to, n, is_exclusive, is_reverse);
+        return;
+    }
+    for (size_t first = 0; first < n_inner; first += LANES) {
+        size_t n_lanes = n_inner - first < LANES ? n_inner - first : LANES;
+        WIDE sums[LANES] = {0};
+        for (size_t i = 0; i < n; i++) {
+            size_t row = (is_reverse ? n - 1 - i : i) * n_inner + first;
+            for (size_t j = 0; j < n_lanes; j++) {
+                WIDE before = sums[j];
+                sums[j] = before + from[row + j];
+                to[row + j] = (T)(is_exclusive ? before : sums[j]);
+            }
+        }
+    }
+}

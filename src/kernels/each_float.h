@@ -1,0 +1,18 @@
+/* Includes BODY for f32 and f64, in the words of type_body.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <float.h>
+
+#define WIDE double
+#define W T
+
+#define T float
+#define LOWEST (-FLT_MAX)
+#define NAME(name) name##_f32
+#include "kernels/type_body.h"
+#define T double
+#define LOWEST (-DBL_MAX)
+#define NAME(name) name##_f64
+#include "kernels/type_body.h"
+
+#undef WIDE
+#undef W

@@ -1,0 +1,22 @@
+/* The loops over rows of a table for one type of type_body.h: added up in W, divided in WIDE.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef NAME
+#error "include it by kernels/each_float.h or another of its kind"
+#endif
+
+static void NAME(add)(void *sum, const void *row, const void *weight, size_t n)
+{
+    T *to = sum;
+    const T *from = row;
+    W factor = weight ? (W) * (const T *)weight : 1;
+    for (size_t i = 0; i < n; i++)
+        to[i] = (T)((W)to[i] + (W)from[i] * factor);
+}
+
+static void NAME(divide)(void *sum, size_t count, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        ((T *)sum)[i] = (T)((WIDE)((T *)sum)[i] / (WIDE)count);
+}
+
+static const struct embedding_fns NAME(fns) = {NAME(add), NAME(divide)};

@@ -1,0 +1,80 @@
+/* The loops of max pooling for one type of type_body.h. They go by whole rows where every window
+ * sees all its elements, else window by window; a window that found nothing above the lowest is
+ * looked at again, for it may have seen nothing at all.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef NAME
+#error "include it by kernels/each_float.h or another of its kind"
+#endif
+
+static T NAME(find_highest)(const struct window *w, const struct view *v, const T *in,
+                            int64_t *place)
+{
+    T highest = LOWEST;
+    *place = -1;
+    for (int64_t z = v->first[0]; z < v->end[0]; z++) {
+        for (int64_t y = v->first[1]; y < v->end[1]; y++) {
+            int64_t start = row_start(w, v, z, y);
+            for (int64_t x = v->first[2]; x < v->end[2]; x++) {
+                int64_t i = start + x * w->dilation[2];
+                /* NaN is neither. With `<= highest` instead GCC 12 takes it for one of both. */
+                if (in[i] > highest || (*place < 0 && in[i] <= LOWEST)) {
+                    highest = in[i];
+                    *place = i;
+                }
+            }
+        }
+    }
+    return highest;
+}
+
+/* to[i] = larger of to[i] and in[i * stride]. */
+static inline void NAME(raise)(const T *restrict in, int64_t stride, T *restrict to, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        to[i] = in[i * stride] > to[i] ? in[i * stride] : to[i];
+}
+
+/* Strides that are known are vectorised. */
+static void NAME(raise_row)(const T *in, int64_t stride, T *to, int64_t n)
+{
+    if (stride == 1)
+        NAME(raise)(in, 1, to, n);
+    else if (stride == 2)
+        NAME(raise)(in, 2, to, n);
+    else
+        NAME(raise)(in, stride, to, n);
+}
+
+static void NAME(pool_row)(const struct window *w, struct view v, const T *in, T *out,
+                           int64_t first, int64_t end)
+{
+    v.at[2] = first * w->stride[2] - w->pad_begin[2];
+    for (int64_t o = first; o < end; o++)
+        out[o] = LOWEST;
+    for (int64_t z = v.first[0]; z < v.end[0]; z++) {
+        for (int64_t y = v.first[1]; y < v.end[1]; y++) {
+            const T *row = in + row_start(w, &v, z, y);
+            for (int64_t x = 0; x < w->kernel[2]; x++, row += w->dilation[2])
+                NAME(raise_row)(row, w->stride[2], out + first, end - first);
+        }
+    }
+}
+
+static void NAME(max_pool)(const struct window *w, const void *in, void *out, int64_t *places)
+{
+    int64_t n_out = window_product(w->out), place, first, end;
+    find_whole(w, &first, &end);
+    for (int64_t row = 0; row < n_out; row += w->out[2]) {
+        T *to = (T *)out + row;
+        if (!places)
+            NAME(pool_row)(w, see(w, row), in, to, first, end);
+        for (int64_t o = 0; o < w->out[2]; o++) {
+            if (!places && o >= first && o < end && to[o] != LOWEST)
+                continue;
+            struct view view = see(w, row + o);
+            to[o] = NAME(find_highest)(w, &view, in, &place);
+            if (places)
+                places[row + o] = place < 0 ? 0 : place;
+        }
+    }
+}
