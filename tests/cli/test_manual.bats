@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # The manual says what irrun does: options, formats, environment, exit status. The examples are run by
-# scripts/check-man.sh, which must be able to fail. The completion is compared in completion.bats.
+# scripts/check-man.sh, which must be able to fail. The completion is compared in test_completion.bats.
 # SPDX-License-Identifier: Apache-2.0
 
 # shellcheck disable=SC2030,SC2031,SC2154 # bats and common.bash set them
