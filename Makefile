@@ -24,6 +24,7 @@ endif
 
 comma := ,
 goals := $(or $(MAKECMDGOALS),all)
+dry_run := $(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS))))
 
 PREFIX ?= /usr/local
 PKG_CONFIG ?= pkg-config
@@ -40,10 +41,15 @@ kernel_cflags := $(if $(CFLAGS),,-O3)
 CFLAGS ?= -O2 -g
 endif
 
+# `make clean all` runs both goals at a time, so clean comes first here, before any rule.
+clean_first := $(and $(filter clean,$(goals)),$(filter-out clean,$(goals)))
+ifneq ($(if $(dry_run),,$(clean_first)),)
+$(shell rm -rf $(BUILD))
+endif
+
 # ---- What the machine has -----------------------------------------------------------------------
 
 # The demo and the tests install what is missing before anything else is looked at; make -n does not.
-dry_run := $(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS))))
 ifneq ($(if $(dry_run),,$(filter demo test,$(goals))),)
 $(shell CC='$(CC)' scripts/install-deps.sh $(if $(filter test,$(goals)),test,build) >&2)
 ifneq ($(.SHELLSTATUS),0)
@@ -155,14 +161,17 @@ test-cpus: $(irrun) $(kernel_check) ## run kernels and cases on other CPUs, AArc
 
 # PYTHON: one that has openvino and numpy; MODELS: a folder of further models; ARGS: --threads 1,2, names.
 PYTHON ?= python3
-bench: $(irrun) ## time irrun beside OpenVINO (PYTHON=, MODELS=, ARGS=); skipped aloud without it
-	@$(PYTHON) bench/bench.py --irrun $(irrun) $(addprefix --models ,$(MODELS)) $(ARGS)
+bench_needs = 'bench: skipped: it needs g++ and a Python with openvino and numpy (pip install openvino numpy; make bench PYTHON=...)'
+bench: $(irrun) ## compare the speed of irrun and OpenVINO (PYTHON=, MODELS=, ARGS=); skipped without OpenVINO
+	@if $(PYTHON) -c 'import numpy, openvino' 2>/dev/null && command -v g++ >/dev/null; then \
+	    $(PYTHON) bench/bench.py --irrun $(irrun) $(addprefix --models ,$(MODELS)) $(ARGS); \
+	else echo $(bench_needs); fi
 
-style: ## check the layout of the sources
-	@scripts/check-style.sh
+style: ## check the layout of the sources; FIX=1 applies clang-format to them
+	@scripts/check-style.sh $(if $(FIX),--fix)
 
 clean: ## remove what was built
-	rm -rf $(BUILD)
+	$(if $(clean_first),@:,rm -rf $(BUILD))
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile

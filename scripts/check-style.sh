@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Checks how the files look: the layout of the C sources (with clang-format, if there is one), tabs,
-# blanks at the end of a line, the newline at the end of a file, the licence line. Names functions
-# and files that have grown long, without failing for that.
+# Checks the style of the files: the layout of the C sources (with clang-format, if installed), tabs,
+# blanks at the end of a line, the newline at the end of a file, the licence line. Lists functions
+# and files that are long, without failing because of them. With --fix it applies clang-format first.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -18,6 +18,8 @@ mapfile -t files < <(
     find src -name '*.def' -print
     find scripts tests/*.* tests/cli man .ci completions -type f ! -name "*.bin" -print 2>/dev/null | sort
 )
+
+[ "${1-}" != --fix ] || clang-format -i "${c_files[@]}"
 
 for file in "${files[@]}"; do
     found=$(grep -nE $'\t|[ \t\r]$' "$file" || :)
@@ -50,6 +52,6 @@ awk '
 if command -v clang-format >/dev/null 2>&1; then
     clang-format --dry-run -Werror "${c_files[@]}" || bad=1
 else
-    echo "no clang-format here: the layout of the C sources was not checked"
+    echo "clang-format is not installed: the layout of the C sources was not checked"
 fi
 exit "$bad"
