@@ -42,7 +42,8 @@ enum op_role {
 enum op_flags {
     OP_MOVES = 1,        /* copies elements without looking at them: keeps f16 and bf16 bits */
     OP_VIEW = 2,         /* output 0 is input 0 with another shape: no run, no memory */
-    OP_IN_PLACE = 4,     /* output 0 may lie where an input of the same size lay that dies here */
+    OP_IN_PLACE = 4,     /* output 0 may take the memory of the first input of its shape and element
+                            size that no later step reads: run may write over any such input */
     OP_ANY_STORAGE = 8,  /* takes f16 and bf16 in either form, writes what infer said (Convert) */
     OP_SHAPES_ONLY = 16, /* run looks at the shapes of its inputs, never at their data (ShapeOf) */
     OP_BY_ELEMENT = 32,  /* element i of output 0 is made of the inputs' elements i, broadcast */

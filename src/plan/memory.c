@@ -88,7 +88,8 @@ static bool give_back(struct layout *layout, size_t offset, size_t size, struct 
     return true;
 }
 
-/* Lets output 0 lie where an input of the same shape and element size dies. */
+/* Gives output 0 the memory of the first input of its shape and element size that no later step
+ * reads. */
 static bool place_over_input(struct plan *plan, const struct step *step, uint32_t step_id,
                              uint32_t out_id)
 {
