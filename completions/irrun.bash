@@ -116,14 +116,6 @@ _irrun_add_values() {
             _irrun_add_names outputs =
         fi
         ;;
-    cast) _irrun_add "$_irrun_before" none safe any ;;
-    denormals) _irrun_add "$_irrun_before" keep flush ;;
-    emit) _irrun_add "$_irrun_before" all last none ;;
-    gemm) _irrun_add "$_irrun_before" auto plain cblas packed ;;
-    partial) _irrun_add "$_irrun_before" error drop pad ;;
-    progress) _irrun_add "$_irrun_before" auto never plain ;;
-    color) _irrun_add "$_irrun_before" auto always never ;;
-    reset-to) _irrun_add "$_irrun_before" init state ;;
     simd) _irrun_add "$_irrun_before" auto @LEVELS@ ;;
     *)
         case $2 in

@@ -15,7 +15,7 @@ levels=$*
 # name letter argument value, for each option
 rows=$(
     {
-        echo '#define OPTION(id, name, letter, argument, value, repeats, group, help) @ name letter argument value'
+        echo '#define OPTION(id, name, letter, argument, value, ...) @ name letter argument value'
         cat "$list"
     } | ${CC:-cc} -E -P -x c - | tr -s '\n@' ' \n' |
         sed -n "s/^ \"\([a-z-]*\)\" '*\([a-zA-Z0]\)'* \([A-Z]*\) \"\([^\"]*\)\" *\$/    '\1 \2 \3 \4'/p" |

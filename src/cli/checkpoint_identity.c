@@ -8,25 +8,19 @@
 #include "cli/checkpoint.h"
 #include "cli/sequence.h"
 
-/* Options that may change between the parts of a run. */
-static const enum option_id without_effect[] = {OPTION_ID_checkpoint,    OPTION_ID_checkpoint_every,
-                                                OPTION_ID_timeout,       OPTION_ID_warmup,
-                                                OPTION_ID_threads,       OPTION_ID_jobs,
-                                                OPTION_ID_stats,         OPTION_ID_report,
-                                                OPTION_ID_samples,       OPTION_ID_rate,
-                                                OPTION_ID_quiet,         OPTION_ID_verbose,
-                                                OPTION_ID_progress,      OPTION_ID_color,
-                                                OPTION_ID_fsync,         OPTION_ID_line_buffer,
-                                                OPTION_ID_state_out,     OPTION_ID_state_any_model,
-                                                OPTION_ID_skip_existing, OPTION_ID_raw_check};
-
+/* Options that may change between the parts of a run: what measures and talks, and these. */
 static bool has_effect(enum option_id id)
 {
-    for (size_t i = 0; i < sizeof without_effect / sizeof without_effect[0]; i++) {
-        if (without_effect[i] == id)
+    static const enum option_id without[] = {
+        OPTION_ID_checkpoint, OPTION_ID_checkpoint_every, OPTION_ID_timeout,
+        OPTION_ID_warmup,     OPTION_ID_threads,          OPTION_ID_jobs,
+        OPTION_ID_fsync,      OPTION_ID_line_buffer,      OPTION_ID_state_out,
+        OPTION_ID_raw_check,  OPTION_ID_skip_existing,    OPTION_ID_state_any_model};
+    for (size_t i = 0; i < sizeof without / sizeof without[0]; i++) {
+        if (without[i] == id)
             return false;
     }
-    return true;
+    return option_rows[id].group != OPTION_MEASURING && option_rows[id].group != OPTION_ACTIONS;
 }
 
 bool checkpoint_check(const struct options *options, struct irrun_error *err)

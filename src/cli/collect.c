@@ -35,7 +35,7 @@ struct kept_record {
 
 static void settle_emit(struct collector *collector, const struct options *options)
 {
-    bool has_end = options->has_iterations || options->has_duration;
+    bool has_end = options->n_iterations != NO_LIMIT || options->duration_s > 0;
     enum emit emit = options->emit != EMIT_DEFAULT ? options->emit : has_end ? EMIT_LAST : EMIT_ALL;
     bool writes = !outputs_are_none(collector->outputs);
     collector->writes_all = writes && emit == EMIT_ALL;

@@ -120,7 +120,7 @@ static void tell_plan(const struct lane *lane)
 static bool is_cyclic(const struct lane *lane)
 {
     const struct options *options = lane->options;
-    return options->has_iterations || options->has_duration ||
+    return options->n_iterations != NO_LIMIT || options->duration_s > 0 ||
            (options->until_name && !inputs_are_stacked(lane->inputs));
 }
 
@@ -261,13 +261,12 @@ static bool iterate(struct lane *lane, const struct sequence *sequence, uint64_t
                     struct irrun_error *err)
 {
     const struct options *options = lane->options;
-    uint64_t limit = options->has_iterations ? options->n_iterations : UINT64_MAX;
     bool has_series = options->reset.when == RESET_IF, cycles = is_cyclic(lane);
     bool looks =
         collector_wants_all(lane->collector) || lane->loopback.n > 0 || options->until_name;
     bool is_over = false;
     uint64_t start = *n_done, n_before = lane->stats.n_iterations;
-    for (; *n_done < limit && !is_over && !lane_is_late(lane); ++*n_done) {
+    for (; *n_done < options->n_iterations && !is_over && !lane_is_late(lane); ++*n_done) {
         uint64_t index = *n_done;
         bool has_record;
         if (!pull_record(lane, index, cycles, &has_record, err))
@@ -298,11 +297,11 @@ static bool iterate(struct lane *lane, const struct sequence *sequence, uint64_t
 static void expect_iterations(struct lane *lane)
 {
     const struct options *options = lane->options;
-    uint64_t n = options->has_iterations ? options->n_iterations
-                 : is_cyclic(lane)       ? 0
-                                         : inputs_n_expected(lane->inputs);
+    uint64_t n = options->n_iterations != NO_LIMIT ? options->n_iterations
+                 : is_cyclic(lane)                 ? 0
+                                                   : inputs_n_expected(lane->inputs);
     atomic_store_explicit(&lane->counter.n_expected, n, memory_order_relaxed);
-    if (options->has_duration && lane->deadline_ns == UINT64_MAX)
+    if (options->duration_s > 0 && lane->deadline_ns == UINT64_MAX)
         lane->deadline_ns = stats_now_ns() + (uint64_t)(fmin(options->duration_s, 1e9) * 1e9);
 }
 

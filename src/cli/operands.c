@@ -21,7 +21,7 @@ static bool is_value_of(const struct option_row *row, const char *word)
     struct options scratch = {.action = ACTION_RUN};
     struct irrun_error ignored;
     error_clear(&ignored);
-    bool is_value = row->argument == OPTION_MAYBE && row->set(&scratch, word, &ignored);
+    bool is_value = row->argument == OPTION_MAYBE && row->set(&scratch, row, word, &ignored);
     options_free(&scratch);
     return is_value;
 }

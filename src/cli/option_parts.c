@@ -1,21 +1,37 @@
-/* Pieces of which the options' functions are made: names, counts, words, lists.
+/* What options share: the targets of options.def, names, words, lists.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/option_parts.h"
 
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 
-bool option_add_item(void **items, size_t *n, size_t *capacity, size_t item_bytes, const void *item,
-                     struct irrun_error *err)
+static void *member_of(struct options *options, const struct option_row *row)
 {
-    if (!grow_array(items, *n, capacity, item_bytes, err))
-        return false;
+    return (char *)options + row->member;
+}
+
+/* ---- Pieces ---------------------------------------------------------------------------------- */
+
+/* A list doubles whenever it has a power of two. */
+bool option_add_item(struct options *options, void **items, size_t *n, size_t item_bytes,
+                     const void *item, struct irrun_error *err)
+{
+    if ((*n & (*n - 1)) == 0) {
+        void *grown = arena_alloc_array(&options->arena, 2 * *n + 1, item_bytes, err);
+        if (!grown)
+            return false;
+        if (*n > 0)
+            memcpy(grown, *items, *n * item_bytes);
+        *items = grown;
+    }
     memcpy((char *)*items + (*n)++ * item_bytes, item, item_bytes);
     return true;
 }
 
-/* Splits "NAME=REST" at the first '='; *name is NULL if there is none. */
 bool option_split_name(struct options *options, const char *value, const char **name,
                        const char **rest, struct irrun_error *err)
 {
@@ -31,47 +47,105 @@ bool option_split_name(struct options *options, const char *value, const char **
     return *name != NULL;
 }
 
-bool option_is_same_name(const char *a, const char *b)
+bool option_choose_word(const struct option_row *row, const char *words, const char *value,
+                        size_t *index, struct irrun_error *err)
 {
-    return a == b || (a && b && strcmp(a, b) == 0);
+    char copy[128], *rest;
+    const char *list[16];
+    size_t n = 0;
+    snprintf(copy, sizeof copy, "%s", words);
+    for (char *word = strtok_r(copy, "|", &rest); word && n < sizeof list / sizeof list[0];
+         word = strtok_r(NULL, "|", &rest))
+        list[n++] = word;
+    for (*index = 0; *index < n; ++*index) {
+        if (strcmp(value, list[*index]) == 0)
+            return true;
+    }
+    fail(err, IRRUN_USAGE, "--%s takes", row->name);
+    for (size_t i = 0; i < n; i++)
+        fail_more(err, "%s %s", i == 0 ? "" : i + 1 < n ? "," : " or", list[i]);
+    fail_more(err, ", not '%s'", value);
+    const char *near = nearest_word(value, list, n);
+    return near ? fail_hint(err, "did you mean --%s=%s?", row->name, near) : false;
 }
 
-bool option_parse_count(const char *option, const char *value, uint64_t *count,
-                        struct irrun_error *err)
+/* ---- One value ------------------------------------------------------------------------------- */
+
+bool option_set_flag(struct options *options, const struct option_row *row, const char *value,
+                     struct irrun_error *err)
 {
-    int64_t number;
-    if (!text_to_i64(value, strlen(value), &number) || number < 0)
-        return fail(err, IRRUN_USAGE, "--%s: '%s' is no whole number from 0 up", option, value);
-    *count = (uint64_t)number;
+    (void)value, (void)err;
+    *(bool *)member_of(options, row) = true;
     return true;
 }
 
-/* The index of value among n words; otherwise an error that lists them. */
-bool option_choose_word(const char *option, const char *value, const char *const *words, size_t n,
-                        size_t *index, struct irrun_error *err)
+bool option_set_word(struct options *options, const struct option_row *row, const char *value,
+                     struct irrun_error *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(value, words[i]) == 0) {
-            *index = i;
-            return true;
-        }
-    }
-    fail(err, IRRUN_USAGE, "--%s takes", option);
-    for (size_t i = 0; i < n; i++)
-        fail_more(err, "%s %s", i == 0 ? "" : i + 1 < n ? "," : " or", words[i]);
-    fail_more(err, ", not '%s'", value);
-    const char *near = nearest_word(value, words, n);
-    return near ? fail_hint(err, "did you mean --%s=%s?", option, near) : false;
+    size_t index;
+    if (!option_choose_word(row, row->metavar, value, &index, err))
+        return false;
+    *(unsigned *)member_of(options, row) = (unsigned)index;
+    return true;
 }
 
-bool option_set_npz(const char *option, const char *value, const char **path,
+/* Of two words the second is true. */
+bool option_set_bool(struct options *options, const struct option_row *row, const char *value,
+                     struct irrun_error *err)
+{
+    size_t index;
+    if (!option_choose_word(row, row->metavar, value, &index, err))
+        return false;
+    *(bool *)member_of(options, row) = index == 1;
+    return true;
+}
+
+bool option_set_count(struct options *options, const struct option_row *row, const char *value,
+                      struct irrun_error *err)
+{
+    int64_t number;
+    if (text_to_i64(value, strlen(value), &number) && number >= row->least && number <= row->most) {
+        *(uint64_t *)member_of(options, row) = (uint64_t)number;
+        return true;
+    }
+    fail(err, IRRUN_USAGE, "--%s must be a whole number from %" PRId64, row->name, row->least);
+    if (row->most < INT64_MAX)
+        fail_more(err, " to %" PRId64, row->most);
+    return fail_more(err, "%s, not '%s'", row->most < INT64_MAX ? "" : " up", value);
+}
+
+bool option_set_positive(struct options *options, const struct option_row *row, const char *value,
+                         struct irrun_error *err)
+{
+    double *number = member_of(options, row);
+    bool is_number = text_to_f64(value, strlen(value), number) && isfinite(*number);
+    return (is_number && *number > 0) ||
+           fail(err, IRRUN_USAGE, "--%s must be a number above 0, not '%s'", row->name, value);
+}
+
+bool option_set_share(struct options *options, const struct option_row *row, const char *value,
+                      struct irrun_error *err)
+{
+    double *share = member_of(options, row);
+    return (text_to_f64(value, strlen(value), share) && *share >= 0 && *share <= 1) ||
+           fail(err, IRRUN_USAGE, "--%s must be a number from 0 to 1, not '%s'", row->name, value);
+}
+
+bool option_set_path(struct options *options, const struct option_row *row, const char *value,
+                     struct irrun_error *err)
+{
+    *(const char **)member_of(options, row) = value;
+    return *value || fail(err, IRRUN_USAGE, "--%s needs the name of a file%s", row->name,
+                          strchr(row->metavar, '|') ? ", or -" : "");
+}
+
+bool option_set_npz(struct options *options, const struct option_row *row, const char *value,
                     struct irrun_error *err)
 {
     struct format_spec spec;
     struct irrun_error ignored;
-    *path = value;
-    if (*value == '\0')
-        return fail(err, IRRUN_USAGE, "--%s needs the name of a file", option);
+    if (!option_set_path(options, row, value, err))
+        return false;
     error_clear(&ignored);
     if (!format_parse_destination(value, &spec, &ignored) ||
         (spec.format->has_names && spec.path == value))
@@ -81,30 +155,69 @@ bool option_set_npz(const char *option, const char *value, const char **path,
         stem--;
     if (spec.path[stem] != '.' || stem == 0)
         stem = strlen(spec.path);
-    fail(err, IRRUN_USAGE, "--%s: '%s' is %s by its name, but holds an npz", option, value,
+    fail(err, IRRUN_USAGE, "--%s: '%s' is %s by its name, but holds an npz", row->name, value,
          spec.format->name);
-    return fail_hint(err, "write --%s=%.*s.npz", option, (int)stem, spec.path);
+    return fail_hint(err, "write --%s=%.*s.npz", row->name, (int)stem, spec.path);
 }
 
-bool option_set_action(struct options *options, enum action action, const char *name,
+/* Actions exclude each other. */
+bool option_set_action(struct options *options, const struct option_row *row, const char *value,
                        struct irrun_error *err)
 {
-    if (options->action_name && options->action != action)
+    size_t index = 0;
+    if (options->action_name)
         return fail(err, IRRUN_USAGE, "--%s and --%s exclude each other", options->action_name,
-                    name);
-    options->action = action;
-    options->action_name = name;
+                    row->name);
+    if (value && !option_choose_word(row, row->metavar, value, &index, err))
+        return false;
+    options->action = (enum action)(value ? row->most + (int64_t)index : row->least);
+    options->action_name = row->name;
     return true;
 }
 
-/* Adds [NAME=]K[:CHUNK] to a list. */
-bool option_add_axis(struct options *options, const char *option, const char *value,
-                     struct axis_list *list, bool has_chunk, struct irrun_error *err)
+bool option_set_string(struct options *options, const struct option_row *row, const char *value,
+                       struct irrun_error *err)
 {
+    struct tap_list *list = member_of(options, row);
+    return OPTION_ADD(options, list, &value, err);
+}
+
+/* ---- [NAME=]VALUE ---------------------------------------------------------------------------- */
+
+static bool add_binding(struct options *options, const struct option_row *row, const char *value,
+                        bool (*parse)(const char *text, struct format_spec *spec,
+                                      struct irrun_error *err),
+                        struct irrun_error *err)
+{
+    struct binding_list *list = member_of(options, row);
+    struct binding binding;
+    const char *file;
+    return option_split_name(options, value, &binding.name, &file, err) &&
+           parse(file, &binding.spec, err) && OPTION_ADD(options, list, &binding, err);
+}
+
+bool option_set_source(struct options *options, const struct option_row *row, const char *value,
+                       struct irrun_error *err)
+{
+    return add_binding(options, row, value, format_parse_source, err);
+}
+
+bool option_set_destination(struct options *options, const struct option_row *row,
+                            const char *value, struct irrun_error *err)
+{
+    return add_binding(options, row, value, format_parse_destination, err);
+}
+
+/* [NAME=]K or, if that is what the argument is called, [NAME=]K[:CHUNK]. */
+bool option_set_axis(struct options *options, const struct option_row *row, const char *value,
+                     struct irrun_error *err)
+{
+    struct axis_list *list = member_of(options, row);
     struct axis_spec spec = {.chunk = 0};
     const char *text;
     if (!option_split_name(options, value, &spec.name, &text, err))
         return false;
+    bool has_chunk = strchr(row->metavar, ':') != NULL;
     const char *colon = has_chunk ? strchr(text, ':') : NULL;
     size_t length = colon ? (size_t)(colon - text) : strlen(text);
     bool is_number = text_to_i64(text, length, &spec.axis);
@@ -112,16 +225,25 @@ bool option_add_axis(struct options *options, const char *option, const char *va
     bool may_be_length = has_chunk && !colon && spec.axis > 0;
     if (!is_number || spec.axis < -IRRUN_MAX_RANK ||
         (spec.axis >= IRRUN_MAX_RANK && !may_be_length)) {
-        fail(err, IRRUN_USAGE, "--%s: '%.*s' is no axis", option, (int)length, text);
+        fail(err, IRRUN_USAGE, "--%s: '%.*s' is not an axis", row->name, (int)length, text);
         return fail_hint(err, "axes are numbers, from 0 on or backwards from -1: --%s=%s%s0",
-                         option, spec.name ? spec.name : "", spec.name ? "=" : "");
+                         row->name, spec.name ? spec.name : "", spec.name ? "=" : "");
     }
     if (colon && (!text_to_i64(colon + 1, strlen(colon + 1), &spec.chunk) || spec.chunk < 1))
-        return fail(err, IRRUN_USAGE, "--%s: '%s' is no length of a slice", option, colon + 1);
-    for (size_t i = 0; i < list->n; i++) {
-        if (option_is_same_name(list->items[i].name, spec.name))
-            return fail(err, IRRUN_USAGE, "--%s is given twice for %s", option,
-                        spec.name ? spec.name : "all");
-    }
-    return OPTION_ADD(list, &spec, err);
+        return fail(err, IRRUN_USAGE, "--%s: CHUNK must be a whole number from 1 up, not '%s'",
+                    row->name, colon + 1);
+    return OPTION_ADD(options, list, &spec, err);
+}
+
+bool option_set_tolerance(struct options *options, const struct option_row *row, const char *value,
+                          struct irrun_error *err)
+{
+    struct tolerance_list *list = member_of(options, row);
+    struct tolerance tolerance;
+    const char *text;
+    if (!option_split_name(options, value, &tolerance.name, &text, err))
+        return false;
+    if (!text_to_f64(text, strlen(text), &tolerance.value) || !(tolerance.value >= 0))
+        return fail(err, IRRUN_USAGE, "--%s must be a number from 0 up, not '%s'", row->name, text);
+    return OPTION_ADD(options, list, &tolerance, err);
 }

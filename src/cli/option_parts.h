@@ -1,41 +1,32 @@
-/* Pieces of which the functions in option_inputs.c, option_run.c and option_outputs.c are made.
+/* What takes the values of options, by the targets in options.def: what several share is in
+ * option_parts.c, what one has of its own in option_own.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_OPTION_PARTS_H
 #define IRRUN_CLI_OPTION_PARTS_H
 
-#include "cli/option_values.h"
+#include "cli/options.h"
 
-/* Appends a copy of *item to a list { items, n, capacity }. */
-#define OPTION_ADD(list, item, err)                                                                \
-    option_add_item((void **)&(list)->items, &(list)->n, &(list)->capacity, sizeof *(list)->items, \
-                    (item), (err))
-bool option_add_item(void **items, size_t *n, size_t *capacity, size_t item_bytes, const void *item,
-                     struct irrun_error *err);
+option_set_fn option_set_flag, option_set_word, option_set_bool, option_set_count,
+    option_set_positive, option_set_share, option_set_path, option_set_npz, option_set_action,
+    option_set_string, option_set_source, option_set_destination, option_set_axis,
+    option_set_tolerance;
+
+option_set_fn option_set_random, option_set_shape, option_set_feed, option_set_until,
+    option_set_shard, option_set_reset, option_set_threads, option_set_simd, option_set_fail_on_nan;
+
+/* Appends a copy of *item to a list { items, n } in the arena. */
+#define OPTION_ADD(options, list, item, err)                                                       \
+    option_add_item((options), (void **)&(list)->items, &(list)->n, sizeof *(list)->items, (item), \
+                    (err))
+bool option_add_item(struct options *options, void **items, size_t *n, size_t item_bytes,
+                     const void *item, struct irrun_error *err);
 
 /* Splits "NAME=REST" at the first '='; *name is NULL if there is none. */
 bool option_split_name(struct options *options, const char *value, const char **name,
                        const char **rest, struct irrun_error *err);
 
-bool option_is_same_name(const char *a, const char *b); /* either may be NULL */
-
-/* A whole number from 0 up. */
-bool option_parse_count(const char *option, const char *value, uint64_t *count,
-                        struct irrun_error *err);
-
-/* The index of value among n words; otherwise an error that lists them. */
-bool option_choose_word(const char *option, const char *value, const char *const *words, size_t n,
+/* The index of value among words, "auto|never"; otherwise an error that lists them. */
+bool option_choose_word(const struct option_row *row, const char *words, const char *value,
                         size_t *index, struct irrun_error *err);
-
-/* Adds [NAME=]K, or [NAME=]K:CHUNK, to a list. */
-bool option_add_axis(struct options *options, const char *option, const char *value,
-                     struct axis_list *list, bool has_chunk, struct irrun_error *err);
-
-/* The name of a file, of an npz if its ending says what it is. */
-bool option_set_npz(const char *option, const char *value, const char **path,
-                    struct irrun_error *err);
-
-/* Actions exclude each other. */
-bool option_set_action(struct options *options, enum action action, const char *name,
-                       struct irrun_error *err);
 
 #endif

@@ -1,34 +1,51 @@
-/* Parses the command line with getopt_long and closes its traps: abbreviations, an optional
- * argument set apart by a blank, options given twice. What an option means is in option_inputs.c,
- * option_run.c and option_outputs.c.
+/* Parses the command line: getopt_long's rules, but without abbreviations, and with advice for what
+ * is often mistaken. What an option means is in option_parts.c and option_own.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/options.h"
 
-#include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/text.h"
 #include "cli/operands.h"
-#include "cli/option_values.h"
+#include "cli/option_parts.h"
+
+/* The targets in options.def. A member of another type than `set` takes does not compile. */
+#define TYPE_OF(member) (((struct options *)0)->member)
+#define OFFSET(type, member) _Generic(TYPE_OF(member), type : offsetof(struct options, member))
+
+#define FLAG(to) .set = option_set_flag, .member = OFFSET(bool, to)
+#define WORD(to)                                                                                   \
+    .set = _Generic(TYPE_OF(to), bool                                                              \
+                    : option_set_bool, unsigned                                                    \
+                    : option_set_word),                                                            \
+    .member = offsetof(struct options, to)
+#define COUNT(to, least_, most_)                                                                   \
+    .set = option_set_count, .member = OFFSET(uint64_t, to), .least = least_, .most = most_
+#define POSITIVE(to) .set = option_set_positive, .member = OFFSET(double, to)
+#define SHARE(to) .set = option_set_share, .member = OFFSET(double, to)
+#define PATH(to) .set = option_set_path, .member = OFFSET(const char *, to)
+#define NPZ(to) .set = option_set_npz, .member = OFFSET(const char *, to)
+#define ACTION(bare, first) .set = option_set_action, .least = ACTION_##bare, .most = ACTION_##first
+#define STRING(to) .set = option_set_string, .member = OFFSET(struct tap_list, to)
+#define SOURCE(to) .set = option_set_source, .member = OFFSET(struct binding_list, to)
+#define DESTINATION(to) .set = option_set_destination, .member = OFFSET(struct binding_list, to)
+#define AXIS(to) .set = option_set_axis, .member = OFFSET(struct axis_list, to)
+#define TOLERANCE(to) .set = option_set_tolerance, .member = OFFSET(struct tolerance_list, to)
+#define OWN(id) .set = option_set_##id
 
 const struct option_row option_rows[N_OPTIONS] = {
-#define OPTION(id, name, letter, argument, metavar, repeats, group, help)                          \
-    {name,           letter, OPTION_##argument, metavar, OPTION_##repeats,                         \
-     OPTION_##group, help,   option_set_##id},
+#define OPTION(id, name, letter, argument, metavar, repeats, group, help, ...)                     \
+    {name, letter, OPTION_##argument, metavar, OPTION_##repeats, OPTION_##group, help, __VA_ARGS__},
 #include "cli/options.def"
 #undef OPTION
 };
 
-/* getopt's values for long options: above every letter. */
-#define LONG_BASE 256
-
 struct parser {
     struct options *options;
-    char **argv;
-    const char *seen[N_OPTIONS]; /* the value an option was given, "" for none; NULL: not given */
+    char **words; /* those behind the one that is looked at; the last is NULL */
     char
         *next_words[N_OPTIONS]; /* the word behind an option that stands without a value; or NULL */
     struct irrun_error *err;
@@ -57,13 +74,17 @@ static const char *nearest_option(const char *name)
     return nearest_word(name, names, N_OPTIONS);
 }
 
-/* Whether `word` is "--name" or "--name=…". */
-static bool is_spelled_out(const char *word, const char *name)
+/* The option of that name, or N_OPTIONS. */
+static enum option_id find_option(const char *name, size_t length)
 {
-    size_t length = strlen(name);
-    return strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, length) == 0 &&
-           (word[2 + length] == '\0' || word[2 + length] == '=');
+    enum option_id id = 0;
+    while (id < N_OPTIONS && (strncmp(option_rows[id].name, name, length) != 0 ||
+                              option_rows[id].name[length] != '\0'))
+        id++;
+    return id;
 }
+
+/* ---- Mistakes -------------------------------------------------------------------------------- */
 
 static bool fail_abbreviation(struct parser *parser, const char *word, size_t length)
 {
@@ -85,7 +106,7 @@ static bool fail_abbreviation(struct parser *parser, const char *word, size_t le
 static bool hint_habit(struct parser *parser, const char *name, const char *word)
 {
     const char *equals = strchr(word, '=');
-    const char *value = equals ? equals + 1 : parser->argv[optind];
+    const char *value = equals ? equals + 1 : parser->words[0];
     bool is_model = strcmp(name, "m") == 0 || strcmp(name, "model") == 0;
     if (is_model)
         return fail_hint(parser->err, "the model stands alone: irrun %s",
@@ -95,139 +116,134 @@ static bool hint_habit(struct parser *parser, const char *name, const char *word
     return false;
 }
 
-/* An option that getopt does not know, or finds ambiguous. */
-static bool fail_unknown(struct parser *parser, const char *word)
+static bool fail_unknown(struct parser *parser, const char *word, const char *name, size_t length)
 {
     struct irrun_error *err = parser->err;
-    bool is_long = strncmp(word, "--", 2) == 0;
-    size_t length = strcspn(word, "="), n_dashes = is_long ? 2 : 1;
+    bool is_long = word[1] == '-';
     for (size_t i = 0; i < N_OPTIONS && is_long; i++) {
-        if (strncmp(option_rows[i].name, word + 2, length - 2) == 0)
-            return fail_abbreviation(parser, word, length);
+        if (strncmp(option_rows[i].name, name, length) == 0)
+            return fail_abbreviation(parser, word, length + 2);
     }
-    if (is_long)
-        fail(err, IRRUN_USAGE, "irrun has no %.*s", (int)length, word);
-    else
-        fail(err, IRRUN_USAGE, "irrun has no -%c", optopt);
-    char name[64];
-    snprintf(name, sizeof name, "%.*s", (int)(length - n_dashes), word + n_dashes);
-    hint_habit(parser, name, word);
-    const char *near = nearest_option(name);
+    fail(err, IRRUN_USAGE, "irrun has no %s%.*s", is_long ? "--" : "-", (int)length, name);
+    char whole[64];
+    snprintf(whole, sizeof whole, "%.*s", (int)strcspn(name, "="), name);
+    hint_habit(parser, whole, word);
+    const char *near = nearest_option(whole);
     return near ? fail_hint(err, "did you mean --%s?", near)
                 : fail_hint(err, "irrun --help=all lists them");
 }
 
-static bool fail_argument(struct parser *parser, int result, const char *word)
+/* ---- Words ----------------------------------------------------------------------------------- */
+
+/* Of a NAMED option the length of NAME in NAME=VALUE; all of one that may stand once are alike. */
+static size_t name_length(const struct option_row *row, const char *value)
 {
-    if (result == '?' && optopt < LONG_BASE)
-        return fail_unknown(parser, word);
-    if (result == '?')
-        return fail(parser->err, IRRUN_USAGE, "--%s takes no value",
-                    option_rows[optopt - LONG_BASE].name);
-    for (size_t i = 0; i < N_OPTIONS; i++) {
-        if (optopt == (int)i + LONG_BASE || optopt == option_rows[i].letter)
-            return fail(parser->err, IRRUN_USAGE, "--%s needs a value: --%s=%s",
-                        option_rows[i].name, option_rows[i].name, option_rows[i].metavar);
-    }
-    return fail(parser->err, IRRUN_INTERNAL, "getopt asks for a value of an unknown option");
+    size_t length = strcspn(value, "=");
+    return row->repeats == OPTION_NAMED && value[length] == '=' ? length : 0;
 }
 
-static bool note_given(struct parser *parser, enum option_id id, const char *value)
-{
-    struct given_list *given = &parser->options->given;
-    if (!grow_array((void **)&given->items, given->n, &given->capacity, sizeof *given->items,
-                    parser->err))
-        return false;
-    given->items[given->n++] = (struct given_option){id, value};
-    return true;
-}
-
-static bool apply(struct parser *parser, enum option_id id, const char *value)
+/* The value that the option was given for the same name, or NULL. */
+static const char *find_given(const struct options *options, enum option_id id, const char *value)
 {
     const struct option_row *row = &option_rows[id];
-    const char *now = value ? value : "";
-    if (row->repeats == OPTION_ONCE && parser->seen[id]) {
-        if (strcmp(parser->seen[id], now) == 0)
-            return true;
-        return fail(parser->err, IRRUN_USAGE, "--%s is given twice: '%s' and '%s'", row->name,
-                    parser->seen[id], now);
+    size_t length = name_length(row, value);
+    for (size_t i = 0; i < options->given.n && row->repeats != OPTION_MANY; i++) {
+        const struct given_option *given = &options->given.items[i];
+        if (given->id == id && name_length(row, given->value) == length &&
+            strncmp(given->value, value, length) == 0)
+            return given->value;
     }
-    parser->seen[id] = now;
-    return note_given(parser, id, now) && row->set(parser->options, value, parser->err);
+    return NULL;
 }
 
-/* The word getopt took its last option from. In the middle of a cluster of letters optind has not
- * moved on yet. */
-static const char *last_word(char **argv, int result)
+bool option_is_given(const struct options *options, enum option_id id)
 {
-    bool is_letter = result == '?' && optopt > 0 && optopt < LONG_BASE;
-    const char *next = argv[optind];
-    if (is_letter && next && next[0] == '-' && next[1] != '-' && strchr(next, optopt))
-        return next;
-    bool is_argument = optind >= 2 && optarg && optarg == argv[optind - 1];
-    return argv[optind - 1 - is_argument];
-}
-
-/* "-input": a long option with one dash, which getopt takes for letters. */
-static bool has_one_dash(const char *word)
-{
-    char name[64];
-    size_t length = strcspn(word, "=");
-    if (word[0] != '-' || word[1] == '-' || length - 1 >= sizeof name)
-        return false;
-    memcpy(name, word + 1, length - 1);
-    name[length - 1] = '\0';
-    for (size_t i = 0; i < N_OPTIONS; i++) {
-        if (length > 2 && strcmp(option_rows[i].name, name) == 0)
+    for (size_t i = 0; i < options->given.n; i++) {
+        if (options->given.items[i].id == id)
             return true;
     }
     return false;
 }
 
-static bool take_option(struct parser *parser, int result)
+static bool take(struct parser *parser, enum option_id id, const char *value)
 {
-    const char *word = last_word(parser->argv, result);
-    if (has_one_dash(word)) {
-        int length = (int)strcspn(word, "=");
+    const struct option_row *row = &option_rows[id];
+    struct options *options = parser->options;
+    const struct given_option given = {id, value ? value : ""};
+    const char *before = find_given(options, id, given.value);
+    if (before)
+        return strcmp(before, given.value) == 0 ||
+               fail(parser->err, IRRUN_USAGE, "--%s is given twice: '%s' and '%s'", row->name,
+                    before, given.value);
+    if (!value)
+        parser->next_words[id] = parser->words[0];
+    return OPTION_ADD(options, &options->given, &given, parser->err) &&
+           row->set(options, row, value, parser->err);
+}
+
+/* value: what stands in the same word; NULL: nothing. */
+static bool take_option(struct parser *parser, enum option_id id, const char *value)
+{
+    const struct option_row *row = &option_rows[id];
+    if (row->argument == OPTION_VALUE && !value)
+        value = *parser->words ? *parser->words++ : NULL;
+    if (row->argument == OPTION_VALUE && !value)
+        return fail(parser->err, IRRUN_USAGE, "--%s needs a value: --%s=%s", row->name, row->name,
+                    row->metavar);
+    return take(parser, id, value);
+}
+
+static bool take_long(struct parser *parser, const char *word)
+{
+    const char *name = word + 2;
+    size_t length = strcspn(name, "=");
+    const char *value = name[length] == '=' ? name + length + 1 : NULL;
+    enum option_id id = find_option(name, length);
+    if (id == N_OPTIONS)
+        return fail_unknown(parser, word, name, length);
+    if (option_rows[id].argument == OPTION_FLAG && value)
+        return fail(parser->err, IRRUN_USAGE, "--%s takes no value", option_rows[id].name);
+    return take_option(parser, id, value);
+}
+
+/* Letters may stand together; the last may have its value behind it. */
+static bool take_letters(struct parser *parser, const char *word)
+{
+    int length = (int)strcspn(word, "=");
+    if (length > 2 && find_option(word + 1, (size_t)length - 1) < N_OPTIONS) {
         fail(parser->err, IRRUN_USAGE, "'%.*s' has one dash", length, word);
         return fail_hint(parser->err, "did you mean -%.*s?", length, word);
     }
-    if (result == '?' || result == ':') {
-        if (strncmp(word, "--", 2) == 0 && optopt >= LONG_BASE &&
-            !is_spelled_out(word, option_rows[optopt - LONG_BASE].name))
-            return fail_abbreviation(parser, word, strcspn(word, "="));
-        return fail_argument(parser, result, word);
+    for (const char *letter = word + 1; *letter; letter++) {
+        enum option_id id = 0;
+        while (id < N_OPTIONS && option_rows[id].letter != *letter)
+            id++;
+        if (id == N_OPTIONS)
+            return fail_unknown(parser, word, letter, 1);
+        if (option_rows[id].argument == OPTION_VALUE)
+            return take_option(parser, id, letter[1] ? letter + 1 : NULL);
+        if (!take_option(parser, id, NULL))
+            return false;
     }
-    enum option_id id = 0;
-    while (id < N_OPTIONS && result != (int)id + LONG_BASE && result != option_rows[id].letter)
-        id++;
-    if (result >= LONG_BASE && !is_spelled_out(word, option_rows[id].name))
-        return fail_abbreviation(parser, word, strcspn(word, "="));
-    if (option_rows[id].argument != OPTION_VALUE && !optarg)
-        parser->next_words[id] = parser->argv[optind];
-    return apply(parser, id, optarg);
+    return true;
 }
 
-/* ":" first: getopt then tells a missing argument from an unknown option. */
-static void make_tables(struct option *longs, char *shorts)
+/* Takes the options, and leaves the n operands at the beginning of words. */
+static bool take_words(struct parser *parser, char **words, int *n)
 {
-    char *end = shorts;
-    *end++ = ':';
-    for (size_t i = 0; i < N_OPTIONS; i++) {
-        const struct option_row *row = &option_rows[i];
-        longs[i] = (struct option){.name = row->name,
-                                   .has_arg = row->argument == OPTION_FLAG    ? no_argument
-                                              : row->argument == OPTION_VALUE ? required_argument
-                                                                              : optional_argument,
-                                   .val = LONG_BASE + (int)i};
-        if (row->letter == '\0')
-            continue;
-        *end++ = row->letter;
-        if (row->argument == OPTION_VALUE)
-            *end++ = ':';
+    bool is_over = false, stops = getenv("POSIXLY_CORRECT") != NULL;
+    for (*n = 0; *parser->words;) {
+        char *word = *parser->words++;
+        if (!is_over && strcmp(word, "--") == 0) {
+            is_over = true;
+        } else if (is_over || word[0] != '-' || word[1] == '\0') {
+            words[(*n)++] = word;
+            is_over |= stops;
+        } else if (!(word[1] == '-' ? take_long(parser, word) : take_letters(parser, word))) {
+            return false;
+        }
     }
-    longs[N_OPTIONS] = (struct option){.name = NULL};
-    *end = '\0';
+    return true;
 }
 
 /* The command line wins over the environment. */
@@ -240,9 +256,8 @@ static bool take_environment(struct parser *parser)
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
         const char *value = getenv(variables[i].name);
         enum option_id id = variables[i].id;
-        if (value && *value != '\0' && !parser->seen[id] &&
-            !(note_given(parser, id, value) &&
-              option_rows[id].set(parser->options, value, parser->err)))
+        if (value && *value != '\0' && !option_is_given(parser->options, id) &&
+            !take(parser, id, value))
             return fail_more(parser->err, " (from the environment: %s)", variables[i].name);
     }
     return true;
@@ -274,40 +289,21 @@ static bool check_together(const struct options *options, struct irrun_error *er
 
 bool options_parse(int argc, char **argv, struct options *options, struct irrun_error *err)
 {
-    struct option longs[N_OPTIONS + 1];
-    char shorts[2 * N_OPTIONS + 2];
-    struct parser parser = {.options = options, .argv = argv, .err = err};
+    char **words = argv + (argc > 0);
+    struct parser parser = {.options = options, .words = words, .err = err};
+    int n;
     *options = (struct options){.reset = {.when = RESET_SEQUENCE, .text = "sequence"},
+                                .n_iterations = NO_LIMIT,
+                                .cast = CAST_SAFE,
+                                .emit = EMIT_DEFAULT,
                                 .n_shards = 1,
                                 .n_jobs = 1,
                                 .checkpoint_every = 1000};
-    make_tables(longs, shorts);
-    opterr = 0;
-    for (;;) {
-        int result = getopt_long(argc, argv, shorts, longs, NULL);
-        if (result == -1)
-            break;
-        if (!take_option(&parser, result))
-            return false;
-    }
-    return take_environment(&parser) &&
-           operands_take(options, parser.next_words, argc - optind, argv + optind, err) &&
-           check_together(options, err);
+    return take_words(&parser, words, &n) && take_environment(&parser) &&
+           operands_take(options, parser.next_words, n, words, err) && check_together(options, err);
 }
 
 void options_free(struct options *options)
 {
-    free(options->given.items);
-    free(options->inputs.items);
-    free(options->randoms.items);
-    free(options->axes.items);
-    free(options->shapes.items);
-    free(options->loops.items);
-    free(options->concats.items);
-    free(options->taps.items);
-    free(options->outputs.items);
-    free(options->expected.items);
-    free(options->atols.items);
-    free(options->rtols.items);
     arena_free(&options->arena);
 }

@@ -10,14 +10,14 @@
 /* ---- The list -------------------------------------------------------------------------------- */
 
 enum option_id {
-#define OPTION(id, name, letter, argument, metavar, repeats, group, help) OPTION_ID_##id,
+#define OPTION(id, ...) OPTION_ID_##id,
 #include "cli/options.def"
 #undef OPTION
     N_OPTIONS
 };
 
 enum option_argument { OPTION_FLAG, OPTION_VALUE, OPTION_MAYBE };
-enum option_repeats { OPTION_ONCE, OPTION_MANY };
+enum option_repeats { OPTION_ONCE, OPTION_NAMED, OPTION_MANY };
 enum option_group {
     OPTION_INPUTS,
     OPTION_RUNNING,
@@ -28,20 +28,25 @@ enum option_group {
 };
 
 struct options;
+struct option_row;
 struct warnings;
 
-/* value: NULL if the option stands bare. Fails with IRRUN_USAGE, naming what may be written. */
-typedef bool option_set_fn(struct options *options, const char *value, struct irrun_error *err);
+/* Takes what the option says into its members. value: NULL if the option stands bare. Fails with
+ * IRRUN_USAGE, naming what may be written. */
+typedef bool option_set_fn(struct options *options, const struct option_row *row, const char *value,
+                           struct irrun_error *err);
 
 struct option_row {
     const char *name; /* the long name, without dashes */
     char letter;      /* '\0': none */
     enum option_argument argument;
-    const char *metavar;
+    const char *metavar; /* of a WORD the words: "auto|never" */
     enum option_repeats repeats;
     enum option_group group;
     const char *help;
     option_set_fn *set;
+    size_t member;       /* of struct options; 0 where `set` knows them */
+    int64_t least, most; /* of a COUNT; of an ACTION: bare, and with the first of its words */
 };
 
 extern const struct option_row option_rows[N_OPTIONS];
@@ -53,6 +58,7 @@ enum action {
     ACTION_CHECK,
     ACTION_INSPECT,
     ACTION_SUPPORTED_OPS,
+    ACTION_SUPPORTED_OPS_JSON,
     ACTION_LIST_KERNELS,
     ACTION_HELP,
     ACTION_HELP_ALL,
@@ -67,7 +73,7 @@ struct binding {
 
 struct binding_list {
     struct binding *items;
-    size_t n, capacity;
+    size_t n;
 };
 
 enum random_kind {
@@ -89,7 +95,7 @@ struct random_spec {
 
 struct random_list {
     struct random_spec *items;
-    size_t n, capacity;
+    size_t n;
 };
 
 struct axis_spec {
@@ -100,7 +106,7 @@ struct axis_spec {
 
 struct axis_list {
     struct axis_spec *items;
-    size_t n, capacity;
+    size_t n;
 };
 
 struct shape_spec {
@@ -111,7 +117,7 @@ struct shape_spec {
 
 struct shape_list {
     struct shape_spec *items;
-    size_t n, capacity;
+    size_t n;
 };
 
 /* Output `out` of an iteration becomes input `in` of the next. */
@@ -121,12 +127,12 @@ struct loop_spec {
 
 struct loop_list {
     struct loop_spec *items;
-    size_t n, capacity;
+    size_t n;
 };
 
 struct tap_list {
     const char **items;
-    size_t n, capacity;
+    size_t n;
 };
 
 struct tolerance {
@@ -136,7 +142,7 @@ struct tolerance {
 
 struct tolerance_list {
     struct tolerance *items;
-    size_t n, capacity;
+    size_t n;
 };
 
 enum reset_when { RESET_SEQUENCE, RESET_NEVER, RESET_ITERATION, RESET_EVERY, RESET_IF };
@@ -148,15 +154,17 @@ struct reset_policy {
     const char *text; /* as given; "sequence" without the option */
 };
 
+/* Words stand in options.def in the order of the enumerators. */
+
 /* What a file's type may become, and what is done with a short last record. */
-enum cast { CAST_SAFE, CAST_NONE, CAST_ANY };
+enum cast { CAST_NONE, CAST_SAFE, CAST_ANY };
 enum partial { PARTIAL_ERROR, PARTIAL_DROP, PARTIAL_PAD };
 
 /* A line of progress: on a terminal, never, or as plain lines anywhere. */
 enum progress_mode { PROGRESS_AUTO, PROGRESS_NEVER, PROGRESS_PLAIN };
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-enum emit { EMIT_DEFAULT, EMIT_ALL, EMIT_LAST, EMIT_NONE };
+enum emit { EMIT_ALL, EMIT_LAST, EMIT_NONE, EMIT_DEFAULT };
 
 /* An option as it was given, on the command line or by the environment. */
 struct given_option {
@@ -166,8 +174,10 @@ struct given_option {
 
 struct given_list {
     struct given_option *items;
-    size_t n, capacity;
+    size_t n;
 };
+
+#define NO_LIMIT UINT64_MAX
 
 struct options {
     struct given_list given; /* in their order */
@@ -182,7 +192,7 @@ struct options {
     uint64_t seed;
     const char *manifest_path; /* NULL: none; "-": standard input */
     uint64_t shard, n_shards;
-    size_t n_jobs;
+    uint64_t n_jobs;
     enum cast cast;
     enum partial partial;
     bool takes_any_raw; /* --raw-check=never */
@@ -191,12 +201,9 @@ struct options {
     const char *until_text; /* its number, as written … */
     double until_value;     /* … and as outputs that are floats are compared with it */
 
-    bool has_iterations;
-    uint64_t n_iterations;
+    uint64_t n_iterations;        /* NO_LIMIT: as many as there are records */
     double duration_s, timeout_s; /* 0: none */
-    bool has_duration;
     struct reset_policy reset;
-    bool is_reset_given;
     bool flushes_denormals;
     uint64_t max_memory_bytes;        /* 0: no limit of our own */
     bool resets_to_state;             /* to --state-in instead of the initial values */
@@ -223,20 +230,21 @@ struct options {
     bool wants_stats, wants_samples;
     const char *report_path; /* NULL: none; "-": standard output */
     double rate_hz;          /* 0: none */
-    bool is_json;            /* of --supported-ops */
     bool is_quiet, is_verbose;
     enum progress_mode progress;
     enum color color;
 
     struct warnings *warnings; /* what was warned of so far; not the options' own */
 
-    struct arena arena; /* of the strings */
+    struct arena arena; /* of the strings and lists */
 };
 
 /* Parses argv (permuting it) and the environment. Strings are borrowed from argv or live in the
  * arena. To be freed in any case. Fails with IRRUN_USAGE. */
 bool options_parse(int argc, char **argv, struct options *options, struct irrun_error *err);
 void options_free(struct options *options);
+
+bool option_is_given(const struct options *options, enum option_id id);
 
 /* The most similar of n words, or NULL if none is near. */
 const char *nearest_word(const char *word, const char *const *words, size_t n);

@@ -73,7 +73,7 @@ static bool prepare(struct run *run, struct irrun_error *err)
     pthread_mutex_init(&run->lock, NULL);
     run->error = err;
     run->error_index = UINT64_MAX;
-    run->is_dry = options->has_iterations && options->n_iterations == 0;
+    run->is_dry = options->n_iterations == 0;
     if (options->state_in || options->state_out || options->checkpoint_path)
         model_identify(run->model, &run->model_identity);
     if (!lane_state_check(options, err) || !checkpoint_check(options, err) ||
@@ -84,10 +84,11 @@ static bool prepare(struct run *run, struct irrun_error *err)
     run->wait = (struct reader_wait){flush, run->collector};
     if (!sequences_new(options, run->n_lanes == 1 ? &run->wait : NULL, &run->sequences, err))
         return false;
-    bool wants_state = options->is_reset_given || options->state_in || options->state_out;
+    bool is_reset_given = option_is_given(options, OPTION_ID_reset);
+    bool wants_state = is_reset_given || options->state_in || options->state_out;
     if (wants_state && irrun_model_n_variables(run->model) == 0)
         warn(options, "%s: the model has no variable",
-             options->is_reset_given ? "--reset" : "--state-in, --state-out");
+             is_reset_given ? "--reset" : "--state-in, --state-out");
     if (options->trace_path && run->n_lanes > 1)
         return fail(err, IRRUN_USAGE,
                     "--tap-all needs the sequences one after the other: no --jobs");

@@ -315,9 +315,9 @@ setup() {
         sum.xml --random --until=sum
     answered 2 "--until: 'sum=yes' is not" "the sequence ends when the output is a number: --until=sum=1" \
         sum.xml --random --until=sum=yes
-    answered 2 "--concat: 'x' is no axis" "axes are numbers, from 0 on or backwards from -1: --concat=sum=0" \
+    answered 2 "--concat: 'x' is not an axis" "axes are numbers, from 0 on or backwards from -1: --concat=sum=0" \
         sum.xml --random --concat=sum=x
-    answered 2 "--axis: 'x' is no axis" "axes are numbers, from 0 on or backwards from -1: --axis=0" \
+    answered 2 "--axis: 'x' is not an axis" "axes are numbers, from 0 on or backwards from -1: --axis=0" \
         sum.xml --random --axis=x
     answered 2 'output "sum" is [1]: it has no axis 1' "its only axis is 0" sum.xml -i five.npy -o y.npy --concat=1
     answered 2 'it has no axis 2' "its axes are 0 to 1" "$data/twice_open.xml" --random --shape=x=1,2 -o y.npy --concat=2

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Getopt's traps, and what the command line refuses.
+# Traps of the command line, and what the command line refuses.
 # SPDX-License-Identifier: Apache-2.0
 
 # shellcheck disable=SC2154 # common.bash sets them
@@ -63,8 +63,8 @@ setup() {
 }
 
 @test "bad values name what may be written" {
-    usage_error "no whole number" "$data/sum.xml" --random -n -1
-    usage_error "no whole number" "$data/sum.xml" --random -n 1e3
+    usage_error "must be a whole number from 0 up, not" "$data/sum.xml" --random -n -1
+    usage_error "must be a whole number from 0 up, not" "$data/sum.xml" --random -n 1e3
     usage_error "never, sequence, iteration" "$data/sum.xml" --random --reset=sometimes
     usage_error "a number from 1 up" "$data/sum.xml" --random --reset=0
     usage_error "all, last or none" "$data/sum.xml" --random --emit=lats
@@ -72,10 +72,10 @@ setup() {
     usage_error "auto, plain, cblas or packed" "$data/sum.xml" --random --gemm=mkl
     usage_error "uniform(a,b)" "$data/sum.xml" --random=gauss
     usage_error "uniform(a,b)" "$data/sum.xml" '--random=uniform(2,1)'
-    usage_error "no number from 0 up" "$data/sum.xml" --random --expect=five.npy --atol=-1
-    usage_error "no number from 0 up" "$data/sum.xml" --random --expect=five.npy --rtol=nan
-    usage_error "no axis" "$data/sum.xml" -i five.npy --axis=x
-    usage_error "no length" "$data/sum.xml" -i five.npy --axis=0:0
+    usage_error "must be a number from 0 up, not" "$data/sum.xml" --random --expect=five.npy --atol=-1
+    usage_error "must be a number from 0 up, not" "$data/sum.xml" --random --expect=five.npy --rtol=nan
+    usage_error "not an axis" "$data/sum.xml" -i five.npy --axis=x
+    usage_error "CHUNK must be a whole number from 1 up" "$data/sum.xml" -i five.npy --axis=0:0
 }
 
 @test "the environment has a say, the command line the last" {

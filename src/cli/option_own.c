@@ -1,0 +1,215 @@
+/* Options that are like no other: OWN in options.def.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/option_parts.h"
+
+/* Splits "(x,y)": x ends at *comma, y at *end. */
+static bool split_pair(const char *text, const char **comma, const char **end)
+{
+    size_t length = strlen(text);
+    *comma = strchr(text, ',');
+    *end = text + length - 1;
+    return length >= 2 && text[0] == '(' && **end == ')' && *comma;
+}
+
+static bool parse_pair(const char *text, double pair[2])
+{
+    const char *comma, *end;
+    return split_pair(text, &comma, &end) &&
+           text_to_f64(text + 1, (size_t)(comma - text - 1), &pair[0]) &&
+           text_to_f64(comma + 1, (size_t)(end - comma - 1), &pair[1]);
+}
+
+static bool parse_int_pair(const char *text, struct random_spec *spec)
+{
+    const char *comma, *end;
+    return split_pair(text, &comma, &end) &&
+           text_to_i64(text + 1, (size_t)(comma - text - 1), &spec->low) &&
+           text_to_i64(comma + 1, (size_t)(end - comma - 1), &spec->high) &&
+           spec->low <= spec->high;
+}
+
+static bool parse_distribution(const char *text, struct random_spec *spec)
+{
+    static const struct {
+        const char *word;
+        enum random_kind kind;
+        double a, b; /* what the bare word means */
+    } words[] = {{"uniform", RANDOM_UNIFORM, -1, 1}, {"normal", RANDOM_NORMAL, 0, 1},
+                 {"int", RANDOM_INT, 0, 0},          {"zeros", RANDOM_ZEROS, 0, 0},
+                 {"ones", RANDOM_ONES, 0, 0},        {"arange", RANDOM_ARANGE, 0, 0}};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t length = strlen(words[i].word);
+        if (strncmp(text, words[i].word, length) != 0)
+            continue;
+        const char *rest = text + length;
+        double pair[2] = {words[i].a, words[i].b};
+        spec->kind = words[i].kind;
+        if (spec->kind == RANDOM_INT)
+            return parse_int_pair(rest, spec);
+        bool takes_pair = spec->kind == RANDOM_UNIFORM || spec->kind == RANDOM_NORMAL;
+        if (*rest != '\0' && !(takes_pair && parse_pair(rest, pair)))
+            return false;
+        spec->a = pair[0];
+        spec->b = pair[1];
+        if (!isfinite(spec->a) || !isfinite(spec->b))
+            return false;
+        return spec->kind == RANDOM_UNIFORM ? spec->a <= spec->b : spec->b >= 0 || !takes_pair;
+    }
+    return false;
+}
+
+bool option_set_random(struct options *options, const struct option_row *row, const char *value,
+                       struct irrun_error *err)
+{
+    struct random_spec spec = {.kind = RANDOM_DEFAULT};
+    const char *text = value;
+    if (value && !option_split_name(options, value, &spec.name, &text, err))
+        return false;
+    if (value && !parse_distribution(text, &spec)) {
+        fail(err, IRRUN_USAGE, "--%s: '%s' is not a distribution", row->name, text);
+        return fail_hint(err, "uniform(a,b), normal(m,s), int(a,b), zeros, ones or arange, "
+                              "with a <= b and s >= 0");
+    }
+    return OPTION_ADD(options, &options->randoms, &spec, err);
+}
+
+static bool parse_shape(const char *text, struct irrun_shape *shape)
+{
+    shape->rank = 0;
+    for (const char *start = text; shape->rank < IRRUN_MAX_RANK; shape->rank++) {
+        size_t length = strcspn(start, ",");
+        int64_t *dim = &shape->dims[shape->rank];
+        if (!text_to_i64(start, length, dim) || *dim < 0)
+            return false;
+        if (start[length] == '\0') {
+            shape->rank++;
+            return true;
+        }
+        start += length + 1;
+    }
+    return false;
+}
+
+bool option_set_shape(struct options *options, const struct option_row *row, const char *value,
+                      struct irrun_error *err)
+{
+    struct shape_spec spec = {.shape = {.rank = 0}};
+    const char *text;
+    if (!option_split_name(options, value, &spec.name, &text, err))
+        return false;
+    spec.text = text;
+    if (!parse_shape(text, &spec.shape)) {
+        fail(err, IRRUN_USAGE, "--%s: '%s' is not NAME=D,D,...", row->name, value);
+        return fail_hint(err, "dimensions are numbers with commas between: --shape=%s=1,512",
+                         spec.name ? spec.name : "NAME");
+    }
+    return OPTION_ADD(options, &options->shapes, &spec, err);
+}
+
+bool option_set_feed(struct options *options, const struct option_row *row, const char *value,
+                     struct irrun_error *err)
+{
+    struct loop_spec spec;
+    if (!option_split_name(options, value, &spec.out, &spec.in, err))
+        return false;
+    if (!spec.out || *spec.in == '\0')
+        return fail(err, IRRUN_USAGE, "--%s: '%s' is not OUT=IN", row->name, value);
+    return OPTION_ADD(options, &options->loops, &spec, err);
+}
+
+bool option_set_until(struct options *options, const struct option_row *row, const char *value,
+                      struct irrun_error *err)
+{
+    const char *number;
+    if (!option_split_name(options, value, &options->until_name, &number, err))
+        return false;
+    options->until_text = number;
+    bool is_number = text_to_f64(number, strlen(number), &options->until_value);
+    if (options->until_name && is_number)
+        return true;
+    fail(err, IRRUN_USAGE, "--%s: '%s' is not NAME=NUMBER", row->name, value);
+    if (is_number)
+        return fail_hint(err, "name the output: --until=NAME=%s", number);
+    return fail_hint(err, "the sequence ends when the output is a number: --until=%s=1",
+                     options->until_name ? options->until_name : number);
+}
+
+bool option_set_shard(struct options *options, const struct option_row *row, const char *value,
+                      struct irrun_error *err)
+{
+    const char *slash = strchr(value, '/');
+    int64_t index, n;
+    if (!slash || !text_to_i64(value, (size_t)(slash - value), &index) ||
+        !text_to_i64(slash + 1, strlen(slash + 1), &n) || index < 0 || index >= n)
+        return fail(err, IRRUN_USAGE, "--%s: '%s' is not I/N with I from 0 to N - 1", row->name,
+                    value);
+    options->shard = (uint64_t)index;
+    options->n_shards = (uint64_t)n;
+    return true;
+}
+
+bool option_set_reset(struct options *options, const struct option_row *row, const char *value,
+                      struct irrun_error *err)
+{
+    struct reset_policy *reset = &options->reset;
+    int64_t every;
+    reset->text = value ? value : "iteration";
+    if (!value || strcmp(value, "iteration") == 0) {
+        reset->when = RESET_ITERATION;
+    } else if (strcmp(value, "sequence") == 0) {
+        reset->when = RESET_SEQUENCE;
+    } else if (strcmp(value, "never") == 0) {
+        reset->when = RESET_NEVER;
+    } else if (strncmp(value, "if:", 3) == 0 && value[3] != '\0') {
+        reset->when = RESET_IF;
+        reset->name = value + 3;
+    } else if (text_to_i64(value, strlen(value), &every) && every > 0) {
+        reset->when = RESET_EVERY;
+        reset->every = (uint64_t)every;
+    } else {
+        fail(err, IRRUN_USAGE, "--%s: '%s' does not say when", row->name, value);
+        return fail_hint(err, "never, sequence, iteration, if:NAME, or a number from 1 up");
+    }
+    return true;
+}
+
+bool option_set_threads(struct options *options, const struct option_row *row, const char *value,
+                        struct irrun_error *err)
+{
+    int64_t n = IRRUN_THREADS_AUTO;
+    bool is_number = text_to_i64(value, strlen(value), &n) && n >= 1 && n < IRRUN_THREADS_AUTO;
+    if (!is_number && strcmp(value, "auto") != 0)
+        return fail(err, IRRUN_USAGE, "--%s must be a whole number from 1 up, or auto, not '%s'",
+                    row->name, value);
+    options->n_threads = (unsigned)n;
+    return true;
+}
+
+bool option_set_simd(struct options *options, const struct option_row *row, const char *value,
+                     struct irrun_error *err)
+{
+    struct text words = {0};
+    size_t index;
+    text_add(&words, "auto");
+    for (size_t i = 0; irrun_simd_level(i); i++)
+        text_add(&words, "|%s", irrun_simd_level(i));
+    bool is_known =
+        text_check(&words, err) && option_choose_word(row, words.data, value, &index, err);
+    text_free(&words);
+    options->simd = value;
+    return is_known;
+}
+
+bool option_set_fail_on_nan(struct options *options, const struct option_row *row,
+                            const char *value, struct irrun_error *err)
+{
+    size_t index;
+    options->stops_at_nan = true;
+    options->lets_inf_pass = value != NULL;
+    return !value || option_choose_word(row, row->metavar, value, &index, err);
+}
