@@ -8,6 +8,9 @@ load common
 setup() {
     common_setup
     ulimit -c 0
+    # A sanitizer would catch some of them itself.
+    local handlers=handle_segv=0:handle_sigbus=0:handle_abort=0:handle_sigill=0:handle_sigfpe=0:handle_sigtrap=0
+    export ASAN_OPTIONS=${ASAN_OPTIONS-}:$handlers TSAN_OPTIONS=${TSAN_OPTIONS-}:$handlers UBSAN_OPTIONS=${UBSAN_OPTIONS-}:$handlers
     mkfifo pipe
 }
 
