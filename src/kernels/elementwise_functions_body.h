@@ -1,63 +1,55 @@
-/* What an element becomes, in the words of vector_<level>.h, for the kernels that go op by op and
- * for those that go tile by tile.
+/* vector_<name>: the vector expressions of elementwise.def, for the kernels that go op by op and
+ * those that go tile by tile. Where the words of a level go lane by lane, a function that is NEAR
+ * is the plain one.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <math.h>
-
 #ifndef VECTOR_LANES
 #error "include the words of a level before: kernels/level.h"
 #endif
-
-ALWAYS_INLINE vec vec_maximum(vec x, vec y)
-{
-    return vec_max(y, x);
-}
-ALWAYS_INLINE vec vec_minimum(vec x, vec y)
-{
-    return vec_min(y, x);
-}
-ALWAYS_INLINE vec vec_squared_difference(vec x, vec y)
-{
-    return vec_mul(vec_sub(x, y), vec_sub(x, y));
-}
-ALWAYS_INLINE vec vec_prelu(vec x, vec y)
-{
-    return vec_select(vec_less(x, vec_zero()), vec_mul(x, y), x);
-}
-ALWAYS_INLINE vec vec_relu(vec x)
-{
-    return vec_max(vec_zero(), x);
-}
 
 ALWAYS_INLINE vec vec_clamp(vec x, vec low, vec high)
 {
     return vec_select(vec_less(x, low), low, vec_min(high, x));
 }
 
-ALWAYS_INLINE vec vec_hsigmoid(vec x)
-{
-    vec y = vec_div(vec_add(x, vec_set1(3.0F)), vec_set1(6.0F));
-    return vec_clamp(y, vec_zero(), vec_set1(1.0F));
-}
-ALWAYS_INLINE vec vec_hswish(vec x)
-{
-    return vec_mul(vec_hsigmoid(x), x);
-}
-ALWAYS_INLINE vec vec_softsign(vec x)
-{
-    return vec_div(x, vec_add(vec_set1(1.0F), vec_abs(x)));
-}
-ALWAYS_INLINE vec vec_swish(vec x)
-{
-    return vec_mul(vec_sigmoid(x), x);
-}
-ALWAYS_INLINE vec vec_gelu_erf(vec x)
-{
-    vec e = vec_erf(vec_mul(x, vec_set1((float)M_SQRT1_2)));
-    return vec_mul(vec_mul(vec_add(vec_set1(1.0F), e), vec_set1(0.5F)), x);
-}
-ALWAYS_INLINE vec vec_gelu_tanh(vec x)
-{
-    vec cube = vec_mul(vec_mul(vec_mul(vec_set1(0.044715F), x), x), x);
-    vec t = vec_tanh(vec_mul(vec_set1((float)(M_SQRT1_2 * M_2_SQRTPI)), vec_add(x, cube)));
-    return vec_mul(vec_mul(vec_add(vec_set1(1.0F), t), vec_set1(0.5F)), x);
-}
+/* p0 and p1 are the parameters, in all lanes. */
+#define VECTOR_EXACT(name, expression, vector)                                                     \
+    ALWAYS_INLINE vec vector_##name(vec x, vec p0, vec p1)                                         \
+    {                                                                                              \
+        (void)p0, (void)p1;                                                                        \
+        return vector;                                                                             \
+    }
+#ifdef VECTOR_BY_LANE
+#include <tgmath.h>
+#define T float
+#define IF_FLOAT(a, b) a
+#define VECTOR_NEAR(name, expression, vector)                                                      \
+    __attribute__((noinline)) static vec vector_##name(vec all, vec all_p0, vec all_p1)            \
+    {                                                                                              \
+        float p0 = all_p0[0], p1 = all_p1[0];                                                      \
+        (void)p0, (void)p1;                                                                        \
+        for (int lane = 0; lane < VECTOR_LANES; lane++) {                                          \
+            float x = all[lane];                                                                   \
+            all[lane] = expression;                                                                \
+        }                                                                                          \
+        return all;                                                                                \
+    }
+#else
+#define VECTOR_NEAR VECTOR_EXACT
+#endif
+#define UNARY_VECTOR(name, vectors, expression, vector) VECTOR_##vectors(name, expression, vector)
+#define BINARY_VECTOR(name, vector)                                                                \
+    ALWAYS_INLINE vec vector_##name(vec x, vec y)                                                  \
+    {                                                                                              \
+        return vector;                                                                             \
+    }
+#define COMPARISON_VECTOR(name, vector)                                                            \
+    ALWAYS_INLINE vec_mask vector_##name(vec x, vec y)                                             \
+    {                                                                                              \
+        return vector;                                                                             \
+    }
+#define LOGIC_VECTOR(name, vector)                                                                 \
+    ALWAYS_INLINE vec_mask vector_##name(vec_mask x, vec_mask y)                                   \
+    {                                                                                              \
+        return vector;                                                                             \
+    }
+#include "kernels/elementwise.def"

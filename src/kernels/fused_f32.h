@@ -20,63 +20,49 @@ enum fused_form { FUSED_MOVING, FUSED_STILL, FUSED_REVERSE_MOVING, FUSED_REVERSE
 enum fused_code {
     FUSED_NONE,
     FUSED_END,
-
     FUSED_STORE,       /* the tile to memory */
     FUSED_STORE_TRUTH, /* the truths to memory, a byte of 0 or 1 each */
     FUSED_NOT,         /* of the truths */
 
-    /* The tile becomes a function of itself. */
-    FUSED_ABS,
-    FUSED_NEGATIVE,
-    FUSED_RELU,
-    FUSED_FLOOR,
-    FUSED_CEILING,
-    FUSED_ROUND,
-    FUSED_SQRT,
-    FUSED_SIGMOID,
-    FUSED_TANH,
-    FUSED_EXP,
-    FUSED_LOG,
-    FUSED_ERF,
-    FUSED_SOFTPLUS,
-    FUSED_MISH,
-    FUSED_HSIGMOID,
-    FUSED_HSWISH,
-    FUSED_SOFTSIGN,
-    FUSED_SWISH,
-    FUSED_GELU_ERF,
-    FUSED_GELU_TANH,
-    FUSED_CLAMP, /* to the two floats at `at` */
+/* The tile becomes a function of itself and of the two parameters at `at`. */
+#define UNARY_VECTOR(name, vectors, expression, vector) FUSED_##name,
+#include "kernels/elementwise.def"
 
-    /* Two forms each. */
-    FUSED_LOAD,                        /* the tile from memory */
-    FUSED_LOAD_TRUTH = FUSED_LOAD + 2, /* the truths from memory */
-    FUSED_AND = FUSED_LOAD_TRUTH + 2,  /* the truths and those in memory */
-    FUSED_OR = FUSED_AND + 2,
-    FUSED_XOR = FUSED_OR + 2,
-    FUSED_EQUAL = FUSED_XOR + 2, /* truths: the tile compared with memory */
-    FUSED_NOT_EQUAL = FUSED_EQUAL + 2,
-    FUSED_LESS = FUSED_NOT_EQUAL + 2,
-    FUSED_LESS_EQUAL = FUSED_LESS + 2,
-    FUSED_GREATER = FUSED_LESS_EQUAL + 2,
-    FUSED_GREATER_EQUAL = FUSED_GREATER + 2,
+#define TWO_FORMS(name) FUSED_##name, FUSED_LAST_##name = FUSED_##name + FUSED_STILL,
+    TWO_FORMS(LOAD) /* the tile from memory */
+/* Truths: the tile compared with memory. */
+#define COMPARISON_VECTOR(name, vector) TWO_FORMS(name)
+#include "kernels/elementwise.def"
 
-    /* Four forms each: the tile and memory. */
-    FUSED_ADD = FUSED_GREATER_EQUAL + 2,
-    FUSED_SUBTRACT = FUSED_ADD + 4,
-    FUSED_MULTIPLY = FUSED_SUBTRACT + 4,
-    FUSED_DIVIDE = FUSED_MULTIPLY + 4,
-    FUSED_MAXIMUM = FUSED_DIVIDE + 4,
-    FUSED_MINIMUM = FUSED_MAXIMUM + 4,
-    FUSED_SQUARED_DIFFERENCE = FUSED_MINIMUM + 4,
-    FUSED_PRELU = FUSED_SQUARED_DIFFERENCE + 4,
-    FUSED_SELECT =
-        FUSED_PRELU + 4, /* where true the tile, else memory; in reverse the other way round */
-    FUSED_N_CODES = FUSED_SELECT + 4
+    TWO_FORMS(LOAD_TRUTH) /* the truths from memory */
+/* The truths and those in memory. */
+#define LOGIC_VECTOR(name, vector) TWO_FORMS(name)
+#include "kernels/elementwise.def"
+
+#define FOUR_FORMS(name) FUSED_##name, FUSED_LAST_##name = FUSED_##name + FUSED_REVERSE_STILL,
+    /* Where true the tile, else memory; in reverse the other way round. */
+    FOUR_FORMS(SELECT)
+/* The tile and memory. */
+#define BINARY_VECTOR(name, vector) FOUR_FORMS(name)
+#include "kernels/elementwise.def"
+        FUSED_N_CODES
 };
+#undef TWO_FORMS
+#undef FOUR_FORMS
+
+static inline bool fused_is_comparison(uint32_t code)
+{
+    return code > FUSED_LAST_LOAD && code < FUSED_LOAD_TRUTH;
+}
+
+/* Of truths alone. */
+static inline bool fused_is_logic(uint32_t code)
+{
+    return code == FUSED_NOT || (code > FUSED_LAST_LOAD_TRUTH && code < FUSED_SELECT);
+}
 
 struct fused_instruction {
-    void *at;       /* the operand, or where to store; any alignment */
+    void *at;       /* the operand, parameters, or where to store; any alignment */
     uint32_t moves; /* all ones: it goes on with the elements; 0: the same memory for every tile */
     uint32_t code;
 };

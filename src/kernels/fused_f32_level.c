@@ -69,11 +69,11 @@ ALWAYS_INLINE vec_mask still_truth(const struct fused_instruction *instruction)
     return mask_set1(*(const uint8_t *)instruction->at);
 }
 
-ALWAYS_INLINE vec clamp_to(vec x, const void *bounds)
+ALWAYS_INLINE vec parameter(const struct fused_instruction *instruction, size_t i)
 {
-    float limits[2];
-    memcpy(limits, bounds, sizeof limits);
-    return vec_clamp(x, vec_set1(limits[0]), vec_set1(limits[1]));
+    float x;
+    memcpy(&x, (const float *)instruction->at + i, sizeof x);
+    return vec_set1(x);
 }
 
 #define EACH_VECTOR UNROLL for (size_t v = 0; v < TILE_VECTORS; v++) if (v < tile.n_vectors)
@@ -82,20 +82,22 @@ ALWAYS_INLINE vec clamp_to(vec x, const void *bounds)
     case code:                                                                                     \
         EACH_VECTOR statement;                                                                     \
         break;
-#define UNARY(code, f) CASE(code, x[v] = f(x[v]))
 #define MOVING tile_load(&tile, at, v)
 #define STILL still(at)
-#define BINARY(code, f)                                                                            \
-    CASE(code + FUSED_MOVING, x[v] = f(x[v], MOVING))                                              \
-    CASE(code + FUSED_STILL, x[v] = f(x[v], STILL))                                                \
-    CASE(code + FUSED_REVERSE_MOVING, x[v] = f(MOVING, x[v]))                                      \
-    CASE(code + FUSED_REVERSE_STILL, x[v] = f(STILL, x[v]))
-#define COMPARE(code, f)                                                                           \
-    CASE(code + FUSED_MOVING, truth[v] = f(x[v], MOVING))                                          \
-    CASE(code + FUSED_STILL, truth[v] = f(x[v], STILL))
-#define LOGIC(code, f)                                                                             \
-    CASE(code + FUSED_MOVING, truth[v] = f(truth[v], truth_load(&tile, at, v)))                    \
-    CASE(code + FUSED_STILL, truth[v] = f(truth[v], still_truth(at)))
+#define UNARY_VECTOR(name, vectors, expression, vector)                                            \
+    CASE(FUSED_##name, x[v] = vector_##name(x[v], parameter(at, 0), parameter(at, 1)))
+#define BINARY_VECTOR(name, vector)                                                                \
+    CASE(FUSED_##name + FUSED_MOVING, x[v] = vector_##name(x[v], MOVING))                          \
+    CASE(FUSED_##name + FUSED_STILL, x[v] = vector_##name(x[v], STILL))                            \
+    CASE(FUSED_##name + FUSED_REVERSE_MOVING, x[v] = vector_##name(MOVING, x[v]))                  \
+    CASE(FUSED_##name + FUSED_REVERSE_STILL, x[v] = vector_##name(STILL, x[v]))
+#define COMPARISON_VECTOR(name, vector)                                                            \
+    CASE(FUSED_##name + FUSED_MOVING, truth[v] = vector_##name(x[v], MOVING))                      \
+    CASE(FUSED_##name + FUSED_STILL, truth[v] = vector_##name(x[v], STILL))
+#define LOGIC_VECTOR(name, vector)                                                                 \
+    CASE(FUSED_##name + FUSED_MOVING,                                                              \
+         truth[v] = vector_##name(truth[v], truth_load(&tile, at, v)))                             \
+    CASE(FUSED_##name + FUSED_STILL, truth[v] = vector_##name(truth[v], still_truth(at)))
 
 ALWAYS_INLINE void run_tile(const struct fused_instruction *at, struct tile tile)
 {
@@ -107,52 +109,15 @@ ALWAYS_INLINE void run_tile(const struct fused_instruction *at, struct tile tile
             CASE(FUSED_STORE, tile_store(&tile, at, v, x[v]))
             CASE(FUSED_STORE_TRUTH, truth_store(&tile, at, v, truth[v]))
             CASE(FUSED_NOT, truth[v] = mask_not(truth[v]))
-            UNARY(FUSED_ABS, vec_abs)
-            UNARY(FUSED_NEGATIVE, vec_negative)
-            UNARY(FUSED_RELU, vec_relu)
-            UNARY(FUSED_FLOOR, vec_floor)
-            UNARY(FUSED_CEILING, vec_ceiling)
-            UNARY(FUSED_ROUND, vec_round)
-            UNARY(FUSED_SQRT, vec_sqrt)
-            UNARY(FUSED_SIGMOID, vec_sigmoid)
-            UNARY(FUSED_TANH, vec_tanh)
-            UNARY(FUSED_EXP, vec_exp)
-            UNARY(FUSED_LOG, vec_log)
-            UNARY(FUSED_ERF, vec_erf)
-            UNARY(FUSED_SOFTPLUS, vec_softplus)
-            UNARY(FUSED_MISH, vec_mish)
-            UNARY(FUSED_HSIGMOID, vec_hsigmoid)
-            UNARY(FUSED_HSWISH, vec_hswish)
-            UNARY(FUSED_SOFTSIGN, vec_softsign)
-            UNARY(FUSED_SWISH, vec_swish)
-            UNARY(FUSED_GELU_ERF, vec_gelu_erf)
-            UNARY(FUSED_GELU_TANH, vec_gelu_tanh)
-            CASE(FUSED_CLAMP, x[v] = clamp_to(x[v], at->at))
             CASE(FUSED_LOAD + FUSED_MOVING, x[v] = MOVING)
             CASE(FUSED_LOAD + FUSED_STILL, x[v] = STILL)
             CASE(FUSED_LOAD_TRUTH + FUSED_MOVING, truth[v] = truth_load(&tile, at, v))
             CASE(FUSED_LOAD_TRUTH + FUSED_STILL, truth[v] = still_truth(at))
-            LOGIC(FUSED_AND, mask_and)
-            LOGIC(FUSED_OR, mask_or)
-            LOGIC(FUSED_XOR, mask_xor)
-            COMPARE(FUSED_EQUAL, vec_equal)
-            COMPARE(FUSED_NOT_EQUAL, vec_not_equal)
-            COMPARE(FUSED_LESS, vec_less)
-            COMPARE(FUSED_LESS_EQUAL, vec_less_equal)
-            COMPARE(FUSED_GREATER, vec_greater)
-            COMPARE(FUSED_GREATER_EQUAL, vec_greater_equal)
-            BINARY(FUSED_ADD, vec_add)
-            BINARY(FUSED_SUBTRACT, vec_sub)
-            BINARY(FUSED_MULTIPLY, vec_mul)
-            BINARY(FUSED_DIVIDE, vec_div)
-            BINARY(FUSED_MAXIMUM, vec_maximum)
-            BINARY(FUSED_MINIMUM, vec_minimum)
-            BINARY(FUSED_SQUARED_DIFFERENCE, vec_squared_difference)
-            BINARY(FUSED_PRELU, vec_prelu)
             CASE(FUSED_SELECT + FUSED_MOVING, x[v] = vec_select(truth[v], x[v], MOVING))
             CASE(FUSED_SELECT + FUSED_STILL, x[v] = vec_select(truth[v], x[v], STILL))
             CASE(FUSED_SELECT + FUSED_REVERSE_MOVING, x[v] = vec_select(truth[v], MOVING, x[v]))
             CASE(FUSED_SELECT + FUSED_REVERSE_STILL, x[v] = vec_select(truth[v], STILL, x[v]))
+#include "kernels/elementwise.def"
         default: /* FUSED_END */
             return;
         }

@@ -24,7 +24,7 @@
 #define LEVEL_WORDS(level) LEVEL_HEADER(level)
 #include LEVEL_WORDS(LEVEL)
 
-#ifndef VECTOR_HAS_FUNCTIONS
+#ifndef VECTOR_BY_LANE
 #include "kernels/vector_functions_body.h"
 #endif
 

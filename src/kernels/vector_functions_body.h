@@ -1,5 +1,5 @@
 /* exp, log, erf, sigmoid, tanh and what is made of them, of vectors of any length: for the levels
- * whose words lack them. Results are within 4 units of the last place or 1e-9; NaN stays NaN.
+ * that do not go lane by lane. Results are within 4 units of the last place or 1e-9; NaN stays NaN.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VECTOR_LANES
 #error "include the words of a level before: kernels/level.h"
@@ -82,6 +82,19 @@ ALWAYS_INLINE vec vec_expm1_of_negative(vec x)
     return vec_with_sign_of(vec_fma(power, p, vec_sub(power, vec_set1(1.0F))), x);
 }
 
+/* x < 0 ? alpha * (exp(x) - 1) : x */
+ALWAYS_INLINE vec vec_elu(vec x, vec alpha)
+{
+    vec negative = vec_mul(alpha, vec_expm1_of_negative(vec_min(vec_zero(), x)));
+    return vec_select(vec_less(x, vec_zero()), negative, x);
+}
+
+ALWAYS_INLINE vec vec_selu(vec x, vec alpha, vec lambda)
+{
+    vec negative = vec_mul(alpha, vec_expm1_of_negative(vec_min(vec_zero(), x)));
+    return vec_mul(vec_select(vec_greater(x, vec_zero()), x, negative), lambda);
+}
+
 /* 2 atanh(s) = 2 s + s^3 g(s^2). g has a relative error of 2e-11 up to s = 0.2 ... */
 ALWAYS_INLINE vec vec_atanh_rest(vec z)
 {
@@ -151,4 +164,17 @@ ALWAYS_INLINE vec vec_erf(vec x)
     vec n, p = vec_expm1_reduced(vec_negative(q), &n), power = vec_exp2(n);
     vec high = vec_sub(vec_set1(1.0F), vec_fma(power, p, power));
     return vec_with_sign_of(vec_select(vec_less(a, vec_set1(1.0F)), low, high), x);
+}
+
+ALWAYS_INLINE vec vec_gelu_erf(vec x)
+{
+    vec e = vec_erf(vec_mul(x, vec_set1((float)M_SQRT1_2)));
+    return vec_mul(vec_mul(vec_add(vec_set1(1.0F), e), vec_set1(0.5F)), x);
+}
+
+ALWAYS_INLINE vec vec_gelu_tanh(vec x)
+{
+    vec cube = vec_mul(vec_mul(vec_mul(vec_set1(0.044715F), x), x), x);
+    vec t = vec_tanh(vec_mul(vec_set1((float)(M_SQRT1_2 * M_2_SQRTPI)), vec_add(x, cube)));
+    return vec_mul(vec_mul(vec_add(vec_set1(1.0F), t), vec_set1(0.5F)), x);
 }

@@ -12,7 +12,7 @@
 #include "kernels/inline.h"
 
 #define VECTOR_LANES 4
-#define VECTOR_HAS_FUNCTIONS
+#define VECTOR_BY_LANE
 #define VECTOR_REGISTERS 16
 #define VECTOR_HAS_FMA 0
 typedef float vec __attribute__((vector_size(16)));
@@ -89,12 +89,8 @@ VEC_UNARY(round, nearbyintf(x))
 VEC_UNARY(sqrt, sqrtf(x))
 VEC_UNARY(tanh, tanhf(x))
 VEC_UNARY(exp, expf(x))
-VEC_UNARY(expm1_of_negative, expm1f(x))
 VEC_UNARY(log, logf(x))
-VEC_UNARY(erf, erff(x))
 VEC_UNARY(sigmoid, 1 / (1 + expf(-x)))
-VEC_UNARY(softplus, (x > 0 ? x : 0) + log1pf(expf(-fabsf(x))))
-VEC_UNARY(mish, tanhf((x > 0 ? x : 0) + log1pf(expf(-fabsf(x)))) * x)
 
 /* a * b + c in two roundings. */
 ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)

@@ -1,5 +1,5 @@
-/* What an op is to the engine: one struct op_def, in one file (a row of a family file for ops that
- * differ by one expression), named by one row of ops.def.
+/* What an op is to the engine: one struct op_def, in one file (element-wise ops: made of one row of
+ * kernels/elementwise.def), named by one row of ops.def.
  *
  * The engine does once for all ops: opset versions, attributes, the number and the types of the
  * inputs, dynamic shapes, f16 and bf16 (below), constant folding, memory, views, in-place. An op
@@ -76,7 +76,7 @@ struct op_def {
     const struct attr_def *attrs;
     size_t attrs_size;
     size_t state_size;  /* bytes that infer fills and run reads */
-    const void *family; /* what tells the rows of a family file apart */
+    const void *family; /* what tells ops of the same functions apart */
     bool (*infer)(struct infer *infer);
     /* Optional: whether these shapes and values made it a view, output 0 being input 0 element for
      * element. */
@@ -178,7 +178,7 @@ struct fusable {
     /* Of the first two inputs, where one is neither a single element nor has as many as the output
      * (a bias); else zeros. Such an op can only be joined to a product. */
     struct repetition repeated[2];
-    const float *bounds; /* of FUSED_CLAMP: two */
+    const float *parameters; /* of a function of one input: two */
 };
 
 /* A product that, piece by piece, runs what the plan joined to it: step->epilogue, over

@@ -1,15 +1,189 @@
-/* Arithmetic of two operands: Add-1 and its like. Comparisons and logic have files of their own.
+/* Element-wise ops of two broadcast operands: the rows of elementwise.def, and what they share with
+ * PReLU, whose slope broadcasts otherwise.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/elementwise.h"
 
-BINARY_OP(op_add, "Add", 1, binary_number_inputs, BINARY_ADD);
-BINARY_OP(op_subtract, "Subtract", 1, binary_number_inputs, BINARY_SUBTRACT);
-BINARY_OP(op_multiply, "Multiply", 1, binary_number_inputs, BINARY_MULTIPLY);
-BINARY_OP(op_divide, "Divide", 1, binary_number_inputs, BINARY_DIVIDE);
-BINARY_OP(op_maximum, "Maximum", 1, binary_number_inputs, BINARY_MAXIMUM);
-BINARY_OP(op_minimum, "Minimum", 1, binary_number_inputs, BINARY_MINIMUM);
-BINARY_OP(op_power, "Power", 1, binary_number_inputs, BINARY_POWER);
-BINARY_OP(op_squared_difference, "SquaredDifference", 1, binary_number_inputs,
-          BINARY_SQUARED_DIFFERENCE);
-BINARY_OP(op_floor_mod, "FloorMod", 1, binary_number_inputs, BINARY_FLOOR_MOD);
-BINARY_OP(op_mod, "Mod", 1, binary_number_inputs, BINARY_MOD);
+struct binary_attrs {
+    int auto_broadcast;
+    int64_t axis;     /* for pdpd */
+    bool m_pythondiv; /* Divide of integers: rounded toward minus infinity */
+};
+
+static const struct attr_def attr_table[] = {
+    ATTR_CHOICE(struct binary_attrs, auto_broadcast, "numpy", AUTO_BROADCAST_CHOICES),
+    ATTR_NAMED(struct binary_attrs, axis, "auto_broadcast.auto_broadcast_axis", "0"),
+    ATTR(struct binary_attrs, m_pythondiv, "true"),
+    ATTR_END,
+};
+
+#define TWO_INPUTS(type_set)                                                                       \
+    {                                                                                              \
+        {"A", .types = type_set, .same = 1}, {"B", .types = type_set, .same = 1}, {.name = NULL},  \
+    }
+static const struct op_input_def number[] = TWO_INPUTS(TYPES_NUMBER);
+static const struct op_input_def integer[] = TWO_INPUTS(TYPES_INTEGER);
+static const struct op_input_def boolean[] = TWO_INPUTS(TYPES_BOOLEAN);
+static const struct op_input_def bits[] = TWO_INPUTS(TYPES_INTEGER | TYPES_BOOLEAN);
+static const struct op_input_def comparable[] = TWO_INPUTS(TYPES_NUMBER | TYPES_BOOLEAN);
+
+bool binary_plan(struct infer *infer, const struct irrun_shape *out, const struct irrun_shape *a,
+                 const struct irrun_shape *b)
+{
+    struct binary_state *state = infer->state;
+    const struct irrun_shape *shapes[] = {out, a, b};
+    return broadcast_plan(&state->loops, 3, shapes, infer->arena, infer->err);
+}
+
+static enum binary_operation operation_of(const struct op *op)
+{
+    return *(const enum binary_operation *)op->def->family;
+}
+
+static bool binary_infer(struct infer *infer)
+{
+    const struct binary_attrs *attrs = infer->attrs;
+    enum irrun_dtype dtype =
+        binary_gives_truth(operation_of(infer->op)) ? IRRUN_BOOLEAN : infer->in[0]->dtype;
+    struct irrun_shape out, b;
+    return infer_broadcast(infer, 0, 1, attrs->auto_broadcast, attrs->axis, &out, &b) &&
+           infer_output(infer, 0, dtype, &out) &&
+           binary_plan(infer, &out, &infer->in[0]->shape, &b);
+}
+
+/* One call without loops around it. An error is a division by zero, which only fn knows. */
+static bool run_flat(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    return step->flat.kernel.binary(step->data[0], step->data[1], step->data[2], step->flat.n) ||
+           binary_run(step, err);
+}
+
+/* Adds a loop around those seen so far: operands that stand still, then move, then stand still
+ * again repeat in a simple way. */
+static bool widen_repetition(struct repetition *found, bool *is_over, size_t n, size_t stride)
+{
+    if (stride == 0) {
+        *is_over = found->count > 1;
+        found->inner *= *is_over ? 1 : n;
+        return true;
+    }
+    bool is_dense = stride == found->count && !*is_over;
+    found->count *= n;
+    return is_dense;
+}
+
+/* How operand k repeats along the output; false if in no simple way. */
+static bool find_repetition(const struct broadcast *loops, uint32_t k, struct repetition *found)
+{
+    bool is_over = false;
+    *found = (struct repetition){1, 1};
+    bool is_simple =
+        widen_repetition(found, &is_over, (size_t)loops->n_inner, (size_t)loops->inner_strides[k]);
+    for (uint32_t i = loops->rank; i-- > 0 && is_simple;)
+        is_simple = widen_repetition(found, &is_over, (size_t)loops->loops[i].n,
+                                     (size_t)loops->loops[i].strides[k]);
+    return is_simple;
+}
+
+static void offer_to_fuse(struct prepare *prepare, const struct broadcast *loops,
+                          enum binary_operation operation)
+{
+    struct repetition a, b;
+    enum fused_code code = fused_binary(operation);
+    if (loops->n_inner == 0 ||
+        prepare->in[0]->dtype != (fused_is_logic(code) ? IRRUN_BOOLEAN : IRRUN_F32) ||
+        !find_repetition(loops, 1, &a) || !find_repetition(loops, 2, &b))
+        return;
+    prepare->made.fusable = (struct fusable){
+        .code = code,
+        .still = (a.inner > 1 ? 1U : 0U) | (b.inner > 1 ? 2U : 0U),
+        .n = (size_t)shape_n_elements(&prepare->out[0]->shape),
+    };
+    if (loops->rank == 0)
+        return;
+    prepare->made.fusable.repeated[0] = a;
+    prepare->made.fusable.repeated[1] = b;
+}
+
+static void choose_loop(struct prepare *prepare, struct binary_state *state,
+                        enum binary_operation operation)
+{
+    const struct broadcast *loops = &state->loops;
+    bool a_moves = loops->inner_strides[1] != 0, b_moves = loops->inner_strides[2] != 0;
+    enum operand_form form = a_moves && b_moves ? FORM_BOTH_MOVE
+                             : a_moves          ? FORM_LEFT_MOVES
+                                                : FORM_RIGHT_MOVES;
+    if (prepare->in[0]->dtype == IRRUN_F32)
+        state->vector = prepare->kernels->elementwise_f32->binary[operation][form];
+    offer_to_fuse(prepare, loops, operation);
+    if (loops->rank > 0 || loops->n_inner == 0)
+        return;
+    prepare->made.flat.n = (size_t)loops->n_inner;
+    prepare->made.flat.kernel.binary = state->vector        ? state->vector
+                                       : a_moves && b_moves ? state->fn
+                                                            : NULL;
+    if (prepare->made.flat.kernel.binary)
+        prepare->made.flat.run = run_flat;
+}
+
+bool binary_prepare(struct prepare *prepare)
+{
+    struct binary_state *state = prepare->state;
+    enum binary_operation operation = operation_of(prepare->op);
+    if (operation == BINARY_DIVIDE && dtype_is_integer(prepare->in[0]->dtype) &&
+        !((const struct binary_attrs *)prepare->attrs)->m_pythondiv)
+        operation = BINARY_DIVIDE_TRUNC;
+    state->fn = binary_scalar(operation, prepare->in[0]->dtype);
+    state->operand_bytes = dtype_size(prepare->in[0]->dtype);
+    state->out_bytes = dtype_size(prepare->out[0]->dtype);
+    choose_loop(prepare, state, operation);
+    return true;
+}
+
+struct run {
+    const struct binary_state *state;
+    const char *a, *b;
+    char *out;
+};
+
+static bool visit(void *context, const int64_t *offsets)
+{
+    const struct run *run = context;
+    const struct binary_state *state = run->state;
+    if (state->vector)
+        return state->vector(run->a + (size_t)offsets[1] * state->operand_bytes,
+                             run->b + (size_t)offsets[2] * state->operand_bytes,
+                             run->out + (size_t)offsets[0] * state->out_bytes,
+                             (size_t)state->loops.n_inner);
+    return binary_apply(
+        state->fn, state->operand_bytes, run->a + (size_t)offsets[1] * state->operand_bytes,
+        state->loops.inner_strides[1] != 0, run->b + (size_t)offsets[2] * state->operand_bytes,
+        state->loops.inner_strides[2] != 0, state->out_bytes,
+        run->out + (size_t)offsets[0] * state->out_bytes, (size_t)state->loops.n_inner);
+}
+
+bool binary_run(const struct step *step, struct irrun_error *err)
+{
+    const struct binary_state *state = step->state;
+    struct run run = {state, step->in[0]->data, step->in[1]->data, step->out[0]->data};
+    if (broadcast_walk(&state->loops, visit, &run))
+        return true;
+    return step_fail(step, err, IRRUN_DATA, "integer division by zero");
+}
+
+#define BINARY_OP(name, type_, opset_, signature, function)                                        \
+    const struct op_def op_##name = {                                                              \
+        .type = type_,                                                                             \
+        .opset = opset_,                                                                           \
+        .flags = OP_IN_PLACE | OP_BY_ELEMENT,                                                      \
+        .inputs = signature,                                                                       \
+        .n_outputs = 1,                                                                            \
+        .attrs = attr_table,                                                                       \
+        .attrs_size = sizeof(struct binary_attrs),                                                 \
+        .state_size = sizeof(struct binary_state),                                                 \
+        .family = &(const enum binary_operation){BINARY_##function},                               \
+        .infer = binary_infer,                                                                     \
+        .prepare = binary_prepare,                                                                 \
+        .run = binary_run,                                                                         \
+    };
+#include "kernels/elementwise.def"

@@ -13,8 +13,9 @@ binary_fn *scatter_function(enum scatter_reduction reduction, enum irrun_dtype d
         [SCATTER_MAX] = BINARY_MAXIMUM,   [SCATTER_MEAN] = BINARY_ADD,
     };
     static const enum binary_operation of_booleans[] = {
-        [SCATTER_SUM] = BINARY_OR,  [SCATTER_SUB] = BINARY_XOR, [SCATTER_PROD] = BINARY_AND,
-        [SCATTER_MIN] = BINARY_AND, [SCATTER_MAX] = BINARY_OR,
+        [SCATTER_SUM] = BINARY_BIT_OR,   [SCATTER_SUB] = BINARY_BIT_XOR,
+        [SCATTER_PROD] = BINARY_BIT_AND, [SCATTER_MIN] = BINARY_BIT_AND,
+        [SCATTER_MAX] = BINARY_BIT_OR,
     };
     if (reduction == SCATTER_NONE || (dtype == IRRUN_BOOLEAN && reduction == SCATTER_MEAN))
         return NULL;

@@ -168,25 +168,22 @@ static uint32_t reverse_comparison(uint32_t code)
 
 static void emit_unary(struct fused_program *fused, const struct pending_step *pending)
 {
-    uint32_t code = pending->made.fusable.code;
-    bool is_truth = code == FUSED_NOT;
+    bool is_truth = fused_is_logic(pending->made.fusable.code);
     if (!has_register(fused, is_truth ? fused->truth : fused->tile, pending, 0))
         load(fused, is_truth ? FUSED_LOAD_TRUTH : FUSED_LOAD, pending, 0);
-    struct fused_instruction *instruction = emit(fused, code);
-    if (code == FUSED_CLAMP)
-        instruction->at = (void *)pending->made.fusable.bounds;
+    emit(fused, pending->made.fusable.code)->at = (void *)pending->made.fusable.parameters;
 }
 
 static void emit_op(struct fused_program *fused, const struct pending_step *pending)
 {
     uint32_t code = pending->made.fusable.code, other, root = pending->out[0];
-    bool gives_truth = code == FUSED_NOT || (code >= FUSED_AND && code < FUSED_ADD), is_reverse;
+    bool gives_truth = fused_is_logic(code) || fused_is_comparison(code), is_reverse;
     if (code < FUSED_LOAD) {
         emit_unary(fused, pending);
-    } else if (code < FUSED_EQUAL) {
+    } else if (fused_is_logic(code)) {
         other = bring_one(fused, FUSED_LOAD_TRUTH, pending, 0, &is_reverse);
         emit_with(fused, code, pending, other);
-    } else if (code < FUSED_ADD) {
+    } else if (fused_is_comparison(code)) {
         other = bring_one(fused, FUSED_LOAD, pending, 0, &is_reverse);
         emit_with(fused, is_reverse ? reverse_comparison(code) : code, pending, other);
     } else {

@@ -54,10 +54,12 @@ static void fill(const struct problem *problem, size_t i, size_t n_elements)
 /* The functions that vectors compute in their own way. */
 static bool is_approximate(enum unary_operation operation)
 {
-    return operation == UNARY_SIGMOID || operation == UNARY_TANH || operation == UNARY_EXP ||
-           operation == UNARY_LOG || operation == UNARY_ERF || operation == UNARY_SOFTPLUS ||
-           operation == UNARY_MISH || operation == UNARY_ELU || operation == UNARY_SELU ||
-           operation == UNARY_SWISH || operation == UNARY_GELU_ERF || operation == UNARY_GELU_TANH;
+    enum { EXACT, NEAR };
+    static const bool is_near[UNARY_N_OPERATIONS] = {
+#define UNARY_VECTOR(name, vectors, expression, vector) [UNARY_##name] = vectors == NEAR,
+#include "kernels/elementwise.def"
+    };
+    return is_near[operation];
 }
 
 /* Whether x is as good as y, at argument `in`: within 4 units of the last place or 1e-9, and a zero
@@ -126,7 +128,7 @@ static bool check_binary_at(struct problem *problem, enum binary_operation opera
                             enum operand_form form)
 {
     binary_fn *fn = problem->trial->variant->elementwise_f32->binary[operation][form];
-    size_t width = operation >= BINARY_EQUAL ? 1 : sizeof(float), n = problem->n;
+    size_t width = binary_gives_truth(operation) ? 1 : sizeof(float), n = problem->n;
     size_t n_a = form == FORM_RIGHT_MOVES ? 1 : n, n_b = form == FORM_LEFT_MOVES ? 1 : n;
     fill(problem, 0, n_a);
     fill(problem, 1, n_b);
@@ -263,7 +265,8 @@ static void work_greater(const void *context)
 static void work_sigmoid(const void *context)
 {
     const struct work *work = context;
-    work->kernels->unary[UNARY_SIGMOID](work->a, work->out, work->n, NULL);
+    const double p[UNARY_N_PARAMETERS] = {0, 0};
+    work->kernels->unary[UNARY_SIGMOID](work->a, work->out, work->n, p);
 }
 
 void measure_elementwise(const struct trial *trial)

@@ -14,7 +14,7 @@ enum { POISON = 0xA5, MARGIN = 64, MOST = 200, N_MEMORIES = 3, N_CODES = 24 };
 struct problem {
     const struct trial *trial;
     struct guarded floats[N_MEMORIES], truths[N_MEMORIES], out[2];
-    float still[N_MEMORIES], bounds[2];
+    float still[N_MEMORIES], parameters[2];
     unsigned char still_truth;
     float kept[FUSED_TILE];
     unsigned char *expected[2];
@@ -41,15 +41,19 @@ static void fill(struct problem *problem)
             truths[k] = (unsigned char)(random_below(2) ? 0 : 1 + random_below(255));
         problem->still[i] = hostile_float();
     }
-    problem->bounds[0] = -2.5F;
-    problem->bounds[1] = random_below(8) ? 3.0F : -4.0F;
+    problem->parameters[0] = -2.5F;
+    problem->parameters[1] = random_below(8) ? 3.0F : -4.0F;
     problem->still_truth = (unsigned char)random_below(3);
 }
 
 static bool is_approximate(uint32_t code)
 {
-    return (code >= FUSED_SIGMOID && code <= FUSED_MISH) || code == FUSED_SWISH ||
-           code == FUSED_GELU_ERF || code == FUSED_GELU_TANH;
+    enum { EXACT, NEAR };
+    static const bool is_near[FUSED_N_CODES] = {
+#define UNARY_VECTOR(name, vectors, expression, vector) [FUSED_##name] = vectors == NEAR,
+#include "kernels/elementwise.def"
+    };
+    return is_near[code];
 }
 
 /* An instruction of random kind; those that are only near the scalar ones are left out. */
@@ -60,12 +64,11 @@ static struct fused_instruction random_instruction(struct problem *problem)
         made.code = FUSED_NOT + random_below(FUSED_N_CODES - FUSED_NOT);
     } while (is_approximate(made.code));
     if (made.code < FUSED_LOAD) {
-        made.at = problem->bounds;
+        made.at = problem->parameters;
         return made;
     }
-    bool is_still =
-        made.code >= FUSED_ADD ? (made.code - FUSED_ADD) % 2 : (made.code - FUSED_LOAD) % 2;
-    bool is_truth = made.code >= FUSED_LOAD_TRUTH && made.code < FUSED_EQUAL;
+    bool is_still = (made.code - FUSED_LOAD) % 2;
+    bool is_truth = made.code >= FUSED_LOAD_TRUTH && made.code < FUSED_SELECT;
     size_t i = random_below(N_MEMORIES);
     made.moves = is_still ? 0 : UINT32_MAX;
     if (is_still)

@@ -147,8 +147,8 @@ static void any_byte_but_zero_is_true(void **state)
         {BINARY_EQUAL, {1, 0, 0, 1, 1}},   {BINARY_NOT_EQUAL, {0, 1, 1, 0, 0}},
         {BINARY_LESS, {0, 1, 0, 0, 0}},    {BINARY_LESS_EQUAL, {1, 1, 0, 1, 1}},
         {BINARY_GREATER, {0, 0, 1, 0, 0}}, {BINARY_GREATER_EQUAL, {1, 0, 1, 1, 1}},
-        {BINARY_AND, {0, 0, 0, 1, 1}},     {BINARY_OR, {0, 1, 1, 1, 1}},
-        {BINARY_XOR, {0, 1, 1, 0, 0}},
+        {BINARY_BIT_AND, {0, 0, 0, 1, 1}}, {BINARY_BIT_OR, {0, 1, 1, 1, 1}},
+        {BINARY_BIT_XOR, {0, 1, 1, 0, 0}},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         uint8_t out[5];

@@ -1,0 +1,180 @@
+/* The plain loops of elementwise.def for one type, T, whose name is SUFFIX; FLOATING if it is a
+ * float, LOGICAL if it is a boolean. Included once per type.
+ * SPDX-License-Identifier: Apache-2.0 */
+
+#ifdef FLOATING
+#define W T
+#define IF_FLOAT(a, b) a
+#define FLOATS(...) __VA_ARGS__
+#define BITS(...)
+#define NUMBERS(...) __VA_ARGS__
+#define INTEGERS(...)
+#else
+#define W uint64_t
+#define IF_FLOAT(a, b) b
+#define FLOATS(...)
+#define BITS(...) __VA_ARGS__
+#ifdef LOGICAL
+#define NUMBERS(...)
+#define INTEGERS(...)
+#else
+#define NUMBERS(...) __VA_ARGS__
+#define INTEGERS(...) __VA_ARGS__
+#endif
+#endif
+#ifdef LOGICAL
+#define ELEMENT(byte) ((byte) != 0)
+#define ALL_BITS 1
+#else
+#define ELEMENT(element) (element)
+#define ALL_BITS ((T)-1)
+#endif
+
+/* ---- the words of the list ---- */
+
+ALWAYS_INLINE T TYPED(floor_rest)(T rest, T y)
+{
+    return rest != 0 && (rest < 0) != (y < 0) ? (T)(rest + y) : rest;
+}
+
+#ifndef FLOATING
+/* x / -1 is written as a negation, which wraps for the lowest number, where a division would
+ * trap. */
+ALWAYS_INLINE T TYPED(quotient)(T x, T y, bool *by_zero)
+{
+    *by_zero |= y == 0;
+    return (T)(y == 0 ? 0 : IS_SIGNED && y == (T)-1 ? -(W)x : (W)(x / y));
+}
+
+ALWAYS_INLINE T TYPED(rest)(T x, T y, bool *by_zero)
+{
+    *by_zero |= y == 0;
+    return (T)(y == 0 || (IS_SIGNED && y == (T)-1) ? 0 : x % y);
+}
+
+ALWAYS_INLINE T TYPED(floor_quotient)(T x, T y, bool *by_zero)
+{
+    T rest = TYPED(rest)(x, y, by_zero);
+    return (T)(TYPED(quotient)(x, y, by_zero) - (rest != 0 && (rest < 0) != (y < 0)));
+}
+
+ALWAYS_INLINE T TYPED(power)(T x, T y, bool *by_zero)
+{
+    *by_zero |= x == 0 && y < 0;
+    if (y < 0)
+        return (T)(x == 1 ? 1 : x == (T)-1 ? (y % 2 ? (T)-1 : (T)1) : 0);
+    W result = 1;
+    for (W base = (W)x; y > 0; y = (T)(y >> 1), base *= base)
+        result *= y & 1 ? base : 1;
+    return (T)result;
+}
+
+ALWAYS_INLINE bool TYPED(is_shift)(T y)
+{
+    return y >= 0 && (W)y < 8 * sizeof(T);
+}
+
+/* A negative number is complemented, shifted and complemented again: zeros come in as ones. */
+ALWAYS_INLINE T TYPED(shifted_right)(T x, T y)
+{
+    bool is_inside = TYPED(is_shift)(y);
+    if (x >= 0)
+        return (T)(is_inside ? x >> y : 0);
+    return (T)(is_inside ? ~(~x >> y) : (T)-1);
+}
+
+ALWAYS_INLINE T TYPED(bound)(double limit)
+{
+    const T lowest = LOWEST, highest = (T)~LOWEST;
+    return limit <= (double)lowest ? lowest : limit >= (double)highest ? highest : (T)limit;
+}
+#endif
+
+/* ---- one operand ---- */
+
+ALWAYS_INLINE void TYPED(run_unary_NUMBER)(const T *in, T *out, size_t n, const double *p,
+                                           T (*f)(T x, T p0, T p1))
+{
+    T p0 = IF_FLOAT((T)p[0], TYPED(bound)(ceil(p[0])));
+    T p1 = IF_FLOAT((T)p[1], TYPED(bound)(floor(p[1])));
+    for (size_t i = 0; i < n; i++)
+        out[i] = f(ELEMENT(in[i]), p0, p1);
+}
+
+#ifdef FLOATING
+ALWAYS_INLINE void TYPED(run_unary_TRUTH)(const T *in, uint8_t *out, size_t n, const double *p,
+                                          bool (*f)(T x, T p0, T p1))
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = f(in[i], (T)p[0], (T)p[1]);
+}
+#endif
+
+#define UNARY_FUNCTIONS(name, out, expression)                                                     \
+    ALWAYS_INLINE OUT_##out TYPED(unary_of_##name)(T x, T p0, T p1)                                \
+    {                                                                                              \
+        (void)p0, (void)p1;                                                                        \
+        return (OUT_##out)(expression);                                                            \
+    }                                                                                              \
+    static void TYPED(unary_##name)(const void *in, void *to, size_t n, const double *p)           \
+    {                                                                                              \
+        TYPED(run_unary_##out)(in, to, n, p, TYPED(unary_of_##name));                              \
+    }
+#define UNARY_LOOP(name, loops, out, expression) loops(UNARY_FUNCTIONS(name, out, expression))
+#include "kernels/elementwise.def"
+
+static unary_fn *const TYPED(unary)[UNARY_N_OPERATIONS] = {
+#define UNARY_LOOP(name, loops, out, expression) loops([UNARY_##name] = TYPED(unary_##name), )
+#include "kernels/elementwise.def"
+};
+
+/* ---- two operands ---- */
+
+ALWAYS_INLINE bool TYPED(run_binary_NUMBER)(const T *a, const T *b, T *out, size_t n,
+                                            T (*f)(T x, T y, bool *by_zero))
+{
+    bool by_zero = false;
+    for (size_t i = 0; i < n; i++)
+        out[i] = f(ELEMENT(a[i]), ELEMENT(b[i]), &by_zero);
+    return !by_zero;
+}
+
+ALWAYS_INLINE bool TYPED(run_binary_TRUTH)(const T *a, const T *b, uint8_t *out, size_t n,
+                                           bool (*f)(T x, T y, bool *by_zero))
+{
+    bool by_zero = false;
+    for (size_t i = 0; i < n; i++)
+        out[i] = f(ELEMENT(a[i]), ELEMENT(b[i]), &by_zero);
+    return true;
+}
+
+#define BINARY_FUNCTIONS(name, out, expression)                                                    \
+    ALWAYS_INLINE OUT_##out TYPED(binary_of_##name)(T x, T y, bool *by_zero)                       \
+    {                                                                                              \
+        (void)by_zero;                                                                             \
+        return (OUT_##out)(expression);                                                            \
+    }                                                                                              \
+    static bool TYPED(binary_##name)(const void *a, const void *b, void *to, size_t n)             \
+    {                                                                                              \
+        return TYPED(run_binary_##out)(a, b, to, n, TYPED(binary_of_##name));                      \
+    }
+#define BINARY_LOOP(name, loops, out, expression) loops(BINARY_FUNCTIONS(name, out, expression))
+#include "kernels/elementwise.def"
+
+static binary_fn *const TYPED(binary)[BINARY_N_OPERATIONS] = {
+#define BINARY_LOOP(name, loops, out, expression) loops([BINARY_##name] = TYPED(binary_##name), )
+#include "kernels/elementwise.def"
+};
+
+#undef T
+#undef SUFFIX
+#undef FLOATING
+#undef LOGICAL
+#undef W
+#undef IF_FLOAT
+#undef FLOATS
+#undef BITS
+#undef NUMBERS
+#undef INTEGERS
+#undef ELEMENT
+#undef ALL_BITS
