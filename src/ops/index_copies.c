@@ -148,7 +148,8 @@ static bool prepare_copies(struct prepare *prepare, uint32_t input, index_resolv
     if (n == 0 || !prepare_is_constant(prepare, input))
         return index_list_prepare(prepare, input, n, resolve, &copies->offsets);
     int64_t *offsets = new_array(n, sizeof *offsets, prepare->err);
-    bool is_done = offsets && index_resolve_now(prepare, resolve, offsets) &&
+    const struct step step = prepare_step(prepare);
+    bool is_done = offsets && resolve(&step, offsets, prepare->err) &&
                    keep(prepare, offsets, fn, is_gather, copies);
     free(offsets);
     return is_done;

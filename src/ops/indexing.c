@@ -33,16 +33,15 @@ bool prepare_is_constant(const struct prepare *prepare, uint32_t input)
     return prepare->sources && input < prepare->n_inputs && prepare->in[input]->data;
 }
 
-bool index_resolve_now(struct prepare *prepare, index_resolve_fn *resolve, int64_t *items)
+struct step prepare_step(const struct prepare *prepare)
 {
-    const struct step step = {.state = prepare->state,
-                              .in = (struct irrun_tensor *const *)prepare->in,
-                              .out = (struct irrun_tensor *const *)prepare->out,
-                              .n_inputs = prepare->n_inputs,
-                              .n_outputs = prepare->n_outputs,
-                              .graph = prepare->graph,
-                              .op = prepare->op};
-    return resolve(&step, items, prepare->err);
+    return (struct step){.state = prepare->state,
+                         .in = (struct irrun_tensor *const *)prepare->in,
+                         .out = (struct irrun_tensor *const *)prepare->out,
+                         .n_inputs = prepare->n_inputs,
+                         .n_outputs = prepare->n_outputs,
+                         .graph = prepare->graph,
+                         .op = prepare->op};
 }
 
 bool index_list_prepare(struct prepare *prepare, uint32_t input, size_t n,
@@ -58,7 +57,8 @@ bool index_list_prepare(struct prepare *prepare, uint32_t input, size_t n,
     }
     int64_t *items = arena_alloc_array(prepare->arena, n, sizeof *items, prepare->err);
     list->items = items;
-    return items && index_resolve_now(prepare, resolve, items);
+    const struct step step = prepare_step(prepare);
+    return items && resolve(&step, items, prepare->err);
 }
 
 const int64_t *index_list_get(const struct step *step, const struct index_list *list,
@@ -95,17 +95,6 @@ bool index_fail(const struct step *step, uint32_t input, size_t k, uint32_t axis
                      format_coordinates(&indices->shape, k, at),
                      (long long)element_as_i64(indices->dtype, indices->data, k), (long long)low,
                      (long long)(dim - 1), axis, names[0].name);
-}
-
-bool index_at(const struct step *step, uint32_t input, size_t k, uint32_t axis, int64_t dim,
-              int64_t *index, struct irrun_error *err)
-{
-    const struct irrun_tensor *indices = step->in[input];
-    int64_t given = element_as_i64(indices->dtype, indices->data, k);
-    *index = given + (given < 0 ? dim : 0);
-    if (*index >= 0 && *index < dim)
-        return true;
-    return index_fail(step, input, k, axis, -dim, dim, err);
 }
 
 /* ---- one index an element ----------------------------------------------------------------- */

@@ -37,14 +37,11 @@ bool index_list_prepare(struct prepare *prepare, uint32_t input, size_t n,
 /* In run. NULL with *err filled on failure. */
 const int64_t *index_list_get(const struct step *step, const struct index_list *list,
                               struct irrun_error *err);
-/* Resolves the constants in prepare. */
-bool index_resolve_now(struct prepare *prepare, index_resolve_fn *resolve, int64_t *items);
+/* What resolve gets in prepare, where input data are constants. */
+struct step prepare_step(const struct prepare *prepare);
 
-/* Element k of input `input` as an index into an axis of `dim` elements of input 0; negative ones
- * count from the end. Fails naming the element and the axis. */
-bool index_at(const struct step *step, uint32_t input, size_t k, uint32_t axis, int64_t dim,
-              int64_t *index, struct irrun_error *err);
-/* Fails as index_at does for element k, which is outside low … dim - 1. */
+/* Fails for element k of input `input`, an index into an axis of input 0 that is outside low …
+ * dim - 1. */
 bool index_fail(const struct step *step, uint32_t input, size_t k, uint32_t axis, int64_t low,
                 int64_t dim, struct irrun_error *err);
 

@@ -8,7 +8,7 @@
  *   infer    shapes and types of the outputs from those of the inputs (and their values, where the
  *            op needs them: infer_value). Fills the op's state with the geometry it worked out.
  *            Called anew for other shapes; every shape it sees is known.
- *   prepare  optional: chooses kernels, packs constant inputs, asks for scratch memory.
+ *   prepare  optional: chooses kernels, packs constants, resolves indices, asks for scratch memory.
  *   run      computes. Allocates nothing, looks at no attribute text.
  *
  * Most ops need no more than type, opset, inputs, n_outputs, state_size, infer and run.
@@ -268,6 +268,11 @@ const struct op_def *op_def_sorted(size_t index);
 
 /* The row of an op's input; the last row if that is repeated, NULL beyond the end. */
 const struct op_input_def *op_find_input(const struct op_def *def, uint32_t i);
+
+/* Whether input i holds numbers that say what to do (indices, axes, bounds, lengths), not the data
+ * that it is done to. If such an operand is constant, infer and prepare take from it what there is
+ * to know: run finds its shape in step->in, but no data. */
+bool op_input_is_index(const struct op_def *def, uint32_t i);
 
 /* The element types that the op takes: those of its first input that is neither an index nor a
  * condition, as a set of TYPE_BIT; for an op without inputs all. */

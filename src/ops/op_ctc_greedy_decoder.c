@@ -110,6 +110,10 @@ static bool run_v1(const struct step *step, struct irrun_error *err)
 
 /* ---- with lengths: data [N][T][C], lengths [N], outputs [N][T] and [N] --------------------- */
 
+struct seq_len_state {
+    struct index_list lengths, blank;
+};
+
 static bool infer_seq_len(struct infer *infer)
 {
     const struct ctc_attrs *attrs = infer->attrs;
@@ -130,25 +134,53 @@ static bool infer_seq_len(struct infer *infer)
            infer_output(infer, 1, attrs->sequence_length_type, &n_classes);
 }
 
+static bool resolve_lengths(const struct step *step, int64_t *lengths, struct irrun_error *err)
+{
+    const struct irrun_shape *data = &step->in[DATA]->shape;
+    const struct irrun_tensor *given = step->in[LENGTHS];
+    elements_as_i64(given->dtype, given->data, 0, (size_t)data->dims[0], lengths);
+    for (int64_t b = 0; b < data->dims[0]; b++)
+        if (lengths[b] < 0 || lengths[b] > data->dims[1])
+            return step_fail(
+                step, err, IRRUN_DATA,
+                "sequence_length[%lld] is %lld, outside 0 ... %lld, the steps there are",
+                (long long)b, (long long)lengths[b], (long long)data->dims[1]);
+    return true;
+}
+
+static bool resolve_blank(const struct step *step, int64_t *blank, struct irrun_error *err)
+{
+    (void)err;
+    elements_as_i64(step->in[BLANK]->dtype, step->in[BLANK]->data, 0, 1, blank);
+    return true;
+}
+
+static bool prepare_seq_len(struct prepare *prepare)
+{
+    struct seq_len_state *state = prepare->state;
+    size_t batch = (size_t)prepare->in[DATA]->shape.dims[0];
+    return index_list_prepare(prepare, LENGTHS, batch, resolve_lengths, &state->lengths) &&
+           (prepare->n_inputs <= BLANK ||
+            index_list_prepare(prepare, BLANK, 1, resolve_blank, &state->blank));
+}
+
 static bool run_seq_len(const struct step *step, struct irrun_error *err)
 {
-    const struct irrun_tensor *data = step->in[DATA], *lengths = step->in[LENGTHS];
+    const struct seq_len_state *state = step->state;
+    const struct irrun_tensor *data = step->in[DATA];
     int64_t n_steps = data->shape.dims[1], blank = data->shape.dims[2] - 1;
     size_t n_classes = (size_t)data->shape.dims[2], size = dtype_size(data->dtype);
+    const int64_t *lengths = index_list_get(step, &state->lengths, err);
+    if (!lengths)
+        return false;
     if (step->n_inputs > BLANK)
-        blank = element_as_i64(step->in[BLANK]->dtype, step->in[BLANK]->data, 0);
+        blank = *index_list_get(step, &state->blank, err);
     for (size_t b = 0; b < (size_t)data->shape.dims[0]; b++) {
         struct decoder decoder = {((const struct ctc_attrs *)step->op->attrs)->merge_repeated,
                                   blank, -1};
-        int64_t length = element_as_i64(lengths->dtype, lengths->data, b);
-        if (length < 0 || length > n_steps)
-            return step_fail(
-                step, err, IRRUN_DATA,
-                "sequence_length[%zu] is %lld, outside 0 ... %lld, the steps there are", b,
-                (long long)length, (long long)n_steps);
         const char *classes = (const char *)data->data + b * (size_t)n_steps * n_classes * size;
         size_t first = b * (size_t)n_steps, at = first;
-        for (int64_t t = 0; t < length; t++, classes += n_classes * size) {
+        for (int64_t t = 0; t < lengths[b]; t++, classes += n_classes * size) {
             int64_t class = best_class(data->dtype, classes, n_classes);
             if (accept_class(&decoder, class))
                 write_integer(step->out[0], at++, class);
@@ -178,6 +210,8 @@ const struct op_def op_ctc_greedy_decoder_seq_len = {
     .n_outputs = 2,
     .attrs = seq_len_attr_table,
     .attrs_size = sizeof(struct ctc_attrs),
+    .state_size = sizeof(struct seq_len_state),
     .infer = infer_seq_len,
+    .prepare = prepare_seq_len,
     .run = run_seq_len,
 };

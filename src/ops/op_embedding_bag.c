@@ -24,6 +24,9 @@ struct bag_family {
 struct bag_state {
     size_t n_bags, n_indices, row_elements;
     int64_t n_rows; /* of the table */
+    struct index_list rows;
+    struct index_list bounds;    /* where each bag begins, and the last one ends; not BAG_PACKED */
+    struct index_list empty_row; /* of an empty bag; -1: zeros */
 };
 
 static const struct attr_def attr_table[] = {
@@ -114,118 +117,139 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[TABLE]->dtype, &out);
 }
 
+/* ---- indices ------------------------------------------------------------------------------ */
+
+static bool resolve_rows(const struct step *step, int64_t *rows, struct irrun_error *err)
+{
+    const struct bag_state *state = step->state;
+    const struct irrun_tensor *indices = step->in[INDICES];
+    elements_as_i64(indices->dtype, indices->data, 0, state->n_indices, rows);
+    for (size_t i = 0; i < state->n_indices; i++) {
+        rows[i] += rows[i] < 0 ? state->n_rows : 0;
+        if (rows[i] < 0 || rows[i] >= state->n_rows)
+            return index_fail(step, INDICES, i, 0, -state->n_rows, state->n_rows, err);
+    }
+    return true;
+}
+
+static bool resolve_offsets(const struct step *step, int64_t *bounds, struct irrun_error *err)
+{
+    const struct bag_state *state = step->state;
+    const struct irrun_tensor *split = step->in[SPLIT];
+    int64_t least = 0, n = (int64_t)state->n_indices;
+    elements_as_i64(split->dtype, split->data, 0, state->n_bags, bounds);
+    bounds[state->n_bags] = n;
+    for (size_t b = 0; b < state->n_bags; least = bounds[b++])
+        if (bounds[b] < least || bounds[b] > n)
+            return step_fail(step, err, IRRUN_DATA, "offsets[%zu] is %lld, outside %lld ... %lld",
+                             b, (long long)bounds[b], (long long)least, (long long)n);
+    return true;
+}
+
+/* Segment ids have to be sorted and name segments there are. */
+static bool resolve_segments(const struct step *step, int64_t *bounds, struct irrun_error *err)
+{
+    const struct bag_state *state = step->state;
+    const struct irrun_tensor *split = step->in[SPLIT];
+    int64_t n_bags = (int64_t)state->n_bags, bag = 0;
+    bounds[0] = 0;
+    for (size_t i = 0; i < state->n_indices; i++) {
+        int64_t id = element_as_i64(split->dtype, split->data, i);
+        if (id < bag || id >= n_bags)
+            return step_fail(step, err, IRRUN_DATA,
+                             "segment_ids[%zu] is %lld, outside %lld ... %lld", i, (long long)id,
+                             (long long)bag, (long long)n_bags - 1);
+        while (bag < id)
+            bounds[++bag] = (int64_t)i;
+    }
+    while (bag < n_bags)
+        bounds[++bag] = (int64_t)state->n_indices;
+    return true;
+}
+
+static bool resolve_empty_row(const struct step *step, int64_t *row, struct irrun_error *err)
+{
+    const struct bag_state *state = step->state;
+    uint32_t input = ((const struct bag_family *)step->op->def->family)->default_index;
+    elements_as_i64(step->in[input]->dtype, step->in[input]->data, 0, 1, row);
+    return (*row >= -1 && *row < state->n_rows) ||
+           index_fail(step, input, 0, 0, -1, state->n_rows, err);
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    const struct bag_family *family = prepare->op->def->family;
+    struct bag_state *state = prepare->state;
+    index_resolve_fn *bounds = family->form == BAG_OFFSETS ? resolve_offsets : resolve_segments;
+    if (shape_n_elements(&prepare->out[0]->shape) == 0)
+        return true;
+    return (family->form == BAG_PACKED ||
+            index_list_prepare(prepare, SPLIT, state->n_bags + 1, bounds, &state->bounds)) &&
+           index_list_prepare(prepare, INDICES, state->n_indices, resolve_rows, &state->rows) &&
+           (prepare->n_inputs <= family->default_index ||
+            index_list_prepare(prepare, family->default_index, 1, resolve_empty_row,
+                               &state->empty_row));
+}
+
 /* ---- run ---------------------------------------------------------------------------------- */
 
-/* Where bag b ends among the indices; it begins where the one before ended. */
-static bool find_end(const struct step *step, size_t b, size_t begin, size_t *end,
-                     struct irrun_error *err)
-{
-    const struct bag_family *family = step->op->def->family;
-    const struct bag_state *state = step->state;
-    if (family->form == BAG_PACKED) {
-        *end = begin + (size_t)step->in[INDICES]->shape.dims[1];
-        return true;
-    }
-    const struct irrun_tensor *split = step->in[SPLIT];
-    if (family->form == BAG_SEGMENTS) {
-        *end = begin;
-        while (*end < state->n_indices &&
-               element_as_i64(split->dtype, split->data, *end) == (int64_t)b)
-            ++*end;
-        return true;
-    }
-    int64_t n = (int64_t)state->n_indices, next = n;
-    if (b + 1 < state->n_bags)
-        next = element_as_i64(split->dtype, split->data, b + 1);
-    if (next < (int64_t)begin || next > n)
-        return step_fail(step, err, IRRUN_DATA, "offsets[%zu] is %lld, outside %zu ... %lld", b + 1,
-                         (long long)next, begin, (long long)n);
-    *end = (size_t)next;
-    return true;
-}
-
-/* Segment ids have to be sorted and name segments there are; the first offset is where the first
- * bag begins. */
-static bool check_split(const struct step *step, size_t *begin, struct irrun_error *err)
-{
-    const struct bag_family *family = step->op->def->family;
-    const struct bag_state *state = step->state;
-    const struct irrun_tensor *split = step->in[SPLIT];
-    *begin = 0;
-    if (family->form == BAG_OFFSETS && state->n_bags > 0) {
-        int64_t first = element_as_i64(split->dtype, split->data, 0);
-        if (first < 0 || first > (int64_t)state->n_indices)
-            return step_fail(step, err, IRRUN_DATA, "offsets[0] is %lld, outside 0 ... %zu",
-                             (long long)first, state->n_indices);
-        *begin = (size_t)first;
-    }
-    int64_t last = 0;
-    for (size_t i = 0; family->form == BAG_SEGMENTS && i < state->n_indices; i++) {
-        int64_t id = element_as_i64(split->dtype, split->data, i);
-        if (id < last || id >= (int64_t)state->n_bags)
-            return step_fail(step, err, IRRUN_DATA,
-                             "segment_ids[%zu] is %lld, outside %lld ... %zu", i, (long long)id,
-                             (long long)last, state->n_bags - 1);
-        last = id;
-    }
-    return true;
-}
-
-/* An empty bag gets the row that default_index names, -1 and no input meaning zeros. */
-static bool fill_empty(const struct step *step, char *to, struct irrun_error *err)
-{
-    const struct bag_family *family = step->op->def->family;
-    const struct bag_state *state = step->state;
-    size_t row_bytes = state->row_elements * dtype_size(step->in[TABLE]->dtype);
-    if (step->n_inputs <= family->default_index)
-        return true;
-    const struct irrun_tensor *given = step->in[family->default_index];
-    int64_t index = element_as_i64(given->dtype, given->data, 0);
-    if (index == -1)
-        return true;
-    if (index < 0 || index >= state->n_rows)
-        return index_fail(step, family->default_index, 0, 0, -1, state->n_rows, err);
-    memcpy(to, (const char *)step->in[TABLE]->data + (size_t)index * row_bytes, row_bytes);
-    return true;
-}
-
-static bool add_bag(const struct step *step, size_t begin, size_t end, char *to,
-                    struct irrun_error *err)
+static void add_bag(const struct step *step, const int64_t *rows, size_t begin, size_t end,
+                    char *to)
 {
     const struct bag_family *family = step->op->def->family;
     const struct bag_state *state = step->state;
     const struct embedding_fns *fns = embedding_scalar(step->in[TABLE]->dtype);
-    size_t size = dtype_size(step->in[TABLE]->dtype);
+    size_t size = dtype_size(step->in[TABLE]->dtype), row_bytes = state->row_elements * size;
     for (size_t i = begin; i < end; i++) {
-        int64_t row;
-        if (!index_at(step, INDICES, i, 0, state->n_rows, &row, err))
-            return false;
         const char *weight = NULL;
         if (step->n_inputs > family->weights)
             weight = (const char *)step->in[family->weights]->data + i * size;
-        fns->add(to, (const char *)step->in[TABLE]->data + (size_t)row * state->row_elements * size,
-                 weight, state->row_elements);
+        fns->add(to, (const char *)step->in[TABLE]->data + (size_t)rows[i] * row_bytes, weight,
+                 state->row_elements);
     }
     if (is_mean(step->op))
         fns->divide(to, end - begin, state->row_elements);
-    return true;
+}
+
+/* An empty bag gets the row that default_index names, -1 and no input meaning zeros. */
+static bool find_empty_row(const struct step *step, const char **row, struct irrun_error *err)
+{
+    const struct bag_family *family = step->op->def->family;
+    const struct bag_state *state = step->state;
+    *row = NULL;
+    if (step->n_inputs <= family->default_index)
+        return true;
+    const int64_t *index = index_list_get(step, &state->empty_row, err);
+    if (index && *index >= 0)
+        *row = (const char *)step->in[TABLE]->data +
+               (size_t)*index * state->row_elements * dtype_size(step->in[TABLE]->dtype);
+    return index != NULL;
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
 {
+    const struct bag_family *family = step->op->def->family;
     const struct bag_state *state = step->state;
-    size_t n_bytes = tensor_n_bytes(step->out[0]), begin = 0, end = 0;
+    size_t n_bytes = tensor_n_bytes(step->out[0]);
+    const int64_t *bounds = NULL, *rows;
+    const char *empty_row;
     if (n_bytes == 0)
         return true;
     memset(step->out[0]->data, 0, n_bytes);
-    if (!check_split(step, &begin, err))
+    if (family->form != BAG_PACKED && !(bounds = index_list_get(step, &state->bounds, err)))
+        return false;
+    rows = index_list_get(step, &state->rows, err);
+    if (!rows || !find_empty_row(step, &empty_row, err))
         return false;
     char *to = step->out[0]->data;
-    for (size_t b = 0; b < state->n_bags; b++, begin = end, to += n_bytes / state->n_bags) {
-        if (!find_end(step, b, begin, &end, err))
-            return false;
-        if (begin == end ? !fill_empty(step, to, err) : !add_bag(step, begin, end, to, err))
-            return false;
+    size_t row_bytes = n_bytes / state->n_bags, n_each = state->n_indices / state->n_bags;
+    for (size_t b = 0; b < state->n_bags; b++, to += row_bytes) {
+        size_t begin = bounds ? (size_t)bounds[b] : b * n_each;
+        size_t end = bounds ? (size_t)bounds[b + 1] : begin + n_each;
+        if (begin < end)
+            add_bag(step, rows, begin, end, to);
+        else if (empty_row)
+            memcpy(to, empty_row, row_bytes);
     }
     return true;
 }
@@ -239,6 +263,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .family =                                                        \
                                       &(const struct bag_family){form, default_index, weights},    \
                                   .infer = infer,                                                  \
+                                  .prepare = prepare,                                              \
                                   .run = run,                                                      \
                                   __VA_ARGS__}
 #define WITH_REDUCTION .attrs = attr_table, .attrs_size = sizeof(struct bag_attrs)

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "ops/op.h"
+#include "ops/indexing.h"
 
 enum { NUM_ROWS, NUM_COLUMNS, DIAGONAL_INDEX, BATCH_SHAPE };
 
@@ -44,12 +44,24 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, dtype, &out);
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static bool resolve(const struct step *step, int64_t *diagonal, struct irrun_error *err)
 {
     (void)err;
-    struct irrun_tensor *out = step->out[0];
     const struct irrun_tensor *index = step->in[DIAGONAL_INDEX];
-    int64_t diagonal = element_as_i64(index->dtype, index->data, 0);
+    elements_as_i64(index->dtype, index->data, 0, 1, diagonal);
+    return true;
+}
+
+/* The state is the list of one. */
+static bool prepare(struct prepare *prepare)
+{
+    return index_list_prepare(prepare, DIAGONAL_INDEX, 1, resolve, prepare->state);
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    struct irrun_tensor *out = step->out[0];
+    int64_t diagonal = *index_list_get(step, step->state, err);
     int64_t n_rows = out->shape.dims[out->shape.rank - 2];
     int64_t n_columns = out->shape.dims[out->shape.rank - 1];
     size_t size = dtype_size(out->dtype), n_bytes = tensor_n_bytes(out);
@@ -74,6 +86,8 @@ const struct op_def op_eye = {
     .n_outputs = 1,
     .attrs = attr_table,
     .attrs_size = sizeof(struct eye_attrs),
+    .state_size = sizeof(struct index_list),
     .infer = infer,
+    .prepare = prepare,
     .run = run,
 };

@@ -2,9 +2,15 @@
  * body gives turns false; it is looked at after each pass.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/body_loop.h"
+#include "ops/indexing.h"
 #include "ops/op_state.h"
 
 enum { TRIP_COUNT, EXECUTION_CONDITION };
+
+struct loop_op_state {
+    struct loop_state loop;
+    struct index_list n_passes; /* one number */
+};
 
 /* A boolean or number given as 0-D or [1]. */
 static int64_t scalar_of(const struct irrun_tensor *tensor)
@@ -64,7 +70,7 @@ static bool never_stops(struct infer *infer, const struct loop_state *state)
 
 static bool loop_infer_op(struct infer *infer)
 {
-    struct loop_state *state = infer->state;
+    struct loop_state *state = &((struct loop_op_state *)infer->state)->loop;
     bool is_count_known, is_start_known;
     int64_t n_passes = -1, starts = 1;
     if (!check_scalar(infer, TRIP_COUNT) || !check_scalar(infer, EXECUTION_CONDITION) ||
@@ -85,10 +91,25 @@ static bool loop_infer_op(struct infer *infer)
     return loop_infer(infer, state, is_exact, starts != 0);
 }
 
+static bool resolve(const struct step *step, int64_t *n_passes, struct irrun_error *err)
+{
+    (void)err;
+    *n_passes = scalar_of(step->in[TRIP_COUNT]);
+    return true;
+}
+
+static bool loop_prepare_op(struct prepare *prepare)
+{
+    struct loop_op_state *state = prepare->state;
+    return loop_prepare(prepare) &&
+           index_list_prepare(prepare, TRIP_COUNT, 1, resolve, &state->n_passes);
+}
+
 static bool loop_run_op(const struct step *step, struct irrun_error *err)
 {
-    int64_t n_passes = scalar_of(step->in[TRIP_COUNT]);
-    return loop_run(step, err, n_passes, scalar_of(step->in[EXECUTION_CONDITION]) != 0);
+    const struct loop_op_state *state = step->state;
+    const int64_t *n_passes = index_list_get(step, &state->n_passes, err);
+    return loop_run(step, err, *n_passes, scalar_of(step->in[EXECUTION_CONDITION]) != 0);
 }
 
 static const struct op_input_def loop_inputs[] = {
@@ -102,8 +123,8 @@ const struct op_def op_loop = {
     .type = "Loop",
     .opset = 5,
     .inputs = loop_inputs,
-    .state_size = sizeof(struct loop_state),
+    .state_size = sizeof(struct loop_op_state),
     .infer = loop_infer_op,
-    .prepare = loop_prepare,
+    .prepare = loop_prepare_op,
     .run = loop_run_op,
 };

@@ -17,6 +17,11 @@ struct one_hot_attrs {
     int negative_indices_mode; /* NORMALIZE: they count from the end */
 };
 
+struct one_hot_state {
+    struct axis_view view; /* of the output */
+    struct index_list places;
+};
+
 static const struct attr_def attr_table[] = {
     ATTR(struct one_hot_attrs, axis, NULL),
     ATTR_CHOICE(struct one_hot_attrs, negative_indices_mode, "ignore_negative",
@@ -35,7 +40,7 @@ static const struct op_input_def inputs[] = {
 static bool infer(struct infer *infer)
 {
     const struct irrun_shape *in = &infer->in[INDICES]->shape;
-    struct axis_view *view = infer->state;
+    struct axis_view *view = &((struct one_hot_state *)infer->state)->view;
     uint32_t axis = 0;
     int64_t depth = 0;
     if (in->rank == IRRUN_MAX_RANK)
@@ -60,28 +65,48 @@ static bool infer(struct infer *infer)
     return true;
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+/* places[k]: the element that index k makes hot; -1: none. */
+static bool resolve(const struct step *step, int64_t *places, struct irrun_error *err)
 {
     (void)err;
-    const struct axis_view *view = step->state;
+    const struct axis_view *view = &((const struct one_hot_state *)step->state)->view;
     const struct one_hot_attrs *attrs = step->op->attrs;
     const struct irrun_tensor *indices = step->in[INDICES];
-    size_t size = dtype_size(step->in[ON_VALUE]->dtype), n_inner = (size_t)view->n_inner;
-    size_t n_out = (size_t)shape_n_elements(&step->out[0]->shape);
-    char *to = step->out[0]->data;
-    fill_elements(to, n_out, step->in[OFF_VALUE]->data, size);
-    if (n_out == 0)
-        return true;
-    for (size_t outer = 0; outer < (size_t)view->n_outer; outer++) {
-        for (size_t inner = 0; inner < n_inner; inner++) {
-            int64_t index = element_as_i64(indices->dtype, indices->data, outer * n_inner + inner);
-            index += index < 0 && attrs->negative_indices_mode == NORMALIZE ? view->n : 0;
-            if (index < 0 || index >= view->n)
-                continue;
-            size_t at = (outer * (size_t)view->n + (size_t)index) * n_inner + inner;
-            memcpy(to + at * size, step->in[ON_VALUE]->data, size);
+    int64_t dim = view->n, first = 0;
+    elements_as_i64(indices->dtype, indices->data, 0, (size_t)(view->n_outer * view->n_inner),
+                    places);
+    for (int64_t outer = 0; outer < view->n_outer; outer++, first += dim * view->n_inner) {
+        for (int64_t inner = 0; inner < view->n_inner; inner++, places++) {
+            int64_t index = *places;
+            index += index < 0 && attrs->negative_indices_mode == NORMALIZE ? dim : 0;
+            *places = index < 0 || index >= dim ? -1 : first + index * view->n_inner + inner;
         }
     }
+    return true;
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    struct one_hot_state *state = prepare->state;
+    return index_list_prepare(prepare, INDICES,
+                              (size_t)shape_n_elements(&prepare->in[INDICES]->shape), resolve,
+                              &state->places);
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    const struct one_hot_state *state = step->state;
+    const int64_t *places = index_list_get(step, &state->places, err);
+    size_t size = dtype_size(step->in[ON_VALUE]->dtype);
+    size_t n = (size_t)shape_n_elements(&step->in[INDICES]->shape);
+    char *to = step->out[0]->data;
+    if (!places)
+        return false;
+    fill_elements(to, (size_t)shape_n_elements(&step->out[0]->shape), step->in[OFF_VALUE]->data,
+                  size);
+    for (size_t k = 0; k < n; k++)
+        if (places[k] >= 0)
+            memcpy(to + (size_t)places[k] * size, step->in[ON_VALUE]->data, size);
     return true;
 }
 
@@ -95,8 +120,9 @@ static bool run(const struct step *step, struct irrun_error *err)
         .n_outputs = 1,                                                                            \
         .attrs = attrs_,                                                                           \
         .attrs_size = sizeof(struct one_hot_attrs),                                                \
-        .state_size = sizeof(struct axis_view),                                                    \
+        .state_size = sizeof(struct one_hot_state),                                                \
         .infer = infer,                                                                            \
+        .prepare = prepare,                                                                        \
         .run = run,                                                                                \
     }
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "ops/op.h"
+#include "ops/indexing.h"
 
 enum { DATA, LENGTHS };
 
@@ -17,6 +17,7 @@ struct reverse_sequence_state {
     size_t n_outer, n_first, n_between, n_second;
     size_t n_inner; /* elements */
     bool is_batch_first;
+    struct index_list lengths;
 };
 
 static const struct op_input_def inputs[] = {
@@ -66,32 +67,40 @@ static bool reverse_sequence_infer(struct infer *infer)
     return true;
 }
 
-static bool check_lengths(const struct step *step, int64_t n_items, struct irrun_error *err)
+static bool resolve(const struct step *step, int64_t *lengths, struct irrun_error *err)
 {
-    const struct irrun_tensor *lengths = step->in[LENGTHS];
+    const struct reverse_sequence_state *state = step->state;
+    const struct irrun_tensor *given = step->in[LENGTHS];
+    size_t n_items = state->is_batch_first ? state->n_second : state->n_first;
+    size_t batch = (size_t)given->shape.dims[0];
 
-    for (int64_t b = 0; b < lengths->shape.dims[0]; b++) {
-        int64_t length = element_as_i64(lengths->dtype, lengths->data, (size_t)b);
-        if (length < 0 || length > n_items)
+    elements_as_i64(given->dtype, given->data, 0, batch, lengths);
+    for (size_t b = 0; b < batch; b++)
+        if (lengths[b] < 0 || lengths[b] > (int64_t)n_items)
             return step_fail(step, err, IRRUN_DATA,
-                             "seq_lengths[%lld] is %lld, outside 0 ... %lld, the length of the "
+                             "seq_lengths[%zu] is %lld, outside 0 ... %zu, the length of the "
                              "sequence axis",
-                             (long long)b, (long long)length, (long long)n_items);
-    }
+                             b, (long long)lengths[b], n_items);
     return true;
+}
+
+static bool reverse_sequence_prepare(struct prepare *prepare)
+{
+    struct reverse_sequence_state *state = prepare->state;
+    size_t batch = (size_t)prepare->in[LENGTHS]->shape.dims[0];
+    return index_list_prepare(prepare, LENGTHS, batch, resolve, &state->lengths);
 }
 
 static bool reverse_sequence_run(const struct step *step, struct irrun_error *err)
 {
     const struct reverse_sequence_state *state = step->state;
-    const struct irrun_tensor *lengths = step->in[LENGTHS];
+    const int64_t *lengths = index_list_get(step, &state->lengths, err);
     const unsigned char *data = step->in[DATA]->data;
     unsigned char *out = step->out[0]->data;
     size_t item_bytes = state->n_inner * dtype_size(step->in[DATA]->dtype);
-    size_t n_items = state->is_batch_first ? state->n_second : state->n_first;
     size_t n_rows = state->n_outer * state->n_first * state->n_between;
 
-    if (!check_lengths(step, (int64_t)n_items, err))
+    if (!lengths)
         return false;
     if (shape_n_elements(&step->out[0]->shape) == 0)
         return true;
@@ -100,7 +109,7 @@ static bool reverse_sequence_run(const struct step *step, struct irrun_error *er
         for (size_t second = 0; second < state->n_second; second++) {
             size_t b = state->is_batch_first ? first : second;
             size_t t = state->is_batch_first ? second : first;
-            size_t length = (size_t)element_as_i64(lengths->dtype, lengths->data, b);
+            size_t length = (size_t)lengths[b];
             size_t from_t = t < length ? length - 1 - t : t;
             size_t to = row * state->n_second + second, from = to + from_t - t;
             if (!state->is_batch_first)
@@ -121,5 +130,6 @@ const struct op_def op_reverse_sequence = {
     .attrs_size = sizeof(struct reverse_sequence_attrs),
     .state_size = sizeof(struct reverse_sequence_state),
     .infer = reverse_sequence_infer,
+    .prepare = reverse_sequence_prepare,
     .run = reverse_sequence_run,
 };

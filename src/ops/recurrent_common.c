@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "ops/indexing.h"
 
 #define LINE_BYTES 64
 
@@ -201,27 +202,6 @@ static bool prepare_f32(struct prepare *prepare)
            (prepare->packed != 0 ? recurrent_prepack(prepare) : recurrent_lay_out(prepare));
 }
 
-bool recurrent_prepare(struct prepare *prepare)
-{
-    struct recurrent_state *state = prepare->state;
-    const struct recurrent *common = &state->f32.common;
-    const struct recurrent_family *family = recurrent_family_of(prepare->op);
-    bool is_f64 = prepare->in[family->x]->dtype == IRRUN_F64;
-
-    if (!is_f64 && !prepare_f32(prepare))
-        return false;
-    if (family->lengths != NO_INPUT &&
-        (!checked_mul(common->batch, sizeof(size_t), &state->lengths_bytes) ||
-         !checked_add(state->lengths_bytes, LINE_BYTES - 1, &state->lengths_bytes)))
-        return fail_memory(prepare->err, SIZE_MAX);
-    state->lengths_bytes -= state->lengths_bytes % LINE_BYTES;
-    return (checked_add(state->lengths_bytes, state->packs_bytes, &prepare->made.scratch_bytes) &&
-            checked_add(prepare->made.scratch_bytes,
-                        is_f64 ? recurrent_f64_scratch_bytes(common) : state->f32.scratch_bytes,
-                        &prepare->made.scratch_bytes)) ||
-           fail_memory(prepare->err, SIZE_MAX);
-}
-
 /* Checks the lengths and puts them down as the engine wants them. */
 static bool read_lengths(const struct step *step, uint32_t input, size_t *lengths,
                          struct irrun_error *err)
@@ -240,6 +220,56 @@ static bool read_lengths(const struct step *step, uint32_t input, size_t *length
         lengths[b] = (size_t)length;
     }
     return true;
+}
+
+static bool read_constant_lengths(struct prepare *prepare, uint32_t input)
+{
+    struct recurrent_state *state = prepare->state;
+    const struct recurrent *common = &state->f32.common;
+    const struct step step = prepare_step(prepare);
+    size_t *lengths =
+        arena_alloc_array(prepare->arena, common->batch, sizeof *lengths, prepare->err);
+
+    if (!lengths || !read_lengths(&step, input, lengths, prepare->err))
+        return false;
+    for (size_t b = 0; b < common->batch; b++)
+        if (lengths[b] != common->n_steps)
+            state->lengths = lengths;
+    return true;
+}
+
+static bool prepare_lengths(struct prepare *prepare)
+{
+    struct recurrent_state *state = prepare->state;
+    uint32_t input = recurrent_family_of(prepare->op)->lengths;
+    size_t *n_bytes = &state->lengths_bytes;
+
+    if (input == NO_INPUT)
+        return true;
+    if (prepare_is_constant(prepare, input))
+        return read_constant_lengths(prepare, input);
+    state->reads_lengths = true;
+    if (!checked_mul(state->f32.common.batch, sizeof(size_t), n_bytes) ||
+        !checked_add(*n_bytes, LINE_BYTES - 1, n_bytes))
+        return fail_memory(prepare->err, SIZE_MAX);
+    *n_bytes -= *n_bytes % LINE_BYTES;
+    return true;
+}
+
+bool recurrent_prepare(struct prepare *prepare)
+{
+    struct recurrent_state *state = prepare->state;
+    const struct recurrent *common = &state->f32.common;
+    const struct recurrent_family *family = recurrent_family_of(prepare->op);
+    bool is_f64 = prepare->in[family->x]->dtype == IRRUN_F64;
+
+    if (!prepare_lengths(prepare) || (!is_f64 && !prepare_f32(prepare)))
+        return false;
+    return (checked_add(state->lengths_bytes, state->packs_bytes, &prepare->made.scratch_bytes) &&
+            checked_add(prepare->made.scratch_bytes,
+                        is_f64 ? recurrent_f64_scratch_bytes(common) : state->f32.scratch_bytes,
+                        &prepare->made.scratch_bytes)) ||
+           fail_memory(prepare->err, SIZE_MAX);
 }
 
 /* An empty tensor may have no address, but pointer arithmetic wants one. */
@@ -289,15 +319,15 @@ bool recurrent_run(const struct step *step, struct irrun_error *err)
     const struct recurrent_family *family = recurrent_family_of(step->op);
     const struct recurrent_state *state = step->state;
     uint32_t first_state = family->is_sequence ? 1 : 0;
-    size_t *lengths = NULL;
+    const size_t *lengths = state->lengths;
 
     if (state->f32.common.batch == 0)
         return true;
     if (family->lengths == NO_INPUT && state->f32.common.n_steps == 0)
         return keep_states(step);
-    if (family->lengths != NO_INPUT) {
+    if (state->reads_lengths) {
         lengths = step->scratch;
-        if (!read_lengths(step, family->lengths, lengths, err))
+        if (!read_lengths(step, family->lengths, step->scratch, err))
             return false;
     }
     unsigned char *scratch = (unsigned char *)step->scratch + state->lengths_bytes;

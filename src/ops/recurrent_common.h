@@ -47,6 +47,8 @@ struct recurrent_state {
     enum recurrent_route route;
     struct recurrent_f32 f32; /* f64 uses its `common` only */
     unsigned *n_runs;         /* of f32 */
+    const size_t *lengths;    /* constant ones; NULL: there are none, or they are all n_steps */
+    bool reads_lengths;       /* in run */
     /* The scratch memory begins with the lengths and what a run packs. */
     size_t lengths_bytes, packs_bytes;
 };

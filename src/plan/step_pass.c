@@ -196,6 +196,22 @@ static uint32_t count_outputs(const struct plan *plan, const struct op *op)
     return n;
 }
 
+/* Takes the data of constant indices away from the step: prepare has read them. */
+static bool withhold_indices(struct plan *plan, const struct op *op, uint32_t *ids,
+                             struct irrun_error *err)
+{
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const struct slot slot = plan->slots[ids[i]];
+        if (slot.kind != SLOT_CONSTANT || !op_input_is_index(op->def, i))
+            continue;
+        ids[i] = add_slot(plan, &slot.tensor, slot.declared, err);
+        if (ids[i] == NO_ID)
+            return false;
+        plan->slots[ids[i]].kind = SLOT_CONSTANT;
+    }
+    return true;
+}
+
 static bool lower_ordinary(struct step_builder *builder, const struct planned_op *planned,
                            struct irrun_error *err)
 {
@@ -241,6 +257,8 @@ static bool lower_ordinary(struct step_builder *builder, const struct planned_op
         plan->head_packed = packed;
         made.fusable.code = FUSED_NONE;
         made.epilogue.n = 0;
+    } else if (!withhold_indices(plan, op, ids, err)) {
+        return false;
     }
     struct pending_step pending = {.made = made,
                                    .op = op,
