@@ -16,40 +16,16 @@
 #define VECTOR_LANES 8
 #define VECTOR_REGISTERS 16
 #define VECTOR_HAS_FMA 1
+#define VECTOR_HAS_MASKED_MEMORY
 typedef __m256 vec;
-typedef __m256 vec_mask; /* all ones or all zeros in a lane */
+typedef __m256i vec_mask;
+typedef __m256i bits;
 
-ALWAYS_INLINE vec vec_zero(void)
-{
-    return _mm256_setzero_ps();
-}
+#include "kernels/vector_operators_body.h"
+
 ALWAYS_INLINE vec vec_set1(float x)
 {
     return _mm256_set1_ps(x);
-}
-ALWAYS_INLINE vec vec_load(const void *at)
-{
-    return _mm256_loadu_ps(at);
-}
-ALWAYS_INLINE void vec_store(void *at, vec x)
-{
-    _mm256_storeu_ps(at, x);
-}
-ALWAYS_INLINE vec vec_add(vec a, vec b)
-{
-    return _mm256_add_ps(a, b);
-}
-ALWAYS_INLINE vec vec_sub(vec a, vec b)
-{
-    return _mm256_sub_ps(a, b);
-}
-ALWAYS_INLINE vec vec_mul(vec a, vec b)
-{
-    return _mm256_mul_ps(a, b);
-}
-ALWAYS_INLINE vec vec_div(vec a, vec b)
-{
-    return _mm256_div_ps(a, b);
 }
 ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
 {
@@ -58,6 +34,14 @@ ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
 ALWAYS_INLINE vec vec_fnma(vec a, vec b, vec c)
 {
     return _mm256_fnmadd_ps(a, b, c);
+}
+ALWAYS_INLINE vec vec_abs(vec x)
+{
+    return _mm256_andnot_ps(vec_set1(-0.0F), x);
+}
+ALWAYS_INLINE vec vec_with_sign_of(vec magnitude, vec x)
+{
+    return _mm256_or_ps(magnitude, _mm256_and_ps(x, vec_set1(-0.0F)));
 }
 /* If either is NaN, or both are zeros, b. */
 ALWAYS_INLINE vec vec_min(vec a, vec b)
@@ -84,62 +68,10 @@ ALWAYS_INLINE vec vec_round(vec x)
 {
     return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
-ALWAYS_INLINE vec vec_abs(vec x)
-{
-    return _mm256_andnot_ps(_mm256_set1_ps(-0.0F), x);
-}
-ALWAYS_INLINE vec vec_negative(vec x)
-{
-    return _mm256_xor_ps(_mm256_set1_ps(-0.0F), x);
-}
 
-ALWAYS_INLINE vec_mask vec_equal(vec a, vec b)
-{
-    return _mm256_cmp_ps(a, b, _CMP_EQ_OQ);
-}
-ALWAYS_INLINE vec_mask vec_not_equal(vec a, vec b)
-{
-    return _mm256_cmp_ps(a, b, _CMP_NEQ_UQ);
-}
-ALWAYS_INLINE vec_mask vec_less(vec a, vec b)
-{
-    return _mm256_cmp_ps(a, b, _CMP_LT_OQ);
-}
-ALWAYS_INLINE vec_mask vec_less_equal(vec a, vec b)
-{
-    return _mm256_cmp_ps(a, b, _CMP_LE_OQ);
-}
-ALWAYS_INLINE vec_mask vec_greater(vec a, vec b)
-{
-    return _mm256_cmp_ps(a, b, _CMP_GT_OQ);
-}
-ALWAYS_INLINE vec_mask vec_greater_equal(vec a, vec b)
-{
-    return _mm256_cmp_ps(a, b, _CMP_GE_OQ);
-}
 ALWAYS_INLINE vec vec_select(vec_mask mask, vec a, vec b)
 {
-    return _mm256_blendv_ps(b, a, mask);
-}
-ALWAYS_INLINE vec_mask mask_and(vec_mask a, vec_mask b)
-{
-    return _mm256_and_ps(a, b);
-}
-ALWAYS_INLINE vec_mask mask_or(vec_mask a, vec_mask b)
-{
-    return _mm256_or_ps(a, b);
-}
-ALWAYS_INLINE vec_mask mask_xor(vec_mask a, vec_mask b)
-{
-    return _mm256_xor_ps(a, b);
-}
-ALWAYS_INLINE vec_mask mask_set1(uint8_t byte)
-{
-    return _mm256_castsi256_ps(_mm256_set1_epi32(byte ? -1 : 0));
-}
-ALWAYS_INLINE vec_mask mask_not(vec_mask a)
-{
-    return mask_xor(a, mask_set1(1));
+    return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(mask));
 }
 
 /* The first n lanes; the others are 0, and their memory is left alone. */
@@ -154,22 +86,22 @@ ALWAYS_INLINE vec vec_load_first(const void *at, size_t n)
     return _mm256_maskload_ps(at, first_lanes(n));
 }
 
-ALWAYS_INLINE __m256i lanes_of_bits(unsigned bits)
+ALWAYS_INLINE __m256i lanes_of_bits(unsigned set)
 {
     __m256i lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)bits), lane), lane);
+    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)set), lane), lane);
 }
 
 /* The lanes whose bits are set; the others are 0, and their memory is left alone. */
-ALWAYS_INLINE vec vec_load_where(const void *at, unsigned bits)
+ALWAYS_INLINE vec vec_load_where(const void *at, unsigned set)
 {
-    return _mm256_maskload_ps(at, lanes_of_bits(bits));
+    return _mm256_maskload_ps(at, lanes_of_bits(set));
 }
 
 /* x where the bits are set, elsewhere 0. */
-ALWAYS_INLINE vec vec_where(vec x, unsigned bits)
+ALWAYS_INLINE vec vec_where(vec x, unsigned set)
 {
-    return _mm256_and_ps(x, _mm256_castsi256_ps(lanes_of_bits(bits)));
+    return _mm256_and_ps(x, _mm256_castsi256_ps(lanes_of_bits(set)));
 }
 
 ALWAYS_INLINE void vec_store_first(void *at, vec x, size_t n)
@@ -180,14 +112,13 @@ ALWAYS_INLINE void vec_store_first(void *at, vec x, size_t n)
 ALWAYS_INLINE vec_mask mask_of_bytes(__m128i bytes)
 {
     __m128i is_false = _mm_cmpeq_epi8(bytes, _mm_setzero_si128());
-    return mask_not(_mm256_castsi256_ps(_mm256_cvtepi8_epi32(is_false)));
+    return mask_not(_mm256_cvtepi8_epi32(is_false));
 }
 
 ALWAYS_INLINE __m128i bytes_of_mask(vec_mask mask)
 {
-    __m256i lanes = _mm256_castps_si256(mask);
     __m128i words =
-        _mm_packs_epi32(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256(lanes, 1));
+        _mm_packs_epi32(_mm256_castsi256_si128(mask), _mm256_extracti128_si256(mask, 1));
     return _mm_and_si128(_mm_packs_epi16(words, words), _mm_set1_epi8(1));
 }
 
@@ -215,30 +146,6 @@ ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n)
     memcpy(at, &bytes, n);
 }
 
-/* 2^n for whole n in -127 ... 127; the least gives 0. */
-ALWAYS_INLINE vec vec_exp2(vec n)
-{
-    __m256i exponent = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
-    return _mm256_castsi256_ps(_mm256_slli_epi32(exponent, 23));
-}
-
-/* x = m * 2^exponent with m in 0.75 ... 1.5, for positive finite x; 0x3F400000 is 0.75. */
-ALWAYS_INLINE vec vec_mantissa(vec x, vec *exponent)
-{
-    __m256 is_denormal = _mm256_cmp_ps(x, _mm256_set1_ps(0x1p-126F), _CMP_LT_OQ);
-    x = _mm256_blendv_ps(x, _mm256_mul_ps(x, _mm256_set1_ps(0x1p23F)), is_denormal);
-    __m256i bits = _mm256_castps_si256(x);
-    __m256i e = _mm256_srai_epi32(_mm256_sub_epi32(bits, _mm256_set1_epi32(0x3F400000)), 23);
-    *exponent =
-        _mm256_sub_ps(_mm256_cvtepi32_ps(e), _mm256_and_ps(is_denormal, _mm256_set1_ps(23.0F)));
-    return _mm256_castsi256_ps(_mm256_sub_epi32(bits, _mm256_slli_epi32(e, 23)));
-}
-
-ALWAYS_INLINE vec vec_with_sign_of(vec magnitude, vec x)
-{
-    return _mm256_or_ps(magnitude, _mm256_and_ps(x, _mm256_set1_ps(-0.0F)));
-}
-
 #define VECTOR_HAS_F16
 
 ALWAYS_INLINE vec vec_load_f16(const void *at)
@@ -253,17 +160,6 @@ ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
     _mm_storeu_ps(to, _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps(pairs, 1)));
 }
 
-/* Bits of any type. */
-typedef __m256i bits;
-
-ALWAYS_INLINE bits bits_load(const void *at)
-{
-    return _mm256_loadu_si256(at);
-}
-ALWAYS_INLINE void bits_store(void *at, bits x)
-{
-    _mm256_storeu_si256(at, x);
-}
 /* Past the caches, to an address divisible by the size, and in place behind a fence. */
 ALWAYS_INLINE void bits_stream(void *at, bits x)
 {

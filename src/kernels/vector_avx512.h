@@ -16,40 +16,18 @@
 #define VECTOR_LANES 16
 #define VECTOR_REGISTERS 32
 #define VECTOR_HAS_FMA 1
+#define VECTOR_HAS_MASK_REGISTERS
+#define VECTOR_HAS_MASKED_MEMORY
+#define VECTOR_HAS_MANTISSA
 typedef __m512 vec;
 typedef __mmask16 vec_mask;
+typedef __m512i bits;
 
-ALWAYS_INLINE vec vec_zero(void)
-{
-    return _mm512_setzero_ps();
-}
+#include "kernels/vector_operators_body.h"
+
 ALWAYS_INLINE vec vec_set1(float x)
 {
     return _mm512_set1_ps(x);
-}
-ALWAYS_INLINE vec vec_load(const void *at)
-{
-    return _mm512_loadu_ps(at);
-}
-ALWAYS_INLINE void vec_store(void *at, vec x)
-{
-    _mm512_storeu_ps(at, x);
-}
-ALWAYS_INLINE vec vec_add(vec a, vec b)
-{
-    return _mm512_add_ps(a, b);
-}
-ALWAYS_INLINE vec vec_sub(vec a, vec b)
-{
-    return _mm512_sub_ps(a, b);
-}
-ALWAYS_INLINE vec vec_mul(vec a, vec b)
-{
-    return _mm512_mul_ps(a, b);
-}
-ALWAYS_INLINE vec vec_div(vec a, vec b)
-{
-    return _mm512_div_ps(a, b);
 }
 ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
 {
@@ -58,6 +36,14 @@ ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
 ALWAYS_INLINE vec vec_fnma(vec a, vec b, vec c)
 {
     return _mm512_fnmadd_ps(a, b, c);
+}
+ALWAYS_INLINE vec vec_abs(vec x)
+{
+    return _mm512_andnot_ps(vec_set1(-0.0F), x);
+}
+ALWAYS_INLINE vec vec_with_sign_of(vec magnitude, vec x)
+{
+    return _mm512_or_ps(magnitude, _mm512_and_ps(x, vec_set1(-0.0F)));
 }
 /* If either is NaN, or both are zeros, b. */
 ALWAYS_INLINE vec vec_min(vec a, vec b)
@@ -83,14 +69,6 @@ ALWAYS_INLINE vec vec_ceiling(vec x)
 ALWAYS_INLINE vec vec_round(vec x)
 {
     return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
-ALWAYS_INLINE vec vec_abs(vec x)
-{
-    return _mm512_andnot_ps(_mm512_set1_ps(-0.0F), x);
-}
-ALWAYS_INLINE vec vec_negative(vec x)
-{
-    return _mm512_xor_ps(_mm512_set1_ps(-0.0F), x);
 }
 
 ALWAYS_INLINE vec_mask vec_equal(vec a, vec b)
@@ -121,22 +99,6 @@ ALWAYS_INLINE vec vec_select(vec_mask mask, vec a, vec b)
 {
     return _mm512_mask_blend_ps(mask, b, a);
 }
-ALWAYS_INLINE vec_mask mask_and(vec_mask a, vec_mask b)
-{
-    return (vec_mask)(a & b);
-}
-ALWAYS_INLINE vec_mask mask_or(vec_mask a, vec_mask b)
-{
-    return (vec_mask)(a | b);
-}
-ALWAYS_INLINE vec_mask mask_xor(vec_mask a, vec_mask b)
-{
-    return (vec_mask)(a ^ b);
-}
-ALWAYS_INLINE vec_mask mask_not(vec_mask a)
-{
-    return (vec_mask)~a;
-}
 ALWAYS_INLINE vec_mask mask_set1(uint8_t byte)
 {
     return (vec_mask)(byte ? 0xFFFF : 0);
@@ -154,17 +116,17 @@ ALWAYS_INLINE vec vec_load_first(const void *at, size_t n)
 }
 
 /* The lanes whose bits are set; the others are 0, and their memory is left alone. */
-ALWAYS_INLINE vec vec_load_where(const void *at, unsigned bits)
+ALWAYS_INLINE vec vec_load_where(const void *at, unsigned set)
 {
-    return _mm512_maskz_loadu_ps((__mmask16)bits, at);
+    return _mm512_maskz_loadu_ps((__mmask16)set, at);
 }
 
 /* x where the bits are set, elsewhere 0. A load that is masked itself takes several times as long
  * as a load and this: the compiler is kept from making one of the two. */
-ALWAYS_INLINE vec vec_where(vec x, unsigned bits)
+ALWAYS_INLINE vec vec_where(vec x, unsigned set)
 {
     __asm__("" : "+v"(x));
-    return _mm512_maskz_mov_ps((__mmask16)bits, x);
+    return _mm512_maskz_mov_ps((__mmask16)set, x);
 }
 
 ALWAYS_INLINE void vec_store_first(void *at, vec x, size_t n)
@@ -195,13 +157,6 @@ ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n)
     _mm_mask_storeu_epi8(at, first_lanes(n), _mm_maskz_set1_epi8(mask, 1));
 }
 
-/* 2^n for whole n in -127 ... 127; the least gives 0. */
-ALWAYS_INLINE vec vec_exp2(vec n)
-{
-    __m512i exponent = _mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127));
-    return _mm512_castsi512_ps(_mm512_slli_epi32(exponent, 23));
-}
-
 /* x = m * 2^exponent with m in 0.75 ... 1.5, for positive finite x. */
 ALWAYS_INLINE vec vec_mantissa(vec x, vec *exponent)
 {
@@ -209,11 +164,6 @@ ALWAYS_INLINE vec vec_mantissa(vec x, vec *exponent)
     vec e = _mm512_getexp_ps(x);
     *exponent = _mm512_mask_add_ps(e, _mm512_cmp_ps_mask(m, one, _CMP_LT_OQ), e, one);
     return m;
-}
-
-ALWAYS_INLINE vec vec_with_sign_of(vec magnitude, vec x)
-{
-    return _mm512_or_ps(magnitude, _mm512_and_ps(x, _mm512_set1_ps(-0.0F)));
 }
 
 #define VECTOR_HAS_F16
@@ -240,17 +190,6 @@ ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
  * into ymm (52 G elements per second at 3.7 GHz; zmm 35), and Zen 5 almost as fast. */
 #define VECTOR_FEW_F16_ROWS avx2
 
-/* Bits of any type. */
-typedef __m512i bits;
-
-ALWAYS_INLINE bits bits_load(const void *at)
-{
-    return _mm512_loadu_si512(at);
-}
-ALWAYS_INLINE void bits_store(void *at, bits x)
-{
-    _mm512_storeu_si512(at, x);
-}
 /* Past the caches, to an address divisible by the size, and in place behind a fence. */
 ALWAYS_INLINE void bits_stream(void *at, bits x)
 {

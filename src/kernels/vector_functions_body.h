@@ -5,6 +5,25 @@
 #error "include the words of a level before: kernels/level.h"
 #endif
 
+/* 2^n for whole n in -127 ... 127; the least gives 0. */
+ALWAYS_INLINE vec vec_exp2(vec n)
+{
+    return (vec)((__builtin_convertvector(n, vec_lanes) + 127) << 23);
+}
+
+#ifndef VECTOR_HAS_MANTISSA
+/* x = m * 2^exponent with m in 0.75 ... 1.5, for positive finite x; 0x3F400000 is 0.75. */
+ALWAYS_INLINE vec vec_mantissa(vec x, vec *exponent)
+{
+    vec_mask is_denormal = vec_less(x, vec_set1(0x1p-126F));
+    x = vec_select(is_denormal, vec_mul(x, vec_set1(0x1p23F)), x);
+    vec_lanes e = ((vec_lanes)x - 0x3F400000) >> 23;
+    *exponent = vec_sub(__builtin_convertvector(e, vec),
+                        vec_select(is_denormal, vec_set1(23.0F), vec_zero()));
+    return (vec)((vec_lanes)x - (e << 23));
+}
+#endif
+
 #define LOG2_E 1.44269504F
 /* ln 2 in two parts: the first has few enough bits that its products with small integers are
  * exact. */

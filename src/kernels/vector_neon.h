@@ -18,43 +18,18 @@
 #define VECTOR_HAS_FMA 1
 #define VECTOR_HAS_F16
 typedef float32x4_t vec;
-typedef uint32x4_t vec_mask; /* all ones or all zeros in a lane */
+typedef uint32x4_t vec_mask;
+typedef uint8x16_t bits;
 
-ALWAYS_INLINE vec vec_zero(void)
-{
-    return vdupq_n_f32(0);
-}
+#include "kernels/vector_operators_body.h"
+
 ALWAYS_INLINE vec vec_set1(float x)
 {
     return vdupq_n_f32(x);
 }
-ALWAYS_INLINE vec vec_load(const void *at)
-{
-    return vreinterpretq_f32_u8(vld1q_u8(at));
-}
-ALWAYS_INLINE void vec_store(void *at, vec x)
-{
-    vst1q_u8(at, vreinterpretq_u8_f32(x));
-}
 ALWAYS_INLINE vec vec_load_f16(const void *at)
 {
     return vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(at)));
-}
-ALWAYS_INLINE vec vec_add(vec a, vec b)
-{
-    return vaddq_f32(a, b);
-}
-ALWAYS_INLINE vec vec_sub(vec a, vec b)
-{
-    return vsubq_f32(a, b);
-}
-ALWAYS_INLINE vec vec_mul(vec a, vec b)
-{
-    return vmulq_f32(a, b);
-}
-ALWAYS_INLINE vec vec_div(vec a, vec b)
-{
-    return vdivq_f32(a, b);
 }
 ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
 {
@@ -64,30 +39,13 @@ ALWAYS_INLINE vec vec_fnma(vec a, vec b, vec c)
 {
     return vfmsq_f32(c, a, b);
 }
-
-ALWAYS_INLINE vec_mask vec_equal(vec a, vec b)
+ALWAYS_INLINE vec vec_abs(vec x)
 {
-    return vceqq_f32(a, b);
+    return vabsq_f32(x);
 }
-ALWAYS_INLINE vec_mask vec_not_equal(vec a, vec b)
+ALWAYS_INLINE vec vec_with_sign_of(vec magnitude, vec x)
 {
-    return vmvnq_u32(vceqq_f32(a, b));
-}
-ALWAYS_INLINE vec_mask vec_less(vec a, vec b)
-{
-    return vcltq_f32(a, b);
-}
-ALWAYS_INLINE vec_mask vec_less_equal(vec a, vec b)
-{
-    return vcleq_f32(a, b);
-}
-ALWAYS_INLINE vec_mask vec_greater(vec a, vec b)
-{
-    return vcgtq_f32(a, b);
-}
-ALWAYS_INLINE vec_mask vec_greater_equal(vec a, vec b)
-{
-    return vcgeq_f32(a, b);
+    return vbslq_f32(vdupq_n_u32(UINT32_C(1) << 31), x, magnitude);
 }
 ALWAYS_INLINE vec vec_select(vec_mask mask, vec a, vec b)
 {
@@ -117,68 +75,6 @@ ALWAYS_INLINE vec vec_ceiling(vec x)
 ALWAYS_INLINE vec vec_round(vec x)
 {
     return vrndnq_f32(x);
-}
-ALWAYS_INLINE vec vec_abs(vec x)
-{
-    return vabsq_f32(x);
-}
-ALWAYS_INLINE vec vec_negative(vec x)
-{
-    return vnegq_f32(x);
-}
-ALWAYS_INLINE vec_mask mask_and(vec_mask a, vec_mask b)
-{
-    return vandq_u32(a, b);
-}
-ALWAYS_INLINE vec_mask mask_or(vec_mask a, vec_mask b)
-{
-    return vorrq_u32(a, b);
-}
-ALWAYS_INLINE vec_mask mask_xor(vec_mask a, vec_mask b)
-{
-    return veorq_u32(a, b);
-}
-ALWAYS_INLINE vec_mask mask_not(vec_mask a)
-{
-    return vmvnq_u32(a);
-}
-ALWAYS_INLINE vec_mask mask_set1(uint8_t byte)
-{
-    return vdupq_n_u32(byte ? UINT32_MAX : 0);
-}
-
-/* The first n lanes; the others are 0, and their memory is left alone. */
-ALWAYS_INLINE vec vec_load_first(const void *at, size_t n)
-{
-    float lanes[VECTOR_LANES] = {0};
-    memcpy(lanes, at, n * sizeof *lanes);
-    return vec_load(lanes);
-}
-ALWAYS_INLINE void vec_store_first(void *at, vec x, size_t n)
-{
-    float lanes[VECTOR_LANES];
-    vec_store(lanes, x);
-    memcpy(at, lanes, n * sizeof *lanes);
-}
-
-/* x where the bits are set, elsewhere 0. */
-ALWAYS_INLINE vec vec_where(vec x, unsigned bits)
-{
-    static const uint32_t lanes[VECTOR_LANES] = {1, 2, 4, 8};
-    uint32x4_t is_set = vtstq_u32(vdupq_n_u32(bits), vld1q_u32(lanes));
-    return vreinterpretq_f32_u32(vandq_u32(vreinterpretq_u32_f32(x), is_set));
-}
-
-/* The lanes whose bits are set; the others are 0, and their memory is left alone. */
-ALWAYS_INLINE vec vec_load_where(const void *at, unsigned bits)
-{
-    if (bits == (1U << VECTOR_LANES) - 1)
-        return vec_load(at);
-    float lanes[VECTOR_LANES] = {0};
-    for (int lane = 0; lane < VECTOR_LANES; lane++)
-        if (bits >> lane & 1)
-            memcpy(lanes + lane, (const char *)at + (size_t)lane * sizeof *lanes, sizeof *lanes);
-    return vec_load(lanes);
 }
 
 /* The sums of the lanes of each. */
@@ -211,40 +107,6 @@ ALWAYS_INLINE void mask_store(void *at, vec_mask mask)
     mask_store_first(at, mask, VECTOR_LANES);
 }
 
-/* 2^n for whole n in -127 ... 127; the least gives 0. */
-ALWAYS_INLINE vec vec_exp2(vec n)
-{
-    int32x4_t exponent = vaddq_s32(vcvtnq_s32_f32(n), vdupq_n_s32(127));
-    return vreinterpretq_f32_s32(vshlq_n_s32(exponent, 23));
-}
-
-/* x = m * 2^exponent with m in 0.75 ... 1.5, for positive finite x; 0x3F400000 is 0.75. */
-ALWAYS_INLINE vec vec_mantissa(vec x, vec *exponent)
-{
-    vec_mask is_denormal = vec_less(x, vec_set1(0x1p-126F));
-    x = vec_select(is_denormal, vec_mul(x, vec_set1(0x1p23F)), x);
-    int32x4_t bits = vreinterpretq_s32_f32(x);
-    int32x4_t e = vshrq_n_s32(vsubq_s32(bits, vdupq_n_s32(0x3F400000)), 23);
-    *exponent = vec_sub(vcvtq_f32_s32(e), vec_select(is_denormal, vec_set1(23.0F), vec_zero()));
-    return vreinterpretq_f32_s32(vsubq_s32(bits, vshlq_n_s32(e, 23)));
-}
-
-ALWAYS_INLINE vec vec_with_sign_of(vec magnitude, vec x)
-{
-    return vbslq_f32(vdupq_n_u32(UINT32_C(1) << 31), x, magnitude);
-}
-
-/* Bits of any type. */
-typedef uint8x16_t bits;
-
-ALWAYS_INLINE bits bits_load(const void *at)
-{
-    return vld1q_u8(at);
-}
-ALWAYS_INLINE void bits_store(void *at, bits x)
-{
-    vst1q_u8(at, x);
-}
 /* There is no store past the caches that the compiler knows. */
 ALWAYS_INLINE void bits_stream(void *at, bits x)
 {

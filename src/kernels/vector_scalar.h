@@ -16,46 +16,33 @@
 #define VECTOR_REGISTERS 16
 #define VECTOR_HAS_FMA 0
 typedef float vec __attribute__((vector_size(16)));
-typedef int32_t vec_mask __attribute__((vector_size(16))); /* all ones or all zeros in a lane */
+typedef int32_t vec_mask __attribute__((vector_size(16)));
+typedef uint8_t bits __attribute__((vector_size(16)));
 
-ALWAYS_INLINE vec vec_zero(void)
-{
-    return (vec){0};
-}
+#include "kernels/vector_operators_body.h"
+
 ALWAYS_INLINE vec vec_set1(float x)
 {
     return (vec){x, x, x, x};
 }
-ALWAYS_INLINE vec vec_load(const void *at)
+ALWAYS_INLINE vec vec_abs(vec x)
 {
-    vec x;
-    memcpy(&x, at, sizeof x);
-    return x;
-}
-ALWAYS_INLINE void vec_store(void *at, vec x)
-{
-    memcpy(at, &x, sizeof x);
+    return (vec)((vec_mask)x & INT32_MAX);
 }
 ALWAYS_INLINE vec vec_select(vec_mask mask, vec a, vec b)
 {
     return (vec)(((vec_mask)a & mask) | ((vec_mask)b & ~mask));
 }
+/* If either is NaN, or both are zeros, b. */
+ALWAYS_INLINE vec vec_min(vec a, vec b)
+{
+    return vec_select(a < b, a, b);
+}
+ALWAYS_INLINE vec vec_max(vec a, vec b)
+{
+    return vec_select(a > b, a, b);
+}
 
-#define VEC_BINARY(name, expression)                                                               \
-    ALWAYS_INLINE vec vec_##name(vec a, vec b)                                                     \
-    {                                                                                              \
-        return expression;                                                                         \
-    }
-#define VEC_COMPARE(name, operator)                                                                \
-    ALWAYS_INLINE vec_mask vec_##name(vec a, vec b)                                                \
-    {                                                                                              \
-        return a operator b;                                                                       \
-    }
-#define MASK_BINARY(name, operator)                                                                \
-    ALWAYS_INLINE vec_mask mask_##name(vec_mask a, vec_mask b)                                     \
-    {                                                                                              \
-        return a operator b;                                                                       \
-    }
 /* x is the element of a lane. */
 #define VEC_UNARY(name, expression)                                                                \
     __attribute__((noinline, unused)) static vec vec_##name(vec all)                               \
@@ -67,22 +54,6 @@ ALWAYS_INLINE vec vec_select(vec_mask mask, vec a, vec b)
         return all;                                                                                \
     }
 
-VEC_BINARY(add, a + b)
-VEC_BINARY(sub, a - b)
-VEC_BINARY(mul, a *b)
-VEC_BINARY(div, a / b)
-/* If either is NaN, or both are zeros, b. */
-VEC_BINARY(min, vec_select(a < b, a, b))
-VEC_BINARY(max, vec_select(a > b, a, b))
-VEC_COMPARE(equal, ==)
-VEC_COMPARE(not_equal, !=)
-VEC_COMPARE(less, <)
-VEC_COMPARE(less_equal, <=)
-VEC_COMPARE(greater, >)
-VEC_COMPARE(greater_equal, >=)
-MASK_BINARY(and, &)
-MASK_BINARY(or, |)
-MASK_BINARY(xor, ^)
 VEC_UNARY(floor, floorf(x))
 VEC_UNARY(ceiling, ceilf(x))
 VEC_UNARY(round, nearbyintf(x))
@@ -92,52 +63,9 @@ VEC_UNARY(exp, expf(x))
 VEC_UNARY(log, logf(x))
 VEC_UNARY(sigmoid, 1 / (1 + expf(-x)))
 
-/* a * b + c in two roundings. */
-ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
-{
-    return a * b + c;
-}
 ALWAYS_INLINE vec vec_sigmoid_times_tanh(vec x, vec y)
 {
     return vec_sigmoid(x) * vec_tanh(y);
-}
-ALWAYS_INLINE vec vec_abs(vec x)
-{
-    return (vec)((vec_mask)x & INT32_MAX);
-}
-ALWAYS_INLINE vec vec_negative(vec x)
-{
-    return -x;
-}
-
-/* The first n lanes; the others are 0, and their memory is left alone. */
-ALWAYS_INLINE vec vec_load_first(const void *at, size_t n)
-{
-    vec x = {0};
-    memcpy(&x, at, n * sizeof(float));
-    return x;
-}
-ALWAYS_INLINE void vec_store_first(void *at, vec x, size_t n)
-{
-    memcpy(at, &x, n * sizeof(float));
-}
-
-/* The lanes whose bits are set; the others are 0, and their memory is left alone. */
-ALWAYS_INLINE vec vec_load_where(const void *at, unsigned bits)
-{
-    vec x = {0};
-    for (int lane = 0; lane < VECTOR_LANES; lane++)
-        if (bits >> lane & 1)
-            memcpy((float *)&x + lane, (const float *)at + lane, sizeof(float));
-    return x;
-}
-
-/* x where the bits are set, elsewhere 0. */
-ALWAYS_INLINE vec vec_where(vec x, unsigned bits)
-{
-    const vec_mask lanes = {1, 2, 4, 8}, all = {0};
-    vec_mask is_set = (((int32_t)bits + all) & lanes) != 0;
-    return (vec)((vec_mask)x & is_set);
 }
 
 /* The sums of the lanes of each. */
@@ -146,16 +74,6 @@ ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
     const vec all[4] = {a, b, c, d};
     for (int i = 0; i < 4; i++)
         to[i] = (all[i][0] + all[i][1]) + (all[i][2] + all[i][3]);
-}
-
-ALWAYS_INLINE vec_mask mask_set1(uint8_t byte)
-{
-    int32_t lane = byte ? -1 : 0;
-    return (vec_mask){lane, lane, lane, lane};
-}
-ALWAYS_INLINE vec_mask mask_not(vec_mask a)
-{
-    return ~a;
 }
 
 /* Booleans: a byte each; any that is not zero is true, and true is written as 1. */
@@ -181,19 +99,6 @@ ALWAYS_INLINE void mask_store(void *at, vec_mask mask)
     mask_store_first(at, mask, VECTOR_LANES);
 }
 
-/* Bits of any type. */
-typedef uint8_t bits __attribute__((vector_size(16)));
-
-ALWAYS_INLINE bits bits_load(const void *at)
-{
-    bits x;
-    memcpy(&x, at, sizeof x);
-    return x;
-}
-ALWAYS_INLINE void bits_store(void *at, bits x)
-{
-    memcpy(at, &x, sizeof x);
-}
 /* Past the caches, to an address divisible by the size, and in place behind a fence. */
 ALWAYS_INLINE void bits_stream(void *at, bits x)
 {

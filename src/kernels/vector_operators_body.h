@@ -1,0 +1,148 @@
+/* The words that are alike at all levels: what the compiler's operators make of vec, vec_mask and
+ * bits, the types of a level.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#ifndef VECTOR_LANES
+#error "include vector_<level>.h"
+#endif
+
+typedef int32_t vec_lanes __attribute__((vector_size(sizeof(vec))));
+typedef vec vec_anywhere __attribute__((aligned(1), may_alias)); /* in memory of any type */
+
+ALWAYS_INLINE vec vec_zero(void)
+{
+    return (vec){0};
+}
+ALWAYS_INLINE vec vec_load(const void *at)
+{
+    return *(const vec_anywhere *)at;
+}
+ALWAYS_INLINE void vec_store(void *at, vec x)
+{
+    *(vec_anywhere *)at = x;
+}
+ALWAYS_INLINE vec vec_add(vec a, vec b)
+{
+    return a + b;
+}
+ALWAYS_INLINE vec vec_sub(vec a, vec b)
+{
+    return a - b;
+}
+ALWAYS_INLINE vec vec_mul(vec a, vec b)
+{
+    return a * b;
+}
+ALWAYS_INLINE vec vec_div(vec a, vec b)
+{
+    return a / b;
+}
+#if !VECTOR_HAS_FMA
+/* a * b + c, c - a * b, in two roundings. */
+ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
+{
+    return a * b + c;
+}
+ALWAYS_INLINE vec vec_fnma(vec a, vec b, vec c)
+{
+    return c - a * b;
+}
+#endif
+ALWAYS_INLINE vec vec_negative(vec x)
+{
+    return -x;
+}
+
+ALWAYS_INLINE vec_mask mask_and(vec_mask a, vec_mask b)
+{
+    return (vec_mask)(a & b);
+}
+ALWAYS_INLINE vec_mask mask_or(vec_mask a, vec_mask b)
+{
+    return (vec_mask)(a | b);
+}
+ALWAYS_INLINE vec_mask mask_xor(vec_mask a, vec_mask b)
+{
+    return (vec_mask)(a ^ b);
+}
+ALWAYS_INLINE vec_mask mask_not(vec_mask a)
+{
+    return (vec_mask)~a;
+}
+
+#ifndef VECTOR_HAS_MASK_REGISTERS /* a mask is a vector: all ones or all zeros in a lane */
+ALWAYS_INLINE vec_mask mask_set1(uint8_t byte)
+{
+    return (vec_mask)((vec_lanes){0} - (byte != 0));
+}
+ALWAYS_INLINE vec_mask vec_equal(vec a, vec b)
+{
+    return (vec_mask)(a == b);
+}
+ALWAYS_INLINE vec_mask vec_not_equal(vec a, vec b)
+{
+    return (vec_mask)(a != b);
+}
+ALWAYS_INLINE vec_mask vec_less(vec a, vec b)
+{
+    return (vec_mask)(a < b);
+}
+ALWAYS_INLINE vec_mask vec_less_equal(vec a, vec b)
+{
+    return (vec_mask)(a <= b);
+}
+ALWAYS_INLINE vec_mask vec_greater(vec a, vec b)
+{
+    return (vec_mask)(a > b);
+}
+ALWAYS_INLINE vec_mask vec_greater_equal(vec a, vec b)
+{
+    return (vec_mask)(a >= b);
+}
+#endif
+
+#ifndef VECTOR_HAS_MASKED_MEMORY
+/* The first n lanes; the others are 0, and their memory is left alone. */
+ALWAYS_INLINE vec vec_load_first(const void *at, size_t n)
+{
+    vec x = {0};
+    memcpy(&x, at, n * sizeof(float));
+    return x;
+}
+ALWAYS_INLINE void vec_store_first(void *at, vec x, size_t n)
+{
+    memcpy(at, &x, n * sizeof(float));
+}
+
+/* The lanes whose bits are set; the others are 0, and their memory is left alone. */
+ALWAYS_INLINE vec vec_load_where(const void *at, unsigned set)
+{
+    if (set == (1U << VECTOR_LANES) - 1)
+        return vec_load(at);
+    vec x = {0};
+    for (int lane = 0; lane < VECTOR_LANES; lane++)
+        if (set >> lane & 1)
+            memcpy((float *)&x + lane, (const float *)at + lane, sizeof(float));
+    return x;
+}
+
+/* x where the bits are set, elsewhere 0. */
+ALWAYS_INLINE vec vec_where(vec x, unsigned set)
+{
+    const vec_lanes lanes = {1, 2, 4, 8};
+    return (vec)((vec_lanes)x & ((((vec_lanes){0} + (int)set) & lanes) != 0));
+}
+#endif
+
+/* Bits of any type. */
+ALWAYS_INLINE bits bits_load(const void *at)
+{
+    bits x;
+    memcpy(&x, at, sizeof x);
+    return x;
+}
+ALWAYS_INLINE void bits_store(void *at, bits x)
+{
+    memcpy(at, &x, sizeof x);
+}
