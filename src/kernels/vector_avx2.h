@@ -17,57 +17,16 @@
 #define VECTOR_REGISTERS 16
 #define VECTOR_HAS_FMA 1
 #define VECTOR_HAS_MASKED_MEMORY
+#define VECTOR_HAS_STREAM
 typedef __m256 vec;
 typedef __m256i vec_mask;
 typedef __m256i bits;
 
 #include "kernels/vector_operators_body.h"
 
-ALWAYS_INLINE vec vec_set1(float x)
-{
-    return _mm256_set1_ps(x);
-}
-ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
-{
-    return _mm256_fmadd_ps(a, b, c);
-}
-ALWAYS_INLINE vec vec_fnma(vec a, vec b, vec c)
-{
-    return _mm256_fnmadd_ps(a, b, c);
-}
-ALWAYS_INLINE vec vec_abs(vec x)
-{
-    return _mm256_andnot_ps(vec_set1(-0.0F), x);
-}
-ALWAYS_INLINE vec vec_with_sign_of(vec magnitude, vec x)
-{
-    return _mm256_or_ps(magnitude, _mm256_and_ps(x, vec_set1(-0.0F)));
-}
-/* If either is NaN, or both are zeros, b. */
-ALWAYS_INLINE vec vec_min(vec a, vec b)
-{
-    return _mm256_min_ps(a, b);
-}
-ALWAYS_INLINE vec vec_max(vec a, vec b)
-{
-    return _mm256_max_ps(a, b);
-}
-ALWAYS_INLINE vec vec_sqrt(vec x)
-{
-    return _mm256_sqrt_ps(x);
-}
-ALWAYS_INLINE vec vec_floor(vec x)
-{
-    return _mm256_floor_ps(x);
-}
-ALWAYS_INLINE vec vec_ceiling(vec x)
-{
-    return _mm256_ceil_ps(x);
-}
-ALWAYS_INLINE vec vec_round(vec x)
-{
-    return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
+#define MM(name) _mm256_##name
+#define MM_ROUND _mm256_round_ps
+#include "kernels/vector_x86_body.h"
 
 ALWAYS_INLINE vec vec_select(vec_mask mask, vec a, vec b)
 {
@@ -158,16 +117,6 @@ ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 {
     __m256 pairs = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
     _mm_storeu_ps(to, _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps(pairs, 1)));
-}
-
-/* Past the caches, to an address divisible by the size, and in place behind a fence. */
-ALWAYS_INLINE void bits_stream(void *at, bits x)
-{
-    _mm256_stream_si256(at, x);
-}
-ALWAYS_INLINE void bits_fence(void)
-{
-    _mm_sfence();
 }
 
 /* All ones where a condition, of a byte, is false, for as many elements of `width` bytes as there

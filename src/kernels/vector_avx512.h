@@ -19,57 +19,16 @@
 #define VECTOR_HAS_MASK_REGISTERS
 #define VECTOR_HAS_MASKED_MEMORY
 #define VECTOR_HAS_MANTISSA
+#define VECTOR_HAS_STREAM
 typedef __m512 vec;
 typedef __mmask16 vec_mask;
 typedef __m512i bits;
 
 #include "kernels/vector_operators_body.h"
 
-ALWAYS_INLINE vec vec_set1(float x)
-{
-    return _mm512_set1_ps(x);
-}
-ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
-{
-    return _mm512_fmadd_ps(a, b, c);
-}
-ALWAYS_INLINE vec vec_fnma(vec a, vec b, vec c)
-{
-    return _mm512_fnmadd_ps(a, b, c);
-}
-ALWAYS_INLINE vec vec_abs(vec x)
-{
-    return _mm512_andnot_ps(vec_set1(-0.0F), x);
-}
-ALWAYS_INLINE vec vec_with_sign_of(vec magnitude, vec x)
-{
-    return _mm512_or_ps(magnitude, _mm512_and_ps(x, vec_set1(-0.0F)));
-}
-/* If either is NaN, or both are zeros, b. */
-ALWAYS_INLINE vec vec_min(vec a, vec b)
-{
-    return _mm512_min_ps(a, b);
-}
-ALWAYS_INLINE vec vec_max(vec a, vec b)
-{
-    return _mm512_max_ps(a, b);
-}
-ALWAYS_INLINE vec vec_sqrt(vec x)
-{
-    return _mm512_sqrt_ps(x);
-}
-ALWAYS_INLINE vec vec_floor(vec x)
-{
-    return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
-}
-ALWAYS_INLINE vec vec_ceiling(vec x)
-{
-    return _mm512_roundscale_ps(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
-}
-ALWAYS_INLINE vec vec_round(vec x)
-{
-    return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
+#define MM(name) _mm512_##name
+#define MM_ROUND _mm512_roundscale_ps
+#include "kernels/vector_x86_body.h"
 
 ALWAYS_INLINE vec_mask vec_equal(vec a, vec b)
 {
@@ -189,16 +148,6 @@ ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 /* One or two rows of f16 are bound by the conversion, which Zen 4 does one and a half times faster
  * into ymm (52 G elements per second at 3.7 GHz; zmm 35), and Zen 5 almost as fast. */
 #define VECTOR_FEW_F16_ROWS avx2
-
-/* Past the caches, to an address divisible by the size, and in place behind a fence. */
-ALWAYS_INLINE void bits_stream(void *at, bits x)
-{
-    _mm512_stream_si512(at, x);
-}
-ALWAYS_INLINE void bits_fence(void)
-{
-    _mm_sfence();
-}
 
 /* Where a condition, of a byte, is not zero `then`, for as many elements of `width` bytes as there
  * are. */

@@ -83,7 +83,6 @@ ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
     vst1q_f32(to, vpaddq_f32(vpaddq_f32(a, b), vpaddq_f32(c, d)));
 }
 
-/* Booleans: a byte each; any that is not zero is true, and true is written as 1. */
 ALWAYS_INLINE vec_mask mask_load_first(const void *at, size_t n)
 {
     uint32_t bytes = 0;
@@ -97,23 +96,6 @@ ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n)
     uint8x8_t ones = vand_u8(vmovn_u16(vcombine_u16(words, words)), vdup_n_u8(1));
     uint32_t bytes = vget_lane_u32(vreinterpret_u32_u8(ones), 0);
     memcpy(at, &bytes, n);
-}
-ALWAYS_INLINE vec_mask mask_load(const void *at)
-{
-    return mask_load_first(at, VECTOR_LANES);
-}
-ALWAYS_INLINE void mask_store(void *at, vec_mask mask)
-{
-    mask_store_first(at, mask, VECTOR_LANES);
-}
-
-/* There is no store past the caches that the compiler knows. */
-ALWAYS_INLINE void bits_stream(void *at, bits x)
-{
-    bits_store(at, x);
-}
-ALWAYS_INLINE void bits_fence(void)
-{
 }
 
 /* Where a condition, of a byte, is not zero `then`, for as many elements of `width` bytes as there

@@ -133,6 +133,19 @@ ALWAYS_INLINE vec vec_where(vec x, unsigned set)
     const vec_lanes lanes = {1, 2, 4, 8};
     return (vec)((vec_lanes)x & ((((vec_lanes){0} + (int)set) & lanes) != 0));
 }
+
+/* Booleans: a byte each; any that is not zero is true, and true is written as 1. */
+ALWAYS_INLINE vec_mask mask_load_first(const void *at, size_t n);
+ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n);
+
+ALWAYS_INLINE vec_mask mask_load(const void *at)
+{
+    return mask_load_first(at, VECTOR_LANES);
+}
+ALWAYS_INLINE void mask_store(void *at, vec_mask mask)
+{
+    mask_store_first(at, mask, VECTOR_LANES);
+}
 #endif
 
 /* Bits of any type. */
@@ -146,3 +159,13 @@ ALWAYS_INLINE void bits_store(void *at, bits x)
 {
     memcpy(at, &x, sizeof x);
 }
+
+#ifndef VECTOR_HAS_STREAM /* past the caches: an ordinary store will do */
+ALWAYS_INLINE void bits_stream(void *at, bits x)
+{
+    bits_store(at, x);
+}
+ALWAYS_INLINE void bits_fence(void)
+{
+}
+#endif

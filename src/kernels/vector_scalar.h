@@ -76,7 +76,6 @@ ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
         to[i] = (all[i][0] + all[i][1]) + (all[i][2] + all[i][3]);
 }
 
-/* Booleans: a byte each; any that is not zero is true, and true is written as 1. */
 ALWAYS_INLINE vec_mask mask_load_first(const void *at, size_t n)
 {
     uint8_t bytes[VECTOR_LANES] = {0};
@@ -89,23 +88,6 @@ ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n)
     for (int lane = 0; lane < VECTOR_LANES; lane++)
         bytes[lane] = mask[lane] & 1;
     memcpy(at, bytes, n);
-}
-ALWAYS_INLINE vec_mask mask_load(const void *at)
-{
-    return mask_load_first(at, VECTOR_LANES);
-}
-ALWAYS_INLINE void mask_store(void *at, vec_mask mask)
-{
-    mask_store_first(at, mask, VECTOR_LANES);
-}
-
-/* Past the caches, to an address divisible by the size, and in place behind a fence. */
-ALWAYS_INLINE void bits_stream(void *at, bits x)
-{
-    bits_store(at, x);
-}
-ALWAYS_INLINE void bits_fence(void)
-{
 }
 
 /* Where a condition, of a byte, is not zero `then`, for as many elements of `width` bytes as there

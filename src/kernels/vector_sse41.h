@@ -16,49 +16,16 @@
 #define VECTOR_LANES 4
 #define VECTOR_REGISTERS 16
 #define VECTOR_HAS_FMA 0
+#define VECTOR_HAS_STREAM
 typedef __m128 vec;
 typedef __m128i vec_mask;
 typedef __m128i bits;
 
 #include "kernels/vector_operators_body.h"
 
-ALWAYS_INLINE vec vec_set1(float x)
-{
-    return _mm_set1_ps(x);
-}
-ALWAYS_INLINE vec vec_abs(vec x)
-{
-    return _mm_andnot_ps(vec_set1(-0.0F), x);
-}
-ALWAYS_INLINE vec vec_with_sign_of(vec magnitude, vec x)
-{
-    return _mm_or_ps(magnitude, _mm_and_ps(x, vec_set1(-0.0F)));
-}
-/* If either is NaN, or both are zeros, b. */
-ALWAYS_INLINE vec vec_min(vec a, vec b)
-{
-    return _mm_min_ps(a, b);
-}
-ALWAYS_INLINE vec vec_max(vec a, vec b)
-{
-    return _mm_max_ps(a, b);
-}
-ALWAYS_INLINE vec vec_sqrt(vec x)
-{
-    return _mm_sqrt_ps(x);
-}
-ALWAYS_INLINE vec vec_floor(vec x)
-{
-    return _mm_floor_ps(x);
-}
-ALWAYS_INLINE vec vec_ceiling(vec x)
-{
-    return _mm_ceil_ps(x);
-}
-ALWAYS_INLINE vec vec_round(vec x)
-{
-    return _mm_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
+#define MM(name) _mm_##name
+#define MM_ROUND _mm_round_ps
+#include "kernels/vector_x86_body.h"
 
 ALWAYS_INLINE vec vec_select(vec_mask mask, vec a, vec b)
 {
@@ -71,7 +38,6 @@ ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
     _mm_storeu_ps(to, _mm_hadd_ps(_mm_hadd_ps(a, b), _mm_hadd_ps(c, d)));
 }
 
-/* Booleans: a byte each; any that is not zero is true, and true is written as 1. */
 ALWAYS_INLINE vec_mask mask_load_first(const void *at, size_t n)
 {
     int bytes = 0;
@@ -85,26 +51,6 @@ ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n)
     __m128i words = _mm_packs_epi32(mask, _mm_setzero_si128());
     int bytes = _mm_cvtsi128_si32(_mm_packs_epi16(words, words)) & 0x01010101;
     memcpy(at, &bytes, n);
-}
-
-ALWAYS_INLINE vec_mask mask_load(const void *at)
-{
-    return mask_load_first(at, VECTOR_LANES);
-}
-
-ALWAYS_INLINE void mask_store(void *at, vec_mask mask)
-{
-    mask_store_first(at, mask, VECTOR_LANES);
-}
-
-/* Past the caches, to an address divisible by the size, and in place behind a fence. */
-ALWAYS_INLINE void bits_stream(void *at, bits x)
-{
-    _mm_stream_si128(at, x);
-}
-ALWAYS_INLINE void bits_fence(void)
-{
-    _mm_sfence();
 }
 
 /* All ones where a condition, of a byte, is false, for as many elements of `width` bytes as there

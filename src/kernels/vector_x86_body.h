@@ -1,0 +1,64 @@
+/* The words that SSE, AVX and AVX-512 spell alike: MM puts the prefix of a level before the name of
+ * an intrinsic, and MM_ROUND is the one that rounds.
+ * SPDX-License-Identifier: Apache-2.0 */
+#if !defined(MM) || !defined(MM_ROUND)
+#error "include vector_<level>.h of a level of x86"
+#endif
+
+ALWAYS_INLINE vec vec_set1(float x)
+{
+    return MM(set1_ps)(x);
+}
+#if VECTOR_HAS_FMA
+ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
+{
+    return MM(fmadd_ps)(a, b, c);
+}
+ALWAYS_INLINE vec vec_fnma(vec a, vec b, vec c)
+{
+    return MM(fnmadd_ps)(a, b, c);
+}
+#endif
+/* If either is NaN, or both are zeros, b. */
+ALWAYS_INLINE vec vec_min(vec a, vec b)
+{
+    return MM(min_ps)(a, b);
+}
+ALWAYS_INLINE vec vec_max(vec a, vec b)
+{
+    return MM(max_ps)(a, b);
+}
+ALWAYS_INLINE vec vec_sqrt(vec x)
+{
+    return MM(sqrt_ps)(x);
+}
+ALWAYS_INLINE vec vec_floor(vec x)
+{
+    return MM_ROUND(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
+ALWAYS_INLINE vec vec_ceiling(vec x)
+{
+    return MM_ROUND(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+}
+ALWAYS_INLINE vec vec_round(vec x)
+{
+    return MM_ROUND(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+ALWAYS_INLINE vec vec_abs(vec x)
+{
+    return MM(andnot_ps)(vec_set1(-0.0F), x);
+}
+ALWAYS_INLINE vec vec_with_sign_of(vec magnitude, vec x)
+{
+    return MM(or_ps)(magnitude, MM(and_ps)(x, vec_set1(-0.0F)));
+}
+
+/* Past the caches, to an address divisible by the size, and in place behind a fence. */
+ALWAYS_INLINE void bits_stream(void *at, bits x)
+{
+    MM(stream_ps)(at, (vec)x);
+}
+ALWAYS_INLINE void bits_fence(void)
+{
+    _mm_sfence();
+}
