@@ -5,6 +5,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *name_of(const void *item)
+{
+    return *(const char *const *)item;
+}
+
+bool named_check(struct named_list list, const struct irrun_model *model, find_port_fn *find,
+                 struct irrun_error *err)
+{
+    size_t port;
+    for (size_t i = 0; i < list.n; i++) {
+        const char *name = name_of((const char *)list.items + i * list.item_bytes);
+        if (name && !find(model, name, &port, err))
+            return false;
+    }
+    return true;
+}
+
+const void *named_find(struct named_list list, const struct irrun_model *model, find_port_fn *find,
+                       size_t port)
+{
+    const void *common = NULL;
+    for (size_t i = list.n; i-- > 0;) {
+        const void *item = (const char *)list.items + i * list.item_bytes;
+        struct irrun_error ignored;
+        size_t named;
+        error_clear(&ignored);
+        if (!name_of(item))
+            common = item;
+        else if (find(model, name_of(item), &named, &ignored) && named == port)
+            return item;
+    }
+    return common;
+}
+
 static bool take_member(const struct binder *binder, const struct binding *binding,
                         struct archive *archive, size_t member, size_t port,
                         struct irrun_error *err)

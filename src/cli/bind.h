@@ -5,6 +5,25 @@
 
 #include "cli/options.h"
 
+/* irrun_model_find_input, irrun_model_find_output. */
+typedef bool find_port_fn(const struct irrun_model *model, const char *name, size_t *port,
+                          struct irrun_error *err);
+
+/* What an option says of several ports: items that begin with a NAME, NULL for all of them. */
+struct named_list {
+    const void *items;
+    size_t n, item_bytes;
+};
+#define NAMED_LIST(list) ((struct named_list){(list).items, (list).n, sizeof *(list).items})
+
+/* Every name must be one of the model's. */
+bool named_check(struct named_list list, const struct irrun_model *model, find_port_fn *find,
+                 struct irrun_error *err);
+
+/* The item of a port, by its name, else the one for all; NULL if there is neither. */
+const void *named_find(struct named_list list, const struct irrun_model *model, find_port_fn *find,
+                       size_t port);
+
 /* The archives that are open; their readers must be closed before. All zero = none. */
 struct archive_list {
     struct archive **items;

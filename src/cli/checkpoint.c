@@ -238,20 +238,11 @@ static bool read_value(struct archive *archive, const struct options *options, c
     return is_read;
 }
 
-static bool make_snapshot(struct snapshot *snapshot, size_t n, struct irrun_error *err)
-{
-    snapshot->values = calloc(n + 1, sizeof *snapshot->values);
-    if (!snapshot->values)
-        return fail_memory(err, (n + 1) * sizeof *snapshot->values);
-    snapshot->n = n;
-    return true;
-}
-
 static bool read_variables(struct archive *archive, const struct options *options,
                            const struct irrun_model *model, struct snapshot *snapshot,
                            struct irrun_error *err)
 {
-    if (!make_snapshot(snapshot, irrun_model_n_variables(model), err))
+    if (!snapshot_new(snapshot, irrun_model_n_variables(model), err))
         return false;
     for (size_t i = 0; i < snapshot->n; i++) {
         const struct irrun_variable *variable = irrun_model_variable(model, i);
@@ -263,13 +254,13 @@ static bool read_variables(struct archive *archive, const struct options *option
 }
 
 static bool read_fed(struct archive *archive, const struct options *options,
-                     const struct irrun_model *model, const struct loopback *loopback,
+                     const struct irrun_model *model, const struct inputs *inputs,
                      struct snapshot *snapshot, struct irrun_error *err)
 {
-    if (!make_snapshot(snapshot, loopback->n, err))
+    if (!snapshot_new(snapshot, options->loops.n, err))
         return false;
     for (size_t i = 0; i < snapshot->n; i++) {
-        const struct irrun_port *port = irrun_model_input(model, loopback->loops[i].input);
+        const struct irrun_port *port = irrun_model_input(model, inputs_fed(inputs, i));
         char number[24];
         snprintf(number, sizeof number, "%zu", i);
         if (!read_value(archive, options, FED_PREFIX, number, port->dtype, &port->shape,
@@ -280,7 +271,7 @@ static bool read_fed(struct archive *archive, const struct options *options,
 }
 
 bool checkpoint_read(const struct options *options, const char *identity,
-                     const struct irrun_model *model, const struct loopback *loopback,
+                     const struct irrun_model *model, const struct inputs *inputs,
                      struct checkpoint *checkpoint, struct irrun_error *err)
 {
     struct archive *archive;
@@ -292,7 +283,7 @@ bool checkpoint_read(const struct options *options, const char *identity,
     checkpoint->is_found = true;
     bool is_read = read_text(archive, options, identity, checkpoint, err) &&
                    read_variables(archive, options, model, &checkpoint->variables, err) &&
-                   read_fed(archive, options, model, loopback, &checkpoint->fed, err);
+                   read_fed(archive, options, model, inputs, &checkpoint->fed, err);
     archive_close(archive);
     return is_read;
 }

@@ -6,7 +6,7 @@
 #ifndef IRRUN_CLI_CHECKPOINT_H
 #define IRRUN_CLI_CHECKPOINT_H
 
-#include "cli/loopback.h"
+#include "cli/inputs.h"
 #include "cli/model_identity.h"
 #include "cli/snapshot.h"
 
@@ -35,7 +35,7 @@ bool checkpoint_identify(const struct model_identity *model, const struct irrun_
 /* Reads the file at options->checkpoint_path, if there is one. IRRUN_DATA if it is damaged, or of a
  * run that was another one, saying in what. */
 bool checkpoint_read(const struct options *options, const char *identity,
-                     const struct irrun_model *model, const struct loopback *loopback,
+                     const struct irrun_model *model, const struct inputs *inputs,
                      struct checkpoint *checkpoint, struct irrun_error *err);
 
 /* Writes it; the file appears complete or the old one stays. */

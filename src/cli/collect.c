@@ -45,10 +45,9 @@ static void settle_emit(struct collector *collector, const struct options *optio
 bool collector_new(const struct irrun_model *model, const struct options *options,
                    struct collector **collector, struct irrun_error *err)
 {
-    struct collector *made = calloc(1, sizeof *made);
-    *collector = made;
+    struct collector *made = *collector = new_array(1, sizeof *made, err);
     if (!made)
-        return fail_memory(err, sizeof *made);
+        return false;
     made->n_values = irrun_model_n_outputs(model);
     made->has_lanes = options->n_jobs > 1;
     atomic_init(&made->turn, 0);
@@ -86,17 +85,6 @@ bool collector_writes_all(const struct collector *collector)
 bool collector_wants_last(const struct collector *collector)
 {
     return collector->writes_last;
-}
-
-bool collector_depends_on_layout(const struct collector *collector)
-{
-    return outputs_depend_on_layout(collector->outputs);
-}
-
-bool collector_check_axes(const struct collector *collector,
-                          const struct irrun_tensor *const *values, struct irrun_error *err)
-{
-    return outputs_check_axes(collector->outputs, values, err);
 }
 
 /* ---- Turns ----------------------------------------------------------------------------------- */
@@ -210,9 +198,9 @@ static bool replay(struct collector *collector, struct backlog *backlog,
     size_t n = collector->n_values;
     if (backlog->n_bytes == 0)
         return true;
-    struct irrun_tensor *forms = calloc(n + 1, sizeof *forms);
-    const struct irrun_tensor **values = calloc(n + 1, sizeof(struct irrun_tensor *));
-    bool is_given = forms && values ? true : fail_memory(err, (n + 1) * sizeof *forms);
+    struct irrun_tensor *forms = new_array(n, sizeof *forms, err);
+    const struct irrun_tensor **values = new_array(n, sizeof(struct irrun_tensor *), err);
+    bool is_given = forms && values;
     for (size_t offset = 0; is_given && offset < backlog->n_bytes;) {
         struct kept_record record;
         memcpy(&record, next_piece(backlog, &offset, sizeof record), sizeof record);
@@ -296,12 +284,6 @@ struct outputs *collector_outputs(struct collector *collector)
     return collector->outputs;
 }
 
-bool collector_has(const struct collector *collector, const struct sequence *sequence, bool *exist,
-                   struct irrun_error *err)
-{
-    return outputs_exist(collector->outputs, sequence, exist, err);
-}
-
 bool collector_skip(struct collector *collector, const struct sequence *sequence)
 {
     if (!wait_for_turn(collector, sequence))
@@ -309,11 +291,6 @@ bool collector_skip(struct collector *collector, const struct sequence *sequence
     collector->has_skipped = true;
     pass_turn(collector);
     return true;
-}
-
-bool collector_finish(struct collector *collector, struct irrun_error *err)
-{
-    return outputs_finish(collector->outputs, err);
 }
 
 bool collector_judge(struct collector *collector, struct irrun_error *err)

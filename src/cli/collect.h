@@ -27,11 +27,6 @@ void collector_free(struct collector *collector); /* removes what is unfinished;
 bool collector_wants_all(const struct collector *collector);
 bool collector_wants_last(const struct collector *collector);
 bool collector_writes_all(const struct collector *collector);
-bool collector_depends_on_layout(const struct collector *collector);
-
-/* As outputs_check_axes; for any lane. */
-bool collector_check_axes(const struct collector *collector,
-                          const struct irrun_tensor *const *values, struct irrun_error *err);
 
 /* A sequence in three steps. values: the model's outputs, in its order; in the first step they may
  * lack data, or be NULL. After collector_stop these return false, without an error, for later
@@ -55,12 +50,8 @@ void collector_give_up(struct collector *collector, struct backlog *backlog,
 bool collector_flush(struct collector *collector, const struct sequence *sequence,
                      struct irrun_error *err);
 
-/* The outputs: for their paths, and for --checkpoint of the lane whose turn it is. */
+/* The outputs: for what any lane may ask, and for --checkpoint of the lane whose turn it is. */
 struct outputs *collector_outputs(struct collector *collector);
-
-/* --skip-existing: whether the outputs of the sequence are there. For any lane. */
-bool collector_has(const struct collector *collector, const struct sequence *sequence, bool *exist,
-                   struct irrun_error *err);
 
 /* A sequence that is not run takes its turn too. There is nothing of it to compare: no verdict. */
 bool collector_skip(struct collector *collector, const struct sequence *sequence);
@@ -68,10 +59,7 @@ bool collector_skip(struct collector *collector, const struct sequence *sequence
 /* Sequence `index` failed: those behind it need not go on. */
 void collector_stop(struct collector *collector, uint64_t index);
 
-/* After the last sequence: puts all files in place. */
-bool collector_finish(struct collector *collector, struct irrun_error *err);
-
-/* Then the verdict of --expect: IRRUN_MISMATCH. None if a sequence was skipped. */
+/* After outputs_finish, the verdict of --expect: IRRUN_MISMATCH. None if a sequence was skipped. */
 bool collector_judge(struct collector *collector, struct irrun_error *err);
 
 /* An item for every output that was compared. */

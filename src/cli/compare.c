@@ -11,7 +11,7 @@
 #include "cli/bind.h"
 #include "cli/difference.h"
 #include "cli/feed.h"
-#include "cli/own_outputs.h"
+#include "cli/outputs.h"
 
 #define DEFAULT_ATOL 1e-5
 #define DEFAULT_RTOL 1e-4
@@ -81,52 +81,28 @@ static bool take_reader(void *context, size_t output, const struct binding *bind
     return true;
 }
 
-static bool check_names(const struct irrun_model *model, const struct tolerance_list *list,
-                        struct irrun_error *err)
+static void set_tolerance(const struct compare *compare, const struct tolerance_list *list,
+                          size_t output, double *value, bool *is_given)
 {
-    for (size_t i = 0; i < list->n; i++) {
-        size_t output;
-        if (list->items[i].name &&
-            !irrun_model_find_output(model, list->items[i].name, &output, err))
-            return false;
-    }
-    return true;
-}
-
-/* Tolerances without a name come first, so that those with one win. */
-static bool set_tolerances(struct compare *compare, const struct tolerance_list *list, bool is_atol,
-                           bool has_name, struct irrun_error *err)
-{
-    for (size_t i = 0; i < list->n; i++) {
-        size_t output = SIZE_MAX;
-        if ((list->items[i].name != NULL) != has_name)
-            continue;
-        if (has_name && !irrun_model_find_output(compare->model, list->items[i].name, &output, err))
-            return false;
-        for (size_t j = 0; j < compare->n; j++) {
-            struct expectation *item = &compare->items[j];
-            if (has_name && item->output != output)
-                continue;
-            struct tolerances *tolerances = &item->tolerances;
-            *(is_atol ? &tolerances->has_atol : &tolerances->has_rtol) = true;
-            *(is_atol ? &tolerances->atol : &tolerances->rtol) = list->items[i].value;
-        }
-    }
-    return true;
+    const struct tolerance *found =
+        named_find(NAMED_LIST(*list), compare->model, irrun_model_find_output, output);
+    *is_given = found != NULL;
+    if (found)
+        *value = found->value;
 }
 
 bool compare_new(const struct irrun_model *model, const struct options *options,
                  struct compare **compare, struct irrun_error *err)
 {
     *compare = NULL;
-    if (!check_names(model, &options->atols, err) || !check_names(model, &options->rtols, err))
+    if (!named_check(NAMED_LIST(options->atols), model, irrun_model_find_output, err) ||
+        !named_check(NAMED_LIST(options->rtols), model, irrun_model_find_output, err))
         return false;
     if (options->expected.n == 0)
         return true;
-    struct compare *made = calloc(1, sizeof *made);
-    *compare = made;
+    struct compare *made = *compare = new_array(1, sizeof *made, err);
     if (!made)
-        return fail_memory(err, sizeof *made);
+        return false;
     made->model = model;
     made->outliers = options->outliers;
     const struct binder binder = {.option = "--expect=",
@@ -140,10 +116,15 @@ bool compare_new(const struct irrun_model *model, const struct options *options,
         if (!bind_source(&binder, &options->expected.items[i], err))
             return false;
     }
-    return set_tolerances(made, &options->atols, true, false, err) &&
-           set_tolerances(made, &options->atols, true, true, err) &&
-           set_tolerances(made, &options->rtols, false, false, err) &&
-           set_tolerances(made, &options->rtols, false, true, err);
+    for (size_t i = 0; i < made->n; i++) {
+        struct expectation *item = &made->items[i];
+        struct tolerances *tolerances = &item->tolerances;
+        set_tolerance(made, &options->atols, item->output, &tolerances->atol,
+                      &tolerances->has_atol);
+        set_tolerance(made, &options->rtols, item->output, &tolerances->rtol,
+                      &tolerances->has_rtol);
+    }
+    return true;
 }
 
 void compare_free(struct compare *compare)

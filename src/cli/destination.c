@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/own_outputs.h"
+#include "cli/bind.h"
 #include "cli/path_fields.h"
 #include "formats/joiner.h"
 
@@ -19,11 +19,10 @@ static bool add_destination(struct destination_list *list, const struct format_s
     *made = (struct destination){.spec = *spec, .n_outputs = n};
     const char *first = n > 0 ? irrun_model_output(list->model, ids[0])->name : "";
     made->is_per_sequence = list->is_of_sequence || path_has_field(spec->path, 'k');
-    made->output_ids = calloc(n + 1, sizeof *made->output_ids);
-    made->names = calloc(n + 1, sizeof(char *));
-    if (!made->output_ids || !made->names)
-        return fail_memory(err, (n + 1) * sizeof *made->output_ids);
-    if (!path_fill_field(spec->path, 'n', first, false, &made->path, err))
+    made->output_ids = new_array(n, sizeof *made->output_ids, err);
+    made->names = new_array(n, sizeof(char *), err);
+    if (!made->output_ids || !made->names ||
+        !path_fill_field(spec->path, 'n', first, false, &made->path, err))
         return false;
     for (size_t i = 0; i < n; i++) {
         made->output_ids[i] = ids[i];
@@ -65,9 +64,9 @@ bool destination_add(struct destination_list *list, const struct binding *bindin
     }
     if (n > 1 && !spec->format->is_shared)
         return fail_nameless(list, spec, err);
-    size_t *all = calloc(n + 1, sizeof *all);
+    size_t *all = new_array(n, sizeof *all, err);
     if (!all)
-        return fail_memory(err, (n + 1) * sizeof *all);
+        return false;
     for (size_t i = 0; i < n; i++)
         all[i] = i;
     bool is_added = add_destination(list, spec, all, n, err);
@@ -75,34 +74,13 @@ bool destination_add(struct destination_list *list, const struct binding *bindin
     return is_added;
 }
 
-/* --concat of one output; by name, else the one for all. */
-static bool find_concat(const struct destination_list *list, size_t output,
-                        const struct axis_spec **concat, struct irrun_error *err)
-{
-    const struct axis_list *concats = &list->options->concats;
-    *concat = NULL;
-    for (size_t i = 0; i < concats->n; i++) {
-        size_t named;
-        if (!concats->items[i].name) {
-            *concat = *concat ? *concat : &concats->items[i];
-            continue;
-        }
-        if (!irrun_model_find_output(list->model, concats->items[i].name, &named, err))
-            return false;
-        if (named == output)
-            *concat = &concats->items[i];
-    }
-    return true;
-}
-
 /* What goes into one file is joined along one axis, or not at all. */
 static bool settle_concat(const struct destination_list *list, struct destination *item,
                           struct irrun_error *err)
 {
     for (size_t i = 0; i < item->n_outputs; i++) {
-        const struct axis_spec *concat;
-        if (!find_concat(list, item->output_ids[i], &concat, err))
-            return false;
+        const struct axis_spec *concat = named_find(NAMED_LIST(list->options->concats), list->model,
+                                                    irrun_model_find_output, item->output_ids[i]);
         bool is_same = concat == item->concat ||
                        (concat && item->concat && concat->axis == item->concat->axis);
         if (i > 0 && !is_same)
@@ -177,31 +155,16 @@ bool destinations_check_axes(const struct destination_list *list,
     return true;
 }
 
-static bool check_concat_names(const struct destination_list *list, struct irrun_error *err)
+bool destinations_check(struct destination_list *list, struct irrun_error *err)
 {
-    const struct axis_list *concats = &list->options->concats;
-    for (size_t i = 0; i < concats->n; i++) {
-        size_t output;
-        if (concats->items[i].name &&
-            !irrun_model_find_output(list->model, concats->items[i].name, &output, err))
-            return false;
-    }
-    return true;
-}
-
-static bool settle_destinations(const struct destination_list *list, struct irrun_error *err)
-{
+    if (!named_check(NAMED_LIST(list->options->concats), list->model, irrun_model_find_output, err))
+        return false;
     for (size_t i = 0; i < list->n; i++) {
         if (!settle_concat(list, &list->items[i], err) ||
             !check_sharing(list, &list->items[i], err))
             return false;
     }
     return true;
-}
-
-bool destinations_check(struct destination_list *list, struct irrun_error *err)
-{
-    return check_concat_names(list, err) && settle_destinations(list, err);
 }
 
 void destinations_free(struct destination_list *list)

@@ -10,7 +10,6 @@
 
 #include "cli/cast.h"
 #include "cli/feed_parts.h"
-#include "cli/raw_check.h"
 
 const char *feed_path(const struct feed *feed)
 {

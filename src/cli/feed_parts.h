@@ -37,4 +37,18 @@ bool feed_fail_axis(const struct feed *feed, uint32_t rank, struct irrun_error *
 bool feed_check_chunk(const struct feed *feed, uint32_t axis, int64_t chunk,
                       struct irrun_error *err);
 
+/* raw_check.c: whether the bytes of a raw input are what they are read as. 16-bit audio read as f32
+ * is a matter of time before it is NaN or a number that nothing measures. So many elements from the
+ * beginning of an input are looked at. */
+#define RAW_CHECK_ELEMENTS 4096
+
+/* Whether the feed, which is open, reads raw floats for an input, and --raw-check lets them be
+ * looked at. */
+bool raw_check_is_due(const struct feed *feed);
+
+/* Looks at n elements of source_dtype that follow the first n_before (below RAW_CHECK_ELEMENTS).
+ * IRRUN_DATA with the byte and what to type instead if one is NaN or beyond 1e20. */
+bool raw_check(const struct feed *feed, size_t n_before, const void *elements, size_t n,
+               struct irrun_error *err);
+
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/feed_parts.h"
-#include "cli/raw_check.h"
 #include "cli/warning.h"
 
 static bool fail_remainder(struct feed *feed, size_t n_read, struct irrun_error *err)

@@ -8,29 +8,22 @@
 #include "cli/warning.h"
 
 bool inputs_new(const struct irrun_model *model, const struct options *options,
-                struct inputs **inputs, struct irrun_error *err)
+                const struct reader_wait *wait, struct inputs **inputs, struct irrun_error *err)
 {
-    struct inputs *made = calloc(1, sizeof *made);
-    *inputs = made;
+    struct inputs *made = *inputs = new_array(1, sizeof *made, err);
     if (!made)
-        return fail_memory(err, sizeof *made);
+        return false;
     made->model = model;
     made->options = options;
+    made->wait = wait;
     made->n = irrun_model_n_inputs(model);
     size_t n = made->n + 1;
     made->feeds = new_array(n, sizeof *made->feeds, err);
-    made->is_filled = new_array(n, sizeof *made->is_filled, err);
-    made->axes = new_array(n, sizeof *made->axes, err);
-    made->shapes = new_array(n, sizeof *made->shapes, err);
-    made->is_fed = new_array(n, sizeof *made->is_fed, err);
+    made->slots = new_array(n, sizeof *made->slots, err);
+    made->loops = new_array(options->loops.n, sizeof *made->loops, err);
     made->streams = new_array(n, sizeof(struct feed *), err);
-    return made->feeds && made->is_filled && made->axes && made->shapes && made->is_fed &&
-           made->streams && inputs_find_names(made, err);
-}
-
-void inputs_on_wait(struct inputs *inputs, const struct reader_wait *wait)
-{
-    inputs->wait = wait;
+    return made->feeds && made->slots && made->loops && made->streams &&
+           inputs_find_names(made, err);
 }
 
 void inputs_free(struct inputs *inputs)
@@ -39,20 +32,18 @@ void inputs_free(struct inputs *inputs)
         return;
     inputs_close(inputs);
     free(inputs->feeds);
-    free(inputs->is_filled);
-    free(inputs->axes);
-    free(inputs->shapes);
-    free(inputs->is_fed);
+    free(inputs->slots);
+    free(inputs->loops);
     free(inputs->streams);
     free(inputs);
 }
 
 void inputs_close(struct inputs *inputs)
 {
-    bool is_whole = inputs->feeds && inputs->is_filled;
+    bool is_whole = inputs->feeds && inputs->slots;
     for (size_t i = 0; is_whole && i <= inputs->n; i++) {
         feed_close(&inputs->feeds[i]);
-        inputs->is_filled[i] = false;
+        inputs->slots[i].is_filled = false;
     }
     archives_close(&inputs->archives);
     inputs->n_streams = 0;
@@ -80,17 +71,17 @@ static bool settle_feeds(struct inputs *inputs, bool must_look_ahead, struct irr
 {
     size_t n_open = 0;
     for (size_t i = 0; i <= inputs->n; i++)
-        n_open += inputs->is_filled[i] && inputs->feeds[i].state != FEED_REPEATED;
+        n_open += inputs->slots[i].is_filled && inputs->feeds[i].state != FEED_REPEATED;
     for (size_t i = 0; i <= inputs->n; i++) {
         struct feed *feed = &inputs->feeds[i];
-        if (!inputs->is_filled[i] || feed->state != FEED_SINGLE)
+        if (!inputs->slots[i].is_filled || feed->state != FEED_SINGLE)
             continue;
         bool may_wait = feed->reader && !reader_can_rewind(feed->reader);
         if ((must_look_ahead || n_open > 1 || !may_wait) && !feed_settle(feed, err))
             return false;
     }
     for (size_t i = 0; i <= inputs->n; i++) {
-        if (inputs->is_filled[i] && inputs->feeds[i].state != FEED_REPEATED)
+        if (inputs->slots[i].is_filled && inputs->feeds[i].state != FEED_REPEATED)
             inputs->streams[inputs->n_streams++] = &inputs->feeds[i];
     }
     return true;
@@ -103,7 +94,7 @@ bool inputs_open(struct inputs *inputs, const struct sequence *sequence,
     if (!inputs_fill(inputs, sequence, err) || !settle_feeds(inputs, must_look_ahead, err))
         return false;
     for (size_t i = 0; i <= inputs->n; i++) {
-        if (inputs->is_filled[i] && !bind_feed(inputs, session, &inputs->feeds[i], err))
+        if (inputs->slots[i].is_filled && !bind_feed(inputs, session, &inputs->feeds[i], err))
             return false;
     }
     return true;
@@ -210,6 +201,22 @@ bool inputs_set(struct inputs *inputs, struct irrun_session *session, size_t ind
            (!feed->is_new_place || bind_feed(inputs, session, feed, err));
 }
 
+size_t inputs_fed(const struct inputs *inputs, size_t i)
+{
+    return inputs->loops[i].input;
+}
+
+bool inputs_feed_back(struct inputs *inputs, struct irrun_session *session,
+                      const struct irrun_tensor *const *values, struct irrun_error *err)
+{
+    for (size_t i = 0; i < inputs->options->loops.n; i++) {
+        const struct loop *loop = &inputs->loops[i];
+        if (!inputs_set(inputs, session, loop->input, values[loop->output], err))
+            return false;
+    }
+    return true;
+}
+
 bool inputs_ask_for_reset(const struct inputs *inputs)
 {
     const struct irrun_tensor *record = &inputs->reset_feed->record;
@@ -231,7 +238,7 @@ void inputs_tell(const struct inputs *inputs)
     for (size_t i = 0; i <= inputs->n; i++) {
         const struct feed *feed = &inputs->feeds[i];
         char shape[SHAPE_TEXT_BYTES];
-        if (inputs->is_filled[i])
+        if (inputs->slots[i].is_filled)
             tell(inputs->options, "%s \"%s\": %s %s from %s, %s", feed->port.what, feed->port.name,
                  irrun_dtype_name(feed->source_dtype), shape_format(&feed->record.shape, shape),
                  feed_path(feed),
@@ -264,7 +271,7 @@ static uint64_t count_frames(const struct feed *feed, const struct axis_spec *ax
 uint64_t inputs_n_frames(const struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->n; i++) {
-        if (inputs->is_filled[i] && inputs->feeds[i].axis)
+        if (inputs->slots[i].is_filled && inputs->feeds[i].axis)
             return count_frames(&inputs->feeds[i], inputs->feeds[i].axis);
     }
     /* --random fills them all: the first that has the axis. */

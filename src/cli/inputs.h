@@ -8,14 +8,11 @@
 
 struct inputs;
 
-/* Checks the names on the command line against the model; opens nothing. Borrows model and
- * options. */
+/* Checks the names on the command line against the model; opens nothing. Borrows model, options and
+ * wait: what is done before an input makes the run wait. */
 bool inputs_new(const struct irrun_model *model, const struct options *options,
-                struct inputs **inputs, struct irrun_error *err);
+                const struct reader_wait *wait, struct inputs **inputs, struct irrun_error *err);
 void inputs_free(struct inputs *inputs);
-
-/* What is done before an input makes the run wait; borrowed. */
-void inputs_on_wait(struct inputs *inputs, const struct reader_wait *wait);
 
 /* Opens what the sequence reads and binds every input of the session. must_look_ahead: whether one
  * record or several come has to be known now, even if that means to wait for the second. */
@@ -34,6 +31,14 @@ bool inputs_skip(struct inputs *inputs, struct irrun_session *session, uint64_t 
 
 /* Begins again with the first record; IRRUN_DATA if there is none or it is gone with its pipe. */
 bool inputs_rewind(struct inputs *inputs, struct irrun_session *session, struct irrun_error *err);
+
+/* Between two iterations: what --feed gives on of the outputs. IRRUN_DATA if an input does not take
+ * its output. */
+bool inputs_feed_back(struct inputs *inputs, struct irrun_session *session,
+                      const struct irrun_tensor *const *values, struct irrun_error *err);
+
+/* Which input --feed number i fills. */
+size_t inputs_fed(const struct inputs *inputs, size_t i);
 
 /* Gives input `index`, which --feed fills, its next value: a copy. IRRUN_DATA if it does not
  * fit. */

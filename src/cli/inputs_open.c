@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "cli/inputs_parts.h"
-#include "cli/random.h"
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
@@ -28,9 +27,9 @@ static bool find_axes(struct inputs *inputs, struct irrun_error *err)
         }
         if (!irrun_model_find_input(inputs->model, axis->name, &index, err))
             return false;
-        if (inputs->axes[index])
+        if (inputs->slots[index].axis)
             return fail(err, IRRUN_USAGE, "--axis is given twice for input \"%s\"", axis->name);
-        inputs->axes[index] = axis;
+        inputs->slots[index].axis = axis;
     }
     return true;
 }
@@ -68,22 +67,27 @@ static bool find_shapes(struct inputs *inputs, struct irrun_error *err)
         if (!irrun_model_find_input(inputs->model, spec->name, &index, err))
             return false;
         const struct irrun_port *port = irrun_model_input(inputs->model, index);
-        if (inputs->shapes[index])
+        if (inputs->slots[index].shape)
             return fail(err, IRRUN_USAGE, "--shape is given twice for input \"%s\"", port->name);
         if (!partial_shape_admits(&port->shape, &spec->shape))
             return fail_shape(port, spec, err);
-        inputs->shapes[index] = spec;
+        inputs->slots[index].shape = spec;
     }
     return true;
 }
 
-static bool find_fed_inputs(struct inputs *inputs, struct irrun_error *err)
+static bool find_loops(struct inputs *inputs, struct irrun_error *err)
 {
-    for (size_t i = 0; i < inputs->options->loops.n; i++) {
-        size_t index;
-        if (!irrun_model_find_input(inputs->model, inputs->options->loops.items[i].in, &index, err))
+    const struct loop_list *list = &inputs->options->loops;
+    for (size_t i = 0; i < list->n; i++) {
+        struct loop *loop = &inputs->loops[i];
+        if (!irrun_model_find_output(inputs->model, list->items[i].out, &loop->output, err) ||
+            !irrun_model_find_input(inputs->model, list->items[i].in, &loop->input, err))
             return false;
-        inputs->is_fed[index] = true;
+        if (inputs->slots[loop->input].is_fed)
+            return fail(err, IRRUN_USAGE, "--feed is given twice for input \"%s\"",
+                        list->items[i].in);
+        inputs->slots[loop->input].is_fed = true;
     }
     return true;
 }
@@ -98,7 +102,7 @@ static struct feed_port port_of_input(const struct inputs *inputs, size_t index)
                                   .shape = partial_shape_any(),
                                   .is_series = true};
     const struct irrun_port *port = irrun_model_input(inputs->model, index);
-    const struct shape_spec *given = inputs->shapes[index];
+    const struct shape_spec *given = inputs->slots[index].shape;
     return (struct feed_port){.what = "input",
                               .name = port->name,
                               .dtype = port->dtype,
@@ -111,7 +115,7 @@ static bool check_axes(const struct inputs *inputs, struct irrun_error *err)
     struct feed_port widest = {.shape = {.rank = 0}};
     for (size_t i = 0; i < inputs->n; i++) {
         struct feed_port port = port_of_input(inputs, i);
-        if (inputs->axes[i] && !feed_check_axis(&port, inputs->axes[i], err))
+        if (inputs->slots[i].axis && !feed_check_axis(&port, inputs->slots[i].axis, err))
             return false;
         bool is_wider = port.shape.is_rank_dynamic || port.shape.rank > widest.shape.rank;
         if (i == 0 || (is_wider && !widest.shape.is_rank_dynamic))
@@ -127,8 +131,9 @@ static bool check_axes(const struct inputs *inputs, struct irrun_error *err)
 bool inputs_find_names(struct inputs *inputs, struct irrun_error *err)
 {
     return find_axes(inputs, err) && find_shapes(inputs, err) && check_axes(inputs, err) &&
-           find_fed_inputs(inputs, err) &&
-           random_check_names(inputs->model, &inputs->options->randoms, err);
+           find_loops(inputs, err) &&
+           named_check(NAMED_LIST(inputs->options->randoms), inputs->model, irrun_model_find_input,
+                       err);
 }
 
 /* ---- Opening --------------------------------------------------------------------------------- */
@@ -137,12 +142,12 @@ bool inputs_find_names(struct inputs *inputs, struct irrun_error *err)
 static bool find_axis(const struct inputs *inputs, size_t index, const struct axis_spec **axis,
                       struct irrun_error *err)
 {
-    *axis = inputs->axes[index];
+    *axis = inputs->slots[index].axis;
     if (*axis || !inputs->common_axis || index == inputs->n)
         return true;
     *axis = inputs->common_axis;
     for (size_t i = 0; i < inputs->n; i++) {
-        if (!inputs->is_filled[i] || inputs->feeds[i].axis != *axis)
+        if (!inputs->slots[i].is_filled || inputs->feeds[i].axis != *axis)
             continue;
         fail(err, IRRUN_USAGE, "--axis does not say which input it cuts, \"%s\" or \"%s\"",
              inputs->feeds[i].port.name, irrun_model_input(inputs->model, index)->name);
@@ -190,7 +195,7 @@ static bool claim_input(struct inputs *inputs, size_t index, const struct format
                         const char *path, const struct axis_spec **axis, struct irrun_error *err)
 {
     struct feed_port port = port_of_input(inputs, index);
-    if (inputs->is_filled[index])
+    if (inputs->slots[index].is_filled)
         return fail(err, format->has_names ? IRRUN_DATA : IRRUN_USAGE,
                     "input \"%s\" is filled twice, by %s and %s", port.name,
                     feed_path(&inputs->feeds[index]), path);
@@ -200,8 +205,8 @@ static bool claim_input(struct inputs *inputs, size_t index, const struct format
              path, format->name);
         return fail_hint(err, "csv, npy and a member of an npz do");
     }
-    inputs->is_filled[index] = find_axis(inputs, index, axis, err);
-    return inputs->is_filled[index];
+    inputs->slots[index].is_filled = find_axis(inputs, index, axis, err);
+    return inputs->slots[index].is_filled;
 }
 
 static bool take_reader(void *context, size_t index, const struct binding *binding,
@@ -259,7 +264,7 @@ static bool settle_fed_inputs(struct inputs *inputs, struct irrun_error *err)
 {
     for (size_t i = 0; i < inputs->n; i++) {
         struct feed *feed = &inputs->feeds[i];
-        if (!inputs->is_fed[i] || !inputs->is_filled[i])
+        if (!inputs->slots[i].is_fed || !inputs->slots[i].is_filled)
             continue;
         bool is_one;
         if (!feed_settle_one(feed, &is_one, err))
@@ -289,7 +294,7 @@ static bool fail_unfilled(const struct inputs *inputs, const struct sequence *se
     for (size_t i = 0, n = 0; i < inputs->n; i++) {
         const struct irrun_port *port = irrun_model_input(inputs->model, i);
         char text[SHAPE_TEXT_BYTES];
-        if (!inputs->is_filled[i])
+        if (!inputs->slots[i].is_filled)
             fail_more(err, "%s \"%s\" (%s %s)", n++ == 0 ? " input" : ",", port->name,
                       irrun_dtype_name(port->dtype), partial_shape_format(&port->shape, text));
     }
@@ -304,19 +309,20 @@ static bool fill_the_rest(struct inputs *inputs, const struct sequence *sequence
     for (size_t i = 0; i < inputs->n; i++) {
         struct feed_port port = port_of_input(inputs, i);
         struct irrun_tensor record;
-        if (inputs->is_filled[i])
+        if (inputs->slots[i].is_filled)
             continue;
-        const struct random_spec *spec = random_find(inputs->model, &options->randoms, i);
-        if (!spec && inputs->is_fed[i])
+        const struct random_spec *spec =
+            named_find(NAMED_LIST(options->randoms), inputs->model, irrun_model_find_input, i);
+        if (!spec && inputs->slots[i].is_fed)
             spec = &zeros;
         if (!spec)
             return fail_unfilled(inputs, sequence, err);
-        if (inputs->axes[i])
+        if (inputs->slots[i].axis)
             return fail(err, IRRUN_USAGE, "--axis: input \"%s\" is filled by --random", port.name);
         if (!random_record(spec, options->seed, i, &port, &record, err))
             return false;
         feed_open_record(&inputs->feeds[i], &port, &record);
-        inputs->is_filled[i] = true;
+        inputs->slots[i].is_filled = true;
     }
     return true;
 }
@@ -329,7 +335,7 @@ static bool find_reset_feed(struct inputs *inputs, struct irrun_error *err)
         return true;
     if (!find_input(inputs, reset->name, &index, err))
         return false;
-    if (!inputs->is_filled[index]) {
+    if (!inputs->slots[index].is_filled) {
         fail(err, IRRUN_USAGE, "--reset=if:%s: no -i and no npz member is called so", reset->name);
         return fail_hint(err, "-i %s=FILE gives one number a record", reset->name);
     }

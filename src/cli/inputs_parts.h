@@ -6,20 +6,30 @@
 #include "cli/bind.h"
 #include "cli/inputs.h"
 
+struct input_slot {
+    bool is_filled;
+    bool is_fed;                    /* by --feed, but for the first value */
+    const struct axis_spec *axis;   /* NULL: none, or the one without a name */
+    const struct shape_spec *shape; /* NULL: none was given */
+};
+
+/* A --feed. */
+struct loop {
+    size_t output, input;
+};
+
 struct inputs {
     const struct irrun_model *model;
     const struct options *options;
     size_t n;           /* inputs of the model */
     struct feed *feeds; /* [n + 1]: the last one is the series of --reset=if:, if no input is */
-    bool *is_filled;    /* [n + 1] */
-    const struct axis_spec **axes;    /* [n + 1]; NULL: none, or the one without a name */
-    const struct shape_spec **shapes; /* [n + 1]; NULL: none was given */
-    bool *is_fed;                     /* [n + 1]: by --feed, but for the first value */
+    struct input_slot *slots; /* [n + 1] */
+    struct loop *loops;       /* [options->loops.n] */
     const struct axis_spec *common_axis;
     struct feed **streams; /* those that can end: n_streams of [n + 1] */
     size_t n_streams;
     struct archive_list archives;
-    const struct reader_wait *wait; /* NULL: nothing is done before waiting */
+    const struct reader_wait *wait; /* what is done before waiting */
     const struct feed *reset_feed;  /* NULL: no --reset=if: */
     uint64_t n_records;
     bool was_given; /* the one record of inputs that never end */
@@ -30,5 +40,13 @@ bool inputs_find_names(struct inputs *inputs, struct irrun_error *err);
 
 /* Opens the sources of the sequence, and fills what they leave: a feed for every input. */
 bool inputs_fill(struct inputs *inputs, const struct sequence *sequence, struct irrun_error *err);
+
+/* random.c: a record for input `index`; its data is malloc'ed, the caller's. Floats that the type
+ * cannot hold are rounded to nearest even; integers and booleans are made from them as Convert
+ * does. The numbers of one input do not depend on the others. IRRUN_USAGE if the port has open
+ * dimensions. */
+bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
+                   const struct feed_port *port, struct irrun_tensor *record,
+                   struct irrun_error *err);
 
 #endif

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/lane_checkpoint.h"
-#include "cli/lane_state.h"
+#include "cli/lane_parts.h"
 #include "cli/machine.h"
 #include "cli/warning.h"
 #include "formats/csv_number.h"
@@ -59,17 +58,14 @@ bool lane_open(struct lane *lane, struct irrun_model *model,
     lane->reset_period = reset->when == RESET_ITERATION ? 1
                          : reset->when == RESET_EVERY   ? reset->every
                                                         : 0;
-    lane->values = calloc(lane->n_values + 1, sizeof(struct irrun_tensor *));
+    lane->values = new_array(lane->n_values, sizeof(struct irrun_tensor *), err);
     if (!lane->values)
-        return fail_memory(err, (lane->n_values + 1) * sizeof(struct irrun_tensor *));
+        return false;
     if (options->until_name &&
         !irrun_model_find_output(model, options->until_name, &lane->until_output, err))
         return false;
     lane->stats.is_timed = options->wants_stats || options->report_path;
-    if (!open_session(lane, err) || !inputs_new(model, options, &lane->inputs, err))
-        return false;
-    inputs_on_wait(lane->inputs, &lane->wait);
-    return loopback_new(&lane->loopback, model, options, err) &&
+    return open_session(lane, err) && inputs_new(model, options, &lane->wait, &lane->inputs, err) &&
            (!lane->stats.is_timed ||
             latency_new(&lane->stats.latency, options->wants_samples, err));
 }
@@ -78,7 +74,6 @@ void lane_close(struct lane *lane)
 {
     irrun_session_free(lane->session);
     inputs_free(lane->inputs);
-    loopback_free(&lane->loopback);
     snapshot_free(&lane->snapshot);
     snapshot_free(&lane->loaded);
     latency_free(&lane->stats.latency);
@@ -127,7 +122,7 @@ static bool is_cyclic(const struct lane *lane)
 /* Inputs that only --feed fills never end. */
 static bool check_end(const struct lane *lane, struct irrun_error *err)
 {
-    size_t n = lane->loopback.n;
+    size_t n = lane->options->loops.n;
     if (n == 0 || n < irrun_model_n_inputs(lane->model) || is_cyclic(lane))
         return true;
     fail(err, IRRUN_USAGE, "every input is filled by --feed: nothing says when the sequence ends");
@@ -142,14 +137,14 @@ bool lane_plan(struct lane *lane, struct irrun_error *err)
     end_floats(lane, mode);
     lane->stats.plan_s += stats_now_s() - start_s;
     look_at_outputs(lane);
-    return is_planned && collector_check_axes(lane->collector, lane->values, err);
+    return is_planned && outputs_check_axes(collector_outputs(lane->collector), lane->values, err);
 }
 
 bool lane_prepare(struct lane *lane, const struct sequence *sequence, struct irrun_error *err)
 {
     lane->sequence = sequence;
     if (!inputs_open(lane->inputs, sequence, lane->session,
-                     collector_depends_on_layout(lane->collector), err) ||
+                     outputs_depend_on_layout(collector_outputs(lane->collector)), err) ||
         !check_end(lane, err) || !lane_plan(lane, err))
         return false;
     if (sequence->index == 0)
@@ -249,7 +244,7 @@ static bool pass_on(struct lane *lane, const struct sequence *sequence, uint64_t
             collector_take(lane->collector, &lane->backlog, sequence, lane->values, index, false,
                            err)) &&
            is_reached(lane, is_over, err) &&
-           loopback_give(&lane->loopback, lane->values, lane->inputs, lane->session, err);
+           inputs_feed_back(lane->inputs, lane->session, lane->values, err);
 }
 
 bool lane_is_late(const struct lane *lane)
@@ -263,7 +258,7 @@ static bool iterate(struct lane *lane, const struct sequence *sequence, uint64_t
     const struct options *options = lane->options;
     bool has_series = options->reset.when == RESET_IF, cycles = is_cyclic(lane);
     bool looks =
-        collector_wants_all(lane->collector) || lane->loopback.n > 0 || options->until_name;
+        collector_wants_all(lane->collector) || options->loops.n > 0 || options->until_name;
     bool is_over = false;
     uint64_t start = *n_done, n_before = lane->stats.n_iterations;
     for (; *n_done < options->n_iterations && !is_over && !lane_is_late(lane); ++*n_done) {
@@ -321,7 +316,7 @@ static bool run_records(struct lane *lane, const struct sequence *sequence, stru
     lane->stats.n_frames += (n_done - start) * inputs_n_frames(lane->inputs);
     atomic_fetch_add_explicit(&lane->counter.n_sequences, 1, memory_order_relaxed);
     look_at_outputs(lane);
-    return is_run && collector_check_axes(collector, lane->values, err) &&
+    return is_run && outputs_check_axes(collector_outputs(collector), lane->values, err) &&
            (n_done == start || !collector_wants_last(collector) ||
             collector_take(collector, &lane->backlog, sequence, lane->values, n_done - 1, true,
                            err)) &&

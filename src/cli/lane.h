@@ -6,7 +6,6 @@
 #include "cli/checkpoint.h"
 #include "cli/collect.h"
 #include "cli/inputs.h"
-#include "cli/loopback.h"
 #include "cli/model_identity.h"
 #include "cli/progress.h"
 #include "cli/snapshot.h"
@@ -24,7 +23,6 @@ struct lane {
     struct reader_wait wait;            /* sends off what is written, if it is this lane's turn */
     const struct irrun_tensor **values; /* outputs of the last iteration, all of the model's */
     size_t n_values;
-    struct loopback loopback;
     struct snapshot snapshot;     /* during --warmup */
     struct snapshot loaded;       /* what --state-in gave last */
     struct checkpoint checkpoint; /* where this run began, or the last one written */

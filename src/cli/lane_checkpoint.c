@@ -1,6 +1,6 @@
 /* When a checkpoint is due, and what a lane puts into it. The file is checkpoint.c's.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/lane_checkpoint.h"
+#include "cli/lane_parts.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -15,10 +15,10 @@ static bool restore(struct lane *lane, struct irrun_error *err)
     if (!snapshot_restore(&checkpoint->variables, lane->session, err) ||
         !inputs_skip(lane->inputs, lane->session, checkpoint->n_iterations, err))
         return false;
-    for (size_t i = 0; i < lane->loopback.n; i++) {
+    for (size_t i = 0; i < lane->options->loops.n; i++) {
         const struct irrun_tensor *value = &checkpoint->fed.values[i];
         if (value->data &&
-            !inputs_set(lane->inputs, lane->session, lane->loopback.loops[i].input, value, err))
+            !inputs_set(lane->inputs, lane->session, inputs_fed(lane->inputs, i), value, err))
             return false;
     }
     return true;
@@ -45,7 +45,7 @@ bool lane_checkpoint_begin(struct lane *lane, struct irrun_error *err)
     if (!options->checkpoint_path)
         return true;
     if (!checkpoint_identify(lane->model_identity, lane->session, options, &lane->identity, err) ||
-        !checkpoint_read(options, lane->identity, lane->model, &lane->loopback, &lane->checkpoint,
+        !checkpoint_read(options, lane->identity, lane->model, lane->inputs, &lane->checkpoint,
                          err) ||
         (lane->checkpoint.is_found && !go_on(lane, err)))
         return false;
@@ -55,14 +55,12 @@ bool lane_checkpoint_begin(struct lane *lane, struct irrun_error *err)
 
 static bool take_fed(struct lane *lane, struct snapshot *fed, struct irrun_error *err)
 {
-    size_t n = lane->loopback.n;
-    fed->values = calloc(n + 1, sizeof *fed->values);
-    if (!fed->values)
-        return fail_memory(err, (n + 1) * sizeof *fed->values);
-    for (; fed->n < n; fed->n++) {
+    if (!snapshot_new(fed, lane->options->loops.n, err))
+        return false;
+    for (size_t i = 0; i < fed->n; i++) {
         const struct irrun_tensor *record =
-            inputs_record(lane->inputs, lane->loopback.loops[fed->n].input);
-        if (!snapshot_copy(&fed->values[fed->n], record, err))
+            inputs_record(lane->inputs, inputs_fed(lane->inputs, i));
+        if (!snapshot_copy(&fed->values[i], record, err))
             return false;
     }
     return true;
@@ -76,9 +74,9 @@ static bool save(struct lane *lane, uint64_t n_done, bool is_finishing, struct i
     checkpoint_free(checkpoint);
     checkpoint->n_iterations = n_done;
     checkpoint->is_finishing = is_finishing;
-    checkpoint->positions = calloc(n + 1, sizeof *checkpoint->positions);
+    checkpoint->positions = new_array(n, sizeof *checkpoint->positions, err);
     if (!checkpoint->positions)
-        return fail_memory(err, (n + 1) * sizeof *checkpoint->positions);
+        return false;
     checkpoint->n_positions = n;
     return irrun_model_check_weights(lane->model, err) &&
            outputs_pause(outputs, checkpoint->positions, err) &&

@@ -1,6 +1,6 @@
 /* When the variables of a lane are loaded, reset and saved. The files are state_file.c's.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/lane_state.h"
+#include "cli/lane_parts.h"
 
 #include <stdlib.h>
 

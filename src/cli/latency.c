@@ -9,9 +9,9 @@
 
 bool latency_new(struct latency *latency, bool keeps_samples, struct irrun_error *err)
 {
-    *latency = (struct latency){.counts = calloc(LATENCY_BUCKETS, sizeof *latency->counts),
+    *latency = (struct latency){.counts = new_array(LATENCY_BUCKETS, sizeof *latency->counts, err),
                                 .keeps_samples = keeps_samples};
-    return latency->counts || fail_memory(err, LATENCY_BUCKETS * sizeof *latency->counts);
+    return latency->counts != NULL;
 }
 
 void latency_free(struct latency *latency)

@@ -10,14 +10,16 @@
 
 #include "base/memory_limit.h"
 
-/* What counts under RLIMIT_DATA so far; 0 where the system does not tell. */
-static uint64_t held_bytes(void)
+uint64_t machine_status_bytes(const char *name)
 {
-    char line[128];
+    char line[256];
     uint64_t n_kb = 0;
+    size_t length = strlen(name);
     FILE *file = fopen("/proc/self/status", "re");
-    while (file && fgets(line, sizeof line, file) && sscanf(line, "VmData: %" SCNu64, &n_kb) != 1)
-        continue;
+    while (file && fgets(line, sizeof line, file)) {
+        if (strncmp(line, name, length) == 0 && sscanf(line + length, ": %" SCNu64, &n_kb) == 1)
+            break;
+    }
     if (file)
         fclose(file);
     return n_kb * 1024;
@@ -28,7 +30,7 @@ bool machine_limit_memory(uint64_t size_bytes, struct irrun_error *err)
     struct rlimit limit;
     if (size_bytes == 0)
         return true;
-    uint64_t held = held_bytes();
+    uint64_t held = machine_status_bytes("VmData");
     if (size_bytes < held)
         return fail(err, IRRUN_SYSTEM,
                     "--max-memory=%" PRIu64 ": irrun without a model holds %" PRIu64

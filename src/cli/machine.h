@@ -5,6 +5,10 @@
 
 #include "base/error.h"
 
+/* What the system says of this process: "VmHWM", its peak in memory; "VmData", what a limit counts.
+ * 0 where it does not tell. */
+uint64_t machine_status_bytes(const char *name);
+
 /* Allocations of this process beyond so many bytes fail from now on; 0: no limit. Files that are
  * mapped for reading, the weights, do not count. IRRUN_SYSTEM if more is held already. */
 bool machine_limit_memory(uint64_t size_bytes, struct irrun_error *err);

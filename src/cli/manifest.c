@@ -18,10 +18,9 @@ struct manifest {
 bool manifest_open(const char *path, const struct reader_wait *wait, struct manifest **manifest,
                    struct irrun_error *err)
 {
-    struct manifest *made = calloc(1, sizeof *made);
-    *manifest = made;
+    struct manifest *made = *manifest = new_array(1, sizeof *made, err);
     if (!made)
-        return fail_memory(err, sizeof *made);
+        return false;
     made->path = strdup(strcmp(path, "-") == 0 ? STANDARD_INPUT : path);
     if (!made->path)
         return fail_memory(err, strlen(path) + 1);

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "cli/destination.h"
-#include "cli/own_outputs.h"
 #include "cli/warning.h"
 
 struct outputs {
@@ -55,10 +54,9 @@ static bool check_skipping(const struct outputs *outputs, struct irrun_error *er
 bool outputs_new(const struct irrun_model *model, const struct options *options,
                  struct outputs **outputs, struct irrun_error *err)
 {
-    struct outputs *made = calloc(1, sizeof *made);
-    *outputs = made;
+    struct outputs *made = *outputs = new_array(1, sizeof *made, err);
     if (!made)
-        return fail_memory(err, sizeof *made);
+        return false;
     made->options = options;
     made->common = (struct destination_list){.model = model, .options = options};
     made->own =

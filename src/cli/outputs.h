@@ -6,6 +6,16 @@
 #include "cli/options.h"
 #include "cli/sequence.h"
 
+/* How many outputs are meant where none is named: those of --tap too. Those that only --tap-all
+ * asks for come behind them. */
+static inline size_t own_outputs(const struct irrun_model *model)
+{
+    size_t n = irrun_model_n_outputs(model);
+    while (n > 0 && irrun_model_output(model, n - 1)->is_traced)
+        n--;
+    return n;
+}
+
 struct outputs;
 
 /* Checks names and destinations against the model; opens nothing. Borrows model and options. */

@@ -3,11 +3,13 @@
 #include "cli/path_table.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/text.h"
-#include "cli/file_identity.h"
 
 static const struct {
     const char *name; /* before the path: "NAME y.npy is also …" */
@@ -129,6 +131,64 @@ static bool fail_conflict(struct path_table *table, const struct path_use *use, 
                           "with '/' as '_'");
 }
 
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+/* Which file a path leads to. Two paths to one file share a digest at least. */
+struct file_identity {
+    bool is_file;          /* regular, or not there yet; else nothing below counts */
+    bool has_path;         /* false: a stream, which has no name here */
+    struct digest by_path; /* of the real path */
+    struct digest by_file; /* of device and inode; not there yet: of those of its folder, and the
+                              name */
+};
+
+static struct digest digest_of(const struct stat *status, const char *name)
+{
+    const uint64_t numbers[] = {(uint64_t)status->st_dev, (uint64_t)status->st_ino};
+    struct digest digest = digest_add(DIGEST_SEED, numbers, sizeof numbers);
+    return digest_add(digest, name, strlen(name));
+}
+
+/* Of a file that is not there: its folder and its name. */
+static struct digest digest_of_missing(char *real)
+{
+    struct stat folder;
+    char *slash = strrchr(real, '/');
+    if (!slash)
+        return digest_add(DIGEST_SEED, real, strlen(real));
+    *slash = '\0';
+    bool is_there = stat(slash == real ? "/" : real, &folder) == 0;
+    *slash = '/';
+    return is_there ? digest_of(&folder, slash) : digest_add(DIGEST_SEED, real, strlen(real));
+}
+
+/* Of what cannot be examined the path counts as it is. */
+static bool identify_path(const char *path, struct file_identity *identity, struct irrun_error *err)
+{
+    struct stat status;
+    bool is_there = stat(path, &status) == 0;
+    *identity = (struct file_identity){.is_file = !is_there || S_ISREG(status.st_mode)};
+    if (!identity->is_file)
+        return true;
+    char *real = file_real_path(path);
+    if (!real)
+        return fail_memory(err, strlen(path) + 1);
+    identity->has_path = true;
+    identity->by_path = digest_add(digest_add(DIGEST_SEED, "path", 4), real, strlen(real));
+    identity->by_file = is_there ? digest_of(&status, "") : digest_of_missing(real);
+    free(real);
+    return true;
+}
+
+static void identify_stream(int fd, struct file_identity *identity)
+{
+    struct stat status;
+    *identity =
+        (struct file_identity){.is_file = fstat(fd, &status) == 0 && S_ISREG(status.st_mode)};
+    if (identity->is_file)
+        identity->by_file = digest_of(&status, "");
+}
+
 /* ---- The table ------------------------------------------------------------------------------- */
 
 static bool may_be_one(enum path_kind kind, enum path_kind other, bool is_same_sequence)
@@ -167,7 +227,7 @@ static bool enter_standard_output(struct path_table *table, const struct path_us
     struct file_identity identity;
     struct path_use file = *use;
     file.kind = PATH_STANDARD_OUTPUT;
-    file_identity_of_stream(STDOUT_FILENO, &identity);
+    identify_stream(STDOUT_FILENO, &identity);
     return enter_digest(table, use, digest, true, err) &&
            (!identity.is_file || enter_digest(table, &file, identity.by_file, true, err));
 }
@@ -179,8 +239,8 @@ bool path_table_enter(struct path_table *table, const struct path_use *use, stru
     if (is_stream && is_written)
         return enter_standard_output(table, use, err);
     if (is_stream)
-        file_identity_of_stream(STDIN_FILENO, &identity);
-    else if (!file_identity_of_path(use->path, &identity, err))
+        identify_stream(STDIN_FILENO, &identity);
+    else if (!identify_path(use->path, &identity, err))
         return false;
     if (!identity.is_file)
         return true;

@@ -1,11 +1,11 @@
 /* --random: xoshiro256++ (Blackman and Vigna, 2019), seeded by splitmix64; normal numbers by
  * Marsaglia's polar method with a logarithm of our own, so that no libm has a say in the bytes.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/random.h"
-#include "base/huge_pages.h"
-
 #include <math.h>
 #include <stdlib.h>
+
+#include "base/huge_pages.h"
+#include "cli/inputs_parts.h"
 
 struct generator {
     uint64_t s[4];
@@ -163,38 +163,6 @@ static void fill(const struct random_spec *spec, uint64_t seed, uint64_t stream,
                          is_float ? (const void *)floats : (const void *)wholes, tensor->dtype,
                          (char *)tensor->data + start * element_bytes, n_now);
     }
-}
-
-/* ---- Inputs ---------------------------------------------------------------------------------- */
-
-bool random_check_names(const struct irrun_model *model, const struct random_list *randoms,
-                        struct irrun_error *err)
-{
-    size_t index;
-    for (size_t i = 0; i < randoms->n; i++) {
-        const char *name = randoms->items[i].name;
-        if (name && !irrun_model_find_input(model, name, &index, err))
-            return false;
-    }
-    return true;
-}
-
-const struct random_spec *random_find(const struct irrun_model *model,
-                                      const struct random_list *randoms, size_t index)
-{
-    const struct random_spec *found = NULL;
-    for (size_t i = 0; i < randoms->n; i++) {
-        const struct random_spec *spec = &randoms->items[i];
-        struct irrun_error ignored;
-        size_t named;
-        error_clear(&ignored);
-        if (spec->name && irrun_model_find_input(model, spec->name, &named, &ignored) &&
-            named == index)
-            return spec;
-        if (!spec->name)
-            found = spec;
-    }
-    return found;
 }
 
 bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,

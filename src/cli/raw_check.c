@@ -1,7 +1,5 @@
 /* Looks at the first elements of a raw input, and if they cannot be meant, guesses what they are.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/raw_check.h"
-
 #include <math.h>
 #include <string.h>
 

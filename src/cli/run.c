@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "cli/lane_state.h"
+#include "cli/lane_parts.h"
 #include "cli/report.h"
 #include "cli/run_paths.h"
 #include "cli/trace.h"
@@ -47,10 +47,10 @@ static void release(struct run *run)
 static bool open_lanes(struct run *run, struct irrun_error *err)
 {
     size_t n = sequences_are_many(run->options) ? run->options->n_jobs : 1;
-    run->lanes = calloc(n, sizeof *run->lanes);
-    run->counters = calloc(n, sizeof(struct progress_counter *));
+    run->lanes = new_array(n, sizeof *run->lanes, err);
+    run->counters = new_array(n, sizeof(struct progress_counter *), err);
     if (!run->lanes || !run->counters)
-        return fail_memory(err, n * sizeof *run->lanes);
+        return false;
     for (; run->n_lanes < n; run->n_lanes++) {
         struct lane *lane = &run->lanes[run->n_lanes];
         run->counters[run->n_lanes] = &lane->counter;
@@ -82,7 +82,7 @@ static bool prepare(struct run *run, struct irrun_error *err)
         !open_lanes(run, err))
         return false;
     run->wait = (struct reader_wait){flush, run->collector};
-    if (!sequences_new(options, run->n_lanes == 1 ? &run->wait : NULL, &run->sequences, err))
+    if (!sequences_new(options, run->n_lanes == 1 ? &run->wait : NULL, false, &run->sequences, err))
         return false;
     bool is_reset_given = option_is_given(options, OPTION_ID_reset);
     bool wants_state = is_reset_given || options->state_in || options->state_out;
@@ -107,7 +107,8 @@ static bool finish(struct run *run, struct irrun_error *err)
 {
     if (run->is_dry)
         return true;
-    if (!collector_finish(run->collector, err) || !lane_state_end_run(&run->lanes[0], err))
+    if (!outputs_finish(collector_outputs(run->collector), err) ||
+        !lane_state_end_run(&run->lanes[0], err))
         return false;
     const struct lane *lane = &run->lanes[0];
     if (run->options->trace_path && lane->stats.n_iterations > 0 &&
@@ -161,7 +162,7 @@ static bool is_done_already(struct run *run, const struct sequence *sequence, bo
     *is_done = false;
     if (!run->options->skips_existing)
         return true;
-    if (!collector_has(run->collector, sequence, is_done, err))
+    if (!outputs_exist(collector_outputs(run->collector), sequence, is_done, err))
         return false;
     if (*is_done)
         tell(run->options, "%s is skipped: its outputs exist", sequence->key);
@@ -228,9 +229,9 @@ static void *start_lane(void *context)
 static bool run_lanes(struct run *run, struct irrun_error *err)
 {
     size_t n_started = 0;
-    struct lane_thread *threads = calloc(run->n_lanes, sizeof *threads);
+    struct lane_thread *threads = new_array(run->n_lanes, sizeof *threads, err);
     if (!threads)
-        return fail_memory(err, run->n_lanes * sizeof *threads);
+        return false;
     struct progress progress;
     progress_start(&progress, run->options, run->counters, run->n_lanes,
                    sequences_are_many(run->options));

@@ -12,40 +12,36 @@
 #include "cli/path_fields.h"
 #include "cli/path_table.h"
 
+struct run_paths;
+
+typedef bool visit_fn(struct run_paths *paths, const struct path_use *use, struct irrun_error *err);
+
 struct run_paths {
     const struct irrun_model *model;
     const struct options *options;
     const struct outputs *outputs;
     struct path_table table;
+    visit_fn *visit;                 /* what is done with each file */
+    const struct sequence *sequence; /* whose files they are; NULL: the command line's */
 };
-
-typedef bool visit_fn(struct run_paths *paths, const struct path_use *use, struct irrun_error *err);
 
 /* ---- What there is --------------------------------------------------------------------------- */
 
-struct visitor {
-    struct run_paths *paths;
-    visit_fn *visit;
-    const struct sequence *sequence; /* NULL: the command line */
-};
-
-static bool visit(const struct visitor *visitor, enum path_kind kind, const char *path,
+static bool visit(struct run_paths *paths, enum path_kind kind, const char *path,
                   struct irrun_error *err)
 {
-    const struct path_use use = {.kind = kind, .path = path, .sequence = visitor->sequence};
-    return !path || visitor->visit(visitor->paths, &use, err);
+    const struct path_use use = {.kind = kind, .path = path, .sequence = paths->sequence};
+    return !path || paths->visit(paths, &use, err);
 }
 
 /* --checkpoint lets it wait as PATH.partial. */
-static bool visit_unfinished(const struct visitor *visitor, const char *path,
-                             struct irrun_error *err)
+static bool visit_unfinished(struct run_paths *paths, const char *path, struct irrun_error *err)
 {
     struct text partial = {0};
     char *real = file_real_path(path);
     text_add(&partial, "%s.partial", real ? real : "");
-    bool is_visited = real && !partial.is_broken
-                          ? visit(visitor, PATH_UNFINISHED, partial.data, err)
-                          : fail_memory(err, strlen(path));
+    bool is_visited = real && !partial.is_broken ? visit(paths, PATH_UNFINISHED, partial.data, err)
+                                                 : fail_memory(err, strlen(path));
     text_free(&partial);
     free(real);
     return is_visited;
@@ -53,21 +49,20 @@ static bool visit_unfinished(const struct visitor *visitor, const char *path,
 
 static bool visit_output(void *context, const struct output_path *output, struct irrun_error *err)
 {
-    const struct visitor *visitor = context;
+    struct run_paths *paths = context;
     if (output->key) {
-        const struct path_use use = {PATH_KEYED, output->path, output->key, visitor->sequence};
-        return visitor->visit(visitor->paths, &use, err);
+        const struct path_use use = {PATH_KEYED, output->path, output->key, paths->sequence};
+        return paths->visit(paths, &use, err);
     }
-    return visit(visitor, PATH_OUTPUT, output->path, err) &&
-           (!visitor->paths->options->checkpoint_path ||
-            visit_unfinished(visitor, output->path, err));
+    return visit(paths, PATH_OUTPUT, output->path, err) &&
+           (!paths->options->checkpoint_path || visit_unfinished(paths, output->path, err));
 }
 
-static bool visit_bindings(const struct visitor *visitor, enum path_kind kind,
+static bool visit_bindings(struct run_paths *paths, enum path_kind kind,
                            const struct binding_list *list, struct irrun_error *err)
 {
     for (size_t i = 0; i < list->n; i++) {
-        if (!visit(visitor, kind, list->items[i].spec.path, err))
+        if (!visit(paths, kind, list->items[i].spec.path, err))
             return false;
     }
     return true;
@@ -80,52 +75,51 @@ static const char *common_path(const char *path)
 }
 
 /* What a sequence has no part in. */
-static bool visit_command_line(struct run_paths *paths, visit_fn *visit_one,
-                               struct irrun_error *err)
+static bool visit_command_line(struct run_paths *paths, struct irrun_error *err)
 {
     const struct options *options = paths->options;
-    struct visitor visitor = {paths, visit_one, NULL};
     struct irrun_model_info info;
+    paths->sequence = NULL;
     irrun_model_describe(paths->model, &info);
-    return visit(&visitor, PATH_MODEL, options->model_path, err) &&
-           visit(&visitor, PATH_WEIGHTS, info.weights_path, err) &&
-           visit(&visitor, PATH_MANIFEST, options->manifest_path, err) &&
-           visit_bindings(&visitor, PATH_INPUT, &options->inputs, err) &&
-           visit_bindings(&visitor, PATH_EXPECTED, &options->expected, err) &&
-           visit(&visitor, PATH_STATE_IN, common_path(options->state_in), err) &&
-           outputs_visit_paths(paths->outputs, NULL, visit_output, &visitor, err) &&
-           visit(&visitor, PATH_REPORT, options->report_path, err) &&
-           visit(&visitor, PATH_TAP_ALL, options->trace_path, err) &&
-           visit(&visitor, PATH_STATE_OUT, common_path(options->state_out), err) &&
-           visit(&visitor, PATH_CHECKPOINT, options->checkpoint_path, err) &&
-           (!options->checkpoint_path || visit_unfinished(&visitor, options->checkpoint_path, err));
+    return visit(paths, PATH_MODEL, options->model_path, err) &&
+           visit(paths, PATH_WEIGHTS, info.weights_path, err) &&
+           visit(paths, PATH_MANIFEST, options->manifest_path, err) &&
+           visit_bindings(paths, PATH_INPUT, &options->inputs, err) &&
+           visit_bindings(paths, PATH_EXPECTED, &options->expected, err) &&
+           visit(paths, PATH_STATE_IN, common_path(options->state_in), err) &&
+           outputs_visit_paths(paths->outputs, NULL, visit_output, paths, err) &&
+           visit(paths, PATH_REPORT, options->report_path, err) &&
+           visit(paths, PATH_TAP_ALL, options->trace_path, err) &&
+           visit(paths, PATH_STATE_OUT, common_path(options->state_out), err) &&
+           visit(paths, PATH_CHECKPOINT, options->checkpoint_path, err) &&
+           (!options->checkpoint_path || visit_unfinished(paths, options->checkpoint_path, err));
 }
 
-static bool visit_state(const struct visitor *visitor, enum path_kind kind, const char *path,
+static bool visit_state(struct run_paths *paths, enum path_kind kind, const char *path,
                         struct irrun_error *err)
 {
     char *filled;
     if (!path || !path_has_field(path, 'k'))
         return true;
-    if (!path_fill_field(path, 'k', visitor->sequence->key, true, &filled, err))
+    if (!path_fill_field(path, 'k', paths->sequence->key, true, &filled, err))
         return false;
-    bool is_visited = visit(visitor, kind, filled, err);
+    bool is_visited = visit(paths, kind, filled, err);
     free(filled);
     return is_visited;
 }
 
 static bool visit_sequence(struct run_paths *paths, const struct sequence *sequence,
-                           visit_fn *visit_one, struct irrun_error *err)
+                           struct irrun_error *err)
 {
-    struct visitor visitor = {paths, visit_one, sequence};
+    paths->sequence = sequence;
     /* Without a manifest the inputs are those of the command line. */
     for (size_t i = 0; i < sequence->n_inputs && sequence->place.file; i++) {
-        if (!visit(&visitor, PATH_INPUT, sequence->inputs[i].binding.spec.path, err))
+        if (!visit(paths, PATH_INPUT, sequence->inputs[i].binding.spec.path, err))
             return false;
     }
-    return visit_state(&visitor, PATH_STATE_IN, paths->options->state_in, err) &&
-           outputs_visit_paths(paths->outputs, sequence, visit_output, &visitor, err) &&
-           visit_state(&visitor, PATH_STATE_OUT, paths->options->state_out, err);
+    return visit_state(paths, PATH_STATE_IN, paths->options->state_in, err) &&
+           outputs_visit_paths(paths->outputs, sequence, visit_output, paths, err) &&
+           visit_state(paths, PATH_STATE_OUT, paths->options->state_out, err);
 }
 
 static bool enter(struct run_paths *paths, const struct path_use *use, struct irrun_error *err)
@@ -151,7 +145,7 @@ static bool list_sequences(struct run_paths *paths, sequence_fn *take, struct ir
     struct sequences *sequences;
     struct irrun_error wrong;
     error_clear(&wrong);
-    bool has_one = sequences_list(paths->options, &sequences, &wrong);
+    bool has_one = sequences_new(paths->options, NULL, true, &sequences, &wrong);
     while (has_one) {
         struct sequence sequence;
         bool is_taken = sequences_next(sequences, &sequence, &has_one, &wrong) &&
@@ -169,12 +163,6 @@ static bool list_sequences(struct run_paths *paths, sequence_fn *take, struct ir
         return true;
     *err = wrong;
     return false;
-}
-
-static bool enter_sequence(struct run_paths *paths, const struct sequence *sequence,
-                           struct irrun_error *err)
-{
-    return visit_sequence(paths, sequence, enter, err);
 }
 
 static bool look_for_outputs(struct run_paths *paths, const struct sequence *sequence,
@@ -213,7 +201,7 @@ static bool enter_sequences(struct run_paths *paths, struct irrun_error *err)
         return false;
     table->is_ahead = true;
     bool is_needed = table->enters_reads || (table->has_writes && paths->options->manifest_path);
-    if (is_needed && !list_sequences(paths, enter_sequence, err))
+    if (is_needed && !list_sequences(paths, visit_sequence, err))
         return false;
     digest_set_free(&table->seen);
     return true;
@@ -226,7 +214,8 @@ bool run_paths_begin_sequence(struct run_paths *paths, const struct sequence *se
     if (table->is_ahead)
         return true;
     table->enters_reads |= sequence->n_outputs > 0;
-    return (!table->enters_reads && !table->has_writes) || enter_sequence(paths, sequence, err);
+    paths->visit = enter;
+    return (!table->enters_reads && !table->has_writes) || visit_sequence(paths, sequence, err);
 }
 
 /* ---- Beginning and end ----------------------------------------------------------------------- */
@@ -234,15 +223,15 @@ bool run_paths_begin_sequence(struct run_paths *paths, const struct sequence *se
 bool run_paths_new(const struct irrun_model *model, const struct options *options,
                    const struct outputs *outputs, struct run_paths **paths, struct irrun_error *err)
 {
-    struct run_paths *made = calloc(1, sizeof *made);
-    *paths = made;
+    struct run_paths *made = *paths = new_array(1, sizeof *made, err);
     if (!made)
-        return fail_memory(err, sizeof *made);
-    *made = (struct run_paths){.model = model, .options = options, .outputs = outputs};
+        return false;
+    *made =
+        (struct run_paths){.model = model, .options = options, .outputs = outputs, .visit = enter};
     made->table = (struct path_table){.options = options, .is_many = sequences_are_many(options)};
     made->table.enters_reads = outputs_have_own_paths(outputs) ||
                                (options->state_out && path_has_field(options->state_out, 'k'));
-    return visit_command_line(made, enter, err) && enter_sequences(made, err);
+    return visit_command_line(made, err) && enter_sequences(made, err);
 }
 
 static bool reserve(struct run_paths *paths, const struct path_use *use, struct irrun_error *err)
@@ -253,16 +242,11 @@ static bool reserve(struct run_paths *paths, const struct path_use *use, struct 
     return !is_named || output_file_reserve(use->path, err);
 }
 
-static bool reserve_sequence(struct run_paths *paths, const struct sequence *sequence,
-                             struct irrun_error *err)
-{
-    return visit_sequence(paths, sequence, reserve, err);
-}
-
 bool run_paths_reserve(struct run_paths *paths, struct irrun_error *err)
 {
-    return visit_command_line(paths, reserve, err) &&
-           (paths->table.is_many || list_sequences(paths, reserve_sequence, err));
+    paths->visit = reserve;
+    return visit_command_line(paths, err) &&
+           (paths->table.is_many || list_sequences(paths, visit_sequence, err));
 }
 
 void run_paths_free(struct run_paths *paths)

@@ -43,18 +43,17 @@ bool sequences_are_many(const struct options *options)
     return false;
 }
 
-static bool open_sequences(const struct options *options, const struct reader_wait *wait,
-                           bool is_list, struct sequences **sequences, struct irrun_error *err)
+bool sequences_new(const struct options *options, const struct reader_wait *wait, bool is_list,
+                   struct sequences **sequences, struct irrun_error *err)
 {
-    struct sequences *made = calloc(1, sizeof *made);
-    *sequences = made;
+    struct sequences *made = *sequences = new_array(1, sizeof *made, err);
     if (!made)
-        return fail_memory(err, sizeof *made);
+        return false;
     made->is_list = is_list;
     made->options = options;
-    made->readers = calloc(options->inputs.n + 1, sizeof *made->readers);
+    made->readers = new_array(options->inputs.n, sizeof *made->readers, err);
     if (!made->readers)
-        return fail_memory(err, (options->inputs.n + 1) * sizeof *made->readers);
+        return false;
     if (options->manifest_path)
         return manifest_open(options->manifest_path, wait, &made->manifest, err);
     for (size_t i = 0; i < options->inputs.n; i++) {
@@ -70,18 +69,6 @@ static bool open_sequences(const struct options *options, const struct reader_wa
             break; /* the first one has all keys */
     }
     return true;
-}
-
-bool sequences_new(const struct options *options, const struct reader_wait *wait,
-                   struct sequences **sequences, struct irrun_error *err)
-{
-    return open_sequences(options, wait, false, sequences, err);
-}
-
-bool sequences_list(const struct options *options, struct sequences **sequences,
-                    struct irrun_error *err)
-{
-    return open_sequences(options, NULL, true, sequences, err);
 }
 
 void sequences_free(struct sequences *sequences)

@@ -27,14 +27,10 @@ struct sequence {
 struct sequences;
 
 /* The sequences that the command line asks for. Opens what holds several of them. wait: what is
- * done before the next one makes the run wait; borrowed, may be NULL. */
-bool sequences_new(const struct options *options, const struct reader_wait *wait,
+ * done before the next one makes the run wait; borrowed, may be NULL. is_list: without their data,
+ * and not only those of --shard, to look ahead: what is read must be regular files. */
+bool sequences_new(const struct options *options, const struct reader_wait *wait, bool is_list,
                    struct sequences **sequences, struct irrun_error *err);
-
-/* The same without their data, and not only those of --shard: to look ahead. What is read must be
- * regular files. */
-bool sequences_list(const struct options *options, struct sequences **sequences,
-                    struct irrun_error *err);
 void sequences_free(struct sequences *sequences); /* NULL is allowed */
 
 /* The next one, the caller's to free; at the end *has_one is false. For one thread at a time. */

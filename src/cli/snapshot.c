@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
+
 void snapshot_free(struct snapshot *snapshot)
 {
     for (size_t i = 0; i < snapshot->n; i++)
@@ -13,29 +15,31 @@ void snapshot_free(struct snapshot *snapshot)
     *snapshot = (struct snapshot){.values = NULL};
 }
 
+bool snapshot_new(struct snapshot *snapshot, size_t n, struct irrun_error *err)
+{
+    snapshot_free(snapshot);
+    snapshot->values = new_array(n, sizeof *snapshot->values, err);
+    snapshot->n = snapshot->values ? n : 0;
+    return snapshot->values != NULL;
+}
+
 bool snapshot_copy(struct irrun_tensor *copy, const struct irrun_tensor *value,
                    struct irrun_error *err)
 {
     size_t size_bytes = tensor_n_bytes(value);
     *copy = *value;
-    copy->data = malloc(size_bytes ? size_bytes : 1);
-    if (!copy->data)
-        return fail_memory(err, size_bytes ? size_bytes : 1);
-    if (size_bytes > 0)
+    copy->data = new_array(size_bytes, 1, err);
+    if (copy->data && size_bytes > 0)
         memcpy(copy->data, value->data, size_bytes);
-    return true;
+    return copy->data != NULL;
 }
 
 bool snapshot_take(struct snapshot *snapshot, const struct irrun_model *model,
                    const struct irrun_session *session, struct irrun_error *err)
 {
-    size_t n = irrun_model_n_variables(model);
-    snapshot_free(snapshot);
-    snapshot->values = calloc(n + 1, sizeof *snapshot->values);
-    if (!snapshot->values)
-        return fail_memory(err, (n + 1) * sizeof *snapshot->values);
-    snapshot->n = n;
-    for (size_t i = 0; i < n; i++) {
+    if (!snapshot_new(snapshot, irrun_model_n_variables(model), err))
+        return false;
+    for (size_t i = 0; i < snapshot->n; i++) {
         const struct irrun_tensor *value = irrun_session_variable(session, i);
         if (value && !snapshot_copy(&snapshot->values[i], value, err))
             return false;

@@ -12,6 +12,9 @@ struct snapshot {
     size_t n;
 };
 
+/* n values that are unset; *snapshot may hold earlier ones. */
+bool snapshot_new(struct snapshot *snapshot, size_t n, struct irrun_error *err);
+
 /* Copies the variables of the session; *snapshot may hold earlier ones. */
 bool snapshot_take(struct snapshot *snapshot, const struct irrun_model *model,
                    const struct irrun_session *session, struct irrun_error *err);

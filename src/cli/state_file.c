@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "cli/tensor_file.h"
 
 #define COMMENT_START "irrun-state/"
@@ -97,14 +98,10 @@ bool state_file_read(const char *path, const struct irrun_model *model,
                      const struct model_identity *identity, bool is_any_model,
                      struct snapshot *snapshot, struct irrun_error *err)
 {
-    size_t n = irrun_model_n_variables(model), n_unset;
+    size_t n_unset;
     struct archive *archive;
-    snapshot_free(snapshot);
-    snapshot->values = calloc(n + 1, sizeof *snapshot->values);
-    if (!snapshot->values)
-        return fail_memory(err, (n + 1) * sizeof *snapshot->values);
-    snapshot->n = n;
-    if (!archive_open(path, &archive, err))
+    if (!snapshot_new(snapshot, irrun_model_n_variables(model), err) ||
+        !archive_open(path, &archive, err))
         return false;
     bool is_read =
         check_comment(archive_comment(archive), path, identity, is_any_model, &n_unset, err) &&
@@ -121,10 +118,10 @@ bool state_file_write(const char *path, const struct irrun_model *model,
                       bool is_synced, struct irrun_error *err)
 {
     size_t n = irrun_model_n_variables(model), n_set = 0;
-    const char **names = calloc(n + 1, sizeof(char *));
-    const struct irrun_tensor **values = calloc(n + 1, sizeof(struct irrun_tensor *));
+    const char **names = new_array(n, sizeof(char *), err);
+    const struct irrun_tensor **values = new_array(n, sizeof(struct irrun_tensor *), err);
     char comment[COMMENT_BYTES];
-    bool is_written = names && values ? true : fail_memory(err, (n + 1) * sizeof(char *));
+    bool is_written = names && values;
     for (size_t i = 0; i < n && is_written; i++) {
         const struct irrun_tensor *value = irrun_session_variable(session, i);
         if (!value)

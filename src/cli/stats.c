@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "cli/machine.h"
+
 static uint64_t read_clock(clockid_t clock)
 {
     struct timespec now;
@@ -33,18 +35,11 @@ double stats_cpu_s(void)
  * parent. */
 uint64_t stats_peak_rss_bytes(void)
 {
-    FILE *status = fopen("/proc/self/status", "re");
-    char line[256];
-    unsigned long kb = 0;
-    while (status && fgets(line, sizeof line, status))
-        if (sscanf(line, "VmHWM: %lu kB", &kb) == 1)
-            break;
-    if (status)
-        fclose(status);
+    uint64_t n_bytes = machine_status_bytes("VmHWM");
     struct rusage usage;
-    if (kb == 0 && getrusage(RUSAGE_SELF, &usage) == 0)
-        kb = (unsigned long)usage.ru_maxrss;
-    return (uint64_t)kb * 1024;
+    if (n_bytes == 0 && getrusage(RUSAGE_SELF, &usage) == 0)
+        n_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    return n_bytes;
 }
 
 /* "1.23 ms": three digits and a unit of time. */
