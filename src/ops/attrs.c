@@ -80,58 +80,59 @@ static struct slice next_item(struct slice *list)
     return item;
 }
 
-static bool read_ints(const struct reading *reading, struct i64_list *field)
+typedef bool read_item_fn(const struct reading *reading, struct slice item, void *to);
+
+/* The items of a list, of item_bytes each; NULL if that fails. */
+static void *read_list(const struct reading *reading, uint32_t *n, size_t item_bytes,
+                       read_item_fn *read_item)
 {
     struct slice list;
-    if (!open_list(reading, &list, &field->n))
-        return false;
-    int64_t *items = arena_alloc_array(reading->arena, field->n, sizeof *items, reading->err);
-    if (!items)
-        return false;
-    for (uint32_t i = 0; i < field->n; i++) {
-        struct slice item = next_item(&list);
-        if (!text_to_i64(item.at, item.length, &items[i]))
-            return fail_value(reading, "expected whole numbers separated by commas");
-    }
-    field->items = items;
-    return true;
+    if (!open_list(reading, &list, n))
+        return NULL;
+    char *items = arena_alloc_array(reading->arena, *n, item_bytes, reading->err);
+    for (uint32_t i = 0; items && i < *n; i++)
+        if (!read_item(reading, next_item(&list), items + i * item_bytes))
+            return NULL;
+    return items;
+}
+
+static bool read_int_item(const struct reading *reading, struct slice item, void *to)
+{
+    return text_to_i64(item.at, item.length, to) ||
+           fail_value(reading, "expected whole numbers separated by commas");
+}
+
+static bool read_float_item(const struct reading *reading, struct slice item, void *to)
+{
+    return text_to_f64(item.at, item.length, to) ||
+           fail_value(reading, "expected numbers separated by commas");
+}
+
+static bool read_string_item(const struct reading *reading, struct slice item, void *to)
+{
+    if (item.length == 0)
+        return fail_value(reading, "expected words separated by commas");
+    const char *copy = arena_strndup(reading->arena, item.at, item.length, reading->err);
+    *(const char **)to = copy;
+    return copy != NULL;
+}
+
+static bool read_ints(const struct reading *reading, struct i64_list *field)
+{
+    field->items = read_list(reading, &field->n, sizeof(int64_t), read_int_item);
+    return field->items != NULL;
 }
 
 static bool read_floats(const struct reading *reading, struct f64_list *field)
 {
-    struct slice list;
-    if (!open_list(reading, &list, &field->n))
-        return false;
-    double *items = arena_alloc_array(reading->arena, field->n, sizeof *items, reading->err);
-    if (!items)
-        return false;
-    for (uint32_t i = 0; i < field->n; i++) {
-        struct slice item = next_item(&list);
-        if (!text_to_f64(item.at, item.length, &items[i]))
-            return fail_value(reading, "expected numbers separated by commas");
-    }
-    field->items = items;
-    return true;
+    field->items = read_list(reading, &field->n, sizeof(double), read_float_item);
+    return field->items != NULL;
 }
 
 static bool read_strings(const struct reading *reading, struct string_list *field)
 {
-    struct slice list;
-    if (!open_list(reading, &list, &field->n))
-        return false;
-    const char **items = arena_alloc_array(reading->arena, field->n, sizeof *items, reading->err);
-    if (!items)
-        return false;
-    for (uint32_t i = 0; i < field->n; i++) {
-        struct slice item = next_item(&list);
-        if (item.length == 0)
-            return fail_value(reading, "expected words separated by commas");
-        items[i] = arena_strndup(reading->arena, item.at, item.length, reading->err);
-        if (!items[i])
-            return false;
-    }
-    field->items = items;
-    return true;
+    field->items = read_list(reading, &field->n, sizeof(char *), read_string_item);
+    return field->items != NULL;
 }
 
 static bool read_bool(const struct reading *reading, bool *field)

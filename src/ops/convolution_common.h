@@ -4,30 +4,65 @@
 #ifndef IRRUN_OPS_CONVOLUTION_COMMON_H
 #define IRRUN_OPS_CONVOLUTION_COMMON_H
 
-#include "kernels/convolution.h"
-#include "ops/op.h"
-
-struct convolution_groups {
-    int64_t n_batches, n_groups;
-};
-
-/* Checks the ranks, and fills the groups and the channels of one group. The filters are
- * [c_out][c_in][kernel], of a transpose [c_in][c_out][kernel]; before that stand as many dimensions
- * as the op's family says: 1 for the groups. */
-bool convolution_infer_channels(struct infer *infer, bool is_transposed, struct convolution *one,
-                                struct convolution_groups *groups);
-
-/* The output has these spatial sizes, right-aligned. */
-bool convolution_infer_output(struct infer *infer, const struct convolution *one,
-                              const struct convolution_groups *groups, const int64_t sizes[3]);
+#include "ops/prepacked_convolution.h"
 
 /* One group of one batch element; `first` is the number of its first element of the output. */
 typedef void convolution_group_fn(const struct step *step, const void *in, const void *filters,
                                   void *out, size_t first);
 
-/* Calls it for all groups of all batch elements. n_in, n_out: positions of a channel. */
-void convolution_walk(const struct step *step, const struct convolution *one,
-                      const struct convolution_groups *groups, int64_t n_in, int64_t n_out,
-                      convolution_group_fn *convolve);
+/* What the state of such an op begins with. */
+struct grouped_convolution {
+    struct convolution one; /* of one group; the window of a transpose goes from output to input */
+    int64_t n_batches, n_groups;
+    bool is_transposed;
+    convolution_fn *direct;
+    convolution_group_fn *run_group;
+    struct prepacked_convolution packed;
+};
+
+/* Positions of a channel. */
+static inline int64_t convolution_n_in(const struct grouped_convolution *grouped)
+{
+    const struct window *window = &grouped->one.window;
+    return window_product(grouped->is_transposed ? window->out : window->in);
+}
+static inline int64_t convolution_n_out(const struct grouped_convolution *grouped)
+{
+    const struct window *window = &grouped->one.window;
+    return window_product(grouped->is_transposed ? window->in : window->out);
+}
+
+/* Checks the ranks, and fills the groups and the channels of one group. The filters are
+ * [c_out][c_in][kernel], of a transpose [c_in][c_out][kernel]; before that stand as many dimensions
+ * as the op's family says: 1 for the groups. */
+bool convolution_infer_channels(struct infer *infer, bool is_transposed);
+
+/* The output has the spatial sizes of the window. */
+bool convolution_infer_output(struct infer *infer);
+
+/* prepacked_convolution_is_wanted, of the state. */
+bool convolution_wants_indirect(const struct prepare *prepare, struct indirect_convolution *conv);
+
+/* Finds the direct loops, and says how a bias repeats. */
+void convolution_prepare(struct prepare *prepare, convolution_group_fn *run_group);
+
+/* As op_def.run: all batch elements by the packed filters, or run_group for all groups of them. */
+bool convolution_run(const struct step *step, struct irrun_error *err);
+
+#define CONVOLUTION_OP(object, type_, n_leading, attrs_type, state_type)                           \
+    const struct op_def object = {                                                                 \
+        .type = type_,                                                                             \
+        .opset = 1,                                                                                \
+        .inputs = inputs,                                                                          \
+        .n_outputs = 1,                                                                            \
+        .attrs = attr_table,                                                                       \
+        .attrs_size = sizeof(attrs_type),                                                          \
+        .state_size = sizeof(state_type),                                                          \
+        .family = &(const uint32_t){n_leading},                                                    \
+        .infer = infer,                                                                            \
+        .packs = packs,                                                                            \
+        .prepare = prepare,                                                                        \
+        .run = convolution_run,                                                                    \
+    }
 
 #endif

@@ -3,7 +3,6 @@
 #include "base/checked.h"
 #include "ops/convolution_common.h"
 #include "ops/packed_matrix.h"
-#include "ops/prepacked_convolution.h"
 #include "ops/window.h"
 
 enum { DATA, FILTERS };
@@ -13,14 +12,11 @@ struct convolution_attrs {
 };
 
 struct convolution_state {
-    struct convolution convolution; /* of one group */
-    struct convolution_groups groups;
+    struct grouped_convolution grouped;
     int64_t n_patches;    /* at a time; 0 and -1 as convolution_n_patches says */
     gemm_f32_fn *gemm;    /* NULL: the direct loops */
     struct panels panels; /* the filters, if they are constant and packed: data is NULL otherwise */
     size_t patches_bytes; /* scratch: the patches, then their products */
-    struct prepacked_convolution packed;
-    convolution_fn *direct;
 };
 
 static const struct attr_def attr_table[] = {
@@ -41,40 +37,35 @@ static bool infer(struct infer *infer)
     const struct irrun_shape *data = &infer->in[DATA]->shape, *filters = &infer->in[FILTERS]->shape;
     const struct convolution_attrs *attrs = infer->attrs;
     struct convolution_state *state = infer->state;
-    struct window *window = &state->convolution.window;
-    return convolution_infer_channels(infer, false, &state->convolution, &state->groups) &&
+    struct window *window = &state->grouped.one.window;
+    return convolution_infer_channels(infer, false) &&
            infer_window(infer, &attrs->window, data->rank - 2, data->dims + 2,
                         filters->dims + n_leading + 2, window) &&
-           convolution_infer_output(infer, &state->convolution, &state->groups, window->out);
+           convolution_infer_output(infer);
 }
 
 /* The filters of one group are one matrix. */
 static bool wants_panels(const struct prepare *prepare)
 {
     const struct convolution_state *state = prepare->state;
-    const struct convolution *convolution = &state->convolution;
+    const struct convolution *convolution = &state->grouped.one;
 
-    return state->groups.n_groups == 1 && convolution_n_panel_patches(convolution) > 0 &&
+    return state->grouped.n_groups == 1 && convolution_n_panel_patches(convolution) > 0 &&
            packed_matrix_is_wanted(prepare, DATA, FILTERS, (size_t)convolution->c_out);
-}
-
-static bool wants_indirect(const struct prepare *prepare, struct indirect_convolution *conv)
-{
-    const struct convolution_state *state = prepare->state;
-    return prepacked_convolution_is_wanted(prepare, &state->convolution, state->groups.n_groups,
-                                           false, conv);
 }
 
 static uint32_t packs(const struct prepare *prepare, uint32_t constants)
 {
     struct indirect_convolution conv;
-    return wants_indirect(prepare, &conv) || wants_panels(prepare) ? constants & 1U << FILTERS : 0;
+    return convolution_wants_indirect(prepare, &conv) || wants_panels(prepare)
+               ? constants & 1U << FILTERS
+               : 0;
 }
 
 static bool pack(struct prepare *prepare)
 {
     struct convolution_state *state = prepare->state;
-    const struct convolution *c = &state->convolution;
+    const struct convolution *c = &state->grouped.one;
     size_t n_terms = (size_t)(c->c_in * window_product(c->window.kernel)), products_bytes;
     state->n_patches = convolution_n_panel_patches(c);
     size_t n = (size_t)state->n_patches;
@@ -85,36 +76,11 @@ static bool pack(struct prepare *prepare)
     return packed_matrix_pack(prepare, FILTERS, n_terms, (size_t)c->c_out, true, n, &state->panels);
 }
 
-static bool prepare(struct prepare *prepare)
-{
-    struct convolution_state *state = prepare->state;
-    const struct convolution *convolution = &state->convolution;
-    prepare_epilogue(prepare);
-    if (prepare->packed != 0) {
-        prepare->made.epilogue.bias =
-            (struct repetition){(size_t)window_product(convolution->window.out),
-                                (size_t)(convolution->c_out * state->groups.n_groups)};
-        return wants_indirect(prepare, &state->packed.conv)
-                   ? prepacked_convolution_pack(prepare, &state->packed)
-                   : pack(prepare);
-    }
-    int64_t n_terms = convolution->c_in * window_product(convolution->window.kernel);
-    state->direct = convolution_direct(prepare->in[DATA]->dtype);
-    state->n_patches = convolution_n_patches(convolution);
-    if (prepare->in[DATA]->dtype != IRRUN_F32 || state->n_patches < 0)
-        return true;
-    int64_t n = state->n_patches ? state->n_patches : window_product(convolution->window.out);
-    state->gemm =
-        kernels_gemm_f32(prepare->kernels, (size_t)convolution->c_out, (size_t)n, (size_t)n_terms);
-    prepare->made.scratch_bytes = (size_t)(state->n_patches * n_terms) * sizeof(float);
-    return true;
-}
-
-static void convolve(const struct step *step, const void *in, const void *filters, void *out,
-                     size_t first)
+static void run_group(const struct step *step, const void *in, const void *filters, void *out,
+                      size_t first)
 {
     const struct convolution_state *state = step->state;
-    const struct convolution *c = &state->convolution;
+    const struct convolution *c = &state->grouped.one;
     struct convolution_job job = {
         .n_patches = state->n_patches,
         .in = in,
@@ -129,41 +95,34 @@ static void convolve(const struct step *step, const void *in, const void *filter
     } else if (state->gemm) {
         convolution_by_gemm(c, state->gemm, filters, &job);
     } else {
-        state->direct(c, false, in, filters, out);
-        epilogue_run(step->epilogue, first, (size_t)(c->c_out * window_product(c->window.out)));
+        state->grouped.direct(c, false, in, filters, out);
+        epilogue_run(step->epilogue, first,
+                     (size_t)(c->c_out * convolution_n_out(&state->grouped)));
     }
 }
 
-static bool run(const struct step *step, struct irrun_error *err)
+static bool prepare(struct prepare *prepare)
 {
-    (void)err;
-    const struct convolution_state *state = step->state;
-    const struct window *window = &state->convolution.window;
-    if (shape_n_elements(&step->out[0]->shape) == 0)
+    struct convolution_state *state = prepare->state;
+    const struct convolution *convolution = &state->grouped.one;
+    convolution_prepare(prepare, run_group);
+    if (prepare->packed != 0) {
+        return convolution_wants_indirect(prepare, &state->grouped.packed.conv)
+                   ? prepacked_convolution_pack(prepare, &state->grouped.packed)
+                   : pack(prepare);
+    }
+    int64_t n_terms = convolution->c_in * window_product(convolution->window.kernel);
+    state->n_patches = convolution_n_patches(convolution);
+    if (prepare->in[DATA]->dtype != IRRUN_F32 || state->n_patches < 0)
         return true;
-    if (state->packed.filters)
-        prepacked_convolution_run(&state->packed, step, state->groups.n_batches);
-    else
-        convolution_walk(step, &state->convolution, &state->groups, window_product(window->in),
-                         window_product(window->out), convolve);
+    int64_t n = state->n_patches ? state->n_patches : convolution_n_out(&state->grouped);
+    state->gemm =
+        kernels_gemm_f32(prepare->kernels, (size_t)convolution->c_out, (size_t)n, (size_t)n_terms);
+    prepare->made.scratch_bytes = (size_t)(state->n_patches * n_terms) * sizeof(float);
     return true;
 }
 
-#define CONVOLUTION_OP(object, type_, n_leading)                                                   \
-    const struct op_def object = {                                                                 \
-        .type = type_,                                                                             \
-        .opset = 1,                                                                                \
-        .inputs = inputs,                                                                          \
-        .n_outputs = 1,                                                                            \
-        .attrs = attr_table,                                                                       \
-        .attrs_size = sizeof(struct convolution_attrs),                                            \
-        .state_size = sizeof(struct convolution_state),                                            \
-        .family = &(const uint32_t){n_leading},                                                    \
-        .infer = infer,                                                                            \
-        .packs = packs,                                                                            \
-        .prepare = prepare,                                                                        \
-        .run = run,                                                                                \
-    }
-
-CONVOLUTION_OP(op_convolution, "Convolution", 0);
-CONVOLUTION_OP(op_group_convolution, "GroupConvolution", 1);
+CONVOLUTION_OP(op_convolution, "Convolution", 0, struct convolution_attrs,
+               struct convolution_state);
+CONVOLUTION_OP(op_group_convolution, "GroupConvolution", 1, struct convolution_attrs,
+               struct convolution_state);

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "ops/convolution_common.h"
-#include "ops/prepacked_convolution.h"
 #include "ops/window.h"
 
 enum { DATA, FILTERS, OUTPUT_SHAPE };
@@ -14,12 +13,9 @@ struct backprop_attrs {
 };
 
 struct backprop_state {
-    struct convolution convolution; /* of one group; its window goes from the output to the input */
-    struct convolution_groups groups;
+    struct grouped_convolution grouped;
     int64_t n_positions; /* at a time, as convolution_transposed_n_positions says */
     gemm_f32_fn *gemm;   /* NULL: the direct loops */
-    convolution_fn *direct;
-    struct prepacked_convolution packed;
 };
 
 static const struct attr_def attr_table[] = {
@@ -107,42 +103,43 @@ static bool infer(struct infer *infer)
     const struct irrun_shape *data = &infer->in[DATA]->shape, *filters = &infer->in[FILTERS]->shape;
     const struct backprop_attrs *attrs = infer->attrs;
     struct backprop_state *state = infer->state;
-    struct window *window = &state->convolution.window;
-    return convolution_infer_channels(infer, true, &state->convolution, &state->groups) &&
+    struct window *window = &state->grouped.one.window;
+    return convolution_infer_channels(infer, true) &&
            infer_window_sides(infer, &attrs->window, data->rank - 2, data->dims + 2,
                               filters->dims + n_leading + 2, window) &&
-           infer_sizes(infer, data->rank - 2, window) &&
-           convolution_infer_output(infer, &state->convolution, &state->groups, window->in);
-}
-
-static bool wants_indirect(const struct prepare *prepare, struct indirect_convolution *conv)
-{
-    const struct backprop_state *state = prepare->state;
-    return prepacked_convolution_is_wanted(prepare, &state->convolution, state->groups.n_groups,
-                                           true, conv);
+           infer_sizes(infer, data->rank - 2, window) && convolution_infer_output(infer);
 }
 
 static uint32_t packs(const struct prepare *prepare, uint32_t constants)
 {
     struct indirect_convolution conv;
-    return wants_indirect(prepare, &conv) ? constants & 1U << FILTERS : 0;
+    return convolution_wants_indirect(prepare, &conv) ? constants & 1U << FILTERS : 0;
+}
+
+static void run_group(const struct step *step, const void *in, const void *filters, void *out,
+                      size_t first)
+{
+    const struct backprop_state *state = step->state;
+    const struct convolution *c = &state->grouped.one;
+    if (state->gemm)
+        convolution_transposed_by_gemm(c, state->gemm, state->n_positions, in, filters, out,
+                                       step->scratch);
+    else
+        state->grouped.direct(c, true, in, filters, out);
+    epilogue_run(step->epilogue, first, (size_t)(c->c_out * convolution_n_out(&state->grouped)));
 }
 
 static bool prepare(struct prepare *prepare)
 {
     struct backprop_state *state = prepare->state;
-    const struct convolution *convolution = &state->convolution;
-    prepare_epilogue(prepare);
+    const struct convolution *convolution = &state->grouped.one;
+    convolution_prepare(prepare, run_group);
     if (prepare->packed != 0) {
-        prepare->made.epilogue.bias =
-            (struct repetition){(size_t)window_product(convolution->window.in),
-                                (size_t)(convolution->c_out * state->groups.n_groups)};
-        return wants_indirect(prepare, &state->packed.conv) &&
-               prepacked_convolution_pack(prepare, &state->packed);
+        return convolution_wants_indirect(prepare, &state->grouped.packed.conv) &&
+               prepacked_convolution_pack(prepare, &state->grouped.packed);
     }
     if (shape_n_elements(&prepare->out[0]->shape) == 0)
         return true;
-    state->direct = convolution_direct(prepare->in[DATA]->dtype);
     state->n_positions = convolution_transposed_n_positions(convolution);
     if (prepare->in[DATA]->dtype != IRRUN_F32 || state->n_positions < 0)
         return true;
@@ -153,49 +150,7 @@ static bool prepare(struct prepare *prepare)
     return true;
 }
 
-static void convolve(const struct step *step, const void *in, const void *filters, void *out,
-                     size_t first)
-{
-    const struct backprop_state *state = step->state;
-    const struct convolution *c = &state->convolution;
-    if (state->gemm)
-        convolution_transposed_by_gemm(c, state->gemm, state->n_positions, in, filters, out,
-                                       step->scratch);
-    else
-        state->direct(c, true, in, filters, out);
-    epilogue_run(step->epilogue, first, (size_t)(c->c_out * window_product(c->window.in)));
-}
-
-static bool run(const struct step *step, struct irrun_error *err)
-{
-    (void)err;
-    const struct backprop_state *state = step->state;
-    const struct window *window = &state->convolution.window;
-    if (shape_n_elements(&step->out[0]->shape) == 0)
-        return true;
-    if (state->packed.filters)
-        prepacked_convolution_run(&state->packed, step, state->groups.n_batches);
-    else
-        convolution_walk(step, &state->convolution, &state->groups, window_product(window->out),
-                         window_product(window->in), convolve);
-    return true;
-}
-
-#define BACKPROP_OP(object, type_, n_leading)                                                      \
-    const struct op_def object = {                                                                 \
-        .type = type_,                                                                             \
-        .opset = 1,                                                                                \
-        .inputs = inputs,                                                                          \
-        .n_outputs = 1,                                                                            \
-        .attrs = attr_table,                                                                       \
-        .attrs_size = sizeof(struct backprop_attrs),                                               \
-        .state_size = sizeof(struct backprop_state),                                               \
-        .family = &(const uint32_t){n_leading},                                                    \
-        .infer = infer,                                                                            \
-        .packs = packs,                                                                            \
-        .prepare = prepare,                                                                        \
-        .run = run,                                                                                \
-    }
-
-BACKPROP_OP(op_convolution_backprop_data, "ConvolutionBackpropData", 0);
-BACKPROP_OP(op_group_convolution_backprop_data, "GroupConvolutionBackpropData", 1);
+CONVOLUTION_OP(op_convolution_backprop_data, "ConvolutionBackpropData", 0, struct backprop_attrs,
+               struct backprop_state);
+CONVOLUTION_OP(op_group_convolution_backprop_data, "GroupConvolutionBackpropData", 1,
+               struct backprop_attrs, struct backprop_state);
