@@ -6,7 +6,7 @@
 
 #include "irrun.h"
 #include "kernels/gemm.h"
-#include "kernels/panels.h"
+#include "kernels/packed_gemm.h"
 #include "kernels/sliding_window.h"
 
 struct convolution {
@@ -39,16 +39,17 @@ struct convolution_job {
 void convolution_by_gemm(const struct convolution *convolution, gemm_f32_fn *gemm,
                          const float *weights, const struct convolution_job *job);
 
-/* The same with the weights in panels (k = c_in * kernel, c_out columns), which stay in the cache
+/* The same with the weights packed (k = c_in * kernel, c_out columns), which stay in the cache
  * while the patches pass; n_patches is not 0. products: [n_patches][c_out]. */
-void convolution_by_panels(const struct convolution *convolution, const struct panels *weights,
-                           const struct convolution_job *job, float *products);
+void convolution_by_packed_gemm(const struct convolution *convolution,
+                                const struct packed_matrix *weights,
+                                const struct convolution_job *job, float *products);
 
 /* The n_patches that suits; -1: the direct loops do better. */
 int64_t convolution_n_patches(const struct convolution *convolution);
 
-/* … for panels, which want patches of a pointwise convolution too; -1 likewise. */
-int64_t convolution_n_panel_patches(const struct convolution *convolution);
+/* … for packed weights, which want patches of a pointwise convolution too; -1 likewise. */
+int64_t convolution_n_packed_patches(const struct convolution *convolution);
 
 /* The transpose by a GEMM and col2im: products of the weights with n_positions of the input at a
  * time, whose columns ([c_out * kernel] [n_positions]) are added where they belong. */

@@ -17,7 +17,7 @@ static int64_t count_patches(int64_t n_terms, int64_t n_out)
     return n < n_out ? n : n_out;
 }
 
-int64_t convolution_n_panel_patches(const struct convolution *c)
+int64_t convolution_n_packed_patches(const struct convolution *c)
 {
     int64_t n_terms = c->c_in * window_product(c->window.kernel);
     int64_t n = convolution_n_patches(c);
@@ -204,8 +204,8 @@ void convolution_by_gemm(const struct convolution *c, gemm_f32_fn *gemm, const f
         run_epilogue(job, c_out, n_out, 0, n_out);
 }
 
-void convolution_by_panels(const struct convolution *c, const struct panels *weights,
-                           const struct convolution_job *job, float *products)
+void convolution_by_packed_gemm(const struct convolution *c, const struct packed_matrix *weights,
+                                const struct convolution_job *job, float *products)
 {
     size_t n_out = (size_t)window_product(c->window.out), c_out = (size_t)c->c_out;
     size_t n_patches = (size_t)job->n_patches;
@@ -214,17 +214,17 @@ void convolution_by_panels(const struct convolution *c, const struct panels *wei
     for (size_t first = 0; first < n_out; first += n_patches) {
         size_t rest = n_out - first, n = rest < n_patches ? rest : n_patches;
         copy_patches(c, job->in, (int64_t)first, (int64_t)n, job->patches);
-        panels_multiply_matrix(weights, &(struct panel_matrix){
-                                            .begin = 0,
-                                            .end = weights->n_panels,
-                                            .m = n,
-                                            .n = c_out,
-                                            .a = job->patches,
-                                            .lda = weights->k,
-                                            .c = products,
-                                            .ldc = c_out,
-                                            .epilogue = &bias_only,
-                                        });
+        packed_gemm(weights, &(struct packed_gemm){
+                                 .begin = 0,
+                                 .end = weights->n_panels,
+                                 .m = n,
+                                 .n = c_out,
+                                 .a = job->patches,
+                                 .lda = weights->k,
+                                 .c = products,
+                                 .ldc = c_out,
+                                 .epilogue = &bias_only,
+                             });
         for (size_t channel = 0; channel < c_out; channel++)
             for (size_t i = 0; i < n; i++)
                 job->out[channel * n_out + first + i] = products[i * c_out + channel];

@@ -6,7 +6,7 @@
  *
  *   plain   gemm_plain_*, with the factors as they lie in memory
  *   cblas   gemm_cblas_*, likewise
- *   packed  panels (panels.h), and indirect_convolution.h in a convolution, where a factor of
+ *   packed  packed_gemm.h, and indirect_convolution.h in a convolution, where a factor of
  *           f32 can be packed; all else as with auto
  *   auto    the same, but CBLAS for large products with factors that are not packed, if it is a
  *           fast one (blas.h)

@@ -11,7 +11,7 @@
 #include "kernels/fused_f32.h"
 #include "kernels/gemm.h"
 #include "kernels/igemm_f32.h"
-#include "kernels/panels.h"
+#include "kernels/packed_gemm.h"
 #include "kernels/select.h"
 #include "kernels/softmax.h"
 
@@ -22,7 +22,7 @@
     FAMILY(select_x16, select_fn, level)                                                           \
     FAMILY(select_x32, select_fn, level)                                                           \
     FAMILY(select_x64, select_fn, level)                                                           \
-    FAMILY(panels, const struct panel_kernels, level)                                              \
+    FAMILY(packed_gemm, const struct gemm_microkernels, level)                                     \
     FAMILY(igemm_f32, const struct igemm_microkernels, level)                                      \
     FAMILY(elementwise_f32, const struct elementwise_kernels, level)                               \
     FAMILY(fused_f32, fused_fn, level)                                                             \

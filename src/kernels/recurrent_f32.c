@@ -223,7 +223,7 @@ static void multiply_panel(const struct pass *pass, const struct recurrent_matri
 }
 
 /* The cell for every element that has not ended; rows count floats from element to element. */
-static void run_cells(const struct pass *pass, panel_cell_fn *cell, size_t step, size_t panel,
+static void run_cells(const struct pass *pass, recurrent_cell_fn *cell, size_t step, size_t panel,
                       const float *gates, float *h_next)
 {
     const struct recurrent_f32 *engine = pass->engine;
@@ -236,7 +236,7 @@ static void run_cells(const struct pass *pass, panel_cell_fn *cell, size_t step,
         if (step >= length_of(pass, b))
             continue;
         size_t at = b * engine->ld_state + unit;
-        cell(&engine->common, &(struct panel_row){
+        cell(&engine->common, &(struct recurrent_row){
                                   .units = engine->units,
                                   .gates = pass->tile + b * engine->columns,
                                   .x_gates = gates + b * engine->ld_gates,
@@ -336,9 +336,9 @@ static struct recurrent_matrix matrix_of(const struct recurrent_matrix *matrix, 
     struct recurrent_matrix of_direction = *matrix;
     size_t rows = recurrent_n_gates(common) * common->hidden_size;
 
-    of_direction.panels.data = data;
+    of_direction.packed_b.data = data;
     if (matrix->gemm)
-        of_direction.weights = weights + d * rows * matrix->panels.k;
+        of_direction.weights = weights + d * rows * matrix->packed_b.k;
     return of_direction;
 }
 

@@ -5,7 +5,7 @@
 #ifndef IRRUN_KERNELS_RECURRENT_F32_H
 #define IRRUN_KERNELS_RECURRENT_F32_H
 
-#include "kernels/panels.h"
+#include "kernels/packed_gemm.h"
 #include "kernels/recurrent.h"
 #include "kernels/thread_pool.h"
 
@@ -17,16 +17,16 @@ struct recurrent_weights {
 
 /* W, or some gates of R, of one direction. */
 struct recurrent_matrix {
-    size_t first_gate, n_gates; /* in the order of the panels: LSTM's is f, i, c, o */
-    struct panels panels;       /* of gates [n_gates][units] each */
+    size_t first_gate, n_gates;    /* in the order of the panels: LSTM's is f, i, c, o */
+    struct packed_matrix packed_b; /* of gates [n_gates][units] each */
     size_t packed_bytes;
-    gemm_f32_fn *gemm;    /* not NULL: multiplies instead of the panels, by … */
+    gemm_f32_fn *gemm;    /* not NULL: multiplies instead of packed_gemm, by … */
     const float *weights; /* … these, all gates [G*H][k] */
 };
 
 struct recurrent_f32 {
     struct recurrent common;
-    const struct panel_kernels *kernels;
+    const struct gemm_microkernels *kernels;
     gemm_f32_fn *project, *step; /* NULL: W and R are packed. Else they stay where they are, f32 */
     bool is_uncut;               /* a GEMM gets all hidden units at once */
     bool is_w_f16, is_r_f16, has_peepholes;
@@ -34,7 +34,7 @@ struct recurrent_f32 {
     const void *w_pack, *r_pack; /* see recurrent_f32_pack_w, recurrent_f32_pack_r */
 
     /* What follows is the layout. A panel holds `units` hidden units of every gate. */
-    panel_cell_fn *cell;
+    recurrent_cell_fn *cell;
     size_t units, n_panels;
     size_t columns;    /* of a row of gates: [G][units], up to a whole group at the end */
     bool resets_first; /* GRU without linear_before_reset: two products a step */

@@ -26,9 +26,9 @@ static bool resets_first(const struct recurrent *common)
 
 static size_t units_of(enum recurrent_kind kind)
 {
-    return kind == RECURRENT_LSTM  ? PANEL_LSTM_UNITS
-           : kind == RECURRENT_GRU ? PANEL_GRU_UNITS
-                                   : PANEL_RNN_UNITS;
+    return kind == RECURRENT_LSTM  ? LSTM_PANEL_UNITS
+           : kind == RECURRENT_GRU ? GRU_PANEL_UNITS
+                                   : RNN_PANEL_UNITS;
 }
 
 /* The activations that everybody uses, and no rule beside them. */
@@ -45,9 +45,9 @@ static bool is_plain(const struct recurrent_f32 *engine)
            (common->kind == RECURRENT_GRU || functions[2].function == RECURRENT_TANH);
 }
 
-static panel_cell_fn *choose_cell(const struct recurrent_f32 *engine)
+static recurrent_cell_fn *choose_cell(const struct recurrent_f32 *engine)
 {
-    const struct panel_cells *cells = &engine->kernels->cells;
+    const struct recurrent_cells *cells = &engine->kernels->cells;
     bool plain = is_plain(engine);
 
     switch (engine->common.kind) {
@@ -86,9 +86,9 @@ static bool keeps_f16(const struct recurrent *common)
 static double matrix_bytes(const struct recurrent_f32 *engine,
                            const struct recurrent_matrix *matrix)
 {
-    size_t element_bytes = matrix->panels.is_f16 ? sizeof(uint16_t) : sizeof(float);
+    size_t element_bytes = matrix->packed_b.is_f16 ? sizeof(uint16_t) : sizeof(float);
     return (double)(engine->n_panels * engine->units) *
-           (double)(matrix->n_gates * matrix->panels.k * element_bytes);
+           (double)(matrix->n_gates * matrix->packed_b.k * element_bytes);
 }
 
 static void share_work(struct recurrent_f32 *engine)
@@ -114,13 +114,13 @@ static void share_work(struct recurrent_f32 *engine)
 static bool finish_matrix(const struct recurrent_f32 *engine, struct recurrent_matrix *matrix,
                           size_t rows)
 {
-    struct panels *panels = &matrix->panels;
+    struct packed_matrix *packed_b = &matrix->packed_b;
 
-    panels->n_panels = engine->n_panels;
-    panels->width = matrix->n_gates * engine->units / PANEL_GROUP;
-    panels->is_f16 = panels->is_f16 && keeps_f16(&engine->common) && engine->kernels->has_f16;
+    packed_b->n_panels = engine->n_panels;
+    packed_b->width = matrix->n_gates * engine->units / PANEL_GROUP;
+    packed_b->is_f16 = packed_b->is_f16 && keeps_f16(&engine->common) && engine->kernels->has_f16;
     return matrix->gemm || matrix->n_gates == 0 ||
-           panels_finish(panels, engine->kernels, rows, &matrix->packed_bytes);
+           packed_matrix_layout(packed_b, engine->kernels, rows, &matrix->packed_bytes);
 }
 
 static bool lay_out_weights(struct recurrent_f32 *engine, size_t rows)
@@ -131,12 +131,12 @@ static bool lay_out_weights(struct recurrent_f32 *engine, size_t rows)
 
     engine->w = (struct recurrent_matrix){
         .n_gates = n_gates,
-        .panels = {.k = common->input_size, .is_f16 = engine->is_w_f16},
+        .packed_b = {.k = common->input_size, .is_f16 = engine->is_w_f16},
         .gemm = engine->project,
     };
     engine->r = (struct recurrent_matrix){
         .n_gates = n_gates - n_reset,
-        .panels = {.k = h, .is_f16 = engine->is_r_f16},
+        .packed_b = {.k = h, .is_f16 = engine->is_r_f16},
         .gemm = engine->step,
     };
     engine->r_reset = engine->r;
@@ -221,20 +221,20 @@ bool recurrent_f32_lay_out(struct recurrent_f32 *engine)
 static void pack_matrix(const struct recurrent_f32 *engine, const struct recurrent_matrix *matrix,
                         void *data, const unsigned char *source, bool is_f16)
 {
-    const struct panels *panels = &matrix->panels;
+    const struct packed_matrix *packed_b = &matrix->packed_b;
     size_t h = engine->common.hidden_size, groups = engine->units / PANEL_GROUP;
-    size_t row_bytes = panels->k * (is_f16 ? sizeof(uint16_t) : sizeof(float));
+    size_t row_bytes = packed_b->k * (is_f16 ? sizeof(uint16_t) : sizeof(float));
 
     if (matrix->gemm)
         return;
-    for (size_t panel = 0; panel < panels->n_panels; panel++) {
+    for (size_t panel = 0; panel < packed_b->n_panels; panel++) {
         for (size_t group = 0; group < matrix->n_gates * groups; group++) {
             size_t unit = panel * engine->units + group % groups * PANEL_GROUP;
             size_t left = unit < h ? h - unit : 0;
             size_t gate = matrix->first_gate + group / groups;
             size_t row = recurrent_place_of(&engine->common, gate) * h + (left > 0 ? unit : 0);
-            panels_pack_group(panels, data, panel, group, source + row * row_bytes, is_f16,
-                              panels->k, left < PANEL_GROUP ? left : PANEL_GROUP);
+            packed_matrix_pack_group(packed_b, data, panel, group, source + row * row_bytes, is_f16,
+                                     packed_b->k, left < PANEL_GROUP ? left : PANEL_GROUP);
         }
     }
 }

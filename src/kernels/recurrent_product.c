@@ -22,7 +22,7 @@ static void multiply_in_place(const struct recurrent_f32 *engine,
                               const struct panel_product *product)
 {
     const struct recurrent *common = &engine->common;
-    size_t h = common->hidden_size, units = engine->units, k = matrix->panels.k;
+    size_t h = common->hidden_size, units = engine->units, k = matrix->packed_b.k;
     size_t unit = product->panel * units, left = h - unit, n;
 
     for (size_t row = 0; row < product->rows; row++)
@@ -53,5 +53,5 @@ void recurrent_multiply(const struct recurrent_f32 *engine, const struct recurre
     if (matrix->gemm)
         multiply_in_place(engine, matrix, product);
     else
-        panels_multiply(&matrix->panels, product);
+        packed_gemm_panel(&matrix->packed_b, product);
 }

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "ops/convolution_common.h"
-#include "ops/packed_matrix.h"
+#include "ops/prepacked_matrix.h"
 #include "ops/window.h"
 
 enum { DATA, FILTERS };
@@ -13,10 +13,10 @@ struct convolution_attrs {
 
 struct convolution_state {
     struct grouped_convolution grouped;
-    int64_t n_patches;    /* at a time; 0 and -1 as convolution_n_patches says */
-    gemm_f32_fn *gemm;    /* NULL: the direct loops */
-    struct panels panels; /* the filters, if they are constant and packed: data is NULL otherwise */
-    size_t patches_bytes; /* scratch: the patches, then their products */
+    int64_t n_patches;             /* at a time; 0 and -1 as convolution_n_patches says */
+    gemm_f32_fn *gemm;             /* NULL: the direct loops */
+    struct packed_matrix packed_b; /* the filters, if they are constant; data NULL: not packed */
+    size_t patches_bytes;          /* scratch: the patches, then their products */
 };
 
 static const struct attr_def attr_table[] = {
@@ -45,19 +45,19 @@ static bool infer(struct infer *infer)
 }
 
 /* The filters of one group are one matrix. */
-static bool wants_panels(const struct prepare *prepare)
+static bool wants_packed(const struct prepare *prepare)
 {
     const struct convolution_state *state = prepare->state;
     const struct convolution *convolution = &state->grouped.one;
 
-    return state->grouped.n_groups == 1 && convolution_n_panel_patches(convolution) > 0 &&
-           packed_matrix_is_wanted(prepare, DATA, FILTERS, (size_t)convolution->c_out);
+    return state->grouped.n_groups == 1 && convolution_n_packed_patches(convolution) > 0 &&
+           prepacked_matrix_is_wanted(prepare, DATA, FILTERS, (size_t)convolution->c_out);
 }
 
 static uint32_t packs(const struct prepare *prepare, uint32_t constants)
 {
     struct indirect_convolution conv;
-    return convolution_wants_indirect(prepare, &conv) || wants_panels(prepare)
+    return convolution_wants_indirect(prepare, &conv) || wants_packed(prepare)
                ? constants & 1U << FILTERS
                : 0;
 }
@@ -67,13 +67,14 @@ static bool pack(struct prepare *prepare)
     struct convolution_state *state = prepare->state;
     const struct convolution *c = &state->grouped.one;
     size_t n_terms = (size_t)(c->c_in * window_product(c->window.kernel)), products_bytes;
-    state->n_patches = convolution_n_panel_patches(c);
+    state->n_patches = convolution_n_packed_patches(c);
     size_t n = (size_t)state->n_patches;
     if (!checked_mul(n * sizeof(float), n_terms, &state->patches_bytes) ||
         !checked_mul(n * sizeof(float), (size_t)c->c_out, &products_bytes) ||
         !checked_add(state->patches_bytes, products_bytes, &prepare->made.scratch_bytes))
         return fail_memory(prepare->err, SIZE_MAX);
-    return packed_matrix_pack(prepare, FILTERS, n_terms, (size_t)c->c_out, true, n, &state->panels);
+    return prepacked_matrix_pack(prepare, FILTERS, n_terms, (size_t)c->c_out, true, n,
+                                 &state->packed_b);
 }
 
 static void run_group(const struct step *step, const void *in, const void *filters, void *out,
@@ -89,9 +90,9 @@ static void run_group(const struct step *step, const void *in, const void *filte
         .epilogue = step->epilogue,
         .first = first,
     };
-    if (state->panels.data) {
-        convolution_by_panels(c, &state->panels, &job,
-                              (void *)((char *)step->scratch + state->patches_bytes));
+    if (state->packed_b.data) {
+        convolution_by_packed_gemm(c, &state->packed_b, &job,
+                                   (void *)((char *)step->scratch + state->patches_bytes));
     } else if (state->gemm) {
         convolution_by_gemm(c, state->gemm, filters, &job);
     } else {

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/internal_ops.h"
 #include "ops/op_state.h"
-#include "ops/packed_matrix.h"
+#include "ops/prepacked_matrix.h"
 #include "ops/product_batch.h"
 #include "tensor/broadcast.h"
 
@@ -130,7 +130,7 @@ static uint32_t packs(const struct prepare *prepare, uint32_t constants)
     const struct product *p = &batch->product;
 
     return batch->count == 1 && p->m > 0 && p->k > 0 && !p->a_transposed &&
-                   packed_matrix_is_wanted(prepare, A, B, p->n)
+                   prepacked_matrix_is_wanted(prepare, A, B, p->n)
                ? constants & 1U << B
                : 0;
 }
@@ -142,7 +142,7 @@ static bool prepare(struct prepare *prepare)
     p->dtype = prepare->in[A]->dtype;
     prepare_epilogue(prepare);
     if (!(prepare->packed != 0
-              ? packed_matrix_pack(prepare, B, p->k, p->n, p->b_transposed, p->m, &p->panels)
+              ? prepacked_matrix_pack(prepare, B, p->k, p->n, p->b_transposed, p->m, &p->packed_b)
               : product_plan(prepare, p)) ||
         !product_batch_plan(prepare, batch))
         return false;
@@ -174,8 +174,8 @@ static bool run(const struct step *step, struct irrun_error *err)
     (void)err;
     const struct matmul_state *state = step->state;
     const struct product *p = &state->batch.product;
-    if (p->panels.data && state->batch.n_parts == 1)
-        product_run_packed(p, &p->panels, product_all_panels(p),
+    if (p->packed_b.data && state->batch.n_parts == 1)
+        product_run_packed(p, &p->packed_b, product_all_panels(p),
                            &(struct product_rows){.m = p->m,
                                                   .a = step->in[A]->data,
                                                   .c = step->out[0]->data,

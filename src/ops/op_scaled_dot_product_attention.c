@@ -244,8 +244,8 @@ static void attend(const struct step *step, const size_t *matrix, char *memory)
     query += matrix[1] * s->n_queries * s->n_embedding * size;
     key += matrix[2] * s->n_keys * s->n_embedding * size;
     value += matrix[3] * s->n_keys * s->n_value * size;
-    struct product_panels score_panels = product_all_panels(&s->score);
-    struct product_panels mix_panels = product_all_panels(&s->mix);
+    struct panel_range score_panels = product_all_panels(&s->score);
+    struct panel_range mix_panels = product_all_panels(&s->mix);
     product_take_b(&s->score, key, score_panels, keys);
     product_take_b(&s->mix, value, mix_panels, values);
     for (size_t first = 0; first < s->n_queries; first += s->n_rows) {

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/prepacked_convolution.h"
 
-#include "ops/packed_matrix.h"
+#include "ops/prepacked_matrix.h"
 
 enum { DATA, FILTERS };
 
@@ -10,7 +10,7 @@ bool prepacked_convolution_is_wanted(const struct prepare *prepare,
                                      const struct convolution *convolution, int64_t n_groups,
                                      bool is_transposed, struct indirect_convolution *conv)
 {
-    return packed_matrix_is_allowed(prepare, DATA, FILTERS) &&
+    return prepacked_matrix_is_allowed(prepare, DATA, FILTERS) &&
            indirect_convolution_plan(conv, prepare->kernels->igemm_f32, convolution, n_groups,
                                      is_transposed) &&
            indirect_convolution_is_better(conv);

@@ -1,10 +1,10 @@
-/* Plans products, and multiplies by panels, by what the seam of gemm.h chose, or as integers.
+/* Plans products, and multiplies by packed panels, by what gemm_dispatch.c chose, or as integers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/product.h"
 
 #include "base/checked.h"
 #include "kernels/gemm_integer.h"
-#include "ops/packed_matrix.h"
+#include "ops/prepacked_matrix.h"
 
 #define MIN_ROWS 16        /* fewer rows do not pay for packing */
 #define TRANSPOSED_ROWS 96 /* rows of a transposed a at a time */
@@ -26,14 +26,14 @@ bool product_plan(struct prepare *prepare, struct product *product)
 {
     const struct kernels *kernels = prepare->kernels;
     size_t m = product->m, n = product->n, k = product->k, a_bytes = 0;
-    product->panels.n_panels = product->b_bytes = product->turned_bytes = 0;
+    product->packed_b.n_panels = product->b_bytes = product->turned_bytes = 0;
     if (product->dtype == IRRUN_F32)
         product->f32 = kernels_gemm_f32(kernels, m, n, k);
     else if (product->dtype == IRRUN_F64)
         product->f64 = kernels_gemm_f64(kernels, m, n, k);
     if (!packing_pays(kernels, product))
         return true;
-    if (!packed_matrix_plan(&product->panels, kernels->panels, k, n, m, &product->b_bytes) ||
+    if (!packed_matrix_plan(&product->packed_b, kernels->packed_gemm, k, n, m, &product->b_bytes) ||
         product->b_bytes > PTRDIFF_MAX / 4 ||
         (product->a_transposed && !checked_mul(TRANSPOSED_ROWS * sizeof(float), k, &a_bytes)) ||
         a_bytes > PTRDIFF_MAX / 4)
@@ -43,10 +43,10 @@ bool product_plan(struct prepare *prepare, struct product *product)
     return true;
 }
 
-void product_take_b(const struct product *product, const void *b, struct product_panels panels,
+void product_take_b(const struct product *product, const void *b, struct panel_range panels,
                     void *packed)
 {
-    packed_matrix_fill(&product->panels, panels.begin, panels.end, b, false, product->n,
+    packed_matrix_fill(&product->packed_b, panels.begin, panels.end, b, false, product->n,
                        product->b_transposed, packed);
 }
 
@@ -61,14 +61,14 @@ static void turn(const struct product *product, const float *a, size_t rows, flo
     }
 }
 
-static void multiply_turned(const struct product *product, const struct panels *panels,
-                            struct product_panels columns, const struct product_rows *rows,
+static void multiply_turned(const struct product *product, const struct packed_matrix *packed_b,
+                            struct panel_range columns, const struct product_rows *rows,
                             float *turned)
 {
     for (size_t row = 0; row < rows->m; row += TRANSPOSED_ROWS) {
         size_t m = rows->m - row < TRANSPOSED_ROWS ? rows->m - row : TRANSPOSED_ROWS;
         turn(product, (const float *)rows->a + row, m, turned);
-        product_run_packed(product, panels, columns,
+        product_run_packed(product, packed_b, columns,
                            &(struct product_rows){.m = m,
                                                   .a = turned,
                                                   .c = (float *)rows->c + row * product->n,
@@ -78,14 +78,14 @@ static void multiply_turned(const struct product *product, const struct panels *
 }
 
 static void multiply_packed(const struct product *product, const struct product_rows *rows,
-                            struct product_panels columns, const void *packed, float *turned)
+                            struct panel_range columns, const void *packed, float *turned)
 {
-    struct panels panels = product->panels;
-    panels.data = packed;
+    struct packed_matrix packed_b = product->packed_b;
+    packed_b.data = packed;
     if (product->a_transposed)
-        multiply_turned(product, &panels, columns, rows, turned);
+        multiply_turned(product, &packed_b, columns, rows, turned);
     else
-        product_run_packed(product, &panels, columns, rows);
+        product_run_packed(product, &packed_b, columns, rows);
 }
 
 static void multiply_unpacked(const struct product *product, const struct product_rows *rows)
@@ -105,10 +105,10 @@ static void multiply_unpacked(const struct product *product, const struct produc
 }
 
 void product_run(const struct product *product, const struct product_rows *rows,
-                 struct product_panels panels, const void *packed, void *turned)
+                 struct panel_range panels, const void *packed, void *turned)
 {
-    if (product->panels.data)
-        product_run_packed(product, &product->panels, panels, rows);
+    if (product->packed_b.data)
+        product_run_packed(product, &product->packed_b, panels, rows);
     else if (product_is_packed(product))
         multiply_packed(product, rows, panels, packed, turned);
     else

@@ -1,6 +1,6 @@
 /* Dense products of any type: who multiplies is chosen once. The second factor of f32 is packed
- * into panels where that pays: by packed_matrix_pack if it is constant, else when it is known, in
- * scratch memory.
+ * into panels where that pays: by prepacked_matrix_pack if it is constant, else when it is known,
+ * in scratch memory.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_PRODUCT_H
 #define IRRUN_OPS_PRODUCT_H
@@ -13,11 +13,12 @@ struct product {
     bool a_transposed, b_transposed;
     enum irrun_dtype dtype;
     /* What follows is filled by product_plan. */
-    struct panels panels; /* n_panels is 0 where packing does not pay; data only of a constant, and
+    struct packed_matrix
+        packed_b;        /* n_panels is 0 where packing does not pay; data only of a constant, and
  a is then not transposed */
-    size_t b_bytes;       /* of a packed b; like the next a multiple of 64 */
-    size_t turned_bytes;  /* of rows of a transposed a, while they are multiplied */
-    gemm_f32_fn *f32;     /* who else does it */
+    size_t b_bytes;      /* of a packed b; like the next a multiple of 64 */
+    size_t turned_bytes; /* of rows of a transposed a, while they are multiplied */
+    gemm_f32_fn *f32;    /* who else does it */
     gemm_f64_fn *f64;
 };
 
@@ -26,22 +27,23 @@ bool product_plan(struct prepare *prepare, struct product *product);
 
 static inline bool product_is_packed(const struct product *product)
 {
-    return product->panels.n_panels > 0;
+    return product->packed_b.n_panels > 0;
 }
 
-/* Some columns of a product, as panels; of one that is not packed there are none but all. */
-struct product_panels {
+/* Some columns of a product, as panels of packed_b; of one that is not packed there are none but
+ * all. */
+struct panel_range {
     size_t begin, end;
 };
 
-static inline struct product_panels product_all_panels(const struct product *product)
+static inline struct panel_range product_all_panels(const struct product *product)
 {
-    return (struct product_panels){0, product->panels.n_panels};
+    return (struct panel_range){0, product->packed_b.n_panels};
 }
 
 /* Packs these panels of b into memory of b_bytes, aligned to 64: to be done for all of them before
  * the products, unless b is a constant. Does nothing if the product is not packed. */
-void product_take_b(const struct product *product, const void *b, struct product_panels panels,
+void product_take_b(const struct product *product, const void *b, struct panel_range panels,
                     void *packed);
 
 /* Some rows of a product; those of a transposed a lie in its columns, and if they are integers they
@@ -55,25 +57,25 @@ struct product_rows {
     size_t first;
 };
 void product_run(const struct product *product, const struct product_rows *rows,
-                 struct product_panels panels, const void *packed, void *turned);
+                 struct panel_range panels, const void *packed, void *turned);
 
 /* The same with these panels of b, and a not transposed: for those whom a call more would cost too
  * much. */
-static inline void product_run_packed(const struct product *product, const struct panels *b,
-                                      struct product_panels panels, const struct product_rows *rows)
+static inline void product_run_packed(const struct product *product, const struct packed_matrix *b,
+                                      struct panel_range panels, const struct product_rows *rows)
 {
-    panels_multiply_matrix(b, &(struct panel_matrix){
-                                  .begin = panels.begin,
-                                  .end = panels.end,
-                                  .m = rows->m,
-                                  .n = product->n,
-                                  .a = rows->a,
-                                  .lda = product->k,
-                                  .c = rows->c,
-                                  .ldc = product->n,
-                                  .epilogue = rows->epilogue,
-                                  .first = rows->first,
-                              });
+    packed_gemm(b, &(struct packed_gemm){
+                       .begin = panels.begin,
+                       .end = panels.end,
+                       .m = rows->m,
+                       .n = product->n,
+                       .a = rows->a,
+                       .lda = product->k,
+                       .c = rows->c,
+                       .ldc = product->n,
+                       .epilogue = rows->epilogue,
+                       .first = rows->first,
+                   });
 }
 
 #endif

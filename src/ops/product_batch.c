@@ -56,7 +56,7 @@ static bool can_be_cut(const struct product *p)
  * eighth less to do. */
 static bool rows_are_better(const struct product *p, size_t n_parts)
 {
-    size_t n_rows = divide_up(p->m, ROWS), n_panels = p->panels.n_panels;
+    size_t n_rows = divide_up(p->m, ROWS), n_panels = p->packed_b.n_panels;
     double by_rows = (double)divide_up(n_rows, n_parts) / (double)n_rows;
     return n_panels == 0 ||
            9 * by_rows < 8 * (double)divide_up(n_panels, n_parts) / (double)n_panels;
@@ -72,7 +72,7 @@ bool product_batch_plan(struct prepare *prepare, struct product_batch *batch)
     batch->by_rows = batch->is_cut && rows_are_better(p, n_threads);
     size_t n_pieces = !batch->is_cut   ? batch->count
                       : batch->by_rows ? divide_up(p->m, ROWS)
-                                       : p->panels.n_panels;
+                                       : p->packed_b.n_panels;
     batch->n_parts =
         product_n_parts(prepare, batch->is_cut ? work : work * (double)batch->count, n_pieces);
     return (checked_mul(batch->is_cut ? 1 : batch->n_parts, p->b_bytes, &b_bytes) &&
@@ -91,7 +91,7 @@ struct run {
 
 static bool must_be_packed(const struct product *p)
 {
-    return product_is_packed(p) && !p->panels.data;
+    return product_is_packed(p) && !p->packed_b.data;
 }
 
 static void run_whole(const struct run *run, size_t begin, size_t end, void *packed, void *turned)
@@ -116,10 +116,10 @@ static void run_products(void *context, size_t part, size_t n_parts)
               run->scratch + n_parts * p->b_bytes + part * p->turned_bytes);
 }
 
-static struct product_panels panels_of_part(const struct product *p, size_t part, size_t n_parts)
+static struct panel_range panels_of_part(const struct product *p, size_t part, size_t n_parts)
 {
-    size_t n = p->panels.n_panels;
-    return (struct product_panels){n * part / n_parts, n * (part + 1) / n_parts};
+    size_t n = p->packed_b.n_panels;
+    return (struct panel_range){n * part / n_parts, n * (part + 1) / n_parts};
 }
 
 static void pack_piece(void *context, size_t part, size_t n_parts)

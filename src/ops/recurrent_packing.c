@@ -21,7 +21,7 @@ static struct recurrent_f32 engine_of(const struct prepare *prepare)
     const struct recurrent_state *state = prepare->state;
     return (struct recurrent_f32){
         .common = state->f32.common,
-        .kernels = prepare->kernels->panels,
+        .kernels = prepare->kernels->packed_gemm,
         .n_threads = thread_pool_n_threads(prepare->pool),
         .has_peepholes = has_input(prepare, recurrent_family_of(prepare->op)->p),
     };
@@ -91,10 +91,11 @@ static bool fill_packs(struct prepare *prepare, struct recurrent_f32 *engine,
                        struct recurrent_weights *weights)
 {
     bool is_w_new, is_r_new;
-    const struct panels *w = &engine->w.panels, *r = &engine->r.panels;
-    uint32_t w_layout = (uint32_t)w->stream << 1 | (uint32_t)w->is_f16 << 16;
-    uint32_t r_layout = 1U | (uint32_t)r->stream << 1 |
-                        (uint32_t)engine->r_reset.panels.stream << 8 | (uint32_t)r->is_f16 << 16;
+    const struct packed_matrix *w = &engine->w.packed_b, *r = &engine->r.packed_b;
+    uint32_t w_layout = (uint32_t)w->nr_groups << 1 | (uint32_t)w->is_f16 << 16;
+    uint32_t r_layout = 1U | (uint32_t)r->nr_groups << 1 |
+                        (uint32_t)engine->r_reset.packed_b.nr_groups << 8 |
+                        (uint32_t)r->is_f16 << 16;
 
     void *w_pack = prepare_pack(prepare, w_layout, engine->w_pack_bytes, &is_w_new);
     void *r_pack = w_pack ? prepare_pack(prepare, r_layout, engine->r_pack_bytes, &is_r_new) : NULL;

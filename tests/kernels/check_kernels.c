@@ -29,7 +29,7 @@ static const struct {
     {"select_x16", check_select, measure_select, 2},
     {"select_x32", check_select, measure_select, 4},
     {"select_x64", check_select, measure_select, 8},
-    {"panels", check_panels, measure_panels, 0},
+    {"packed_gemm", check_packed_gemm, measure_packed_gemm, 0},
     {"igemm_f32", check_igemm, measure_igemm, 0},
     {"elementwise_f32", check_elementwise, measure_elementwise, 0},
     {"softmax_f32", check_softmax, measure_softmax, 0},

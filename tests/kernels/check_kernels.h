@@ -19,10 +19,10 @@ typedef bool check_fn(const struct trial *trial);
 /* Times the variant and prints a line for each size: measure_line. */
 typedef void measure_fn(const struct trial *trial);
 
-check_fn check_softmax, check_select, check_panels, check_panel_cells, check_dots,
+check_fn check_softmax, check_select, check_packed_gemm, check_recurrent_cells, check_dots,
     check_elementwise, check_fused, check_igemm;
-measure_fn measure_softmax, measure_select, measure_panels, measure_recurrent, measure_elementwise,
-    measure_fused, measure_igemm;
+measure_fn measure_softmax, measure_select, measure_packed_gemm, measure_recurrent,
+    measure_elementwise, measure_fused, measure_igemm;
 
 /* What is tried now, shown if it fails or crashes: "n=33 then=scalar". */
 void trial_says(const char *format, ...) PRINTF_LIKE(1, 2);

@@ -31,17 +31,17 @@ static bool try_dots(const struct trial *trial, size_t m, size_t n, size_t k)
         a[i] = random_float(1);
     for (size_t i = 0; i < m * DOT_LD; i++)
         c[i] = before[i] = random_float(1);
-    trial->variant->panels->dots(&(struct gemm_f32){.m = m,
-                                                    .n = n,
-                                                    .k = k,
-                                                    .a = a,
-                                                    .lda = k,
-                                                    .b = w,
-                                                    .ldb = k,
-                                                    .b_transposed = true,
-                                                    .c = c + 1,
-                                                    .ldc = DOT_LD,
-                                                    .is_added = is_added});
+    trial->variant->packed_gemm->dots(&(struct gemm_f32){.m = m,
+                                                         .n = n,
+                                                         .k = k,
+                                                         .a = a,
+                                                         .lda = k,
+                                                         .b = w,
+                                                         .ldb = k,
+                                                         .b_transposed = true,
+                                                         .c = c + 1,
+                                                         .ldc = DOT_LD,
+                                                         .is_added = is_added});
     for (size_t at = 0; is_good && at < m * DOT_LD; at++) {
         size_t row = at / DOT_LD, column = at % DOT_LD - 1; /* of those on either side: >= n */
         double sum = is_added || column >= n ? (double)before[at] : 0, room = 1e-6;
@@ -123,7 +123,7 @@ static void set_rule(struct recurrent *common, enum rule rule)
 }
 
 /* Seconds for one run; rows of x below which weights stay in place are those of the op. */
-static double time_lstm(const struct panel_kernels *kernels, size_t b, size_t t, size_t h,
+static double time_lstm(const struct gemm_microkernels *kernels, size_t b, size_t t, size_t h,
                         enum rule rule)
 {
     size_t lengths[8];
@@ -183,7 +183,7 @@ void measure_recurrent(const struct trial *trial)
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         double plain = 0;
         for (int rule = PLAIN; rule < N_RULES; rule++) {
-            double seconds = time_lstm(trial->variant->panels, shapes[i][0], shapes[i][1],
+            double seconds = time_lstm(trial->variant->packed_gemm, shapes[i][0], shapes[i][1],
                                        shapes[i][2], (enum rule)rule);
             plain = rule == PLAIN ? seconds : plain;
             printf("# LSTM B %zu, T %3zu, I = H = %zu, %-20s %9.2f us  %5.2f x plain\n",

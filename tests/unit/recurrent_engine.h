@@ -27,7 +27,7 @@ static inline struct recurrent_f32 engine_of(const struct recurrent *common, enu
     kernels_fill(&kernels, simd);
     return (struct recurrent_f32){
         .common = *common,
-        .kernels = kernels.panels,
+        .kernels = kernels.packed_gemm,
         .project = gemm,
         .step = gemm,
         .is_uncut = gemm == gemm_plain_f32 || gemm == gemm_cblas_f32,

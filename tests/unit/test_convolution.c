@@ -270,13 +270,13 @@ static void the_indirect_one_knows_no_threads(void **state)
     free(shared);
 }
 
-/* Filters in panels, of one element and of several, with any number of patches at a time. */
-static void panels_give_the_same(void **state)
+/* Packed filters, of one element and of several, with any number of patches at a time. */
+static void packed_filters_give_the_same(void **state)
 {
     (void)state;
     struct kernels kernels;
     kernels_fill(&kernels, simd_best());
-    for (int round = 0; round < 60 && kernels.panels; round++) {
+    for (int round = 0; round < 60 && kernels.packed_gemm; round++) {
         int64_t length = next_between(1, 50), size = next_between(0, 1) ? 1 : 3;
         struct convolution c = {{.in = {1, 1, length + size - 1},
                                  .out = {1, 1, length},
@@ -290,23 +290,25 @@ static void panels_give_the_same(void **state)
         float *weights = new_numbers(c.c_out * n_terms), *out = new_numbers(c.c_out * length);
         float *patches = new_numbers(n_patches * n_terms);
         float *products = new_numbers(n_patches * c.c_out);
-        struct panels panels = {
+        struct packed_matrix packed_b = {
             .k = (size_t)n_terms, .n_panels = ((size_t)c.c_out + 63) / 64, .width = 4};
         size_t n_bytes;
-        assert_true(panels_finish(&panels, kernels.panels, (size_t)n_patches, &n_bytes));
+        assert_true(
+            packed_matrix_layout(&packed_b, kernels.packed_gemm, (size_t)n_patches, &n_bytes));
         void *packed = aligned_alloc(64, n_bytes);
-        for (size_t group = 0; group < panels.n_panels * 4; group++) {
+        for (size_t group = 0; group < packed_b.n_panels * 4; group++) {
             size_t left = group * 16 < (size_t)c.c_out ? (size_t)c.c_out - group * 16 : 0;
-            panels_pack_group(&panels, packed, group / 4, group % 4,
-                              weights + (left ? group * 16 * panels.k : 0), false, panels.k,
-                              left < 16 ? left : 16);
+            packed_matrix_pack_group(&packed_b, packed, group / 4, group % 4,
+                                     weights + (left ? group * 16 * packed_b.k : 0), false,
+                                     packed_b.k, left < 16 ? left : 16);
         }
-        panels.data = packed;
-        convolution_by_panels(&c, &panels,
-                              &(struct convolution_job){
-                                  .n_patches = n_patches, .in = in, .out = out, .patches = patches},
-                              products);
-        assert_convolved(&c, in, weights, out, "by panels");
+        packed_b.data = packed;
+        convolution_by_packed_gemm(
+            &c, &packed_b,
+            &(struct convolution_job){
+                .n_patches = n_patches, .in = in, .out = out, .patches = patches},
+            products);
+        assert_convolved(&c, in, weights, out, "packed");
         free(in);
         free(weights);
         free(out);
@@ -362,7 +364,7 @@ int main(void)
         cmocka_unit_test(the_indirect_one_transposes),
         cmocka_unit_test(the_indirect_one_refuses_what_cannot_be_counted),
         cmocka_unit_test(the_indirect_one_knows_no_threads),
-        cmocka_unit_test(panels_give_the_same),
+        cmocka_unit_test(packed_filters_give_the_same),
         cmocka_unit_test(kernels_of_one_element_need_no_patches),
         cmocka_unit_test(integers_wrap),
     };

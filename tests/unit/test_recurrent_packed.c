@@ -27,7 +27,7 @@ static void check_problem(struct problem *problem, double limit)
         kernels_fill(&kernels, simd);
         run_f32(problem, simd, NULL);
         assert_small(problem, simd_name(simd), difference_f32(problem), limit);
-        run_f32(problem, simd, kernels.panels->dots);
+        run_f32(problem, simd, kernels.packed_gemm->dots);
         assert_small(problem, simd_name(simd), difference_f32(problem), limit);
     }
     problem_free(problem);
@@ -240,7 +240,7 @@ static void gives_the_same_bytes_for_any_number_of_threads(void **state)
             float *results[3];
             struct kernels kernels;
             kernels_fill(&kernels, simd_best());
-            gemm_f32_fn *const gemms[] = {NULL, gemm_plain_f32, NULL, kernels.panels->dots};
+            gemm_f32_fn *const gemms[] = {NULL, gemm_plain_f32, NULL, kernels.packed_gemm->dots};
             struct recurrent_f32 engine = engine_of(&problem.common, simd_best(), gemms[i % 4]);
             struct recurrent_f32 one = pack(&problem, engine, NULL);
             engine.n_threads = n_threads;

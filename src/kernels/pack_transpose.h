@@ -1,13 +1,13 @@
 /* Turns blocks of a matrix on their way into panels.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IRRUN_KERNELS_PANEL_TRANSPOSE_H
-#define IRRUN_KERNELS_PANEL_TRANSPOSE_H
+#ifndef IRRUN_KERNELS_PACK_TRANSPOSE_H
+#define IRRUN_KERNELS_PACK_TRANSPOSE_H
 
 #include <stddef.h>
 
 /* 16 x 16 elements: element i of row j at `from` becomes element j of row i at `to`. Steps count
  * bytes from row to row; nothing needs any alignment. */
-void panel_transpose_f32(const void *from, size_t from_step, void *to, size_t to_step);
-void panel_transpose_f16(const void *from, size_t from_step, void *to, size_t to_step);
+void pack_transpose_f32(const void *from, size_t from_step, void *to, size_t to_step);
+void pack_transpose_f16(const void *from, size_t from_step, void *to, size_t to_step);
 
 #endif

@@ -1,7 +1,7 @@
-/* The tiles of panels.h, written once for vectors of any length: see vector_<level>.h for what
- * comes before.
+/* The micro-kernels of packed_gemm.h, written once for vectors of any length: see vector_<level>.h
+ * for what comes before.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/panels.h"
+#include "kernels/packed_gemm.h"
 
 #ifndef VECTOR_LANES
 #error "include the words of a level before: kernels/level.h"
@@ -17,9 +17,9 @@ ALWAYS_INLINE vec load_weights(const unsigned char *at, bool is_f16)
     return vec_load((const float *)(const void *)at);
 }
 
-/* Tiles of several rows take less of a cache line's time than it needs to come from L3: they ask
- * for it 8 KB ahead (16 KB does the same), which is worth 2 % with AVX-512 and 5 % with AVX2 at 8
- * rows. A single row only loses by it. */
+/* Micro-kernels of several rows take less of a cache line's time than it needs to come from L3:
+ * they ask for it 8 KB ahead (16 KB does the same), which is worth 2 % with AVX-512 and 5 % with
+ * AVX2 at 8 rows. A single row only loses by it. */
 #define PREFETCH_AHEAD 8192
 #define PREFETCH_FROM_ROWS 4
 
@@ -34,25 +34,25 @@ ALWAYS_INLINE void prefetch_weights(const unsigned char *weights, size_t n_bytes
 
 /* One k. What there is less of, factors or weights, is held in registers beside the sums. */
 ALWAYS_INLINE void add_by_vectors(vec sums[][MAX_VECTORS], const float *a, size_t lda,
-                                  const unsigned char *weights, size_t n_rows, size_t n_vectors,
+                                  const unsigned char *weights, size_t mr, size_t n_vectors,
                                   bool is_f16)
 {
     size_t vector_bytes = VECTOR_LANES * (is_f16 ? sizeof(uint16_t) : sizeof(float));
-    vec factors[PANEL_MAX_ROWS];
+    vec factors[GEMM_MAX_MR];
     UNROLL
-    for (size_t r = 0; r < n_rows; r++)
+    for (size_t r = 0; r < mr; r++)
         factors[r] = vec_set1(a[r * lda]);
     UNROLL
     for (size_t v = 0; v < n_vectors; v++) {
         vec w = load_weights(weights + v * vector_bytes, is_f16);
         UNROLL
-        for (size_t r = 0; r < n_rows; r++)
+        for (size_t r = 0; r < mr; r++)
             sums[r][v] = vec_fma(factors[r], w, sums[r][v]);
     }
 }
 
 ALWAYS_INLINE void add_by_rows(vec sums[][MAX_VECTORS], const float *a, size_t lda,
-                               const unsigned char *weights, size_t n_rows, size_t n_vectors,
+                               const unsigned char *weights, size_t mr, size_t n_vectors,
                                bool is_f16)
 {
     size_t vector_bytes = VECTOR_LANES * (is_f16 ? sizeof(uint16_t) : sizeof(float));
@@ -61,7 +61,7 @@ ALWAYS_INLINE void add_by_rows(vec sums[][MAX_VECTORS], const float *a, size_t l
     for (size_t v = 0; v < n_vectors; v++)
         w[v] = load_weights(weights + v * vector_bytes, is_f16);
     UNROLL
-    for (size_t r = 0; r < n_rows; r++) {
+    for (size_t r = 0; r < mr; r++) {
         vec factor = vec_set1(a[r * lda]);
         UNROLL
         for (size_t v = 0; v < n_vectors; v++)
@@ -69,37 +69,36 @@ ALWAYS_INLINE void add_by_rows(vec sums[][MAX_VECTORS], const float *a, size_t l
     }
 }
 
-/* n_rows and n_vectors are constants wherever this is used: the accumulators are registers. */
-ALWAYS_INLINE void run_tile(const struct panel_tile *tile, size_t n_rows, size_t n_vectors,
-                            bool is_f16)
+/* mr and n_vectors are constants wherever this is used: the accumulators are registers. */
+ALWAYS_INLINE void run_gemm(const struct gemm_args *args, size_t mr, size_t n_vectors, bool is_f16)
 {
-    vec sums[PANEL_MAX_ROWS][MAX_VECTORS];
+    vec sums[GEMM_MAX_MR][MAX_VECTORS];
     size_t element_bytes = is_f16 ? sizeof(uint16_t) : sizeof(float);
-    const unsigned char *weights = tile->weights;
-    const float *a = tile->a;
+    const unsigned char *weights = args->b;
+    const float *a = args->a;
 
     UNROLL
-    for (size_t r = 0; r < n_rows; r++) {
+    for (size_t r = 0; r < mr; r++) {
         UNROLL
         for (size_t v = 0; v < n_vectors; v++)
             sums[r][v] = vec_zero();
     }
-    for (size_t k = 0; k < tile->k; k++) {
-        if (n_rows >= PREFETCH_FROM_ROWS)
+    for (size_t k = 0; k < args->k; k++) {
+        if (mr >= PREFETCH_FROM_ROWS)
             prefetch_weights(weights, n_vectors * VECTOR_LANES * element_bytes);
-        if (n_rows <= n_vectors)
-            add_by_vectors(sums, a + k, tile->lda, weights, n_rows, n_vectors, is_f16);
+        if (mr <= n_vectors)
+            add_by_vectors(sums, a + k, args->lda, weights, mr, n_vectors, is_f16);
         else
-            add_by_rows(sums, a + k, tile->lda, weights, n_rows, n_vectors, is_f16);
+            add_by_rows(sums, a + k, args->lda, weights, mr, n_vectors, is_f16);
         weights += n_vectors * VECTOR_LANES * element_bytes;
     }
     UNROLL
-    for (size_t r = 0; r < n_rows; r++) {
+    for (size_t r = 0; r < mr; r++) {
         UNROLL
         for (size_t v = 0; v < n_vectors; v++) {
             size_t at = v * VECTOR_LANES;
-            vec_store(tile->c + r * tile->ldc + at,
-                      vec_add(vec_load(tile->add + r * tile->ld_add + at), sums[r][v]));
+            vec_store(args->c + r * args->ldc + at,
+                      vec_add(vec_load(args->add + r * args->ld_add + at), sums[r][v]));
         }
     }
 }
@@ -176,19 +175,19 @@ static void dots(const struct gemm_f32 *p)
 
 /* ---- the table ---- */
 
-#define TILE(stream, rows)                                                                         \
-    static void tile_f32_##stream##_##rows(const struct panel_tile *tile)                          \
+#define TILE(nr_groups, rows)                                                                      \
+    static void tile_f32_##nr_groups##_##rows(const struct gemm_args *args)                        \
     {                                                                                              \
-        run_tile(tile, rows, (stream)*PANEL_GROUP / VECTOR_LANES, false);                          \
+        run_gemm(args, rows, (nr_groups)*PANEL_GROUP / VECTOR_LANES, false);                       \
     }                                                                                              \
-    TILE_F16(stream, rows)
+    TILE_F16(nr_groups, rows)
 
 #ifdef VECTOR_HAS_F16
-#define TILE_F16(stream, rows)                                                                     \
-    static void tile_f16_##stream##_##rows(const struct panel_tile *tile)                          \
+#define TILE_F16(nr_groups, rows)                                                                  \
+    static void tile_f16_##nr_groups##_##rows(const struct gemm_args *args)                        \
     {                                                                                              \
-        run_tile(tile, rows, (stream)*PANEL_GROUP / VECTOR_LANES, true);                           \
+        run_gemm(args, rows, (nr_groups)*PANEL_GROUP / VECTOR_LANES, true);                        \
     }
 #else
-#define TILE_F16(stream, rows)
+#define TILE_F16(nr_groups, rows)
 #endif

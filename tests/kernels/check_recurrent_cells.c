@@ -1,4 +1,4 @@
-/* The cells behind panels against the formulas in double: special values, and what they do not
+/* The recurrent cells against the formulas in double: special values, and what they do not
  * touch.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <float.h>
@@ -35,18 +35,18 @@ struct cell_memory {
     float h[MAX_UNITS + 1], h_next[MAX_UNITS + 1], c[MAX_UNITS + 1], old_c[MAX_UNITS];
 };
 
-static void run_cell(panel_cell_fn *cell, const struct recurrent *rules, struct cell_memory *memory,
-                     size_t units)
+static void run_cell(recurrent_cell_fn *cell, const struct recurrent *rules,
+                     struct cell_memory *memory, size_t units)
 {
     memcpy(memory->old_c, memory->c, sizeof memory->old_c);
     memory->h_next[units] = memory->c[units] = POISON;
-    cell(rules, &(struct panel_row){.units = units,
-                                    .gates = memory->gates,
-                                    .x_gates = memory->x_gates,
-                                    .peepholes = memory->peepholes,
-                                    .h = memory->h,
-                                    .h_next = memory->h_next,
-                                    .c = memory->c});
+    cell(rules, &(struct recurrent_row){.units = units,
+                                        .gates = memory->gates,
+                                        .x_gates = memory->x_gates,
+                                        .peepholes = memory->peepholes,
+                                        .h = memory->h,
+                                        .h_next = memory->h_next,
+                                        .c = memory->c});
 }
 
 static void fill_cell(struct cell_memory *memory, bool is_state_tame)
@@ -80,7 +80,7 @@ static bool compare_unit(const char *what, size_t j, float got, double expected,
 }
 
 /* rnn is tanh itself; lstm with c = 0 is sigmoid * tanh. */
-static bool check_functions(const struct panel_cells *cells, const struct recurrent *rules)
+static bool check_functions(const struct recurrent_cells *cells, const struct recurrent *rules)
 {
     static struct cell_memory memory;
     fill_cell(&memory, true);
@@ -116,7 +116,8 @@ static bool is_huge(float x)
     return isfinite(x) && fabsf(x) > 1e6F;
 }
 
-static bool check_lstm(const struct panel_cells *cells, const struct recurrent *rules, bool is_any)
+static bool check_lstm(const struct recurrent_cells *cells, const struct recurrent *rules,
+                       bool is_any)
 {
     static struct cell_memory memory;
     fill_cell(&memory, false);
@@ -141,7 +142,8 @@ static bool check_lstm(const struct panel_cells *cells, const struct recurrent *
     return true;
 }
 
-static bool check_gru(const struct panel_cells *cells, const struct recurrent *rules, bool is_any)
+static bool check_gru(const struct recurrent_cells *cells, const struct recurrent *rules,
+                      bool is_any)
 {
     static struct cell_memory memory;
     fill_cell(&memory, true);
@@ -161,7 +163,7 @@ static bool check_gru(const struct panel_cells *cells, const struct recurrent *r
     return true;
 }
 
-static bool check_two_step_gru(const struct panel_cells *cells, const struct recurrent *rules)
+static bool check_two_step_gru(const struct recurrent_cells *cells, const struct recurrent *rules)
 {
     static struct cell_memory memory;
     fill_cell(&memory, true);
@@ -185,7 +187,7 @@ static bool check_two_step_gru(const struct panel_cells *cells, const struct rec
 }
 
 /* relu, hardsigmoid and clip: what vectors and numbers do in the same operations. */
-static bool check_rules(const struct panel_cells *cells)
+static bool check_rules(const struct recurrent_cells *cells)
 {
     static struct cell_memory memory;
     struct recurrent rules = {.clip = 0.75};
@@ -206,9 +208,9 @@ static bool check_rules(const struct panel_cells *cells)
     return true;
 }
 
-bool check_panel_cells(const struct trial *trial)
+bool check_recurrent_cells(const struct trial *trial)
 {
-    const struct panel_cells *cells = &trial->variant->panels->cells;
+    const struct recurrent_cells *cells = &trial->variant->packed_gemm->cells;
     const struct recurrent rules = {
         .clip = INFINITY,
         .activations = {{.function = RECURRENT_SIGMOID},

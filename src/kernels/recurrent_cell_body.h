@@ -1,7 +1,7 @@
-/* The cells of panel_cells.h, for vectors of any length: see panel_tile_body.h for what comes
- * before. The formulas are those of recurrent_f64.c.
+/* The cells of recurrent_cells.h, for vectors of any length: see gemm_microkernel_body.h for what
+ * comes before. The formulas are those of recurrent_f64.c.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/panel_cells.h"
+#include "kernels/recurrent_cells.h"
 
 #ifndef VECTOR_LANES
 #error "include the words of a level before: kernels/level.h"
@@ -36,7 +36,7 @@ static vec gate(const struct recurrent *rules, unsigned activation, vec x)
     return activate(&rules->activations[activation], clamp(x, vec_sub(vec_zero(), clip), clip));
 }
 
-static void lstm(const struct recurrent *rules, const struct panel_row *row)
+static void lstm(const struct recurrent *rules, const struct recurrent_row *row)
 {
     (void)rules;
     size_t units = row->units;
@@ -50,7 +50,7 @@ static void lstm(const struct recurrent *rules, const struct panel_row *row)
     }
 }
 
-static void lstm_any(const struct recurrent *rules, const struct panel_row *row)
+static void lstm_any(const struct recurrent *rules, const struct recurrent_row *row)
 {
     const float *p = row->peepholes;
     size_t units = row->units;
@@ -78,7 +78,7 @@ ALWAYS_INLINE vec blend_state(vec z, vec n, vec h)
     return vec_fma(z, h, vec_mul(vec_sub(vec_set1(1.0F), z), n));
 }
 
-static void gru_linear(const struct recurrent *rules, const struct panel_row *row)
+static void gru_linear(const struct recurrent *rules, const struct recurrent_row *row)
 {
     (void)rules;
     size_t units = row->units;
@@ -91,7 +91,7 @@ static void gru_linear(const struct recurrent *rules, const struct panel_row *ro
     }
 }
 
-static void gru_linear_any(const struct recurrent *rules, const struct panel_row *row)
+static void gru_linear_any(const struct recurrent *rules, const struct recurrent_row *row)
 {
     size_t units = row->units;
     for (size_t j = 0; j < units; j += VECTOR_LANES) {
@@ -103,7 +103,7 @@ static void gru_linear_any(const struct recurrent *rules, const struct panel_row
     }
 }
 
-static void gru_reset_any(const struct recurrent *rules, const struct panel_row *row)
+static void gru_reset_any(const struct recurrent *rules, const struct recurrent_row *row)
 {
     float *z = row->c;
     size_t units = row->units;
@@ -114,7 +114,7 @@ static void gru_reset_any(const struct recurrent *rules, const struct panel_row 
     }
 }
 
-static void gru_update_any(const struct recurrent *rules, const struct panel_row *row)
+static void gru_update_any(const struct recurrent *rules, const struct recurrent_row *row)
 {
     const float *z = row->c;
     size_t units = row->units;
@@ -124,7 +124,7 @@ static void gru_update_any(const struct recurrent *rules, const struct panel_row
     }
 }
 
-static void rnn(const struct recurrent *rules, const struct panel_row *row)
+static void rnn(const struct recurrent *rules, const struct recurrent_row *row)
 {
     (void)rules;
     size_t units = row->units;
@@ -132,14 +132,14 @@ static void rnn(const struct recurrent *rules, const struct panel_row *row)
         vec_store(row->h_next + j, vec_tanh(vec_load(row->gates + j)));
 }
 
-static void rnn_any(const struct recurrent *rules, const struct panel_row *row)
+static void rnn_any(const struct recurrent *rules, const struct recurrent_row *row)
 {
     size_t units = row->units;
     for (size_t j = 0; j < units; j += VECTOR_LANES)
         vec_store(row->h_next + j, gate(rules, 0, vec_load(row->gates + j)));
 }
 
-#define PANEL_CELLS                                                                                \
+#define RECURRENT_CELLS                                                                            \
     {                                                                                              \
         .lstm = lstm, .gru_linear = gru_linear, .rnn = rnn, .lstm_any = lstm_any,                  \
         .gru_linear_any = gru_linear_any, .rnn_any = rnn_any, .gru_reset_any = gru_reset_any,      \

@@ -1,5 +1,5 @@
-/* Products of panels against sums in double, and against themselves row by row: the number of rows
- * must not change a byte. The cells behind them are tried in check_panel_cells.c.
+/* Products of packed matrices against sums in double, and against themselves row by row: the number
+ * of rows must not change a byte. The cells behind them are tried in check_recurrent_cells.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 /* ---- products ---- */
 
 struct problem {
-    struct panels panels;
+    struct packed_matrix packed_b;
     size_t n_columns, rows, lda, ldc;
     bool is_f16;
     float *a, *c, *one_row;
@@ -25,30 +25,30 @@ struct problem {
 static bool lay_out(const struct trial *trial, struct problem *problem, size_t k, size_t width,
                     size_t rows, size_t stream_rows)
 {
-    const struct panel_kernels *kernels = trial->variant->panels;
-    struct panels *panels = &problem->panels;
+    const struct gemm_microkernels *kernels = trial->variant->packed_gemm;
+    struct packed_matrix *packed_b = &problem->packed_b;
     size_t size_bytes;
 
-    *panels = (struct panels){.k = k,
-                              .n_panels = 1 + random_below(2),
-                              .width = width,
-                              .is_f16 = problem->is_f16 && kernels->has_f16};
-    if (!panels_finish(panels, kernels, stream_rows, &size_bytes))
+    *packed_b = (struct packed_matrix){.k = k,
+                                       .n_panels = 1 + random_below(2),
+                                       .width = width,
+                                       .is_f16 = problem->is_f16 && kernels->has_f16};
+    if (!packed_matrix_layout(packed_b, kernels, stream_rows, &size_bytes))
         return false;
-    problem->n_columns = panels->n_panels * width * PANEL_GROUP;
+    problem->n_columns = packed_b->n_panels * width * PANEL_GROUP;
     problem->rows = rows;
     problem->lda = k + random_below(3);
     problem->ldc = problem->n_columns + random_below(3);
     problem->data = guarded_new(size_bytes);
-    panels->data = guarded_last(&problem->data, size_bytes);
+    packed_b->data = guarded_last(&problem->data, size_bytes);
     return true;
 }
 
 static void fill(struct problem *problem)
 {
-    struct panels *panels = &problem->panels;
-    size_t n_factors = problem->rows * problem->lda - (problem->lda - panels->k);
-    size_t n_source = problem->n_columns * panels->k;
+    struct packed_matrix *packed_b = &problem->packed_b;
+    size_t n_factors = problem->rows * problem->lda - (problem->lda - packed_b->k);
+    size_t n_source = problem->n_columns * packed_b->k;
 
     problem->factors = guarded_new(n_factors * sizeof(float) + 4);
     problem->a = (void *)guarded_last(&problem->factors, n_factors * sizeof(float));
@@ -64,10 +64,11 @@ static void fill(struct problem *problem)
     }
     for (size_t column = 0; column < problem->n_columns; column += PANEL_GROUP) {
         size_t group = column / PANEL_GROUP;
-        const void *from = problem->is_f16 ? (const void *)(halves + column * panels->k)
-                                           : (const void *)(problem->source + column * panels->k);
-        panels_pack_group(panels, (void *)panels->data, group / panels->width,
-                          group % panels->width, from, problem->is_f16, panels->k, PANEL_GROUP);
+        const void *from = problem->is_f16 ? (const void *)(halves + column * packed_b->k)
+                                           : (const void *)(problem->source + column * packed_b->k);
+        packed_matrix_pack_group(packed_b, (void *)packed_b->data, group / packed_b->width,
+                                 group % packed_b->width, from, problem->is_f16, packed_b->k,
+                                 PANEL_GROUP);
     }
     free(halves);
     problem->c = malloc(problem->rows * problem->ldc * sizeof(float));
@@ -93,25 +94,25 @@ static void multiply(const struct problem *problem, size_t first_row, size_t row
     float add[PANEL_MAX_WIDTH * PANEL_GROUP];
     for (size_t i = 0; i < rows * problem->ldc; i++)
         c[i] = POISON;
-    for (size_t panel = 0; panel < problem->panels.n_panels; panel++) {
-        size_t columns = problem->panels.width * PANEL_GROUP;
+    for (size_t panel = 0; panel < problem->packed_b.n_panels; panel++) {
+        size_t columns = problem->packed_b.width * PANEL_GROUP;
         for (size_t j = 0; j < columns; j++)
             add[j] = addend(panel * columns + j);
-        panels_multiply(&problem->panels, &(struct panel_product){
-                                              .panel = panel,
-                                              .rows = rows,
-                                              .a = problem->a + first_row * problem->lda,
-                                              .lda = problem->lda,
-                                              .add = add,
-                                              .c = c + panel * columns,
-                                              .ldc = problem->ldc,
-                                          });
+        packed_gemm_panel(&problem->packed_b, &(struct panel_product){
+                                                  .panel = panel,
+                                                  .rows = rows,
+                                                  .a = problem->a + first_row * problem->lda,
+                                                  .lda = problem->lda,
+                                                  .add = add,
+                                                  .c = c + panel * columns,
+                                                  .ldc = problem->ldc,
+                                              });
     }
 }
 
 static bool compare_element(const struct problem *problem, size_t row, size_t column, float add)
 {
-    size_t k = problem->panels.k;
+    size_t k = problem->packed_b.k;
     const float *a = problem->a + row * problem->lda, *w = problem->source + column * k;
     double sum = 0, size = 1;
 
@@ -185,7 +186,7 @@ static bool check_products(const struct trial *trial)
 static bool try_matrix(const struct trial *trial, size_t m, size_t n, size_t k, bool is_transposed)
 {
     struct problem problem = {.is_f16 = false};
-    struct panels *panels = &problem.panels;
+    struct packed_matrix *packed_b = &problem.packed_b;
     size_t left;
 
     trial_says("m=%zu n=%zu k=%zu%s", m, n, k, is_transposed ? " transposed" : "");
@@ -194,29 +195,29 @@ static bool try_matrix(const struct trial *trial, size_t m, size_t n, size_t k, 
     n = n < problem.n_columns ? n : problem.n_columns;
     left = n;
     fill(&problem);
-    for (size_t group = 0; group < panels->n_panels * 4; group++, left -= left < 16 ? left : 16) {
+    for (size_t group = 0; group < packed_b->n_panels * 4; group++, left -= left < 16 ? left : 16) {
         const float *columns = problem.source + group * 16 * k;
         float *rows = malloc((16 * k + 1) * sizeof(float));
         for (size_t i = 0; i < 16 * k; i++)
             rows[i % k * 16 + i / k] = columns[i];
         if (is_transposed)
-            panels_pack_group(panels, (void *)panels->data, group / 4, group % 4, columns, false, k,
-                              left < 16 ? left : 16);
+            packed_matrix_pack_group(packed_b, (void *)packed_b->data, group / 4, group % 4,
+                                     columns, false, k, left < 16 ? left : 16);
         else
-            panels_pack_columns(panels, (void *)panels->data, group / 4, group % 4, rows, false, 16,
-                                left < 16 ? left : 16);
+            packed_matrix_pack_columns(packed_b, (void *)packed_b->data, group / 4, group % 4, rows,
+                                       false, 16, left < 16 ? left : 16);
         free(rows);
     }
     for (size_t i = 0; i < m * problem.ldc; i++)
         problem.c[i] = POISON;
-    panels_multiply_matrix(panels, &(struct panel_matrix){.begin = 0,
-                                                          .end = (n + 63) / 64,
-                                                          .m = m,
-                                                          .n = n,
-                                                          .a = problem.a,
-                                                          .lda = problem.lda,
-                                                          .c = problem.c,
-                                                          .ldc = problem.ldc});
+    packed_gemm(packed_b, &(struct packed_gemm){.begin = 0,
+                                                .end = (n + 63) / 64,
+                                                .m = m,
+                                                .n = n,
+                                                .a = problem.a,
+                                                .lda = problem.lda,
+                                                .c = problem.c,
+                                                .ldc = problem.ldc});
     bool is_good = true;
     for (size_t i = 0; is_good && i < m * problem.ldc; i++) {
         size_t row = i / problem.ldc, column = i % problem.ldc;
@@ -236,9 +237,9 @@ static bool check_matrices(const struct trial *trial)
     return true;
 }
 
-bool check_panels(const struct trial *trial)
+bool check_packed_gemm(const struct trial *trial)
 {
-    return check_panel_cells(trial) && check_products(trial) && check_matrices(trial) &&
+    return check_recurrent_cells(trial) && check_products(trial) && check_matrices(trial) &&
            check_dots(trial);
 }
 
@@ -247,24 +248,24 @@ bool check_panels(const struct trial *trial)
 static void multiply_all(const void *context)
 {
     const struct problem *problem = context;
-    for (size_t panel = 0; panel < problem->panels.n_panels; panel++) {
-        size_t columns = problem->panels.width * PANEL_GROUP;
-        panels_multiply(&problem->panels, &(struct panel_product){
-                                              .panel = panel,
-                                              .rows = problem->rows,
-                                              .a = problem->a,
-                                              .lda = problem->lda,
-                                              .add = problem->source,
-                                              .c = problem->c + panel * columns,
-                                              .ldc = problem->ldc,
-                                          });
+    for (size_t panel = 0; panel < problem->packed_b.n_panels; panel++) {
+        size_t columns = problem->packed_b.width * PANEL_GROUP;
+        packed_gemm_panel(&problem->packed_b, &(struct panel_product){
+                                                  .panel = panel,
+                                                  .rows = problem->rows,
+                                                  .a = problem->a,
+                                                  .lda = problem->lda,
+                                                  .add = problem->source,
+                                                  .c = problem->c + panel * columns,
+                                                  .ldc = problem->ldc,
+                                              });
     }
 }
 
-void measure_panels(const struct trial *trial)
+void measure_packed_gemm(const struct trial *trial)
 {
     static const size_t rows[] = {1, 2, 4, 8, 12, 96}, depths[] = {64, 512};
-    for (int is_f16 = 0; is_f16 < (trial->variant->panels->has_f16 ? 2 : 1); is_f16++) {
+    for (int is_f16 = 0; is_f16 < (trial->variant->packed_gemm->has_f16 ? 2 : 1); is_f16++) {
         for (size_t i = 0; i < 12; i++) {
             size_t k = depths[i % 2], n = rows[i / 2];
             struct problem problem = {.is_f16 = is_f16};

@@ -1,18 +1,18 @@
 /* What a step of LSTM, GRU and RNN does behind a panel's product: activations and the state's
  * update, for the hidden units of one panel and one element of the batch.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IRRUN_KERNELS_PANEL_CELLS_H
-#define IRRUN_KERNELS_PANEL_CELLS_H
+#ifndef IRRUN_KERNELS_RECURRENT_CELLS_H
+#define IRRUN_KERNELS_RECURRENT_CELLS_H
 
 #include "kernels/recurrent.h"
 
 /* The units of a panel: it is 64 columns wide, or 96, enough sums to keep the multipliers busy with
  * a single row. */
-enum { PANEL_LSTM_UNITS = 16, PANEL_GRU_UNITS = 32, PANEL_RNN_UNITS = 64 };
+enum { LSTM_PANEL_UNITS = 16, GRU_PANEL_UNITS = 32, RNN_PANEL_UNITS = 64 };
 
 /* U units of one element of the batch. What is [n][U] may be read up to 15 floats behind its end;
  * state may be read and written as far. */
-struct panel_row {
+struct recurrent_row {
     size_t units;           /* U */
     const float *gates;     /* [G][U], both products and the biases in it; GRU with
                              * linear_before_reset: the part of h, with the second bias in gate h */
@@ -23,15 +23,15 @@ struct panel_row {
     float *c;      /* of LSTM; z of GRU from reset to update */
 };
 
-typedef void panel_cell_fn(const struct recurrent *rules, const struct panel_row *row);
+typedef void recurrent_cell_fn(const struct recurrent *rules, const struct recurrent_row *row);
 
 /* lstm, gru_linear and rnn with the activations that everybody uses and nothing else (no clip, no
  * peepholes), the same with any rules, and the two halves of GRU without linear_before_reset: reset
  * takes gates z and r, and leaves z in c, where update, which takes gate h, finds it. */
-struct panel_cells {
-    panel_cell_fn *lstm, *gru_linear, *rnn;
-    panel_cell_fn *lstm_any, *gru_linear_any, *rnn_any;
-    panel_cell_fn *gru_reset_any, *gru_update_any;
+struct recurrent_cells {
+    recurrent_cell_fn *lstm, *gru_linear, *rnn;
+    recurrent_cell_fn *lstm_any, *gru_linear_any, *rnn_any;
+    recurrent_cell_fn *gru_reset_any, *gru_update_any;
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* Turns blocks of 16 x 16 elements: packing at the speed of memory. Vectors of 16 bytes, which
  * every CPU has or the compiler makes; wider ones gain nothing here.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/panel_transpose.h"
+#include "kernels/pack_transpose.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static inline void transpose_4x4(const unsigned char *from, size_t from_step, un
         memcpy(to + i * to_step, &row[i], sizeof row[i]);
 }
 
-void panel_transpose_f32(const void *from, size_t from_step, void *to, size_t to_step)
+void pack_transpose_f32(const void *from, size_t from_step, void *to, size_t to_step)
 {
     const unsigned char *source = from;
     unsigned char *target = to;
@@ -77,7 +77,7 @@ static inline void transpose_8x8(const unsigned char *from, size_t from_step, un
     }
 }
 
-void panel_transpose_f16(const void *from, size_t from_step, void *to, size_t to_step)
+void pack_transpose_f16(const void *from, size_t from_step, void *to, size_t to_step)
 {
     const unsigned char *source = from;
     unsigned char *target = to;

@@ -1,0 +1,279 @@
+/* Packs matrices, and cuts a product into the tiles of the micro-kernels that a level has.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/packed_gemm.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "kernels/pack_transpose.h"
+#include "tensor/half.h"
+
+/* Sums run over at most so many k before they are added to what is there: 1024 products in one f32
+ * sum would come close to the error that a recurrent run may have. */
+#define MAX_KC 512
+
+#define FEW_ROWS 2
+
+/* The widest micro-panel for which there is a micro-kernel with so many rows. */
+static size_t choose_nr_groups(const struct gemm_microkernels *kernels, size_t width, size_t rows)
+{
+    size_t nr_groups = width;
+    rows = rows < GEMM_MAX_MR ? rows : GEMM_MAX_MR;
+    while (nr_groups > 1 && (width % nr_groups != 0 || !kernels->f32[nr_groups][rows]))
+        nr_groups--;
+    return nr_groups;
+}
+
+static size_t element_bytes(const struct packed_matrix *packed_b)
+{
+    return packed_b->is_f16 ? sizeof(uint16_t) : sizeof(float);
+}
+
+bool packed_matrix_layout(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,
+                          size_t rows, size_t *size_bytes)
+{
+    size_t n_blocks = packed_b->k / MAX_KC + (packed_b->k % MAX_KC != 0);
+
+    if (packed_b->is_f16 && rows <= FEW_ROWS && kernels->for_few_f16_rows)
+        kernels = kernels->for_few_f16_rows;
+    packed_b->nr_groups = choose_nr_groups(kernels, packed_b->width, rows);
+    memcpy(packed_b->microkernels,
+           (packed_b->is_f16 ? kernels->f16 : kernels->f32)[packed_b->nr_groups],
+           sizeof packed_b->microkernels);
+    packed_b->max_mr = 1;
+    while (packed_b->max_mr < GEMM_MAX_MR && packed_b->microkernels[packed_b->max_mr + 1])
+        packed_b->max_mr++;
+    packed_b->step_bytes = packed_b->nr_groups * PANEL_GROUP * element_bytes(packed_b);
+    packed_b->kc = n_blocks > 1 ? (packed_b->k + n_blocks - 1) / n_blocks : packed_b->k;
+    return checked_mul(packed_b->step_bytes, packed_b->k, &packed_b->micropanel_bytes) &&
+           checked_mul(packed_b->width / packed_b->nr_groups, packed_b->micropanel_bytes,
+                       &packed_b->panel_bytes) &&
+           checked_mul(packed_b->n_panels, packed_b->panel_bytes, size_bytes);
+}
+
+/* Some columns, or some elements of each: the rest of the block is zero. */
+static void pack_edge(unsigned char *to, size_t to_step, const unsigned char *from,
+                      size_t from_step, size_t n_columns, size_t n, size_t size)
+{
+    unsigned char block[PANEL_GROUP][PANEL_GROUP * sizeof(float)] = {{0}};
+
+    for (size_t j = 0; j < n_columns; j++)
+        for (size_t i = 0; i < n; i++)
+            memcpy(block[i] + j * size, from + j * from_step + i * size, size);
+    for (size_t i = 0; i < n; i++)
+        memcpy(to + i * to_step, block[i], PANEL_GROUP * size);
+}
+
+/* Rows of a source that may be misaligned become columns. Sixteen elements of a row of f32 are a
+ * line: they are copied at once, so that every line of the source is fetched once. */
+static void pack_rows(const struct packed_matrix *packed_b, unsigned char *to,
+                      const unsigned char *from, size_t from_step, size_t n_columns)
+{
+    size_t size = element_bytes(packed_b);
+
+    for (size_t left = packed_b->k; left > 0;) {
+        size_t n = left < PANEL_GROUP ? left : PANEL_GROUP;
+        if (n_columns == PANEL_GROUP && n == PANEL_GROUP)
+            (packed_b->is_f16 ? pack_transpose_f16 : pack_transpose_f32)(from, from_step, to,
+                                                                         packed_b->step_bytes);
+        else
+            pack_edge(to, packed_b->step_bytes, from, from_step, n_columns, n, size);
+        left -= n;
+        to += n * packed_b->step_bytes;
+        from += n * size;
+    }
+}
+
+/* So many elements of each column are widened at a time. */
+#define WIDENED 64
+
+/* The same from f16 for a packed matrix of f32. */
+static void pack_widened(const struct packed_matrix *packed_b, unsigned char *to,
+                         const unsigned char *from, size_t from_step, size_t n_columns)
+{
+    float block[PANEL_GROUP][WIDENED];
+    struct packed_matrix part = *packed_b;
+
+    for (size_t first = 0; first < packed_b->k; first += WIDENED) {
+        part.k = packed_b->k - first < WIDENED ? packed_b->k - first : WIDENED;
+        for (size_t j = 0; j < n_columns; j++)
+            f16_to_f32_n(from + j * from_step + first * sizeof(uint16_t), block[j], part.k);
+        pack_rows(&part, to + first * packed_b->step_bytes, (const unsigned char *)block,
+                  sizeof block[0], n_columns);
+    }
+}
+
+/* Where a group of columns begins, in bytes. */
+static size_t group_at(const struct packed_matrix *packed_b, size_t panel, size_t group)
+{
+    return panel * packed_b->panel_bytes +
+           group / packed_b->nr_groups * packed_b->micropanel_bytes +
+           group % packed_b->nr_groups * PANEL_GROUP * element_bytes(packed_b);
+}
+
+void packed_matrix_pack_group(const struct packed_matrix *packed_b, void *data, size_t panel,
+                              size_t group, const void *source, bool is_f16_source, size_t ld,
+                              size_t n_columns)
+{
+    unsigned char *to = (unsigned char *)data + group_at(packed_b, panel, group);
+
+    if (is_f16_source && !packed_b->is_f16)
+        pack_widened(packed_b, to, source, ld * sizeof(uint16_t), n_columns);
+    else
+        pack_rows(packed_b, to, source, ld * element_bytes(packed_b), n_columns);
+}
+
+void packed_matrix_pack_columns(const struct packed_matrix *packed_b, void *data, size_t panel,
+                                size_t group, const void *source, bool is_f16_source, size_t ld,
+                                size_t n_columns)
+{
+    size_t group_bytes = PANEL_GROUP * element_bytes(packed_b);
+    size_t source_bytes = is_f16_source ? sizeof(uint16_t) : sizeof(float);
+    unsigned char *to = (unsigned char *)data + group_at(packed_b, panel, group);
+    const unsigned char *from = source;
+
+    for (size_t k = 0; k < packed_b->k; k++) {
+        memset(to, 0, group_bytes);
+        if (is_f16_source && !packed_b->is_f16)
+            f16_to_f32_n(from, to, n_columns);
+        else
+            memcpy(to, from, n_columns * source_bytes);
+        to += packed_b->step_bytes;
+        from += ld * source_bytes;
+    }
+}
+
+/* One tile over all of k. */
+static void multiply_tile(const struct packed_matrix *packed_b, size_t rows, struct gemm_args *args)
+{
+    gemm_microkernel_fn *run = packed_b->microkernels[rows];
+    size_t left = packed_b->k;
+
+    args->k = packed_b->kc;
+    run(args);
+    while (left > packed_b->kc) {
+        left -= packed_b->kc;
+        args->b = (const unsigned char *)args->b + packed_b->kc * packed_b->step_bytes;
+        args->a += packed_b->kc;
+        args->k = left < packed_b->kc ? left : packed_b->kc;
+        args->add = args->c;
+        args->ld_add = args->ldc;
+        run(args);
+    }
+}
+
+/* All rows with one micro-panel, in tiles of nearly one size. */
+static void multiply_micropanel(const struct packed_matrix *packed_b,
+                                const struct panel_product *product, const unsigned char *weights,
+                                size_t column)
+{
+    size_t n_tiles = (product->rows + packed_b->max_mr - 1) / packed_b->max_mr, row = 0;
+
+    for (size_t left = n_tiles; left > 0; left--) {
+        size_t rows = (product->rows - row + left - 1) / left;
+        multiply_tile(packed_b, rows,
+                      &(struct gemm_args){
+                          .b = weights,
+                          .a = product->a + row * product->lda,
+                          .lda = product->lda,
+                          .add = product->add + row * product->ld_add + column,
+                          .ld_add = product->ld_add,
+                          .c = product->c + row * product->ldc + column,
+                          .ldc = product->ldc,
+                      });
+        row += rows;
+    }
+}
+
+void packed_gemm_panel(const struct packed_matrix *packed_b, const struct panel_product *product)
+{
+    size_t n_columns = packed_b->width * PANEL_GROUP, columns = packed_b->nr_groups * PANEL_GROUP;
+    const unsigned char *weights =
+        (const unsigned char *)packed_b->data + product->panel * packed_b->panel_bytes;
+
+    for (size_t column = 0; column < n_columns; column += columns) {
+        if (product->rows <= packed_b->max_mr)
+            multiply_tile(packed_b, product->rows,
+                          &(struct gemm_args){
+                              .b = weights,
+                              .a = product->a,
+                              .lda = product->lda,
+                              .add = product->add + column,
+                              .ld_add = product->ld_add,
+                              .c = product->c + column,
+                              .ldc = product->ldc,
+                          });
+        else
+            multiply_micropanel(packed_b, product, weights, column);
+        weights += packed_b->micropanel_bytes;
+    }
+}
+
+/* Rows at a time: their part of a stays in L2 while all panels pass. */
+#define MC 96
+
+static const float zeros[PANEL_MAX_WIDTH * PANEL_GROUP];
+
+/* The last panel may be wider than what is left of c: its rows take a detour. */
+static void multiply_last(const struct packed_matrix *packed_b, struct panel_product product,
+                          size_t n)
+{
+    float tile[GEMM_MAX_MR * PANEL_MAX_WIDTH * PANEL_GROUP], *c = product.c;
+    float add[PANEL_MAX_WIDTH * PANEL_GROUP] = {0};
+    size_t ldc = product.ldc, n_rows = product.rows;
+
+    memcpy(add, product.add, n * sizeof *add);
+    product.add = add;
+    product.c = tile;
+    product.ldc = packed_b->width * PANEL_GROUP;
+    for (size_t row = 0; row < n_rows; row += product.rows) {
+        product.rows = n_rows - row < packed_b->max_mr ? n_rows - row : packed_b->max_mr;
+        packed_gemm_panel(packed_b, &product);
+        for (size_t r = 0; r < product.rows; r++)
+            memcpy(c + (row + r) * ldc, tile + r * product.ldc, n * sizeof *c);
+        product.a += product.rows * product.lda;
+    }
+}
+
+/* The epilogue of some rows: in one piece where they lie without a gap. */
+static void run_epilogue(const struct packed_gemm *matrix, size_t columns, size_t row, size_t rows)
+{
+    size_t begin = matrix->begin * columns, end = matrix->end * columns;
+    size_t first = matrix->first + row * matrix->ldc + begin;
+
+    if (begin >= matrix->n || !matrix->epilogue || !matrix->epilogue->fused)
+        return;
+    size_t n = (end < matrix->n ? end : matrix->n) - begin;
+    if (n == matrix->ldc)
+        epilogue_run(matrix->epilogue, first, rows * n);
+    else
+        for (size_t r = 0; r < rows; r++)
+            epilogue_run(matrix->epilogue, first + r * matrix->ldc, n);
+}
+
+void packed_gemm(const struct packed_matrix *packed_b, const struct packed_gemm *matrix)
+{
+    size_t columns = packed_b->width * PANEL_GROUP;
+    const float *bias = matrix->epilogue ? matrix->epilogue->bias : NULL;
+
+    for (size_t row = 0; row < matrix->m; row += MC) {
+        size_t rows = matrix->m - row < MC ? matrix->m - row : MC;
+        for (size_t panel = matrix->begin; panel < matrix->end; panel++) {
+            struct panel_product product = {
+                .panel = panel,
+                .rows = rows,
+                .a = matrix->a + row * matrix->lda,
+                .lda = matrix->lda,
+                .add = bias ? bias + panel * columns : zeros,
+                .c = matrix->c + row * matrix->ldc + panel * columns,
+                .ldc = matrix->ldc,
+            };
+            size_t left = matrix->n - panel * columns;
+            if (left < columns)
+                multiply_last(packed_b, product, left);
+            else
+                packed_gemm_panel(packed_b, &product);
+        }
+        run_epilogue(matrix, columns, row, rows);
+    }
+}

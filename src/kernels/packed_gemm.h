@@ -1,0 +1,112 @@
+/* Dense products whose second factor is packed, B of C = A * B: into panels, which the product
+ * reads from end to end. Constant weights are packed once (prepacked). The blocking is that of
+ * BLIS: a micro-kernel computes mr x nr of C, over kc terms at a time, for mc rows while all of B
+ * passes. Every sum runs over k in one order, whatever the number of rows, the layout and the
+ * level's registers: packing changes no bytes of a result.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_PACKED_GEMM_H
+#define IRRUN_KERNELS_PACKED_GEMM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/epilogue.h"
+#include "kernels/gemm.h"
+#include "kernels/recurrent_cells.h"
+
+/* Columns come in groups of 16: a cache line of f32, a vector of AVX-512, two of AVX2. */
+#define PANEL_GROUP 16
+#define PANEL_MAX_WIDTH 6 /* groups of a panel */
+#define GEMM_MAX_MR 8
+
+/* c[row][column] = add[row][column] + sum over k of a[row][k] * b[k][column], for the mr
+ * rows and groups of columns of the function. add may be c. */
+struct gemm_args {
+    size_t k;
+    const void *b;
+    const float *a;
+    size_t lda;
+    const float *add;
+    size_t ld_add; /* 0: one row for all */
+    float *c;
+    size_t ldc;
+};
+typedef void gemm_microkernel_fn(const struct gemm_args *args);
+
+/* A k x n matrix. A panel is `width` groups of columns; nr_groups of them lie side by side along
+ * k, a micro-panel: nr = 16 * nr_groups, and the micro-kernel reads it in one direction without a
+ * gap. */
+struct packed_matrix {
+    size_t k, n_panels;
+    size_t width;
+    bool is_f16; /* elements stay f16 and are widened in registers */
+    /* What follows is filled by packed_matrix_layout. */
+    size_t nr_groups;  /* divides width */
+    size_t step_bytes; /* from k to k + 1 */
+    size_t kc;         /* sums are added to what is there every so many k */
+    size_t micropanel_bytes;
+    size_t panel_bytes;
+    size_t max_mr;
+    gemm_microkernel_fn *microkernels[GEMM_MAX_MR + 1]; /* [rows] */
+    const void *data; /* [n_panels][width / nr_groups][k][nr_groups][16] */
+};
+
+/* What a level has. A micro-kernel whose sums would not lie in registers is NULL; of one group and
+ * one row there always is one. */
+struct gemm_microkernels {
+    gemm_microkernel_fn *f32[PANEL_MAX_WIDTH + 1][GEMM_MAX_MR + 1]; /* [nr_groups][mr] */
+    gemm_microkernel_fn *f16[PANEL_MAX_WIDTH + 1][GEMM_MAX_MR + 1];
+    bool has_f16;
+    /* Of another level, that does one or two rows better; NULL = none. */
+    const struct gemm_microkernels *for_few_f16_rows;
+    /* c (+)= a * b transposed, neither of them packed: sums have an order of their own. */
+    gemm_f32_fn *dots;
+    struct recurrent_cells cells;
+};
+
+/* Chooses nr and the micro-kernels that suit products of so many rows (any number can then be
+ * multiplied), and works out what follows from the sizes; false if they overflow. size_bytes: of
+ * the data. */
+bool packed_matrix_layout(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,
+                          size_t rows, size_t *size_bytes);
+
+/* Copies 16 columns into place: column j of the group is source[j * ld + k], j < n_columns; the
+ * others are zero. The source is f16 if packed_b is, or if is_f16_source; it may lie at any
+ * address. */
+void packed_matrix_pack_group(const struct packed_matrix *packed_b, void *data, size_t panel,
+                              size_t group, const void *source, bool is_f16_source, size_t ld,
+                              size_t n_columns);
+
+/* The same for columns that lie side by side: element k of column j is source[k * ld + j]. */
+void packed_matrix_pack_columns(const struct packed_matrix *packed_b, void *data, size_t panel,
+                                size_t group, const void *source, bool is_f16_source, size_t ld,
+                                size_t n_columns);
+
+/* One panel's columns of a product: as struct gemm_args, with any number of rows. */
+struct panel_product {
+    size_t panel, rows;
+    const float *a;
+    size_t lda;
+    const float *add;
+    size_t ld_add;
+    float *c;
+    size_t ldc;
+};
+void packed_gemm_panel(const struct packed_matrix *packed_b, const struct panel_product *product);
+
+/* Some panels' columns of c = a * weights, where c has n columns, perhaps fewer than the panels
+ * together, and what an epilogue makes of them. */
+struct packed_gemm {
+    size_t begin, end; /* panels */
+    size_t m, n;
+    const float *a;
+    size_t lda;
+    float *c;
+    size_t ldc;
+    const struct epilogue *epilogue; /* NULL: none. Else c is its element `first` */
+    size_t first;
+};
+void packed_gemm(const struct packed_matrix *packed_b, const struct packed_gemm *matrix);
+
+#endif

@@ -1,0 +1,44 @@
+/* The kernels of packed_gemm.h for every level.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/kernels.h"
+#include "kernels/level.h"
+
+#include "kernels/gemm_microkernel_body.h"
+
+#include "kernels/recurrent_cell_body.h"
+
+/* clang-format off */
+#define ROWS(T, nr_groups) \
+    T(nr_groups, 1) T(nr_groups, 2) T(nr_groups, 3) T(nr_groups, 4) \
+    T(nr_groups, 5) T(nr_groups, 6) T(nr_groups, 7) T(nr_groups, 8)
+#define TILES(T) ROWS(T, 1) ROWS(T, 2) ROWS(T, 3) ROWS(T, 4) ROWS(T, 6)
+/* clang-format on */
+
+TILES(TILE)
+
+/* A level has the micro-kernels whose sums lie in registers, beside the factors of a column or the
+ * weights of a row, whichever are fewer, one of the others, and a product where it is not added at
+ * once. */
+#define VECTORS(nr_groups) ((nr_groups)*PANEL_GROUP / VECTOR_LANES)
+#define FEWER(a, b) ((a) < (b) ? (a) : (b))
+#define FITS(nr_groups, rows)                                                                      \
+    (VECTORS(nr_groups) * (rows) + FEWER(VECTORS(nr_groups), rows) + 1 + !VECTOR_HAS_FMA <=        \
+     VECTOR_REGISTERS)
+
+#define F32(nr_groups, rows)                                                                       \
+    [nr_groups][rows] = FITS(nr_groups, rows) ? tile_f32_##nr_groups##_##rows : NULL,
+#define F16(nr_groups, rows)                                                                       \
+    [nr_groups][rows] = FITS(nr_groups, rows) ? tile_f16_##nr_groups##_##rows : NULL,
+
+const struct gemm_microkernels LEVEL_NAME(packed_gemm, LEVEL) = {
+    .f32 = {TILES(F32)},
+#ifdef VECTOR_HAS_F16
+    .f16 = {TILES(F16)},
+    .has_f16 = true,
+#endif
+#ifdef VECTOR_FEW_F16_ROWS
+    .for_few_f16_rows = &LEVEL_NAME(packed_gemm, VECTOR_FEW_F16_ROWS),
+#endif
+    .dots = dots,
+    .cells = RECURRENT_CELLS,
+};

@@ -1,0 +1,127 @@
+/* Packs constant factors of products.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/prepacked_matrix.h"
+
+/* Panels are this many groups of 16 columns wide. */
+#define PANEL_WIDTH 4
+
+bool prepacked_matrix_is_allowed(const struct prepare *prepare, uint32_t a, uint32_t b)
+{
+    enum irrun_dtype a_dtype = prepare->in[a]->dtype, b_dtype = prepare->in[b]->dtype;
+    bool is_f32 = (a_dtype == IRRUN_F32 || a_dtype == IRRUN_F16) &&
+                  (b_dtype == IRRUN_F32 || b_dtype == IRRUN_F16);
+    return kernels_may_pack(prepare->kernels) && is_f32;
+}
+
+bool prepacked_matrix_is_wanted(const struct prepare *prepare, uint32_t a, uint32_t b, size_t n)
+{
+    /* Fewer columns would be padded to several times their size. */
+    return prepacked_matrix_is_allowed(prepare, a, b) && n >= PANEL_GROUP;
+}
+
+bool packed_matrix_plan(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,
+                        size_t k, size_t n, size_t rows, size_t *size_bytes)
+{
+    size_t columns = PANEL_WIDTH * PANEL_GROUP;
+    bool is_f16 = packed_b->is_f16;
+    *packed_b = (struct packed_matrix){.k = k,
+                                       .n_panels = n / columns + (n % columns != 0),
+                                       .width = PANEL_WIDTH,
+                                       .is_f16 = is_f16};
+    return packed_matrix_layout(packed_b, kernels, rows, size_bytes);
+}
+
+static void fill_group(const struct packed_matrix *packed_b, size_t group, const void *columns,
+                       bool is_f16, size_t n, size_t n_columns, bool is_transposed, void *data)
+{
+    size_t panel = group / PANEL_WIDTH;
+
+    if (is_transposed)
+        packed_matrix_pack_group(packed_b, data, panel, group % PANEL_WIDTH, columns, is_f16,
+                                 packed_b->k, n_columns);
+    else
+        packed_matrix_pack_columns(packed_b, data, panel, group % PANEL_WIDTH, columns, is_f16, n,
+                                   n_columns);
+}
+
+/* The columns of a group that there are: its first one at *column. */
+static size_t columns_of(size_t group, size_t n, size_t *column)
+{
+    size_t first = group * PANEL_GROUP, left = first < n ? n - first : 0;
+
+    *column = left > 0 ? first : 0;
+    return left < PANEL_GROUP ? left : PANEL_GROUP;
+}
+
+void packed_matrix_fill(const struct packed_matrix *packed_b, size_t begin, size_t end,
+                        const void *matrix, bool is_f16, size_t n, bool is_transposed, void *data)
+{
+    size_t size = is_f16 ? sizeof(uint16_t) : sizeof(float), column;
+
+    for (size_t group = begin * PANEL_WIDTH; group < end * PANEL_WIDTH; group++) {
+        size_t n_columns = columns_of(group, n, &column);
+        const void *from = (const char *)matrix + column * (is_transposed ? packed_b->k : 1) * size;
+        fill_group(packed_b, group, from, is_f16, n, n_columns, is_transposed, data);
+    }
+}
+
+/* Rows that are asked for at a time where columns lie side by side: so much of them, a multiple of
+ * 8. */
+#define SLICE_BYTES ((size_t)256 << 10)
+
+/* Some k of all columns after the other. */
+static bool fill_by_rows(struct prepare *prepare, uint32_t input,
+                         const struct packed_matrix *packed_b, bool is_f16, size_t n,
+                         unsigned char *data)
+{
+    size_t most = SLICE_BYTES / (n * sizeof(float)) / 8 * 8;
+    struct packed_matrix part = *packed_b;
+
+    most = most > 0 ? most : 8;
+    for (size_t first = 0; first < packed_b->k; first += part.k) {
+        part.k = packed_b->k - first < most ? packed_b->k - first : most;
+        const void *rows = prepare_elements(prepare, input, first * n, part.k * n);
+        if (!rows)
+            return false;
+        packed_matrix_fill(&part, 0, part.n_panels, rows, is_f16, n, false,
+                           data + first * packed_b->step_bytes);
+    }
+    return true;
+}
+
+/* The matrix is asked for piece by piece: it may have to be computed. */
+static bool fill_from_input(struct prepare *prepare, uint32_t input,
+                            const struct packed_matrix *packed_b, bool is_f16, size_t n,
+                            bool is_transposed, void *data)
+{
+    size_t k = packed_b->k, column;
+
+    if (!is_transposed)
+        return fill_by_rows(prepare, input, packed_b, is_f16, n, data);
+    for (size_t group = 0; group < packed_b->n_panels * PANEL_WIDTH; group++) {
+        size_t n_columns = columns_of(group, n, &column);
+        const void *from = prepare_elements(prepare, input, column * k, n_columns * k);
+        if (!from)
+            return false;
+        fill_group(packed_b, group, from, is_f16, n, n_columns, true, data);
+    }
+    return true;
+}
+
+bool prepacked_matrix_pack(struct prepare *prepare, uint32_t input, size_t k, size_t n,
+                           bool is_transposed, size_t rows, struct packed_matrix *packed_b)
+{
+    const struct gemm_microkernels *kernels = prepare->kernels->packed_gemm;
+    bool is_f16 = prepare_constant(prepare, input)->dtype == IRRUN_F16, is_new;
+    size_t size_bytes;
+
+    packed_b->is_f16 = is_f16 && kernels->has_f16;
+    if (!packed_matrix_plan(packed_b, kernels, k, n, rows, &size_bytes))
+        return fail_memory(prepare->err, SIZE_MAX);
+    void *data = prepare_pack(prepare, (uint32_t)packed_b->nr_groups, size_bytes, &is_new);
+    if (data && is_new &&
+        !fill_from_input(prepare, input, packed_b, is_f16, n, is_transposed, data))
+        return false;
+    packed_b->data = data;
+    return data != NULL;
+}
