@@ -33,7 +33,7 @@ static bool describe(enum irrun_dtype dtype, struct value_set *set)
             return false;
         bool is_signed = dtype_is_signed(dtype);
         *set =
-            (struct value_set){false, is_signed, (int)dtype_packed_bits(dtype) - is_signed, 0, 0};
+            (struct value_set){false, is_signed, (int)dtype_stored_bits(dtype) - is_signed, 0, 0};
         return true;
     }
 }

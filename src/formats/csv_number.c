@@ -50,7 +50,7 @@ static bool parse_small_float(const char *text, size_t length, enum irrun_dtype 
 /* The largest magnitude: of -128 for i8 it is 128. */
 static uint64_t largest_magnitude(enum irrun_dtype dtype, bool is_negative)
 {
-    unsigned bits = dtype == IRRUN_BOOLEAN ? 1 : dtype_packed_bits(dtype);
+    unsigned bits = dtype == IRRUN_BOOLEAN ? 1 : dtype_stored_bits(dtype);
     if (dtype_is_signed(dtype))
         return ((uint64_t)1 << (bits - 1)) - !is_negative;
     return is_negative ? 0 : UINT64_MAX >> (64 - bits);

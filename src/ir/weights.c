@@ -9,7 +9,7 @@
 #include "base/checked.h"
 #include "ir/sniff.h"
 #include "ops/op_state.h"
-#include "tensor/packed_int.h"
+#include "tensor/sub_byte.h"
 
 static bool is_const(const struct op *op)
 {
@@ -21,7 +21,7 @@ static bool needed_bytes(const struct const_attrs *attrs, size_t *size_bytes)
 {
     int64_t n_elements;
     return shape_count(&attrs->shape, &n_elements) && (uint64_t)n_elements <= SIZE_MAX &&
-           packed_size(attrs->element_type, (size_t)n_elements, size_bytes);
+           sub_byte_size(attrs->element_type, (size_t)n_elements, size_bytes);
 }
 
 static bool check_type_and_size(const struct graph *graph, const struct op *op,

@@ -32,7 +32,7 @@ static bool is_real(enum irrun_dtype dtype)
 
 static unsigned bits(enum irrun_dtype dtype)
 {
-    return dtype_packed_bits(dtype);
+    return dtype_stored_bits(dtype);
 }
 
 static bool fail_unsafe(struct infer *infer)

@@ -11,7 +11,7 @@
 #include "ops/op_state.h"
 #include "plan/evaluate.h"
 #include "plan/fold_rows.h"
-#include "tensor/packed_int.h"
+#include "tensor/sub_byte.h"
 
 /* A constant that an op computes: what infer left, for the evaluation. */
 struct folded {
@@ -127,7 +127,7 @@ void *constant_read(const struct graph *graph, const struct op *op, size_t begin
     const struct const_attrs *attrs = op->attrs;
     enum irrun_dtype dtype = attrs->element_type;
     size_t skip_bytes, size_bytes;
-    if (!packed_size(dtype, begin, &skip_bytes) ||
+    if (!sub_byte_size(dtype, begin, &skip_bytes) ||
         !checked_mul(n, dtype_size(dtype), &size_bytes)) {
         fail_memory(err, SIZE_MAX);
         return NULL;
@@ -139,12 +139,12 @@ void *constant_read(const struct graph *graph, const struct op *op, size_t begin
     }
     const unsigned char *stored =
         size_bytes > 0 ? graph->weights->data + attrs->offset + skip_bytes : NULL;
-    bool is_packed = dtype_packed_bits(dtype) < 8;
-    if (stored && !is_packed && (uintptr_t)stored % dtype_size(dtype) == 0)
+    bool is_sub_byte = dtype_stored_bits(dtype) < 8;
+    if (stored && !is_sub_byte && (uintptr_t)stored % dtype_size(dtype) == 0)
         return (void *)stored;
     unsigned char *copy = arena_alloc(arena, size_bytes, err);
-    if (copy && is_packed)
-        packed_unpack(dtype, stored, n, copy);
+    if (copy && is_sub_byte)
+        sub_byte_unpack(dtype, stored, n, copy);
     else if (copy && size_bytes > 0)
         memcpy(copy, stored, size_bytes);
     return copy;
@@ -155,7 +155,7 @@ void constant_forget(const struct graph *graph, const struct op *op)
     const struct const_attrs *attrs = op->attrs;
     size_t size_bytes;
     if (graph->weights && graph->weights->data &&
-        packed_size(attrs->element_type, (size_t)shape_n_elements(&attrs->shape), &size_bytes))
+        sub_byte_size(attrs->element_type, (size_t)shape_n_elements(&attrs->shape), &size_bytes))
         file_map_forget(graph->weights, graph->weights->data + attrs->offset, size_bytes);
 }
 

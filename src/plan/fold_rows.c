@@ -14,7 +14,7 @@
 /* What passes through the chain at a time, and through a cache. */
 #define SLICE_BYTES ((size_t)256 << 10)
 
-/* 8 elements of every packed type fill whole bytes. */
+/* 8 elements of every sub-byte type fill whole bytes. */
 #define ROWS_TOGETHER 8
 
 /* ---- the chain ---- */

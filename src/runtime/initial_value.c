@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "ops/op_state.h"
-#include "tensor/packed_int.h"
+#include "tensor/sub_byte.h"
 
 /* The Const behind Converts; NULL if there is something else. */
 static const struct op *find_const(const struct graph *graph, uint32_t id)
@@ -26,7 +26,7 @@ static const unsigned char *find_bytes(const struct const_attrs *attrs,
     if (!(dtype_is_float(attrs->element_type) || dtype_is_integer(attrs->element_type) ||
           attrs->element_type == IRRUN_BOOLEAN) ||
         !shape_count(&attrs->shape, &n_elements) || n_elements == 0 ||
-        !packed_size(attrs->element_type, (size_t)n_elements, &size_bytes) ||
+        !sub_byte_size(attrs->element_type, (size_t)n_elements, &size_bytes) ||
         size_bytes / dtype_size(attrs->element_type) != (size_t)n_elements)
         return NULL;
     *n = (size_t)n_elements;

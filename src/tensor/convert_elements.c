@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "tensor/half.h"
-#include "tensor/packed_int.h"
 #include "tensor/small_float.h"
+#include "tensor/sub_byte.h"
 
 #define BLOCK 256
 
@@ -148,7 +148,7 @@ static void store_i64(enum irrun_dtype dtype, const int64_t *source, unsigned ch
         if (dtype == IRRUN_I4) {
             CONVERT_EACH(uint64_t, uint8_t, ((x & 15) ^ 8) - 8);
         } else {
-            uint64_t mask = (UINT64_C(1) << dtype_packed_bits(dtype)) - 1;
+            uint64_t mask = (UINT64_C(1) << dtype_stored_bits(dtype)) - 1;
             CONVERT_EACH(uint64_t, uint8_t, x & mask);
         }
     }

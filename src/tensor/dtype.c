@@ -9,7 +9,7 @@ enum kind { KIND_OTHER, KIND_FLOAT, KIND_SIGNED, KIND_UNSIGNED };
 static const struct {
     const char *name;      /* of element_type */
     const char *port_name; /* of a port's precision */
-    unsigned char packed_bits;
+    unsigned char stored_bits;
     unsigned char size_bytes;
     enum kind kind;
 } dtypes[IRRUN_N_DTYPES] = {
@@ -46,9 +46,9 @@ const char *irrun_dtype_name(enum irrun_dtype dtype)
     return (unsigned)dtype < IRRUN_N_DTYPES ? dtypes[dtype].name : "?";
 }
 
-unsigned dtype_packed_bits(enum irrun_dtype dtype)
+unsigned dtype_stored_bits(enum irrun_dtype dtype)
 {
-    return dtypes[dtype].packed_bits;
+    return dtypes[dtype].stored_bits;
 }
 
 size_t dtype_size(enum irrun_dtype dtype)

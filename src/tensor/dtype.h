@@ -6,7 +6,7 @@
 #include "irrun.h"
 
 /* Bits of an element in a .bin file. */
-unsigned dtype_packed_bits(enum irrun_dtype dtype);
+unsigned dtype_stored_bits(enum irrun_dtype dtype);
 
 /* Bytes of an element in memory (types below 8 bits: 1). 0 for dynamic and string. */
 size_t dtype_size(enum irrun_dtype dtype);

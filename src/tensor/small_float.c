@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <math.h>
 
-#include "tensor/packed_int.h"
+#include "tensor/sub_byte.h"
 
 struct format {
     int mantissa_bits, bias;

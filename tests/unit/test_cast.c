@@ -71,7 +71,7 @@ static void is_safe_exactly_if_every_value_survives(void **state)
     for (size_t i = 0; i < N_FILE_TYPES; i++) {
         for (size_t j = 0; j < N_ALL_TYPES; j++) {
             enum irrun_dtype from = file_types[i], to = all_types[j];
-            bool is_sub_byte = dtype_packed_bits(to) < 8 && to != IRRUN_BOOLEAN;
+            bool is_sub_byte = dtype_stored_bits(to) < 8 && to != IRRUN_BOOLEAN;
             if (is_sub_byte) /* they lie in whole bytes, which hide what does not fit */
                 continue;
             if (cast_is_safe(from, to) != all_survive(from, to))

@@ -117,7 +117,7 @@ static void convert_by_reference(enum irrun_dtype from, const void *element, enu
                                  void *target)
 {
     long double value = value_of(from, element);
-    unsigned bits = dtype_packed_bits(to);
+    unsigned bits = dtype_stored_bits(to);
     if (from == to) {
         memcpy(target, element, dtype_size(to));
     } else if (dtype_is_integer(to) || is_code(from, to)) {
@@ -229,7 +229,7 @@ static bool is_too_wide(enum irrun_dtype dtype, const void *element)
 /* How an element of at most 8 bits holds its code in memory. */
 static uint8_t byte_of_code(enum irrun_dtype dtype, unsigned code)
 {
-    unsigned bits = dtype_packed_bits(dtype);
+    unsigned bits = dtype_stored_bits(dtype);
     code &= (1u << bits) - 1;
     return (uint8_t)(dtype == IRRUN_I4 && code >= 8 ? code | 0xF0 : code);
 }

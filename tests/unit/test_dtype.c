@@ -10,7 +10,7 @@
 static const struct {
     enum irrun_dtype dtype;
     const char *name, *port_name;
-    unsigned packed_bits;
+    unsigned stored_bits;
     size_t size_bytes;
 } rows[] = {
     {IRRUN_DYNAMIC, "dynamic", "UNSPECIFIED", 0, 0},
@@ -48,7 +48,7 @@ static void every_type_has_its_names_and_sizes(void **state)
     assert_int_equal(N_ROWS, IRRUN_N_DTYPES);
     for (size_t i = 0; i < N_ROWS; i++) {
         assert_string_equal(irrun_dtype_name(rows[i].dtype), rows[i].name);
-        assert_int_equal(dtype_packed_bits(rows[i].dtype), rows[i].packed_bits);
+        assert_int_equal(dtype_stored_bits(rows[i].dtype), rows[i].stored_bits);
         assert_int_equal(dtype_size(rows[i].dtype), rows[i].size_bytes);
     }
 }
@@ -103,7 +103,7 @@ static void sets_of_types_agree_with_the_kinds(void **state)
     for (size_t i = 0; i < N_ROWS; i++) {
         enum irrun_dtype dtype = rows[i].dtype;
         unsigned bit = TYPE_BIT(dtype);
-        bool is_whole = rows[i].packed_bits >= 8;
+        bool is_whole = rows[i].stored_bits >= 8;
         assert_int_equal((TYPES_HALF & bit) != 0, dtype_is_half(dtype));
         assert_int_equal((TYPES_FLOAT & bit) != 0, dtype_is_float(dtype));
         assert_int_equal((TYPES_INTEGER & bit) != 0, dtype_is_integer(dtype) && is_whole);

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "tensor/half.h"
-#include "tensor/packed_int.h"
 #include "tensor/small_float.h"
+#include "tensor/sub_byte.h"
 
 static uint32_t bits_of(float value)
 {

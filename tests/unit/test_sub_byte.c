@@ -1,11 +1,11 @@
-/* tensor/packed_int: the orders of bits of each type, and exact sizes.
+/* tensor/sub_byte: the orders of bits of each type, and exact sizes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "tensor/packed_int.h"
+#include "tensor/sub_byte.h"
 
 static void sizes_round_up_to_whole_groups(void **state)
 {
@@ -23,7 +23,7 @@ static void sizes_round_up_to_whole_groups(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t size_bytes = 99;
-        assert_true(packed_size(rows[i].dtype, rows[i].n, &size_bytes));
+        assert_true(sub_byte_size(rows[i].dtype, rows[i].n, &size_bytes));
         assert_int_equal(size_bytes, rows[i].size_bytes);
     }
 }
@@ -32,14 +32,14 @@ static void sizes_do_not_overflow(void **state)
 {
     (void)state;
     size_t size_bytes;
-    assert_true(packed_size(IRRUN_U1, SIZE_MAX, &size_bytes));
+    assert_true(sub_byte_size(IRRUN_U1, SIZE_MAX, &size_bytes));
     assert_int_equal(size_bytes, SIZE_MAX / 8 + 1);
-    assert_true(packed_size(IRRUN_U3, SIZE_MAX, &size_bytes));
-    assert_true(packed_size(IRRUN_U8, SIZE_MAX, &size_bytes));
-    assert_false(packed_size(IRRUN_F16, SIZE_MAX / 2 + 1, &size_bytes));
-    assert_false(packed_size(IRRUN_I64, SIZE_MAX / 4, &size_bytes));
-    assert_false(packed_size(IRRUN_STRING, 1, &size_bytes));
-    assert_false(packed_size(IRRUN_DYNAMIC, 1, &size_bytes));
+    assert_true(sub_byte_size(IRRUN_U3, SIZE_MAX, &size_bytes));
+    assert_true(sub_byte_size(IRRUN_U8, SIZE_MAX, &size_bytes));
+    assert_false(sub_byte_size(IRRUN_F16, SIZE_MAX / 2 + 1, &size_bytes));
+    assert_false(sub_byte_size(IRRUN_I64, SIZE_MAX / 4, &size_bytes));
+    assert_false(sub_byte_size(IRRUN_STRING, 1, &size_bytes));
+    assert_false(sub_byte_size(IRRUN_DYNAMIC, 1, &size_bytes));
 }
 
 static void assert_unpacks(enum irrun_dtype dtype, const unsigned char *packed, size_t n_packed,
@@ -49,14 +49,14 @@ static void assert_unpacks(enum irrun_dtype dtype, const unsigned char *packed, 
      * it has elements are there to be written. */
     for (size_t length = 0; length <= n; length++) {
         size_t size_bytes;
-        assert_true(packed_size(dtype, length, &size_bytes));
+        assert_true(sub_byte_size(dtype, length, &size_bytes));
         assert_true(size_bytes <= n_packed);
         unsigned char *source = malloc(size_bytes ? size_bytes : 1);
         unsigned char *out = malloc(length ? length : 1);
         assert_non_null(source);
         assert_non_null(out);
         memcpy(source, packed, size_bytes);
-        packed_unpack(dtype, source, length, out);
+        sub_byte_unpack(dtype, source, length, out);
         assert_memory_equal(out, expected, length);
         free(source);
         free(out);

@@ -1,6 +1,6 @@
 /* Unpacking of the types below 8 bits, and the values of nf4.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tensor/packed_int.h"
+#include "tensor/sub_byte.h"
 
 #include <assert.h>
 
@@ -19,31 +19,31 @@ static struct group group_of(enum irrun_dtype dtype)
     case IRRUN_U6:
         return (struct group){4, 3};
     default: {
-        unsigned bits = dtype_packed_bits(dtype);
+        unsigned bits = dtype_stored_bits(dtype);
         return bits < 8 ? (struct group){8 / bits, 1} : (struct group){1, bits / 8};
     }
     }
 }
 
-bool packed_size(enum irrun_dtype dtype, size_t n, size_t *size_bytes)
+bool sub_byte_size(enum irrun_dtype dtype, size_t n, size_t *size_bytes)
 {
-    if (dtype_packed_bits(dtype) == 0)
+    if (dtype_stored_bits(dtype) == 0)
         return false;
     struct group group = group_of(dtype);
     size_t n_groups = n / group.n_elements + (n % group.n_elements != 0);
     return checked_mul(n_groups, group.n_bytes, size_bytes);
 }
 
-static void unpack_nibbles(const unsigned char *packed, size_t n, unsigned char *out)
+static void unpack_nibbles(const unsigned char *stored, size_t n, unsigned char *out)
 {
     size_t i = 0;
     for (; i + 2 <= n; i += 2) {
-        unsigned char byte = packed[i / 2];
+        unsigned char byte = stored[i / 2];
         out[i] = byte & 15;
         out[i + 1] = byte >> 4;
     }
     if (i < n)
-        out[i] = packed[i / 2] & 15;
+        out[i] = stored[i / 2] & 15;
 }
 
 static void extend_sign(unsigned char *nibbles, size_t n)
@@ -52,30 +52,30 @@ static void extend_sign(unsigned char *nibbles, size_t n)
         nibbles[i] = (unsigned char)((nibbles[i] ^ 8) - 8);
 }
 
-void packed_unpack(enum irrun_dtype dtype, const unsigned char *packed, size_t n,
-                   unsigned char *out)
+void sub_byte_unpack(enum irrun_dtype dtype, const unsigned char *stored, size_t n,
+                     unsigned char *out)
 {
     switch (dtype) {
     case IRRUN_I4:
-        unpack_nibbles(packed, n, out);
+        unpack_nibbles(stored, n, out);
         extend_sign(out, n);
         break;
     case IRRUN_U4:
     case IRRUN_NF4:
     case IRRUN_F4E2M1:
-        unpack_nibbles(packed, n, out);
+        unpack_nibbles(stored, n, out);
         break;
     case IRRUN_U2:
         for (size_t i = 0; i < n; i++)
-            out[i] = packed[i / 4] >> (i % 4 * 2) & 3;
+            out[i] = stored[i / 4] >> (i % 4 * 2) & 3;
         break;
     case IRRUN_U1:
         for (size_t i = 0; i < n; i++)
-            out[i] = packed[i / 8] >> (7 - i % 8) & 1;
+            out[i] = stored[i / 8] >> (7 - i % 8) & 1;
         break;
     case IRRUN_U3:
         for (size_t i = 0; i < n; i++) {
-            const unsigned char *bytes = packed + i / 8 * 3;
+            const unsigned char *bytes = stored + i / 8 * 3;
             unsigned low = (unsigned)bytes[i % 8 / 4] >> (6 - i % 4 * 2) & 3;
             unsigned high = (unsigned)bytes[2] >> (7 - i % 8) & 1;
             out[i] = (unsigned char)(high << 2 | low);
@@ -83,14 +83,14 @@ void packed_unpack(enum irrun_dtype dtype, const unsigned char *packed, size_t n
         break;
     case IRRUN_U6:
         for (size_t i = 0; i < n; i++) {
-            const unsigned char *bytes = packed + i / 4 * 3;
+            const unsigned char *bytes = stored + i / 4 * 3;
             unsigned low = (unsigned)bytes[i % 4 / 2] >> (4 - i % 2 * 4) & 15;
             unsigned high = (unsigned)bytes[2] >> (6 - i % 4 * 2) & 3;
             out[i] = (unsigned char)(high << 4 | low);
         }
         break;
     default:
-        assert(dtype_packed_bits(dtype) < 8);
+        assert(dtype_stored_bits(dtype) < 8);
     }
 }
 
