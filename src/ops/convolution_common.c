@@ -57,7 +57,7 @@ void convolution_prepare(struct prepare *prepare, convolution_group_fn *run_grou
     grouped->direct = convolution_direct(prepare->in[DATA]->dtype);
     grouped->run_group = run_group;
     prepare_epilogue(prepare);
-    if (prepare->packed != 0)
+    if (prepare->prepacked != 0)
         prepare->made.epilogue.bias = (struct repetition){
             (size_t)convolution_n_out(grouped), (size_t)(grouped->one.c_out * grouped->n_groups)};
 }

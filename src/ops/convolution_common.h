@@ -60,7 +60,7 @@ bool convolution_run(const struct step *step, struct irrun_error *err);
         .state_size = sizeof(state_type),                                                          \
         .family = &(const uint32_t){n_leading},                                                    \
         .infer = infer,                                                                            \
-        .packs = packs,                                                                            \
+        .prepacks = prepacks,                                                                      \
         .prepare = prepare,                                                                        \
         .run = convolution_run,                                                                    \
     }

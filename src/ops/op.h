@@ -8,7 +8,7 @@
  *   infer    shapes and types of the outputs from those of the inputs (and their values, where the
  *            op needs them: infer_value). Fills the op's state with the geometry it worked out.
  *            Called anew for other shapes; every shape it sees is known.
- *   prepare  optional: chooses kernels, packs constants, resolves indices, asks for scratch memory.
+ *   prepare  optional: chooses kernels, prepacks constants, resolves indices, asks for memory.
  *   run      computes. Allocates nothing, looks at no attribute text.
  *
  * Most ops need no more than type, opset, inputs, n_outputs, state_size, infer and run.
@@ -81,10 +81,10 @@ struct op_def {
     /* Optional: whether these shapes and values made it a view, output 0 being input 0 element for
      * element. */
     bool (*is_view)(const struct infer *infer);
-    /* Optional: which of these inputs, constants all of them, prepare is going to pack (both are
+    /* Optional: which of these inputs, constants all of them, prepare is going to prepack (both are
      * sets of 1 << i). Their data is then neither widened nor read for anybody else; step->in has
      * none. */
-    uint32_t (*packs)(const struct prepare *prepare, uint32_t constants);
+    uint32_t (*prepacks)(const struct prepare *prepare, uint32_t constants);
     bool (*prepare)(struct prepare *prepare);
     bool (*run)(const struct step *step, struct irrun_error *err);
 };
@@ -205,29 +205,29 @@ struct prepare {
     const struct irrun_tensor *const *in; /* dtype as in memory; data NULL unless constant */
     const struct irrun_tensor *const *out;
     const struct kernels *kernels;
-    const struct thread_pool *pool; /* the one that run will have; NULL = one thread */
-    struct arena *arena;            /* lives as long as the plan */
-    uint32_t packed;                /* what packs answered; 0 while constants are folded */
-    struct prepared made;           /* to set */
-    struct pack_sources *sources;   /* of the packed inputs; NULL while constants are folded */
+    const struct thread_pool *pool;  /* the one that run will have; NULL = one thread */
+    struct arena *arena;             /* lives as long as the plan */
+    uint32_t prepacked;              /* what prepacks answered; 0 while constants are folded */
+    struct prepared made;            /* to set */
+    struct prepack_sources *sources; /* of the prepacked inputs; NULL while constants are folded */
     struct irrun_error *err;
 };
 
-/* ---- packed inputs; defined in plan/prepare_op.c */
+/* ---- prepacked inputs; defined in plan/prepare_op.c */
 
-/* Shape and type of a packed input as it is stored: f16 if that is what its f32 were converted
+/* Shape and type of a prepacked input as it is stored: f16 if that is what its f32 were converted
  * from, else its own type. It has no data: prepare_elements. */
 const struct irrun_tensor *prepare_constant(struct prepare *prepare, uint32_t i);
 
-/* The elements begin … begin + n of a packed input. They may be computed now and for this alone,
+/* The elements begin … begin + n of a prepacked input. They may be computed now and for this alone,
  * the cheaper the more exactly they are some of its rows; they are valid until the next call for
  * the same input, or until prepare ends. NULL with *err filled on failure. */
 const void *prepare_elements(struct prepare *prepare, uint32_t i, size_t begin, size_t n);
 
-/* Memory for what an op makes of packed inputs, the same for every plan of the model that asks with
- * the same layout: a number of the op's own choice. 64-byte aligned. *is_new: to be filled at once.
- * NULL with *err filled if there is no memory. */
-void *prepare_pack(struct prepare *prepare, uint32_t layout, size_t size_bytes, bool *is_new);
+/* Memory for what an op makes of prepacked inputs, the same for every plan of the model that asks
+ * with the same layout: a number of the op's own choice. 64-byte aligned. *is_new: to be filled at
+ * once. NULL with *err filled if there is no memory. */
+void *prepare_prepacked(struct prepare *prepare, uint32_t layout, size_t size_bytes, bool *is_new);
 
 /* For a product whose run calls epilogue_run for all of its output 0, if that is f32. */
 static inline void prepare_epilogue(struct prepare *prepare)

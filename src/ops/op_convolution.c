@@ -54,7 +54,7 @@ static bool wants_packed(const struct prepare *prepare)
            prepacked_matrix_is_wanted(prepare, DATA, FILTERS, (size_t)convolution->c_out);
 }
 
-static uint32_t packs(const struct prepare *prepare, uint32_t constants)
+static uint32_t prepacks(const struct prepare *prepare, uint32_t constants)
 {
     struct indirect_convolution conv;
     return convolution_wants_indirect(prepare, &conv) || wants_packed(prepare)
@@ -107,7 +107,7 @@ static bool prepare(struct prepare *prepare)
     struct convolution_state *state = prepare->state;
     const struct convolution *convolution = &state->grouped.one;
     convolution_prepare(prepare, run_group);
-    if (prepare->packed != 0) {
+    if (prepare->prepacked != 0) {
         return convolution_wants_indirect(prepare, &state->grouped.packed.conv)
                    ? prepacked_convolution_pack(prepare, &state->grouped.packed)
                    : pack(prepare);

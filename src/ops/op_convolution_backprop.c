@@ -110,7 +110,7 @@ static bool infer(struct infer *infer)
            infer_sizes(infer, data->rank - 2, window) && convolution_infer_output(infer);
 }
 
-static uint32_t packs(const struct prepare *prepare, uint32_t constants)
+static uint32_t prepacks(const struct prepare *prepare, uint32_t constants)
 {
     struct indirect_convolution conv;
     return convolution_wants_indirect(prepare, &conv) ? constants & 1U << FILTERS : 0;
@@ -134,7 +134,7 @@ static bool prepare(struct prepare *prepare)
     struct backprop_state *state = prepare->state;
     const struct convolution *convolution = &state->grouped.one;
     convolution_prepare(prepare, run_group);
-    if (prepare->packed != 0) {
+    if (prepare->prepacked != 0) {
         return convolution_wants_indirect(prepare, &state->grouped.packed.conv) &&
                prepacked_convolution_pack(prepare, &state->grouped.packed);
     }

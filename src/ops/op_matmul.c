@@ -124,7 +124,7 @@ static bool infer(struct infer *infer)
 }
 
 /* B is packed if it is one constant matrix of floats, and A has rows. */
-static uint32_t packs(const struct prepare *prepare, uint32_t constants)
+static uint32_t prepacks(const struct prepare *prepare, uint32_t constants)
 {
     const struct product_batch *batch = &((const struct matmul_state *)prepare->state)->batch;
     const struct product *p = &batch->product;
@@ -141,7 +141,7 @@ static bool prepare(struct prepare *prepare)
     struct product *p = &batch->product;
     p->dtype = prepare->in[A]->dtype;
     prepare_epilogue(prepare);
-    if (!(prepare->packed != 0
+    if (!(prepare->prepacked != 0
               ? prepacked_matrix_pack(prepare, B, p->k, p->n, p->b_transposed, p->m, &p->packed_b)
               : product_plan(prepare, p)) ||
         !product_batch_plan(prepare, batch))
@@ -195,7 +195,7 @@ static bool run(const struct step *step, struct irrun_error *err)
         .attrs_size = sizeof(struct matmul_attrs),                                                 \
         .state_size = sizeof(struct matmul_state),                                                 \
         .infer = infer,                                                                            \
-        .packs = packs,                                                                            \
+        .prepacks = prepacks,                                                                      \
         .prepare = prepare,                                                                        \
         .run = run,                                                                                \
     }

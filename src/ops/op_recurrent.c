@@ -77,7 +77,8 @@ enum form { FORM_CELL, FORM_SEQUENCE, FORM_OVER_TIME };
             },                                                                                     \
         .attrs_size = sizeof(struct recurrent_attrs),                                              \
         .state_size = sizeof(struct recurrent_state), .infer = recurrent_infer,                    \
-        .packs = recurrent_packs, .prepare = recurrent_prepare, .run = recurrent_run, __VA_ARGS__  \
+        .prepacks = recurrent_prepacks, .prepare = recurrent_prepare, .run = recurrent_run,        \
+        __VA_ARGS__                                                                                \
     }
 
 const struct op_def op_lstm_cell_v1 =

@@ -37,7 +37,7 @@ bool prepacked_convolution_pack(struct prepare *prepare, struct prepacked_convol
         return fail_memory(prepare->err, SIZE_MAX);
     indirect_convolution_fill(conv, indirection, masks);
     float *data =
-        prepare_pack(prepare, LAYOUT_INDIRECT, conv->packed_floats * sizeof *data, &is_new);
+        prepare_prepacked(prepare, LAYOUT_INDIRECT, conv->packed_floats * sizeof *data, &is_new);
     if (data && is_new) {
         size_t n = (size_t)shape_n_elements(&filters->shape);
         const void *elements = prepare_elements(prepare, FILTERS, 0, n);

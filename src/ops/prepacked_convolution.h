@@ -12,8 +12,8 @@ struct prepacked_convolution {
     const float *filters; /* NULL: not packed */
 };
 
-/* For op_def.packs and prepare: whether a convolution of input 0 with input 1, one group of which
- * is given, is to be done so; conv is then planned. */
+/* For op_def.prepacks and prepare: whether a convolution of input 0 with input 1, one group of
+ * which is given, is to be done so; conv is then planned. */
 bool prepacked_convolution_is_wanted(const struct prepare *prepare,
                                      const struct convolution *convolution, int64_t n_groups,
                                      bool is_transposed, struct indirect_convolution *conv);

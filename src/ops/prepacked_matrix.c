@@ -118,7 +118,7 @@ bool prepacked_matrix_pack(struct prepare *prepare, uint32_t input, size_t k, si
     packed_b->is_f16 = is_f16 && kernels->has_f16;
     if (!packed_matrix_plan(packed_b, kernels, k, n, rows, &size_bytes))
         return fail_memory(prepare->err, SIZE_MAX);
-    void *data = prepare_pack(prepare, (uint32_t)packed_b->nr_groups, size_bytes, &is_new);
+    void *data = prepare_prepacked(prepare, (uint32_t)packed_b->nr_groups, size_bytes, &is_new);
     if (data && is_new &&
         !fill_from_input(prepare, input, packed_b, is_f16, n, is_transposed, data))
         return false;

@@ -6,12 +6,12 @@
 
 #include "ops/op.h"
 
-/* For op_def.packs: whether the constant input `b`, which meets input `a`, may be packed at all: by
- * its type, the options and the level. */
+/* For op_def.prepacks: whether the constant input `b`, which meets input `a`, may be packed at all:
+ * by its type, the options and the level. */
 bool prepacked_matrix_is_allowed(const struct prepare *prepare, uint32_t a, uint32_t b);
 
-/* For op_def.packs: whether products of input `a` with n columns that the constant input `b` gives
- * are to be packed ones. */
+/* For op_def.prepacks: whether products of input `a` with n columns that the constant input `b`
+ * gives are to be packed ones. */
 bool prepacked_matrix_is_wanted(const struct prepare *prepare, uint32_t a, uint32_t b, size_t n);
 
 /* Packs the constant `input`, k x n as it lies in memory, or n x k if is_transposed; `rows` is how

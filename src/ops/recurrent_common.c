@@ -199,7 +199,7 @@ static bool prepare_f32(struct prepare *prepare)
 
     state->n_runs = arena_alloc(prepare->arena, sizeof *state->n_runs, prepare->err);
     return state->n_runs &&
-           (prepare->packed != 0 ? recurrent_prepack(prepare) : recurrent_lay_out(prepare));
+           (prepare->prepacked != 0 ? recurrent_prepack(prepare) : recurrent_lay_out(prepare));
 }
 
 /* Checks the lengths and puts them down as the engine wants them. */

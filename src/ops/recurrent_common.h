@@ -54,16 +54,17 @@ struct recurrent_state {
 };
 
 bool recurrent_infer(struct infer *infer);
-uint32_t recurrent_packs(const struct prepare *prepare, uint32_t constants);
+uint32_t recurrent_prepacks(const struct prepare *prepare, uint32_t constants);
 bool recurrent_prepare(struct prepare *prepare);
 bool recurrent_run(const struct step *step, struct irrun_error *err);
 
-/* The parts of prepare for f32: fill state->f32, for weights that recurrent_packs has taken, and
+/* The parts of prepare for f32: fill state->f32, for weights that recurrent_prepacks has taken, and
  * for others. */
 bool recurrent_prepack(struct prepare *prepare);
 bool recurrent_lay_out(struct prepare *prepare);
 
-/* The part of run that packs. Gives the engine with its packs, which lie in the scratch memory. */
+/* The part of run that packs. Gives the engine with what it packed, which lies in the scratch
+ * memory. */
 struct recurrent_f32 recurrent_pack_now(const struct recurrent_state *state,
                                         const struct recurrent_f32_tensors *tensors, void *scratch);
 

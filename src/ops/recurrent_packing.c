@@ -40,7 +40,7 @@ static bool may_pack(const struct prepare *prepare)
                MAX_GROWTH * bytes + FREE_BYTES;
 }
 
-uint32_t recurrent_packs(const struct prepare *prepare, uint32_t constants)
+uint32_t recurrent_prepacks(const struct prepare *prepare, uint32_t constants)
 {
     const struct recurrent_family *family = recurrent_family_of(prepare->op);
     const uint32_t weights[] = {family->w, family->r, family->b, family->p};
@@ -97,8 +97,9 @@ static bool fill_packs(struct prepare *prepare, struct recurrent_f32 *engine,
                         (uint32_t)engine->r_reset.packed_b.nr_groups << 8 |
                         (uint32_t)r->is_f16 << 16;
 
-    void *w_pack = prepare_pack(prepare, w_layout, engine->w_pack_bytes, &is_w_new);
-    void *r_pack = w_pack ? prepare_pack(prepare, r_layout, engine->r_pack_bytes, &is_r_new) : NULL;
+    void *w_pack = prepare_prepacked(prepare, w_layout, engine->w_pack_bytes, &is_w_new);
+    void *r_pack =
+        w_pack ? prepare_prepacked(prepare, r_layout, engine->r_pack_bytes, &is_r_new) : NULL;
     if (!r_pack || ((is_w_new || is_r_new) && !take_matrices(prepare, weights)))
         return false;
     if (is_w_new)

@@ -227,6 +227,6 @@ bool model_prepare(struct model *model, bool is_dry, struct irrun_error *err)
 
 void model_release(struct model *model)
 {
-    packs_free(&model->packs);
+    weights_cache_free(&model->weights_cache);
     pthread_mutex_destroy(&model->lock);
 }

@@ -1,5 +1,5 @@
 /* A model ready to be planned: the graph in execution order, what is constant in it, its variables.
- * Shared by all sessions; what changes in it (constants evaluated on demand, weights packed once)
+ * Shared by all sessions; what changes in it (constants evaluated on demand, weights prepacked)
  * is guarded by one lock.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_MODEL_H
@@ -9,7 +9,7 @@
 
 #include "graph/graph.h"
 #include "kernels/kernels.h"
-#include "plan/packs.h"
+#include "plan/weights_cache.h"
 #include "tensor/tensor.h"
 
 /* A variable as the ReadValue and Assign layers of one variable_id declare it. */
@@ -49,8 +49,8 @@ struct model {
     uint32_t *variable_entries; /* hash table of variable ids: index in variables, or NO_ID */
     uint32_t n_variable_entries;
     pthread_mutex_t lock; /* held by whoever plans; recursive: planning an op plans its bodies */
-    struct packs packs;
-    size_t packed_bytes; /* of weights copied, converted or packed */
+    struct weights_cache weights_cache;
+    size_t packed_bytes; /* of weights copied, converted or prepacked */
     unsigned n_threads;  /* of each session */
     bool keeps_ops;
     bool stops_at_nan;  /* every step's outputs are looked at */
@@ -75,7 +75,8 @@ const void *constant_demand_widened(struct model *model, const struct graph *gra
 uint32_t constant_find_stored(const struct graph *graph, uint32_t value_id);
 
 /* Elements begin … begin + n of a Const, begin a multiple of 8: where they lie in the file, or a
- * copy in the arena where they are packed or misaligned. NULL with *err filled on failure. */
+ * copy in the arena where they are of a sub-byte type or misaligned. NULL with *err filled on
+ * failure. */
 void *constant_read(const struct graph *graph, const struct op *op, size_t begin, size_t n,
                     struct arena *arena, struct irrun_error *err);
 

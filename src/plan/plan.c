@@ -301,8 +301,8 @@ static bool reuse(struct plan *plan, const struct op *op, void *state, bool *is_
         slots[op->n_inputs + k] = op->first_output + k;
     struct prepared made;
     plan->op_arena = &plan->outer->head_arena;
-    bool is_done = plan_prepare_op(plan, op, state, slots, slots + op->n_inputs, plan->head_packed,
-                                   &made, err);
+    bool is_done = plan_prepare_op(plan, op, state, slots, slots + op->n_inputs,
+                                   plan->head_prepacked, &made, err);
     plan->op_arena = &plan->arena;
     if (!is_done)
         return false;

@@ -142,8 +142,8 @@ struct plan {
     struct arena head_arena; /* for what infer makes of the op at `end`, anew in every iteration */
     struct plan_set continuations;
     struct step
-        *head_steps[2];   /* of the op at `begin` in a continuation, in steps and main_steps */
-    uint32_t head_packed; /* the inputs that this op packs */
+        *head_steps[2];      /* of the op at `begin` in a continuation, in steps and main_steps */
+    uint32_t head_prepacked; /* the inputs that this op prepacks */
 };
 
 /* Makes a plan and its memory. `old`, if not NULL, is a plan that nobody wants any more: its memory
@@ -202,13 +202,13 @@ bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct i
                    struct irrun_error *err);
 /* Makes steps of what is needed. */
 bool plan_make_steps(struct plan *plan, struct irrun_error *err);
-/* Which inputs prepare is going to pack, as a set of 1 << i; the slots `in` may lack data. */
-bool plan_packed_inputs(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
-                        uint32_t *packed, struct irrun_error *err);
-/* Runs prepare of an op whose operands are the slots `in` and `out`; `packed` is what
- * plan_packed_inputs said before any of them was widened. *made is what it set. */
+/* Which inputs prepare is going to prepack, as a set of 1 << i; the slots `in` may lack data. */
+bool plan_prepacked_inputs(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
+                           uint32_t *prepacked, struct irrun_error *err);
+/* Runs prepare of an op whose operands are the slots `in` and `out`; `prepacked` is what
+ * plan_prepacked_inputs said before any of them was widened. *made is what it set. */
 bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
-                     const uint32_t *out, uint32_t packed, struct prepared *made,
+                     const uint32_t *out, uint32_t prepacked, struct prepared *made,
                      struct irrun_error *err);
 /* Gives every root slot of kind SLOT_BLOCK its offset, behind `scratch_bytes`; sets block_bytes. */
 bool plan_place_slots(struct plan *plan, size_t scratch_bytes, struct irrun_error *err);

@@ -1,5 +1,5 @@
 /* Calls prepare of one op, and lends it what outlives the plan: constants as they are stored, and
- * the model's packs.
+ * the weights cache of the model.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include "plan/fold_rows.h"
 #include "plan/plan.h"
 
-#define MAX_CONSTANTS 4 /* that one op packs */
+#define MAX_CONSTANTS 4 /* that one op prepacks */
 
-/* A constant that an op packs. */
+/* A constant that an op prepacks. */
 struct source {
     uint32_t value_id;
     struct irrun_tensor tensor; /* its data if it has some of its own */
@@ -19,7 +19,7 @@ struct source {
     void *whole;                /* all that fold computes */
 };
 
-struct pack_sources {
+struct prepack_sources {
     struct model *model;
     struct source items[MAX_CONSTANTS];
     size_t n;
@@ -28,7 +28,7 @@ struct pack_sources {
 
 static struct source *source_of(struct prepare *prepare, uint32_t i)
 {
-    struct pack_sources *sources = prepare->sources;
+    struct prepack_sources *sources = prepare->sources;
     uint32_t value_id =
         constant_find_stored(prepare->graph, op_input(prepare->graph, prepare->op, i));
 
@@ -102,10 +102,11 @@ const void *prepare_elements(struct prepare *prepare, uint32_t i, size_t begin, 
     return (const unsigned char *)source->whole + skip_bytes;
 }
 
-void *prepare_pack(struct prepare *prepare, uint32_t layout, size_t size_bytes, bool *is_new)
+void *prepare_prepacked(struct prepare *prepare, uint32_t layout, size_t size_bytes, bool *is_new)
 {
     struct model *model = prepare->sources->model;
-    void *data = packs_get(&model->packs, prepare->op, layout, size_bytes, is_new, prepare->err);
+    void *data = weights_cache_get(&model->weights_cache, prepare->op, layout, size_bytes, is_new,
+                                   prepare->err);
 
     if (data && *is_new) {
         model->packed_bytes += size_bytes;
@@ -114,9 +115,9 @@ void *prepare_pack(struct prepare *prepare, uint32_t layout, size_t size_bytes, 
     return data;
 }
 
-/* Weights that have been packed are not read again: what the process holds of the file shrinks, and
- * what was computed for the pack alone goes. */
-static void close_sources(struct pack_sources *sources, const struct graph *graph)
+/* Weights that have been prepacked are not read again: what the process holds of the file shrinks,
+ * and what was computed for the packing alone goes. */
+static void close_sources(struct prepack_sources *sources, const struct graph *graph)
 {
     for (size_t i = 0; i < sources->n; i++) {
         struct source *source = &sources->items[i];
@@ -174,11 +175,11 @@ static struct prepare prepare_for(struct plan *plan, const struct op *op, void *
                             .arena = plan->op_arena};
 }
 
-bool plan_packed_inputs(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
-                        uint32_t *packed, struct irrun_error *err)
+bool plan_prepacked_inputs(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
+                           uint32_t *prepacked, struct irrun_error *err)
 {
-    *packed = 0;
-    if (!op->def->packs)
+    *prepacked = 0;
+    if (!op->def->prepacks)
         return true;
     struct prepare prepare = prepare_for(plan, op, state);
     prepare.err = err;
@@ -186,30 +187,30 @@ bool plan_packed_inputs(struct plan *plan, const struct op *op, void *state, con
     if (!prepare.in)
         return false;
     uint32_t constants = constant_inputs(plan, op, in);
-    *packed = constants & op->def->packs(&prepare, constants);
+    *prepacked = constants & op->def->prepacks(&prepare, constants);
     return true;
 }
 
 bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
-                     const uint32_t *out, uint32_t packed, struct prepared *made,
+                     const uint32_t *out, uint32_t prepacked, struct prepared *made,
                      struct irrun_error *err)
 {
     *made = (struct prepared){0};
     if (!op->def->prepare)
         return true;
-    struct pack_sources sources = {.model = plan->request.model};
+    struct prepack_sources sources = {.model = plan->request.model};
     struct prepare prepare = prepare_for(plan, op, state);
     prepare.err = err;
     prepare.sources = &sources;
     prepare.in = tensors_of(plan, in, op->n_inputs, err);
     prepare.out = tensors_of(plan, out, op->n_outputs, err);
-    prepare.packed = packed;
+    prepare.prepacked = prepacked;
     if (!prepare.in || !prepare.out)
         return false;
-    const struct pack *mark = plan->request.model->packs.first;
+    const struct prepacked *mark = plan->request.model->weights_cache.first;
     bool is_done = op->def->prepare(&prepare);
     if (!is_done)
-        packs_drop(&plan->request.model->packs, mark);
+        weights_cache_drop(&plan->request.model->weights_cache, mark);
     close_sources(&sources, plan->request.graph);
     *made = prepare.made;
     return is_done;

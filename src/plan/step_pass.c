@@ -138,17 +138,17 @@ static uint32_t add_widened_constant(struct plan *plan, uint32_t slot_id, struct
     return tensor->data ? converted : NO_ID;
 }
 
-static bool is_packed(uint32_t packed, uint32_t i)
+static bool is_prepacked(uint32_t prepacked, uint32_t i)
 {
-    return i < 32 && (packed >> i & 1) != 0;
+    return i < 32 && (prepacked >> i & 1) != 0;
 }
 
-static bool demand_constants(struct plan *plan, const uint32_t *in, uint32_t n, uint32_t packed,
+static bool demand_constants(struct plan *plan, const uint32_t *in, uint32_t n, uint32_t prepacked,
                              struct irrun_error *err)
 {
     for (uint32_t i = 0; i < n; i++) {
         struct slot *slot = &plan->slots[in[i]];
-        if (is_packed(packed, i) || slot->kind != SLOT_CONSTANT || slot->tensor.data ||
+        if (is_prepacked(prepacked, i) || slot->kind != SLOT_CONSTANT || slot->tensor.data ||
             in[i] >= plan->request.graph->n_values)
             continue;
         const struct irrun_tensor *data =
@@ -224,14 +224,14 @@ static bool lower_ordinary(struct step_builder *builder, const struct planned_op
     bool widens = plan_widens(plan, op);
     for (uint32_t i = 0; i < op->n_inputs; i++)
         ids[i] = op_input(plan->request.graph, op, i);
-    uint32_t packed;
-    if (!plan_packed_inputs(plan, op, planned->state, ids, &packed, err))
+    uint32_t prepacked;
+    if (!plan_prepacked_inputs(plan, op, planned->state, ids, &prepacked, err))
         return false;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         if (planned->is_view)
             break;
         const struct slot *slot = &plan->slots[ids[i]];
-        if (widens && dtype_is_half(slot->tensor.dtype) && !is_packed(packed, i))
+        if (widens && dtype_is_half(slot->tensor.dtype) && !is_prepacked(prepacked, i))
             ids[i] = slot_as(builder, op, ids[i], IRRUN_F32, err);
         if (ids[i] == NO_ID)
             return false;
@@ -245,8 +245,8 @@ static bool lower_ordinary(struct step_builder *builder, const struct planned_op
     if (planned->is_view)
         return true;
     struct prepared made;
-    if (!demand_constants(plan, ids, op->n_inputs, packed, err) ||
-        !plan_prepare_op(plan, op, planned->state, ids, out, packed, &made, err))
+    if (!demand_constants(plan, ids, op->n_inputs, prepacked, err) ||
+        !plan_prepare_op(plan, op, planned->state, ids, out, prepacked, &made, err))
         return false;
     if (builder->scratch_bytes < made.scratch_bytes)
         builder->scratch_bytes = made.scratch_bytes;
@@ -254,7 +254,7 @@ static bool lower_ordinary(struct step_builder *builder, const struct planned_op
     if (!made.flat.run || is_head)
         made.flat.run = op->def->run;
     if (is_head) {
-        plan->head_packed = packed;
+        plan->head_prepacked = prepacked;
         made.fusable.code = FUSED_NONE;
         made.epilogue.n = 0;
     } else if (!withhold_indices(plan, op, ids, err)) {

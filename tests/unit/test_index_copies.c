@@ -86,7 +86,8 @@ static struct index_copies copy(const struct list *list, bool is_gather, binary_
                               .in = (const struct irrun_tensor *const *)in,
                               .out = (const struct irrun_tensor *const *)outs,
                               .arena = &arena,
-                              .sources = is_constant ? (struct pack_sources *)(void *)&state : NULL,
+                              .sources =
+                                  is_constant ? (struct prepack_sources *)(void *)&state : NULL,
                               .err = &err};
     assert_true(is_gather ? index_gather_prepare(&prepare, 1, resolve, &state.copies)
                           : index_scatter_prepare(&prepare, 1, resolve, fn, &state.copies));

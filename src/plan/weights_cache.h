@@ -1,0 +1,31 @@
+/* What ops make of constant weights, once per model and layout, and the memory that it lies in.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_PLAN_WEIGHTS_CACHE_H
+#define IRRUN_PLAN_WEIGHTS_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct op;
+struct prepacked;
+struct weights_block;
+
+/* All zero = none. */
+struct weights_cache {
+    struct prepacked *first;
+    struct weights_block *blocks;
+    size_t capacity_bytes; /* of all blocks */
+};
+
+/* What an op keeps in a layout, 64-byte aligned; made, and *is_new, if it is not there. NULL with
+ * *err filled if there is no memory. It lives until weights_cache_free. */
+void *weights_cache_get(struct weights_cache *cache, const struct op *op, uint32_t layout,
+                        size_t size_bytes, bool *is_new, struct irrun_error *err);
+/* Drops those made since cache->first was `mark`: they were not filled. */
+void weights_cache_drop(struct weights_cache *cache, const struct prepacked *mark);
+void weights_cache_free(struct weights_cache *cache);
+
+#endif
