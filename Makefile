@@ -106,7 +106,7 @@ api_tests := $(call programs,$(api_sources))
 kernel_check := $(if $(kernel_test_sources),$(BUILD)/tests/kernels/check_kernels)
 fault_sweep := $(BUILD)/tests/faults/sweep
 fault_library := $(BUILD)/tests/faults/inject.so
-# A *_body.h is written in words that its user defines, so it cannot stand alone; nor can what includes such bodies.
+# A *_body.h uses macros that its user defines, so it cannot stand alone; nor can what includes such bodies.
 header_checks := $(patsubst %.h,$(BUILD)/%.alone,$(filter-out %_body.h src/kernels/each_%.h,$(headers)))
 
 # ---- Flags --------------------------------------------------------------------------------------

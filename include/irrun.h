@@ -113,7 +113,7 @@ enum irrun_gemm { IRRUN_GEMM_AUTO, IRRUN_GEMM_PLAIN, IRRUN_GEMM_CBLAS, IRRUN_GEM
 /* Set to zero for the defaults. */
 struct irrun_options {
     const char *weights_path; /* NULL: the model's path with its ending replaced by .bin */
-    enum irrun_gemm gemm;     /* who multiplies */
+    enum irrun_gemm gemm;     /* how matrices are multiplied */
     const char *simd;         /* irrun_simd_level to use; NULL, "auto": the last the CPU has */
     unsigned n_threads;       /* of each session, 0 = 1; results do not depend on it */
     bool keep_ops;            /* run the ops one by one as written: no fusing, no replacing */
@@ -258,7 +258,7 @@ void irrun_model_weights(const struct irrun_model *model, struct irrun_weights_i
 
 /* What a session uses, once it is planned. */
 struct irrun_session_info {
-    const char *gemm; /* who multiplies: "plain", …, "auto (packed, plain)" */
+    const char *gemm; /* how matrices are multiplied: "plain", …, "auto (packed, plain)" */
     const char *simd; /* the level in use: "scalar", "avx2" … */
     unsigned n_threads;
     size_t n_steps;              /* steps of every iteration: an op each, or several joined */

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Holds the modules in their order: a file includes headers of its own module and of modules to its left.
+# Holds the modules in their order: a file includes headers of its own module and of modules to its
+# left.
 # Also: one file each knows expat and CBLAS, intrinsics stay in the vector_<level>.h, the public
 # header needs the standard's headers only, and file names are unique.
 # SPDX-License-Identifier: Apache-2.0

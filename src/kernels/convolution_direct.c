@@ -1,5 +1,4 @@
-/* Convolution and its transpose term by term: every weight is multiplied with the row that it
- * meets.
+/* Convolution and its transpose term by term: every weight times the row that it reads.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 

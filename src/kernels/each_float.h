@@ -1,4 +1,4 @@
-/* Includes BODY for f32 and f64, in the words of type_body.h.
+/* Includes BODY for f32 and f64, with the macros of type_body.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <float.h>
 

@@ -1,4 +1,4 @@
-/* Includes BODY for i8, i16, i32 and i64, in the words of type_body.h.
+/* Includes BODY for i8, i16, i32 and i64, with the macros of type_body.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #define WIDE int64_t
 #define W uint64_t

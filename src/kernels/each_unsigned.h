@@ -1,4 +1,4 @@
-/* Includes BODY for u8, u16, u32 and u64, in the words of type_body.h.
+/* Includes BODY for u8, u16, u32 and u64, with the macros of type_body.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #define WIDE uint64_t
 #define W uint64_t

@@ -1,9 +1,9 @@
 /* vector_<name>: the vector expressions of elementwise.def, for the kernels that go op by op and
- * those that go tile by tile. Where the words of a level go lane by lane, a function that is NEAR
- * is the plain one.
+ * those that go tile by tile. Where the operations of a level go lane by lane, a function that is
+ * NEAR is the plain one.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VECTOR_LANES
-#error "include the words of a level before: kernels/level.h"
+#error "include the vector operations of a level before: kernels/level.h"
 #endif
 
 ALWAYS_INLINE vec vec_clamp(vec x, vec low, vec high)

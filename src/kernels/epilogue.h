@@ -16,7 +16,7 @@ struct epilogue_operand {
     uint32_t instruction;
     uint32_t element_bytes; /* 0: a tile that is kept within the program, of number `inner` */
     size_t inner,
-        count; /* element i of the result meets element i / inner % count of the operand */
+        count; /* element i of the result takes element i / inner % count of the operand */
 };
 
 struct epilogue {

@@ -4,7 +4,7 @@
 #include "kernels/packed_gemm.h"
 
 #ifndef VECTOR_LANES
-#error "include the words of a level before: kernels/level.h"
+#error "include the vector operations of a level before: kernels/level.h"
 #endif
 
 ALWAYS_INLINE vec load_weights(const unsigned char *at, bool is_f16)

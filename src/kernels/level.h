@@ -1,5 +1,5 @@
 /* For the files *_level.c, each of which is compiled once for every level of levels.def, with its
- * flags and its id as LEVEL: the words of the level, and names that end in it.
+ * flags and its id as LEVEL: the vector operations of the level, and names that end in it.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_LEVEL_H
 #define IRRUN_KERNELS_LEVEL_H

@@ -4,7 +4,7 @@
 #include "kernels/recurrent_cells.h"
 
 #ifndef VECTOR_LANES
-#error "include the words of a level before: kernels/level.h"
+#error "include the vector operations of a level before: kernels/level.h"
 #endif
 
 /* NaN falls through. */

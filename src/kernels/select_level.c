@@ -1,5 +1,5 @@
-/* Select for every level, in the words for bits: conditions choose whole vectors, the rest of a row
- * is one more vector that overlaps the last whole one.
+/* Select for every level, in vector operations on bits: conditions choose whole vectors, the rest
+ * of a row is one more vector that overlaps the last whole one.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/kernels.h"
 #include "kernels/level.h"

@@ -1,5 +1,5 @@
-/* Vectors of f32 and masks in AVX2, in the words that the bodies of kernels are written in. See
- * level.h.
+/* Vectors of f32 and masks in AVX2, by the operations that the bodies of kernels are written in.
+ * See level.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_AVX2_H
 #define IRRUN_KERNELS_VECTOR_AVX2_H

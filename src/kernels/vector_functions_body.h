@@ -2,7 +2,7 @@
  * that do not go lane by lane. Results are within 4 units of the last place or 1e-9; NaN stays NaN.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VECTOR_LANES
-#error "include the words of a level before: kernels/level.h"
+#error "include the vector operations of a level before: kernels/level.h"
 #endif
 
 /* 2^n for whole n in -127 ... 127; the least gives 0. */

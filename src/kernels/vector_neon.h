@@ -1,5 +1,5 @@
-/* Vectors of f32 and masks in NEON, in the words that the bodies of kernels are written in. See
- * level.h.
+/* Vectors of f32 and masks in NEON, by the operations that the bodies of kernels are written in.
+ * See level.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_NEON_H
 #define IRRUN_KERNELS_VECTOR_NEON_H

@@ -1,5 +1,6 @@
-/* Vectors of f32 and masks as the compiler makes them for any CPU, in the words that the bodies of
- * kernels are written in. Its functions are those of libm: what the other levels are compared with.
+/* Vectors of f32 and masks as the compiler makes them for any CPU, by the operations that the
+ * bodies of kernels are written in. Its functions are those of libm: what the other levels are
+ * compared with.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_SCALAR_H
 #define IRRUN_KERNELS_VECTOR_SCALAR_H

@@ -165,7 +165,7 @@ struct flat {
     size_t n; /* elements; of an Assign bytes */
 };
 
-/* Element i of the output meets element i / inner % count of an operand. */
+/* Element i of the output takes element i / inner % count of an operand. */
 struct repetition {
     size_t inner, count;
 };

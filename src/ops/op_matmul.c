@@ -54,7 +54,7 @@ static bool read_matrix(struct infer *infer, uint32_t i, bool is_transposed, str
     return true;
 }
 
-/* Batches that meet one matrix B are rows of one product; vectors have no layout but the dense
+/* Batches that share one matrix B are rows of one product; vectors have no layout but the dense
  * one. */
 static void join_batches(struct product *product, const struct matrix *a, const struct matrix *b,
                          struct irrun_shape *out, struct irrun_shape *a_batches)

@@ -6,8 +6,8 @@
 
 #include "ops/op.h"
 
-/* For op_def.prepacks: whether the constant input `b`, which meets input `a`, may be packed at all:
- * by its type, the options and the level. */
+/* For op_def.prepacks: whether the constant input `b`, by which input `a` is multiplied, may be
+ * packed at all: by its type, the options and the level. */
 bool prepacked_matrix_is_allowed(const struct prepare *prepare, uint32_t a, uint32_t b);
 
 /* For op_def.prepacks: whether products of input `a` with n columns that the constant input `b`

@@ -1,4 +1,4 @@
-/* Dense products of any type: who multiplies is chosen once. The second factor of f32 is packed
+/* Dense products of any type; the implementation is chosen once. The second factor of f32 is packed
  * into panels where that pays: by prepacked_matrix_pack if it is constant, else when it is known,
  * in scratch memory.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -9,7 +9,7 @@
 
 /* c [m][n] = a [m][k] * b [k][n]; transposed factors lie as [k][m] and [n][k]. */
 struct product {
-    size_t m, n, k; /* m is how many rows meet one b */
+    size_t m, n, k; /* m is how many rows share one b */
     bool a_transposed, b_transposed;
     enum irrun_dtype dtype;
     /* What follows is filled by product_plan. */

@@ -13,7 +13,7 @@ struct fold_node {
     uint32_t value_id;
     const struct op *op;
     struct constant *constant;
-    bool is_whole;                       /* every row meets all of it */
+    bool is_whole;                       /* every row needs all of it */
     bool is_leaf;                        /* a Const, or a constant that is computed for itself */
     uint32_t in[FOLD_MOST_INPUTS], n_in; /* numbers of nodes */
     struct irrun_tensor rows;            /* those at hand */

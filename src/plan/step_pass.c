@@ -1,5 +1,5 @@
 /* Second pass of planning: from inferred ops to steps. Leaves out what nobody needs, decides in
- * which form f16 and bf16 values lie in memory, puts conversions where the two forms meet, and
+ * which form f16 and bf16 values lie in memory, puts conversions between the two forms, and
  * calls prepare.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>

@@ -84,10 +84,10 @@ static const struct slot *find_source(const struct plan *plan, uint32_t value)
     return slot->kind == SLOT_BLOCK || slot->kind == SLOT_NONE ? NULL : slot;
 }
 
-/* The element of an operand that meets element `element` of the output, by the rules of NumPy;
+/* The element of an operand that is broadcast to element `element` of the output, as NumPy does;
  * SIZE_MAX if they do not join the two shapes. */
-static size_t meeting_element(const struct irrun_shape *operand, const struct irrun_shape *output,
-                              size_t element)
+static size_t broadcast_element(const struct irrun_shape *operand, const struct irrun_shape *output,
+                                size_t element)
 {
     size_t index = 0, stride = 1;
     if (operand->rank > output->rank)
@@ -124,7 +124,7 @@ static struct cause judge_input(const struct plan *plan, const struct step *step
                         !find_odd(&cause.slot->tensor, kinds, &cause.element)))
         return cause;
     size_t met = (step->op->def->flags & OP_BY_ELEMENT) != 0
-                     ? meeting_element(&step->in[k]->shape, &out->shape, element)
+                     ? broadcast_element(&step->in[k]->shape, &out->shape, element)
                      : SIZE_MAX;
     if (met != SIZE_MAX)
         cause.element = met;

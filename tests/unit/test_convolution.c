@@ -19,7 +19,7 @@ static double convolve(const struct convolution *c, const float *in, const float
     double sum = 0;
     for (int64_t i = 0; i < c->c_in; i++)
         for (int64_t k = 0; k < n_kernel; k++) {
-            int64_t at = meet(&c->window, o, k);
+            int64_t at = input_index(&c->window, o, k);
             if (at >= 0)
                 sum += (double)in[i * n_in + at] *
                        (double)weights[(channel * c->c_in + i) * n_kernel + k];

@@ -23,7 +23,7 @@ static void pools_follow_the_definition(void **state)
             double highest = -FLT_MAX, sum = 0;
             int64_t place = 0, n = 0;
             for (int64_t k = 0; k < n_kernel; k++) {
-                int64_t at = meet(&w, o, k);
+                int64_t at = input_index(&w, o, k);
                 if (at < 0)
                     continue;
                 sum += (double)in[at];

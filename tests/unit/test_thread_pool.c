@@ -126,7 +126,7 @@ static void pass_on(void *context, size_t part, size_t n_parts)
     }
 }
 
-static void parts_meet(void **state)
+static void parts_wait_at_a_barrier(void **state)
 {
     (void)state;
     for (unsigned n = 1; n <= 4; n++) {
@@ -134,7 +134,7 @@ static void parts_meet(void **state)
         for (size_t n_parts = 1; n_parts <= n; n_parts++)
             for (int i = 0; i < 5; i++)
                 thread_pool_run(relay.pool, pass_on, &relay, n_parts);
-        /* A single part meets nobody, also after a job of several. */
+        /* A single part waits for nobody, also after a job of several. */
         thread_pool_run(relay.pool, pass_on, &relay, 1);
         assert_int_equal(relay.n_wrong, 0);
         thread_pool_free(relay.pool);
@@ -144,9 +144,9 @@ static void parts_meet(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(does_every_part_once), cmocka_unit_test(wakes_threads_that_sleep),
-        cmocka_unit_test(ends_awake_or_asleep), cmocka_unit_test(works_at_the_same_time),
-        cmocka_unit_test(parts_meet),
+        cmocka_unit_test(does_every_part_once),    cmocka_unit_test(wakes_threads_that_sleep),
+        cmocka_unit_test(ends_awake_or_asleep),    cmocka_unit_test(works_at_the_same_time),
+        cmocka_unit_test(parts_wait_at_a_barrier),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
