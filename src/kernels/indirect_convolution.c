@@ -133,7 +133,7 @@ static void store_rows(const struct indirect_convolution *conv, const struct sub
 static void store_column(const struct indirect_convolution *conv, const struct subconvolution *sub,
                          const float *sums, size_t first, float *out)
 {
-    const int64_t *plane = conv->plane, *size = conv->window.out;
+    const int64_t *plane = conv->plane, *size = indirect_convolution_positions(conv);
     const int64_t *begin = sub->first_phase, *n_phases = sub->n_phases;
     int64_t line = (int64_t)first / plane[2], n, left = (int64_t)sub->nr;
     int64_t p[3] = {line / plane[1], line % plane[1], (int64_t)first % plane[2]};
@@ -188,7 +188,7 @@ static void compute_column(const struct indirect_convolution *conv,
     do {
         n = sub->k - done < sub->kc ? sub->k - done : sub->kc;
         for (size_t block = 0; block < sub->n_row_tiles; block++, packed += n * sub->mr) {
-            sub->microkernels[masking](&(struct igemm_args){
+            conv->microkernels->run[masking][sub->mr](&(struct igemm_args){
                 .k = n,
                 .b = b + first,
                 .masks = conv->masks + (conv->is_masked ? first / 8 : 0),

@@ -53,27 +53,27 @@ struct subconvolution {
     size_t nr, n_column_tiles;              /* for positions */
     size_t k, kc;                           /* c_in * taps, and how many are summed at a time */
     size_t first_indirection, first_weight; /* where its part of these begins */
-    igemm_microkernel_fn *microkernels[N_IGEMM_MASKINGS];
 };
 
 struct indirect_convolution {
-    struct window window; /* from the input to positions; of one dimension if is_masked */
+    struct window window; /* from the input to positions */
     int64_t n_groups, c_in, c_out;
     bool is_transposed;
+    const struct igemm_microkernels *microkernels;
 
     /* The output: position p of phase f goes to p * out_stride + f - out_crop, if that is in
      * out. */
     int64_t out[3], out_stride[3], out_crop[3];
     int64_t kernel[3]; /* of the filters: all phases together */
 
-    /* The padded copy, [n_groups][c_in][n_planes][plane]. */
+    /* The padded copy, [n_groups][c_in][n_planes][plane]; if is_masked, plane is a channel of the
+     * input as one row, and out is as well. */
     int64_t n_planes[3], plane[3];
     size_t channel_floats; /* of its planes, or of the input */
     size_t copy_floats;
 
     /* Instead of the copy. */
     bool is_masked;
-    int64_t in_dims[3];
     size_t mask_bytes;              /* of a tap: a bit for each position */
     int64_t min_offset, max_offset; /* in the indirection buffer */
 
@@ -113,6 +113,12 @@ void indirect_convolution_fill(struct indirect_convolution *conv, struct indirec
  * [n_groups][k / kc][n_row_tiles][kc][mr]. */
 void indirect_convolution_pack(const struct indirect_convolution *conv, const void *weights,
                                bool is_f16, float *packed);
+
+/* Which positions of plane are output positions: those before these. */
+static inline const int64_t *indirect_convolution_positions(const struct indirect_convolution *conv)
+{
+    return conv->is_masked ? conv->plane : conv->window.out;
+}
 
 /* How many taps of window.kernel a subconvolution has. */
 void subconvolution_taps(const struct indirect_convolution *conv, const struct subconvolution *sub,

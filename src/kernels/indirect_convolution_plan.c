@@ -66,7 +66,7 @@ static bool plan_planes(struct indirect_convolution *conv)
  * input is none that is in use; so offsets stay within some 30 times a channel. */
 static bool plan_masks(struct indirect_convolution *conv)
 {
-    struct window *w = &conv->window;
+    const struct window *w = &conv->window;
     int64_t n = window_product(w->in);
     bool is_masked = !conv->is_transposed && n <= INT32_MAX / (conv->c_in + 30) &&
                      n / 8 <= MASKS_BYTES / window_product(w->kernel);
@@ -79,12 +79,11 @@ static bool plan_masks(struct indirect_convolution *conv)
     conv->is_masked = true;
     conv->channel_floats = (size_t)n;
     for (int d = 0; d < 3; d++) {
-        conv->in_dims[d] = w->in[d];
         conv->min_offset = conv->min_offset * w->in[d] - w->pad_begin[d];
         conv->max_offset =
             conv->max_offset * w->in[d] + (w->kernel[d] - 1) * w->dilation[d] - w->pad_begin[d];
         conv->n_planes[d] = 1;
-        conv->plane[d] = w->in[d] = w->out[d] = conv->out[d] = d < 2 ? 1 : n;
+        conv->plane[d] = conv->out[d] = d < 2 ? 1 : n;
     }
     conv->max_offset += (conv->c_in - 1) * n;
     return true;
@@ -111,10 +110,10 @@ static bool plan_taps(const struct indirect_convolution *conv, const bool is_sho
     return true;
 }
 
-static bool plan_tiles(struct indirect_convolution *conv,
-                       const struct igemm_microkernels *microkernels, struct subconvolution *sub)
+static bool plan_tiles(struct indirect_convolution *conv, struct subconvolution *sub)
 {
-    const struct window *w = &conv->window;
+    const struct igemm_microkernels *microkernels = conv->microkernels;
+    const int64_t *size = indirect_convolution_positions(conv);
     size_t n_rows = (size_t)conv->c_out, max_mr = 1, acc_floats, n_weights;
     for (int d = 0; d < 3; d++)
         if (!checked_mul(n_rows, (size_t)sub->n_phases[d], &n_rows) || n_rows > UINT32_MAX)
@@ -124,10 +123,7 @@ static bool plan_tiles(struct indirect_convolution *conv,
     sub->n_row_tiles = divide_up(n_rows, max_mr);
     sub->mr = divide_up(n_rows, sub->n_row_tiles);
     sub->nr = microkernels->nr[sub->mr];
-    for (int masking = 0; masking < N_IGEMM_MASKINGS; masking++)
-        sub->microkernels[masking] = microkernels->run[masking][sub->mr];
-    int64_t last =
-        ((w->out[0] - 1) * conv->plane[1] + w->out[1] - 1) * conv->plane[2] + w->out[2] - 1;
+    int64_t last = ((size[0] - 1) * conv->plane[1] + size[1] - 1) * conv->plane[2] + size[2] - 1;
     sub->n_column_tiles = divide_up((size_t)last + 1, sub->nr);
     sub->kc = sub->k > 0 ? divide_up(sub->k, divide_up(sub->k, IGEMM_MAX_KC)) : 0;
     sub->first_indirection = conv->n_indirections;
@@ -143,14 +139,13 @@ static bool plan_tiles(struct indirect_convolution *conv,
     return true;
 }
 
-static bool plan_subconvolutions(struct indirect_convolution *conv,
-                                 const struct igemm_microkernels *microkernels)
+static bool plan_subconvolutions(struct indirect_convolution *conv)
 {
     for (unsigned i = 0; i < MAX_SUBCONVOLUTIONS; i++) {
         struct subconvolution *sub = &conv->subconvolutions[conv->n_subconvolutions];
         if (!plan_taps(conv, (bool[3]){i & 4, i & 2, i & 1}, sub))
             continue;
-        if (!plan_tiles(conv, microkernels, sub))
+        if (!plan_tiles(conv, sub))
             return false;
         conv->n_subconvolutions++;
     }
@@ -164,8 +159,11 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
                                const struct igemm_microkernels *microkernels,
                                const struct convolution *c, int64_t n_groups, bool is_transposed)
 {
-    *conv = (struct indirect_convolution){
-        .n_groups = n_groups, .c_in = c->c_in, .c_out = c->c_out, .is_transposed = is_transposed};
+    *conv = (struct indirect_convolution){.n_groups = n_groups,
+                                          .c_in = c->c_in,
+                                          .c_out = c->c_out,
+                                          .is_transposed = is_transposed,
+                                          .microkernels = microkernels};
     memcpy(conv->kernel, c->window.kernel, sizeof conv->kernel);
     if (!is_transposed)
         plan_ordinary(conv, &c->window);
@@ -173,7 +171,7 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
         return false;
     return c->c_in * window_product(conv->window.kernel) > 0 && c->c_out > 0 && n_groups > 0 &&
            window_product(conv->out) > 0 && (plan_masks(conv) || plan_planes(conv)) &&
-           plan_subconvolutions(conv, microkernels);
+           plan_subconvolutions(conv);
 }
 
 /* In multiplications that vectors of 16 make. Measured: im2col costs as much for a patch as
@@ -219,14 +217,13 @@ static void fill_mask(const struct indirect_convolution *conv, const int64_t k[3
                       unsigned char *mask)
 {
     const struct window *w = &conv->window;
-    const int64_t *sizes = conv->in_dims;
     for (int64_t i = 0; i < (int64_t)conv->channel_floats; i++) {
         int64_t p[3];
         bool is_inside = true;
-        window_unravel(sizes, i, p);
+        window_unravel(w->in, i, p);
         for (int d = 0; d < 3; d++) {
             int64_t at = p[d] + k[d] * w->dilation[d] - w->pad_begin[d];
-            is_inside &= at >= 0 && at < sizes[d];
+            is_inside &= at >= 0 && at < w->in[d];
         }
         mask[i / 8] |= (unsigned char)(is_inside << i % 8);
     }
@@ -240,7 +237,7 @@ static int64_t find_offset(const struct indirect_convolution *conv, const int64_
     for (int d = 0; d < 3; d++) {
         int64_t shift = k[d] * w->dilation[d];
         number = number * conv->n_planes[d] + shift % w->stride[d];
-        at = conv->is_masked ? at * conv->in_dims[d] + shift - w->pad_begin[d]
+        at = conv->is_masked ? at * w->in[d] + shift - w->pad_begin[d]
                              : at * conv->plane[d] + shift / w->stride[d];
     }
     return number * window_product(conv->plane) + at;
