@@ -5,7 +5,7 @@
 
 #include "ops/op_state.h"
 #include "plan/evaluate.h"
-#include "plan/plan.h"
+#include "plan/plan_internal.h"
 
 struct plan_inference {
     struct infer infer;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "plan/plan.h"
+#include "plan/plan_internal.h"
 
 #define BLOCK_ALIGNMENT 64 /* a cache line, and the widest vector */
 

@@ -1,7 +1,7 @@
 /* Makes plans: inference, steps, memory, in this order; and the plan that goes on where one had to
  * stop.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "plan/plan.h"
+#include "plan/plan_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -98,12 +98,7 @@ struct plan_set {
     uint32_t n;
 };
 
-/* An op of the plan between inference and the making of steps. */
-struct planned_op {
-    const struct op *op;
-    void *state;
-    bool is_view;
-};
+struct planned_op;
 
 struct plan {
     struct arena arena;
@@ -169,8 +164,6 @@ static inline bool plan_is_complete(const struct plan *plan)
     return plan->end == plan->request.graph->n_order;
 }
 
-/* ---- between the files of this module ---- */
-
 /* The slot of a tensor that a step or an op of the plan has: a slot begins with its tensor. */
 static inline const struct slot *slot_of(const struct irrun_tensor *tensor)
 {
@@ -184,33 +177,5 @@ static inline uint32_t plan_root(const struct plan *plan, uint32_t slot_id)
         slot_id = plan->slots[slot_id].root;
     return slot_id;
 }
-
-/* Whether the 16-bit operands of an op are taken, and given, in f32; its inputs have their
- * slots. */
-bool plan_widens(const struct plan *plan, const struct op *op);
-/* Infers and folds the ops from plan->begin on; sets plan->end. `head` is the state and the outputs
- * of the op at begin, if it was inferred already. */
-struct head {
-    void *state;
-    struct irrun_tensor *out;
-};
-bool plan_infer(struct plan *plan, const struct head *head, struct irrun_error *err);
-/* Infers one op; *is_view is set if output 0 is input 0, *is_waiting if it needs data that is not
- * there yet. */
-bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct irrun_tensor *out,
-                   bool has_data, struct arena *arena, bool *is_view, bool *is_waiting,
-                   struct irrun_error *err);
-/* Makes steps of what is needed. */
-bool plan_make_steps(struct plan *plan, struct irrun_error *err);
-/* Which inputs prepare is going to prepack, as a set of 1 << i; the slots `in` may lack data. */
-bool plan_prepacked_inputs(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
-                           uint32_t *prepacked, struct irrun_error *err);
-/* Runs prepare of an op whose operands are the slots `in` and `out`; `prepacked` is what
- * plan_prepacked_inputs said before any of them was widened. *made is what it set. */
-bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
-                     const uint32_t *out, uint32_t prepacked, struct prepared *made,
-                     struct irrun_error *err);
-/* Gives every root slot of kind SLOT_BLOCK its offset, behind `scratch_bytes`; sets block_bytes. */
-bool plan_place_slots(struct plan *plan, size_t scratch_bytes, struct irrun_error *err);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/memory_limit.h"
 #include "plan/fold_rows.h"
-#include "plan/plan.h"
+#include "plan/plan_internal.h"
 
 #define MAX_CONSTANTS 4 /* that one op prepacks */
 

@@ -4,7 +4,7 @@
 #ifndef IRRUN_PLAN_STEP_BUILDER_H
 #define IRRUN_PLAN_STEP_BUILDER_H
 
-#include "plan/plan.h"
+#include "plan/plan_internal.h"
 
 struct pending_step {
     struct prepared made;

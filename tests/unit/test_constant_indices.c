@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "case_tree.h"
+#include "plan/plan_internal.h"
 #include "runtime/session.h"
 
 /* Ops whose run reads indices that are not constant: each has to be met with constant ones. */
