@@ -110,7 +110,8 @@ static const struct kind kinds[] = {
     {"Floor", "", 1, 0},       {"Ceiling", "", 1, 0},
     {"Sqrt", "", 1, 0},        {"Sigmoid", "", 1, 0},
     {"Tanh", "", 1, 0},        {"SquaredDifference", "", 2, 0},
-    {"Exp", "", 1, 0}, /* Exp is not joined: it parts two runs */
+    {"Exp", "", 1, 0},         {"Elu", "<data alpha=\"0.75\"/>", 1, 0},
+    {"Sin", "", 1, 0}, /* Sin is not joined: it parts two runs */
 };
 
 static void add_op(struct chain *chain)
