@@ -172,6 +172,19 @@ def parameter_cases():
     for name, beta in (("beta_2", 2.0), ("beta_negative", -0.5)):
         yield case("swish", name, "Swish", x, np.float32(wide / (1 + np.exp(-beta * wide))),
                    f"beta {beta}.", v=4, others=[np.float32(beta)])
+    net = Net("chain")
+    port = net.op("Negative", net.param("x", "f32", list(x.shape)))
+    for op, v, parameters in (("Elu", 1, []), ("Selu", 1, [1.5, 0.5]),
+                              ("HardSigmoid", 1, [0.25, 0.5]), ("Swish", 4, [2.0])):
+        others = [net.const(np.float32(p)) for p in parameters]
+        port = net.op(op, port, *others, v=v, data={"alpha": 0.75} if op == "Elu" else None)
+    net.result(net.op("Abs", port), "y")
+    want = np.where(wide < 0, -wide, 0.75 * np.expm1(-wide))
+    want = 0.5 * np.where(want > 0, want, 1.5 * np.expm1(want))
+    want = np.clip(0.25 * want + 0.5, 0, 1)
+    yield Case("hard_sigmoid", "in_a_chain", net, {"x": x},
+               {"y": np.float32(want / (1 + np.exp(-2 * want)))},
+               "Functions with parameters, joined to one step.", FLOAT)
     yield case("gelu", "v7_tanh", "Gelu", x, np.float32(gelu_tanh(wide)), "Gelu-7, tanh.", v=7,
                attrs={"approximation_mode": "tanh"})
     for name, v in (("v2", 2), ("v7_default", 7)):

@@ -40,12 +40,23 @@ static bool run_flat(const struct step *step, struct irrun_error *err)
     return true;
 }
 
+/* Reads the parameters that are inputs; false if they are not known yet. */
+static bool read_parameters(const struct irrun_tensor *const *in, uint32_t n_inputs, double *p)
+{
+    for (uint32_t i = 1; i < n_inputs; i++) {
+        if (!in[i]->data)
+            return false;
+        p[i - 1] = element_as_f64(in[i]->dtype, in[i]->data, 0);
+    }
+    return true;
+}
+
 static void offer_to_fuse(struct prepare *prepare, struct unary_state *state,
                           enum unary_operation operation)
 {
     enum fused_code code = fused_unary(operation);
     if (prepare->in[0]->dtype != (fused_is_logic(code) ? IRRUN_BOOLEAN : IRRUN_F32) ||
-        prepare->n_inputs != 1)
+        !read_parameters(prepare->in, prepare->n_inputs, state->p))
         return;
     for (int i = 0; i < UNARY_N_PARAMETERS; i++)
         state->parameters[i] = (float)state->p[i];
@@ -112,8 +123,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     (void)err;
     const struct unary_state *state = step->state;
     double p[UNARY_N_PARAMETERS] = {state->p[0], state->p[1]};
-    for (uint32_t i = 1; i < step->n_inputs; i++)
-        p[i - 1] = element_as_f64(step->in[i]->dtype, step->in[i]->data, 0);
+    read_parameters((const struct irrun_tensor *const *)step->in, step->n_inputs, p);
     size_t n = (size_t)shape_n_elements(&step->out[0]->shape);
     if (state->is_through_f64)
         run_through_f64(state, p, step->in[0], step->out[0], n);
