@@ -1,4 +1,4 @@
-/* Reads and writes checkpoints. When one is due, and what goes into it, is lane_checkpoint.c's.
+/* Reads and writes checkpoints. When one is due, and what goes into it, is worker_checkpoint.c's.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/checkpoint.h"
 
@@ -257,7 +257,7 @@ static bool read_fed(struct archive *archive, const struct options *options,
                      const struct irrun_model *model, const struct inputs *inputs,
                      struct snapshot *snapshot, struct irrun_error *err)
 {
-    if (!snapshot_new(snapshot, options->loops.n, err))
+    if (!snapshot_new(snapshot, options->feeds.n, err))
         return false;
     for (size_t i = 0; i < snapshot->n; i++) {
         const struct irrun_port *port = irrun_model_input(model, inputs_fed(inputs, i));

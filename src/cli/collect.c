@@ -1,5 +1,5 @@
-/* Puts the records of several lanes in the order of their sequences, then gives them to outputs and
- * compare.
+/* Puts the records of several workers in the order of their sequences, then gives them to outputs
+ * and compare.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/collect.h"
 
@@ -10,7 +10,7 @@
 
 #include "base/checked.h"
 
-/* A lane that has kept this much waits for its turn. */
+/* A worker that has kept this much waits for its turn. */
 #define BACKLOG_LIMIT_BYTES ((size_t)32 * 1024 * 1024)
 
 struct collector {
@@ -19,10 +19,10 @@ struct collector {
     size_t n_values;         /* outputs of the model */
     bool writes_all, writes_last;
     bool has_skipped; /* a sequence, whose outputs exist */
-    bool has_lanes;   /* more than one: who has passed the turn on will not flush */
+    bool has_workers; /* more than one: who has passed the turn on will not flush */
     pthread_mutex_t lock;
     pthread_cond_t turned;
-    _Atomic uint64_t turn;       /* the sequence whose lane may write */
+    _Atomic uint64_t turn;       /* the sequence whose worker may write */
     _Atomic uint64_t stop_index; /* the first one that failed; UINT64_MAX: none */
 };
 
@@ -49,7 +49,7 @@ bool collector_new(const struct irrun_model *model, const struct options *option
     if (!made)
         return false;
     made->n_values = irrun_model_n_outputs(model);
-    made->has_lanes = options->n_jobs > 1;
+    made->has_workers = options->n_jobs > 1;
     atomic_init(&made->turn, 0);
     atomic_init(&made->stop_index, UINT64_MAX);
     pthread_mutex_init(&made->lock, NULL);
@@ -258,7 +258,7 @@ bool collector_end(struct collector *collector, struct backlog *backlog,
 {
     if (!wait_for_turn(collector, sequence) || !replay(collector, backlog, sequence, err) ||
         !outputs_end_sequence(collector->outputs, err) ||
-        (collector->has_lanes && !outputs_flush(collector->outputs, err)))
+        (collector->has_workers && !outputs_flush(collector->outputs, err)))
         return false;
     pass_turn(collector);
     return true;

@@ -1,8 +1,8 @@
-/* What comes out of the lanes, in the order of the sequences: writes it and compares it.
+/* What comes out of the workers, in the order of the sequences: writes it and compares it.
  *
- * One sequence at a time has its turn: what its lane gives goes straight on. A lane whose turn has
- * not come keeps its records in memory, up to a limit; then it waits. So neither bytes nor order
- * depend on --jobs.
+ * One sequence at a time has its turn: what its worker gives goes straight on. A worker whose turn
+ * has not come keeps its records in memory, up to a limit; then it waits. So neither bytes nor
+ * order depend on --jobs.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_COLLECT_H
 #define IRRUN_CLI_COLLECT_H
@@ -13,7 +13,7 @@
 
 struct collector;
 
-/* What one lane keeps until its turn. All zero = nothing. */
+/* What one worker keeps until its turn. All zero = nothing. */
 struct backlog {
     unsigned char *bytes;
     size_t n_bytes, capacity;
@@ -46,11 +46,11 @@ void collector_give_up(struct collector *collector, struct backlog *backlog,
                        const struct sequence *sequence);
 
 /* Sends off what waits for pipes, if it is the turn of the sequence; NULL: there is no other
- * lane. */
+ * worker. */
 bool collector_flush(struct collector *collector, const struct sequence *sequence,
                      struct irrun_error *err);
 
-/* The outputs: for what any lane may ask, and for --checkpoint of the lane whose turn it is. */
+/* The outputs: for what any worker may ask, and for --checkpoint of the worker whose turn it is. */
 struct outputs *collector_outputs(struct collector *collector);
 
 /* A sequence that is not run takes its turn too. There is nothing of it to compare: no verdict. */

@@ -10,8 +10,8 @@
 
 #include "cli/bind.h"
 #include "cli/difference.h"
-#include "cli/feed.h"
 #include "cli/outputs.h"
+#include "cli/records.h"
 
 #define DEFAULT_ATOL 1e-5
 #define DEFAULT_RTOL 1e-4
@@ -21,11 +21,11 @@ struct expectation {
     size_t output;
     const char *path;
     const struct format *format;
-    struct reader *reader;      /* until the feed has it */
+    struct reader *reader;      /* until `records` has it */
     bool is_begun;              /* the first output has come */
     struct array_header header; /* of the first array */
-    bool is_late; /* it is one record, unlike the first output: the feed is opened at the end */
-    struct feed feed;
+    bool is_late;               /* it is one record, unlike the first output: opened at the end */
+    struct records records;
     bool is_open;
     struct tolerances tolerances;
     struct difference difference;
@@ -133,7 +133,7 @@ void compare_free(struct compare *compare)
         return;
     for (size_t i = 0; i < compare->n; i++) {
         reader_close(compare->items[i].reader);
-        feed_close(&compare->items[i].feed);
+        records_close(&compare->items[i].records);
         free(compare->items[i].last.data);
     }
     archives_close(&compare->archives);
@@ -163,7 +163,7 @@ static void note_form(struct expectation *item, const struct irrun_tensor *got, 
 static void compare_record(struct expectation *item, const struct irrun_tensor *got,
                            uint64_t record)
 {
-    const struct irrun_tensor *want = &item->feed.record;
+    const struct irrun_tensor *want = &item->records.record;
     if (has_form(got, want->dtype, &want->shape))
         difference_add(&item->difference, &item->tolerances, got, want, record);
     else
@@ -182,22 +182,23 @@ static bool take_mismatch(struct expectation *item, uint64_t record, struct irru
 }
 
 /* The records are to be of the shape of `got`. */
-static bool open_feed(struct compare *compare, struct expectation *item,
-                      const struct irrun_tensor *got, struct irrun_error *err)
+static bool open_records(struct compare *compare, struct expectation *item,
+                         const struct irrun_tensor *got, struct irrun_error *err)
 {
-    const struct feed_port port = {.what = "output",
-                                   .name = irrun_model_output(compare->model, item->output)->name,
-                                   .dtype = format_stored_dtype(got->dtype),
-                                   .shape = partial_shape_of(&got->shape),
-                                   .keeps_dtype = true,
-                                   .form_code = IRRUN_MISMATCH};
+    const struct records_port port = {.what = "output",
+                                      .name =
+                                          irrun_model_output(compare->model, item->output)->name,
+                                      .dtype = format_stored_dtype(got->dtype),
+                                      .shape = partial_shape_of(&got->shape),
+                                      .keeps_dtype = true,
+                                      .form_code = IRRUN_MISMATCH};
     struct reader *reader = item->reader;
     item->reader = NULL;
     item->is_open = true;
     bool is_open = item->format->has_shape
-                       ? feed_open_at(&item->feed, &port, reader, &item->header, err)
-                       : feed_open(&item->feed, &port, reader, NULL, NULL, err);
-    return is_open && feed_settle(&item->feed, err);
+                       ? records_open_at(&item->records, &port, reader, &item->header, err)
+                       : records_open(&item->records, &port, reader, NULL, NULL, err);
+    return is_open && records_settle(&item->records, err);
 }
 
 /* With the first output. Of an array that cannot equal it nothing but the header is read; one
@@ -210,7 +211,7 @@ static bool begin(struct compare *compare, struct expectation *item, const struc
     bool is_end;
     item->is_begun = true;
     if (!item->format->has_shape)
-        return open_feed(compare, item, got, err);
+        return open_records(compare, item, got, err);
     if (!reader_next(item->reader, &item->header, &is_end, err))
         return false;
     if (is_end)
@@ -218,15 +219,15 @@ static bool begin(struct compare *compare, struct expectation *item, const struc
     bool is_stacked = shape->rank == rank + 1, is_single = shape->rank == rank;
     struct irrun_shape record = is_stacked ? shape_of(rank, shape->dims + 1) : *shape;
     if (has_form(got, item->header.dtype, &record))
-        return open_feed(compare, item, got, err);
+        return open_records(compare, item, got, err);
     item->is_late = is_single;
     if (!is_single)
         note_form(item, got, 0, item->header.dtype, &record);
     return true;
 }
 
-/* What is compared with the last iteration is copied: the next run, or a lane's next record, takes
- * its place. */
+/* What is compared with the last iteration is copied: the next run, or a worker's next record,
+ * takes its place. */
 static bool keep_last(struct expectation *item, const struct irrun_tensor *got,
                       struct irrun_error *err)
 {
@@ -257,14 +258,14 @@ bool compare_iteration(struct compare *compare, const struct irrun_tensor *const
             return false;
         if (item->problem[0])
             continue;
-        if (item->is_late || item->feed.state == FEED_REPEATED) {
+        if (item->is_late || item->records.state == RECORDS_REPEATED) {
             if (!keep_last(item, got, err))
                 return false;
             continue;
         }
         if (item->format->has_shape)
-            item->feed.port.shape = partial_shape_of(&got->shape);
-        if (!feed_next(&item->feed, &has_record, err)) {
+            item->records.port.shape = partial_shape_of(&got->shape);
+        if (!records_next(&item->records, &has_record, err)) {
             if (!take_mismatch(item, record, err))
                 return false;
             continue;
@@ -294,10 +295,10 @@ static bool finish_one(struct compare *compare, struct expectation *item, struct
         note_form(item, &item->last, last, item->header.dtype, &item->header.shape);
         return true;
     }
-    if (item->is_late && !open_feed(compare, item, &item->last, err))
+    if (item->is_late && !open_records(compare, item, &item->last, err))
         return false;
-    bool is_single = item->feed.state == FEED_REPEATED;
-    if (!feed_next(&item->feed, &has_record, err)) {
+    bool is_single = item->records.state == RECORDS_REPEATED;
+    if (!records_next(&item->records, &has_record, err)) {
         if (!take_mismatch(item, last, err))
             return false;
         has_record = true;

@@ -1,10 +1,10 @@
 /* Keeps the records of all inputs in step. Sources are bound in inputs_open.c, cutting and casting
- * is feed.c's, whether an iteration runs is lane.c's.
+ * is records.c's, whether an iteration runs is worker.c's.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cli/inputs_parts.h"
+#include "cli/inputs_internal.h"
 #include "cli/warning.h"
 
 bool inputs_new(const struct irrun_model *model, const struct options *options,
@@ -18,11 +18,11 @@ bool inputs_new(const struct irrun_model *model, const struct options *options,
     made->wait = wait;
     made->n = irrun_model_n_inputs(model);
     size_t n = made->n + 1;
-    made->feeds = new_array(n, sizeof *made->feeds, err);
+    made->records = new_array(n, sizeof *made->records, err);
     made->slots = new_array(n, sizeof *made->slots, err);
-    made->loops = new_array(options->loops.n, sizeof *made->loops, err);
-    made->streams = new_array(n, sizeof(struct feed *), err);
-    return made->feeds && made->slots && made->loops && made->streams &&
+    made->feeds = new_array(options->feeds.n, sizeof *made->feeds, err);
+    made->streams = new_array(n, sizeof(struct records *), err);
+    return made->records && made->slots && made->feeds && made->streams &&
            inputs_find_names(made, err);
 }
 
@@ -31,58 +31,58 @@ void inputs_free(struct inputs *inputs)
     if (!inputs)
         return;
     inputs_close(inputs);
-    free(inputs->feeds);
+    free(inputs->records);
     free(inputs->slots);
-    free(inputs->loops);
+    free(inputs->feeds);
     free(inputs->streams);
     free(inputs);
 }
 
 void inputs_close(struct inputs *inputs)
 {
-    bool is_whole = inputs->feeds && inputs->slots;
+    bool is_whole = inputs->records && inputs->slots;
     for (size_t i = 0; is_whole && i <= inputs->n; i++) {
-        feed_close(&inputs->feeds[i]);
+        records_close(&inputs->records[i]);
         inputs->slots[i].is_filled = false;
     }
     archives_close(&inputs->archives);
     inputs->n_streams = 0;
     inputs->n_records = 0;
     inputs->was_given = false;
-    inputs->reset_feed = NULL;
+    inputs->reset_records = NULL;
 }
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
 /* Tells the session where the input's record lies. */
-static bool bind_feed(struct inputs *inputs, struct irrun_session *session, const struct feed *feed,
-                      struct irrun_error *err)
+static bool bind_records(struct inputs *inputs, struct irrun_session *session,
+                         const struct records *records, struct irrun_error *err)
 {
-    size_t index = (size_t)(feed - inputs->feeds);
+    size_t index = (size_t)(records - inputs->records);
     char text[SHAPE_TEXT_BYTES];
-    if (feed == inputs->reset_feed && shape_n_elements(&feed->record.shape) != 1)
+    if (records == inputs->reset_records && shape_n_elements(&records->record.shape) != 1)
         return fail(err, IRRUN_DATA, "--reset=if:%s is %s, but should be one number",
-                    inputs->options->reset.name, shape_format(&feed->record.shape, text));
-    return index == inputs->n || irrun_session_set_input(session, index, &feed->record, err);
+                    inputs->options->reset.name, shape_format(&records->record.shape, text));
+    return index == inputs->n || irrun_session_set_input(session, index, &records->record, err);
 }
 
-/* A feed is left undecided between one record and many only where nothing hangs on it. */
-static bool settle_feeds(struct inputs *inputs, bool must_look_ahead, struct irrun_error *err)
+/* It is left undecided between one record and many only where nothing hangs on it. */
+static bool settle_records(struct inputs *inputs, bool must_look_ahead, struct irrun_error *err)
 {
     size_t n_open = 0;
     for (size_t i = 0; i <= inputs->n; i++)
-        n_open += inputs->slots[i].is_filled && inputs->feeds[i].state != FEED_REPEATED;
+        n_open += inputs->slots[i].is_filled && inputs->records[i].state != RECORDS_REPEATED;
     for (size_t i = 0; i <= inputs->n; i++) {
-        struct feed *feed = &inputs->feeds[i];
-        if (!inputs->slots[i].is_filled || feed->state != FEED_SINGLE)
+        struct records *records = &inputs->records[i];
+        if (!inputs->slots[i].is_filled || records->state != RECORDS_SINGLE)
             continue;
-        bool may_wait = feed->reader && !reader_can_rewind(feed->reader);
-        if ((must_look_ahead || n_open > 1 || !may_wait) && !feed_settle(feed, err))
+        bool may_wait = records->reader && !reader_can_rewind(records->reader);
+        if ((must_look_ahead || n_open > 1 || !may_wait) && !records_settle(records, err))
             return false;
     }
     for (size_t i = 0; i <= inputs->n; i++) {
-        if (inputs->slots[i].is_filled && inputs->feeds[i].state != FEED_REPEATED)
-            inputs->streams[inputs->n_streams++] = &inputs->feeds[i];
+        if (inputs->slots[i].is_filled && inputs->records[i].state != RECORDS_REPEATED)
+            inputs->streams[inputs->n_streams++] = &inputs->records[i];
     }
     return true;
 }
@@ -91,22 +91,22 @@ bool inputs_open(struct inputs *inputs, const struct sequence *sequence,
                  struct irrun_session *session, bool must_look_ahead, struct irrun_error *err)
 {
     inputs_close(inputs);
-    if (!inputs_fill(inputs, sequence, err) || !settle_feeds(inputs, must_look_ahead, err))
+    if (!inputs_fill(inputs, sequence, err) || !settle_records(inputs, must_look_ahead, err))
         return false;
     for (size_t i = 0; i <= inputs->n; i++) {
-        if (inputs->slots[i].is_filled && !bind_feed(inputs, session, &inputs->feeds[i], err))
+        if (inputs->slots[i].is_filled && !bind_records(inputs, session, &inputs->records[i], err))
             return false;
     }
     return true;
 }
 
-static bool fail_counts(const struct feed *longer, const struct feed *shorter,
+static bool fail_counts(const struct records *longer, const struct records *shorter,
                         struct irrun_error *err)
 {
     return fail(err, IRRUN_DATA,
                 "%s \"%s\" (%s) has %" PRIu64 " records, but %s \"%s\" (%s) has more",
-                shorter->port.what, shorter->port.name, feed_path(shorter), shorter->n_records,
-                longer->port.what, longer->port.name, feed_path(longer));
+                shorter->port.what, shorter->port.name, records_path(shorter), shorter->n_records,
+                longer->port.what, longer->port.name, records_path(longer));
 }
 
 static void drop_stream(struct inputs *inputs, size_t i)
@@ -117,21 +117,21 @@ static void drop_stream(struct inputs *inputs, size_t i)
 bool inputs_next(struct inputs *inputs, struct irrun_session *session, bool *has_record,
                  struct irrun_error *err)
 {
-    const struct feed *ended = NULL, *going = NULL;
+    const struct records *ended = NULL, *going = NULL;
     for (size_t i = 0; i < inputs->n_streams; i++) {
-        struct feed *feed = inputs->streams[i];
+        struct records *records = inputs->streams[i];
         bool has_one;
-        if (!feed_next(feed, &has_one, err))
+        if (!records_next(records, &has_one, err))
             return false;
-        if (feed->state == FEED_REPEATED) {
+        if (records->state == RECORDS_REPEATED) {
             drop_stream(inputs, i--);
             continue;
         }
         if (has_one)
-            going = feed;
+            going = records;
         else
-            ended = feed;
-        if (feed->is_new_place && has_one && !bind_feed(inputs, session, feed, err))
+            ended = records;
+        if (records->is_new_place && has_one && !bind_records(inputs, session, records, err))
             return false;
     }
     if (ended && going)
@@ -146,29 +146,29 @@ bool inputs_rewind(struct inputs *inputs, struct irrun_session *session, struct 
 {
     inputs->was_given = false;
     for (size_t i = 0; i < inputs->n_streams; i++) {
-        struct feed *feed = inputs->streams[i];
-        if (feed->n_records == 0)
-            return fail(err, IRRUN_DATA, "%s \"%s\": %s holds no record", feed->port.what,
-                        feed->port.name, feed_path(feed));
-        if (!feed_rewind(feed, err))
+        struct records *records = inputs->streams[i];
+        if (records->n_records == 0)
+            return fail(err, IRRUN_DATA, "%s \"%s\": %s holds no record", records->port.what,
+                        records->port.name, records_path(records));
+        if (!records_rewind(records, err))
             return false;
-        if (feed->is_new_place && !bind_feed(inputs, session, feed, err))
+        if (records->is_new_place && !bind_records(inputs, session, records, err))
             return false;
     }
     return true;
 }
 
-static bool skip_records(struct feed *feed, uint64_t n, struct irrun_error *err)
+static bool skip_records(struct records *records, uint64_t n, struct irrun_error *err)
 {
     uint64_t n_skipped, n_rest;
-    if (!feed_skip(feed, n, &n_skipped, err))
+    if (!records_skip(records, n, &n_skipped, err))
         return false;
     if (n_skipped == n)
         return true;
     if (n_skipped == 0)
-        return fail(err, IRRUN_DATA, "%s \"%s\": %s holds no record", feed->port.what,
-                    feed->port.name, feed_path(feed));
-    return feed_rewind(feed, err) && feed_skip(feed, n % n_skipped, &n_rest, err);
+        return fail(err, IRRUN_DATA, "%s \"%s\": %s holds no record", records->port.what,
+                    records->port.name, records_path(records));
+    return records_rewind(records, err) && records_skip(records, n % n_skipped, &n_rest, err);
 }
 
 bool inputs_skip(struct inputs *inputs, struct irrun_session *session, uint64_t n,
@@ -177,7 +177,7 @@ bool inputs_skip(struct inputs *inputs, struct irrun_session *session, uint64_t 
     inputs->was_given = n > 0;
     for (size_t i = 0; i < inputs->n_streams; i++) {
         if (!skip_records(inputs->streams[i], n, err) ||
-            !bind_feed(inputs, session, inputs->streams[i], err))
+            !bind_records(inputs, session, inputs->streams[i], err))
             return false;
     }
     return true;
@@ -185,7 +185,7 @@ bool inputs_skip(struct inputs *inputs, struct irrun_session *session, uint64_t 
 
 const struct irrun_tensor *inputs_record(const struct inputs *inputs, size_t index)
 {
-    return &inputs->feeds[index].record;
+    return &inputs->records[index].record;
 }
 
 bool inputs_are_stacked(const struct inputs *inputs)
@@ -196,22 +196,22 @@ bool inputs_are_stacked(const struct inputs *inputs)
 bool inputs_set(struct inputs *inputs, struct irrun_session *session, size_t index,
                 const struct irrun_tensor *value, struct irrun_error *err)
 {
-    struct feed *feed = &inputs->feeds[index];
-    return feed_set(feed, value, err) &&
-           (!feed->is_new_place || bind_feed(inputs, session, feed, err));
+    struct records *records = &inputs->records[index];
+    return records_set(records, value, err) &&
+           (!records->is_new_place || bind_records(inputs, session, records, err));
 }
 
 size_t inputs_fed(const struct inputs *inputs, size_t i)
 {
-    return inputs->loops[i].input;
+    return inputs->feeds[i].input;
 }
 
 bool inputs_feed_back(struct inputs *inputs, struct irrun_session *session,
                       const struct irrun_tensor *const *values, struct irrun_error *err)
 {
-    for (size_t i = 0; i < inputs->options->loops.n; i++) {
-        const struct loop *loop = &inputs->loops[i];
-        if (!inputs_set(inputs, session, loop->input, values[loop->output], err))
+    for (size_t i = 0; i < inputs->options->feeds.n; i++) {
+        const struct feed *feed = &inputs->feeds[i];
+        if (!inputs_set(inputs, session, feed->input, values[feed->output], err))
             return false;
     }
     return true;
@@ -219,30 +219,31 @@ bool inputs_feed_back(struct inputs *inputs, struct irrun_session *session,
 
 bool inputs_ask_for_reset(const struct inputs *inputs)
 {
-    const struct irrun_tensor *record = &inputs->reset_feed->record;
+    const struct irrun_tensor *record = &inputs->reset_records->record;
     return element_as_f64(record->dtype, record->data, 0) != 0;
 }
 
 void inputs_warn_empty(const struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->n_streams; i++) {
-        const struct feed *feed = inputs->streams[i];
-        if (feed->is_endless && feed->n_records == 0 && reader_is_file(feed->reader))
-            warn(inputs->options, "%s \"%s\": %s holds no record", feed->port.what, feed->port.name,
-                 feed_path(feed));
+        const struct records *records = inputs->streams[i];
+        if (records->is_endless && records->n_records == 0 && reader_is_file(records->reader))
+            warn(inputs->options, "%s \"%s\": %s holds no record", records->port.what,
+                 records->port.name, records_path(records));
     }
 }
 
 void inputs_tell(const struct inputs *inputs)
 {
     for (size_t i = 0; i <= inputs->n; i++) {
-        const struct feed *feed = &inputs->feeds[i];
+        const struct records *records = &inputs->records[i];
         char shape[SHAPE_TEXT_BYTES];
         if (inputs->slots[i].is_filled)
-            tell(inputs->options, "%s \"%s\": %s %s from %s, %s", feed->port.what, feed->port.name,
-                 irrun_dtype_name(feed->source_dtype), shape_format(&feed->record.shape, shape),
-                 feed_path(feed),
-                 feed->state == FEED_REPEATED ? "the same in every iteration" : "record by record");
+            tell(inputs->options, "%s \"%s\": %s %s from %s, %s", records->port.what,
+                 records->port.name, irrun_dtype_name(records->source_dtype),
+                 shape_format(&records->record.shape, shape), records_path(records),
+                 records->state == RECORDS_REPEATED ? "the same in every iteration"
+                                                    : "record by record");
     }
 }
 
@@ -255,28 +256,28 @@ uint64_t inputs_n_expected(const struct inputs *inputs)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < inputs->n_streams; i++) {
-        const struct feed *feed = inputs->streams[i];
-        if (!feed->is_endless)
-            n = (uint64_t)feed->n_left + feed->is_held;
+        const struct records *records = inputs->streams[i];
+        if (!records->is_endless)
+            n = (uint64_t)records->n_left + records->is_held;
     }
     return inputs->n_streams == 0 ? 1 : n;
 }
 
-static uint64_t count_frames(const struct feed *feed, const struct axis_spec *axis)
+static uint64_t count_frames(const struct records *records, const struct axis_spec *axis)
 {
-    int64_t k = axis->axis < 0 ? axis->axis + feed->record.shape.rank : axis->axis;
-    return k >= 0 && k < feed->record.shape.rank ? (uint64_t)feed->record.shape.dims[k] : 0;
+    int64_t k = axis->axis < 0 ? axis->axis + records->record.shape.rank : axis->axis;
+    return k >= 0 && k < records->record.shape.rank ? (uint64_t)records->record.shape.dims[k] : 0;
 }
 
 uint64_t inputs_n_frames(const struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->n; i++) {
-        if (inputs->slots[i].is_filled && inputs->feeds[i].axis)
-            return count_frames(&inputs->feeds[i], inputs->feeds[i].axis);
+        if (inputs->slots[i].is_filled && inputs->records[i].axis)
+            return count_frames(&inputs->records[i], inputs->records[i].axis);
     }
     /* --random fills them all: the first that has the axis. */
     for (size_t i = 0; i < inputs->n && inputs->common_axis; i++) {
-        uint64_t n = count_frames(&inputs->feeds[i], inputs->common_axis);
+        uint64_t n = count_frames(&inputs->records[i], inputs->common_axis);
         if (n > 0)
             return n;
     }

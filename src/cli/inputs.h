@@ -1,9 +1,9 @@
-/* The inputs of a sequence: a feed for every input of the model, pulled one record at a time.
+/* The inputs of a sequence: the records of every input of the model, pulled one at a time.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_INPUTS_H
 #define IRRUN_CLI_INPUTS_H
 
-#include "cli/feed.h"
+#include "cli/records.h"
 #include "cli/sequence.h"
 
 struct inputs;

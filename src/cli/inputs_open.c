@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/inputs_parts.h"
+#include "cli/inputs_internal.h"
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
@@ -78,44 +78,44 @@ static bool find_shapes(struct inputs *inputs, struct irrun_error *err)
 
 static bool find_loops(struct inputs *inputs, struct irrun_error *err)
 {
-    const struct loop_list *list = &inputs->options->loops;
+    const struct feed_list *list = &inputs->options->feeds;
     for (size_t i = 0; i < list->n; i++) {
-        struct loop *loop = &inputs->loops[i];
-        if (!irrun_model_find_output(inputs->model, list->items[i].out, &loop->output, err) ||
-            !irrun_model_find_input(inputs->model, list->items[i].in, &loop->input, err))
+        struct feed *feed = &inputs->feeds[i];
+        if (!irrun_model_find_output(inputs->model, list->items[i].out, &feed->output, err) ||
+            !irrun_model_find_input(inputs->model, list->items[i].in, &feed->input, err))
             return false;
-        if (inputs->slots[loop->input].is_fed)
+        if (inputs->slots[feed->input].is_fed)
             return fail(err, IRRUN_USAGE, "--feed is given twice for input \"%s\"",
                         list->items[i].in);
-        inputs->slots[loop->input].is_fed = true;
+        inputs->slots[feed->input].is_fed = true;
     }
     return true;
 }
 
 /* What a record of input `index` looks like, with --shape in place of the open dimensions. */
-static struct feed_port port_of_input(const struct inputs *inputs, size_t index)
+static struct records_port port_of_input(const struct inputs *inputs, size_t index)
 {
     if (index == inputs->n)
-        return (struct feed_port){.what = "series",
-                                  .name = inputs->options->reset.name,
-                                  .dtype = IRRUN_DYNAMIC,
-                                  .shape = partial_shape_any(),
-                                  .is_series = true};
+        return (struct records_port){.what = "series",
+                                     .name = inputs->options->reset.name,
+                                     .dtype = IRRUN_DYNAMIC,
+                                     .shape = partial_shape_any(),
+                                     .is_series = true};
     const struct irrun_port *port = irrun_model_input(inputs->model, index);
     const struct shape_spec *given = inputs->slots[index].shape;
-    return (struct feed_port){.what = "input",
-                              .name = port->name,
-                              .dtype = port->dtype,
-                              .shape = given ? partial_shape_of(&given->shape) : port->shape};
+    return (struct records_port){.what = "input",
+                                 .name = port->name,
+                                 .dtype = port->dtype,
+                                 .shape = given ? partial_shape_of(&given->shape) : port->shape};
 }
 
 /* The axes must be there whether or not anything is cut: one without a name in some input. */
 static bool check_axes(const struct inputs *inputs, struct irrun_error *err)
 {
-    struct feed_port widest = {.shape = {.rank = 0}};
+    struct records_port widest = {.shape = {.rank = 0}};
     for (size_t i = 0; i < inputs->n; i++) {
-        struct feed_port port = port_of_input(inputs, i);
-        if (inputs->slots[i].axis && !feed_check_axis(&port, inputs->slots[i].axis, err))
+        struct records_port port = port_of_input(inputs, i);
+        if (inputs->slots[i].axis && !records_check_axis(&port, inputs->slots[i].axis, err))
             return false;
         bool is_wider = port.shape.is_rank_dynamic || port.shape.rank > widest.shape.rank;
         if (i == 0 || (is_wider && !widest.shape.is_rank_dynamic))
@@ -123,7 +123,7 @@ static bool check_axes(const struct inputs *inputs, struct irrun_error *err)
     }
     if (!inputs->common_axis)
         return true;
-    return inputs->n > 0 ? feed_check_axis(&widest, inputs->common_axis, err)
+    return inputs->n > 0 ? records_check_axis(&widest, inputs->common_axis, err)
                          : fail(err, IRRUN_USAGE, "--axis=%" PRId64 ": the model has no input",
                                 inputs->common_axis->axis);
 }
@@ -147,10 +147,10 @@ static bool find_axis(const struct inputs *inputs, size_t index, const struct ax
         return true;
     *axis = inputs->common_axis;
     for (size_t i = 0; i < inputs->n; i++) {
-        if (!inputs->slots[i].is_filled || inputs->feeds[i].axis != *axis)
+        if (!inputs->slots[i].is_filled || inputs->records[i].axis != *axis)
             continue;
         fail(err, IRRUN_USAGE, "--axis does not say which input it cuts, \"%s\" or \"%s\"",
-             inputs->feeds[i].port.name, irrun_model_input(inputs->model, index)->name);
+             inputs->records[i].port.name, irrun_model_input(inputs->model, index)->name);
         return fail_hint(err, "write --axis=NAME=%" PRId64, inputs->common_axis->axis);
     }
     return true;
@@ -194,11 +194,11 @@ static const char *input_name(void *context, size_t index)
 static bool claim_input(struct inputs *inputs, size_t index, const struct format *format,
                         const char *path, const struct axis_spec **axis, struct irrun_error *err)
 {
-    struct feed_port port = port_of_input(inputs, index);
+    struct records_port port = port_of_input(inputs, index);
     if (inputs->slots[index].is_filled)
         return fail(err, format->has_names ? IRRUN_DATA : IRRUN_USAGE,
                     "input \"%s\" is filled twice, by %s and %s", port.name,
-                    feed_path(&inputs->feeds[index]), path);
+                    records_path(&inputs->records[index]), path);
     if (index == inputs->n && !format->has_shape && format->is_binary) {
         fail(err, IRRUN_USAGE,
              "--reset=if:%s is not read from %s: %s does not hold one number a record", port.name,
@@ -213,14 +213,14 @@ static bool take_reader(void *context, size_t index, const struct binding *bindi
                         struct reader *reader, struct irrun_error *err)
 {
     struct inputs *inputs = context;
-    struct feed_port port = port_of_input(inputs, index);
+    struct records_port port = port_of_input(inputs, index);
     const struct axis_spec *axis = NULL;
     if (!claim_input(inputs, index, binding->spec.format, reader_path(reader), &axis, err)) {
         reader_close(reader);
         return false;
     }
     reader_on_wait(reader, inputs->wait);
-    return feed_open(&inputs->feeds[index], &port, reader, axis, inputs->options, err);
+    return records_open(&inputs->records[index], &port, reader, axis, inputs->options, err);
 }
 
 /* An array that is in memory already. */
@@ -233,11 +233,11 @@ static bool take_array(struct inputs *inputs, const struct binder *binder,
     if (!bind_find_port(binder, binding, &index, err) ||
         !claim_input(inputs, index, binding->spec.format, binding->spec.path, &axis, err))
         return false;
-    struct feed_port port = port_of_input(inputs, index);
+    struct records_port port = port_of_input(inputs, index);
     struct irrun_tensor array = source->array;
     source->array.data = NULL;
-    return feed_open_array(&inputs->feeds[index], &port, &array, binding->spec.path, axis,
-                           inputs->options, err);
+    return records_open_array(&inputs->records[index], &port, &array, binding->spec.path, axis,
+                              inputs->options, err);
 }
 
 static bool read_sources(struct inputs *inputs, const struct sequence *sequence,
@@ -263,15 +263,15 @@ static bool read_sources(struct inputs *inputs, const struct sequence *sequence,
 static bool settle_fed_inputs(struct inputs *inputs, struct irrun_error *err)
 {
     for (size_t i = 0; i < inputs->n; i++) {
-        struct feed *feed = &inputs->feeds[i];
+        struct records *records = &inputs->records[i];
         if (!inputs->slots[i].is_fed || !inputs->slots[i].is_filled)
             continue;
         bool is_one;
-        if (!feed_settle_one(feed, &is_one, err))
+        if (!records_settle_one(records, &is_one, err))
             return false;
         if (!is_one)
             return fail(err, IRRUN_USAGE, "--feed fills input \"%s\": %s must give it one record",
-                        feed->port.name, feed_path(feed));
+                        records->port.name, records_path(records));
     }
     return true;
 }
@@ -307,7 +307,7 @@ static bool fill_the_rest(struct inputs *inputs, const struct sequence *sequence
     static const struct random_spec zeros = {.kind = RANDOM_ZEROS};
     const struct options *options = inputs->options;
     for (size_t i = 0; i < inputs->n; i++) {
-        struct feed_port port = port_of_input(inputs, i);
+        struct records_port port = port_of_input(inputs, i);
         struct irrun_tensor record;
         if (inputs->slots[i].is_filled)
             continue;
@@ -321,13 +321,13 @@ static bool fill_the_rest(struct inputs *inputs, const struct sequence *sequence
             return fail(err, IRRUN_USAGE, "--axis: input \"%s\" is filled by --random", port.name);
         if (!random_record(spec, options->seed, i, &port, &record, err))
             return false;
-        feed_open_record(&inputs->feeds[i], &port, &record);
+        records_open_record(&inputs->records[i], &port, &record);
         inputs->slots[i].is_filled = true;
     }
     return true;
 }
 
-static bool find_reset_feed(struct inputs *inputs, struct irrun_error *err)
+static bool find_reset_records(struct inputs *inputs, struct irrun_error *err)
 {
     const struct reset_policy *reset = &inputs->options->reset;
     size_t index;
@@ -339,12 +339,12 @@ static bool find_reset_feed(struct inputs *inputs, struct irrun_error *err)
         fail(err, IRRUN_USAGE, "--reset=if:%s: no -i and no npz member is called so", reset->name);
         return fail_hint(err, "-i %s=FILE gives one number a record", reset->name);
     }
-    inputs->reset_feed = &inputs->feeds[index];
+    inputs->reset_records = &inputs->records[index];
     return true;
 }
 
 bool inputs_fill(struct inputs *inputs, const struct sequence *sequence, struct irrun_error *err)
 {
     return read_sources(inputs, sequence, err) && settle_fed_inputs(inputs, err) &&
-           fill_the_rest(inputs, sequence, err) && find_reset_feed(inputs, err);
+           fill_the_rest(inputs, sequence, err) && find_reset_records(inputs, err);
 }

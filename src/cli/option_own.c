@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/option_parts.h"
+#include "cli/option_internal.h"
 
 /* Splits "(x,y)": x ends at *comma, y at *end. */
 static bool split_pair(const char *text, const char **comma, const char **end)
@@ -114,12 +114,12 @@ bool option_set_shape(struct options *options, const struct option_row *row, con
 bool option_set_feed(struct options *options, const struct option_row *row, const char *value,
                      struct irrun_error *err)
 {
-    struct loop_spec spec;
+    struct feed_spec spec;
     if (!option_split_name(options, value, &spec.out, &spec.in, err))
         return false;
     if (!spec.out || *spec.in == '\0')
         return fail(err, IRRUN_USAGE, "--%s: '%s' is not OUT=IN", row->name, value);
-    return OPTION_ADD(options, &options->loops, &spec, err);
+    return OPTION_ADD(options, &options->feeds, &spec, err);
 }
 
 bool option_set_until(struct options *options, const struct option_row *row, const char *value,

@@ -1,5 +1,5 @@
 /* Parses the command line: getopt_long's rules, but without abbreviations, and with advice for what
- * is often mistaken. What an option means is in option_parts.c and option_own.c.
+ * is often mistaken. What an option means is in option_common.c and option_own.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/options.h"
 
@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "cli/operands.h"
-#include "cli/option_parts.h"
+#include "cli/option_internal.h"
 
 /* The targets in options.def. A member of another type than `set` takes does not compile. */
 #define TYPE_OF(member) (((struct options *)0)->member)

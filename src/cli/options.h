@@ -121,12 +121,12 @@ struct shape_list {
 };
 
 /* Output `out` of an iteration becomes input `in` of the next. */
-struct loop_spec {
+struct feed_spec {
     const char *out, *in;
 };
 
-struct loop_list {
-    struct loop_spec *items;
+struct feed_list {
+    struct feed_spec *items;
     size_t n;
 };
 
@@ -196,7 +196,7 @@ struct options {
     enum cast cast;
     enum partial partial;
     bool takes_any_raw; /* --raw-check=never */
-    struct loop_list loops;
+    struct feed_list feeds;
     const char *until_name; /* NULL: no --until */
     const char *until_text; /* its number, as written … */
     double until_value;     /* … and as outputs that are floats are compared with it */

@@ -9,7 +9,7 @@
 
 #include "cli/options.h"
 
-/* What one lane has done; only that lane writes it. */
+/* What one worker has done; only that worker writes it. */
 struct progress_counter {
     _Atomic uint64_t n_iterations, n_sequences;
     _Atomic uint64_t n_expected; /* iterations of the present sequence; 0: not known */

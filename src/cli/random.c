@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/huge_pages.h"
-#include "cli/inputs_parts.h"
+#include "cli/inputs_internal.h"
 
 struct generator {
     uint64_t s[4];
@@ -166,7 +166,7 @@ static void fill(const struct random_spec *spec, uint64_t seed, uint64_t stream,
 }
 
 bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
-                   const struct feed_port *port, struct irrun_tensor *record,
+                   const struct records_port *port, struct irrun_tensor *record,
                    struct irrun_error *err)
 {
     size_t size_bytes;

@@ -5,16 +5,16 @@
 
 #include "base/text.h"
 #include "cli/cast.h"
-#include "cli/feed_parts.h"
+#include "cli/records_internal.h"
 #include "formats/byte_order.h"
 
 #define LARGEST 1e20F /* that an input may hold; half of all random f32 are NaN, above it or … */
 #define SMALLEST 1e-20F /* … below this */
 
-bool raw_check_is_due(const struct feed *feed)
+bool raw_check_is_due(const struct records *records)
 {
-    return feed->pending.is_guess && feed->options && !feed->options->takes_any_raw &&
-           dtype_is_float(feed->source_dtype);
+    return records->pending.is_guess && records->options && !records->options->takes_any_raw &&
+           dtype_is_float(records->source_dtype);
 }
 
 /* ---- What else it may be --------------------------------------------------------------------- */
@@ -64,22 +64,22 @@ static const struct meaning *guess_meaning(enum irrun_dtype dtype, uint64_t star
 /* ---- What to type ---------------------------------------------------------------------------- */
 
 /* The file as one types it; `standard` for standard input. */
-static const char *typed_path(const struct feed *feed, const char *standard)
+static const char *typed_path(const struct records *records, const char *standard)
 {
-    const char *path = feed_path(feed);
+    const char *path = records_path(records);
     return strcmp(path, STANDARD_INPUT) == 0 ? standard : path;
 }
 
-static bool hint_audio(const struct feed *feed, struct irrun_error *err)
+static bool hint_audio(const struct records *records, struct irrun_error *err)
 {
-    const struct options *options = feed->options;
-    const char *equals, *name = feed_option_name(feed, &equals);
-    bool needs_cast = options->cast != CAST_ANY && !cast_is_safe(IRRUN_F32, feed->source_dtype);
+    const struct options *options = records->options;
+    const char *equals, *name = records_option_name(records, &equals);
+    bool needs_cast = options->cast != CAST_ANY && !cast_is_safe(IRRUN_F32, records->source_dtype);
     return fail_hint(err,
                      "16-bit audio looks so when it is read as %s: %s%s%ss16:%s%s; "
                      "--raw-check=never takes the bytes as they are",
-                     irrun_dtype_name(feed->source_dtype), options->manifest_path ? "" : "-i ",
-                     name, equals, typed_path(feed, "-"), needs_cast ? " --cast=any" : "");
+                     irrun_dtype_name(records->source_dtype), options->manifest_path ? "" : "-i ",
+                     name, equals, typed_path(records, "-"), needs_cast ? " --cast=any" : "");
 }
 
 /* How NumPy calls a type; NULL for one that it lacks. */
@@ -88,12 +88,13 @@ static const char *numpy_type(enum irrun_dtype dtype)
     return dtype == IRRUN_F16 ? "f2" : dtype == IRRUN_F32 ? "f4" : dtype == IRRUN_F64 ? "f8" : NULL;
 }
 
-static bool hint_meaning(const struct feed *feed, const struct meaning *meaning,
+static bool hint_meaning(const struct records *records, const struct meaning *meaning,
                          struct irrun_error *err)
 {
     bool is_little = is_little_endian() != meaning->is_swapped;
     const char *order = is_little ? "little-endian" : "big-endian";
-    const char *type = irrun_dtype_name(meaning->dtype), *wanted = numpy_type(feed->source_dtype);
+    const char *type = irrun_dtype_name(meaning->dtype),
+               *wanted = numpy_type(records->source_dtype);
     if (!wanted)
         return fail_hint(err, "the bytes look like %s %s: as npy they are read with --cast=any",
                          order, type);
@@ -101,35 +102,35 @@ static bool hint_meaning(const struct feed *feed, const struct meaning *meaning,
                      "the bytes look like %s %s, which NumPy converts: numpy.fromfile(\"%s\", "
                      "\"%s%s\").astype(\"%s\").tofile(\"y.raw\"); --raw-check=never takes "
                      "them as they are",
-                     order, type, typed_path(feed, "FILE"), is_little ? "<" : ">",
+                     order, type, typed_path(records, "FILE"), is_little ? "<" : ">",
                      numpy_type(meaning->dtype), wanted);
 }
 
-bool raw_check(const struct feed *feed, size_t n_before, const void *elements, size_t n,
+bool raw_check(const struct records *records, size_t n_before, const void *elements, size_t n,
                struct irrun_error *err)
 {
-    size_t size_bytes = dtype_size(feed->source_dtype), left = RAW_CHECK_ELEMENTS - n_before;
+    size_t size_bytes = dtype_size(records->source_dtype), left = RAW_CHECK_ELEMENTS - n_before;
     double values[256];
     n = n < left ? n : left;
     for (size_t i = 0; i < n; i++) {
         size_t k = i % 256, n_block = n - i < 256 ? n - i : 256;
         if (k == 0)
-            convert_elements(feed->source_dtype, (const char *)elements + i * size_bytes, IRRUN_F64,
-                             values, n_block);
+            convert_elements(records->source_dtype, (const char *)elements + i * size_bytes,
+                             IRRUN_F64, values, n_block);
         if (fabs(values[k]) <= LARGEST)
             continue;
         char number[TEXT_NUMBER_BYTES];
-        if (feed->source_dtype == IRRUN_F64)
+        if (records->source_dtype == IRRUN_F64)
             text_from_f64(values[k], number);
         else
             text_from_f32((float)values[k], number);
         uint64_t start = (uint64_t)n_before * size_bytes;
-        fail_at_offset(err, IRRUN_DATA, feed_path(feed), start + i * size_bytes,
-                       "%s \"%s\": the number here is %s, read as %s", feed->port.what,
-                       feed->port.name, number, irrun_dtype_name(feed->source_dtype));
+        fail_at_offset(err, IRRUN_DATA, records_path(records), start + i * size_bytes,
+                       "%s \"%s\": the number here is %s, read as %s", records->port.what,
+                       records->port.name, number, irrun_dtype_name(records->source_dtype));
         const struct meaning *meaning =
-            guess_meaning(feed->source_dtype, start, elements, n * size_bytes);
-        return meaning ? hint_meaning(feed, meaning, err) : hint_audio(feed, err);
+            guess_meaning(records->source_dtype, start, elements, n * size_bytes);
+        return meaning ? hint_meaning(records, meaning, err) : hint_audio(records, err);
     }
     return true;
 }

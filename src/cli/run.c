@@ -1,15 +1,15 @@
-/* Gives the sequences to lanes, ends the run, and shows what it took.
+/* Gives the sequences to workers, ends the run, and shows what it took.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "cli/lane_parts.h"
 #include "cli/report.h"
 #include "cli/run_paths.h"
 #include "cli/trace.h"
 #include "cli/warning.h"
+#include "cli/worker_internal.h"
 
 struct run {
     const struct options *options;
@@ -18,9 +18,9 @@ struct run {
     struct sequences *sequences;
     struct collector *collector;
     struct run_paths *paths;
-    struct lane *lanes;
-    const struct progress_counter **counters; /* of the lanes */
-    size_t n_lanes;
+    struct worker *workers;
+    const struct progress_counter **counters; /* of the workers */
+    size_t n_workers;
     bool is_dry; /* -n 0 */
     struct reader_wait wait;
 
@@ -37,25 +37,26 @@ static void release(struct run *run)
     sequences_free(run->sequences);
     collector_free(run->collector);
     run_paths_free(run->paths);
-    for (size_t i = 0; i < run->n_lanes; i++)
-        lane_close(&run->lanes[i]);
-    free(run->lanes);
+    for (size_t i = 0; i < run->n_workers; i++)
+        worker_close(&run->workers[i]);
+    free(run->workers);
     free(run->counters);
     pthread_mutex_destroy(&run->lock);
 }
 
-static bool open_lanes(struct run *run, struct irrun_error *err)
+static bool open_workers(struct run *run, struct irrun_error *err)
 {
     size_t n = sequences_are_many(run->options) ? run->options->n_jobs : 1;
-    run->lanes = new_array(n, sizeof *run->lanes, err);
+    run->workers = new_array(n, sizeof *run->workers, err);
     run->counters = new_array(n, sizeof(struct progress_counter *), err);
-    if (!run->lanes || !run->counters)
+    if (!run->workers || !run->counters)
         return false;
-    for (; run->n_lanes < n; run->n_lanes++) {
-        struct lane *lane = &run->lanes[run->n_lanes];
-        run->counters[run->n_lanes] = &lane->counter;
-        if (!lane_open(lane, run->model, &run->model_identity, run->options, run->collector, err)) {
-            lane_close(lane);
+    for (; run->n_workers < n; run->n_workers++) {
+        struct worker *worker = &run->workers[run->n_workers];
+        run->counters[run->n_workers] = &worker->counter;
+        if (!worker_open(worker, run->model, &run->model_identity, run->options, run->collector,
+                         err)) {
+            worker_close(worker);
             return false;
         }
     }
@@ -76,20 +77,21 @@ static bool prepare(struct run *run, struct irrun_error *err)
     run->is_dry = options->n_iterations == 0;
     if (options->state_in || options->state_out || options->checkpoint_path)
         model_identify(run->model, &run->model_identity);
-    if (!lane_state_check(options, err) || !checkpoint_check(options, err) ||
+    if (!worker_state_check(options, err) || !checkpoint_check(options, err) ||
         !collector_new(run->model, options, &run->collector, err) ||
         !run_paths_new(run->model, options, collector_outputs(run->collector), &run->paths, err) ||
-        !open_lanes(run, err))
+        !open_workers(run, err))
         return false;
     run->wait = (struct reader_wait){flush, run->collector};
-    if (!sequences_new(options, run->n_lanes == 1 ? &run->wait : NULL, false, &run->sequences, err))
+    if (!sequences_new(options, run->n_workers == 1 ? &run->wait : NULL, false, &run->sequences,
+                       err))
         return false;
     bool is_reset_given = option_is_given(options, OPTION_ID_reset);
     bool wants_state = is_reset_given || options->state_in || options->state_out;
     if (wants_state && irrun_model_n_variables(run->model) == 0)
         warn(options, "%s: the model has no variable",
              is_reset_given ? "--reset" : "--state-in, --state-out");
-    if (options->trace_path && run->n_lanes > 1)
+    if (options->trace_path && run->n_workers > 1)
         return fail(err, IRRUN_USAGE,
                     "--tap-all needs the sequences one after the other: no --jobs");
     if (options->skips_existing && options->expected.n > 0 && sequences_are_many(options))
@@ -108,11 +110,11 @@ static bool finish(struct run *run, struct irrun_error *err)
     if (run->is_dry)
         return true;
     if (!outputs_finish(collector_outputs(run->collector), err) ||
-        !lane_state_end_run(&run->lanes[0], err))
+        !worker_state_end_run(&run->workers[0], err))
         return false;
-    const struct lane *lane = &run->lanes[0];
-    if (run->options->trace_path && lane->stats.n_iterations > 0 &&
-        !trace_write(run->options->trace_path, run->model, lane->session, run->options->is_synced,
+    const struct worker *worker = &run->workers[0];
+    if (run->options->trace_path && worker->stats.n_iterations > 0 &&
+        !trace_write(run->options->trace_path, run->model, worker->session, run->options->is_synced,
                      err))
         return false;
     if (run->options->checkpoint_path && !checkpoint_remove(run->options, err))
@@ -172,7 +174,7 @@ static bool is_done_already(struct run *run, const struct sequence *sequence, bo
     return true;
 }
 
-static bool run_sequence(struct run *run, struct lane *lane, const struct sequence *sequence,
+static bool run_sequence(struct run *run, struct worker *worker, const struct sequence *sequence,
                          struct irrun_error *err)
 {
     bool is_done;
@@ -180,7 +182,8 @@ static bool run_sequence(struct run *run, struct lane *lane, const struct sequen
         return false;
     if (is_done)
         return collector_skip(run->collector, sequence);
-    return lane_prepare(lane, sequence, err) && (run->is_dry || lane_run(lane, sequence, err));
+    return worker_prepare(worker, sequence, err) &&
+           (run->is_dry || worker_run(worker, sequence, err));
 }
 
 /* Weights that were written to meanwhile explain every other failure. */
@@ -191,57 +194,57 @@ static void blame_weights(const struct run *run, struct irrun_error *err)
         *err = written;
 }
 
-/* What a lane does: one sequence after the other, until there is none or one has failed. */
-static void run_lane(struct run *run, struct lane *lane)
+/* What a worker does: one sequence after the other, until there is none or one has failed. */
+static void run_worker(struct run *run, struct worker *worker)
 {
     struct sequence sequence = {.key = NULL};
     struct irrun_error err;
     error_clear(&err);
     while (next_sequence(run, &sequence, &err)) {
-        if (!run_sequence(run, lane, &sequence, &err)) {
+        if (!run_sequence(run, worker, &sequence, &err)) {
             sequence_locate(&sequence, &err);
             blame_weights(run, &err);
-            collector_give_up(run->collector, &lane->backlog, &sequence);
+            collector_give_up(run->collector, &worker->backlog, &sequence);
             note_failure(run, sequence.index, &err);
             break;
         }
         sequence_free(&sequence);
-        if (lane_is_late(lane))
+        if (worker_is_late(worker))
             begin_no_more(run);
     }
     sequence_free(&sequence);
 }
 
-struct lane_thread {
+struct worker_thread {
     pthread_t thread;
     struct run *run;
-    struct lane *lane;
+    struct worker *worker;
 };
 
-static void *start_lane(void *context)
+static void *start_worker(void *context)
 {
-    struct lane_thread *thread = context;
-    run_lane(thread->run, thread->lane);
+    struct worker_thread *thread = context;
+    run_worker(thread->run, thread->worker);
     return NULL;
 }
 
-/* The first lane is this thread. If no further thread can be started there are fewer lanes. */
-static bool run_lanes(struct run *run, struct irrun_error *err)
+/* The first worker is this thread. If no further thread can be started there are fewer workers. */
+static bool run_workers(struct run *run, struct irrun_error *err)
 {
     size_t n_started = 0;
-    struct lane_thread *threads = new_array(run->n_lanes, sizeof *threads, err);
+    struct worker_thread *threads = new_array(run->n_workers, sizeof *threads, err);
     if (!threads)
         return false;
     struct progress progress;
-    progress_start(&progress, run->options, run->counters, run->n_lanes,
+    progress_start(&progress, run->options, run->counters, run->n_workers,
                    sequences_are_many(run->options));
-    for (; n_started + 1 < run->n_lanes; n_started++) {
-        struct lane_thread *thread = &threads[n_started];
-        *thread = (struct lane_thread){.run = run, .lane = &run->lanes[n_started + 1]};
-        if (pthread_create(&thread->thread, NULL, start_lane, thread) != 0)
+    for (; n_started + 1 < run->n_workers; n_started++) {
+        struct worker_thread *thread = &threads[n_started];
+        *thread = (struct worker_thread){.run = run, .worker = &run->workers[n_started + 1]};
+        if (pthread_create(&thread->thread, NULL, start_worker, thread) != 0)
             break;
     }
-    run_lane(run, &run->lanes[0]);
+    run_worker(run, &run->workers[0]);
     for (size_t i = 0; i < n_started; i++)
         pthread_join(threads[i].thread, NULL);
     progress_stop(&progress);
@@ -254,19 +257,19 @@ static bool run_lanes(struct run *run, struct irrun_error *err)
 static bool show(struct run *run, double load_s, double total_s, struct irrun_error *err)
 {
     const struct options *options = run->options;
-    struct stats *stats = &run->lanes[0].stats;
+    struct stats *stats = &run->workers[0].stats;
     struct irrun_session_info info;
     if (!options->wants_stats && !options->report_path)
         return true;
     stats->cpu_s = stats_cpu_s();
     stats->peak_rss_bytes = stats_peak_rss_bytes(); /* without a BLAS that is loaded to be named */
-    irrun_session_describe(run->lanes[0].session, &info);
-    for (size_t i = 1; i < run->n_lanes; i++) {
+    irrun_session_describe(run->workers[0].session, &info);
+    for (size_t i = 1; i < run->n_workers; i++) {
         struct irrun_session_info other;
-        irrun_session_describe(run->lanes[i].session, &other);
+        irrun_session_describe(run->workers[i].session, &other);
         info.arena_bytes += other.arena_bytes;
         info.state_bytes += other.state_bytes;
-        stats_merge(stats, &run->lanes[i].stats);
+        stats_merge(stats, &run->workers[i].stats);
     }
     stats->load_s = load_s;
     stats->total_s = total_s;
@@ -296,7 +299,7 @@ bool run_model(struct irrun_model *model, const struct options *options, double 
     double start_s = stats_now_s();
     bool is_ready = prepare(&run, err);
     bool is_done = is_ready && (run.is_dry || run_paths_reserve(run.paths, err)) &&
-                   run_lanes(&run, err) && finish(&run, err);
+                   run_workers(&run, err) && finish(&run, err);
     if (is_ready)
         is_done = show(&run, load_s, load_s + stats_now_s() - start_s, err) && is_done;
     release(&run);
@@ -322,11 +325,11 @@ bool check_model(struct irrun_model *model, const struct options *options, struc
     bool is_fine = prepare(&run, err);
     if (is_fine && has_inputs)
         is_fine = sequences_next(run.sequences, &sequence, &has_one, err) &&
-                  (!has_one || lane_prepare(&run.lanes[0], &sequence, err));
+                  (!has_one || worker_prepare(&run.workers[0], &sequence, err));
     else if (is_fine && has_open_dimensions(model))
         tell(options, "the model has open dimensions: without inputs it is not planned");
     else
-        is_fine = is_fine && lane_plan(&run.lanes[0], err);
+        is_fine = is_fine && worker_plan(&run.workers[0], err);
     sequence_free(&sequence);
     release(&run);
     return is_fine;

@@ -19,7 +19,7 @@ struct stats {
     uint64_t n_frames; /* steps along the cut axis that went in, for --rate */
 };
 
-/* Adds what another lane measured; whole-run figures stay. */
+/* Adds what another worker measured; whole-run figures stay. */
 void stats_merge(struct stats *stats, const struct stats *other);
 
 /* Time spent on the signal divided by its length: below 1 is faster than real time. NaN without

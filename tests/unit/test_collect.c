@@ -1,4 +1,4 @@
-/* cli/collect: what a lane keeps until its turn, where the k-th allocation for it fails: whole
+/* cli/collect: what a worker keeps until its turn, where the k-th allocation for it fails: whole
  * records come out, and nothing else.
  * SPDX-License-Identifier: Apache-2.0 */
 /* link: -Wl,--wrap=realloc */

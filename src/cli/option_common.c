@@ -1,6 +1,6 @@
 /* What options share: the targets of options.def, names, words, lists.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/option_parts.h"
+#include "cli/option_internal.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* What takes the values of options, by the targets in options.def: what several share is in
- * option_parts.c, what one has of its own in option_own.c.
+ * option_common.c, what one has of its own in option_own.c.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IRRUN_CLI_OPTION_PARTS_H
-#define IRRUN_CLI_OPTION_PARTS_H
+#ifndef IRRUN_CLI_OPTION_INTERNAL_H
+#define IRRUN_CLI_OPTION_INTERNAL_H
 
 #include "cli/options.h"
 

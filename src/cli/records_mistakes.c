@@ -4,16 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/feed_parts.h"
+#include "cli/records_internal.h"
 
 /* ---- Arrays ---------------------------------------------------------------------------------- */
 
-const char *feed_option_name(const struct feed *feed, const char **equals)
+const char *records_option_name(const struct records *records, const char **equals)
 {
-    bool is_named =
-        feed->axis ? feed->axis->name != NULL : feed->options && feed->options->inputs.n > 1;
+    bool is_named = records->axis ? records->axis->name != NULL
+                                  : records->options && records->options->inputs.n > 1;
     *equals = is_named ? "=" : "";
-    return is_named ? feed->port.name : "";
+    return is_named ? records->port.name : "";
 }
 
 /* The only axis along which a record of `wanted` lies several times in an array; false if there is
@@ -33,11 +33,11 @@ static bool find_longer_axis(const struct irrun_partial_shape *wanted,
 }
 
 /* An array of a record's rank that is longer than a record. */
-static bool hint_longer(const struct feed *feed, const struct irrun_shape *shape, uint32_t axis,
-                        struct irrun_error *err)
+static bool hint_longer(const struct records *records, const struct irrun_shape *shape,
+                        uint32_t axis, struct irrun_error *err)
 {
-    const char *equals, *name = feed_option_name(feed, &equals);
-    int64_t chunk = feed->port.shape.min[axis], n = shape->dims[axis] / chunk;
+    const char *equals, *name = records_option_name(records, &equals);
+    int64_t chunk = records->port.shape.min[axis], n = shape->dims[axis] / chunk;
     if (shape->dims[axis] % chunk == 0)
         return fail_hint(err, "--axis=%s%s%" PRIu32 " makes %" PRId64 " records of it", name,
                          equals, axis, n);
@@ -47,31 +47,31 @@ static bool hint_longer(const struct feed *feed, const struct irrun_shape *shape
                      name, equals, axis, n + 1, n);
 }
 
-bool feed_fail_form(const struct feed *feed, const struct array_header *header,
-                    struct irrun_error *err)
+bool records_fail_form(const struct records *records, const struct array_header *header,
+                       struct irrun_error *err)
 {
-    const struct feed_port *port = &feed->port;
+    const struct records_port *port = &records->port;
     char found[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES];
     shape_format(&header->shape, found);
     partial_shape_format(&port->shape, wanted);
     if (port->form_code != IRRUN_OK)
-        return fail_at(err, port->form_code, feed_place(feed), "this array is %s %s",
+        return fail_at(err, port->form_code, records_place(records), "this array is %s %s",
                        irrun_dtype_name(header->dtype), found);
-    fail_at(err, IRRUN_DATA, feed_place(feed), "%s \"%s\" is %s %s, but this array is %s %s",
+    fail_at(err, IRRUN_DATA, records_place(records), "%s \"%s\" is %s %s, but this array is %s %s",
             port->what, port->name, irrun_dtype_name(port->dtype), wanted,
             irrun_dtype_name(header->dtype), found);
     uint32_t rank = port->shape.rank, axis;
-    if (!port->shape.is_rank_dynamic && !feed->axis && header->shape.rank == rank &&
+    if (!port->shape.is_rank_dynamic && !records->axis && header->shape.rank == rank &&
         find_longer_axis(&port->shape, &header->shape, &axis))
-        hint_longer(feed, &header->shape, axis, err);
-    else if (!port->shape.is_rank_dynamic && feed->axis && header->shape.rank != rank)
+        hint_longer(records, &header->shape, axis, err);
+    else if (!port->shape.is_rank_dynamic && records->axis && header->shape.rank != rank)
         fail_hint(err,
                   header->shape.rank == rank + 1
                       ? "a stack of records is cut by itself: leave --axis out"
                       : "--axis needs an array of rank %" PRIu32
                         ": in NumPy x[None] adds an axis in front",
                   rank);
-    else if (!port->shape.is_rank_dynamic && !feed->axis)
+    else if (!port->shape.is_rank_dynamic && !records->axis)
         fail_hint(err,
                   "one record has rank %" PRIu32 ", a stack of records rank %" PRIu32
                   "; --axis cuts along an axis",
@@ -79,15 +79,15 @@ bool feed_fail_form(const struct feed *feed, const struct array_header *header,
     return false;
 }
 
-bool feed_check_audio(const struct feed *feed, struct irrun_error *err)
+bool records_check_audio(const struct records *records, struct irrun_error *err)
 {
-    const struct feed_port *port = &feed->port;
-    const char *path = feed_path(feed);
+    const struct records_port *port = &records->port;
+    const char *path = records_path(records);
     bool is_standard = strcmp(path, STANDARD_INPUT) == 0;
     bool is_whole = dtype_is_integer(port->dtype) || port->dtype == IRRUN_BOOLEAN;
     if (!is_whole || port->is_series || port->keeps_dtype)
         return true;
-    fail_at(err, IRRUN_DATA, feed_place(feed),
+    fail_at(err, IRRUN_DATA, records_place(records),
             "%s \"%s\" is %s, but s16 gives numbers from -1 to 1", port->what, port->name,
             irrun_dtype_name(port->dtype));
     return port->dtype == IRRUN_I16
@@ -101,9 +101,9 @@ bool feed_check_audio(const struct feed *feed, struct irrun_error *err)
 /* ---- --axis ---------------------------------------------------------------------------------- */
 
 /* The axis that was meant: the one that is as long as a slice, or the last. */
-static uint32_t likely_axis(const struct feed *feed, uint32_t rank, int64_t chunk)
+static uint32_t likely_axis(const struct records *records, uint32_t rank, int64_t chunk)
 {
-    const struct irrun_partial_shape *shape = &feed->port.shape;
+    const struct irrun_partial_shape *shape = &records->port.shape;
     for (uint32_t i = 0; i < rank && !shape->is_rank_dynamic; i++) {
         if (chunk > 0 && shape->max[i] == chunk)
             return i;
@@ -111,36 +111,36 @@ static uint32_t likely_axis(const struct feed *feed, uint32_t rank, int64_t chun
     return rank - 1;
 }
 
-static bool may_be_chunk(const struct feed *feed, uint32_t axis, int64_t chunk)
+static bool may_be_chunk(const struct records *records, uint32_t axis, int64_t chunk)
 {
-    const struct irrun_partial_shape *shape = &feed->port.shape;
+    const struct irrun_partial_shape *shape = &records->port.shape;
     return shape->is_rank_dynamic || (chunk >= shape->min[axis] && chunk <= shape->max[axis]);
 }
 
-bool feed_check_chunk(const struct feed *feed, uint32_t axis, int64_t chunk,
-                      struct irrun_error *err)
+bool records_check_chunk(const struct records *records, uint32_t axis, int64_t chunk,
+                         struct irrun_error *err)
 {
-    const struct irrun_partial_shape *shape = &feed->port.shape;
-    const char *equals, *name = feed_option_name(feed, &equals);
-    if (may_be_chunk(feed, axis, chunk))
+    const struct irrun_partial_shape *shape = &records->port.shape;
+    const char *equals, *name = records_option_name(records, &equals);
+    if (may_be_chunk(records, axis, chunk))
         return true;
     fail(err, IRRUN_USAGE, "--axis=%s%s%" PRIu32 ":%" PRId64 ": a record of \"%s\" takes", name,
-         equals, axis, chunk, feed->port.name);
+         equals, axis, chunk, records->port.name);
     if (shape->min[axis] != shape->max[axis])
         return fail_more(err, " %" PRId64 " to %" PRId64 " numbers along axis %" PRIu32,
                          shape->min[axis], shape->max[axis], axis);
     fail_more(err, " %" PRId64 " number%s along axis %" PRIu32, shape->min[axis],
               shape->min[axis] == 1 ? "" : "s", axis);
     return fail_hint(err, "%swrite --axis=%s%s%" PRIu32,
-                     feed->is_endless ? "leave --axis out, or " : "", name, equals, axis);
+                     records->is_endless ? "leave --axis out, or " : "", name, equals, axis);
 }
 
-bool feed_fail_axis(const struct feed *feed, uint32_t rank, struct irrun_error *err)
+bool records_fail_axis(const struct records *records, uint32_t rank, struct irrun_error *err)
 {
-    const struct axis_spec *axis = feed->axis;
+    const struct axis_spec *axis = records->axis;
     char chunk[24] = "", shape[SHAPE_TEXT_BYTES];
-    fail(err, IRRUN_USAGE, "--axis=%" PRId64 ": %s \"%s\" is %s", axis->axis, feed->port.what,
-         feed->port.name, partial_shape_format(&feed->port.shape, shape));
+    fail(err, IRRUN_USAGE, "--axis=%" PRId64 ": %s \"%s\" is %s", axis->axis, records->port.what,
+         records->port.name, partial_shape_format(&records->port.shape, shape));
     if (rank == 0)
         return fail_more(err, ", which has no axis");
     if (rank == 1)
@@ -149,8 +149,8 @@ bool feed_fail_axis(const struct feed *feed, uint32_t rank, struct irrun_error *
         fail_more(err, ": its axes are 0 to %" PRIu32, rank - 1);
     /* --axis=512: the length of a slice stands where the axis should. */
     int64_t length = axis->chunk > 0 ? axis->chunk : axis->axis;
-    uint32_t likely = likely_axis(feed, rank, length);
-    if (axis->chunk > 0 || (length > IRRUN_MAX_RANK && may_be_chunk(feed, likely, length)))
+    uint32_t likely = likely_axis(records, rank, length);
+    if (axis->chunk > 0 || (length > IRRUN_MAX_RANK && may_be_chunk(records, likely, length)))
         snprintf(chunk, sizeof chunk, ":%" PRId64, length);
     return fail_hint(err, "write --axis=%s%s%" PRIu32 "%s", axis->name ? axis->name : "",
                      axis->name ? "=" : "", likely, chunk);

@@ -1,7 +1,7 @@
 /* What inputs.c and inputs_open.c share.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IRRUN_CLI_INPUTS_PARTS_H
-#define IRRUN_CLI_INPUTS_PARTS_H
+#ifndef IRRUN_CLI_INPUTS_INTERNAL_H
+#define IRRUN_CLI_INPUTS_INTERNAL_H
 
 #include "cli/bind.h"
 #include "cli/inputs.h"
@@ -14,23 +14,24 @@ struct input_slot {
 };
 
 /* A --feed. */
-struct loop {
+struct feed {
     size_t output, input;
 };
 
 struct inputs {
     const struct irrun_model *model;
     const struct options *options;
-    size_t n;           /* inputs of the model */
-    struct feed *feeds; /* [n + 1]: the last one is the series of --reset=if:, if no input is */
+    size_t n; /* inputs of the model */
+    struct records
+        *records; /* [n + 1]: the last one is the series of --reset=if:, if no input is */
     struct input_slot *slots; /* [n + 1] */
-    struct loop *loops;       /* [options->loops.n] */
+    struct feed *feeds;       /* [options->feeds.n] */
     const struct axis_spec *common_axis;
-    struct feed **streams; /* those that can end: n_streams of [n + 1] */
+    struct records **streams; /* those that can end: n_streams of [n + 1] */
     size_t n_streams;
     struct archive_list archives;
-    const struct reader_wait *wait; /* what is done before waiting */
-    const struct feed *reset_feed;  /* NULL: no --reset=if: */
+    const struct reader_wait *wait;      /* what is done before waiting */
+    const struct records *reset_records; /* NULL: no --reset=if: */
     uint64_t n_records;
     bool was_given; /* the one record of inputs that never end */
 };
@@ -38,7 +39,7 @@ struct inputs {
 /* Checks the names in --axis, --shape, --feed and --random. */
 bool inputs_find_names(struct inputs *inputs, struct irrun_error *err);
 
-/* Opens the sources of the sequence, and fills what they leave: a feed for every input. */
+/* Opens the sources of the sequence, and fills what they leave: records for every input. */
 bool inputs_fill(struct inputs *inputs, const struct sequence *sequence, struct irrun_error *err);
 
 /* random.c: a record for input `index`; its data is malloc'ed, the caller's. Floats that the type
@@ -46,7 +47,7 @@ bool inputs_fill(struct inputs *inputs, const struct sequence *sequence, struct 
  * does. The numbers of one input do not depend on the others. IRRUN_USAGE if the port has open
  * dimensions. */
 bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
-                   const struct feed_port *port, struct irrun_tensor *record,
+                   const struct records_port *port, struct irrun_tensor *record,
                    struct irrun_error *err);
 
 #endif

@@ -1,7 +1,7 @@
-/* A lane: one session and its inputs, which run one sequence after another.
+/* A worker: one session and its inputs, which run one sequence after another.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IRRUN_CLI_LANE_H
-#define IRRUN_CLI_LANE_H
+#ifndef IRRUN_CLI_WORKER_H
+#define IRRUN_CLI_WORKER_H
 
 #include "cli/checkpoint.h"
 #include "cli/collect.h"
@@ -11,16 +11,16 @@
 #include "cli/snapshot.h"
 #include "cli/stats.h"
 
-struct lane {
+struct worker {
     const struct options *options;
     struct irrun_model *model;
     const struct model_identity *model_identity; /* for states and checkpoints; borrowed */
     struct irrun_session *session;
     struct inputs *inputs;
-    struct collector *collector; /* shared by all lanes */
+    struct collector *collector; /* shared by all workers */
     struct backlog backlog;
     const struct sequence *sequence;    /* the present one */
-    struct reader_wait wait;            /* sends off what is written, if it is this lane's turn */
+    struct reader_wait wait;            /* sends off what is written, if it is this worker's turn */
     const struct irrun_tensor **values; /* outputs of the last iteration, all of the model's */
     size_t n_values;
     struct snapshot snapshot;     /* during --warmup */
@@ -36,22 +36,23 @@ struct lane {
 };
 
 /* All zero = nothing to free. The collector and the identity are borrowed. */
-bool lane_open(struct lane *lane, struct irrun_model *model,
-               const struct model_identity *model_identity, const struct options *options,
-               struct collector *collector, struct irrun_error *err);
-void lane_close(struct lane *lane);
+bool worker_open(struct worker *worker, struct irrun_model *model,
+                 const struct model_identity *model_identity, const struct options *options,
+                 struct collector *collector, struct irrun_error *err);
+void worker_close(struct worker *worker);
 
 /* Plans for the inputs that are set, and checks the command line against the shapes. */
-bool lane_plan(struct lane *lane, struct irrun_error *err);
+bool worker_plan(struct worker *worker, struct irrun_error *err);
 
 /* Opens the inputs of the sequence and plans. */
-bool lane_prepare(struct lane *lane, const struct sequence *sequence, struct irrun_error *err);
+bool worker_prepare(struct worker *worker, const struct sequence *sequence,
+                    struct irrun_error *err);
 
 /* Whether --duration is over. */
-bool lane_is_late(const struct lane *lane);
+bool worker_is_late(const struct worker *worker);
 
 /* All records of the sequence, which was prepared. False without an error: an earlier one
  * failed. */
-bool lane_run(struct lane *lane, const struct sequence *sequence, struct irrun_error *err);
+bool worker_run(struct worker *worker, const struct sequence *sequence, struct irrun_error *err);
 
 #endif

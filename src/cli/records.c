@@ -1,0 +1,351 @@
+/* What an array says of its records, and whether they fit. records_read.c reads them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/records.h"
+#include "base/huge_pages.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cast.h"
+#include "cli/records_internal.h"
+
+const char *records_path(const struct records *records)
+{
+    return records->reader ? reader_path(records->reader)
+           : records->path ? records->path
+                           : "--random";
+}
+
+struct place records_place(const struct records *records)
+{
+    return (struct place){records_path(records), records->reader ? reader_line(records->reader) : 0,
+                          0};
+}
+
+/* ---- What an array says of its records ------------------------------------------------------- */
+
+static bool check_dtype(struct records *records, enum irrun_dtype dtype, struct irrun_error *err)
+{
+    const struct records_port *port = &records->port;
+    enum cast cast = records->options ? records->options->cast : CAST_SAFE;
+    records->source_dtype = dtype;
+    records->record.dtype = port->keeps_dtype || port->dtype == IRRUN_DYNAMIC ? dtype : port->dtype;
+    records->is_narrowed = false;
+    bool is_same = dtype == records->record.dtype;
+    if (is_same || (cast != CAST_NONE && cast_is_safe(dtype, records->record.dtype)))
+        return true;
+    records->is_narrowed = cast == CAST_ANY && !records->is_narrowing_told;
+    if (cast == CAST_ANY)
+        return true;
+    fail_at(err, IRRUN_DATA, records_place(records), "%s \"%s\" is %s, but this array is %s",
+            port->what, port->name, irrun_dtype_name(port->dtype), irrun_dtype_name(dtype));
+    return cast == CAST_NONE
+               ? fail_hint(err, "--cast=none lets no type stand for another")
+               : fail_hint(err, "%s cannot hold every value of %s; --cast=any converts them anyway",
+                           irrun_dtype_name(port->dtype), irrun_dtype_name(dtype));
+}
+
+/* Makes room for a record of records->record.shape; `old` is the record before it. */
+static bool make_room(struct records *records, const struct irrun_tensor *old,
+                      struct irrun_error *err)
+{
+    size_t size_bytes, staging_bytes;
+    if (!shape_count(&records->record.shape, &records->n_elements) ||
+        !tensor_size(records->record.dtype, &records->record.shape, &size_bytes) ||
+        !tensor_size(records->source_dtype, &records->record.shape, &staging_bytes))
+        return fail_at(err, IRRUN_DATA, records_place(records),
+                       "a record is too large to be counted");
+    records->is_new_place =
+        records->record.dtype != old->dtype || !shape_equals(&records->record.shape, &old->shape);
+    if (size_bytes > records->capacity_bytes || !records->record.data) {
+        void *data = huge_alloc(size_bytes);
+        if (!data)
+            return fail_memory(err, size_bytes);
+        free(records->record.data);
+        records->record.data = data;
+        records->capacity_bytes = size_bytes;
+        records->is_new_place = true;
+    }
+    if (records->source_dtype != records->record.dtype && staging_bytes > records->staging_bytes) {
+        void *staging = realloc(records->staging, staging_bytes);
+        if (!staging)
+            return fail_memory(err, staging_bytes);
+        records->staging = staging;
+        records->staging_bytes = staging_bytes;
+    }
+    return true;
+}
+
+/* The axis of the Parameter's own that --axis names. */
+static bool normal_axis(struct records *records, uint32_t rank, uint32_t *axis,
+                        struct irrun_error *err)
+{
+    int64_t k = records->axis->axis < 0 ? records->axis->axis + rank : records->axis->axis;
+    *axis = (uint32_t)k;
+    return (k >= 0 && k < rank) || records_fail_axis(records, rank, err);
+}
+
+bool records_check_axis(const struct records_port *port, const struct axis_spec *axis,
+                        struct irrun_error *err)
+{
+    struct records records = {.port = *port, .axis = axis};
+    uint32_t normal;
+    return port->shape.is_rank_dynamic || normal_axis(&records, port->shape.rank, &normal, err);
+}
+
+static int64_t chunk_length(const struct records *records, uint32_t axis)
+{
+    const struct irrun_partial_shape *shape = &records->port.shape;
+    if (records->axis->chunk > 0)
+        return records->axis->chunk;
+    bool is_known = !shape->is_rank_dynamic && shape->min[axis] == shape->max[axis];
+    return is_known && shape->min[axis] > 0 ? shape->min[axis] : 1;
+}
+
+/* Slices along an axis of an array with a shape. */
+static bool take_axis(struct records *records, const struct array_header *header,
+                      struct irrun_error *err)
+{
+    uint32_t axis;
+    const struct irrun_shape *shape = &header->shape;
+    const struct irrun_partial_shape *wanted = &records->port.shape;
+    if (!normal_axis(records, wanted->is_rank_dynamic ? shape->rank : wanted->rank, &axis, err))
+        return false;
+    if (!wanted->is_rank_dynamic && shape->rank != wanted->rank) {
+        records_fail_form(records, header, err);
+        return false;
+    }
+    int64_t chunk = chunk_length(records, axis), length = shape->dims[axis];
+    if (!records_check_chunk(records, axis, chunk, err))
+        return false;
+    enum partial partial = records->options ? records->options->partial : PARTIAL_ERROR;
+    records->record.shape = *shape;
+    records->record.shape.dims[axis] = chunk;
+    if (length % chunk != 0 && partial == PARTIAL_ERROR) {
+        fail_at(err, IRRUN_DATA, records_place(records),
+                "axis %" PRIu32 " has length %" PRId64 ": slices of %" PRId64 " leave %" PRId64
+                " over",
+                axis, length, chunk, length % chunk);
+        return fail_hint(err, "--partial=drop leaves it out, --partial=pad fills it up with zeros");
+    }
+    records->n_left = length / chunk + (length % chunk != 0 && partial == PARTIAL_PAD);
+    records->is_cut_inside = shape_product(shape, 0, axis) != 1;
+    size_t step_bytes =
+        (size_t)shape_product(shape, axis + 1, shape->rank) * dtype_size(records->source_dtype);
+    records->cut = (struct records_cut){.n_rows = (size_t)shape_product(shape, 0, axis),
+                                        .row_bytes = (size_t)length * step_bytes,
+                                        .piece_bytes = (size_t)chunk * step_bytes};
+    return true;
+}
+
+/* Whole records, one behind the other. */
+static void cut_stack(struct records *records)
+{
+    size_t size_bytes = 0;
+    tensor_size(records->source_dtype, &records->record.shape, &size_bytes);
+    records->cut = (struct records_cut){
+        .n_rows = 1, .row_bytes = (size_t)records->n_left * size_bytes, .piece_bytes = size_bytes};
+}
+
+static bool take_shape(struct records *records, const struct array_header *header,
+                       struct irrun_error *err)
+{
+    const struct irrun_shape *shape = &header->shape;
+    const struct irrun_partial_shape *wanted = &records->port.shape;
+    if (records->axis)
+        return take_axis(records, header, err);
+    uint32_t rank = records->port.is_series   ? shape->rank - (shape->rank > 0)
+                    : wanted->is_rank_dynamic ? shape->rank
+                                              : wanted->rank;
+    records->is_stacked = shape->rank == rank + 1;
+    if (!records->is_stacked && shape->rank != rank)
+        return records_fail_form(records, header, err);
+    records->record.shape = shape_of(rank, shape->dims + records->is_stacked);
+    records->n_left = records->is_stacked ? shape->dims[0] : 1;
+    cut_stack(records);
+    return true;
+}
+
+/* raw and csv: records have the shape of the port, which must be known. */
+static bool take_endless(struct records *records, struct irrun_error *err)
+{
+    const struct records_port *port = &records->port;
+    struct irrun_partial_shape shape = port->shape;
+    char text[SHAPE_TEXT_BYTES];
+    uint32_t axis = 0;
+    records->is_endless = true;
+    records->n_left = INT64_MAX;
+    if (port->is_series)
+        shape = partial_shape_of(&(struct irrun_shape){.rank = 0});
+    if (records->axis && !shape.is_rank_dynamic) {
+        if (!normal_axis(records, shape.rank, &axis, err))
+            return false;
+        shape.min[axis] = shape.max[axis] = chunk_length(records, axis);
+        if (!records_check_chunk(records, axis, shape.min[axis], err))
+            return false;
+    }
+    if (!partial_shape_to_shape(&shape, &records->record.shape)) {
+        fail(err, IRRUN_USAGE,
+             "%s \"%s\" is %s: %s has no shape of its own to fill the open dimensions", port->what,
+             port->name, partial_shape_format(&port->shape, text), records_path(records));
+        return fail_hint(err, "--shape=%s=D,D,... fills them", port->name);
+    }
+    if (records->axis && shape_product(&records->record.shape, 0, axis) != 1)
+        return fail(
+            err, IRRUN_USAGE,
+            "--axis=%" PRId64 ": %s \"%s\" is %s, and a file without a shape can be cut only "
+            "behind dimensions of 1",
+            records->axis->axis, port->what, port->name, partial_shape_format(&port->shape, text));
+    if (shape_n_elements(&records->record.shape) == 0)
+        return fail(err, IRRUN_USAGE,
+                    "%s \"%s\" is %s: records without elements have no number in %s", port->what,
+                    port->name, partial_shape_format(&port->shape, text), records_path(records));
+    return true;
+}
+
+static bool check_record(struct records *records, const struct array_header *header,
+                         struct irrun_error *err)
+{
+    const struct records_port *port = &records->port;
+    int64_t n = 1;
+    if (!shape_count(&records->record.shape, &n))
+        return fail_at(err, IRRUN_DATA, records_place(records),
+                       "a record is too large to be counted");
+    if (port->is_series && n != 1) {
+        char found[SHAPE_TEXT_BYTES];
+        return fail_at(err, IRRUN_DATA, records_place(records),
+                       "\"%s\" is %s, but should be one number a record", port->name,
+                       shape_format(&header->shape, found));
+    }
+    if (port->is_series || partial_shape_admits(&port->shape, &records->record.shape))
+        return true;
+    return records_fail_form(records, header, err);
+}
+
+bool records_peek_array(struct records *records, bool *is_end, struct irrun_error *err)
+{
+    *is_end = false;
+    if (records->has_pending)
+        return true;
+    if (!records->reader) {
+        *is_end = true;
+        return true;
+    }
+    if (!reader_next(records->reader, &records->pending, is_end, err))
+        return false;
+    records->has_pending = !*is_end;
+    return true;
+}
+
+bool records_take_array(struct records *records, bool *is_end, struct irrun_error *err)
+{
+    if (!records_peek_array(records, is_end, err))
+        return false;
+    if (*is_end)
+        return true;
+    struct array_header header = records->pending;
+    struct irrun_tensor old = records->record;
+    records->has_pending = false;
+    if (records->reader) {
+        free(records->whole.data);
+        records->whole.data = NULL;
+    }
+    bool has_dtype = header.dtype != IRRUN_DYNAMIC;
+    if (!has_dtype && records->port.dtype == IRRUN_DYNAMIC && !records->port.is_series)
+        return fail(err, IRRUN_USAGE, "%s \"%s\" has no type of its own, nor has %s",
+                    records->port.what, records->port.name, records_path(records));
+    enum irrun_dtype dtype = has_dtype                 ? header.dtype
+                             : records->port.is_series ? IRRUN_F64
+                                                       : records->port.dtype;
+    records->is_stacked = true;
+    records->is_cut_inside = false;
+    return (!header.is_audio || records_check_audio(records, err)) &&
+           check_dtype(records, dtype, err) &&
+           (header.has_shape ? take_shape(records, &header, err) : take_endless(records, err)) &&
+           check_record(records, &header, err) && make_room(records, &old, err) &&
+           (!records->is_cut_inside || records->whole.data ||
+            reader_read_tensor(records->reader, &header, &records->whole, err));
+}
+
+bool records_set(struct records *records, const struct irrun_tensor *value, struct irrun_error *err)
+{
+    struct array_header header = {.dtype = value->dtype, .has_shape = true, .shape = value->shape};
+    struct irrun_tensor old = records->record;
+    records->path = "--feed";
+    records->record.shape = value->shape;
+    if (!check_dtype(records, value->dtype, err) || !check_record(records, &header, err) ||
+        !make_room(records, &old, err))
+        return false;
+    records_convert(records, value->data);
+    return true;
+}
+
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+static bool take_first_array(struct records *records, struct irrun_error *err)
+{
+    bool is_end;
+    if (!records_take_array(records, &is_end, err))
+        return false;
+    if (is_end)
+        return fail_at(err, IRRUN_DATA, records_place(records), "holds no array");
+    records->state = records->is_stacked ? RECORDS_STREAM : RECORDS_SINGLE;
+    records->is_raw_checked = raw_check_is_due(records);
+    return true;
+}
+
+bool records_open(struct records *records, const struct records_port *port, struct reader *reader,
+                  const struct axis_spec *axis, const struct options *options,
+                  struct irrun_error *err)
+{
+    *records = (struct records){.port = *port, .reader = reader, .axis = axis, .options = options};
+    return take_first_array(records, err);
+}
+
+bool records_open_at(struct records *records, const struct records_port *port,
+                     struct reader *reader, const struct array_header *header,
+                     struct irrun_error *err)
+{
+    *records =
+        (struct records){.port = *port, .reader = reader, .has_pending = true, .pending = *header};
+    return take_first_array(records, err);
+}
+
+bool records_open_array(struct records *records, const struct records_port *port,
+                        const struct irrun_tensor *array, const char *path,
+                        const struct axis_spec *axis, const struct options *options,
+                        struct irrun_error *err)
+{
+    *records = (struct records){
+        .port = *port, .whole = *array, .path = path, .axis = axis, .options = options};
+    records_pend_whole(records);
+    return take_first_array(records, err);
+}
+
+void records_pend_whole(struct records *records)
+{
+    records->has_pending = true;
+    records->pending = (struct array_header){
+        .dtype = records->whole.dtype, .has_shape = true, .shape = records->whole.shape};
+}
+
+void records_open_record(struct records *records, const struct records_port *port,
+                         const struct irrun_tensor *record)
+{
+    *records = (struct records){.port = *port,
+                                .record = *record,
+                                .source_dtype = record->dtype,
+                                .state = RECORDS_REPEATED,
+                                .is_new_place = true};
+}
+
+void records_close(struct records *records)
+{
+    reader_close(records->reader);
+    free(records->record.data);
+    free(records->staging);
+    free(records->whole.data);
+    *records = (struct records){.reader = NULL};
+}

@@ -1,0 +1,237 @@
+/* Reads records one by one, and casts them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "cli/records_internal.h"
+#include "cli/warning.h"
+
+static bool fail_remainder(struct records *records, size_t n_read, struct irrun_error *err)
+{
+    fail_at(err, IRRUN_DATA, records_place(records),
+            "ends %zu numbers into record %" PRIu64 ", which takes %" PRId64, n_read,
+            records->n_records, records->n_elements);
+    return fail_hint(err, "--partial=pad fills the last record with zeros, --partial=drop leaves "
+                          "it out");
+}
+
+/* The next piece of every row of an array in memory; what lacks at the end is left as it is. */
+static void read_piece(struct records *records, void *target)
+{
+    struct records_cut *cut = &records->cut;
+    const char *source = (const char *)records->whole.data + cut->position_bytes;
+    size_t left_bytes = cut->row_bytes - cut->position_bytes;
+    size_t n_bytes = left_bytes < cut->piece_bytes ? left_bytes : cut->piece_bytes;
+    for (size_t i = 0; i < cut->n_rows && n_bytes > 0; i++)
+        memcpy((char *)target + i * cut->piece_bytes, source + i * cut->row_bytes, n_bytes);
+    cut->position_bytes += n_bytes;
+}
+
+/* A record with fewer numbers than it takes: --partial. Only an endless one can be short by
+ * surprise. */
+static bool settle_remainder(struct records *records, void *target, size_t n_read, bool *has_record,
+                             struct irrun_error *err)
+{
+    enum partial partial = records->options ? records->options->partial : PARTIAL_ERROR;
+    size_t element_bytes = dtype_size(records->source_dtype);
+    *has_record = partial == PARTIAL_PAD && n_read > 0;
+    if (n_read == 0 || partial == PARTIAL_DROP)
+        return true;
+    if (partial == PARTIAL_ERROR)
+        return fail_remainder(records, n_read, err);
+    memset((char *)target + n_read * element_bytes, 0,
+           ((size_t)records->n_elements - n_read) * element_bytes);
+    return true;
+}
+
+/* Whether a value is another one after its conversion; an i64 counts as the double next to it. */
+static bool are_changed(const struct records *records, const void *source)
+{
+    for (size_t i = 0; i < (size_t)records->n_elements; i++) {
+        double was = element_as_f64(records->source_dtype, source, i);
+        double is = element_as_f64(records->record.dtype, records->record.data, i);
+        if (was != is && !(isnan(was) && isnan(is)))
+            return true;
+    }
+    return false;
+}
+
+void records_convert(struct records *records, const void *source)
+{
+    convert_elements(records->source_dtype, source, records->record.dtype, records->record.data,
+                     (size_t)records->n_elements);
+    if (!records->is_narrowed || !are_changed(records, source))
+        return;
+    warn(records->options, "values of %s are narrowed to %s (input \"%s\")",
+         irrun_dtype_name(records->source_dtype), irrun_dtype_name(records->record.dtype),
+         records->port.name);
+    records->is_narrowed = false;
+    records->is_narrowing_told = true;
+}
+
+/* The first elements are looked at as they come; afterwards nothing is. */
+static bool check_raw(struct records *records, const void *elements, size_t n,
+                      struct irrun_error *err)
+{
+    uint64_t n_before = records->n_records * (uint64_t)records->n_elements;
+    records->is_raw_checked = n_before < RAW_CHECK_ELEMENTS;
+    return !records->is_raw_checked || raw_check(records, (size_t)n_before, elements, n, err);
+}
+
+/* Reads the next record of the present array; *has_record is false where an endless one ends. */
+static bool read_record(struct records *records, bool *has_record, struct irrun_error *err)
+{
+    bool is_cast = records->source_dtype != records->record.dtype;
+    void *target = is_cast ? records->staging : records->record.data;
+    size_t n = (size_t)records->n_elements, n_read = n;
+    *has_record = true;
+    if (records->whole.data) {
+        bool is_short =
+            records->cut.row_bytes - records->cut.position_bytes < records->cut.piece_bytes;
+        if (is_short)
+            memset(target, 0, n * dtype_size(records->source_dtype));
+        read_piece(records, target);
+    } else if (!reader_read(records->reader, records->source_dtype, target, n, &n_read, err)) {
+        return false;
+    }
+    if (records->is_raw_checked && !check_raw(records, target, n_read, err))
+        return false;
+    if (n_read < n && (!settle_remainder(records, target, n_read, has_record, err) || !*has_record))
+        return err->code == IRRUN_OK;
+    if (is_cast)
+        records_convert(records, records->staging);
+    records->n_left--;
+    records->n_records++;
+    return true;
+}
+
+static bool next_record(struct records *records, bool *has_record, struct irrun_error *err)
+{
+    bool is_end = false;
+    while (records->n_left == 0) {
+        if (!records_take_array(records, &is_end, err))
+            return false;
+        if (is_end) {
+            *has_record = false;
+            return true;
+        }
+        records->state = RECORDS_STREAM;
+    }
+    return read_record(records, has_record, err);
+}
+
+bool records_next(struct records *records, bool *has_record, struct irrun_error *err)
+{
+    *has_record = true;
+    records->is_new_place = false;
+    if (records->state == RECORDS_REPEATED || records->is_held) {
+        records->is_held = false;
+        return true;
+    }
+    bool was_single = records->state == RECORDS_SINGLE && records->n_records == 1;
+    if (!next_record(records, has_record, err))
+        return false;
+    if (!*has_record && was_single)
+        records->state = RECORDS_REPEATED;
+    return true;
+}
+
+/* Skips up to n records of the present array, of which there is at least one if it has an end. */
+static bool skip_in_array(struct records *records, uint64_t n, uint64_t *n_skipped,
+                          struct irrun_error *err)
+{
+    enum partial partial = records->options ? records->options->partial : PARTIAL_ERROR;
+    size_t n_elements = (size_t)records->n_elements, n_read = 0;
+    if (n > (uint64_t)records->n_left)
+        n = (uint64_t)records->n_left;
+    if (records->is_endless) /* of csv a record is as many whole lines as it takes */
+        n = 1;
+    if (n_elements > 0 && n > SIZE_MAX / n_elements)
+        n = SIZE_MAX / n_elements;
+    *n_skipped = n;
+    if (records->whole.data) {
+        size_t left_bytes = records->cut.row_bytes - records->cut.position_bytes;
+        size_t wanted_bytes = (size_t)n * records->cut.piece_bytes;
+        records->cut.position_bytes += wanted_bytes < left_bytes ? wanted_bytes : left_bytes;
+        return true;
+    }
+    if (!reader_skip(records->reader, records->source_dtype, (size_t)n * n_elements, &n_read, err))
+        return false;
+    if (records->is_endless)
+        *n_skipped = n_read / n_elements + (n_read % n_elements != 0 && partial == PARTIAL_PAD);
+    return true;
+}
+
+bool records_skip(struct records *records, uint64_t n, uint64_t *n_skipped, struct irrun_error *err)
+{
+    *n_skipped = 0;
+    if (records->is_held && n > 0) {
+        records->is_held = false;
+        *n_skipped = 1;
+    }
+    while (*n_skipped < n) {
+        uint64_t n_now;
+        bool is_end = false;
+        if (records->n_left == 0 && !records_take_array(records, &is_end, err))
+            return false;
+        if (is_end)
+            return true;
+        if (records->n_left == 0)
+            continue;
+        if (!skip_in_array(records, n - *n_skipped, &n_now, err))
+            return false;
+        if (n_now == 0)
+            return true;
+        records->n_left -= (int64_t)n_now;
+        records->n_records += n_now;
+        *n_skipped += n_now;
+    }
+    return true;
+}
+
+bool records_settle(struct records *records, struct irrun_error *err)
+{
+    bool is_end;
+    if (records->state != RECORDS_SINGLE)
+        return true;
+    if (!read_record(records, &records->is_held, err) || !records_peek_array(records, &is_end, err))
+        return false;
+    records->state = is_end ? RECORDS_REPEATED : RECORDS_STREAM;
+    return true;
+}
+
+bool records_settle_one(struct records *records, bool *is_one, struct irrun_error *err)
+{
+    bool has_first, has_second = false;
+    if (!records_settle(records, err))
+        return false;
+    *is_one = records->state == RECORDS_REPEATED;
+    if (*is_one)
+        return true;
+    if (!records_next(records, &has_first, err) ||
+        (has_first && !records_next(records, &has_second, err)))
+        return false;
+    *is_one = has_first && !has_second;
+    records->state = RECORDS_REPEATED;
+    return true;
+}
+
+bool records_rewind(struct records *records, struct irrun_error *err)
+{
+    bool is_end;
+    if (records->state == RECORDS_REPEATED)
+        return true;
+    if (records->reader && !reader_can_rewind(records->reader))
+        return fail_at(err, IRRUN_DATA, records_place(records), "ended after %" PRIu64 " records",
+                       records->n_records);
+    records->n_records = 0;
+    records->has_pending = records->is_held = records->is_raw_checked = false;
+    if (!records->reader)
+        records_pend_whole(records);
+    else if (!reader_rewind(records->reader, err))
+        return false;
+    if (!records_take_array(records, &is_end, err))
+        return false;
+    return !is_end || fail_at(err, IRRUN_DATA, records_place(records), "holds no array any more");
+}

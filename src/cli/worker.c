@@ -1,0 +1,343 @@
+/* The loop over the records of a sequence. Where records come from and where outputs go is not
+ * decided here.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/worker.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/machine.h"
+#include "cli/warning.h"
+#include "cli/worker_internal.h"
+#include "formats/csv_number.h"
+
+/* ---- Preparing ------------------------------------------------------------------------------- */
+
+/* Between these two floats are as --denormals says: the mode is that of what computes, not of what
+ * reads and writes. */
+static uint64_t begin_floats(const struct worker *worker)
+{
+    return worker->options->flushes_denormals ? machine_flush_denormals() : 0;
+}
+
+static void end_floats(const struct worker *worker, uint64_t mode)
+{
+    if (worker->options->flushes_denormals)
+        machine_set_floats(mode);
+}
+
+/* Threads that the session has take the mode for floats from this one. */
+static bool open_session(struct worker *worker, struct irrun_error *err)
+{
+    uint64_t mode = begin_floats(worker);
+    bool is_open = irrun_session_new(worker->model, &worker->session, err);
+    end_floats(worker, mode);
+    return is_open;
+}
+
+static bool flush(void *context, struct irrun_error *err)
+{
+    struct worker *worker = context;
+    return collector_flush(worker->collector, worker->sequence, err);
+}
+
+bool worker_open(struct worker *worker, struct irrun_model *model,
+                 const struct model_identity *model_identity, const struct options *options,
+                 struct collector *collector, struct irrun_error *err)
+{
+    const struct reset_policy *reset = &options->reset;
+    *worker = (struct worker){.options = options,
+                              .model = model,
+                              .model_identity = model_identity,
+                              .collector = collector,
+                              .wait = {flush, worker},
+                              .n_values = irrun_model_n_outputs(model),
+                              .deadline_ns = UINT64_MAX};
+    worker->reset_period = reset->when == RESET_ITERATION ? 1
+                           : reset->when == RESET_EVERY   ? reset->every
+                                                          : 0;
+    worker->values = new_array(worker->n_values, sizeof(struct irrun_tensor *), err);
+    if (!worker->values)
+        return false;
+    if (options->until_name &&
+        !irrun_model_find_output(model, options->until_name, &worker->until_output, err))
+        return false;
+    worker->stats.is_timed = options->wants_stats || options->report_path;
+    return open_session(worker, err) &&
+           inputs_new(model, options, &worker->wait, &worker->inputs, err) &&
+           (!worker->stats.is_timed ||
+            latency_new(&worker->stats.latency, options->wants_samples, err));
+}
+
+void worker_close(struct worker *worker)
+{
+    irrun_session_free(worker->session);
+    inputs_free(worker->inputs);
+    snapshot_free(&worker->snapshot);
+    snapshot_free(&worker->loaded);
+    latency_free(&worker->stats.latency);
+    checkpoint_free(&worker->checkpoint);
+    free(worker->identity);
+    free(worker->backlog.bytes);
+    free(worker->values);
+    *worker = (struct worker){.options = NULL};
+}
+
+static void look_at_outputs(struct worker *worker)
+{
+    for (size_t i = 0; i < worker->n_values; i++)
+        worker->values[i] = irrun_session_output(worker->session, i);
+}
+
+static void tell_plan(const struct worker *worker)
+{
+    struct irrun_session_info info;
+    if (!worker->options->is_verbose)
+        return;
+    irrun_session_describe(worker->session, &info);
+    inputs_tell(worker->inputs);
+    tell(worker->options,
+         "plan: %zu steps an iteration, gemm %s, SIMD %s, %zu bytes of values, %zu of state",
+         info.n_steps, info.gemm, info.simd, info.arena_bytes, info.state_bytes);
+    if (info.n_fused_ops > 0)
+        tell(worker->options,
+             "plan: %zu element-wise ops are joined with their neighbours into one step",
+             info.n_fused_ops);
+    if (info.n_view_ops > 0)
+        tell(worker->options, "plan: %zu ops that would only copy are left out", info.n_view_ops);
+    if (info.n_epilogue_ops > 0)
+        tell(worker->options, "plan: %zu element-wise ops are done by the product before them",
+             info.n_epilogue_ops);
+}
+
+/* Whether the records begin again once they have ended. */
+static bool is_cyclic(const struct worker *worker)
+{
+    const struct options *options = worker->options;
+    return options->n_iterations != NO_LIMIT || options->duration_s > 0 ||
+           (options->until_name && !inputs_are_stacked(worker->inputs));
+}
+
+/* Inputs that only --feed fills never end. */
+static bool check_end(const struct worker *worker, struct irrun_error *err)
+{
+    size_t n = worker->options->feeds.n;
+    if (n == 0 || n < irrun_model_n_inputs(worker->model) || is_cyclic(worker))
+        return true;
+    fail(err, IRRUN_USAGE, "every input is filled by --feed: nothing says when the sequence ends");
+    return fail_hint(err, "-n, --until or --duration do");
+}
+
+bool worker_plan(struct worker *worker, struct irrun_error *err)
+{
+    double start_s = stats_now_s();
+    uint64_t mode = begin_floats(worker);
+    bool is_planned = irrun_session_plan(worker->session, err); /* computes constants */
+    end_floats(worker, mode);
+    worker->stats.plan_s += stats_now_s() - start_s;
+    look_at_outputs(worker);
+    return is_planned &&
+           outputs_check_axes(collector_outputs(worker->collector), worker->values, err);
+}
+
+bool worker_prepare(struct worker *worker, const struct sequence *sequence, struct irrun_error *err)
+{
+    worker->sequence = sequence;
+    if (!inputs_open(worker->inputs, sequence, worker->session,
+                     outputs_depend_on_layout(collector_outputs(worker->collector)), err) ||
+        !check_end(worker, err) || !worker_plan(worker, err))
+        return false;
+    if (sequence->index == 0)
+        tell_plan(worker);
+    return true;
+}
+
+/* ---- Iterations ------------------------------------------------------------------------------ */
+
+/* The next record; where records are cyclic the first follows the last. */
+static bool pull_record(struct worker *worker, uint64_t index, bool cycles, bool *has_record,
+                        struct irrun_error *err)
+{
+    *has_record = true;
+    if (index > 0 && cycles && !inputs_are_stacked(worker->inputs))
+        return true;
+    if (!inputs_next(worker->inputs, worker->session, has_record, err))
+        return false;
+    if (*has_record || !cycles)
+        return true;
+    return inputs_rewind(worker->inputs, worker->session, err) &&
+           inputs_next(worker->inputs, worker->session, has_record, err);
+}
+
+static bool run_session(struct worker *worker, struct irrun_error *err)
+{
+    uint64_t mode = begin_floats(worker);
+    bool is_run = irrun_session_run(worker->session, err);
+    end_floats(worker, mode);
+    return is_run;
+}
+
+/* --warmup: runs on the first record that leave no trace. */
+static bool warm_up(struct worker *worker, struct irrun_error *err)
+{
+    uint64_t n = worker->options->n_warmups;
+    if (worker->is_warm || n == 0)
+        return true;
+    worker->is_warm = true;
+    if (!snapshot_take(&worker->snapshot, worker->model, worker->session, err))
+        return false;
+    for (uint64_t i = 0; i < n; i++) {
+        if (!run_session(worker, err))
+            return fail_more(err, " (in warm-up %" PRIu64 ")", i);
+    }
+    bool is_restored = snapshot_restore(&worker->snapshot, worker->session, err);
+    snapshot_free(&worker->snapshot);
+    return is_restored;
+}
+
+static bool run_once(struct worker *worker, struct irrun_error *err)
+{
+    struct stats *stats = &worker->stats;
+    if (!stats->is_timed)
+        return run_session(worker, err);
+    uint64_t start_ns = stats_now_ns();
+    bool is_run = run_session(worker, err);
+    uint64_t duration_ns = stats_now_ns() - start_ns;
+    if (stats->latency.n == 0)
+        stats->first_iteration_s = (double)duration_ns * 1e-9;
+    latency_add(&stats->latency, duration_ns);
+    return is_run;
+}
+
+/* An integer is compared as one: a double would not tell 2^60 from 2^60 + 1. */
+static bool equals_until(const struct options *options, const struct irrun_tensor *value)
+{
+    unsigned char wanted[sizeof(double)];
+    const char *why, *text = options->until_text;
+    if (!dtype_is_integer(value->dtype))
+        return element_as_f64(value->dtype, value->data, 0) == options->until_value;
+    return csv_number_parse(text, strlen(text), value->dtype, wanted, &why) &&
+           memcmp(wanted, value->data, dtype_size(value->dtype)) == 0;
+}
+
+/* --until: whether the scalar has its value. */
+static bool is_reached(const struct worker *worker, bool *is_over, struct irrun_error *err)
+{
+    const struct irrun_tensor *value = worker->values[worker->until_output];
+    char shape[SHAPE_TEXT_BYTES];
+    *is_over = false;
+    if (!worker->options->until_name)
+        return true;
+    if (shape_n_elements(&value->shape) != 1)
+        return fail(err, IRRUN_DATA, "--until: output \"%s\" is %s, but should be one number",
+                    worker->options->until_name, shape_format(&value->shape, shape));
+    *is_over = equals_until(worker->options, value);
+    return true;
+}
+
+/* What an iteration has given goes to files, to --expect, and back to the inputs. */
+static bool pass_on(struct worker *worker, const struct sequence *sequence, uint64_t index,
+                    bool *is_over, struct irrun_error *err)
+{
+    look_at_outputs(worker);
+    return (!collector_wants_all(worker->collector) ||
+            collector_take(worker->collector, &worker->backlog, sequence, worker->values, index,
+                           false, err)) &&
+           is_reached(worker, is_over, err) &&
+           inputs_feed_back(worker->inputs, worker->session, worker->values, err);
+}
+
+bool worker_is_late(const struct worker *worker)
+{
+    return worker->deadline_ns != UINT64_MAX && stats_now_ns() >= worker->deadline_ns;
+}
+
+static bool iterate(struct worker *worker, const struct sequence *sequence, uint64_t *n_done,
+                    struct irrun_error *err)
+{
+    const struct options *options = worker->options;
+    bool has_series = options->reset.when == RESET_IF, cycles = is_cyclic(worker);
+    bool looks =
+        collector_wants_all(worker->collector) || options->feeds.n > 0 || options->until_name;
+    bool is_over = false;
+    uint64_t start = *n_done, n_before = worker->stats.n_iterations;
+    for (; *n_done < options->n_iterations && !is_over && !worker_is_late(worker); ++*n_done) {
+        uint64_t index = *n_done;
+        bool has_record;
+        if (!pull_record(worker, index, cycles, &has_record, err))
+            return false;
+        if (!has_record && index == 0)
+            inputs_warn_empty(worker->inputs);
+        if (!has_record)
+            break;
+        if (worker->identity && index > start && !worker_checkpoint_step(worker, index, err))
+            return false;
+        bool is_due = worker->reset_period > 0 && index > 0 && index % worker->reset_period == 0;
+        if ((is_due || (has_series && inputs_ask_for_reset(worker->inputs))) &&
+            !worker_state_reset(worker, err))
+            return false;
+        if (!warm_up(worker, err))
+            return false;
+        if (!run_once(worker, err))
+            return index > 0 && fail_more(err, " (in iteration %" PRIu64 ")", index);
+        if (looks && !pass_on(worker, sequence, index, &is_over, err))
+            return false;
+        atomic_store_explicit(&worker->counter.n_iterations, n_before + index + 1 - start,
+                              memory_order_relaxed);
+    }
+    return true;
+}
+
+/* What the progress line can say of the end, and --duration of the beginning. */
+static void expect_iterations(struct worker *worker)
+{
+    const struct options *options = worker->options;
+    uint64_t n = options->n_iterations != NO_LIMIT ? options->n_iterations
+                 : is_cyclic(worker)               ? 0
+                                                   : inputs_n_expected(worker->inputs);
+    atomic_store_explicit(&worker->counter.n_expected, n, memory_order_relaxed);
+    if (options->duration_s > 0 && worker->deadline_ns == UINT64_MAX)
+        worker->deadline_ns = stats_now_ns() + (uint64_t)(fmin(options->duration_s, 1e9) * 1e9);
+}
+
+/* The records from worker->checkpoint on, and what is written of the last. */
+static bool run_records(struct worker *worker, const struct sequence *sequence,
+                        struct irrun_error *err)
+{
+    struct collector *collector = worker->collector;
+    uint64_t start = worker->checkpoint.n_iterations, n_done = start;
+    double start_s = stats_now_s();
+    if (worker->checkpoint.is_finishing)
+        return true;
+    expect_iterations(worker);
+    bool is_run = iterate(worker, sequence, &n_done, err);
+    worker->stats.loop_s += stats_now_s() - start_s;
+    worker->stats.n_iterations += n_done - start;
+    worker->stats.n_records += inputs_n_records(worker->inputs);
+    worker->stats.n_frames += (n_done - start) * inputs_n_frames(worker->inputs);
+    atomic_fetch_add_explicit(&worker->counter.n_sequences, 1, memory_order_relaxed);
+    look_at_outputs(worker);
+    return is_run && outputs_check_axes(collector_outputs(collector), worker->values, err) &&
+           (n_done == start || !collector_wants_last(collector) ||
+            collector_take(collector, &worker->backlog, sequence, worker->values, n_done - 1, true,
+                           err)) &&
+           worker_checkpoint_finish(worker, n_done, err);
+}
+
+bool worker_run(struct worker *worker, const struct sequence *sequence, struct irrun_error *err)
+{
+    struct collector *collector = worker->collector;
+    if (!worker_state_begin(worker, sequence, err) || !worker_checkpoint_begin(worker, err))
+        return false;
+    bool is_stacked = collector_writes_all(collector) &&
+                      (inputs_are_stacked(worker->inputs) ||
+                       (is_cyclic(worker) && worker->options->n_iterations != 1));
+    look_at_outputs(worker);
+    return collector_begin(collector, &worker->backlog, sequence, worker->values, is_stacked,
+                           err) &&
+           run_records(worker, sequence, err) && irrun_model_check_weights(worker->model, err) &&
+           worker_state_end_sequence(worker, sequence, err) &&
+           collector_end(collector, &worker->backlog, sequence, err);
+}

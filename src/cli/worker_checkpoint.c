@@ -1,0 +1,105 @@
+/* When a checkpoint is due, and what a worker puts into it. The file is checkpoint.c's.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/worker_internal.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "cli/signals.h"
+#include "cli/warning.h"
+
+static bool restore(struct worker *worker, struct irrun_error *err)
+{
+    const struct checkpoint *checkpoint = &worker->checkpoint;
+    if (!snapshot_restore(&checkpoint->variables, worker->session, err) ||
+        !inputs_skip(worker->inputs, worker->session, checkpoint->n_iterations, err))
+        return false;
+    for (size_t i = 0; i < worker->options->feeds.n; i++) {
+        const struct irrun_tensor *value = &checkpoint->fed.values[i];
+        if (value->data &&
+            !inputs_set(worker->inputs, worker->session, inputs_fed(worker->inputs, i), value, err))
+            return false;
+    }
+    return true;
+}
+
+static bool go_on(struct worker *worker, struct irrun_error *err)
+{
+    const struct options *options = worker->options;
+    struct outputs *outputs = collector_outputs(worker->collector);
+    const struct checkpoint *checkpoint = &worker->checkpoint;
+    if (checkpoint->n_positions != outputs_n_positions(outputs))
+        return fail_at(err, IRRUN_DATA, (struct place){options->checkpoint_path, 0, 0},
+                       "is damaged: it has %zu outputs of %zu", checkpoint->n_positions,
+                       outputs_n_positions(outputs));
+    tell(options, "%s: going on after %" PRIu64 " iterations", options->checkpoint_path,
+         checkpoint->n_iterations);
+    outputs_resume(outputs, checkpoint->positions, checkpoint->is_finishing);
+    return restore(worker, err);
+}
+
+bool worker_checkpoint_begin(struct worker *worker, struct irrun_error *err)
+{
+    const struct options *options = worker->options;
+    if (!options->checkpoint_path)
+        return true;
+    if (!checkpoint_identify(worker->model_identity, worker->session, options, &worker->identity,
+                             err) ||
+        !checkpoint_read(options, worker->identity, worker->model, worker->inputs,
+                         &worker->checkpoint, err) ||
+        (worker->checkpoint.is_found && !go_on(worker, err)))
+        return false;
+    signals_defer();
+    return true;
+}
+
+static bool take_fed(struct worker *worker, struct snapshot *fed, struct irrun_error *err)
+{
+    if (!snapshot_new(fed, worker->options->feeds.n, err))
+        return false;
+    for (size_t i = 0; i < fed->n; i++) {
+        const struct irrun_tensor *record =
+            inputs_record(worker->inputs, inputs_fed(worker->inputs, i));
+        if (!snapshot_copy(&fed->values[i], record, err))
+            return false;
+    }
+    return true;
+}
+
+static bool save(struct worker *worker, uint64_t n_done, bool is_finishing, struct irrun_error *err)
+{
+    struct outputs *outputs = collector_outputs(worker->collector);
+    struct checkpoint *checkpoint = &worker->checkpoint;
+    size_t n = outputs_n_positions(outputs);
+    checkpoint_free(checkpoint);
+    checkpoint->n_iterations = n_done;
+    checkpoint->is_finishing = is_finishing;
+    checkpoint->positions = new_array(n, sizeof *checkpoint->positions, err);
+    if (!checkpoint->positions)
+        return false;
+    checkpoint->n_positions = n;
+    return irrun_model_check_weights(worker->model, err) &&
+           outputs_pause(outputs, checkpoint->positions, err) &&
+           snapshot_take(&checkpoint->variables, worker->model, worker->session, err) &&
+           take_fed(worker, &checkpoint->fed, err) &&
+           checkpoint_write(worker->options, worker->identity, worker->model, checkpoint, err);
+}
+
+bool worker_checkpoint_step(struct worker *worker, uint64_t n_done, struct irrun_error *err)
+{
+    int signal_number = signals_pending();
+    bool is_due = n_done % worker->options->checkpoint_every == 0;
+    if ((is_due || signal_number != 0) && !save(worker, n_done, false, err))
+        return false;
+    if (signal_number == 0)
+        return true;
+    fail(err, IRRUN_TEMPORARY, "%s after %" PRIu64 " iterations",
+         signal_number == SIGALRM ? "timed out" : "interrupted", n_done);
+    return fail_hint(err, "the same command goes on from %s", worker->options->checkpoint_path);
+}
+
+bool worker_checkpoint_finish(struct worker *worker, uint64_t n_done, struct irrun_error *err)
+{
+    return !worker->identity || save(worker, n_done, true, err);
+}

@@ -1,0 +1,85 @@
+/* When the variables of a worker are loaded, reset and saved. The files are state_file.c's.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/worker_internal.h"
+
+#include <stdlib.h>
+
+#include "cli/path_fields.h"
+#include "cli/state_file.h"
+
+static bool check_path(const struct options *options, const char *option, const char *path,
+                       struct irrun_error *err)
+{
+    if (!path)
+        return true;
+    if (!path_check_fields(option, path, "k", err))
+        return false;
+    if (path_has_field(path, 'k') || !sequences_are_many(options) ||
+        options->reset.when == RESET_NEVER)
+        return true;
+    fail(err, IRRUN_USAGE, "%s%s: there are several sequences", option, path);
+    return fail_hint(err, "%%k in the name makes a file for each; --reset=never makes them one");
+}
+
+bool worker_state_check(const struct options *options, struct irrun_error *err)
+{
+    if (options->resets_to_state && !options->state_in)
+        return fail(err, IRRUN_USAGE, "--reset-to=state needs --state-in");
+    return check_path(options, "--state-in=", options->state_in, err) &&
+           check_path(options, "--state-out=", options->state_out, err);
+}
+
+static bool load(struct worker *worker, const char *key, struct irrun_error *err)
+{
+    char *path;
+    if (!path_fill_field(worker->options->state_in, 'k', key, true, &path, err))
+        return false;
+    bool is_loaded = state_file_read(path, worker->model, worker->model_identity,
+                                     worker->options->takes_any_state, &worker->loaded, err) &&
+                     snapshot_restore(&worker->loaded, worker->session, err);
+    free(path);
+    return is_loaded;
+}
+
+bool worker_state_begin(struct worker *worker, const struct sequence *sequence,
+                        struct irrun_error *err)
+{
+    const struct options *options = worker->options;
+    bool is_first = worker->stats.n_sequences++ == 0;
+    if (options->state_in && (is_first || path_has_field(options->state_in, 'k')))
+        return load(worker, sequence->key, err);
+    return is_first || options->reset.when == RESET_NEVER || worker_state_reset(worker, err);
+}
+
+bool worker_state_reset(struct worker *worker, struct irrun_error *err)
+{
+    worker->stats.n_resets++;
+    if (worker->options->resets_to_state)
+        return snapshot_restore(&worker->loaded, worker->session, err);
+    irrun_session_reset(worker->session);
+    return true;
+}
+
+static bool save(struct worker *worker, const char *key, struct irrun_error *err)
+{
+    char *path;
+    if (!path_fill_field(worker->options->state_out, 'k', key, true, &path, err))
+        return false;
+    bool is_saved = state_file_write(path, worker->model, worker->model_identity, worker->session,
+                                     worker->options->is_synced, err);
+    free(path);
+    return is_saved;
+}
+
+bool worker_state_end_sequence(struct worker *worker, const struct sequence *sequence,
+                               struct irrun_error *err)
+{
+    const char *path = worker->options->state_out;
+    return !path || !path_has_field(path, 'k') || save(worker, sequence->key, err);
+}
+
+bool worker_state_end_run(struct worker *worker, struct irrun_error *err)
+{
+    const char *path = worker->options->state_out;
+    return !path || path_has_field(path, 'k') || save(worker, "-", err);
+}
