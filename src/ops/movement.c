@@ -42,13 +42,12 @@ void move_plan_broadcast(struct move_state *state, const struct irrun_shape *in,
     move_plan(state, out->rank, out->dims, strides, 0);
 }
 
-bool move_is_view(const struct infer *infer)
+bool move_views(const struct infer *infer, int64_t *firsts)
 {
     const struct move_state *state = infer->state;
     const struct strided_copy *copy = &state->copy;
-    bool is_line = copy->rank == 0 || (copy->rank == 1 && copy->from_strides[0] == 1);
-    return !copy->is_empty && is_line &&
-           shape_n_elements(&infer->in[0]->shape) == shape_n_elements(&infer->out[0].shape);
+    firsts[0] = state->from_offset;
+    return !copy->is_empty && (copy->rank == 0 || (copy->rank == 1 && copy->from_strides[0] == 1));
 }
 
 bool move_run(const struct step *step, struct irrun_error *err)

@@ -23,8 +23,8 @@ void move_plan(struct move_state *state, uint32_t rank, const int64_t *dims,
 void move_plan_broadcast(struct move_state *state, const struct irrun_shape *in,
                          const struct irrun_shape *out);
 
-/* Whether the copy would only repeat its input. */
-bool move_is_view(const struct infer *infer);
+/* Whether the copy would only repeat neighbours of its input. */
+bool move_views(const struct infer *infer, int64_t *firsts);
 
 /* The run function: its state is a struct move_state. */
 bool move_run(const struct step *step, struct irrun_error *err);
@@ -44,7 +44,7 @@ void slice_bounds(int64_t dim, int64_t begin, int64_t end, int64_t step, int64_t
                                   .n_outputs = 1,                                                  \
                                   .state_size = sizeof(struct move_state),                         \
                                   .infer = infer_,                                                 \
-                                  .is_view = move_is_view,                                         \
+                                  .views = move_views,                                             \
                                   .run = move_run,                                                 \
                                   __VA_ARGS__}
 

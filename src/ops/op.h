@@ -47,6 +47,8 @@ enum op_flags {
     OP_ANY_STORAGE = 8,  /* takes f16 and bf16 in either form, writes what infer said (Convert) */
     OP_SHAPES_ONLY = 16, /* run looks at the shapes of its inputs, never at their data (ShapeOf) */
     OP_BY_ELEMENT = 32,  /* element i of output 0 is made of the inputs' elements i, broadcast */
+    OP_OVER_FIRST = 64,  /* output 0 may take the memory of input 0 as under OP_IN_PLACE, but of no
+                            other, and not if another input lies there too */
 };
 
 /* One input of an op; the table ends with name NULL. */
@@ -78,9 +80,9 @@ struct op_def {
     size_t state_size;  /* bytes that infer fills and run reads */
     const void *family; /* what tells ops of the same functions apart */
     bool (*infer)(struct infer *infer);
-    /* Optional: whether these shapes and values made it a view, output 0 being input 0 element for
-     * element. */
-    bool (*is_view)(const struct infer *infer);
+    /* Optional: whether these shapes and values made it a view, each output k being input 0 element
+     * for element, from element firsts[k] on; they come as zeros. */
+    bool (*views)(const struct infer *infer, int64_t *firsts);
     /* Optional: which of these inputs, constants all of them, prepare is going to prepack (both are
      * sets of 1 << i). Their data is then neither widened nor read for anybody else; step->in has
      * none. */

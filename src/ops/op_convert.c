@@ -35,8 +35,9 @@ static bool infer_convert_like(struct infer *infer)
 }
 
 /* A conversion to 16 bits rounds what was computed. */
-static bool is_view(const struct infer *infer)
+static bool views(const struct infer *infer, int64_t *firsts)
 {
+    (void)firsts;
     return infer->in[0]->dtype == infer->out[0].dtype && !dtype_is_half(infer->out[0].dtype);
 }
 
@@ -57,7 +58,7 @@ const struct op_def op_convert = {
     .attrs = attr_table,
     .attrs_size = sizeof(struct convert_attrs),
     .infer = infer_convert,
-    .is_view = is_view,
+    .views = views,
     .run = run,
 };
 
@@ -68,6 +69,6 @@ const struct op_def op_convert_like = {
     .inputs = convert_like_inputs,
     .n_outputs = 1,
     .infer = infer_convert_like,
-    .is_view = is_view,
+    .views = views,
     .run = run,
 };

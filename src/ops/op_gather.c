@@ -15,6 +15,7 @@ struct gather_state {
     int64_t n_batches, n_outer, axis_dim, n_indices;
     int64_t n_slice; /* elements */
     uint32_t axis;
+    int64_t first; /* constant indices are first, first + 1, …; -1: they are not */
 };
 
 /* Out of range: Gather-8 gives zeros; the others leave it undefined, so it is refused. */
@@ -57,6 +58,26 @@ static bool infer_batch_dims(struct infer *infer, uint32_t *n_batch_dims)
     return true;
 }
 
+static bool find_neighbours(struct infer *infer, struct gather_state *state)
+{
+    state->first = -1;
+    if (!infer->plan || !infer->is_constant[INDICES] || state->n_batches * state->n_outer != 1)
+        return true;
+    const struct irrun_tensor *indices = infer_value(infer, INDICES);
+    if (!indices)
+        return false;
+    for (int64_t k = 0, first = 0; k < state->n_indices; k++) {
+        int64_t index = element_as_i64(indices->dtype, indices->data, (size_t)k);
+        index += index < 0 ? state->axis_dim : 0;
+        first = k == 0 ? index : first;
+        if (index != first + k || index < 0 || index >= state->axis_dim)
+            return true;
+        if (k + 1 == state->n_indices)
+            state->first = first;
+    }
+    return true;
+}
+
 static bool infer(struct infer *infer)
 {
     const struct irrun_shape *data = &infer->in[DATA]->shape, *indices = &infer->in[INDICES]->shape;
@@ -80,7 +101,14 @@ static bool infer(struct infer *infer)
         out.dims[out.rank++] = indices->dims[i];
     for (uint32_t i = state->axis + 1; i < data->rank; i++)
         out.dims[out.rank++] = data->dims[i];
-    return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
+    return infer_output(infer, 0, infer->in[DATA]->dtype, &out) && find_neighbours(infer, state);
+}
+
+static bool views(const struct infer *infer, int64_t *firsts)
+{
+    const struct gather_state *state = infer->state;
+    firsts[0] = state->first * state->n_slice;
+    return state->first >= 0 && shape_n_elements(&infer->out[0].shape) > 0;
 }
 
 /* offsets[k]: where the piece of index k begins in the data; -1: it is outside, and gives zeros. */
@@ -135,6 +163,7 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   .state_size = sizeof(struct gather_state),                       \
                                   .family = &(const struct gather_family){gives_zeros_},           \
                                   .infer = infer,                                                  \
+                                  .views = views,                                                  \
                                   .prepare = prepare,                                              \
                                   .run = run,                                                      \
                                   __VA_ARGS__}

@@ -98,6 +98,20 @@ static bool infer_variadic_split(struct infer *infer)
     return true;
 }
 
+/* Where the axis is the outermost one that counts, each piece lies in one place. */
+static bool views(const struct infer *infer, int64_t *firsts)
+{
+    uint32_t axis = ((const struct split_state *)infer->state)->axis;
+    if (shape_product(&infer->in[DATA]->shape, 0, axis) != 1)
+        return false;
+    for (uint32_t i = 1; i < infer->n_outputs; i++)
+        firsts[i] = firsts[i - 1] + shape_n_elements(&infer->out[i - 1].shape);
+    for (uint32_t i = 0; i < infer->n_outputs; i++)
+        if (shape_n_elements(&infer->out[i].shape) == 0)
+            return false;
+    return true;
+}
+
 static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
@@ -127,6 +141,7 @@ const struct op_def op_split = {
     .attrs_size = sizeof(struct split_attrs),
     .state_size = sizeof(struct split_state),
     .infer = infer_split,
+    .views = views,
     .run = run,
 };
 
@@ -137,5 +152,6 @@ const struct op_def op_variadic_split = {
     .inputs = variadic_split_inputs,
     .state_size = sizeof(struct split_state),
     .infer = infer_variadic_split,
+    .views = views,
     .run = run,
 };

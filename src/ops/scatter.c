@@ -39,6 +39,6 @@ void scatter_apply(binary_fn *fn, const void *from, size_t n, size_t piece_eleme
 void scatter_begin(const struct step *step)
 {
     size_t n_bytes = tensor_n_bytes(step->in[0]);
-    if (n_bytes > 0)
+    if (n_bytes > 0 && step->out[0]->data != step->in[0]->data)
         memcpy(step->out[0]->data, step->in[0]->data, n_bytes);
 }

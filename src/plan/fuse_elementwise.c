@@ -31,6 +31,20 @@ static bool reads(const struct plan *plan, const struct pending_step *pending, u
     return false;
 }
 
+/* Whether a part of what a step from `begin` on makes is read: the run is not through with it. */
+static bool reads_part(const struct plan *plan, const struct pending_step *pending, size_t begin)
+{
+    for (uint32_t i = 0; i < pending->n_inputs; i++) {
+        uint32_t whole = plan->slots[plan_root(plan, pending->in[i])].whole;
+        for (; whole != NO_ID; whole = plan->slots[plan_root(plan, whole)].whole) {
+            uint32_t first_step = plan->slots[plan_root(plan, whole)].first_step;
+            if (first_step != NO_ID && first_step >= begin)
+                return true;
+        }
+    }
+    return false;
+}
+
 /* The end of the run that begins here: of element-wise steps alone, or of a product and what
  * follows it. */
 static size_t find_end(const struct step_builder *builder, size_t begin)
@@ -42,7 +56,8 @@ static size_t find_end(const struct step_builder *builder, size_t begin)
         return begin + 1;
     while (i < builder->n && builder->steps[i].made.fusable.code != FUSED_NONE &&
            builder->steps[i].made.fusable.n == n && builder->steps[i].is_main == first->is_main &&
-           (is_product || !is_repeated(&builder->steps[i].made.fusable)))
+           (is_product || !is_repeated(&builder->steps[i].made.fusable)) &&
+           !reads_part(builder->plan, &builder->steps[i], begin))
         i++;
     bool is_run = i > begin + 1 &&
                   (!is_product || reads(builder->plan, &builder->steps[begin + 1], first->out[0]));
@@ -287,8 +302,13 @@ static void count_uses(struct fused_program *fused, const struct step_builder *b
 {
     for (size_t i = 0; i < builder->n; i++) {
         const struct pending_step *pending = &builder->steps[i];
-        for (uint32_t k = 0; k < pending->n_inputs; k++)
-            fused->fates[plan_root(fused->plan, pending->in[k])].n_uses++;
+        for (uint32_t k = 0; k < pending->n_inputs; k++) {
+            uint32_t root = pending->in[k];
+            for (; root != NO_ID; root = fused->plan->slots[root].whole) {
+                root = plan_root(fused->plan, root);
+                fused->fates[root].n_uses++;
+            }
+        }
     }
 }
 

@@ -35,7 +35,7 @@ static const struct irrun_tensor *value_of_slot(struct infer *infer, uint32_t i)
 }
 
 bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct irrun_tensor *out,
-                   bool has_data, struct arena *arena, bool *is_view, bool *is_waiting,
+                   bool has_data, struct arena *arena, int64_t **views, bool *is_waiting,
                    struct irrun_error *err)
 {
     uint32_t n = op->n_inputs;
@@ -65,11 +65,15 @@ bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct i
                                             .err = err},
                                   .plan = plan,
                                   .has_data = has_data};
-    *is_waiting = *is_view = false;
+    int64_t *firsts = arena_alloc_array(arena, op->n_outputs, sizeof *firsts, err);
+    if (!firsts)
+        return false;
+    *is_waiting = false;
+    *views = NULL;
     if (infer_op(&self.infer)) {
-        *is_view =
-            op->def->flags & OP_VIEW ||
-            (op->def->is_view && !plan->request.model->keeps_ops && op->def->is_view(&self.infer));
+        if (op->def->flags & OP_VIEW || (op->def->views && !plan->request.model->keeps_ops &&
+                                         op->def->views(&self.infer, firsts)))
+            *views = firsts;
         for (uint32_t k = 0; k < op->n_outputs; k++) {
             size_t size_bytes;
             if (!tensor_size(out[k].dtype, &out[k].shape, &size_bytes)) {
@@ -91,6 +95,7 @@ static void set_slot(struct plan *plan, uint32_t slot_id, enum slot_kind kind, u
                                          .declared = declared,
                                          .kind = kind,
                                          .root = slot_id,
+                                         .whole = NO_ID,
                                          .index = index,
                                          .converted = NO_ID,
                                          .first_step = NO_ID};
@@ -293,6 +298,26 @@ static bool plan_assign(struct plan *plan, const struct op *op, struct irrun_err
 
 /* ---- the walk ---- */
 
+/* Output k is the elements from number `first` on of input 0. */
+static void place_view(struct plan *plan, const struct op *op, uint32_t k, int64_t first)
+{
+    struct slot *slot = &plan->slots[op->first_output + k];
+    const struct slot *source = input_slot(plan, op, 0);
+    size_t offset = (size_t)first * dtype_size(source->tensor.dtype);
+    slot->kind = source->kind;
+    slot->index = source->index;
+    slot->tensor.data = source->tensor.data;
+    slot->tensor.dtype = source->tensor.dtype;
+    if (shape_n_elements(&slot->tensor.shape) == shape_n_elements(&source->tensor.shape)) {
+        slot->root = source->root;
+        return;
+    }
+    slot->whole = source->root;
+    slot->whole_offset = offset;
+    if (slot->tensor.data)
+        slot->tensor.data = (char *)slot->tensor.data + offset;
+}
+
 static bool plan_ordinary(struct plan *plan, const struct op *op, const struct head *head,
                           bool *is_waiting, struct irrun_error *err)
 {
@@ -301,26 +326,18 @@ static bool plan_ordinary(struct plan *plan, const struct op *op, const struct h
     void *state = head ? head->state : arena_alloc(&plan->arena, op->def->state_size, err);
     if (!out || !state)
         return false;
-    bool is_view = op->def->flags & OP_VIEW;
+    int64_t whole[1] = {0}, *views = op->def->flags & OP_VIEW ? whole : NULL;
     *is_waiting = false;
-    if (!head &&
-        !plan_infer_op(plan, op, state, out, false, &plan->arena, &is_view, is_waiting, err))
+    if (!head && !plan_infer_op(plan, op, state, out, false, &plan->arena, &views, is_waiting, err))
         return false;
     if (!head && is_foldable(plan, op))
         return fold_op(plan, op, state, out, err);
     for (uint32_t k = 0; k < op->n_outputs; k++)
         set_slot(plan, op->first_output + k, SLOT_BLOCK, 0, &out[k], out[k].dtype);
-    if (is_view) {
-        struct slot *slot = &plan->slots[op->first_output];
-        const struct slot *source = input_slot(plan, op, 0);
-        slot->root = source->root;
-        slot->kind = source->kind;
-        slot->index = source->index;
-        slot->tensor.data = source->tensor.data;
-        slot->tensor.dtype = source->tensor.dtype;
-    }
-    plan->n_view_ops += is_view && !(op->def->flags & OP_VIEW);
-    plan->planned[plan->n_planned++] = (struct planned_op){op, state, is_view};
+    for (uint32_t k = 0; views && k < op->n_outputs; k++)
+        place_view(plan, op, k, views[k]);
+    plan->n_view_ops += views && !(op->def->flags & OP_VIEW);
+    plan->planned[plan->n_planned++] = (struct planned_op){op, state, views != NULL};
     return true;
 }
 

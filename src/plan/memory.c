@@ -24,6 +24,12 @@ static uint32_t root_of(const struct plan *plan, const struct irrun_tensor *tens
     return plan_root(plan, (uint32_t)(slot_of(tensor) - plan->slots));
 }
 
+static uint32_t home_of(const struct plan *plan, const struct irrun_tensor *tensor)
+{
+    size_t offset;
+    return plan_home(plan, (uint32_t)(slot_of(tensor) - plan->slots), &offset);
+}
+
 static bool slot_size(const struct slot *slot, size_t *size)
 {
     size_t size_bytes;
@@ -88,21 +94,36 @@ static bool give_back(struct layout *layout, size_t offset, size_t size, struct 
     return true;
 }
 
+/* Whether another input than `taken` would change before it is read. */
+static bool reads_elsewhere(const struct plan *plan, const struct step *step, uint32_t taken)
+{
+    uint32_t root = root_of(plan, step->in[taken]);
+    bool is_by_order = step->op->def->flags & OP_IN_PLACE;
+    for (uint32_t i = 0; i < step->n_inputs; i++)
+        if (i != taken && home_of(plan, step->in[i]) == root &&
+            !(is_by_order && root_of(plan, step->in[i]) == root))
+            return true;
+    return false;
+}
+
 /* Gives output 0 the memory of the first input of its shape and element size that no later step
  * reads. */
 static bool place_over_input(struct plan *plan, const struct step *step, uint32_t step_id,
                              uint32_t out_id)
 {
-    if (!step->state || step->flat.run == run_fused_step || !(step->op->def->flags & OP_IN_PLACE))
+    if (!step->state || step->flat.run == run_fused_step)
         return false;
+    uint32_t flags = step->op->def->flags;
+    uint32_t n = flags & OP_IN_PLACE ? step->n_inputs : flags & OP_OVER_FIRST ? 1 : 0;
     struct slot *out = &plan->slots[out_id];
-    for (uint32_t i = 0; i < step->n_inputs; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         uint32_t in_id = root_of(plan, step->in[i]);
         struct slot *in = &plan->slots[in_id];
         if (in->kind != SLOT_BLOCK || in->last_step != step_id || in_id == out_id ||
             in->first_step == step_id || !shape_equals(&step->in[i]->shape, &step->out[0]->shape) ||
-            !shape_equals(&in->tensor.shape, &step->in[i]->shape) ||
-            dtype_size(in->tensor.dtype) != dtype_size(out->tensor.dtype))
+            !shape_equals(&in->tensor.shape, &step->in[i]->shape) || in->whole != NO_ID ||
+            dtype_size(in->tensor.dtype) != dtype_size(out->tensor.dtype) ||
+            reads_elsewhere(plan, step, i))
             continue;
         out->root = in_id;
         in->last_step = out->last_step;
@@ -132,7 +153,7 @@ static bool release(struct plan *plan, struct layout *layout, struct irrun_tenso
                     uint32_t n, uint32_t step_id, struct irrun_error *err)
 {
     for (uint32_t i = 0; i < n; i++) {
-        struct slot *slot = &plan->slots[root_of(plan, tensors[i])];
+        struct slot *slot = &plan->slots[home_of(plan, tensors[i])];
         size_t size;
         if (slot->kind != SLOT_BLOCK || slot->last_step != step_id || !slot_size(slot, &size))
             continue;

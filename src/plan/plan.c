@@ -84,16 +84,20 @@ static bool bind_slots(struct plan *plan, struct irrun_error *err)
     if (!plan->moving_slots)
         return false;
     for (uint32_t i = 0; i < plan->n_slots; i++) {
+        size_t offset;
+        uint32_t home_id = plan_home(plan, i, &offset);
         struct slot *slot = &plan->slots[i];
-        const struct slot *root = &plan->slots[plan_root(plan, i)];
-        slot->kind = root->kind;
-        slot->index = root->index;
-        if (root->kind == SLOT_BLOCK)
-            slot->tensor.data = plan->block + root->offset;
-        else if (root->kind == SLOT_CONSTANT && i != plan_root(plan, i))
-            slot->tensor.data = root->tensor.data;
-        else if (root->kind != SLOT_NONE && root->kind != SLOT_CONSTANT)
+        const struct slot *home = &plan->slots[home_id];
+        slot->kind = home->kind;
+        slot->index = home->index;
+        if (home->kind == SLOT_BLOCK) {
+            slot->tensor.data = plan->block + home->offset + offset;
+        } else if (home->kind == SLOT_CONSTANT && i != home_id) {
+            slot->tensor.data = home->tensor.data;
+        } else if (home->kind != SLOT_NONE && home->kind != SLOT_CONSTANT) {
+            slot->offset = offset;
             plan->moving_slots[plan->n_moving_slots++] = i;
+        }
     }
     return bind_programs(plan, err) && bind_operands(plan, plan->steps, plan->n_steps, err) &&
            (plan->main_steps == plan->steps ||
@@ -139,7 +143,8 @@ static bool allocate_tables(struct plan *plan, struct irrun_error *err)
     }
     plan->n_slots = graph->n_values;
     for (uint32_t i = 0; i < graph->n_values; i++)
-        plan->slots[i] = (struct slot){.root = i, .converted = NO_ID, .first_step = NO_ID};
+        plan->slots[i] =
+            (struct slot){.root = i, .whole = NO_ID, .converted = NO_ID, .first_step = NO_ID};
     plan->planned =
         arena_alloc_array(&plan->arena, graph->n_order - plan->begin, sizeof *plan->planned, err);
     plan->results = arena_alloc_array(&plan->arena, graph->n_results, sizeof *plan->results, err);
@@ -321,11 +326,12 @@ struct plan *plan_continue(struct plan *plan, struct irrun_error *err)
     struct irrun_tensor *out =
         arena_alloc_array(&plan->head_arena, op->n_outputs, sizeof *out, err);
     void *state = arena_alloc(&plan->head_arena, op->def->state_size, err);
-    bool is_view, is_waiting;
+    int64_t *views;
+    bool is_waiting;
     plan->op_arena = &plan->head_arena;
     bool is_done =
         out && state &&
-        plan_infer_op(plan, op, state, out, true, &plan->head_arena, &is_view, &is_waiting, err);
+        plan_infer_op(plan, op, state, out, true, &plan->head_arena, &views, &is_waiting, err);
     plan->op_arena = &plan->arena;
     if (!is_done)
         return NULL;

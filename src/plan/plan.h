@@ -25,11 +25,15 @@ struct slot {
     struct irrun_tensor tensor; /* dtype as in memory */
     enum irrun_dtype declared;
     enum slot_kind kind;
-    uint32_t root; /* the slot whose memory this one shares; itself if none */
+    uint32_t root; /* the slot that has the same elements in the same memory; itself if none */
+    /* Of a root that is a part of another slot: that one, or NO_ID, and where it begins there, in
+     * bytes. It has an identity of its own, but no memory. */
+    uint32_t whole;
+    size_t whole_offset;
     uint32_t index;
     uint32_t converted; /* its value in the other form, f32 or 16 bits, once made; NO_ID */
     uint32_t first_step, last_step; /* of a root: when its memory is in use */
-    size_t offset;
+    size_t offset;                  /* in the block; of a part of what moves, in that */
     bool is_needed;
 };
 
@@ -176,6 +180,18 @@ static inline uint32_t plan_root(const struct plan *plan, uint32_t slot_id)
     while (plan->slots[slot_id].root != slot_id)
         slot_id = plan->slots[slot_id].root;
     return slot_id;
+}
+
+/* The slot in whose memory this one lies, and where in it. */
+static inline uint32_t plan_home(const struct plan *plan, uint32_t slot_id, size_t *offset)
+{
+    uint32_t home = plan_root(plan, slot_id);
+    *offset = 0;
+    while (plan->slots[home].whole != NO_ID) {
+        *offset += plan->slots[home].whole_offset;
+        home = plan_root(plan, plan->slots[home].whole);
+    }
+    return home;
 }
 
 #endif

@@ -24,10 +24,10 @@ struct head {
 };
 bool plan_infer(struct plan *plan, const struct head *head, struct irrun_error *err);
 
-/* Infers one op; *is_view is set if output 0 is input 0, *is_waiting if it needs data that is not
- * there yet. */
+/* Infers one op. *views: where each output begins in input 0, in elements, if they are parts of it;
+ * else NULL. *is_waiting is set if the op needs data that is not there yet. */
 bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct irrun_tensor *out,
-                   bool has_data, struct arena *arena, bool *is_view, bool *is_waiting,
+                   bool has_data, struct arena *arena, int64_t **views, bool *is_waiting,
                    struct irrun_error *err);
 
 /* Makes steps of what is needed. */

@@ -34,6 +34,16 @@ static bool is_op_needed(const struct plan *plan, const struct op *op)
     return false;
 }
 
+/* Its memory, and that of what it is a part of, stays in use to the end. */
+static void keep_slot(struct plan *plan, uint32_t slot_id)
+{
+    while (slot_id != NO_ID) {
+        struct slot *root = &plan->slots[plan_root(plan, slot_id)];
+        root->last_step = NO_ID;
+        slot_id = root->whole;
+    }
+}
+
 static void mark_needed(struct plan *plan)
 {
     const struct graph *graph = plan->request.graph;
@@ -45,8 +55,7 @@ static void mark_needed(struct plan *plan)
     for (uint32_t i = plan->end; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
         for (uint32_t k = 0; k < op->n_inputs; k++) {
-            struct slot *slot = &plan->slots[op_input(graph, op, k)];
-            plan->slots[slot->root].last_step = NO_ID;
+            keep_slot(plan, op_input(graph, op, k));
         }
     }
 }
@@ -55,11 +64,14 @@ static void mark_needed(struct plan *plan)
 
 void step_use_slot(struct plan *plan, uint32_t slot_id, uint32_t step)
 {
-    struct slot *root = &plan->slots[plan_root(plan, slot_id)];
-    if (root->first_step == NO_ID)
-        root->first_step = step;
-    if (root->last_step != NO_ID && root->last_step < step)
-        root->last_step = step;
+    while (slot_id != NO_ID) {
+        struct slot *root = &plan->slots[plan_root(plan, slot_id)];
+        if (root->first_step == NO_ID)
+            root->first_step = step;
+        if (root->last_step != NO_ID && root->last_step < step)
+            root->last_step = step;
+        slot_id = root->whole;
+    }
 }
 
 static bool add_step(struct step_builder *builder, const struct pending_step *pending,
@@ -88,6 +100,7 @@ static uint32_t add_slot(struct plan *plan, const struct irrun_tensor *tensor,
                                     .declared = declared,
                                     .kind = SLOT_BLOCK,
                                     .root = id,
+                                    .whole = NO_ID,
                                     .converted = NO_ID,
                                     .first_step = NO_ID};
     plan->slots[id].tensor.data = NULL;
@@ -332,7 +345,7 @@ static bool lower_result(struct step_builder *builder, const struct op *op, stru
         if (id == NO_ID)
             return false;
     }
-    plan->slots[plan_root(plan, id)].last_step = NO_ID;
+    keep_slot(plan, id);
     plan->results[graph->analysis->index_of[op - graph->ops]] = id;
     return true;
 }

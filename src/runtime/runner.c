@@ -114,6 +114,8 @@ static void bind_moving_slots(const struct plan *plan, const struct irrun_tensor
             slot->tensor.data = variables->items[slot->index].value.data;
         else
             slot->tensor.data = plan->outer->slots[slot->index].tensor.data;
+        if (slot->offset > 0)
+            slot->tensor.data = (char *)slot->tensor.data + slot->offset;
     }
     for (size_t i = 0; i < plan->n_moving_operands; i++)
         *plan->moving_operands[i].data = plan->moving_operands[i].tensor->data;
