@@ -44,6 +44,7 @@ IF_RANKS = "it takes no If whose rank is not known."
 SATURATES = "arithmetic on i8 and u8 saturates."
 NARROW = "f64 is computed as f32, i64 and u64 as i32."
 TRUNCATES = "integer Divide truncates although m_pythondiv is true."
+INTEGER_SUMS = "MatMul of integers is computed in f32."
 COMPARES_F32 = "integers are compared as f32."
 NAN_GREATER = "Greater and GreaterEqual are true where an operand is NaN."
 NAN_CUT = "ReLU makes NaN 0, Clamp makes it its lower bound."
@@ -126,6 +127,7 @@ SECTIONS = {
         (IF_RANKS, "The branches' outputs may differ in shape."),
     ], "Arithmetic": [
         (NARROW, "The type is that of the operands."),
+        (INTEGER_SUMS, "The type is that of the operands; sums wrap."),
         (SATURATES, "Its own reference code wraps around, as for wider types."),
         (TRUNCATES, "m_pythondiv is true by default: -7 / 2 is -4."),
         (COMPARES_F32, "16777216 and 16777217 differ."),

@@ -22,6 +22,8 @@
 #define BIT_AVX512BW (1U << 30)
 #define BIT_AVX512VL (1U << 31)
 #define BITS_AVX512 (BIT_AVX512F | BIT_AVX512DQ | BIT_AVX512BW | BIT_AVX512VL)
+/* Leaf 7, register C. */
+#define BIT_AVX512_VNNI (1U << 11)
 /* Register XCR0: what the system saves. */
 #define STATE_YMM 0x06U /* xmm and the upper halves of ymm */
 #define STATE_ZMM 0xE6U /* … and masks, the upper halves of zmm, zmm16 to zmm31 */
@@ -32,7 +34,7 @@ static bool has_all(unsigned bits, unsigned wanted)
 }
 
 static struct {
-    unsigned leaf_1c, leaf_7b, state;
+    unsigned leaf_1c, leaf_7b, leaf_7c, state;
 } cpu;
 
 static void ask_cpu(void)
@@ -41,7 +43,7 @@ static void ask_cpu(void)
     __cpuid(0, last_leaf, b, c, d);
     __cpuid(1, a, b, cpu.leaf_1c, d);
     if (last_leaf >= 7)
-        __cpuid_count(7, 0, a, cpu.leaf_7b, c, d);
+        __cpuid_count(7, 0, a, cpu.leaf_7b, cpu.leaf_7c, d);
     if (has_all(cpu.leaf_1c, BIT_OSXSAVE))
         __asm__("xgetbv" : "=a"(cpu.state), "=d"(high) : "c"(0));
 }
@@ -50,6 +52,11 @@ static bool cpu_has(unsigned leaf_1c, unsigned leaf_7b, unsigned state)
 {
     return has_all(cpu.leaf_1c, leaf_1c) && has_all(cpu.leaf_7b, leaf_7b) &&
            has_all(cpu.state, state);
+}
+
+static bool cpu_has_vnni(void)
+{
+    return has_all(cpu.leaf_7c, BIT_AVX512_VNNI);
 }
 #else
 static void ask_cpu(void)

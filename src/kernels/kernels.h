@@ -10,6 +10,7 @@
 #include "kernels/elementwise_f32.h"
 #include "kernels/fused_f32.h"
 #include "kernels/gemm.h"
+#include "kernels/gemm_int8.h"
 #include "kernels/igemm_f32.h"
 #include "kernels/packed_gemm.h"
 #include "kernels/select.h"
@@ -24,6 +25,7 @@
     FAMILY(select_x64, select_fn, level)                                                           \
     FAMILY(packed_gemm, const struct gemm_microkernels, level)                                     \
     FAMILY(igemm_f32, const struct igemm_microkernels, level)                                      \
+    FAMILY(gemm_int8, const struct int8_kernels, level)                                            \
     FAMILY(elementwise_f32, const struct elementwise_kernels, level)                               \
     FAMILY(fused_f32, fused_fn, level)                                                             \
     FAMILY(softmax_f32, softmax_f32_fn, level)

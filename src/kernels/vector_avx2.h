@@ -119,6 +119,15 @@ ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
     _mm_storeu_ps(to, _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps(pairs, 1)));
 }
 
+/* Integers of 32 bits. */
+typedef int32_t vec_i32 __attribute__((vector_size(32)));
+
+/* sum + the two products of a 16-bit integer of a by one of b in every lane. */
+ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
+{
+    return sum + (vec_i32)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+}
+
 /* All ones where a condition, of a byte, is false, for as many elements of `width` bytes as there
  * are. */
 ALWAYS_INLINE bits bits_false(const unsigned char *condition, size_t width)

@@ -97,6 +97,16 @@ ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n)
     uint32_t bytes = vget_lane_u32(vreinterpret_u32_u8(ones), 0);
     memcpy(at, &bytes, n);
 }
+/* Integers of 32 bits. */
+typedef int32_t vec_i32 __attribute__((vector_size(16)));
+
+/* sum + the two products of a 16-bit integer of a by one of b in every lane. */
+ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
+{
+    int16x8_t x = vreinterpretq_s16_s32((int32x4_t)a), y = vreinterpretq_s16_s32((int32x4_t)b);
+    int32x4_t low = vmull_s16(vget_low_s16(x), vget_low_s16(y)), high = vmull_high_s16(x, y);
+    return sum + (vec_i32)vpaddq_s32(low, high);
+}
 
 /* Where a condition, of a byte, is not zero `then`, for as many elements of `width` bytes as there
  * are. */

@@ -90,6 +90,15 @@ ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n)
         bytes[lane] = mask[lane] & 1;
     memcpy(at, bytes, n);
 }
+/* Integers of 32 bits. */
+typedef int32_t vec_i32 __attribute__((vector_size(16)));
+
+/* sum + the two products of a 16-bit integer of a by one of b in every lane. */
+ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
+{
+    vec_i32 low = ((a << 16) >> 16) * ((b << 16) >> 16);
+    return sum + low + (a >> 16) * (b >> 16);
+}
 
 /* Where a condition, of a byte, is not zero `then`, for as many elements of `width` bytes as there
  * are. */

@@ -53,6 +53,15 @@ ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n)
     memcpy(at, &bytes, n);
 }
 
+/* Integers of 32 bits. */
+typedef int32_t vec_i32 __attribute__((vector_size(16)));
+
+/* sum + the two products of a 16-bit integer of a by one of b in every lane. */
+ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
+{
+    return sum + (vec_i32)_mm_madd_epi16((__m128i)a, (__m128i)b);
+}
+
 /* All ones where a condition, of a byte, is false, for as many elements of `width` bytes as there
  * are. */
 ALWAYS_INLINE bits bits_false(const unsigned char *condition, size_t width)

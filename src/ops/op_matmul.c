@@ -1,6 +1,7 @@
 /* MatMul-1: products of the last two dimensions; the others are batches that broadcast. A list is a
  * row on the left and a column on the right.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/integer_matrix.h"
 #include "ops/internal_ops.h"
 #include "ops/op_state.h"
 #include "ops/prepacked_matrix.h"
@@ -12,6 +13,7 @@ enum { A, B, ORDER };
 struct matmul_state {
     struct product_batch batch;
     struct broadcast batches; /* operands: out, a, b; an element is a matrix */
+    struct integer_matrix integers;
 };
 
 static const struct attr_def attr_table[] = {
@@ -123,14 +125,15 @@ static bool infer(struct infer *infer)
     return broadcast_plan(&state->batches, 3, shapes, infer->arena, infer->err);
 }
 
-/* B is packed if it is one constant matrix of floats, and A has rows. */
+/* B is packed if it is one constant matrix of a type that is, and A has rows. */
 static uint32_t prepacks(const struct prepare *prepare, uint32_t constants)
 {
     const struct product_batch *batch = &((const struct matmul_state *)prepare->state)->batch;
     const struct product *p = &batch->product;
 
     return batch->count == 1 && p->m > 0 && p->k > 0 && !p->a_transposed &&
-                   prepacked_matrix_is_wanted(prepare, A, B, p->n)
+                   (prepacked_matrix_is_wanted(prepare, A, B, p->n) ||
+                    integer_matrix_is_wanted(prepare, A, B))
                ? constants & 1U << B
                : 0;
 }
@@ -140,6 +143,9 @@ static bool prepare(struct prepare *prepare)
     struct product_batch *batch = &((struct matmul_state *)prepare->state)->batch;
     struct product *p = &batch->product;
     p->dtype = prepare->in[A]->dtype;
+    if (prepare->prepacked != 0 && dtype_is_integer(p->dtype))
+        return integer_matrix_pack(prepare, B, p,
+                                   &((struct matmul_state *)prepare->state)->integers);
     prepare_epilogue(prepare);
     if (!(prepare->prepacked != 0
               ? prepacked_matrix_pack(prepare, B, p->k, p->n, p->b_transposed, p->m, &p->packed_b)
@@ -174,7 +180,9 @@ static bool run(const struct step *step, struct irrun_error *err)
     (void)err;
     const struct matmul_state *state = step->state;
     const struct product *p = &state->batch.product;
-    if (p->packed_b.data && state->batch.n_parts == 1)
+    if (state->integers.kernels)
+        integer_matrix_run(&state->integers, p, step->in[A]->data, step->out[0]->data, step);
+    else if (p->packed_b.data && state->batch.n_parts == 1)
         product_run_packed(p, &p->packed_b, product_all_panels(p),
                            &(struct product_rows){.m = p->m,
                                                   .a = step->in[A]->data,

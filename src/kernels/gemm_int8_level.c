@@ -1,0 +1,190 @@
+/* Products of 8-bit integers. A tile of some rows by some groups of columns keeps its sums in
+ * registers; a group of b stays in the L1 cache while all rows pass by.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/gemm_int8.h"
+#include "kernels/vector_integer.h"
+
+enum { GROUP_VECTORS = INT8_GROUP / VECTOR_LANES, QUAD_BYTES = INT8_GROUP * INT8_QUAD };
+
+/* What fits into the registers: rows of a tile, its groups, and those of a tile of one row. */
+#if VECTOR_LANES == 16
+enum { MOST_ROWS = 6, GROUPS = 2, GROUPS_OF_A_ROW = 4 };
+#elif VECTOR_LANES == 8
+enum { MOST_ROWS = 4, GROUPS = 1, GROUPS_OF_A_ROW = 2 };
+#else
+enum { MOST_ROWS = 2, GROUPS = 1, GROUPS_OF_A_ROW = 1 };
+#endif
+enum { MOST_VECTORS = GROUPS_OF_A_ROW * GROUP_VECTORS };
+
+ALWAYS_INLINE void store(const struct int8_product *p, size_t row, size_t column, vec_i32 sum)
+{
+    size_t left = p->n - column, n = left < VECTOR_LANES ? left : VECTOR_LANES;
+    size_t at = row * p->ldc + column;
+    if (p->to == INT8_TO_I32) {
+        vec_i32_store_first((int32_t *)p->c + at, sum, n);
+        return;
+    }
+    const struct requantization *requantization = &p->requantization;
+    vec x = vec_mul(vec_of_i32(sum), vec_load(requantization->scale + column));
+    x = vec_add(x, vec_load(requantization->bias + column));
+    x = vec_min(vec_max(x, vec_set1(requantization->low)), vec_set1(requantization->high));
+    if (p->to == INT8_TO_F32) {
+        vec_i32_store_first((float *)p->c + at, (vec_i32)x, n);
+        return;
+    }
+    lane_bytes bytes = vec_to_u8(vec_round(x));
+    memcpy((uint8_t *)p->c + at, &bytes, n);
+}
+
+ALWAYS_INLINE void multiply_tile(const struct int8_product *p, size_t row, size_t group,
+                                 const size_t n_rows, const size_t n_groups)
+{
+    const size_t n_vectors = n_groups * GROUP_VECTORS, group_bytes = p->n_quads * QUAD_BYTES;
+    const uint8_t *a = p->a + row * p->lda;
+    const int8_t *b = p->b + group * group_bytes;
+    const int32_t *start = p->start + group * INT8_GROUP;
+    vec_i32 sums[MOST_ROWS][MOST_VECTORS];
+
+    UNROLL
+    for (size_t r = 0; r < n_rows; r++) {
+        vec_u32 first = (vec_u32)vec_i32_set1(p->row_start ? p->row_start[row + r] : 0);
+        UNROLL
+        for (size_t v = 0; v < n_vectors; v++)
+            sums[r][v] = (vec_i32)(first + (vec_u32)vec_i32_load(start + v * VECTOR_LANES));
+    }
+    for (size_t quad = 0; quad < p->n_quads; quad++) {
+        struct bytes_factor rows[MOST_ROWS];
+        UNROLL
+        for (size_t r = 0; r < n_rows; r++)
+            rows[r] = unsigned_factor(vec_i32_set1_bytes(a + r * p->lda + quad * INT8_QUAD));
+        UNROLL
+        for (size_t v = 0; v < n_vectors; v++) {
+            size_t at = v / GROUP_VECTORS * group_bytes + quad * QUAD_BYTES +
+                        v % GROUP_VECTORS * sizeof(vec_i32);
+            struct bytes_factor columns = signed_factor(vec_i32_load(b + at));
+            UNROLL
+            for (size_t r = 0; r < n_rows; r++)
+                sums[r][v] = vec_i32_dot_bytes(sums[r][v], rows[r], columns);
+        }
+    }
+    UNROLL
+    for (size_t r = 0; r < n_rows; r++) {
+        UNROLL
+        for (size_t v = 0; v < n_vectors; v++) {
+            size_t column = group * INT8_GROUP + v * VECTOR_LANES;
+            if (column < p->n)
+                store(p, row + r, column, sums[r][v]);
+        }
+    }
+}
+
+typedef void tile_fn(const struct int8_product *p, size_t row, size_t group);
+
+#define DEFINE_TILE(rows, groups)                                                                  \
+    static void tile_##rows##_##groups(const struct int8_product *p, size_t row, size_t group)     \
+    {                                                                                              \
+        multiply_tile(p, row, group, rows, groups);                                                \
+    }
+
+/* By the number of rows less one. */
+#if VECTOR_LANES == 16
+DEFINE_TILE(1, 1)
+DEFINE_TILE(1, 2)
+DEFINE_TILE(1, 4)
+DEFINE_TILE(2, 1)
+DEFINE_TILE(2, 2)
+DEFINE_TILE(3, 1)
+DEFINE_TILE(3, 2)
+DEFINE_TILE(4, 1)
+DEFINE_TILE(4, 2)
+DEFINE_TILE(5, 1)
+DEFINE_TILE(5, 2)
+DEFINE_TILE(6, 1)
+DEFINE_TILE(6, 2)
+static tile_fn *const tiles[] = {tile_1_2, tile_2_2, tile_3_2, tile_4_2, tile_5_2, tile_6_2};
+static tile_fn *const narrow_tiles[] = {tile_1_1, tile_2_1, tile_3_1, tile_4_1, tile_5_1, tile_6_1};
+static tile_fn *const tile_of_a_row = tile_1_4;
+#elif VECTOR_LANES == 8
+DEFINE_TILE(1, 1)
+DEFINE_TILE(1, 2)
+DEFINE_TILE(2, 1)
+DEFINE_TILE(3, 1)
+DEFINE_TILE(4, 1)
+static tile_fn *const tiles[] = {tile_1_1, tile_2_1, tile_3_1, tile_4_1};
+static tile_fn *const *const narrow_tiles = tiles;
+static tile_fn *const tile_of_a_row = tile_1_2;
+#else
+DEFINE_TILE(1, 1)
+DEFINE_TILE(2, 1)
+static tile_fn *const tiles[] = {tile_1_1, tile_2_1};
+static tile_fn *const *const narrow_tiles = tiles;
+static tile_fn *const tile_of_a_row = tile_1_1;
+#endif
+
+static void multiply(const struct int8_product *p)
+{
+    size_t group = p->begin, n_groups;
+    for (; p->m == 1 && group + GROUPS_OF_A_ROW <= p->end; group += GROUPS_OF_A_ROW)
+        tile_of_a_row(p, 0, group);
+    for (; group < p->end; group += n_groups) {
+        bool is_whole = group + GROUPS <= p->end;
+        n_groups = is_whole ? GROUPS : 1;
+        for (size_t row = 0; row < p->m;) {
+            /* The last rows in two tiles of much the same size. */
+            size_t left = p->m - row, n = left < MOST_ROWS ? left : MOST_ROWS;
+            if (left > MOST_ROWS && left < 2 * MOST_ROWS)
+                n = (left + 1) / 2;
+            (is_whole ? tiles : narrow_tiles)[n - 1](p, row, group);
+            row += n;
+        }
+    }
+}
+
+static void multiply_wide(const struct int8_wide_product *p)
+{
+    size_t n_quads = int8_n_quads(p->k);
+    for (size_t group = p->begin; group < p->end; group++) {
+        const int8_t *b = p->b + group * n_quads * QUAD_BYTES;
+        for (size_t at = 0; at < p->m * GROUP_VECTORS; at++) {
+            size_t row = at / GROUP_VECTORS, v = at % GROUP_VECTORS;
+            size_t column = group * INT8_GROUP + v * VECTOR_LANES;
+            const int32_t *a = p->a + row * p->k;
+            vec_u32 sum = (vec_u32)vec_i32_set1(p->row_start[row]);
+            for (size_t k = 0; k < p->k; k++) {
+                vec_i32 quad = vec_i32_load(b + k / INT8_QUAD * QUAD_BYTES + v * sizeof quad);
+                vec_u32 last = (vec_u32)quad << (24 - 8 * (int)(k % INT8_QUAD));
+                sum += ((vec_u32){0} + (uint32_t)a[k]) * (vec_u32)((vec_i32)last >> 24);
+            }
+            if (column < p->n)
+                vec_i32_store_first(p->c + row * p->n + column, (vec_i32)sum,
+                                    p->n - column < VECTOR_LANES ? p->n - column : VECTOR_LANES);
+        }
+    }
+}
+
+static bool narrow(size_t m, size_t k, const int32_t *from, uint8_t *to, int32_t *least,
+                   int32_t *row_sums)
+{
+    size_t row_bytes = int8_n_quads(k) * INT8_QUAD;
+    int32_t low = m * k > 0 ? from[0] : 0, high = low;
+    for (size_t row = 0; row < m; row++) {
+        uint32_t sum = 0;
+        for (const int32_t *x = from + row * k; x < from + (row + 1) * k; x++) {
+            low = *x < low ? *x : low;
+            high = *x > high ? *x : high;
+            sum += (uint32_t)*x;
+        }
+        row_sums[row] = (int32_t)sum;
+    }
+    *least = low;
+    if ((uint32_t)high - (uint32_t)low > UINT8_MAX)
+        return false;
+    for (size_t row = 0; row < m; row++) {
+        for (size_t i = 0; i < k; i++)
+            to[row * row_bytes + i] = (uint8_t)((uint32_t)from[row * k + i] - (uint32_t)low);
+        memset(to + row * row_bytes + k, 0, row_bytes - k);
+    }
+    return true;
+}
+
+const struct int8_kernels LEVEL_NAME(gemm_int8, LEVEL) = {multiply, multiply_wide, narrow};

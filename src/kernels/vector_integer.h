@@ -1,0 +1,98 @@
+/* Vectors of 32-bit integers, in the same words at every level: sums of products of bytes, and the
+ * way from bytes to sums to f32 and back. Behind level.h. What wraps wraps: sums are exact modulo
+ * 2^32.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_VECTOR_INTEGER_H
+#define IRRUN_KERNELS_VECTOR_INTEGER_H
+
+#include "kernels/level.h"
+
+typedef uint32_t vec_u32 __attribute__((vector_size(4 * VECTOR_LANES)));
+
+/* As many bytes as there are lanes. */
+typedef uint8_t lane_bytes __attribute__((vector_size(VECTOR_LANES)));
+typedef float lane_floats __attribute__((vector_size(4 * VECTOR_LANES)));
+
+ALWAYS_INLINE vec_i32 vec_i32_load(const void *at)
+{
+    vec_i32 x;
+    memcpy(&x, at, sizeof x);
+    return x;
+}
+ALWAYS_INLINE vec_i32 vec_i32_set1(int32_t x)
+{
+    return (vec_i32){0} + x;
+}
+/* The same four bytes in every lane. */
+ALWAYS_INLINE vec_i32 vec_i32_set1_bytes(const void *at)
+{
+    int32_t x;
+    memcpy(&x, at, sizeof x);
+    return vec_i32_set1(x);
+}
+ALWAYS_INLINE void vec_i32_store_first(void *at, vec_i32 x, size_t n)
+{
+    if (n >= VECTOR_LANES)
+        memcpy(at, &x, sizeof x);
+    else
+        vec_store_first(at, (vec)x, n);
+}
+ALWAYS_INLINE vec vec_of_i32(vec_i32 x)
+{
+    return (vec) __builtin_convertvector(x, lane_floats);
+}
+/* Whole numbers in 0 ... 255. */
+ALWAYS_INLINE lane_bytes vec_to_u8(vec x)
+{
+    return __builtin_convertvector(__builtin_convertvector((lane_floats)x, vec_i32), lane_bytes);
+}
+/* A byte becomes a lane. */
+ALWAYS_INLINE vec_i32 vec_i32_load_u8(const void *at)
+{
+    lane_bytes x;
+    memcpy(&x, at, sizeof x);
+    return __builtin_convertvector(x, vec_i32);
+}
+
+/* Four bytes in every lane, as a factor of vec_i32_dot_bytes: unsigned ones as a, signed ones as
+ * b. */
+#ifdef VECTOR_HAS_DOT_U8
+struct bytes_factor {
+    vec_i32 all;
+};
+ALWAYS_INLINE struct bytes_factor unsigned_factor(vec_i32 x)
+{
+    return (struct bytes_factor){x};
+}
+ALWAYS_INLINE struct bytes_factor signed_factor(vec_i32 x)
+{
+    return (struct bytes_factor){x};
+}
+ALWAYS_INLINE vec_i32 vec_i32_dot_bytes(vec_i32 sum, struct bytes_factor a, struct bytes_factor b)
+{
+    return vec_i32_dot_u8(sum, a.all, b.all);
+}
+#else
+/* Bytes 0 and 2, 1 and 3, widened to 16 bits: their products fit into 16 bits, the sums of two do
+ * not, and are exact in 32. */
+typedef int16_t lanes_of_16 __attribute__((vector_size(4 * VECTOR_LANES)));
+typedef uint16_t unsigned_lanes_of_16 __attribute__((vector_size(4 * VECTOR_LANES)));
+struct bytes_factor {
+    vec_i32 even, odd;
+};
+ALWAYS_INLINE struct bytes_factor unsigned_factor(vec_i32 x)
+{
+    return (struct bytes_factor){x & 0x00FF00FF, (vec_i32)((unsigned_lanes_of_16)x >> 8)};
+}
+ALWAYS_INLINE struct bytes_factor signed_factor(vec_i32 x)
+{
+    unsigned_lanes_of_16 even = (unsigned_lanes_of_16)x << 8;
+    return (struct bytes_factor){(vec_i32)((lanes_of_16)even >> 8), (vec_i32)((lanes_of_16)x >> 8)};
+}
+ALWAYS_INLINE vec_i32 vec_i32_dot_bytes(vec_i32 sum, struct bytes_factor a, struct bytes_factor b)
+{
+    return vec_i32_dot_i16(vec_i32_dot_i16(sum, a.even, b.even), a.odd, b.odd);
+}
+#endif
+
+#endif

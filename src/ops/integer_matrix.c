@@ -1,0 +1,177 @@
+/* Packs constant matrices of small integers, and multiplies by them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/integer_matrix.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "kernels/gemm_integer.h"
+#include "ops/product_batch.h"
+
+/* No panel has a layout of these numbers. */
+enum { LAYOUT_INT8 = 200, LAYOUT_PLAIN };
+
+/* Products of bytes take less time than those of f32. */
+#define WORK_OF_BYTES 0.25
+
+bool integer_matrix_is_wanted(const struct prepare *prepare, uint32_t a, uint32_t b)
+{
+    enum irrun_dtype dtype = prepare->in[b]->dtype;
+    return kernels_may_pack(prepare->kernels) && prepare->in[a]->dtype == dtype &&
+           (dtype == IRRUN_I32 || dtype == IRRUN_U32);
+}
+
+/* Whether the elements are of 8 bits once an origin is taken away: 0 if that does. */
+static bool are_bytes(const int32_t *elements, size_t n, int32_t *origin)
+{
+    int32_t low = 0, high = 0;
+    for (size_t i = 0; i < n; i++) {
+        low = elements[i] < low ? elements[i] : low;
+        high = elements[i] > high ? elements[i] : high;
+    }
+    *origin = low >= INT8_MIN && high <= INT8_MAX ? 0 : low - INT8_MIN;
+    return (int64_t)high - low <= UINT8_MAX;
+}
+
+static size_t n_columns(const struct product *p)
+{
+    return int8_n_groups(p->n) * INT8_GROUP;
+}
+
+/* The sums of the columns, then the packed matrix. */
+static void fill(const struct product *p, const int32_t *from, int32_t origin, int32_t *sums)
+{
+    size_t n_quads = int8_n_quads(p->k);
+    int8_t *to = (int8_t *)(sums + n_columns(p));
+    memset(sums, 0, n_columns(p) * (n_quads * INT8_QUAD + sizeof *sums));
+    for (size_t i = 0; i < p->k * p->n; i++) {
+        size_t row = p->b_transposed ? i % p->k : i / p->n;
+        size_t column = p->b_transposed ? i / p->k : i % p->n;
+        int32_t x = from[i] - origin;
+        sums[column] += x;
+        to[int8_place(n_quads, row, column)] = (int8_t)x;
+    }
+}
+
+/* Scratch: what the sums begin with, by columns and by rows, then the rows of bytes. */
+static bool ask_for_scratch(struct prepare *prepare, const struct product *p)
+{
+    size_t row_bytes = int8_n_quads(p->k) * INT8_QUAD, rows_bytes;
+    return (checked_mul(p->m, row_bytes + sizeof(int32_t), &rows_bytes) &&
+            checked_add(n_columns(p) * sizeof(int32_t), rows_bytes,
+                        &prepare->made.scratch_bytes)) ||
+           fail_memory(prepare->err, SIZE_MAX);
+}
+
+static bool pack_bytes(struct prepare *prepare, const struct product *p, const int32_t *from,
+                       struct integer_matrix *matrix)
+{
+    size_t size_bytes;
+    bool is_new;
+    if (!checked_mul(n_columns(p), int8_n_quads(p->k) * INT8_QUAD + sizeof(int32_t), &size_bytes))
+        return fail_memory(prepare->err, SIZE_MAX);
+    int32_t *sums = prepare_prepacked(prepare, LAYOUT_INT8, size_bytes, &is_new);
+    if (!sums)
+        return false;
+    if (is_new)
+        fill(p, from, matrix->b_origin, sums);
+    matrix->column_sums = sums;
+    matrix->b = (const int8_t *)(sums + n_columns(p));
+    return ask_for_scratch(prepare, p);
+}
+
+static bool pack_plain(struct prepare *prepare, const struct product *p, const int32_t *from,
+                       struct integer_matrix *matrix)
+{
+    bool is_new;
+    size_t size_bytes = p->k * p->n * sizeof *from;
+    void *plain = prepare_prepacked(prepare, LAYOUT_PLAIN, size_bytes, &is_new);
+    if (plain && is_new)
+        memcpy(plain, from, size_bytes);
+    matrix->plain = plain;
+    return plain != NULL;
+}
+
+bool integer_matrix_pack(struct prepare *prepare, uint32_t b, const struct product *p,
+                         struct integer_matrix *matrix)
+{
+    const int32_t *from = prepare_elements(prepare, b, 0, p->k * p->n);
+    if (!from)
+        return false;
+    matrix->kernels = prepare->kernels->gemm_int8;
+    matrix->n_parts = product_n_parts(
+        prepare, WORK_OF_BYTES * (double)p->m * (double)p->n * (double)p->k, int8_n_groups(p->n));
+    return are_bytes(from, p->k * p->n, &matrix->b_origin) ? pack_bytes(prepare, p, from, matrix)
+                                                           : pack_plain(prepare, p, from, matrix);
+}
+
+struct run {
+    const struct integer_matrix *matrix;
+    struct int8_product bytes;     /* what there is to do … */
+    struct int8_wide_product wide; /* … where a is not of bytes */
+    bool is_wide;
+};
+
+static void run_groups(void *context, size_t part, size_t n_parts)
+{
+    struct run run = *(const struct run *)context;
+    size_t n_groups = int8_n_groups(run.bytes.n);
+    run.wide.begin = run.bytes.begin = n_groups * part / n_parts;
+    run.wide.end = run.bytes.end = n_groups * (part + 1) / n_parts;
+    if (run.is_wide)
+        run.matrix->kernels->multiply_wide(&run.wide);
+    else
+        run.matrix->kernels->multiply(&run.bytes);
+}
+
+/* With a = x + least and b = y + origin: sums of x * y, of least * y for a column, and of
+ * a * origin for a row. */
+static void multiply_by_bytes(const struct integer_matrix *matrix, const struct product *p,
+                              const int32_t *a, int32_t *c, const struct step *step)
+{
+    size_t n_quads = int8_n_quads(p->k), n = n_columns(p);
+    int32_t *start = step->scratch, *row_start = start + n, least;
+    uint8_t *rows = (uint8_t *)(row_start + p->m);
+    bool is_narrow = matrix->kernels->narrow(p->m, p->k, a, rows, &least, row_start);
+    for (size_t i = 0; i < n && is_narrow; i++)
+        start[i] = (int32_t)((uint32_t)least * (uint32_t)matrix->column_sums[i]);
+    for (size_t i = 0; i < p->m; i++)
+        row_start[i] = (int32_t)((uint32_t)matrix->b_origin * (uint32_t)row_start[i]);
+    struct run run = {.matrix = matrix,
+                      .bytes = {.m = p->m,
+                                .n = p->n,
+                                .n_quads = n_quads,
+                                .a = rows,
+                                .lda = n_quads * INT8_QUAD,
+                                .b = matrix->b,
+                                .start = start,
+                                .row_start = row_start,
+                                .to = INT8_TO_I32,
+                                .c = c,
+                                .ldc = p->n},
+                      .wide = {.m = p->m,
+                               .n = p->n,
+                               .k = p->k,
+                               .a = a,
+                               .b = matrix->b,
+                               .row_start = row_start,
+                               .c = c},
+                      .is_wide = !is_narrow};
+    thread_pool_run(step->pool, run_groups, &run, matrix->n_parts);
+}
+
+void integer_matrix_run(const struct integer_matrix *matrix, const struct product *p, const void *a,
+                        void *c, const struct step *step)
+{
+    if (matrix->b)
+        multiply_by_bytes(matrix, p, a, c, step);
+    else
+        gemm_integer(&(struct gemm_integer){.m = p->m,
+                                            .n = p->n,
+                                            .k = p->k,
+                                            .a = a,
+                                            .b = matrix->plain,
+                                            .b_transposed = p->b_transposed,
+                                            .c = c},
+                     sizeof(int32_t));
+}

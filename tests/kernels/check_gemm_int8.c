@@ -1,0 +1,212 @@
+/* Products of bytes against their definition: numbers of rows and columns around a tile, at the end
+ * of the memory, with the bytes that saturate where sums of two are kept in 16 bits.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check_kernels.h"
+
+struct problem {
+    size_t m, n, k;
+    struct guarded a, b, c, start, row_start, scale, bias;
+};
+
+static void *take(struct guarded *guarded, size_t n_bytes)
+{
+    *guarded = guarded_new(n_bytes);
+    return guarded_last(guarded, n_bytes);
+}
+
+static struct problem problem_new(size_t m, size_t n, size_t k, struct int8_product *p)
+{
+    struct problem problem = {.m = m, .n = n, .k = k};
+    size_t n_quads = int8_n_quads(k), columns = int8_n_groups(n) * INT8_GROUP;
+    uint8_t *a = take(&problem.a, m * n_quads * INT8_QUAD);
+    int8_t *b = take(&problem.b, columns * n_quads * INT8_QUAD);
+    int32_t *start = take(&problem.start, columns * sizeof *start);
+    int32_t *row_start = take(&problem.row_start, m * sizeof *row_start);
+    float *scale = take(&problem.scale, columns * sizeof *scale);
+    float *bias = take(&problem.bias, columns * sizeof *bias);
+    bool is_extreme = random_below(4) == 0;
+    for (size_t i = 0; i < m * n_quads * INT8_QUAD; i++)
+        a[i] = is_extreme ? UINT8_MAX : (uint8_t)random_below(256);
+    memset(b, 0, columns * n_quads * INT8_QUAD);
+    for (size_t row = 0; row < k; row++)
+        for (size_t column = 0; column < n; column++)
+            b[int8_place(n_quads, row, column)] =
+                (int8_t)(is_extreme ? (int)random_below(2) * 255 - 128
+                                    : (int)random_below(256) - 128);
+    for (size_t column = 0; column < columns; column++) {
+        start[column] = (int32_t)random_below(1 << 20) - (1 << 19);
+        scale[column] = random_float(1e-3F);
+        bias[column] = random_float(100) + 100;
+    }
+    for (size_t row = 0; row < m; row++)
+        row_start[row] = (int32_t)random_below(1 << 20);
+    *p = (struct int8_product){.m = m,
+                               .n = n,
+                               .n_quads = n_quads,
+                               .end = int8_n_groups(n),
+                               .a = a,
+                               .lda = n_quads * INT8_QUAD,
+                               .b = b,
+                               .start = start,
+                               .row_start = row_start,
+                               .requantization = {scale, bias, 0, 255},
+                               .ldc = n};
+    return problem;
+}
+
+static void problem_free(struct problem *problem)
+{
+    struct guarded *all[] = {&problem->a,         &problem->b,     &problem->c,   &problem->start,
+                             &problem->row_start, &problem->scale, &problem->bias};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        guarded_free(all[i]);
+}
+
+static int32_t sum_of(const struct int8_product *p, size_t k, size_t row, size_t column)
+{
+    uint32_t sum = (uint32_t)p->start[column] + (uint32_t)p->row_start[row];
+    for (size_t i = 0; i < k; i++)
+        sum += (uint32_t)(p->a[row * p->lda + i] * p->b[int8_place(p->n_quads, i, column)]);
+    return (int32_t)sum;
+}
+
+static bool is_right(const struct int8_product *p, int32_t sum, size_t column, size_t at)
+{
+    if (p->to == INT8_TO_I32)
+        return ((const int32_t *)p->c)[at] == sum;
+    volatile float scaled =
+        (float)sum * p->requantization.scale[column]; /* rounded before the addition */
+    float x = scaled + p->requantization.bias[column];
+    x = x < p->requantization.low    ? p->requantization.low
+        : x > p->requantization.high ? p->requantization.high
+                                     : x;
+    return p->to == INT8_TO_F32 ? ((const float *)p->c)[at] == x
+                                : ((const uint8_t *)p->c)[at] == (uint8_t)nearbyintf(x);
+}
+
+static bool try_result(const struct trial *trial, struct problem *problem, struct int8_product *p,
+                       enum int8_result to)
+{
+    size_t n_bytes = problem->m * problem->n * (to == INT8_TO_U8 ? 1 : 4);
+    p->to = to;
+    p->c = take(&problem->c, n_bytes);
+    trial->variant->gemm_int8->multiply(p);
+    for (size_t at = 0; at < problem->m * problem->n; at++) {
+        size_t row = at / problem->n, column = at % problem->n;
+        if (!is_right(p, sum_of(p, problem->k, row, column), column, at))
+            return trial_fail("result %d, row %zu, column %zu", (int)to, row, column);
+    }
+    guarded_free(&problem->c);
+    problem->c = (struct guarded){0};
+    return true;
+}
+
+static bool try_wide(const struct trial *trial, struct problem *problem,
+                     const struct int8_product *p)
+{
+    size_t m = problem->m, n = problem->n, k = problem->k;
+    struct guarded a;
+    int32_t *from = take(&a, m * k * sizeof *from), *c = take(&problem->c, m * n * sizeof *c);
+    for (size_t i = 0; i < m * k; i++)
+        from[i] = (int32_t)random_below(UINT32_MAX);
+    trial->variant->gemm_int8->multiply_wide(&(struct int8_wide_product){
+        .m = m,
+        .n = n,
+        .k = k,
+        .end = p->end,
+        .a = from,
+        .b = p->b,
+        .row_start = p->row_start,
+        .c = c,
+    });
+    bool is_good = true;
+    for (size_t at = 0; at < m * n && is_good; at++) {
+        uint32_t sum = (uint32_t)p->row_start[at / n];
+        for (size_t i = 0; i < k; i++)
+            sum +=
+                (uint32_t)from[at / n * k + i] * (uint32_t)p->b[int8_place(p->n_quads, i, at % n)];
+        is_good = c[at] == (int32_t)sum || trial_fail("wide, element %zu", at);
+    }
+    guarded_free(&a);
+    return is_good;
+}
+
+static bool try_narrow(const struct trial *trial, size_t m, size_t k)
+{
+    size_t row_bytes = int8_n_quads(k) * INT8_QUAD;
+    struct guarded a, b, c;
+    int32_t *from = take(&a, m * k * sizeof *from), least;
+    int32_t *sums = take(&c, m * sizeof *sums);
+    uint8_t *to = take(&b, m * row_bytes);
+    uint32_t origin = random_below(UINT32_MAX);
+    for (size_t i = 0; i < m * k; i++)
+        from[i] = (int32_t)(origin / 2 + random_below(256));
+    bool is_good = trial->variant->gemm_int8->narrow(m, k, from, to, &least, sums) ||
+                   trial_fail("bytes are not seen to be bytes");
+    for (size_t i = 0; i < m * row_bytes && is_good; i++) {
+        int32_t x = i % row_bytes < k ? least + to[i] : to[i];
+        int32_t wanted = i % row_bytes < k ? from[i / row_bytes * k + i % row_bytes] : 0;
+        is_good = x == wanted || trial_fail("byte %zu", i);
+    }
+    for (size_t row = 0; row < m && is_good; row++) {
+        uint32_t sum = 0;
+        for (size_t i = 0; i < k; i++)
+            sum += (uint32_t)from[row * k + i];
+        is_good = sums[row] == (int32_t)sum || trial_fail("sum of row %zu", row);
+    }
+    from[0] = from[m * k - 1] < 0 ? from[m * k - 1] + 256 : from[m * k - 1] - 256;
+    if (is_good && m * k > 1 && trial->variant->gemm_int8->narrow(m, k, from, to, &least, sums))
+        is_good = trial_fail("more than a byte is taken for one");
+    guarded_free(&a);
+    guarded_free(&b);
+    guarded_free(&c);
+    return is_good;
+}
+
+static bool try_sizes(const struct trial *trial, size_t m, size_t n, size_t k)
+{
+    struct int8_product p;
+    struct problem problem = problem_new(m, n, k, &p);
+    trial_says("m=%zu n=%zu k=%zu", m, n, k);
+    bool is_good = try_result(trial, &problem, &p, INT8_TO_I32) &&
+                   try_result(trial, &problem, &p, INT8_TO_F32) &&
+                   try_result(trial, &problem, &p, INT8_TO_U8) && try_wide(trial, &problem, &p) &&
+                   try_narrow(trial, m, k);
+    problem_free(&problem);
+    return is_good;
+}
+
+bool check_gemm_int8(const struct trial *trial)
+{
+    for (size_t m = 1; m <= 14; m++)
+        for (size_t n = 1; n <= 80; n += 1 + random_below(13))
+            if (!try_sizes(trial, m, n, 1 + random_below(70)))
+                return false;
+    return try_sizes(trial, 7, 33, 1000) && try_sizes(trial, 1, 200, 513);
+}
+
+static void multiply(const void *context)
+{
+    const struct trial *trial = ((const void *const *)context)[0];
+    trial->variant->gemm_int8->multiply(((const void *const *)context)[1]);
+}
+
+void measure_gemm_int8(const struct trial *trial)
+{
+    static const size_t sizes[][3] = {{1, 512, 512}, {16, 512, 512}, {2304, 32, 144}};
+    for (size_t i = 0; i < 3; i++) {
+        size_t m = sizes[i][0], n = sizes[i][1], k = sizes[i][2];
+        struct int8_product p;
+        struct problem problem = problem_new(m, n, k, &p);
+        p.c = take(&problem.c, m * n * 4);
+        char what[64];
+        snprintf(what, sizeof what, "%zux%zux%zu i8", m, k, n);
+        double seconds = measure_s(multiply, (const void *[]){trial, &p});
+        measure_line(what, seconds, m * k + n * k + 4 * m * n);
+        problem_free(&problem);
+    }
+}
