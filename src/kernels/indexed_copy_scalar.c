@@ -54,13 +54,28 @@ void indexed_scatter(const void *from, size_t n, size_t piece_bytes, void *to,
     copy(from, NULL, to, offsets, n, piece_bytes);
 }
 
+ALWAYS_INLINE void fill(char *to, size_t n, const void *element, size_t size)
+{
+    unsigned char own[8];
+    memcpy(own, element, size);
+    for (size_t k = 0; k < n; k++)
+        memcpy(to + k * size, own, size);
+}
+
 void fill_elements(void *to, size_t n, const void *element, size_t element_bytes)
 {
-    size_t n_bytes = n * element_bytes, next;
-    if (n_bytes > 0)
-        memcpy(to, element, element_bytes);
-    for (size_t done = element_bytes; done < n_bytes; done += next) {
-        next = done < n_bytes - done ? done : n_bytes - done;
-        memcpy((char *)to + done, to, next);
+    switch (element_bytes) {
+    case 1:
+        fill(to, n, element, 1);
+        break;
+    case 2:
+        fill(to, n, element, 2);
+        break;
+    case 4:
+        fill(to, n, element, 4);
+        break;
+    default:
+        fill(to, n, element, 8);
+        break;
     }
 }

@@ -1,9 +1,10 @@
-/* Plain loops of the strided copy: rows by memcpy where both sides are dense, otherwise square
- * tiles, so that a transposition touches every cache line once.
+/* Loops of the strided copy: rows by memcpy where both sides are dense, otherwise square tiles, so
+ * that a transposition touches every cache line once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "kernels/inline.h"
+#include "kernels/pack_transpose.h"
 #include "kernels/strided_copy.h"
 
 #define TILE 16 /* 16 elements of 4 bytes are a cache line */
@@ -57,13 +58,26 @@ struct plane {
 
 ALWAYS_INLINE void copy_sized(const struct plane *plane, const char *from, char *to, int64_t size)
 {
-    int64_t from_step = plane->from_strides[1] * size, to_step = plane->to_strides[1] * size;
-    for (int64_t i = 0; i < plane->n[0]; i++) {
-        const char *source = from + i * plane->from_strides[0] * size;
-        char *target = to + i * plane->to_strides[0] * size;
-        for (int64_t j = 0; j < plane->n[1]; j++)
+    const struct plane own = *plane; /* which no store to bytes can change */
+    int64_t from_step = own.from_strides[1] * size, to_step = own.to_strides[1] * size;
+    for (int64_t i = 0; i < own.n[0]; i++) {
+        const char *source = from + i * own.from_strides[0] * size;
+        char *target = to + i * own.to_strides[0] * size;
+        for (int64_t j = 0; j < own.n[1]; j++)
             memcpy(target + j * to_step, source + j * from_step, (size_t)size);
     }
+}
+
+/* A whole tile of a transposition by vectors; false: it is none. */
+static bool transpose_tile(int64_t size, const struct plane *plane, const char *from, char *to)
+{
+    int64_t from_step = plane->from_strides[1] * size, to_step = plane->to_strides[0] * size;
+    if (plane->n[0] != TILE || plane->n[1] != TILE || plane->from_strides[0] != 1 ||
+        plane->to_strides[1] != 1 || from_step <= 0 || to_step <= 0 || (size != 4 && size != 2))
+        return false;
+    (size == 4 ? pack_transpose_f32 : pack_transpose_f16)(from, (size_t)from_step, to,
+                                                          (size_t)to_step);
+    return true;
 }
 
 /* A constant size lets memcpy become one load and one store. */
@@ -106,9 +120,11 @@ static void copy_plane(int64_t size, const struct plane *plane, const char *from
             struct plane tile = *plane;
             tile.n[0] = at_most(plane->n[0] - i, step[0]);
             tile.n[1] = at_most(plane->n[1] - j, step[1]);
-            copy_tile(size, &tile,
-                      from + (i * plane->from_strides[0] + j * plane->from_strides[1]) * size,
-                      to + (i * plane->to_strides[0] + j * plane->to_strides[1]) * size);
+            const char *source =
+                from + (i * plane->from_strides[0] + j * plane->from_strides[1]) * size;
+            char *target = to + (i * plane->to_strides[0] + j * plane->to_strides[1]) * size;
+            if (!transpose_tile(size, &tile, source, target))
+                copy_tile(size, &tile, source, target);
         }
     }
 }

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "ops/op.h"
+#include "kernels/indexed_copy.h"
+#include "ops/movement.h"
 
 enum { DATA, PADS_BEGIN, PADS_END, PAD_VALUE };
 enum mode { MODE_CONSTANT, MODE_EDGE, MODE_REFLECT, MODE_SYMMETRIC };
@@ -18,6 +19,7 @@ struct pad_state {
     uint32_t n_axes;
     int64_t n_slice; /* elements of the piece */
     int64_t begin[IRRUN_MAX_RANK];
+    int64_t in_elements[IRRUN_MAX_RANK], out_elements[IRRUN_MAX_RANK]; /* behind one index */
 };
 
 static const struct attr_def attr_table[] = {
@@ -97,7 +99,11 @@ static bool infer(struct infer *infer)
             state->n_axes = i + 1;
     }
     state->n_slice = shape_product(in, state->n_axes, in->rank);
-    return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
+    if (!infer_output(infer, 0, infer->in[DATA]->dtype, &out))
+        return false;
+    move_strides(in, state->in_elements);
+    move_strides(&out, state->out_elements);
+    return true;
 }
 
 /* What stays the same while the loops go down the axes. */
@@ -105,13 +111,26 @@ struct run {
     const struct pad_state *state;
     const struct irrun_shape *in, *out;
     size_t element_bytes;
-    unsigned char value[8];
+    const void *value;
 };
 
-static char *fill(const struct run *run, char *to, int64_t n)
+static char *pad(const struct run *run, uint32_t axis, const char *from, char *to);
+
+/* Writes the output's positions first … end of an axis, which lie in its border. */
+static char *pad_border(const struct run *run, uint32_t axis, int64_t first, int64_t end,
+                        const char *from, char *to)
 {
-    for (int64_t i = 0; i < n; i++, to += run->element_bytes)
-        memcpy(to, run->value, run->element_bytes);
+    const struct pad_state *state = run->state;
+    size_t in_bytes = (size_t)state->in_elements[axis] * run->element_bytes;
+    if (state->mode == MODE_CONSTANT) {
+        size_t n = (size_t)((end - first) * state->out_elements[axis]);
+        fill_elements(to, n, run->value, run->element_bytes);
+        return to + n * run->element_bytes;
+    }
+    for (int64_t i = first; i < end; i++) {
+        int64_t source = source_of(i - state->begin[axis], run->in->dims[axis], state->mode);
+        to = pad(run, axis + 1, from + (size_t)source * in_bytes, to);
+    }
     return to;
 }
 
@@ -124,35 +143,32 @@ static char *pad(const struct run *run, uint32_t axis, const char *from, char *t
         memcpy(to, from, n_bytes);
         return to + n_bytes;
     }
-    int64_t n = run->in->dims[axis], end = run->out->dims[axis];
-    size_t in_bytes = (size_t)shape_product(run->in, axis + 1, run->in->rank) * run->element_bytes;
-    int64_t n_out = shape_product(run->out, axis + 1, run->out->rank);
-    for (int64_t i = 0; i < end;) {
-        int64_t from_begin = i - state->begin[axis], n_now = 1;
-        int64_t source = source_of(from_begin, n, state->mode);
-        if (source < 0) {
-            to = fill(run, to, n_out);
-        } else if (axis + 1 < state->n_axes) {
-            to = pad(run, axis + 1, from + (size_t)source * in_bytes, to);
-        } else {
-            if (source == from_begin) /* the inner part moves in one piece */
-                n_now = n - source < end - i ? n - source : end - i;
-            memcpy(to, from + (size_t)source * in_bytes, (size_t)n_now * in_bytes);
-            to += (size_t)n_now * in_bytes;
-        }
-        i += n_now;
+    int64_t begin = state->begin[axis], end = run->out->dims[axis];
+    int64_t inner = begin < 0 ? 0 : begin < end ? begin : end;
+    int64_t behind = begin + run->in->dims[axis] < end ? begin + run->in->dims[axis] : end;
+    size_t in_bytes = (size_t)state->in_elements[axis] * run->element_bytes;
+    if (behind < inner)
+        behind = inner;
+    to = pad_border(run, axis, 0, inner, from, to);
+    if (axis + 1 == state->n_axes && behind > inner) { /* all of it moves in one piece */
+        size_t n_bytes = (size_t)(behind - inner) * in_bytes;
+        memcpy(to, from + (size_t)(inner - begin) * in_bytes, n_bytes);
+        to += n_bytes;
     }
-    return to;
+    for (int64_t i = inner; i < behind && axis + 1 < state->n_axes; i++)
+        to = pad(run, axis + 1, from + (size_t)(i - begin) * in_bytes, to);
+    return pad_border(run, axis, behind, end, from, to);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
-    struct run run = {
-        .state = step->state, .in = &step->in[DATA]->shape, .out = &step->out[0]->shape};
-    run.element_bytes = dtype_size(step->in[DATA]->dtype);
-    if (step->n_inputs > PAD_VALUE)
-        memcpy(run.value, step->in[PAD_VALUE]->data, run.element_bytes);
+    static const unsigned char zero[8];
+    const struct run run = {.state = step->state,
+                            .in = &step->in[DATA]->shape,
+                            .out = &step->out[0]->shape,
+                            .element_bytes = dtype_size(step->in[DATA]->dtype),
+                            .value = step->n_inputs > PAD_VALUE ? step->in[PAD_VALUE]->data : zero};
     if (shape_n_elements(run.out) > 0)
         pad(&run, 0, step->in[DATA]->data, step->out[0]->data);
     return true;
