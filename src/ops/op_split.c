@@ -11,8 +11,10 @@ struct split_attrs {
     int64_t num_splits;
 };
 
+/* The data are [n_rows] of pieces, one for each output. */
 struct split_state {
     uint32_t axis;
+    size_t n_rows, row_elements;
 };
 
 static const struct attr_def split_attr_table[] = {
@@ -41,6 +43,8 @@ static bool infer_cut_axis(struct infer *infer, int64_t *dim)
     if (!infer_int(infer, AXIS, &axis) || !infer_axis(infer, axis, data->rank, &state->axis))
         return false;
     *dim = data->dims[state->axis];
+    state->n_rows = (size_t)shape_product(data, 0, state->axis);
+    state->row_elements = (size_t)shape_product(data, state->axis, data->rank);
     return true;
 }
 
@@ -101,8 +105,7 @@ static bool infer_variadic_split(struct infer *infer)
 /* Where the axis is the outermost one that counts, each piece lies in one place. */
 static bool views(const struct infer *infer, int64_t *firsts)
 {
-    uint32_t axis = ((const struct split_state *)infer->state)->axis;
-    if (shape_product(&infer->in[DATA]->shape, 0, axis) != 1)
+    if (((const struct split_state *)infer->state)->n_rows != 1)
         return false;
     for (uint32_t i = 1; i < infer->n_outputs; i++)
         firsts[i] = firsts[i - 1] + shape_n_elements(&infer->out[i - 1].shape);
@@ -115,17 +118,13 @@ static bool views(const struct infer *infer, int64_t *firsts)
 static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
-    uint32_t axis = ((const struct split_state *)step->state)->axis;
-    const struct irrun_shape *in = &step->in[DATA]->shape;
-    size_t size = dtype_size(step->in[DATA]->dtype);
-    size_t n_rows = (size_t)shape_product(in, 0, axis);
-    size_t row_bytes = (size_t)shape_product(in, axis, in->rank) * size;
+    const struct split_state *state = step->state;
+    size_t size = dtype_size(step->in[DATA]->dtype), row_bytes = state->row_elements * size;
     const char *from = step->in[DATA]->data;
-    for (uint32_t i = 0; i < step->n_outputs; i++) {
-        const struct irrun_shape *out = &step->out[i]->shape;
-        size_t piece_bytes = (size_t)shape_product(out, axis, out->rank) * size;
+    for (uint32_t i = 0; i < step->n_outputs && row_bytes > 0 && state->n_rows > 0; i++) {
+        size_t piece_bytes = tensor_n_bytes(step->out[i]) / state->n_rows;
         char *to = step->out[i]->data;
-        for (size_t row = 0; row < n_rows && piece_bytes > 0; row++)
+        for (size_t row = 0; row < state->n_rows && piece_bytes > 0; row++)
             memcpy(to + row * piece_bytes, from + row * row_bytes, piece_bytes);
         from += piece_bytes;
     }

@@ -121,6 +121,7 @@ static void constant_indices_gather_as_others_do(void **state)
         assert_memory_equal(out[0], out[1], sizeof out[0]);
         assert_int_equal(copies.loops != NULL, lists[i].has_loops);
         assert_int_equal(copies.runs != NULL, lists[i].has_runs);
+        assert_true(copies.n_runs * sizeof *copies.runs <= lists[i].n * sizeof(int64_t));
     }
 }
 
