@@ -113,6 +113,20 @@ def pad_cases():
     want = np.pad(y, ((1, 0), (2, 1)), constant_values=-7)
     yield case("pad", "v12_constant", want, "Constant -7.", "Pad", [1, 2], [0, 1], np.float32(-7),
                x=y, v=12, pad_mode="constant")
+    planes = np.arange(1, 121, dtype=np.float32).reshape(2, 3, 4, 5)
+    for mode in ("constant", "edge", "reflect"):
+        yield case("pad", f"v12_planes_{mode}",
+                   np.pad(planes, ((0, 0), (0, 0), (1, 2), (3, 1)), mode=mode),
+                   f"Planes get a border: {mode}.", "Pad", [0, 0, 1, 3], [0, 0, 2, 1],
+                   np.float32(0), x=planes, v=12, pad_mode=mode)
+    yield case("pad", "v12_middle_i8",
+               np.pad(planes, ((0, 0), (1, 1), (2, 0), (0, 0)), constant_values=9).astype(np.int8),
+               "Axes in the middle, in bytes.", "Pad", [0, 1, 2, 0], [0, 1, 0, 0], np.int8(9),
+               x=planes.astype(np.int8), v=12, pad_mode="constant")
+    yield case("pad", "v12_mixed_signs",
+               np.pad(planes[:, :, 1:, :-2], ((0, 0), (0, 0), (0, 2), (1, 0))),
+               "Cut on one side, a border on the other.", "Pad", [0, 0, -1, 1], [0, 0, 2, -2],
+               np.float32(0), x=planes, v=12, pad_mode="constant")
     yield case("pad", "v1_constant_default", np.pad(y, ((0, 1), (1, 0))),
                "Pad-1 without a value: 0.", "Pad", [0, 1], [1, 0], x=y, v=1, pad_mode="constant")
     yield case("pad", "v12_negative_cuts", y[1:, :-1], "Negative pads cut.", "Pad", [-1, 0],

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "kernels/normalize.h"
-#include "ops/op.h"
+#include "ops/indexing.h"
 
 struct batch_norm_attrs {
     double epsilon;
@@ -18,6 +18,7 @@ struct batch_norm_family {
 struct batch_norm_state {
     size_t n_batches, n_channels, n_inner; /* elements of a channel */
     affine_fn *affine;
+    struct affine *affines; /* of constants, one a channel; NULL: run works them out */
 };
 
 static const struct attr_def attr_table[] = {
@@ -59,11 +60,37 @@ static bool infer(struct infer *infer)
     return true;
 }
 
+static void work_out_affines(const struct step *step, struct affine *affines)
+{
+    const struct batch_norm_family *f = step->op->def->family;
+    const struct batch_norm_state *state = step->state;
+    enum irrun_dtype dtype = step->out[0]->dtype;
+    double epsilon = ((const struct batch_norm_attrs *)step->op->attrs)->epsilon;
+    for (size_t c = 0; c < state->n_channels; c++) {
+        double variance = element_as_f64(dtype, step->in[f->variance]->data, c);
+        affines[c].center = element_as_f64(dtype, step->in[f->mean]->data, c);
+        affines[c].scale =
+            element_as_f64(dtype, step->in[f->gamma]->data, c) / sqrt(variance + epsilon);
+        affines[c].shift = element_as_f64(dtype, step->in[f->beta]->data, c);
+    }
+}
+
 static bool prepare(struct prepare *prepare)
 {
+    const struct batch_norm_family *f = prepare->op->def->family;
     struct batch_norm_state *state = prepare->state;
+    const struct step step = prepare_step(prepare);
     state->affine = affine_scalar(prepare->out[0]->dtype);
-    prepare->made.scratch_bytes = state->n_channels * sizeof(struct affine);
+    if (!prepare_is_constant(prepare, f->gamma) || !prepare_is_constant(prepare, f->beta) ||
+        !prepare_is_constant(prepare, f->mean) || !prepare_is_constant(prepare, f->variance)) {
+        prepare->made.scratch_bytes = state->n_channels * sizeof(struct affine);
+        return true;
+    }
+    state->affines =
+        arena_alloc_array(prepare->arena, state->n_channels, sizeof *state->affines, prepare->err);
+    if (!state->affines)
+        return false;
+    work_out_affines(&step, state->affines);
     return true;
 }
 
@@ -72,17 +99,12 @@ static bool run(const struct step *step, struct irrun_error *err)
     (void)err;
     const struct batch_norm_family *f = step->op->def->family;
     const struct batch_norm_state *state = step->state;
-    enum irrun_dtype dtype = step->out[0]->dtype;
-    double epsilon = ((const struct batch_norm_attrs *)step->op->attrs)->epsilon;
-    struct affine *affines = step->scratch;
-    for (size_t c = 0; c < state->n_channels; c++) {
-        double variance = element_as_f64(dtype, step->in[f->variance]->data, c);
-        affines[c].center = element_as_f64(dtype, step->in[f->mean]->data, c);
-        affines[c].scale =
-            element_as_f64(dtype, step->in[f->gamma]->data, c) / sqrt(variance + epsilon);
-        affines[c].shift = element_as_f64(dtype, step->in[f->beta]->data, c);
+    const struct affine *affines = state->affines;
+    if (!affines) {
+        work_out_affines(step, step->scratch);
+        affines = step->scratch;
     }
-    size_t n_bytes = state->n_inner * dtype_size(dtype);
+    size_t n_bytes = state->n_inner * dtype_size(step->out[0]->dtype);
     for (size_t i = 0; i < state->n_batches * state->n_channels; i++)
         state->affine(&affines[i % state->n_channels],
                       (const char *)step->in[f->data]->data + i * n_bytes,

@@ -134,6 +134,34 @@ static char *pad_border(const struct run *run, uint32_t axis, int64_t first, int
     return to;
 }
 
+/* Whether rows along this axis, the last one that is padded, get a border and lose nothing. */
+static bool has_framed_rows(const struct run *run, uint32_t axis)
+{
+    if (axis + 1 != run->state->n_axes || run->state->mode != MODE_CONSTANT)
+        return false;
+    int64_t begin = run->state->begin[axis], n = run->in->dims[axis];
+    return begin >= 0 && n > 0 && begin + n <= run->out->dims[axis];
+}
+
+/* The end of one row and the beginning of the next are one border. */
+static char *pad_rows(const struct run *run, uint32_t axis, int64_t n_rows, const char *from,
+                      char *to)
+{
+    const struct pad_state *state = run->state;
+    size_t size = run->element_bytes, begin = (size_t)(state->begin[axis] * state->n_slice);
+    size_t row_bytes = (size_t)(run->in->dims[axis] * state->n_slice) * size;
+    size_t whole = (size_t)(run->out->dims[axis] * state->n_slice) - row_bytes / size;
+    fill_elements(to, begin, run->value, size);
+    to += begin * size;
+    for (int64_t i = 0; i < n_rows; i++, from += row_bytes) {
+        size_t n = i + 1 < n_rows ? whole : whole - begin;
+        memcpy(to, from, row_bytes);
+        fill_elements(to + row_bytes, n, run->value, size);
+        to += row_bytes + n * size;
+    }
+    return to;
+}
+
 /* Writes the output from `axis` inwards and returns its end. */
 static char *pad(const struct run *run, uint32_t axis, const char *from, char *to)
 {
@@ -155,7 +183,10 @@ static char *pad(const struct run *run, uint32_t axis, const char *from, char *t
         memcpy(to, from + (size_t)(inner - begin) * in_bytes, n_bytes);
         to += n_bytes;
     }
-    for (int64_t i = inner; i < behind && axis + 1 < state->n_axes; i++)
+    bool is_framed = behind > inner && has_framed_rows(run, axis + 1);
+    if (is_framed)
+        to = pad_rows(run, axis + 1, behind - inner, from + (size_t)(inner - begin) * in_bytes, to);
+    for (int64_t i = inner; i < behind && !is_framed && axis + 1 < state->n_axes; i++)
         to = pad(run, axis + 1, from + (size_t)(i - begin) * in_bytes, to);
     return pad_border(run, axis, behind, end, from, to);
 }
