@@ -13,6 +13,7 @@
 #include "kernels/gemm_int8.h"
 #include "kernels/igemm_f32.h"
 #include "kernels/packed_gemm.h"
+#include "kernels/quantize.h"
 #include "kernels/select.h"
 #include "kernels/softmax.h"
 
@@ -26,6 +27,7 @@
     FAMILY(packed_gemm, const struct gemm_microkernels, level)                                     \
     FAMILY(igemm_f32, const struct igemm_microkernels, level)                                      \
     FAMILY(gemm_int8, const struct int8_kernels, level)                                            \
+    FAMILY(quantize, const struct quantize_kernels, level)                                         \
     FAMILY(elementwise_f32, const struct elementwise_kernels, level)                               \
     FAMILY(fused_f32, fused_fn, level)                                                             \
     FAMILY(softmax_f32, softmax_f32_fn, level)

@@ -15,6 +15,7 @@ struct quantize_attrs {
 struct quantize_state {
     struct broadcast loops; /* operands: out, then the inputs in order */
     fake_quantize_fn *fn;
+    const struct quantize_kernels *vectors; /* NULL: not f32 */
     size_t element_bytes;
 };
 
@@ -58,8 +59,19 @@ static bool prepare(struct prepare *prepare)
 {
     struct quantize_state *state = prepare->state;
     state->fn = fake_quantize_scalar(prepare->in[0]->dtype);
+    state->vectors = prepare->in[0]->dtype == IRRUN_F32 ? prepare->kernels->quantize : NULL;
     state->element_bytes = dtype_size(prepare->in[0]->dtype);
     return true;
+}
+
+/* One range for n numbers that lie side by side. */
+static void quantize_side_by_side(const struct quantize_state *state, int64_t levels,
+                                  const void *const from[N_INPUTS], void *out)
+{
+    struct quantization q =
+        quantization_of(*(const float *)from[1], *(const float *)from[2], *(const float *)from[3],
+                        *(const float *)from[4], levels);
+    state->vectors->fake(&q, from[0], out, (size_t)state->loops.n_inner);
 }
 
 static bool visit(void *context, const int64_t *offsets)
@@ -70,9 +82,16 @@ static bool visit(void *context, const int64_t *offsets)
     const void *from[N_INPUTS];
     for (int i = 0; i < N_INPUTS; i++)
         from[i] = (const char *)step->in[i]->data + (size_t)offsets[1 + i] * state->element_bytes;
+    int64_t levels = ((const struct quantize_attrs *)step->op->attrs)->levels;
+    void *out = (char *)step->out[0]->data + (size_t)offsets[0] * state->element_bytes;
+    bool is_one_range = (strides[2] | strides[3] | strides[4] | strides[5]) == 0;
+    if (state->vectors && is_one_range && strides[1] == 1) {
+        quantize_side_by_side(state, levels, from, out);
+        return true;
+    }
     state->fn(&(struct fake_quantize_run){
         .n = (size_t)state->loops.n_inner,
-        .levels = ((const struct quantize_attrs *)step->op->attrs)->levels,
+        .levels = levels,
         .x = from[0],
         .in_low = from[1],
         .in_high = from[2],
@@ -83,7 +102,7 @@ static bool visit(void *context, const int64_t *offsets)
         .in_high_stride = (size_t)strides[3],
         .out_low_stride = (size_t)strides[4],
         .out_high_stride = (size_t)strides[5],
-        .out = (char *)step->out[0]->data + (size_t)offsets[0] * state->element_bytes,
+        .out = out,
     });
     return true;
 }

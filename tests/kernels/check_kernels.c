@@ -31,6 +31,7 @@ static const struct {
     {"select_x64", check_select, measure_select, 8},
     {"packed_gemm", check_packed_gemm, measure_packed_gemm, 0},
     {"igemm_f32", check_igemm, measure_igemm, 0},
+    {"quantize", check_quantize, measure_quantize, 0},
     {"gemm_int8", check_gemm_int8, measure_gemm_int8, 0},
     {"elementwise_f32", check_elementwise, measure_elementwise, 0},
     {"softmax_f32", check_softmax, measure_softmax, 0},

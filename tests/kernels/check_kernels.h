@@ -20,9 +20,9 @@ typedef bool check_fn(const struct trial *trial);
 typedef void measure_fn(const struct trial *trial);
 
 check_fn check_softmax, check_select, check_packed_gemm, check_recurrent_cells, check_dots,
-    check_elementwise, check_fused, check_igemm, check_gemm_int8;
+    check_elementwise, check_fused, check_igemm, check_gemm_int8, check_quantize;
 measure_fn measure_softmax, measure_select, measure_packed_gemm, measure_recurrent,
-    measure_elementwise, measure_fused, measure_igemm, measure_gemm_int8;
+    measure_elementwise, measure_fused, measure_igemm, measure_gemm_int8, measure_quantize;
 
 /* What is tried now, shown if it fails or crashes: "n=33 then=scalar". */
 void trial_says(const char *format, ...) PRINTF_LIKE(1, 2);

@@ -1,0 +1,82 @@
+/* Quantisation by one range against the loops of FakeQuantize for any ranges, bit for bit: numbers
+ * beyond the range, ties, NaN and infinities, ranges that are reversed.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "check_kernels.h"
+#include "kernels/fake_quantize.h"
+
+static float number(float low, float high, float last)
+{
+    static const float special[] = {0.0F, -0.0F, INFINITY, -INFINITY, NAN, 3e38F, -3e38F, 1e-40F};
+    uint32_t kind = random_below(20);
+    if (kind == 0)
+        return special[random_below(8)];
+    if (kind < 5) /* between two levels, or on one */
+        return low + (high - low) * (float)random_below(2 * (uint32_t)last + 1) / (2 * last);
+    return random_float(3.0F);
+}
+
+static bool try_range(const struct trial *trial, size_t n, float low, float high, float out_low,
+                      float out_high, int64_t levels)
+{
+    struct guarded in = guarded_new(n * sizeof(float)), out = guarded_new(n * sizeof(float));
+    float *x = (void *)guarded_last(&in, n * sizeof(float));
+    float *y = (void *)guarded_last(&out, n * sizeof(float));
+    bool is_good = true;
+    trial_says("n=%zu %g...%g to %g...%g, %d levels", n, (double)low, (double)high, (double)out_low,
+               (double)out_high, (int)levels);
+    for (size_t i = 0; i < n; i++)
+        x[i] = number(low, high, (float)(levels - 1));
+    struct quantization q = quantization_of(low, high, out_low, out_high, levels);
+    trial->variant->quantize->fake(&q, x, y, n);
+    for (size_t i = 0; i < n && is_good; i++) {
+        float wanted;
+        fake_quantize_scalar(IRRUN_F32)(&(struct fake_quantize_run){.n = 1,
+                                                                    .levels = levels,
+                                                                    .x = &x[i],
+                                                                    .in_low = &low,
+                                                                    .in_high = &high,
+                                                                    .out_low = &out_low,
+                                                                    .out_high = &out_high,
+                                                                    .out = &wanted});
+        bool is_same = memcmp(&y[i], &wanted, sizeof wanted) == 0;
+        is_good =
+            is_same || (isnan(y[i]) && isnan(wanted)) ||
+            trial_fail("%.9g becomes %.9g, not %.9g", (double)x[i], (double)y[i], (double)wanted);
+    }
+    guarded_free(&in);
+    guarded_free(&out);
+    return is_good;
+}
+
+bool check_quantize(const struct trial *trial)
+{
+    for (size_t n = 0; n < 80; n++) {
+        float low = random_float(1.0F) - 1, high = low + 0.1F + (float)random_below(30) / 10;
+        int64_t levels = 2 + random_below(300);
+        if (!try_range(trial, n, low, high, low, high, levels) ||
+            !try_range(trial, n, high, low, 1, -1, levels) ||
+            !try_range(trial, n, -1, 1, -128, 127, 256) || !try_range(trial, n, 1, 1, 0, 1, 2))
+            return false;
+    }
+    return true;
+}
+
+static void quantize(const void *context)
+{
+    const void *const *all = context;
+    const struct trial *trial = all[0];
+    static float y[102400];
+    trial->variant->quantize->fake(all[1], all[2], y, 102400);
+}
+
+void measure_quantize(const struct trial *trial)
+{
+    static float x[102400];
+    struct quantization q = quantization_of(-1, 1, -1, 1, 256);
+    for (size_t i = 0; i < 102400; i++)
+        x[i] = random_float(2.0F);
+    measure_line("102400 f32", measure_s(quantize, (const void *[]){trial, &q, x}), 819200);
+}
