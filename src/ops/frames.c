@@ -26,7 +26,15 @@ bool infer_frames(struct infer *infer, uint32_t window, uint32_t frame_size, uin
     return true;
 }
 
-bool frames_prepare(struct prepare *prepare, struct frames *frames, int64_t n_more)
+static void read_window(const struct frames *frames, const struct irrun_tensor *given,
+                        double *window)
+{
+    size_t n = (size_t)frames->size, n_window = (size_t)frames->n_window;
+    memset(window, 0, n * sizeof *window);
+    convert_elements(given->dtype, given->data, IRRUN_F64, window + (n - n_window) / 2, n_window);
+}
+
+bool frames_prepare(struct prepare *prepare, struct frames *frames, uint32_t window, int64_t n_more)
 {
     size_t n = (size_t)frames->size;
     double *memory = arena_alloc(prepare->arena, fourier_plan_bytes(n), prepare->err);
@@ -35,18 +43,25 @@ bool frames_prepare(struct prepare *prepare, struct frames *frames, int64_t n_mo
     fourier_plan(&frames->plan, n, memory);
     prepare->made.scratch_bytes =
         ((size_t)n_more + 3 * n) * sizeof(double) + fourier_scratch_bytes(n);
-    return true;
+    if (!prepare_is_constant(prepare, window))
+        return true;
+    double *constant = arena_alloc_array(prepare->arena, n, sizeof *constant, prepare->err);
+    if (constant)
+        read_window(frames, prepare->in[window], constant);
+    frames->window = constant;
+    return constant != NULL;
 }
 
 struct frames_memory frames_start(const struct step *step, const struct frames *frames,
                                   uint32_t window)
 {
-    size_t n = (size_t)frames->size, n_window = (size_t)frames->n_window;
+    size_t n = (size_t)frames->size;
     double *memory = step->scratch;
-    struct frames_memory found = {.window = memory, .line = memory + n, .scratch = memory + 3 * n};
+    struct frames_memory found = {.window = frames->window ? frames->window : memory,
+                                  .line = memory + n,
+                                  .scratch = memory + 3 * n};
     found.more = found.scratch + fourier_scratch_bytes(n) / sizeof(double);
-    memset(memory, 0, n * sizeof *memory);
-    convert_elements(step->in[window]->dtype, step->in[window]->data, IRRUN_F64,
-                     memory + (n - n_window) / 2, n_window);
+    if (!frames->window)
+        read_window(frames, step->in[window], memory);
     return found;
 }

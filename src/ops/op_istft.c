@@ -80,7 +80,7 @@ static bool infer(struct infer *infer)
 static bool prepare(struct prepare *prepare)
 {
     struct istft_state *state = prepare->state;
-    return frames_prepare(prepare, &state->frames, 2 * state->n_joined);
+    return frames_prepare(prepare, &state->frames, WINDOW, 2 * state->n_joined);
 }
 
 static void add_frame(const struct step *step, int64_t batch, int64_t frame,

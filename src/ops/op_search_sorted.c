@@ -20,6 +20,7 @@ struct search_state {
     enum irrun_dtype dtype;            /* in which they are compared */
     size_t n_rows, n_sorted, n_values; /* per row */
     bool is_shared;                    /* one sorted row for all */
+    const uint64_t *sorted;            /* keys of constants; NULL: run makes them */
 };
 
 static const struct attr_def search_sorted_attrs[] = {
@@ -91,13 +92,6 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, attrs->output_type, values);
 }
 
-static bool prepare(struct prepare *prepare)
-{
-    struct search_state *state = prepare->state;
-    state->dtype = common_type(prepare->in[0]->dtype, prepare->in[1]->dtype);
-    return scratch_array(prepare, (int64_t)state->n_sorted, sizeof(uint64_t));
-}
-
 #define BLOCK 64 /* elements converted at a time */
 
 /* The keys of elements first … first + n - 1 of a tensor, in the common type. */
@@ -116,6 +110,21 @@ static void read_keys(const struct search_state *state, const struct irrun_tenso
         convert_elements(tensor->dtype, from + i * size, state->dtype, block, n_now);
         sort_keys(state->dtype, block, 1, n_now, keys + i);
     }
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    struct search_state *state = prepare->state;
+    uint32_t input = ((const struct search_family *)prepare->op->def->family)->sorted;
+    size_t n = state->n_rows * state->n_sorted;
+    state->dtype = common_type(prepare->in[0]->dtype, prepare->in[1]->dtype);
+    if (!prepare_is_constant(prepare, input))
+        return scratch_array(prepare, (int64_t)state->n_sorted, sizeof(uint64_t));
+    uint64_t *keys = arena_alloc_array(prepare->arena, n, sizeof *keys, prepare->err);
+    if (keys)
+        read_keys(state, prepare->in[input], 0, n, keys);
+    state->sorted = keys;
+    return keys != NULL;
 }
 
 static int64_t count_before(const uint64_t *keys, size_t n, uint64_t key, bool counts_equals)
@@ -139,10 +148,13 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct search_attrs *attrs = step->op->attrs;
     bool counts_equals = family->has_rows ? attrs->counts_equals : !attrs->excludes_equals;
     struct irrun_tensor *out = step->out[0];
-    uint64_t *sorted = step->scratch, values[BLOCK];
+    uint64_t values[BLOCK];
     int64_t counts[BLOCK];
     for (size_t row = 0; state->n_values > 0 && row < state->n_rows; row++) {
-        read_keys(state, step->in[family->sorted], row * state->n_sorted, state->n_sorted, sorted);
+        size_t begin = row * state->n_sorted;
+        const uint64_t *sorted = state->sorted ? state->sorted + begin : step->scratch;
+        if (!state->sorted)
+            read_keys(state, step->in[family->sorted], begin, state->n_sorted, step->scratch);
         for (size_t i = 0; i < state->n_values; i += BLOCK) {
             size_t n = state->n_values - i < BLOCK ? state->n_values - i : BLOCK;
             size_t first = row * state->n_values + i;

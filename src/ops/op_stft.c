@@ -57,7 +57,7 @@ static bool infer(struct infer *infer)
 static bool prepare(struct prepare *prepare)
 {
     struct stft_state *state = prepare->state;
-    return frames_prepare(prepare, &state->frames, 0);
+    return frames_prepare(prepare, &state->frames, WINDOW, 0);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)

@@ -1,13 +1,15 @@
-# Gathers, scatters and bags whose indices are constant: what they name makes plain loops, runs of
-# neighbours, or a list.
+# Operands that are constant and worked out once: the indices of gathers, scatters and bags make
+# plain loops, runs of neighbours, or a list; tables and windows are converted.
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
 from .bags import TABLE, bag
+from .common import rng, uniform
+from .fourier import pack, stft
 from .gather_scatter import FUNCTIONS, gather_nd_of
-from .one_op import error, ints, one_op
+from .one_op import Const, error, ints, one_op
 
-FAMILY = "constant_indices"
+FAMILY = "constant_operands"
 X = np.arange(1, 73, dtype=np.float32).reshape(2, 12, 3)
 FLOAT = "--atol 1e-6 --rtol 1e-5"
 
@@ -110,8 +112,41 @@ def bag_cases():
                  attrs={"reduction": "sum"})
 
 
+def table_cases():
+    g = rng("constant_operands")
+    x = uniform(g, (2, 3, 4, 5), -3, 3)
+    gamma, beta, mean = (uniform(g, 3, -2, 2) for _ in range(3))
+    variance = uniform(g, 3, 0.1, 3)
+    for kind in (np.float32, np.float16):
+        numbers = [a.astype(kind) for a in (x, gamma, beta, mean, variance)]
+        wide = [np.float64(a) for a in numbers]
+        wide[1:] = [a.reshape(3, 1, 1) for a in wide[1:]]
+        want = (wide[0] - wide[3]) / np.sqrt(wide[4] + 1e-3) * wide[1] + wide[2]
+        yield one_op(FAMILY, f"batch_norm_{np.dtype(kind).name}", "BatchNormInference",
+                     [numbers[0]] + [Const(a) for a in numbers[1:]], want.astype(kind),
+                     "Scale and bias.", 5,
+                     FLOAT if kind == np.float32 else "--atol 2e-3 --rtol 2e-3",
+                     attrs={"epsilon": 1e-3})
+    data = {"f32": np.float32([[3, 50, 0], [10, -1, 5]]), "i32": np.int32([[3, 50, 0], [10, -1, 5]])}
+    bounds = np.float32([0, 5, 10])
+    for kind, values in data.items():
+        yield one_op(FAMILY, f"bucketize_{kind}", "Bucketize", [values, Const(bounds)],
+                     np.searchsorted(bounds, values), f"{kind} among bounds in f32.", 3,
+                     attrs={"output_type": "i64", "with_right_bound": True})
+    rows = np.float32([[-1, 0, 2, 2, 7], [-2, 0, 4, 4, 9]])
+    values = np.float32([[2, -5, 9], [4, 3, 0]])
+    want = np.stack([np.searchsorted(row, v) for row, v in zip(rows, values)])
+    yield one_op(FAMILY, "search_sorted", "SearchSorted", [Const(rows), values], want,
+                 "A row each.", 15, attrs={"right_mode": False})
+    signal, window = uniform(g, (2, 50)), np.hanning(11)[1:-1].astype(np.float32)
+    yield one_op(FAMILY, "stft", "STFT", [signal, Const(window), ints(16), ints(8)],
+                 pack(stft(signal, window, 16, 8), signal.dtype), "The window.", 15,
+                 "--atol 1e-5 --rtol 1e-5", attrs={"transpose_frames": False})
+
+
 def cases():
     yield from gather_cases()
+    yield from table_cases()
     yield from scatter_cases()
     yield from bag_cases()
     yield error(FAMILY, "gather_nd_out_of_range", "GatherND",
