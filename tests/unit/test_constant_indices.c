@@ -61,13 +61,24 @@ static bool is_index(const struct graph *graph, const struct op *op, uint32_t i)
     return op->def && op_input_is_index(op->def, i) && constant_of(graph, op, i);
 }
 
-/* Whether the constant is data too, for somebody else. */
-static bool is_data(const struct graph *graph, uint32_t value_id)
+static bool overlap(const struct irrun_tensor *a, const struct irrun_tensor *b)
+{
+    const char *first = a->data, *second = b->data;
+    return first && second && first < second + tensor_n_bytes(b) &&
+           second < first + tensor_n_bytes(a);
+}
+
+/* Whether bytes of a constant are data too, for somebody else: files share them. */
+static bool is_data(const struct graph *graph, const struct irrun_tensor *tensor)
 {
     for (uint32_t k = 0; k < graph->n_order; k++) {
         const struct op *op = &graph->ops[graph->order[k]];
         for (uint32_t i = 0; i < op->n_inputs; i++)
-            if (op_input(graph, op, i) == value_id && !op_input_is_index(op->def, i))
+            if (constant_of(graph, op, i) && !op_input_is_index(op->def, i) &&
+                overlap(&constant_of(graph, op, i)->tensor, tensor))
+                return true;
+        for (uint32_t b = 0; b < op->n_bodies; b++)
+            if (is_data(op->bodies[b].graph, tensor))
                 return true;
     }
     return false;
@@ -85,18 +96,19 @@ static void overwrite(void *data, size_t n_bytes)
     memset(data, 0x55, n_bytes);
 }
 
-static void overwrite_indices(const struct graph *graph)
+static void overwrite_indices(const struct graph *root, const struct graph *graph)
 {
     for (uint32_t k = 0; k < graph->n_order; k++) {
         const struct op *op = &graph->ops[graph->order[k]];
         for (uint32_t i = 0; i < op->n_inputs; i++) {
-            if (!is_index(graph, op, i) || is_data(graph, op_input(graph, op, i)))
+            if (!is_index(graph, op, i))
                 continue;
             const struct irrun_tensor *tensor = &constant_of(graph, op, i)->tensor;
-            overwrite(tensor->data, tensor_n_bytes(tensor));
+            if (!is_data(root, tensor))
+                overwrite(tensor->data, tensor_n_bytes(tensor));
         }
         for (uint32_t b = 0; b < op->n_bodies; b++)
-            overwrite_indices(op->bodies[b].graph);
+            overwrite_indices(root, op->bodies[b].graph);
     }
 }
 
@@ -172,7 +184,7 @@ static void visit(const char *path)
         n_models++;
         look_at_plan(plan);
         if (!has_continuation(plan)) {
-            overwrite_indices(plan->request.graph);
+            overwrite_indices(plan->request.graph, plan->request.graph);
             irrun_session_reset(opened.session);
             if (!irrun_session_run(opened.session, &err))
                 fail_test("%s: %s\n", path, err.message);
