@@ -85,20 +85,19 @@ static float *copy_patch(const struct window *w, const float *channel, const int
     return clear_rows(to, (w->kernel[0] - end[0]) * slice);
 }
 
-/* One spatial dimension, neighbouring elements: many short pieces, for which calls would cost more
- * than copying. */
+/* One spatial dimension: many short pieces, for which calls would cost more than copying. */
 static void copy_lines(const struct convolution *c, const float *in, int64_t first, int64_t n,
                        float *to)
 {
     const struct window *w = &c->window;
-    int64_t size = w->kernel[2], length = w->in[2];
+    int64_t size = w->kernel[2], length = w->in[2], step = w->dilation[2];
     for (int64_t i = first; i < first + n; i++) {
-        int64_t at = i * w->stride[2] - w->pad_begin[2];
-        int64_t from = at < 0 ? -at : 0, end = length - at < size ? length - at : size;
+        int64_t from, end, at = i * w->stride[2] - w->pad_begin[2];
+        window_inside(w, 2, i, &from, &end);
         for (int64_t channel = 0; channel < c->c_in; channel++, to += size) {
             const float *line = in + channel * length;
             for (int64_t k = 0; k < size; k++)
-                to[k] = k >= from && k < end ? line[at + k] : 0;
+                to[k] = k >= from && k < end ? line[at + k * step] : 0;
         }
     }
 }
@@ -127,7 +126,7 @@ static void copy_patches(const struct convolution *c, const float *in, int64_t f
 {
     const struct window *w = &c->window;
     bool is_line = w->in[0] == 1 && w->in[1] == 1 && w->kernel[0] == 1 && w->kernel[1] == 1 &&
-                   w->out[0] == 1 && w->out[1] == 1 && w->dilation[2] == 1;
+                   w->out[0] == 1 && w->out[1] == 1;
     if (is_pointwise(w)) {
         copy_points(c, in, first, n, to);
         return;

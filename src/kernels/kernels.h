@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "irrun.h"
 #include "kernels/cpu.h"
+#include "kernels/depthwise_kernels.h"
 #include "kernels/elementwise_f32.h"
 #include "kernels/fused_f32.h"
 #include "kernels/gemm.h"
@@ -30,7 +31,8 @@
     FAMILY(quantize, const struct quantize_kernels, level)                                         \
     FAMILY(elementwise_f32, const struct elementwise_kernels, level)                               \
     FAMILY(fused_f32, fused_fn, level)                                                             \
-    FAMILY(softmax_f32, softmax_f32_fn, level)
+    FAMILY(softmax_f32, softmax_f32_fn, level)                                                     \
+    FAMILY(depthwise_f32, const struct depthwise_kernels, level)
 
 #define KERNEL_TYPE(family, type, level) typedef type family##_kernel;
 KERNEL_FAMILIES(KERNEL_TYPE, )

@@ -3,6 +3,7 @@
 #ifndef IRRUN_KERNELS_SLIDING_WINDOW_H
 #define IRRUN_KERNELS_SLIDING_WINDOW_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Outermost first; fewer dimensions stand at the end, after dimensions of 1. Output position o with
@@ -54,6 +55,25 @@ static inline void window_positions(const struct window *window, int d, int64_t 
         *end = window->out[d];
     if (*first > *end)
         *first = *end;
+}
+
+/* Moves dimensions where nothing happens, of one position and one kernel element, to the front: an
+ * image of [n, 1] is a row of n. */
+static inline void window_align(struct window *w)
+{
+    for (int i = 0; i < 2; i++) {
+        if (w->in[2] != 1 || w->out[2] != 1 || w->kernel[2] != 1 || w->pad_begin[2] != 0 ||
+            w->pad_end[2] != 0)
+            return;
+        int64_t *const members[] = {w->in,       w->out,       w->kernel, w->stride,
+                                    w->dilation, w->pad_begin, w->pad_end};
+        for (size_t m = 0; m < sizeof members / sizeof *members; m++) {
+            int64_t last = members[m][2];
+            members[m][2] = members[m][1];
+            members[m][1] = members[m][0];
+            members[m][0] = last;
+        }
+    }
 }
 
 #endif

@@ -112,6 +112,28 @@ ALWAYS_INLINE vec vec_load_f16(const void *at)
     return _mm256_cvtph_ps(_mm_loadu_si128(at));
 }
 
+/* Lane i of row j becomes lane j of row i. */
+ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
+{
+    vec fours[8]; /* 4j + i: columns i and i + 4 of rows 4j ... 4j + 3 */
+    UNROLL
+    for (int j = 0; j < 8; j += 4) {
+        vec a = _mm256_unpacklo_ps(rows[j], rows[j + 1]);
+        vec b = _mm256_unpackhi_ps(rows[j], rows[j + 1]);
+        vec c = _mm256_unpacklo_ps(rows[j + 2], rows[j + 3]);
+        vec d = _mm256_unpackhi_ps(rows[j + 2], rows[j + 3]);
+        fours[j] = _mm256_shuffle_ps(a, c, 0x44);
+        fours[j + 1] = _mm256_shuffle_ps(a, c, 0xEE);
+        fours[j + 2] = _mm256_shuffle_ps(b, d, 0x44);
+        fours[j + 3] = _mm256_shuffle_ps(b, d, 0xEE);
+    }
+    UNROLL
+    for (int i = 0; i < 4; i++) {
+        rows[i] = _mm256_permute2f128_ps(fours[i], fours[i + 4], 0x20);
+        rows[i + 4] = _mm256_permute2f128_ps(fours[i], fours[i + 4], 0x31);
+    }
+}
+
 /* The sums of the lanes of each. */
 ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 {

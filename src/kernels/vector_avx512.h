@@ -132,6 +132,34 @@ ALWAYS_INLINE vec vec_load_f16(const void *at)
     return _mm512_cvtph_ps(_mm256_loadu_si256(at));
 }
 
+/* Lane i of row j becomes lane j of row i. */
+ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
+{
+    vec fours[16]; /* 4j + i: columns i, i + 4, i + 8 and i + 12 of rows 4j ... 4j + 3 */
+    UNROLL
+    for (int j = 0; j < 16; j += 4) {
+        vec a = _mm512_unpacklo_ps(rows[j], rows[j + 1]);
+        vec b = _mm512_unpackhi_ps(rows[j], rows[j + 1]);
+        vec c = _mm512_unpacklo_ps(rows[j + 2], rows[j + 3]);
+        vec d = _mm512_unpackhi_ps(rows[j + 2], rows[j + 3]);
+        fours[j] = _mm512_shuffle_ps(a, c, 0x44);
+        fours[j + 1] = _mm512_shuffle_ps(a, c, 0xEE);
+        fours[j + 2] = _mm512_shuffle_ps(b, d, 0x44);
+        fours[j + 3] = _mm512_shuffle_ps(b, d, 0xEE);
+    }
+    UNROLL
+    for (int i = 0; i < 4; i++) {
+        vec a = _mm512_shuffle_f32x4(fours[i], fours[i + 4], 0x88);
+        vec b = _mm512_shuffle_f32x4(fours[i], fours[i + 4], 0xDD);
+        vec c = _mm512_shuffle_f32x4(fours[i + 8], fours[i + 12], 0x88);
+        vec d = _mm512_shuffle_f32x4(fours[i + 8], fours[i + 12], 0xDD);
+        rows[i] = _mm512_shuffle_f32x4(a, c, 0x88);
+        rows[i + 4] = _mm512_shuffle_f32x4(b, d, 0x88);
+        rows[i + 8] = _mm512_shuffle_f32x4(a, c, 0xDD);
+        rows[i + 12] = _mm512_shuffle_f32x4(b, d, 0xDD);
+    }
+}
+
 ALWAYS_INLINE __m256 halves(vec x)
 {
     return _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));

@@ -77,6 +77,17 @@ ALWAYS_INLINE vec vec_round(vec x)
     return vrndnq_f32(x);
 }
 
+/* Lane i of row j becomes lane j of row i. */
+ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
+{
+    vec a = vtrn1q_f32(rows[0], rows[1]), b = vtrn2q_f32(rows[0], rows[1]);
+    vec c = vtrn1q_f32(rows[2], rows[3]), d = vtrn2q_f32(rows[2], rows[3]);
+    rows[0] = vcombine_f32(vget_low_f32(a), vget_low_f32(c));
+    rows[1] = vcombine_f32(vget_low_f32(b), vget_low_f32(d));
+    rows[2] = vcombine_f32(vget_high_f32(a), vget_high_f32(c));
+    rows[3] = vcombine_f32(vget_high_f32(b), vget_high_f32(d));
+}
+
 /* The sums of the lanes of each. */
 ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 {

@@ -69,6 +69,17 @@ ALWAYS_INLINE vec vec_sigmoid_times_tanh(vec x, vec y)
     return vec_sigmoid(x) * vec_tanh(y);
 }
 
+/* Lane i of row j becomes lane j of row i. */
+ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
+{
+    float lanes[VECTOR_LANES][VECTOR_LANES], turned[VECTOR_LANES][VECTOR_LANES];
+    memcpy(lanes, rows, sizeof lanes);
+    for (int i = 0; i < VECTOR_LANES; i++)
+        for (int j = 0; j < VECTOR_LANES; j++)
+            turned[i][j] = lanes[j][i];
+    memcpy(rows, turned, sizeof turned);
+}
+
 /* The sums of the lanes of each. */
 ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 {

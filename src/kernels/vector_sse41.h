@@ -32,6 +32,12 @@ ALWAYS_INLINE vec vec_select(vec_mask mask, vec a, vec b)
     return _mm_blendv_ps(b, a, _mm_castsi128_ps(mask));
 }
 
+/* Lane i of row j becomes lane j of row i. */
+ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
+{
+    _MM_TRANSPOSE4_PS(rows[0], rows[1], rows[2], rows[3]);
+}
+
 /* The sums of the lanes of each. */
 ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 {

@@ -31,8 +31,8 @@ bool convolution_infer_channels(struct infer *infer, bool is_transposed)
 
 bool convolution_infer_output(struct infer *infer)
 {
-    const struct grouped_convolution *grouped = infer->state;
-    const struct window *window = &grouped->one.window;
+    struct grouped_convolution *grouped = infer->state;
+    struct window *window = &grouped->one.window;
     const int64_t *sizes = grouped->is_transposed ? window->in : window->out;
     uint32_t rank = infer->in[DATA]->shape.rank - 2;
     int64_t c_out;
@@ -41,6 +41,7 @@ bool convolution_infer_output(struct infer *infer)
     struct irrun_shape out = {.rank = rank + 2, .dims = {grouped->n_batches, c_out}};
     for (uint32_t i = 0; i < rank; i++)
         out.dims[2 + i] = sizes[3 - rank + i];
+    window_align(window);
     return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
 }
 
@@ -51,15 +52,47 @@ bool convolution_wants_indirect(const struct prepare *prepare, struct indirect_c
                                            grouped->is_transposed, conv);
 }
 
-void convolution_prepare(struct prepare *prepare, convolution_group_fn *run_group)
+#define MAX_FILTERS 2 /* of an only channel: with more, a GEMM does better */
+
+bool convolution_wants_depthwise(const struct prepare *prepare)
+{
+    const struct grouped_convolution *grouped = prepare->state;
+    return prepare->in[DATA]->dtype == IRRUN_F32 && kernels_may_pack(prepare->kernels) &&
+           !grouped->is_transposed && grouped->one.c_in == 1 &&
+           (grouped->n_groups > 1 || grouped->one.c_out <= MAX_FILTERS);
+}
+
+bool convolution_prepare(struct prepare *prepare, convolution_group_fn *run_group)
 {
     struct grouped_convolution *grouped = prepare->state;
+    const struct convolution *one = &grouped->one;
     grouped->direct = convolution_direct(prepare->in[DATA]->dtype);
     grouped->run_group = run_group;
     prepare_epilogue(prepare);
-    if (prepare->prepacked != 0)
-        prepare->made.epilogue.bias = (struct repetition){
-            (size_t)convolution_n_out(grouped), (size_t)(grouped->one.c_out * grouped->n_groups)};
+    grouped->depthwise = (struct depthwise){.window = one->window,
+                                            .kernels = prepare->kernels->depthwise_f32,
+                                            .term = DEPTHWISE_PRODUCTS,
+                                            .n_batches = grouped->n_batches,
+                                            .n_channels = grouped->n_groups,
+                                            .multiplier = one->c_out};
+    if (convolution_wants_depthwise(prepare) &&
+        !depthwise_prepare(prepare, &grouped->depthwise, &grouped->is_depthwise))
+        return false;
+    if (prepare->prepacked != 0 || grouped->is_depthwise)
+        prepare->made.epilogue.bias = (struct repetition){(size_t)convolution_n_out(grouped),
+                                                          (size_t)(one->c_out * grouped->n_groups)};
+    return true;
+}
+
+static void run_depthwise(const struct step *step)
+{
+    const struct grouped_convolution *grouped = step->state;
+    depthwise_run(&grouped->depthwise, &(struct depthwise_job){.in = step->in[DATA]->data,
+                                                               .weights = step->in[FILTERS]->data,
+                                                               .out = step->out[0]->data,
+                                                               .scratch = step->scratch,
+                                                               .pool = step->pool,
+                                                               .epilogue = step->epilogue});
 }
 
 static void run_groups(const struct step *step)
@@ -90,7 +123,9 @@ bool convolution_run(const struct step *step, struct irrun_error *err)
     const struct grouped_convolution *grouped = step->state;
     if (shape_n_elements(&step->out[0]->shape) == 0)
         return true;
-    if (grouped->packed.filters)
+    if (grouped->is_depthwise)
+        run_depthwise(step);
+    else if (grouped->packed.filters)
         prepacked_convolution_run(&grouped->packed, step, grouped->n_batches);
     else
         run_groups(step);

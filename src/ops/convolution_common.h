@@ -4,6 +4,7 @@
 #ifndef IRRUN_OPS_CONVOLUTION_COMMON_H
 #define IRRUN_OPS_CONVOLUTION_COMMON_H
 
+#include "ops/depthwise_op.h"
 #include "ops/prepacked_convolution.h"
 
 /* One group of one batch element; `first` is the number of its first element of the output. */
@@ -18,6 +19,8 @@ struct grouped_convolution {
     convolution_fn *direct;
     convolution_group_fn *run_group;
     struct prepacked_convolution packed;
+    bool is_depthwise; /* then by the plan that follows */
+    struct depthwise depthwise;
 };
 
 /* Positions of a channel. */
@@ -37,16 +40,21 @@ static inline int64_t convolution_n_out(const struct grouped_convolution *groupe
  * as the op's family says: 1 for the groups. */
 bool convolution_infer_channels(struct infer *infer, bool is_transposed);
 
-/* The output has the spatial sizes of the window. */
+/* The output has the spatial sizes of the window, which is aligned after that. */
 bool convolution_infer_output(struct infer *infer);
 
 /* prepacked_convolution_is_wanted, of the state. */
 bool convolution_wants_indirect(const struct prepare *prepare, struct indirect_convolution *conv);
 
-/* Finds the direct loops, and says how a bias repeats. */
-void convolution_prepare(struct prepare *prepare, convolution_group_fn *run_group);
+/* Whether a group has one channel only: such filters are not prepacked. */
+bool convolution_wants_depthwise(const struct prepare *prepare);
 
-/* As op_def.run: all batch elements by the packed filters, or run_group for all groups of them. */
+/* Finds the direct loops, plans a depthwise convolution if it is one, and says how a bias
+ * repeats. */
+bool convolution_prepare(struct prepare *prepare, convolution_group_fn *run_group);
+
+/* As op_def.run: all batch elements by the depthwise plan, by the packed filters, or by run_group
+ * for all groups. */
 bool convolution_run(const struct step *step, struct irrun_error *err);
 
 #define CONVOLUTION_OP(object, type_, n_leading, attrs_type, state_type)                           \

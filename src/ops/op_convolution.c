@@ -57,6 +57,8 @@ static bool wants_packed(const struct prepare *prepare)
 static uint32_t prepacks(const struct prepare *prepare, uint32_t constants)
 {
     struct indirect_convolution conv;
+    if (convolution_wants_depthwise(prepare))
+        return 0;
     return convolution_wants_indirect(prepare, &conv) || wants_packed(prepare)
                ? constants & 1U << FILTERS
                : 0;
@@ -106,7 +108,10 @@ static bool prepare(struct prepare *prepare)
 {
     struct convolution_state *state = prepare->state;
     const struct convolution *convolution = &state->grouped.one;
-    convolution_prepare(prepare, run_group);
+    if (!convolution_prepare(prepare, run_group))
+        return false;
+    if (state->grouped.is_depthwise)
+        return true;
     if (prepare->prepacked != 0) {
         return convolution_wants_indirect(prepare, &state->grouped.packed.conv)
                    ? prepacked_convolution_pack(prepare, &state->grouped.packed)

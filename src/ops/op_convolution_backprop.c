@@ -133,7 +133,8 @@ static bool prepare(struct prepare *prepare)
 {
     struct backprop_state *state = prepare->state;
     const struct convolution *convolution = &state->grouped.one;
-    convolution_prepare(prepare, run_group);
+    if (!convolution_prepare(prepare, run_group))
+        return false;
     if (prepare->prepacked != 0) {
         return convolution_wants_indirect(prepare, &state->grouped.packed.conv) &&
                prepacked_convolution_pack(prepare, &state->grouped.packed);

@@ -1,6 +1,7 @@
 /* MaxPool-1, -8, -14 and AvgPool-1, -14, -16 over one to three spatial dimensions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/pool.h"
+#include "ops/depthwise_op.h"
 #include "ops/window.h"
 
 struct pool_attrs {
@@ -16,6 +17,9 @@ struct pool_state {
     int64_t n_indexed;    /* places are taken modulo this */
     max_pool_fn *max;
     avg_pool_fn *avg;
+    bool has_places;
+    bool is_tiled; /* by tiles, else by max and avg */
+    struct depthwise tiled;
 };
 
 #define POOL_ATTRS                                                                                 \
@@ -86,6 +90,7 @@ static bool infer_pool(struct infer *infer)
     struct irrun_shape out = *data;
     for (uint32_t i = 0; i < rank; i++)
         out.dims[2 + i] = state->window.out[3 - rank + i];
+    window_align(&state->window);
     return infer_output(infer, 0, infer->in[0]->dtype, &out);
 }
 
@@ -105,14 +110,54 @@ static bool infer_max_v8(struct infer *infer)
            infer_output(infer, 1, attrs->index_element_type, &infer->out[0].shape);
 }
 
-static bool prepare(struct prepare *prepare)
+/* MaxPool-8 always lists its places as an output; mostly nobody reads them. */
+static bool wants_places(const struct prepare *prepare)
+{
+    const struct graph *graph = prepare->graph;
+    for (uint32_t i = 0; i < graph->n_input_ids && prepare->n_outputs > 1; i++)
+        if (graph->input_ids[i] == prepare->op->first_output + 1)
+            return true;
+    return false;
+}
+
+static bool prepare_pool(struct prepare *prepare, enum depthwise_term term, bool exclude_pad)
 {
     struct pool_state *state = prepare->state;
     state->max = max_pool_scalar(prepare->in[0]->dtype);
     state->avg = avg_pool_scalar(prepare->in[0]->dtype);
-    if (prepare->n_outputs > 1)
+    state->has_places = wants_places(prepare);
+    if (state->has_places)
         prepare->made.scratch_bytes = (size_t)window_product(state->window.out) * sizeof(int64_t);
-    return true;
+    if (state->has_places || prepare->in[0]->dtype != IRRUN_F32)
+        return true;
+    state->tiled = (struct depthwise){.window = state->window,
+                                      .kernels = prepare->kernels->depthwise_f32,
+                                      .term = term,
+                                      .exclude_pad = exclude_pad,
+                                      .n_batches = 1,
+                                      .n_channels = state->n_channels,
+                                      .multiplier = 1};
+    return depthwise_prepare(prepare, &state->tiled, &state->is_tiled);
+}
+
+static bool prepare_max(struct prepare *prepare)
+{
+    return prepare_pool(prepare, DEPTHWISE_MAXIMA, false);
+}
+
+static bool prepare_avg(struct prepare *prepare)
+{
+    const struct pool_attrs *attrs = prepare->attrs;
+    return prepare_pool(prepare, DEPTHWISE_SUMS, attrs->exclude_pad);
+}
+
+static void run_tiled(const struct step *step)
+{
+    const struct pool_state *state = step->state;
+    depthwise_run(&state->tiled, &(struct depthwise_job){.in = step->in[0]->data,
+                                                         .out = step->out[0]->data,
+                                                         .scratch = step->scratch,
+                                                         .pool = step->pool});
 }
 
 /* Turns places in a channel into places from dimension `axis` on. */
@@ -132,8 +177,10 @@ static bool run_max(const struct step *step, struct irrun_error *err)
     const struct pool_state *state = step->state;
     size_t size = dtype_size(step->in[0]->dtype);
     int64_t n_in = window_product(state->window.in), n_out = window_product(state->window.out);
-    int64_t *places = step->n_outputs > 1 ? step->scratch : NULL;
-    for (int64_t i = 0; i < state->n_channels && n_out > 0; i++) {
+    int64_t *places = state->has_places ? step->scratch : NULL;
+    if (state->is_tiled)
+        run_tiled(step);
+    for (int64_t i = 0; i < state->n_channels && n_out > 0 && !state->is_tiled; i++) {
         state->max(&state->window, (const char *)step->in[0]->data + (size_t)(i * n_in) * size,
                    (char *)step->out[0]->data + (size_t)(i * n_out) * size, places);
         if (places)
@@ -149,14 +196,16 @@ static bool run_avg(const struct step *step, struct irrun_error *err)
     bool exclude_pad = ((const struct pool_attrs *)step->op->attrs)->exclude_pad;
     size_t size = dtype_size(step->in[0]->dtype);
     int64_t n_in = window_product(state->window.in), n_out = window_product(state->window.out);
-    for (int64_t i = 0; i < state->n_channels && n_out > 0; i++)
+    if (state->is_tiled)
+        run_tiled(step);
+    for (int64_t i = 0; i < state->n_channels && n_out > 0 && !state->is_tiled; i++)
         state->avg(&state->window, exclude_pad,
                    (const char *)step->in[0]->data + (size_t)(i * n_in) * size,
                    (char *)step->out[0]->data + (size_t)(i * n_out) * size);
     return true;
 }
 
-#define POOL_OP(object, type_, opset_, opset_last_, inputs_, attrs_, infer_, run_, ...)            \
+#define POOL_OP(object, type_, opset_, opset_last_, inputs_, attrs_, infer_, prepare_, run_, ...)  \
     const struct op_def object = {.type = type_,                                                   \
                                   .opset = opset_,                                                 \
                                   .opset_last = opset_last_,                                       \
@@ -165,20 +214,20 @@ static bool run_avg(const struct step *step, struct irrun_error *err)
                                   .attrs_size = sizeof(struct pool_attrs),                         \
                                   .state_size = sizeof(struct pool_state),                         \
                                   .infer = infer_,                                                 \
-                                  .prepare = prepare,                                              \
+                                  .prepare = prepare_,                                             \
                                   .run = run_,                                                     \
                                   __VA_ARGS__}
 #define WITH_PLACES .n_outputs = 2, .n_outputs_min = 1
 
-POOL_OP(op_max_pool_v1, "MaxPool", 1, 7, numbers, max_v1_attrs, infer_pool, run_max,
+POOL_OP(op_max_pool_v1, "MaxPool", 1, 7, numbers, max_v1_attrs, infer_pool, prepare_max, run_max,
         .n_outputs = 1);
-POOL_OP(op_max_pool_v8, "MaxPool", 8, 13, numbers, max_v8_attrs, infer_max_v8, run_max,
+POOL_OP(op_max_pool_v8, "MaxPool", 8, 13, numbers, max_v8_attrs, infer_max_v8, prepare_max, run_max,
         WITH_PLACES);
-POOL_OP(op_max_pool_v14, "MaxPool", 14, 0, numbers, max_v8_attrs, infer_max_v8, run_max,
-        WITH_PLACES);
-POOL_OP(op_avg_pool_v1, "AvgPool", 1, 13, floats, avg_v1_attrs, infer_pool, run_avg,
+POOL_OP(op_max_pool_v14, "MaxPool", 14, 0, numbers, max_v8_attrs, infer_max_v8, prepare_max,
+        run_max, WITH_PLACES);
+POOL_OP(op_avg_pool_v1, "AvgPool", 1, 13, floats, avg_v1_attrs, infer_pool, prepare_avg, run_avg,
         .n_outputs = 1);
-POOL_OP(op_avg_pool_v14, "AvgPool", 14, 15, floats, avg_v1_attrs, infer_pool, run_avg,
+POOL_OP(op_avg_pool_v14, "AvgPool", 14, 15, floats, avg_v1_attrs, infer_pool, prepare_avg, run_avg,
         .n_outputs = 1);
-POOL_OP(op_avg_pool_v16, "AvgPool", 16, 0, floats, avg_v16_attrs, infer_pool, run_avg,
+POOL_OP(op_avg_pool_v16, "AvgPool", 16, 0, floats, avg_v16_attrs, infer_pool, prepare_avg, run_avg,
         .n_outputs = 1);

@@ -1,0 +1,282 @@
+/* Windows over single channels.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/depthwise.h"
+
+#include <math.h>
+
+#include "kernels/convolution.h"
+#include "kernels/pool.h"
+
+/* From so many terms on the work is shared: some 20 us of it. */
+#define SHARE_FROM 1000000
+
+/* So many floats are worth an epilogue of their own. */
+#define EPILOGUE_FLOATS 4096
+
+struct run {
+    const struct depthwise *plan;
+    const struct depthwise_job *job;
+    size_t n_in, n_out, n_taps; /* of a channel; n_out for each of its output channels */
+};
+
+static size_t size_minimum(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- What the tiles have left to the loops of scalars ------------------------------------- */
+
+static void begin_check(const struct depthwise *plan, float *check)
+{
+    for (size_t i = 0; i < DEPTHWISE_MAX_LANES; i++)
+        check[i] = plan->term == DEPTHWISE_MAXIMA ? INFINITY : 0;
+}
+
+/* What the lane of `check` says: a sum is not finite, or of a window's elements none was above
+ * -inf. */
+static bool is_left(const struct depthwise *plan, float lane)
+{
+    return plan->term == DEPTHWISE_MAXIMA ? lane == -INFINITY : isnan(lane);
+}
+
+/* Output channel `number` of a channel. */
+static void run_plain(const struct run *run, const float *in, size_t number, float *out)
+{
+    const struct depthwise *plan = run->plan;
+    const struct epilogue *epilogue = run->job->epilogue;
+    if (plan->term == DEPTHWISE_MAXIMA) {
+        max_pool_scalar(IRRUN_F32)(&plan->window, in, out, NULL);
+    } else if (plan->term == DEPTHWISE_SUMS) {
+        avg_pool_scalar(IRRUN_F32)(&plan->window, plan->exclude_pad, in, out);
+    } else {
+        struct convolution one = {.window = plan->window, .c_in = 1, .c_out = 1};
+        convolution_direct(IRRUN_F32)(&one, false, in, run->job->weights + number * run->n_taps,
+                                      out);
+        for (size_t i = 0; i < run->n_out && epilogue && epilogue->bias; i++)
+            out[i] += ((const float *)epilogue->bias)[number];
+    }
+}
+
+/* ---- Tiles -------------------------------------------------------------------------------- */
+
+/* Position z of a span, and the taps that it and those of another span see, of the innermost
+ * dimension [begin, end). */
+static void set_taps(const struct depthwise *plan, struct depthwise_tile *tile,
+                     const struct depthwise_span *z, const struct depthwise_span *y, int64_t begin,
+                     int64_t end)
+{
+    const int64_t *kernel = plan->window.kernel;
+    bool is_whole = end - begin == kernel[2];
+    int64_t n_lines = y->end - y->begin, first;
+    first = (z->begin * kernel[1] + y->begin) * kernel[2] + begin;
+    tile->first_tap = (size_t)first;
+    tile->n_slices = (size_t)(z->end - z->begin);
+    tile->n_lines = (size_t)(is_whole ? n_lines > 0 : n_lines);
+    tile->n_taps = (size_t)(is_whole ? n_lines * kernel[2] : end - begin);
+    tile->slice_taps = (size_t)(kernel[1] * kernel[2]);
+    tile->line_taps = (size_t)kernel[2];
+}
+
+/* All rows of a span of position z. */
+static void run_strips(const struct depthwise *plan, struct depthwise_tile *tile, int64_t z,
+                       const struct depthwise_span *y, const float *scales, float *out)
+{
+    const int64_t *size = plan->window.out;
+    size_t lanes = plan->kernels->lanes;
+    for (size_t i = 0; i < plan->n_strips; i++) {
+        const struct depthwise_strip *strip = plan->strips + i;
+        int64_t n_calls = strip->n_along > 0 ? y->n : 1, last = size[2] - strip->first;
+        size_t n_floats = size_minimum(strip->n_vectors * lanes, (size_t)last);
+        tile->n_stored = size_minimum(n_floats, lanes);
+        tile->last = strip->n_along > 0 || n_floats < lanes ? 0 : n_floats - lanes;
+        tile->n = strip->n_along > 0 ? strip->n_along : (size_t)y->n;
+        tile->image_step = strip->n_along > 0 ? (ptrdiff_t)lanes : plan->steps[1];
+        tile->out_step = strip->n_along > 0 ? lanes : (size_t)size[2];
+        if (plan->term == DEPTHWISE_SUMS) {
+            tile->adjustment = scales + strip->first;
+            tile->adjustment_step = strip->n_along > 0 ? lanes : 0;
+        }
+        for (int64_t row = y->first; row < y->first + n_calls; row++) {
+            tile->start = plan->origin + z * plan->steps[0] + row * plan->steps[1] + strip->first;
+            tile->out = out + (z * size[1] + row) * size[2] + strip->first;
+            plan->kernels->rows[plan->term][strip->n_vectors](tile);
+        }
+    }
+}
+
+/* The positions of two spans of position z, along the longer one. */
+static void run_rectangle(const struct depthwise *plan, struct depthwise_tile *tile, int64_t z,
+                          const struct depthwise_span *y, const struct depthwise_span *x,
+                          float *out)
+{
+    const int64_t *size = plan->window.out, *steps = plan->steps;
+    bool is_along_x = x->n >= y->n;
+    size_t lanes = plan->kernels->lanes;
+    size_t out_steps[2] = {(size_t)size[2] * lanes, lanes};
+    int64_t n_calls = is_along_x ? y->n : x->n;
+    tile->n = (size_t)(is_along_x ? x->n : y->n);
+    tile->image_step = steps[1 + is_along_x];
+    tile->out_step = out_steps[is_along_x];
+    tile->start = plan->origin + z * steps[0] + y->first * steps[1] + x->first * steps[2];
+    tile->out = out + (size_t)((z * size[1] + y->first) * size[2] + x->first) * lanes;
+    for (int64_t i = 0; i < n_calls; i++) {
+        plan->kernels->blocked[plan->term](tile);
+        tile->start += steps[2 - is_along_x];
+        tile->out += out_steps[!is_along_x];
+    }
+}
+
+/* All positions; the tile has the image, the weights and, of products, the adjustment. */
+static void run_positions(const struct depthwise *plan, struct depthwise_tile *tile, float *out)
+{
+    const float *scales = plan->scales;
+    tile->offsets = plan->offsets;
+    for (size_t i = 0; i < plan->n_spans[0]; i++) {
+        const struct depthwise_span *zs = plan->spans[0] + i;
+        for (size_t j = 0; j < plan->n_spans[1]; j++) {
+            const struct depthwise_span *y = plan->spans[1] + j;
+            for (int64_t z = zs->first; z < zs->first + zs->n && !plan->is_blocked; z++) {
+                set_taps(plan, tile, zs, y, 0, plan->window.kernel[2]);
+                run_strips(plan, tile, z, y, scales, out);
+            }
+            for (size_t k = 0; k < plan->n_spans[2] && plan->is_blocked; k++) {
+                const struct depthwise_span *x = plan->spans[2] + k;
+                set_taps(plan, tile, zs, y, x->begin, x->end);
+                if (plan->term == DEPTHWISE_SUMS)
+                    tile->adjustment = scales + k;
+                for (int64_t z = zs->first; z < zs->first + zs->n; z++)
+                    run_rectangle(plan, tile, z, y, x, out);
+            }
+            if (scales)
+                scales += plan->is_blocked ? plan->n_spans[2] : (size_t)plan->window.out[2];
+        }
+    }
+}
+
+/* ---- Rows --------------------------------------------------------------------------------- */
+
+static void copy_channel(const struct run *run, const float *in, float *image)
+{
+    const struct depthwise *plan = run->plan;
+    const struct window *w = &plan->window;
+    for (size_t i = 0; i < plan->n_planes; i++) {
+        const struct depthwise_plane *plane = plan->planes + i;
+        plan->kernels->copy_rows(in + plane->from, (size_t)w->in[2], (size_t)w->stride[2],
+                                 image + i * plan->plane + (size_t)plane->first,
+                                 (size_t)plan->strides[1], (size_t)plane->n,
+                                 (size_t)(w->in[0] * w->in[1]));
+    }
+}
+
+/* Channel i of all batches. */
+static void run_channel(const struct run *run, size_t i, float *image)
+{
+    static const float zero = 0;
+    const struct depthwise *plan = run->plan;
+    const struct depthwise_job *job = run->job;
+    const float *in = job->in + i * run->n_in;
+    size_t multiplier = (size_t)plan->multiplier;
+    size_t number = i % (size_t)plan->n_channels * multiplier;
+    float *out = job->out + i * multiplier * run->n_out;
+    const float *bias = job->epilogue ? job->epilogue->bias : NULL;
+    if (plan->is_copied)
+        copy_channel(run, in, image);
+    for (size_t j = 0; j < multiplier; j++, number++, out += run->n_out) {
+        float check[DEPTHWISE_MAX_LANES];
+        bool is_again = false;
+        struct depthwise_tile tile = {
+            .image = plan->is_copied ? image : in,
+            .weights = job->weights ? job->weights + number * run->n_taps : NULL,
+            .adjustment = bias ? bias + number : &zero,
+            .check = check,
+        };
+        begin_check(plan, check);
+        run_positions(plan, &tile, out);
+        for (size_t lane = 0; lane < plan->kernels->lanes; lane++)
+            is_again |= is_left(plan, check[lane]);
+        if (is_again)
+            run_plain(run, in, number, out);
+    }
+}
+
+static void run_channels(const struct run *run, size_t begin, size_t end, float *image)
+{
+    const struct depthwise *plan = run->plan;
+    size_t n_out = run->n_out * (size_t)plan->multiplier, done = begin;
+    for (size_t i = 0; i < plan->image_floats; i++)
+        image[i] = plan->term == DEPTHWISE_MAXIMA ? -INFINITY : 0;
+    for (size_t i = begin; i < end; i++) {
+        run_channel(run, i, image);
+        if ((i + 1 - done) * n_out < EPILOGUE_FLOATS && i + 1 < end)
+            continue;
+        epilogue_run(run->job->epilogue, done * n_out, (i + 1 - done) * n_out);
+        done = i + 1;
+    }
+}
+
+/* ---- A channel in each lane --------------------------------------------------------------- */
+
+/* Output channel `number` of each of n channels, which lie in the image; `number` and out are those
+ * of the first. */
+static void run_block(const struct run *run, const float *in, size_t n, const float *image,
+                      size_t number, float *out)
+{
+    const struct depthwise *plan = run->plan;
+    size_t lanes = plan->kernels->lanes, multiplier = (size_t)plan->multiplier;
+    const float *bias = run->job->epilogue ? run->job->epilogue->bias : NULL;
+    float check[DEPTHWISE_MAX_LANES], start[DEPTHWISE_MAX_LANES] = {0};
+    float *weights = (float *)image + plan->image_floats, *results = weights + run->n_taps * lanes;
+    struct depthwise_tile tile = {
+        .image = image, .weights = weights, .adjustment = start, .check = check};
+    for (size_t i = 0; i < n && bias; i++)
+        start[i] = bias[number + i * multiplier];
+    if (plan->term == DEPTHWISE_PRODUCTS)
+        plan->kernels->to_blocked(run->job->weights + number * run->n_taps,
+                                  multiplier * run->n_taps, n, run->n_taps, weights);
+    begin_check(plan, check);
+    run_positions(plan, &tile, results);
+    plan->kernels->from_blocked(results, out, multiplier * run->n_out, n, run->n_out);
+    for (size_t i = 0; i < n; i++)
+        if (is_left(plan, check[i]))
+            run_plain(run, in + i * run->n_in, number + i * multiplier,
+                      out + i * multiplier * run->n_out);
+}
+
+static void run_blocks(const struct run *run, size_t begin, size_t end, float *image)
+{
+    const struct depthwise *plan = run->plan;
+    size_t lanes = plan->kernels->lanes, n_channels = (size_t)plan->n_channels;
+    size_t n_blocks = (n_channels + lanes - 1) / lanes, multiplier = (size_t)plan->multiplier;
+    size_t n_out = multiplier * run->n_out;
+    for (size_t i = begin; i < end; i++) {
+        size_t channel = i % n_blocks * lanes, n = size_minimum(lanes, n_channels - channel);
+        size_t first = i / n_blocks * n_channels + channel;
+        const float *in = run->job->in + first * run->n_in;
+        plan->kernels->to_blocked(in, run->n_in, n, run->n_in, image);
+        for (size_t j = 0; j < multiplier; j++)
+            run_block(run, in, n, image, channel * multiplier + j,
+                      run->job->out + first * n_out + j * run->n_out);
+        epilogue_run(run->job->epilogue, first * n_out, n * n_out);
+    }
+}
+
+static void run_share(void *context, size_t share, size_t n_shares)
+{
+    const struct run *run = context;
+    const struct depthwise *plan = run->plan;
+    size_t n_channels = (size_t)plan->n_channels,
+           lanes = plan->is_blocked ? plan->kernels->lanes : 1;
+    size_t n = (size_t)plan->n_batches * ((n_channels + lanes - 1) / lanes);
+    (plan->is_blocked ? run_blocks
+                      : run_channels)(run, n * share / n_shares, n * (share + 1) / n_shares,
+                                      run->job->scratch + share * plan->scratch_floats);
+}
+
+void depthwise_run(const struct depthwise *plan, const struct depthwise_job *job)
+{
+    struct run run = {plan, job, (size_t)window_product(plan->window.in),
+                      (size_t)window_product(plan->window.out),
+                      (size_t)window_product(plan->window.kernel)};
+    thread_pool_run(job->pool, run_share, &run,
+                    plan->n_terms >= SHARE_FROM ? thread_pool_n_threads(job->pool) : 1);
+}

@@ -1,0 +1,215 @@
+/* The tiles of depthwise_kernels.h for every level.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/kernels.h"
+#include "kernels/level.h"
+
+#define MAX_VECTORS 8 /* of results, in registers */
+
+ALWAYS_INLINE vec add_term(vec weight, vec x, vec result, enum depthwise_term term)
+{
+    if (term == DEPTHWISE_PRODUCTS)
+        return vec_fma(weight, x, result);
+    return term == DEPTHWISE_SUMS ? vec_add(x, result) : vec_max(x, result);
+}
+
+/* `adjustment` is what a position has of it. */
+ALWAYS_INLINE vec adjust(vec result, const float *adjustment, enum depthwise_term term,
+                         bool is_blocked)
+{
+    if (term == DEPTHWISE_PRODUCTS)
+        return vec_add(result, is_blocked ? vec_load(adjustment) : vec_set1(*adjustment));
+    if (term == DEPTHWISE_SUMS)
+        return vec_mul(result, is_blocked ? vec_set1(*adjustment) : vec_load(adjustment));
+    return result;
+}
+
+/* n_rows positions from p on. n_rows, n_vectors, term and is_blocked are constants wherever this is
+ * used. */
+ALWAYS_INLINE vec run_positions(const struct depthwise_tile *tile, size_t p, size_t n_rows,
+                                size_t n_vectors, enum depthwise_term term, bool is_blocked,
+                                vec check)
+{
+    vec results[MAX_VECTORS][DEPTHWISE_MAX_VECTORS];
+    const ptrdiff_t step = tile->image_step, start = tile->start + (ptrdiff_t)p * step;
+    const float *image = tile->image;
+    size_t last = is_blocked ? 0 : tile->last;
+    vec nothing = vec_set1(term == DEPTHWISE_MAXIMA ? -INFINITY : 0.0F);
+
+    UNROLL
+    for (size_t r = 0; r < n_rows; r++) {
+        UNROLL
+        for (size_t v = 0; v < n_vectors; v++)
+            results[r][v] = nothing;
+    }
+    for (size_t line = 0; line < tile->n_slices * tile->n_lines; line++) {
+        size_t first = tile->first_tap + line / tile->n_lines * tile->slice_taps +
+                       line % tile->n_lines * tile->line_taps;
+        for (size_t t = first; t < first + tile->n_taps; t++) {
+            const float *at = image + (start + tile->offsets[t]);
+            vec weight = nothing;
+            if (term == DEPTHWISE_PRODUCTS)
+                weight = is_blocked ? vec_load(tile->weights + t * VECTOR_LANES)
+                                    : vec_set1(tile->weights[t]);
+            UNROLL
+            for (size_t r = 0; r < n_rows; r++) {
+                UNROLL
+                for (size_t v = 0; v < n_vectors; v++) {
+                    vec x = vec_load(at + (ptrdiff_t)r * step +
+                                     (v + 1 == n_vectors ? last : v * VECTOR_LANES));
+                    results[r][v] = add_term(weight, x, results[r][v], term);
+                }
+            }
+        }
+    }
+    UNROLL
+    for (size_t r = 0; r < n_rows; r++) {
+        UNROLL
+        for (size_t v = 0; v < n_vectors; v++) {
+            size_t at = v + 1 == n_vectors ? last : v * VECTOR_LANES;
+            float *to = tile->out + (p + r) * tile->out_step + at;
+            vec result = results[r][v];
+            check = term == DEPTHWISE_MAXIMA ? vec_min(result, check)
+                                             : vec_fma(result, vec_zero(), check);
+            const float *adjustment = tile->adjustment + (p + r) * tile->adjustment_step;
+            result =
+                adjust(result, adjustment + (term == DEPTHWISE_SUMS ? at : 0), term, is_blocked);
+            if (is_blocked || n_vectors > 1 || tile->n_stored == VECTOR_LANES)
+                vec_store(to, result);
+            else
+                vec_store_first(to, result, tile->n_stored);
+        }
+    }
+    return check;
+}
+
+#define CASE(rows)                                                                                 \
+    case rows:                                                                                     \
+        if ((rows) <= most)                                                                        \
+            check = run_positions(tile, p, rows, n_vectors, term, is_blocked, check);              \
+        break;
+
+/* In even parts of at most so many positions as registers hold. */
+ALWAYS_INLINE void run_tile(const struct depthwise_tile *tile, size_t n_vectors,
+                            enum depthwise_term term, bool is_blocked)
+{
+    const size_t most = MAX_VECTORS / n_vectors;
+    size_t n_parts = (tile->n + most - 1) / most, p = 0;
+    vec check = vec_load(tile->check);
+    for (size_t part = 0; part < n_parts; part++) {
+        size_t end = tile->n * (part + 1) / n_parts;
+        switch (end - p) {
+            CASE(1)
+            CASE(2)
+            CASE(3)
+            CASE(4)
+            CASE(5)
+            CASE(6)
+            CASE(7)
+            CASE(8)
+        }
+        p = end;
+    }
+    vec_store(tile->check, check);
+}
+
+#define TILES(X, term) X(term, 1) X(term, 2) X(term, 3) X(term, 4)
+#define DEFINE_ROWS(term, n_vectors)                                                               \
+    static void term##_rows_##n_vectors(const struct depthwise_tile *tile)                         \
+    {                                                                                              \
+        run_tile(tile, n_vectors, term, false);                                                    \
+    }
+#define DEFINE_TERM(term)                                                                          \
+    TILES(DEFINE_ROWS, term)                                                                       \
+    static void term##_is_blocked(const struct depthwise_tile *tile)                               \
+    {                                                                                              \
+        run_tile(tile, 1, term, true);                                                             \
+    }
+DEFINE_TERM(DEPTHWISE_PRODUCTS)
+DEFINE_TERM(DEPTHWISE_SUMS)
+DEFINE_TERM(DEPTHWISE_MAXIMA)
+
+ALWAYS_INLINE void copy_strided(const float *restrict from, size_t stride, float *restrict to,
+                                size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = from[i * stride];
+}
+
+static void copy_rows(const float *from, size_t from_step, size_t stride, float *to, size_t to_step,
+                      size_t n, size_t n_rows)
+{
+    for (; n_rows > 0; n_rows--, from += from_step, to += to_step) {
+        if (stride == 1) /* in vectors */
+            copy_strided(from, 1, to, n);
+        else if (stride == 2)
+            copy_strided(from, 2, to, n);
+        else
+            copy_strided(from, stride, to, n);
+    }
+}
+
+/* Elements i ... of a row: n of them, all of a vector or less. */
+ALWAYS_INLINE vec load_some(const float *from, size_t n)
+{
+    return n < VECTOR_LANES ? vec_load_first(from, n) : vec_load(from);
+}
+
+ALWAYS_INLINE void store_some(float *to, vec x, size_t n)
+{
+    if (n < VECTOR_LANES)
+        vec_store_first(to, x, n);
+    else
+        vec_store(to, x);
+}
+
+/* Where the vector for elements i ... of n begins: the last elements are moved twice where they are
+ * no multiple of a vector. */
+ALWAYS_INLINE size_t find_begin(size_t i, size_t n)
+{
+    return i + VECTOR_LANES > n && n >= VECTOR_LANES ? n - VECTOR_LANES : i;
+}
+
+static void to_blocked(const float *from, size_t from_step, size_t n_rows, size_t n, float *to)
+{
+    vec rows[VECTOR_LANES];
+    for (size_t i = 0; i < n; i += VECTOR_LANES) {
+        i = find_begin(i, n);
+        UNROLL
+        for (size_t r = 0; r < VECTOR_LANES; r++)
+            rows[r] = r < n_rows ? load_some(from + r * from_step + i, n - i) : vec_zero();
+        vec_transpose(rows);
+        UNROLL
+        for (size_t r = 0; r < VECTOR_LANES; r++)
+            if (r < n - i)
+                vec_store(to + (i + r) * VECTOR_LANES, rows[r]);
+    }
+}
+
+static void from_blocked(const float *from, float *to, size_t to_step, size_t n_rows, size_t n)
+{
+    vec rows[VECTOR_LANES];
+    for (size_t i = 0; i < n; i += VECTOR_LANES) {
+        i = find_begin(i, n);
+        UNROLL
+        for (size_t r = 0; r < VECTOR_LANES; r++)
+            rows[r] = r < n - i ? vec_load(from + (i + r) * VECTOR_LANES) : vec_zero();
+        vec_transpose(rows);
+        UNROLL
+        for (size_t r = 0; r < VECTOR_LANES; r++)
+            if (r < n_rows)
+                store_some(to + r * to_step + i, rows[r], n - i);
+    }
+}
+
+#define ROWS_ENTRY(term, n_vectors) [n_vectors] = term##_rows_##n_vectors,
+#define ROWS(term) [term] = {TILES(ROWS_ENTRY, term)}
+
+const struct depthwise_kernels LEVEL_NAME(depthwise_f32, LEVEL) = {
+    .lanes = VECTOR_LANES,
+    .rows = {ROWS(DEPTHWISE_PRODUCTS), ROWS(DEPTHWISE_SUMS), ROWS(DEPTHWISE_MAXIMA)},
+    .blocked = {DEPTHWISE_PRODUCTS_is_blocked, DEPTHWISE_SUMS_is_blocked,
+                DEPTHWISE_MAXIMA_is_blocked},
+    .copy_rows = copy_rows,
+    .to_blocked = to_blocked,
+    .from_blocked = from_blocked,
+};

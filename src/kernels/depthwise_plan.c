@@ -1,0 +1,252 @@
+/* The geometry of windows over single channels.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/checked.h"
+#include "kernels/depthwise.h"
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* ---- The image ---------------------------------------------------------------------------- */
+
+#define MOST_POSITIONS (1 << 24)
+#define MOST_STEPS (1 << 16)
+
+/* Sizes whose products are far from what 64 bits hold. */
+static bool is_countable(const struct window *w)
+{
+    for (int d = 0; d < 3; d++)
+        if (w->in[d] < 1 || w->in[d] > MOST_POSITIONS || w->out[d] < 1 ||
+            w->out[d] > MOST_POSITIONS || w->kernel[d] < 1 || w->kernel[d] > MOST_STEPS ||
+            w->stride[d] > MOST_STEPS || w->dilation[d] > MOST_STEPS ||
+            w->pad_begin[d] > MOST_POSITIONS || w->pad_begin[d] < -MOST_POSITIONS)
+            return false;
+    return true;
+}
+
+/* Vectors of rows that may reach beyond their end meet planes that are longer by a vector. */
+static void plan_line(struct depthwise *plan)
+{
+    const struct window *w = &plan->window;
+    int64_t lanes = (int64_t)plan->kernels->lanes, reach = (w->kernel[2] - 1) * w->dilation[2];
+    bool is_padded =
+        w->pad_begin[2] > 0 || reach + (w->out[2] - 1) * w->stride[2] - w->pad_begin[2] >= w->in[2];
+    plan->is_copied = !plan->is_blocked && (w->stride[2] != 1 || is_padded || w->out[2] < lanes);
+    plan->strides[2] = plan->is_blocked ? lanes : 1;
+    plan->strides[1] = w->in[2] * plan->strides[2];
+    if (!plan->is_copied)
+        return;
+    int64_t used = w->out[2] > lanes ? w->out[2] : lanes;
+    plan->n_planes = (size_t)(reach + 1 < w->stride[2] ? reach + 1 : w->stride[2]);
+    plan->plane = (size_t)(used + reach / w->stride[2]);
+    plan->strides[1] = (int64_t)(plan->n_planes * plan->plane);
+}
+
+static bool plan_image(struct depthwise *plan)
+{
+    const struct window *w = &plan->window;
+    double n_floats, reach = 0;
+    plan_line(plan);
+    n_floats = (double)plan->strides[1] * (double)w->in[1] * (double)w->in[0];
+    if (n_floats > INT32_MAX)
+        return false;
+    plan->strides[0] = plan->strides[1] * w->in[1];
+    for (int d = 0; d < 3; d++) {
+        plan->steps[d] = w->stride[d] * plan->strides[d];
+        plan->origin -= w->pad_begin[d] * plan->strides[d];
+        reach += (double)((w->kernel[d] - 1) * w->dilation[d]) * (double)plan->strides[d];
+    }
+    if (plan->is_copied) {
+        plan->steps[2] = 1;
+        plan->origin += w->pad_begin[2];
+    }
+    plan->image_floats = plan->is_blocked || plan->is_copied ? (size_t)n_floats : 0;
+    return reach <= INT32_MAX;
+}
+
+/* ---- The lists ---------------------------------------------------------------------------- */
+
+static bool list_offsets(struct depthwise *plan, struct arena *arena, struct irrun_error *err)
+{
+    const struct window *w = &plan->window;
+    int32_t *offsets =
+        arena_alloc_array(arena, (size_t)window_product(w->kernel), sizeof *offsets, err);
+    if (!offsets)
+        return false;
+    plan->offsets = offsets;
+    for (int64_t z = 0; z < w->kernel[0]; z++) {
+        for (int64_t y = 0; y < w->kernel[1]; y++) {
+            int64_t at =
+                z * w->dilation[0] * plan->strides[0] + y * w->dilation[1] * plan->strides[1];
+            for (int64_t x = 0; x < w->kernel[2]; x++) {
+                int64_t shift = x * w->dilation[2] * plan->strides[2], stride = w->stride[2];
+                if (plan->is_copied)
+                    shift = shift % stride * (int64_t)plan->plane + shift / stride;
+                *offsets++ = (int32_t)(at + shift);
+            }
+        }
+    }
+    return true;
+}
+
+static struct depthwise_span find_span(const struct window *w, int d, int64_t first)
+{
+    struct depthwise_span span = {.first = first};
+    int64_t begin, end;
+    window_inside(w, d, first, &span.begin, &span.end);
+    do {
+        span.n++;
+        if (first + span.n < w->out[d])
+            window_inside(w, d, first + span.n, &begin, &end);
+    } while (first + span.n < w->out[d] && begin == span.begin && end == span.end);
+    return span;
+}
+
+static bool list_spans(struct depthwise *plan, int d, struct arena *arena, struct irrun_error *err)
+{
+    struct depthwise_span *spans = NULL, span;
+    for (int pass = 0; pass < 2; pass++) {
+        size_t n = 0;
+        for (int64_t first = 0; first < plan->window.out[d]; first += span.n, n++) {
+            span = find_span(&plan->window, d, first);
+            if (pass == 1)
+                spans[n] = span;
+        }
+        plan->n_spans[d] = n;
+        if (pass == 0 && !(spans = arena_alloc_array(arena, n, sizeof *spans, err)))
+            return false;
+    }
+    plan->spans[d] = spans;
+    return true;
+}
+
+#define LONG_ROW 8 /* vectors: from so many on, they are computed along the row */
+
+static bool list_strips(struct depthwise *plan, struct arena *arena, struct irrun_error *err)
+{
+    int64_t lanes = (int64_t)plan->kernels->lanes, size = plan->window.out[2];
+    size_t n_vectors = (size_t)divide_up(size, lanes), n_whole = (size_t)(size / lanes);
+    bool is_long = n_vectors >= LONG_ROW;
+    plan->n_strips = is_long ? 1 + (n_vectors > n_whole)
+                             : (n_vectors + DEPTHWISE_MAX_VECTORS - 1) / DEPTHWISE_MAX_VECTORS;
+    struct depthwise_strip *strips = arena_alloc_array(arena, plan->n_strips, sizeof *strips, err);
+    if (!strips)
+        return false;
+    plan->strips = strips;
+    for (size_t i = 0; i < plan->n_strips; i++) {
+        size_t begin = n_vectors * i / plan->n_strips, end = n_vectors * (i + 1) / plan->n_strips;
+        strips[i] = (struct depthwise_strip){(int64_t)begin * lanes, end - begin, 0};
+        if (is_long)
+            strips[i] =
+                (struct depthwise_strip){i == 0 ? 0 : size - lanes, 1, i == 0 ? n_whole : 1};
+    }
+    return true;
+}
+
+static bool list_planes(struct depthwise *plan, struct arena *arena, struct irrun_error *err)
+{
+    const struct window *w = &plan->window;
+    struct depthwise_plane *planes = arena_alloc_array(arena, plan->n_planes, sizeof *planes, err);
+    if (!planes)
+        return false;
+    plan->planes = planes;
+    for (int64_t i = 0; i < (int64_t)plan->n_planes; i++) {
+        int64_t at = i - w->pad_begin[2], stride = w->stride[2];
+        int64_t first = at < 0 ? divide_up(-at, stride) : 0;
+        int64_t end = w->in[2] > at ? divide_up(w->in[2] - at, stride) : 0;
+        end = end < (int64_t)plan->plane ? end : (int64_t)plan->plane;
+        first = first < end ? first : end;
+        planes[i] = (struct depthwise_plane){first, end - first, at + first * stride};
+    }
+    return true;
+}
+
+/* How many elements a mean is taken of: pool_scalar.c says why. */
+static float find_scale(const struct depthwise *plan, const struct depthwise_span *z,
+                        const struct depthwise_span *y, int64_t begin, int64_t end)
+{
+    const struct window *w = &plan->window;
+    int64_t n = (z->end - z->begin) * (y->end - y->begin) * (end - begin);
+    bool has_pads = false;
+    for (int d = 0; d < 3; d++)
+        has_pads |= w->pad_begin[d] != 0 || w->pad_end[d] != 0;
+    if (has_pads && !plan->exclude_pad)
+        n = window_product(w->kernel);
+    return n > 0 ? (float)(1.0 / (double)n) : 0;
+}
+
+static bool list_scales(struct depthwise *plan, struct arena *arena, struct irrun_error *err)
+{
+    size_t n_rows = plan->n_spans[0] * plan->n_spans[1];
+    size_t n = plan->is_blocked ? plan->n_spans[2] : (size_t)plan->window.out[2];
+    /* A vector may reach beyond the last one. */
+    float *scales = arena_alloc_array(arena, n_rows * n + DEPTHWISE_MAX_LANES, sizeof *scales, err);
+    if (!scales)
+        return false;
+    plan->scales = scales;
+    for (size_t row = 0; row < n_rows; row++) {
+        for (size_t i = 0; i < n; i++) {
+            int64_t begin, end;
+            window_inside(&plan->window, 2, plan->is_blocked ? plan->spans[2][i].first : (int64_t)i,
+                          &begin, &end);
+            *scales++ = find_scale(plan, plan->spans[0] + row / plan->n_spans[1],
+                                   plan->spans[1] + row % plan->n_spans[1], begin, end);
+        }
+    }
+    return true;
+}
+
+static bool list_all(struct depthwise *plan, struct arena *arena, struct irrun_error *err)
+{
+    return list_offsets(plan, arena, err) && list_spans(plan, 0, arena, err) &&
+           list_spans(plan, 1, arena, err) &&
+           (plan->is_blocked ? list_spans(plan, 2, arena, err) : list_strips(plan, arena, err)) &&
+           list_planes(plan, arena, err) &&
+           (plan->term != DEPTHWISE_SUMS || list_scales(plan, arena, err));
+}
+
+/* ---- Rows or lanes ------------------------------------------------------------------------ */
+
+/* In cycles, roughly. A vector of a tap is not aligned in rows. To bring a vector of elements into
+ * the lanes takes five, to gather an element for the rows half of one, to begin a row ten. */
+static bool suits_blocks(const struct depthwise *plan)
+{
+    const struct window *w = &plan->window;
+    int64_t lanes = (int64_t)plan->kernels->lanes, n_vectors = divide_up(w->out[2], lanes);
+    double n_taps = (double)window_product(w->kernel), n_in = (double)window_product(w->in);
+    double n_out = (double)(window_product(w->out) * plan->multiplier);
+    double n_lines = (double)(w->in[0] * w->in[1]), tap = n_vectors < LONG_ROW ? 1.4 : 1;
+    double row = ((double)n_vectors * n_taps * tap + 10) / (double)w->out[2];
+    double copies = w->stride[2] > 1 ? n_in * 0.6 : n_in * 2 / (double)lanes;
+    double in_blocks = n_in * 5 + n_out * (n_taps * 0.75 + 8) + n_taps * 5;
+    return (double)divide_up(plan->n_channels, lanes) * in_blocks <
+           (double)plan->n_channels * (n_out * row + copies + n_lines * 10 + 100);
+}
+
+bool depthwise_plan(struct depthwise *plan, struct arena *arena, bool *is_possible,
+                    struct irrun_error *err)
+{
+    const struct window *w = &plan->window;
+    double n_out = (double)window_product(w->out) * (double)plan->multiplier;
+    *is_possible = false;
+    if (!is_countable(w) || plan->n_channels * plan->n_batches * plan->multiplier == 0)
+        return true;
+    plan->is_blocked = suits_blocks(plan);
+    if (!plan_image(plan) || n_out * DEPTHWISE_MAX_LANES > INT32_MAX)
+        return true;
+    size_t n_taps = (size_t)window_product(w->kernel), lanes = plan->kernels->lanes;
+    plan->n_terms = n_out * (double)n_taps * (double)plan->n_channels * (double)plan->n_batches;
+    plan->scratch_floats = plan->image_floats;
+    if (plan->is_blocked)
+        plan->scratch_floats += (n_taps + (size_t)window_product(w->out)) * lanes;
+    plan->scratch_floats = (plan->scratch_floats + 15) / 16 * 16;
+    *is_possible = true;
+    return list_all(plan, arena, err);
+}
+
+bool depthwise_memory(const struct depthwise *plan, unsigned n_threads, size_t *n_bytes)
+{
+    return checked_mul(plan->scratch_floats, n_threads, n_bytes) &&
+           checked_mul(*n_bytes, sizeof(float), n_bytes);
+}

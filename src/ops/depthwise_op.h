@@ -1,0 +1,23 @@
+/* Windows over single channels (kernels/depthwise.h): what depthwise convolutions and poolings
+ * share.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_OPS_DEPTHWISE_OP_H
+#define IRRUN_OPS_DEPTHWISE_OP_H
+
+#include "kernels/depthwise.h"
+#include "ops/op.h"
+
+/* For prepare: makes the plan, what its caller fills in being there, and asks for scratch memory.
+ * *is_possible: whether it can run. */
+static inline bool depthwise_prepare(struct prepare *prepare, struct depthwise *plan,
+                                     bool *is_possible)
+{
+    if (!depthwise_plan(plan, prepare->arena, is_possible, prepare->err))
+        return false;
+    if (*is_possible &&
+        !depthwise_memory(plan, thread_pool_n_threads(prepare->pool), &prepare->made.scratch_bytes))
+        return fail_memory(prepare->err, SIZE_MAX);
+    return true;
+}
+
+#endif
