@@ -53,7 +53,7 @@ endif
 ifneq ($(if $(dry_run),,$(filter demo test,$(goals))),)
 $(shell CC='$(CC)' scripts/install-deps.sh $(if $(filter test,$(goals)),test,build) >&2)
 ifneq ($(.SHELLSTATUS),0)
-$(error cannot go on without these packages)
+$(error cannot continue without these packages)
 endif
 endif
 
@@ -118,7 +118,7 @@ cflags := $(language) $(warnings) -fno-asynchronous-unwind-tables -ffunction-sec
 ldflags := -Wl,--gc-sections -Wl,--as-needed $(instrument) $(LDFLAGS)
 libs := $(module_libs) -lm -lpthread -ldl
 
-# The tables of ops and options hold thousands of addresses, which a tenth of the program goes on relocating.
+# The tables of ops and options hold thousands of addresses, and relocating them takes a tenth of a run's start.
 # A linker and a C library that can pack them do so: asked by linking and running a program.
 define try_packing
 mkdir -p $(BUILD) && echo 'int main(void) { return 0; }' >$(BUILD)/try.c &&
@@ -186,7 +186,7 @@ check-programs: $(unit_tests) $(api_tests) $(kernel_check) $(fault_sweep) $(faul
 
 say = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2) &&)
 
-# Each of these files holds one line and changes when that line does: everything is built anew when
+# Each of these files holds one line and changes when that line does: everything is rebuilt when
 # the commands below change, the archives when a source comes or goes.
 $(BUILD)/flags: line = $(CC) $(cppflags) $(cflags) $(kernel_cflags) $(ldflags) $(libs) $(foreach level,$(levels),$(cflags_$(level)))
 $(BUILD)/sources: line = $(sources) $(level_objects)

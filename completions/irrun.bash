@@ -9,7 +9,7 @@ _irrun_options=(
     # @OPTIONS@
 )
 
-# Adds those of the words after the first that begin with $_irrun_value, behind the first, to $_irrun_found.
+# Adds those of the words after the first that begin with $_irrun_value, after the first, to $_irrun_found.
 _irrun_add() {
     local before=$1 word
     shift
@@ -18,7 +18,7 @@ _irrun_add() {
     done
 }
 
-# Adds folders, and files with one of the endings (any file without one), behind the first argument.
+# Adds folders, and files with one of the endings (any file without one), after the first argument.
 _irrun_add_files() {
     local before=$1 path ending
     shift
@@ -210,7 +210,7 @@ _irrun() {
     read -a words <<<"$left"
     [[ $left != *[[:blank:]] || $left == *\\[[:blank:]] ]] || words+=('')
     _irrun_complete "${words[@]:1}"
-    # What bash replaces begins behind the last of these.
+    # What bash replaces begins after the last of these.
     last=${words[-1]}
     local kept=''
     [[ $last != *[=:]* ]] || kept=${last%"${last##*[=:]}"}

@@ -36,8 +36,8 @@ enum irrun_error_code {
     IRRUN_SYSTEM = 71,      /* out of memory, or another refusal of the system */
     IRRUN_CANT_CREATE = 73, /* an output that cannot be created */
     IRRUN_IO = 74,          /* an output that cannot be written */
-    IRRUN_TEMPORARY = 75,   /* interrupted; run again to go on */
-    IRRUN_TIMEOUT = 124     /* gave up, nothing to go on from */
+    IRRUN_TEMPORARY = 75,   /* interrupted; run again to continue */
+    IRRUN_TIMEOUT = 124     /* timed out, nothing to resume from */
 };
 
 struct irrun_error {
@@ -93,7 +93,7 @@ struct irrun_tensor {
     void *data; /* aligned to the size of an element */
 };
 
-/* A shape whose dimensions, or whose rank, may be open: each dimension lies in [min, max]. */
+/* A shape whose dimensions, or whose rank, may be open: each dimension is in [min, max]. */
 struct irrun_partial_shape {
     bool is_rank_dynamic; /* then the rest says nothing */
     uint32_t rank;
@@ -118,10 +118,9 @@ struct irrun_options {
     unsigned n_threads;       /* of each session, 0 = 1; results do not depend on it */
     bool keep_ops;            /* run the ops one by one as written: no fusing, no replacing */
     bool is_dry;              /* read no weights: for a look at the model only */
-    const char *const
-        *taps;       /* inner values that become outputs behind the model's own, by tensor */
-    size_t n_taps;   /* name or layer name, with ":PORT" if the layer has several */
-    bool traces_all; /* every value that is computed becomes an output, behind those */
+    const char *const *taps; /* inner values that become outputs after the model's own, by tensor */
+    size_t n_taps;           /* name or layer name, with ":PORT" if the layer has several */
+    bool traces_all;         /* every value that is computed becomes an output, after those */
     /* A run fails with IRRUN_MISMATCH at the first op that gives NaN or inf; the error names that
      * op, or the input of the model whose NaN or inf made it fail. */
     bool stops_at_nan;
@@ -164,7 +163,7 @@ bool irrun_model_check_weights(const struct irrun_model *model, struct irrun_err
 /* A larger .bin is mapped: if somebody cuts it short, or the disk fails, the thread that reads it
  * gets SIGBUS. Handling it is the program's affair. Its handler (SA_SIGINFO) may give si_addr to
  * this function, which is async-signal-safe: the path of the file that is mapped there, NULL if it
- * is none that irrun mapped; *is_cut: it is shorter than it was. The iteration cannot go on: the
+ * is none that irrun mapped; *is_cut: it is shorter than it was. The iteration cannot continue: the
  * handler ends the process. The threads of a session do not block SIGBUS. */
 const char *irrun_mapped_file(const void *address, bool *is_cut);
 

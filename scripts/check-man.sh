@@ -4,7 +4,7 @@
 #
 #   scripts/check-man.sh [PAGE...]      all of man/ without PAGE; IRRUN is the program
 #
-# Every literal display is an example. "$ " begins a command, "> " goes on with it, other lines are what it prints on
+# Every literal display is an example. "$ " begins a command, "> " continues it, other lines are what it prints on
 # standard output and error, where "..." stands for any lines; it must exit with 0. The examples of a page run one
 # after the other in one folder, in which small models of ours lie under short names. Those that call NumPy are skipped
 # where there is none: neither irrun nor its tests need Python.

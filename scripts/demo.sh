@@ -59,7 +59,7 @@ heading "Where the anomalies are"
 paste -d, "$readings" "$work/flag.csv" "$work/score.csv" "$work/mean.csv" "$work/deviation.csv" | awk -F, '
     function put() {
         rows = first == last ? first : first "-" last
-        printf "   %-11s %-10s %9s   %s\n", rows, name[kind], shown, kind == 1 ? sprintf("%.0f deviations from %.2f (+-%.2f)", worst, mean, deviation) : kind == 4 ? sprintf("learned anew: %.2f is normal now", mean) : ""
+        printf "   %-11s %-10s %9s   %s\n", rows, name[kind], shown, kind == 1 ? sprintf("%.0f deviations from %.2f (+-%.2f)", worst, mean, deviation) : kind == 4 ? sprintf("relearned: %.2f is normal now", mean) : ""
     }
     BEGIN {
         split("outlier stuck missing new-level", name, " ")

@@ -124,7 +124,7 @@ if [ "$(id -u)" -ne 0 ]; then
     fi
     as_root=sudo
 fi
-$as_root apt-get update -qq >&2 || echo "install-deps: going on with the package lists at hand" >&2
+$as_root apt-get update -qq >&2 || echo "install-deps: using the existing package lists" >&2
 if [ -n "$wished" ]; then
     for package in $(missing apt more); do
         if apt-cache show "$package" >/dev/null 2>&1; then

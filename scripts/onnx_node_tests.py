@@ -53,7 +53,7 @@ CONVERSION = (
     (r"cast.*_to_U?INT4", "Convert wraps, ONNX's golden saturates"),
     (r"averagepool_3d.*include_pad_is_1_ceil", "AvgPool-1 divides by the cells inside the padding"),
     (r"maxpool_2d_ceil_output_size_reduce_by_one", "MaxPool-8 keeps windows that start in the pad"),
-    (r"dft_axis", "the axis is constant 1: an axis input that is no constant is not read"),
+    (r"dft_axis", "the axis is constant 1: an axis input that is not a constant is not read"),
     (r"dynamicquantizelinear|qlinearmatmul|quantizelinear", "quantised by another formula"),
     (r"(gru|lstm|simple_rnn)_batchwise", "layout=1 is not looked at"),
     (r"lstm_with_peepholes", "LSTMSequence-5 has no peepholes"),

@@ -26,7 +26,7 @@ static bool close_standard_output(struct irrun_error *err)
     bool had_error = ferror(stdout);
     if (fclose(stdout) == 0 && !had_error)
         return true;
-    return fail(err, IRRUN_IO, "standard output cannot be written: %s", strerror(errno));
+    return fail(err, IRRUN_IO, "cannot write standard output: %s", strerror(errno));
 }
 
 int main(int argc, char **argv)

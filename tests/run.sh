@@ -101,7 +101,7 @@ run_part() {
     includes) run_check scripts/check-includes.sh ;;
     op-cases) run_check scripts/check-op-cases.sh ;;
     man) scripts/check-man.sh ;;
-    shell) run_check scripts/check-shell.sh ;;
+    shell) run_check eval 'scripts/check-shell.sh && scripts/check-words.sh' ;;
     *)
         echo "no such part; see tests/run.sh list"
         false

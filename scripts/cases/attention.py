@@ -52,7 +52,7 @@ def cases():
         np.float32))
     yield case("mask_infinite", q, k, v, "A mask of minus infinities.", np.where(np.tri(5, 7, 2, bool), 0, -np.inf).astype(
         np.float32)[None, None])
-    yield case("mask_of_zero", q, k, v, "A scalar 0 is no mask; the scale is given.", scale=0.5)
+    yield case("mask_of_zero", q, k, v, "A scalar 0 is not a mask; the scale is given.", scale=0.5)
     yield case("causal", q, k, v, "Query i sees keys up to i.", causal=True)
     yield case("causal_square", x(1, 2, 6, 4), x(1, 2, 6, 4), x(1, 2, 6, 4), "As many queries as keys.", causal=True)
     yield case("causal_with_mask", q, k, v, "causal: the mask is not looked at.", x(2, 3, 5, 7), causal=True)

@@ -46,7 +46,7 @@ def matmul_cases():
     for name, ta, tb in (("many_rows", 0, 0), ("many_rows_transposed", 1, 1)):
         yield matmul_case(name, uniform(many, (2, 37, 101) if ta else (2, 101, 37)),
                           uniform(many, (2, 70, 37) if tb else (2, 37, 70)),
-                          "Batches large enough for panels packed anew in every run.", bool(ta),
+                          "Batches large enough for panels packed in every run.", bool(ta),
                           bool(tb))
     yield matmul_case("const_weights", uniform(g, (2, 9)), uniform(g, (7, 9)), "A dense layer.",
                       tb=True, const_b=True)

@@ -120,7 +120,7 @@ def body_cases():
 
     yield iterator("unknown_op_in_body", "An op of the body that does not exist.", ["Frobnicate"],
                    unknown_op, code=UNSUPPORTED)
-    yield loop("condition_of_f32", "The condition that the body gives is no boolean.",
+    yield loop("condition_of_f32", "The condition that the body gives is not a boolean.",
                ["execution condition", "f32 []"], condition=np.float32(1))
     yield loop("condition_empty", "The condition that the body gives is empty.",
                ["execution condition", "boolean [0]"], condition=np.zeros(0, np.bool_))

@@ -68,7 +68,7 @@ def graph_cases():
                    1, flags=re.S)))
     yield graph("dim_below_minus_one", "A dimension of -7.", ["-7"],
                 swap("<dim>3</dim>", "<dim>-7</dim>"))
-    yield graph("dim_no_number", "A dimension that is no number.", ["three"],
+    yield graph("dim_no_number", "A dimension that is not a number.", ["three"],
                 swap("<dim>3</dim>", "<dim>three</dim>"))
 
 
@@ -213,7 +213,7 @@ def record_cases():
     yield record("wrong_type", "f64 does not fit into f32 safely.", ["x", "f64", "f32"],
                  {"x": np.zeros((1, 3))})
     yield record("missing_member", "No member for the input.", ["x"], {"z": X})
-    yield record("extra_member", "A member that is no input.", ["stranger"],
+    yield record("extra_member", "A member that is not an input.", ["stranger"],
                  {"x": X, "stranger": X})
     yield record("reset_by_nobody", "--reset=if: names nothing there is.", ["nobody"],
                  {"x": np.stack([X, X])}, 2, "--reset=if:nobody")

@@ -62,7 +62,7 @@ def index_cases():
     yield wrong("embedding_indices", "EmbeddingBagOffsetsSum", [X34, at([0, 7]), at([0, 1])],
                 ["indices[1] is 7", "along axis 0", "emb_table"], "A row that is not there.", 3)
     yield wrong("embedding_offsets", "EmbeddingBagOffsetsSum", [X34, at([0, 1]), at([0, 5])],
-                ["offsets[1] is 5", "0 ... 2"], "A bag that begins behind the indices.", 3)
+                ["offsets[1] is 5", "0 ... 2"], "A bag that begins after the indices.", 3)
     yield wrong("embedding_segments", "EmbeddingSegmentsSum",
                 [X34, at([0, 1]), at([0, 4]), ints(2)],
                 ["segment_ids[1] is 4", "0 ... 1"], "A segment that is not there.", 3)
@@ -135,7 +135,7 @@ def shape_cases():
                 ["split_lengths are too large"] + producers(X0), "Their sum is more than 2^63.",
                 outs=2)
     yield wrong("reshape_zero", "Reshape", [X34, ints([1, 1, 0])],
-                ["place 2", "2 dimensions"] + producers(X0, ("Const_1", 13)),
+                ["index 2", "2 dimensions"] + producers(X0, ("Const_1", 13)),
                 "A dimension is to be copied that is not there.", attrs={"special_zero": True})
     yield wrong("broadcast", "Broadcast", [X34, ints([2, 5])],
                 ["[3,4]", "[2,5]"] + producers(X0, ("Const_1", 13)), "[3,4] to [2,5].", 3,

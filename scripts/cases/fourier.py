@@ -82,7 +82,7 @@ def transform_cases():
     yield error("error_op", "dft_not_complex", "DFT", [x(4, 3), ints([0])],
                 ["input 0 (data) is f32 [4,3], expected complex numbers: a last dimension of 2"], "Real numbers.", 7)
     yield error("error_op", "dft_sizes", "DFT", [x(4, 4, 2), ints([0, 1]), ints([3])],
-                ["input 2 (signal_size) is i64 [1], expected 2 sizes, as there are axes"], "A size for each axis.", 7)
+                ["input 2 (signal_size) is i64 [1], expected 2 sizes, one per axis"], "A size for each axis.", 7)
 
 
 def padded(window, size):

@@ -230,7 +230,7 @@ def name_cases():
     net = Net("unused_parameter")
     net.result(net.op("Abs", net.param("x", "f32", [1, 4])), "y")
     net.param("unused", "f32", [2])
-    yield case(net, "A Parameter that nothing reads is an input all the same.",
+    yield case(net, "A Parameter that nothing reads is still an input.",
                feed={"x": X, "unused": np.zeros((3, 2), np.float32)}, want={"y": np.abs(X)})
 
 

@@ -162,7 +162,7 @@ def condition_cases():
                feed_trips=False, body_condition=less_than(3))
     yield case("endless_from_data", "Trip count -1 from data.", 3, trips=-1,
                body_condition=less_than(2))
-    yield case("condition_on_state", "It goes on while the state's first element is below 6.", 5,
+    yield case("condition_on_state", "It continues while the state's first element is below 6.", 5,
                trips=20, body_condition=state_below(6))
 
 

@@ -23,7 +23,7 @@ def dynamic_cases():
             yield case(
                 f"lengths_dynamic_{word}_{direction}",
                 f"{direction}, unknown {word.replace('_', ' and ')}, lengths "
-                "5, 2, 0, 3: they are honoured all the same.", size, direction, data=data,
+                "5, 2, 0, 3: they are honoured nevertheless.", size, direction, data=data,
                 dynamic=axes, openvino=departures.LENGTHS, stand_in=twin)
     data = make_data((FAMILY, "dynamic const"), *size, lengths=lengths)
     yield case("lengths_dynamic_const", "Unknown time, lengths in a Const.", size, data=data,
@@ -86,7 +86,7 @@ def weight_cases():
                          ("only_r_as_parameter", ("X", "H0", "C0", "lengths", "R")),
                          ("only_b_as_parameter", ("X", "H0", "C0", "lengths",
                                                   "B")), ("only_x_as_parameter", ("X",))):
-        yield case(name, "Of the inputs only these are no Consts: " + ", ".join(params) + ".",
+        yield case(name, "Of the inputs only these are not Consts: " + ", ".join(params) + ".",
                    (2, 3, 3, 4), "bidirectional", data=data, params=params)
     for dtype in (np.int8, np.uint8, np.int16, np.uint32, np.uint64):
         word = np.dtype(dtype).name.replace("uint", "u").replace("int", "i")

@@ -60,7 +60,7 @@ def reset_cases():
     fresh = np.array([0, 0, 1, 0, 1], np.float32)
     yield Case(FAMILY, "reset_if_member", adder("reset_if_member"), {"x": x, "fresh": fresh},
                {"y": sums(x,
-                          (2, 4))}, "The member that --reset=if: names is no input of the model.",
+                          (2, 4))}, "The member that --reset=if: names is not an input of the model.",
                EXACT + " --reset=if:fresh")
     net = Net("reset_if_input")
     flag = net.param("flag", "i32", [])

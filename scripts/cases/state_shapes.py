@@ -84,7 +84,7 @@ def growing_cases():
     yield Case(FAMILY, "cache_beams",
                cache("cache_beams", "?,?,4", 1,
                      (3, 0, 4), (3, 1, 4), beam=True), {"x": y, "beam": beam},
-               cache_golden(y, 1, beam=beam), "Rows of the cache are chosen anew by beam_idx.",
+               cache_golden(y, 1, beam=beam), "Rows of the cache are chosen by beam_idx.",
                near)
 
 

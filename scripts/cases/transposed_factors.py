@@ -46,4 +46,4 @@ def cases():
                       data={"transpose_a": False, "transpose_b": False}), "y")
     yield Case("error_op", "transposed_factor_order", net, {"a": a, "b": b}, {},
                "The order has not as many numbers as the factor has dimensions.", exit=65,
-               stderr=["is i64 [3], expected", "4 numbers, one a dimension of input"])
+               stderr=["is i64 [3], expected", "4 numbers, one per dimension of input"])

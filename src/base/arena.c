@@ -19,8 +19,8 @@ struct arena_block {
     max_align_t data[];
 };
 
-/* NULL if there is no memory. A request above the usual size gets a block of its own, put behind
- * the current one so that this one goes on being filled. */
+/* NULL if there is no memory. A request above the usual size gets a block of its own, put after
+ * the current one so that this one is filled further. */
 static struct arena_block *add_block(struct arena *arena, size_t size_bytes)
 {
     struct arena_block *current = arena->blocks;

@@ -26,7 +26,7 @@ void arena_free(struct arena *arena);
 /* Forgets everything that was handed out, but keeps the memory for the next use. */
 void arena_reset(struct arena *arena);
 
-/* A growing array on the heap: makes room for one more of `item_bytes` behind *n, doubling
+/* A growing array on the heap: makes room for one more of `item_bytes` after *n, doubling
  * *capacity. Returns false with *err filled if there is no memory; *items stays valid. The caller
  * frees *items. */
 bool grow_array(void **items, size_t n, size_t *capacity, size_t item_bytes,

@@ -8,7 +8,7 @@
 unsigned count_cpus(void);
 
 /* What the quota of a cgroup buys, in CPUs rounded up; 0 if there is none. membership: a file like
- * /proc/self/cgroup; root: where the cgroup file systems lie, like /sys/fs/cgroup. */
+ * /proc/self/cgroup; root: where the cgroup file systems are, like /sys/fs/cgroup. */
 unsigned count_quota_cpus(const char *membership, const char *root);
 
 #endif

@@ -29,7 +29,7 @@ bool decimal_to_f64(const struct decimal *decimal, double *value);
 /* The float nearest to the decimal, if a double that may be wrong by two units tells which. */
 bool decimal_to_f32(const struct decimal *decimal, float *value);
 
-/* Whether a double may lie on the other side of the middle between two floats if it is wrong by
+/* Whether a double may be on the other side of the middle between two floats if it is wrong by
  * two units in its last place. */
 bool is_near_float_border(double value);
 

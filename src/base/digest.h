@@ -9,7 +9,7 @@ struct digest {
     uint64_t a, b;
 };
 
-/* Of the bytes behind what `seed` is the digest of; of nothing it is DIGEST_SEED. */
+/* Of the bytes after what `seed` is the digest of; of nothing it is DIGEST_SEED. */
 #define DIGEST_SEED ((struct digest){0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f})
 static inline struct digest digest_add(struct digest seed, const void *data, size_t size_bytes)
 {

@@ -36,7 +36,7 @@ static bool read_disk(const struct digest_set *set, uint64_t index, struct diges
     return true;
 }
 
-/* n slots at most, which lie there or in `block`. */
+/* n slots at most, which are there or in `block`. */
 static const struct digest_slot *look_at(const struct digest_set *set, uint64_t index,
                                          struct digest_slot *block, uint64_t *n,
                                          struct irrun_error *err)

@@ -1,4 +1,4 @@
-/* A set of digests, each with a tag. Beyond some thousands it lies in an unnamed file: the memory
+/* A set of digests, each with a tag. Beyond some thousands it is in an unnamed file: the memory
  * that it takes does not grow with it.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_DIGEST_SET_H

@@ -1,4 +1,4 @@
-/* Files whose bytes lie in memory: mapped, or copied if they are few. And real paths.
+/* Files whose bytes are in memory: mapped, or copied if they are few. And real paths.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 
@@ -73,7 +73,8 @@ static bool take_file(struct file_map *map, int fd, const char *path, struct irr
     if (!S_ISREG(status.st_mode))
         return fail_at(err, IRRUN_NO_INPUT, place, "is not a regular file");
     if ((uintmax_t)status.st_size > SIZE_MAX)
-        return fail_at(err, IRRUN_SYSTEM, place, "is too large for this machine's addresses");
+        return fail_at(err, IRRUN_SYSTEM, place,
+                       "is too large for the address space of this machine");
     map->size_bytes = (size_t)status.st_size;
     map->written = status.st_mtim;
     if (map->size_bytes == 0)

@@ -1,4 +1,4 @@
-/* Files whose bytes lie in memory, read-only, and what a path stands for. Knows nothing of formats.
+/* Files whose bytes are in memory, read-only, and what a path stands for. Knows nothing of formats.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_FILE_H
 #define IRRUN_BASE_FILE_H
@@ -20,14 +20,14 @@ struct file_map {
 };
 
 /* Maps a regular file, or copies it if it is small. IRRUN_NO_INPUT if it cannot be opened or read,
- * or is no regular file, IRRUN_DATA if somebody writes to it meanwhile. */
+ * or is not a regular file, IRRUN_DATA if somebody writes to it meanwhile. */
 bool file_map_open(struct file_map *map, const char *path, struct irrun_error *err);
 
 /* IRRUN_DATA if somebody has written to the file since it was mapped: the bytes may be of the old
  * file and of the new. A file that was replaced is another file; a copy stays what it is. */
 bool file_map_check(const struct file_map *map, struct irrun_error *err);
 
-/* Says that some bytes will hardly be read again: the memory they lie in goes back, and is read
+/* Says that some bytes will hardly be read again: the memory they are in goes back, and is read
  * from the file if they are. Bytes outside the mapping are left alone; map may be NULL. */
 void file_map_forget(const struct file_map *map, const void *data, size_t size_bytes);
 void file_map_close(struct file_map *map);

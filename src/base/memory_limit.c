@@ -66,6 +66,6 @@ bool memory_check(size_t used_bytes, size_t more_bytes, struct irrun_error *err)
     bool is_large = limit >= 1e9;
     const char *unit = is_large ? "GB" : "MB";
     double unit_bytes = is_large ? 1e9 : 1e6;
-    return fail(err, IRRUN_SYSTEM, "%.1f %s of memory are needed, and there are %.1f %s",
+    return fail(err, IRRUN_SYSTEM, "%.1f %s of memory are needed, but only %.1f %s are available",
                 needed / unit_bytes, unit, limit / unit_bytes, unit);
 }

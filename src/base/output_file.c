@@ -72,7 +72,7 @@ static bool fail_held(const char *path, long holder, int reason, struct irrun_er
     if (holder > 0)
         snprintf(who, sizeof who, "process %ld", holder);
     fail_at(err, IRRUN_CANT_CREATE, (struct place){path, 0, 0}, "is being written by %s", who);
-    return fail_hint(err, "wait until it has ended, or write to another file");
+    return fail_hint(err, "wait for it to end, or write to another file");
 }
 
 bool output_file_reserve(const char *path, struct irrun_error *err)
@@ -129,7 +129,7 @@ static bool open_partial(struct output_file *out, uint64_t keep_bytes, struct ir
         return fail_create(out->temporary, errno, err);
     if (!S_ISREG(status.st_mode) || (uint64_t)status.st_size < keep_bytes)
         return fail_at(err, IRRUN_DATA, (struct place){out->temporary, 0, 0},
-                       "has %lld bytes of the %llu that were written", (long long)status.st_size,
+                       "has %lld of the %llu bytes that were written", (long long)status.st_size,
                        (unsigned long long)keep_bytes);
     if (ftruncate(out->fd, (off_t)keep_bytes) != 0 ||
         lseek(out->fd, (off_t)keep_bytes, SEEK_SET) < 0)
@@ -144,7 +144,7 @@ bool output_file_open_partial(struct output_file *out, const char *path, uint64_
     struct stat status;
     *out = (struct output_file){.fd = -1, .slot = NO_TEMPORARY};
     if (strcmp(path, "-") == 0 || (stat(path, &status) == 0 && !S_ISREG(status.st_mode)))
-        return fail(err, IRRUN_USAGE, "'%s' is no regular file", path);
+        return fail(err, IRRUN_USAGE, "'%s' is not a regular file", path);
     out->buffer = malloc(BUFFER_BYTES);
     out->path = strdup(path);
     if (out->buffer == NULL || out->path == NULL)

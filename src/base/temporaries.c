@@ -81,7 +81,7 @@ void temporaries_remove_all(void)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* "FOLDER/.irrun-DIGEST" beside `target`, the same for every process, or with "-PID-N" behind it;
+/* "FOLDER/.irrun-DIGEST" beside `target`, the same for every process, or with "-PID-N" after it;
  * malloc'ed. Names of files may be too long to be part of others. */
 static char *temporary_name(const char *target, bool is_own)
 {

@@ -15,7 +15,7 @@ static bool refuse(struct text *text, size_t size_bytes)
     return false;
 }
 
-/* Makes room for `length` more bytes and the NUL behind them. */
+/* Makes room for `length` more bytes and the NUL after them. */
 static bool reserve(struct text *text, size_t length)
 {
     size_t needed, wanted;

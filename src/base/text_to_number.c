@@ -48,7 +48,7 @@ bool text_to_i64(const char *text, size_t length, int64_t *value)
     return true;
 }
 
-/* 768 digits decide every double; a digit dropped behind them only says "a little more". */
+/* 768 digits decide every double; a digit dropped after them only says "a little more". */
 #define MAX_DIGITS 800
 #define EXPONENT_LIMIT 1000000
 

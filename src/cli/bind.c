@@ -125,11 +125,11 @@ static bool fail_nameless(const struct binder *binder, const struct binding *bin
 {
     const char *path = binding->spec.path;
     if (binder->n_ports == 0)
-        return fail(err, IRRUN_USAGE, "%s%s: the model has nothing for it", binder->option, path);
-    fail(err, IRRUN_USAGE, "%s%s does not say which of", binder->option, path);
+        return fail(err, IRRUN_USAGE, "%s%s: nothing in the model matches it", binder->option,
+                    path);
+    fail(err, IRRUN_USAGE, "%s%s needs a name, one of", binder->option, path);
     for (size_t i = 0; i < binder->n_ports; i++)
         fail_more(err, "%s \"%s\"", i == 0 ? "" : ",", binder->name(binder->context, i));
-    fail_more(err, " it is");
     return fail_hint(err, "write %s%s=%s", binder->option, binder->name(binder->context, 0), path);
 }
 

@@ -124,14 +124,14 @@ static bool fail_identity(const struct options *options, const char *found, cons
 {
     static const struct {
         const char *start, *what;
-    } kinds[] = {{"model ", "is of another model"},
-                 {"weights ", "is of other weights"},
-                 {"input ", "is of other inputs"},
-                 {"option ", "is of other options"},
-                 {"engine ", "is of another machine or build"},
-                 {"irrun-checkpoint", "is of another version of irrun"}};
+    } kinds[] = {{"model ", "belongs to another model"},
+                 {"weights ", "belongs to other weights"},
+                 {"input ", "was made with other inputs"},
+                 {"option ", "was made with other options"},
+                 {"engine ", "was made on another machine or by another build"},
+                 {"irrun-checkpoint", "was made by another version of irrun"}};
     size_t n_found = 0, n_own = 0;
-    const char *what = "is of another run";
+    const char *what = "belongs to another run";
     for (;;) {
         n_found = strcspn(found, "\n");
         n_own = strcspn(own, "\n");
@@ -146,9 +146,10 @@ static bool fail_identity(const struct options *options, const char *found, cons
             strncmp(found, kinds[i].start, length) == 0)
             what = kinds[i].what;
     }
-    fail_at(err, IRRUN_DATA, (struct place){options->checkpoint_path, 0, 0}, "%s: it says '%.*s'",
+    fail_at(err, IRRUN_DATA, (struct place){options->checkpoint_path, 0, 0}, "%s: it has '%.*s'",
             what, (int)n_found, found);
-    return fail_hint(err, "this run says '%.*s'; without the file it begins anew", (int)n_own, own);
+    return fail_hint(err, "this run has '%.*s'; delete the file to start from the beginning",
+                     (int)n_own, own);
 }
 
 static bool parse_position(char *line, struct writer_position *position)
@@ -179,7 +180,7 @@ static bool parse_positions(const struct options *options, char *text,
         phase && count && sscanf(count, "iterations %" SCNu64, &checkpoint->n_iterations) == 1;
     checkpoint->is_finishing = is_known && strcmp(phase, "phase finish") == 0;
     if (!is_known || (!checkpoint->is_finishing && strcmp(phase, "phase run") != 0))
-        return fail_damaged(options, "it does not say how far the run is", err);
+        return fail_damaged(options, "it does not record how far the run is", err);
     size_t capacity = 0;
     for (char *line = strtok_r(NULL, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
         if (strcmp(line, "end") == 0)
@@ -190,7 +191,7 @@ static bool parse_positions(const struct options *options, char *text,
         if (!parse_position(line, &checkpoint->positions[checkpoint->n_positions++]))
             return fail_damaged(options, line, err);
     }
-    return fail_damaged(options, "it has no end", err);
+    return fail_damaged(options, "its end is missing", err);
 }
 
 static bool read_text(struct archive *archive, const struct options *options, const char *identity,

@@ -1,4 +1,4 @@
-/* --checkpoint: how far a run has come, in a file from which another process goes on.
+/* --checkpoint: how far a run has come, in a file from which another process resumes.
  *
  * An npz: member "checkpoint" is text that says of which run it is and where its outputs stand; the
  * others are the variables ("variable:ID") and the inputs that --feed fills ("fed:K").
@@ -28,7 +28,7 @@ void checkpoint_free(struct checkpoint *checkpoint);
 bool checkpoint_check(const struct options *options, struct irrun_error *err);
 
 /* What a checkpoint must have been made with: the text is malloc'ed, the caller's. IRRUN_USAGE for
- * inputs that are no regular files. */
+ * inputs that are not regular files. */
 bool checkpoint_identify(const struct model_identity *model, const struct irrun_session *session,
                          const struct options *options, char **identity, struct irrun_error *err);
 

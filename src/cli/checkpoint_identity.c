@@ -28,34 +28,34 @@ bool checkpoint_check(const struct options *options, struct irrun_error *err)
     if (!options->checkpoint_path)
         return true;
     if (sequences_are_many(options))
-        return fail(err, IRRUN_USAGE, "--checkpoint is for one sequence");
+        return fail(err, IRRUN_USAGE, "--checkpoint works with one sequence only");
     if (options->concats.n > 0)
-        return fail(err, IRRUN_USAGE, "--checkpoint and --concat exclude each other");
+        return fail(err, IRRUN_USAGE, "--checkpoint and --concat cannot be used together");
     if (options->expected.n > 0)
-        return fail(err, IRRUN_USAGE, "--checkpoint and --expect exclude each other");
+        return fail(err, IRRUN_USAGE, "--checkpoint and --expect cannot be used together");
     if (options->trace_path)
-        return fail(err, IRRUN_USAGE, "--checkpoint and --tap-all exclude each other");
+        return fail(err, IRRUN_USAGE, "--checkpoint and --tap-all cannot be used together");
     for (size_t i = 0; i < options->outputs.n; i++) {
         const struct format_spec *spec = &options->outputs.items[i].spec;
         if (!spec->format->can_pause || strcmp(spec->path, "-") == 0)
             return fail(err, IRRUN_USAGE,
-                        "--checkpoint: outputs go to npy, raw, csv and text files "
-                        "or none:, not to %s:%s",
+                        "--checkpoint: outputs must go to npy, raw, csv or text files or to none:, "
+                        "not to %s:%s",
                         spec->format->name, spec->path);
     }
     return options->outputs.n > 0 || options->emit == EMIT_NONE || options->report_path ||
-           fail(err, IRRUN_USAGE, "--checkpoint: outputs go to files, not to standard output");
+           fail(err, IRRUN_USAGE, "--checkpoint: outputs must go to files, not to standard output");
 }
 
 static bool add_file(struct text *text, const char *path, struct irrun_error *err)
 {
     struct stat status;
     if (strcmp(path, "-") == 0)
-        return fail(err, IRRUN_USAGE, "--checkpoint: an input comes from standard input");
+        return fail(err, IRRUN_USAGE, "--checkpoint: inputs cannot come from standard input");
     if (stat(path, &status) != 0) /* opening it will tell why */
         return true;
     if (!S_ISREG(status.st_mode))
-        return fail(err, IRRUN_USAGE, "--checkpoint: input %s is no regular file", path);
+        return fail(err, IRRUN_USAGE, "--checkpoint: input %s is not a regular file", path);
     text_add(text, "input %s %lld %lld.%09ld\n", path, (long long)status.st_size,
              (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
     return true;

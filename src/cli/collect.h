@@ -41,7 +41,7 @@ bool collector_take(struct collector *collector, struct backlog *backlog,
 bool collector_end(struct collector *collector, struct backlog *backlog,
                    const struct sequence *sequence, struct irrun_error *err);
 
-/* The sequence failed: the records it gave before are written all the same. */
+/* The sequence failed: the records it gave before are written nevertheless. */
 void collector_give_up(struct collector *collector, struct backlog *backlog,
                        const struct sequence *sequence);
 
@@ -56,7 +56,7 @@ struct outputs *collector_outputs(struct collector *collector);
 /* A sequence that is not run takes its turn too. There is nothing of it to compare: no verdict. */
 bool collector_skip(struct collector *collector, const struct sequence *sequence);
 
-/* Sequence `index` failed: those behind it need not go on. */
+/* Sequence `index` failed: those after it need not continue. */
 void collector_stop(struct collector *collector, uint64_t index);
 
 /* After outputs_finish, the verdict of --expect: IRRUN_MISMATCH. None if a sequence was skipped. */

@@ -64,7 +64,7 @@ static bool take_reader(void *context, size_t output, const struct binding *bind
     for (size_t i = 0; i < compare->n; i++) {
         if (compare->items[i].output == output)
             fail(err, binding->spec.format->has_names ? IRRUN_DATA : IRRUN_USAGE,
-                 "output \"%s\" is expected twice, by %s and %s", output_name(compare, output),
+                 "output \"%s\" has two expected values, %s and %s", output_name(compare, output),
                  compare->items[i].path, reader_path(reader));
     }
     if (err->code != IRRUN_OK || !grow_array((void **)&compare->items, compare->n,
@@ -215,7 +215,7 @@ static bool begin(struct compare *compare, struct expectation *item, const struc
     if (!reader_next(item->reader, &item->header, &is_end, err))
         return false;
     if (is_end)
-        return fail_at(err, IRRUN_DATA, (struct place){item->path, 0, 0}, "holds no array");
+        return fail_at(err, IRRUN_DATA, (struct place){item->path, 0, 0}, "contains no array");
     bool is_stacked = shape->rank == rank + 1, is_single = shape->rank == rank;
     struct irrun_shape record = is_stacked ? shape_of(rank, shape->dims + 1) : *shape;
     if (has_form(got, item->header.dtype, &record))
@@ -307,10 +307,10 @@ static bool finish_one(struct compare *compare, struct expectation *item, struct
         compare_record(item, &item->last, last);
     else if (item->is_late)
         snprintf(item->problem, sizeof item->problem,
-                 "several records are expected, and the first is not the first iteration's");
+                 "several records are expected, but the first is not that of the first iteration");
     else if (has_record)
         snprintf(item->problem, sizeof item->problem,
-                 "%" PRIu64 " iterations ran, and more records are expected",
+                 "%" PRIu64 " iterations ran, but more records are expected",
                  compare->n_iterations);
     return true;
 }

@@ -13,8 +13,8 @@ bool compare_new(const struct irrun_model *model, const struct options *options,
                  struct compare **compare, struct irrun_error *err);
 void compare_free(struct compare *compare); /* NULL is allowed */
 
-/* One iteration's outputs, all of the model's in its order. A difference is no failure yet; a file
- * that cannot be read is. */
+/* One iteration's outputs, all of the model's in its order. A difference is not a failure yet; a
+ * file that cannot be read is. */
 bool compare_iteration(struct compare *compare, const struct irrun_tensor *const *values,
                        struct irrun_error *err);
 

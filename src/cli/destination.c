@@ -35,14 +35,15 @@ static bool fail_nameless(const struct destination_list *list, const struct form
                           struct irrun_error *err)
 {
     const char *path = spec->path, *format = spec->format->name;
-    fail(err, IRRUN_USAGE, "-o %s: %s holds one output, and the model has", path, format);
+    fail(err, IRRUN_USAGE, "-o %s: %s holds one output, but the model has", path, format);
     for (size_t i = 0; i < own_outputs(list->model); i++)
         fail_more(err, "%s \"%s\"", i == 0 ? "" : ",", irrun_model_output(list->model, i)->name);
     bool is_standard = strcmp(path, "-") == 0;
-    return fail_hint(err,
-                     "-o %s=%s%s%s writes one of them, -o text:- all, -o %%n.%s gives each a file",
-                     irrun_model_output(list->model, 0)->name, is_standard ? format : "",
-                     is_standard ? ":" : "", path, format);
+    return fail_hint(
+        err,
+        "-o %s=%s%s%s writes one of them, -o text:- all of them, -o %%n.%s each to its own file",
+        irrun_model_output(list->model, 0)->name, is_standard ? format : "", is_standard ? ":" : "",
+        path, format);
 }
 
 bool destination_add(struct destination_list *list, const struct binding *binding,
@@ -84,7 +85,7 @@ static bool settle_concat(const struct destination_list *list, struct destinatio
         bool is_same = concat == item->concat ||
                        (concat && item->concat && concat->axis == item->concat->axis);
         if (i > 0 && !is_same)
-            return fail(err, IRRUN_USAGE, "--concat: outputs \"%s\" and \"%s\" go to %s together",
+            return fail(err, IRRUN_USAGE, "--concat: outputs \"%s\" and \"%s\" both go to %s",
                         item->names[0], item->names[i], item->path);
         item->concat = concat;
     }
@@ -102,7 +103,7 @@ static bool check_sharing(const struct destination_list *list, const struct dest
         return true;
     fail(err, IRRUN_USAGE, "-o %s: %s cannot hold several sequences%s", item->path, format->name,
          item->concat ? " whose records are joined" : "");
-    return fail_hint(err, "%%k in the file name makes one file for each");
+    return fail_hint(err, "use %%k in the file name to write one file for each");
 }
 
 /* Whether the output, as far as it is known, has the axis. */

@@ -18,7 +18,7 @@ static void note_difference(struct difference *difference, const struct worst *f
         difference->worst = *found;
 }
 
-/* A piece of two tensors of one shape, and where it lies. */
+/* A piece of two tensors of one shape, and where it is. */
 struct piece {
     const struct irrun_tensor *got, *want;
     uint64_t record;
@@ -126,7 +126,7 @@ void difference_add(struct difference *difference, const struct tolerances *tole
 
 /* ---- Telling --------------------------------------------------------------------------------- */
 
-/* Where the worst element lies in its tensor. */
+/* Where the worst element is in its tensor. */
 static struct irrun_shape find_place(const struct worst *worst)
 {
     struct irrun_shape place = worst->shape;

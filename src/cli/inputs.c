@@ -54,14 +54,14 @@ void inputs_close(struct inputs *inputs)
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-/* Tells the session where the input's record lies. */
+/* Tells the session where the input's record is. */
 static bool bind_records(struct inputs *inputs, struct irrun_session *session,
                          const struct records *records, struct irrun_error *err)
 {
     size_t index = (size_t)(records - inputs->records);
     char text[SHAPE_TEXT_BYTES];
     if (records == inputs->reset_records && shape_n_elements(&records->record.shape) != 1)
-        return fail(err, IRRUN_DATA, "--reset=if:%s is %s, but should be one number",
+        return fail(err, IRRUN_DATA, "--reset=if:%s is %s, but must be one number",
                     inputs->options->reset.name, shape_format(&records->record.shape, text));
     return index == inputs->n || irrun_session_set_input(session, index, &records->record, err);
 }
@@ -148,7 +148,7 @@ bool inputs_rewind(struct inputs *inputs, struct irrun_session *session, struct 
     for (size_t i = 0; i < inputs->n_streams; i++) {
         struct records *records = inputs->streams[i];
         if (records->n_records == 0)
-            return fail(err, IRRUN_DATA, "%s \"%s\": %s holds no record", records->port.what,
+            return fail(err, IRRUN_DATA, "%s \"%s\": %s contains no record", records->port.what,
                         records->port.name, records_path(records));
         if (!records_rewind(records, err))
             return false;
@@ -166,7 +166,7 @@ static bool skip_records(struct records *records, uint64_t n, struct irrun_error
     if (n_skipped == n)
         return true;
     if (n_skipped == 0)
-        return fail(err, IRRUN_DATA, "%s \"%s\": %s holds no record", records->port.what,
+        return fail(err, IRRUN_DATA, "%s \"%s\": %s contains no record", records->port.what,
                     records->port.name, records_path(records));
     return records_rewind(records, err) && records_skip(records, n % n_skipped, &n_rest, err);
 }
@@ -228,7 +228,7 @@ void inputs_warn_empty(const struct inputs *inputs)
     for (size_t i = 0; i < inputs->n_streams; i++) {
         const struct records *records = inputs->streams[i];
         if (records->is_endless && records->n_records == 0 && reader_is_file(records->reader))
-            warn(inputs->options, "%s \"%s\": %s holds no record", records->port.what,
+            warn(inputs->options, "%s \"%s\": %s contains no record", records->port.what,
                  records->port.name, records_path(records));
     }
 }

@@ -40,10 +40,10 @@ static bool fail_shape(const struct irrun_port *port, const struct shape_spec *s
 {
     char given[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES], hint[SHAPE_TEXT_BYTES];
     size_t n = 0;
-    fail(err, IRRUN_USAGE, "--shape: input \"%s\" is %s, which %s does not fit", port->name,
+    fail(err, IRRUN_USAGE, "--shape: input \"%s\" is %s, which does not match %s", port->name,
          partial_shape_format(&port->shape, wanted), shape_format(&spec->shape, given));
     if (partial_shape_is_static(&port->shape))
-        return fail_hint(err, "nothing is open there: leave --shape out");
+        return fail_hint(err, "it has no open dimension: omit --shape");
     for (uint32_t i = 0; i < port->shape.rank && n + 24 < sizeof hint; i++) {
         bool is_known = port->shape.min[i] == port->shape.max[i];
         const char *comma = i > 0 ? "," : "";
@@ -149,7 +149,7 @@ static bool find_axis(const struct inputs *inputs, size_t index, const struct ax
     for (size_t i = 0; i < inputs->n; i++) {
         if (!inputs->slots[i].is_filled || inputs->records[i].axis != *axis)
             continue;
-        fail(err, IRRUN_USAGE, "--axis does not say which input it cuts, \"%s\" or \"%s\"",
+        fail(err, IRRUN_USAGE, "--axis must name the input to cut, \"%s\" or \"%s\"",
              inputs->records[i].port.name, irrun_model_input(inputs->model, index)->name);
         return fail_hint(err, "write --axis=NAME=%" PRId64, inputs->common_axis->axis);
     }
@@ -197,12 +197,12 @@ static bool claim_input(struct inputs *inputs, size_t index, const struct format
     struct records_port port = port_of_input(inputs, index);
     if (inputs->slots[index].is_filled)
         return fail(err, format->has_names ? IRRUN_DATA : IRRUN_USAGE,
-                    "input \"%s\" is filled twice, by %s and %s", port.name,
+                    "input \"%s\" has two sources, %s and %s", port.name,
                     records_path(&inputs->records[index]), path);
     if (index == inputs->n && !format->has_shape && format->is_binary) {
         fail(err, IRRUN_USAGE,
-             "--reset=if:%s is not read from %s: %s does not hold one number a record", port.name,
-             path, format->name);
+             "--reset=if:%s cannot be read from %s: %s does not hold one number per record",
+             port.name, path, format->name);
         return fail_hint(err, "csv, npy and a member of an npz do");
     }
     inputs->slots[index].is_filled = find_axis(inputs, index, axis, err);
@@ -290,7 +290,7 @@ static bool fail_unfilled(const struct inputs *inputs, const struct sequence *se
     if (archive)
         fail_at(err, IRRUN_DATA, (struct place){archive, 0, 0}, "has no member for");
     else
-        fail(err, IRRUN_USAGE, "nothing fills");
+        fail(err, IRRUN_USAGE, "no data for");
     for (size_t i = 0, n = 0; i < inputs->n; i++) {
         const struct irrun_port *port = irrun_model_input(inputs->model, i);
         char text[SHAPE_TEXT_BYTES];
@@ -298,7 +298,7 @@ static bool fail_unfilled(const struct inputs *inputs, const struct sequence *se
             fail_more(err, "%s \"%s\" (%s %s)", n++ == 0 ? " input" : ",", port->name,
                       irrun_dtype_name(port->dtype), partial_shape_format(&port->shape, text));
     }
-    return fail_hint(err, "-i [NAME=]FILE reads an input, --random makes one up");
+    return fail_hint(err, "-i [NAME=]FILE reads an input, --random generates one");
 }
 
 static bool fill_the_rest(struct inputs *inputs, const struct sequence *sequence,
@@ -336,8 +336,8 @@ static bool find_reset_records(struct inputs *inputs, struct irrun_error *err)
     if (!find_input(inputs, reset->name, &index, err))
         return false;
     if (!inputs->slots[index].is_filled) {
-        fail(err, IRRUN_USAGE, "--reset=if:%s: no -i and no npz member is called so", reset->name);
-        return fail_hint(err, "-i %s=FILE gives one number a record", reset->name);
+        fail(err, IRRUN_USAGE, "--reset=if:%s: no -i and no npz member has that name", reset->name);
+        return fail_hint(err, "-i %s=FILE gives one number per record", reset->name);
     }
     inputs->reset_records = &inputs->records[index];
     return true;

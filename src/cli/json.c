@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Quotes the string; bytes that are no UTF-8 are passed on as they are. */
+/* Quotes the string; bytes that are not UTF-8 are passed on as they are. */
 static void add_quoted(struct text *text, const char *string)
 {
     text_add_bytes(text, "\"", 1);

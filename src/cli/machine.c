@@ -33,7 +33,7 @@ bool machine_limit_memory(uint64_t size_bytes, struct irrun_error *err)
     uint64_t held = machine_status_bytes("VmData");
     if (size_bytes < held)
         return fail(err, IRRUN_SYSTEM,
-                    "--max-memory=%" PRIu64 ": irrun without a model holds %" PRIu64
+                    "--max-memory=%" PRIu64 ": irrun without a model uses %" PRIu64
                     " bytes already",
                     size_bytes, held);
     memory_limit_lower((size_t)size_bytes == size_bytes ? (size_t)size_bytes : 0);
@@ -95,8 +95,8 @@ void machine_set_floats(uint64_t mode)
 bool machine_check_denormals(bool is_flushed, struct irrun_error *err)
 {
 #if defined(CANNOT_FLUSH)
-    return !is_flushed || fail(err, IRRUN_USAGE,
-                               "--denormals=flush: irrun does not know how this processor does it");
+    return !is_flushed ||
+           fail(err, IRRUN_USAGE, "--denormals=flush is not supported on this processor");
 #else
     (void)is_flushed, (void)err;
     return true;

@@ -74,7 +74,7 @@ static bool read_line(struct manifest *manifest, bool *is_end, struct irrun_erro
             return true;
         place.line = ++manifest->n_lines;
         if (strlen(line->data) < line->length)
-            return fail_at(err, IRRUN_DATA, place, "holds a byte 0");
+            return fail_at(err, IRRUN_DATA, place, "contains a NUL byte");
         line->data[strcspn(line->data, "\r")] = '\0';
     } while (line->data[0] == '\0');
     return true;
@@ -90,13 +90,13 @@ static bool parse_binding(char *text, bool is_output, struct binding *binding,
         *equals = '\0';
     const char *rest = equals ? equals + 1 : text;
     if (equals == text || *rest == '\0')
-        return fail(err, IRRUN_DATA, "a field lacks its name or its file");
+        return fail(err, IRRUN_DATA, "a field has no name or no file");
     if (is_output)
         return format_parse_destination(rest, &binding->spec, err);
     if (!format_parse_source(rest, &binding->spec, err))
         return false;
     if (strcmp(binding->spec.path, "-") == 0 || binding->spec.format->has_keys)
-        return fail(err, IRRUN_DATA, "'%s' is no source of a single sequence", rest);
+        return fail(err, IRRUN_DATA, "'%s' is not the source of a single sequence", rest);
     return true;
 }
 
@@ -141,7 +141,7 @@ static bool parse_line(char *line, struct sequence *sequence, struct irrun_error
             return false;
         field = next;
     }
-    return *sequence->key != '\0' || fail(err, IRRUN_DATA, "begins with no key");
+    return *sequence->key != '\0' || fail(err, IRRUN_DATA, "does not start with a key");
 }
 
 bool manifest_next(struct manifest *manifest, struct sequence *sequence, bool is_wanted,

@@ -15,7 +15,7 @@ static bool is_number(const char *word)
     return text_to_f64(word, strlen(word), &value);
 }
 
-/* Whether the option, which may have a value behind '=', would take this one. */
+/* Whether the option, which may have a value after '=', would take this one. */
 static bool is_value_of(const struct option_row *row, const char *word)
 {
     struct options scratch = {.action = ACTION_RUN};
@@ -43,7 +43,7 @@ static bool check_word(const struct option_row *row, const char *word, const cha
     fail(err, IRRUN_USAGE, "'%s' is taken for %s, and there is no such file", word, role);
     if (row->argument == OPTION_FLAG)
         return fail_hint(err, "--%s takes no value", row->name);
-    return fail_hint(err, "a value of --%s stands behind '=', and is %s", row->name, row->metavar);
+    return fail_hint(err, "the value of --%s follows '=': %s", row->name, row->metavar);
 }
 
 static bool check_values(char *const next_words[N_OPTIONS], int n, char **words,

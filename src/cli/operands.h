@@ -5,8 +5,8 @@
 
 #include "cli/options.h"
 
-/* Takes the n words that are no options. next_words: for each option that stood without a value the
- * word behind it, or NULL. Fails with IRRUN_USAGE. */
+/* Takes the n words that are not options. next_words: for each option that stood without a value
+ * the word after it, or NULL. Fails with IRRUN_USAGE. */
 bool operands_take(struct options *options, char *const next_words[N_OPTIONS], int n, char **words,
                    struct irrun_error *err);
 

@@ -155,18 +155,18 @@ bool option_set_npz(struct options *options, const struct option_row *row, const
         stem--;
     if (spec.path[stem] != '.' || stem == 0)
         stem = strlen(spec.path);
-    fail(err, IRRUN_USAGE, "--%s: '%s' is %s by its name, but holds an npz", row->name, value,
+    fail(err, IRRUN_USAGE, "--%s: '%s' is %s by its name, but contains an npz", row->name, value,
          spec.format->name);
     return fail_hint(err, "write --%s=%.*s.npz", row->name, (int)stem, spec.path);
 }
 
-/* Actions exclude each other. */
+/* Only one action may be given. */
 bool option_set_action(struct options *options, const struct option_row *row, const char *value,
                        struct irrun_error *err)
 {
     size_t index = 0;
     if (options->action_name)
-        return fail(err, IRRUN_USAGE, "--%s and --%s exclude each other", options->action_name,
+        return fail(err, IRRUN_USAGE, "--%s and --%s cannot be used together", options->action_name,
                     row->name);
     if (value && !option_choose_word(row, row->metavar, value, &index, err))
         return false;

@@ -89,8 +89,7 @@ static enum option_id find_option(const char *name, size_t length)
 static bool fail_abbreviation(struct parser *parser, const char *word, size_t length)
 {
     struct irrun_error *err = parser->err;
-    fail(err, IRRUN_USAGE, "'%.*s' is cut short: options are to be written in full", (int)length,
-         word);
+    fail(err, IRRUN_USAGE, "'%.*s' is abbreviated: write options in full", (int)length, word);
     for (size_t i = 0, n = 0; i < N_OPTIONS; i++) {
         if (strncmp(option_rows[i].name, word + 2, length - 2) == 0) {
             char list[sizeof err->hint];
@@ -109,10 +108,10 @@ static bool hint_habit(struct parser *parser, const char *name, const char *word
     const char *value = equals ? equals + 1 : parser->words[0];
     bool is_model = strcmp(name, "m") == 0 || strcmp(name, "model") == 0;
     if (is_model)
-        return fail_hint(parser->err, "the model stands alone: irrun %s",
+        return fail_hint(parser->err, "give the model without an option: irrun %s",
                          value && *value != '-' ? value : "MODEL.xml");
     if (strcmp(name, "d") == 0 || strcmp(name, "device") == 0)
-        return fail_hint(parser->err, "irrun runs on the CPU: leave it out");
+        return fail_hint(parser->err, "irrun runs on the CPU: omit it");
     return false;
 }
 
@@ -279,11 +278,10 @@ static bool check_standard_input(const struct options *options, struct irrun_err
 static bool check_together(const struct options *options, struct irrun_error *err)
 {
     if (options->manifest_path && options->inputs.n > 0)
-        return fail(err, IRRUN_USAGE, "--manifest and -i exclude each other");
+        return fail(err, IRRUN_USAGE, "--manifest and -i cannot be used together");
     bool is_divided = options->n_jobs > 1 || options->n_shards > 1;
     if (options->reset.when == RESET_NEVER && is_divided)
-        return fail(err, IRRUN_USAGE,
-                    "--reset=never needs the sequences one after the other: no --jobs, no --shard");
+        return fail(err, IRRUN_USAGE, "--reset=never cannot be used with --jobs or --shard");
     return check_standard_input(options, err);
 }
 

@@ -46,7 +46,7 @@ static bool check_skipping(const struct outputs *outputs, struct irrun_error *er
             !sequences_are_many(outputs->options) || strcmp(list->items[i].path, "-") == 0)
             continue;
         fail(err, IRRUN_USAGE, "--skip-existing: %s holds several sequences", list->items[i].path);
-        return fail_hint(err, "%%k in the file name makes one file for each");
+        return fail_hint(err, "use %%k in the file name to write one file for each");
     }
     return true;
 }

@@ -13,7 +13,7 @@
 
 static const struct {
     const char *name; /* before the path: "NAME y.npy is also …" */
-    const char *role; /* behind another: "… is also ROLE" */
+    const char *role; /* after another: "… is also ROLE" */
     bool is_written;
 } kinds[] = {
     [PATH_MODEL] = {"model", "the model", false},
@@ -85,9 +85,10 @@ static bool fail_twice(const struct path_use *use, enum path_kind other, struct 
                        kinds[use->kind].name, path);
     fail_at(err, code, place, "two %s write to %s", kinds[other].name, path);
     if (is_standard)
-        return fail_hint(err, "-o text:- writes all outputs; -o %%n.npy gives each a file");
-    return fail_hint(err,
-                     "text and npz hold several outputs; or give each a file with %%n in its name");
+        return fail_hint(err,
+                         "-o text:- writes all outputs; -o %%n.npy writes each to its own file");
+    return fail_hint(
+        err, "text and npz hold several outputs; %%n in the file name writes each to its own file");
 }
 
 /* That somebody named. */

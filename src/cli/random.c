@@ -176,7 +176,7 @@ bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
     if (!partial_shape_to_shape(&port->shape, &record->shape)) {
         fail(err, IRRUN_USAGE, "--random: input \"%s\" has open dimensions: %s", port->name,
              partial_shape_format(&port->shape, text));
-        return fail_hint(err, "--shape=%s=D,D,... fills them", port->name);
+        return fail_hint(err, "set them with --shape=%s=D,D,...", port->name);
     }
     if (!tensor_size(record->dtype, &record->shape, &size_bytes))
         return fail_memory(err, SIZE_MAX);

@@ -26,7 +26,7 @@ struct meaning {
     size_t n_needed; /* elements that are not 0: fewer can be so by chance */
 };
 
-/* By chance about half of all f32 lie between SMALLEST and LARGEST, of all f64 one in 15. Pairs of
+/* By chance about half of all f32 are between SMALLEST and LARGEST, of all f64 one in 15. Pairs of
  * f32 are plausible f64 too, so f32 comes first. */
 static const struct meaning meanings[] = {
     {IRRUN_F32, false, 16}, {IRRUN_F64, false, 4}, {IRRUN_F32, true, 16}, {IRRUN_F64, true, 4}};
@@ -76,8 +76,8 @@ static bool hint_audio(const struct records *records, struct irrun_error *err)
     const char *equals, *name = records_option_name(records, &equals);
     bool needs_cast = options->cast != CAST_ANY && !cast_is_safe(IRRUN_F32, records->source_dtype);
     return fail_hint(err,
-                     "16-bit audio looks so when it is read as %s: %s%s%ss16:%s%s; "
-                     "--raw-check=never takes the bytes as they are",
+                     "this looks like 16-bit audio read as %s; try %s%s%ss16:%s%s; "
+                     "--raw-check=never accepts the bytes as they are",
                      irrun_dtype_name(records->source_dtype), options->manifest_path ? "" : "-i ",
                      name, equals, typed_path(records, "-"), needs_cast ? " --cast=any" : "");
 }
@@ -96,14 +96,14 @@ static bool hint_meaning(const struct records *records, const struct meaning *me
     const char *type = irrun_dtype_name(meaning->dtype),
                *wanted = numpy_type(records->source_dtype);
     if (!wanted)
-        return fail_hint(err, "the bytes look like %s %s: as npy they are read with --cast=any",
-                         order, type);
-    return fail_hint(err,
-                     "the bytes look like %s %s, which NumPy converts: numpy.fromfile(\"%s\", "
-                     "\"%s%s\").astype(\"%s\").tofile(\"y.raw\"); --raw-check=never takes "
-                     "them as they are",
-                     order, type, typed_path(records, "FILE"), is_little ? "<" : ">",
-                     numpy_type(meaning->dtype), wanted);
+        return fail_hint(err, "the bytes look like %s %s: read them as npy with --cast=any", order,
+                         type);
+    return fail_hint(
+        err,
+        "the bytes look like %s %s, which NumPy converts: numpy.fromfile(\"%s\", "
+        "\"%s%s\").astype(\"%s\").tofile(\"y.raw\"); --raw-check=never accepts them as they are",
+        order, type, typed_path(records, "FILE"), is_little ? "<" : ">", numpy_type(meaning->dtype),
+        wanted);
 }
 
 bool raw_check(const struct records *records, size_t n_before, const void *elements, size_t n,

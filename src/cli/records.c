@@ -42,7 +42,7 @@ static bool check_dtype(struct records *records, enum irrun_dtype dtype, struct 
     fail_at(err, IRRUN_DATA, records_place(records), "%s \"%s\" is %s, but this array is %s",
             port->what, port->name, irrun_dtype_name(port->dtype), irrun_dtype_name(dtype));
     return cast == CAST_NONE
-               ? fail_hint(err, "--cast=none lets no type stand for another")
+               ? fail_hint(err, "--cast=none allows no conversion")
                : fail_hint(err, "%s cannot hold every value of %s; --cast=any converts them anyway",
                            irrun_dtype_name(port->dtype), irrun_dtype_name(dtype));
 }
@@ -55,8 +55,7 @@ static bool make_room(struct records *records, const struct irrun_tensor *old,
     if (!shape_count(&records->record.shape, &records->n_elements) ||
         !tensor_size(records->record.dtype, &records->record.shape, &size_bytes) ||
         !tensor_size(records->source_dtype, &records->record.shape, &staging_bytes))
-        return fail_at(err, IRRUN_DATA, records_place(records),
-                       "a record is too large to be counted");
+        return fail_at(err, IRRUN_DATA, records_place(records), "a record is too large");
     records->is_new_place =
         records->record.dtype != old->dtype || !shape_equals(&records->record.shape, &old->shape);
     if (size_bytes > records->capacity_bytes || !records->record.data) {
@@ -128,7 +127,7 @@ static bool take_axis(struct records *records, const struct array_header *header
                 "axis %" PRIu32 " has length %" PRId64 ": slices of %" PRId64 " leave %" PRId64
                 " over",
                 axis, length, chunk, length % chunk);
-        return fail_hint(err, "--partial=drop leaves it out, --partial=pad fills it up with zeros");
+        return fail_hint(err, "--partial=drop drops the rest, --partial=pad pads it with zeros");
     }
     records->n_left = length / chunk + (length % chunk != 0 && partial == PARTIAL_PAD);
     records->is_cut_inside = shape_product(shape, 0, axis) != 1;
@@ -140,7 +139,7 @@ static bool take_axis(struct records *records, const struct array_header *header
     return true;
 }
 
-/* Whole records, one behind the other. */
+/* Whole records, one after the other. */
 static void cut_stack(struct records *records)
 {
     size_t size_bytes = 0;
@@ -187,21 +186,22 @@ static bool take_endless(struct records *records, struct irrun_error *err)
             return false;
     }
     if (!partial_shape_to_shape(&shape, &records->record.shape)) {
-        fail(err, IRRUN_USAGE,
-             "%s \"%s\" is %s: %s has no shape of its own to fill the open dimensions", port->what,
-             port->name, partial_shape_format(&port->shape, text), records_path(records));
-        return fail_hint(err, "--shape=%s=D,D,... fills them", port->name);
+        fail(err, IRRUN_USAGE, "%s \"%s\" is %s: %s has no shape to set the open dimensions",
+             port->what, port->name, partial_shape_format(&port->shape, text),
+             records_path(records));
+        return fail_hint(err, "set them with --shape=%s=D,D,...", port->name);
     }
     if (records->axis && shape_product(&records->record.shape, 0, axis) != 1)
-        return fail(
-            err, IRRUN_USAGE,
-            "--axis=%" PRId64 ": %s \"%s\" is %s, and a file without a shape can be cut only "
-            "behind dimensions of 1",
-            records->axis->axis, port->what, port->name, partial_shape_format(&port->shape, text));
+        return fail(err, IRRUN_USAGE,
+                    "--axis=%" PRId64 ": %s \"%s\" is %s, and a file without a shape can be cut "
+                    "only along an axis after dimensions of 1",
+                    records->axis->axis, port->what, port->name,
+                    partial_shape_format(&port->shape, text));
     if (shape_n_elements(&records->record.shape) == 0)
         return fail(err, IRRUN_USAGE,
-                    "%s \"%s\" is %s: records without elements have no number in %s", port->what,
-                    port->name, partial_shape_format(&port->shape, text), records_path(records));
+                    "%s \"%s\" is %s: %s cannot tell the number of records without elements",
+                    port->what, port->name, partial_shape_format(&port->shape, text),
+                    records_path(records));
     return true;
 }
 
@@ -211,12 +211,11 @@ static bool check_record(struct records *records, const struct array_header *hea
     const struct records_port *port = &records->port;
     int64_t n = 1;
     if (!shape_count(&records->record.shape, &n))
-        return fail_at(err, IRRUN_DATA, records_place(records),
-                       "a record is too large to be counted");
+        return fail_at(err, IRRUN_DATA, records_place(records), "a record is too large");
     if (port->is_series && n != 1) {
         char found[SHAPE_TEXT_BYTES];
         return fail_at(err, IRRUN_DATA, records_place(records),
-                       "\"%s\" is %s, but should be one number a record", port->name,
+                       "\"%s\" is %s, but must be one number per record", port->name,
                        shape_format(&header->shape, found));
     }
     if (port->is_series || partial_shape_admits(&port->shape, &records->record.shape))
@@ -254,7 +253,7 @@ bool records_take_array(struct records *records, bool *is_end, struct irrun_erro
     }
     bool has_dtype = header.dtype != IRRUN_DYNAMIC;
     if (!has_dtype && records->port.dtype == IRRUN_DYNAMIC && !records->port.is_series)
-        return fail(err, IRRUN_USAGE, "%s \"%s\" has no type of its own, nor has %s",
+        return fail(err, IRRUN_USAGE, "%s \"%s\" has no type, and neither has %s",
                     records->port.what, records->port.name, records_path(records));
     enum irrun_dtype dtype = has_dtype                 ? header.dtype
                              : records->port.is_series ? IRRUN_F64
@@ -290,7 +289,7 @@ static bool take_first_array(struct records *records, struct irrun_error *err)
     if (!records_take_array(records, &is_end, err))
         return false;
     if (is_end)
-        return fail_at(err, IRRUN_DATA, records_place(records), "holds no array");
+        return fail_at(err, IRRUN_DATA, records_place(records), "contains no array");
     records->state = records->is_stacked ? RECORDS_STREAM : RECORDS_SINGLE;
     records->is_raw_checked = raw_check_is_due(records);
     return true;

@@ -25,8 +25,8 @@ enum records_state {
     RECORDS_STREAM
 };
 
-/* How records lie in an array that is in memory: each is a piece of every row, the next piece of
- * each. */
+/* How records are stored in an array that is in memory: each is a piece of every row, the next
+ * piece of each. */
 struct records_cut {
     size_t n_rows, row_bytes, piece_bytes;
     size_t position_bytes; /* of the next piece in its row */

@@ -16,7 +16,7 @@ const char *records_option_name(const struct records *records, const char **equa
     return is_named ? records->port.name : "";
 }
 
-/* The only axis along which a record of `wanted` lies several times in an array; false if there is
+/* The only axis along which a record of `wanted` is several times in an array; false if there is
  * none such. */
 static bool find_longer_axis(const struct irrun_partial_shape *wanted,
                              const struct irrun_shape *shape, uint32_t *axis)
@@ -66,10 +66,9 @@ bool records_fail_form(const struct records *records, const struct array_header 
         hint_longer(records, &header->shape, axis, err);
     else if (!port->shape.is_rank_dynamic && records->axis && header->shape.rank != rank)
         fail_hint(err,
-                  header->shape.rank == rank + 1
-                      ? "a stack of records is cut by itself: leave --axis out"
-                      : "--axis needs an array of rank %" PRIu32
-                        ": in NumPy x[None] adds an axis in front",
+                  header->shape.rank == rank + 1 ? "a stack of records needs no --axis: omit it"
+                                                 : "--axis needs an array of rank %" PRIu32
+                                                   ": in NumPy x[None] adds an axis in front",
                   rank);
     else if (!port->shape.is_rank_dynamic && !records->axis)
         fail_hint(err,
@@ -91,9 +90,9 @@ bool records_check_audio(const struct records *records, struct irrun_error *err)
             "%s \"%s\" is %s, but s16 gives numbers from -1 to 1", port->what, port->name,
             irrun_dtype_name(port->dtype));
     return port->dtype == IRRUN_I16
-               ? fail_hint(err, "raw:%s reads the samples as they are", is_standard ? "-" : path)
+               ? fail_hint(err, "raw:%s reads the samples unchanged", is_standard ? "-" : path)
                : fail_hint(err,
-                           "for the samples as they are make raw of them in NumPy: "
+                           "to read the samples unchanged, convert them with NumPy: "
                            "numpy.fromfile(\"%s\", \"<i2\").astype(TYPE).tofile(\"y.raw\")",
                            is_standard ? "FILE" : path);
 }
@@ -132,7 +131,7 @@ bool records_check_chunk(const struct records *records, uint32_t axis, int64_t c
     fail_more(err, " %" PRId64 " number%s along axis %" PRIu32, shape->min[axis],
               shape->min[axis] == 1 ? "" : "s", axis);
     return fail_hint(err, "%swrite --axis=%s%s%" PRIu32,
-                     records->is_endless ? "leave --axis out, or " : "", name, equals, axis);
+                     records->is_endless ? "omit --axis, or " : "", name, equals, axis);
 }
 
 bool records_fail_axis(const struct records *records, uint32_t rank, struct irrun_error *err)

@@ -12,8 +12,7 @@ static bool fail_remainder(struct records *records, size_t n_read, struct irrun_
     fail_at(err, IRRUN_DATA, records_place(records),
             "ends %zu numbers into record %" PRIu64 ", which takes %" PRId64, n_read,
             records->n_records, records->n_elements);
-    return fail_hint(err, "--partial=pad fills the last record with zeros, --partial=drop leaves "
-                          "it out");
+    return fail_hint(err, "--partial=pad pads the last record with zeros, --partial=drop drops it");
 }
 
 /* The next piece of every row of an array in memory; what lacks at the end is left as it is. */
@@ -233,5 +232,6 @@ bool records_rewind(struct records *records, struct irrun_error *err)
         return false;
     if (!records_take_array(records, &is_end, err))
         return false;
-    return !is_end || fail_at(err, IRRUN_DATA, records_place(records), "holds no array any more");
+    return !is_end ||
+           fail_at(err, IRRUN_DATA, records_place(records), "no longer contains an array");
 }

@@ -92,14 +92,14 @@ static bool prepare(struct run *run, struct irrun_error *err)
         warn(options, "%s: the model has no variable",
              is_reset_given ? "--reset" : "--state-in, --state-out");
     if (options->trace_path && run->n_workers > 1)
-        return fail(err, IRRUN_USAGE,
-                    "--tap-all needs the sequences one after the other: no --jobs");
+        return fail(err, IRRUN_USAGE, "--tap-all cannot be used with --jobs");
     if (options->skips_existing && options->expected.n > 0 && sequences_are_many(options))
         return fail(err, IRRUN_USAGE,
-                    "--expect compares the records of all sequences: not with --skip-existing");
+                    "--expect compares the records of all sequences and cannot be used with "
+                    "--skip-existing");
     if (options->rate_hz > 0 && options->axes.n == 0) {
         fail(err, IRRUN_USAGE, "--rate counts frames along --axis, which is not given");
-        return fail_hint(err, "--axis=K says along which; 1 is the second axis");
+        return fail_hint(err, "add --axis=K; 1 is the second axis");
     }
     return true;
 }
@@ -327,7 +327,7 @@ bool check_model(struct irrun_model *model, const struct options *options, struc
         is_fine = sequences_next(run.sequences, &sequence, &has_one, err) &&
                   (!has_one || worker_prepare(&run.workers[0], &sequence, err));
     else if (is_fine && has_open_dimensions(model))
-        tell(options, "the model has open dimensions: without inputs it is not planned");
+        tell(options, "the model has open dimensions: no plan is made without inputs");
     else
         is_fine = is_fine && worker_plan(&run.workers[0], err);
     sequence_free(&sequence);

@@ -261,7 +261,7 @@ void sequence_locate(const struct sequence *sequence, struct irrun_error *err)
     if (!place->file || err->code == IRRUN_OK)
         return;
     if (err->file[0]) {
-        fail_hint(err, "%s:%u asks for it", place->file, (unsigned)place->line);
+        fail_hint(err, "%s:%u refers to it", place->file, (unsigned)place->line);
         return;
     }
     struct irrun_error located;

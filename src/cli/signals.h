@@ -12,7 +12,7 @@
  * cannot be read any more IRRUN_NO_INPUT. */
 void signals_install(void);
 
-/* The run has a checkpoint, so the same command goes on: a timeout ends the process with
+/* The run has a checkpoint, so the same command resumes: a timeout ends the process with
  * IRRUN_TEMPORARY, and so do SIGINT and SIGTERM until signals_defer. */
 void signals_can_go_on(void);
 

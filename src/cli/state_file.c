@@ -29,9 +29,9 @@ static bool fail_other_model(const char *comment, const char *own, const char *p
                              struct irrun_error *err)
 {
     size_t n_xml = (size_t)(strstr(own, " bin=") - own), n_start = strcspn(own, " ") + 1;
-    fail_at(err, IRRUN_DATA, (struct place){path, 0, 0}, "is a state of %s",
+    fail_at(err, IRRUN_DATA, (struct place){path, 0, 0}, "belongs to %s",
             strncmp(comment, own, n_xml) == 0 ? "other weights" : "another model");
-    return fail_hint(err, "it says '%.100s', this model '%s'; --state-any-model takes it anyway",
+    return fail_hint(err, "it has '%.100s', this model has '%s'; --state-any-model loads it anyway",
                      comment + n_start, own + n_start);
 }
 
@@ -52,7 +52,7 @@ static bool check_comment(const char *comment, const char *path,
         return fail_at(err, IRRUN_DATA, place, "damaged: its comment is '%.100s'", comment);
     if (version == 0 || version > COMMENT_VERSION)
         return fail_at(err, IRRUN_DATA, place,
-                       "is a state of form %u; irrun %s reads forms 1 to %u", version,
+                       "has state format %u; irrun %s reads formats 1 to %u", version,
                        irrun_version(), COMMENT_VERSION);
     make_comment(identity, version, *n_unset, own);
     return is_any_model || strcmp(comment, own) == 0 || fail_other_model(comment, own, path, err);
@@ -68,7 +68,7 @@ static bool check_extra(const struct archive *archive, const char *path,
             is_known |= strcmp(irrun_model_variable(model, j)->id, name) == 0;
         if (!is_known)
             return fail_at(err, IRRUN_DATA, (struct place){path, 0, 0},
-                           "member \"%s\" is no variable of the model", name);
+                           "member \"%s\" is not a variable of the model", name);
     }
     return true;
 }

@@ -14,7 +14,7 @@ struct stats {
     double load_s, plan_s, first_iteration_s;
     double total_s, cpu_s; /* of the whole run, with reading and writing */
     uint64_t peak_rss_bytes;
-    double loop_s; /* all iterations, with what lies between them */
+    double loop_s; /* all iterations, with what is between them */
     uint64_t n_iterations, n_records, n_sequences, n_resets;
     uint64_t n_frames; /* steps along the cut axis that went in, for --rate */
 };

@@ -99,14 +99,14 @@ static void tell_plan(const struct worker *worker)
     irrun_session_describe(worker->session, &info);
     inputs_tell(worker->inputs);
     tell(worker->options,
-         "plan: %zu steps an iteration, gemm %s, SIMD %s, %zu bytes of values, %zu of state",
+         "plan: %zu steps per iteration, gemm %s, SIMD %s, %zu bytes of values, %zu of state",
          info.n_steps, info.gemm, info.simd, info.arena_bytes, info.state_bytes);
     if (info.n_fused_ops > 0)
         tell(worker->options,
-             "plan: %zu element-wise ops are joined with their neighbours into one step",
+             "plan: %zu element-wise ops are fused with their neighbours into one step",
              info.n_fused_ops);
     if (info.n_view_ops > 0)
-        tell(worker->options, "plan: %zu ops that would only copy are left out", info.n_view_ops);
+        tell(worker->options, "plan: %zu ops that would only copy are omitted", info.n_view_ops);
     if (info.n_epilogue_ops > 0)
         tell(worker->options, "plan: %zu element-wise ops are done by the product before them",
              info.n_epilogue_ops);
@@ -126,8 +126,8 @@ static bool check_end(const struct worker *worker, struct irrun_error *err)
     size_t n = worker->options->feeds.n;
     if (n == 0 || n < irrun_model_n_inputs(worker->model) || is_cyclic(worker))
         return true;
-    fail(err, IRRUN_USAGE, "every input is filled by --feed: nothing says when the sequence ends");
-    return fail_hint(err, "-n, --until or --duration do");
+    fail(err, IRRUN_USAGE, "every input comes from --feed: the sequence has no end");
+    return fail_hint(err, "limit it with -n, --until or --duration");
 }
 
 bool worker_plan(struct worker *worker, struct irrun_error *err)
@@ -231,7 +231,7 @@ static bool is_reached(const struct worker *worker, bool *is_over, struct irrun_
     if (!worker->options->until_name)
         return true;
     if (shape_n_elements(&value->shape) != 1)
-        return fail(err, IRRUN_DATA, "--until: output \"%s\" is %s, but should be one number",
+        return fail(err, IRRUN_DATA, "--until: output \"%s\" is %s, but must be one number",
                     worker->options->until_name, shape_format(&value->shape, shape));
     *is_over = equals_until(worker->options, value);
     return true;

@@ -33,7 +33,7 @@ static bool go_on(struct worker *worker, struct irrun_error *err)
         return fail_at(err, IRRUN_DATA, (struct place){options->checkpoint_path, 0, 0},
                        "is damaged: it has %zu outputs of %zu", checkpoint->n_positions,
                        outputs_n_positions(outputs));
-    tell(options, "%s: going on after %" PRIu64 " iterations", options->checkpoint_path,
+    tell(options, "%s: resuming after %" PRIu64 " iterations", options->checkpoint_path,
          checkpoint->n_iterations);
     outputs_resume(outputs, checkpoint->positions, checkpoint->is_finishing);
     return restore(worker, err);
@@ -96,7 +96,7 @@ bool worker_checkpoint_step(struct worker *worker, uint64_t n_done, struct irrun
         return true;
     fail(err, IRRUN_TEMPORARY, "%s after %" PRIu64 " iterations",
          signal_number == SIGALRM ? "timed out" : "interrupted", n_done);
-    return fail_hint(err, "the same command goes on from %s", worker->options->checkpoint_path);
+    return fail_hint(err, "the same command resumes from %s", worker->options->checkpoint_path);
 }
 
 bool worker_checkpoint_finish(struct worker *worker, uint64_t n_done, struct irrun_error *err)

@@ -18,7 +18,8 @@ static bool check_path(const struct options *options, const char *option, const 
         options->reset.when == RESET_NEVER)
         return true;
     fail(err, IRRUN_USAGE, "%s%s: there are several sequences", option, path);
-    return fail_hint(err, "%%k in the name makes a file for each; --reset=never makes them one");
+    return fail_hint(
+        err, "use %%k in the name to write a file for each, or --reset=never to run them as one");
 }
 
 bool worker_state_check(const struct options *options, struct irrun_error *err)

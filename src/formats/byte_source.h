@@ -34,7 +34,7 @@ struct byte_source {
     unsigned char *buffer;          /* [SOURCE_BUFFER_BYTES]; what is left: from `start` to `end` */
     size_t start, end;
     uint64_t offset; /* of buffer[start] */
-    bool is_at_end;  /* nothing comes behind the buffer */
+    bool is_at_end;  /* nothing comes after the buffer */
 };
 
 /* Opens a file, or "-" = standard input. IRRUN_NO_INPUT. `path` is borrowed as the name to show. */

@@ -22,7 +22,7 @@ struct format {
     bool is_shared; /* one destination may hold several outputs (text npz ark none) */
     bool is_binary; /* never to be shown on a terminal */
     bool can_pipe;  /* may be written to a pipe; every readable format can be read from one */
-    bool can_pause; /* writing may stop and go on in another process: writer_pause */
+    bool can_pause; /* writing may stop and resume in another process: writer_pause */
     const struct reader_methods *reader; /* NULL: cannot be read this way */
     const struct writer_methods *writer;
 };
@@ -80,7 +80,7 @@ bool reader_next(struct reader *reader, struct array_header *header, bool *is_en
  * alignment). `dtype` is the header's, where it has one; raw and csv give what is asked for.
  * *n_read < n: the array ends there (without a shape: the input). A file that is shorter than its
  * header says is IRRUN_DATA with the offset. csv: a call reads one record, that is, whole lines: a
- * line that goes on behind the n-th number is IRRUN_DATA. raw, s16: half an element at the end is
+ * line that continues after the n-th number is IRRUN_DATA. raw, s16: half an element at the end is
  * IRRUN_DATA; whole ones too few for n are left to the caller (--partial). */
 bool reader_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
                  size_t *n_read, struct irrun_error *err);
@@ -139,7 +139,7 @@ enum writer_layout {
     WRITER_CONCAT /* the records of a sequence joined along `concat_axis` */
 };
 
-/* Where a writer stands in its file: what a later process needs to go on. */
+/* Where a writer stands in its file: what a later process needs to resume. */
 struct writer_position {
     uint64_t size_bytes, n_records;
     enum irrun_dtype dtype;   /* of the records of output 0; IRRUN_DYNAMIC: none came */
@@ -158,7 +158,7 @@ struct writer_options {
     bool is_synced;       /* --fsync: before the rename */
     const char *comment;  /* npz: the archive's comment; NULL for none; copied */
     bool is_kept; /* the file waits as PATH.partial, also after writer_abort; see writer_pause */
-    const struct writer_position *resume_at; /* is_kept: go on with the file; NULL: begin anew */
+    const struct writer_position *resume_at; /* is_kept: append to the file; NULL: start over */
 };
 
 /* Opens `path` ("-": standard output). A regular file comes into being under its name only by

@@ -116,7 +116,7 @@ static bool read_binary_header(struct ark *ark, struct irrun_error *err)
     size_t n_bytes;
     uint64_t left = source_left(&ark->reader.source);
     if (!tensor_size(ark->dtype, &ark->shape, &n_bytes))
-        return fail_entry(ark, err, "its size is beyond counting");
+        return fail_entry(ark, err, "its size is too large");
     if (left != UINT64_MAX && left < n_bytes)
         return fail_entry(ark, err, "the file is truncated");
     ark->n_left = (size_t)shape_n_elements(&ark->shape);
@@ -141,7 +141,7 @@ static bool add_value(struct ark *ark, const char *word, size_t length, struct i
     const char *why;
     float value;
     if (!csv_number_parse(word, length, IRRUN_F32, &value, &why))
-        return fail_entry(ark, err, "there is something that is not a number");
+        return fail_entry(ark, err, "a value is not a number");
     void *values = ark->values;
     bool is_grown = grow_array(&values, ark->n_values, &ark->capacity, sizeof value, err);
     ark->values = values;
@@ -217,7 +217,7 @@ static bool read_text(struct ark *ark, struct irrun_error *err)
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
-/* Up to the blank behind the key; *is_end: there is none. */
+/* Up to the blank after the key; *is_end: there is none. */
 static bool read_key(struct ark *ark, bool *is_end, struct irrun_error *err)
 {
     int c;
@@ -250,7 +250,7 @@ static bool read_key(struct ark *ark, bool *is_end, struct irrun_error *err)
     return true;
 }
 
-/* Leaves the present array behind. */
+/* Skips the rest of the present array. */
 static bool pass_array(struct ark *ark, struct irrun_error *err)
 {
     size_t n_bytes = ark->is_text ? 0 : ark->n_left * dtype_size(ark->dtype), n_skipped = 0;

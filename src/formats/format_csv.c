@@ -31,7 +31,7 @@ static bool csv_next(struct reader *reader, struct array_header *header, bool *i
     /* The mark that some programs put before UTF-8. */
     if (!source_want(source, 1, err))
         return false;
-    /* No number begins with what is no text, with a P or an R, nor with ".s". */
+    /* No number begins with what is not text, with a P or an R, nor with ".s". */
     if (source_available(source) != 0 && memchr("\x93PR.\x1f", *source_bytes(source), 5) &&
         !reader_check_kind(reader, "csv", err))
         return false;
@@ -78,11 +78,11 @@ static bool fail_word(const struct csv *csv, const char *word, size_t length, co
     bool is_heading = csv->line == 1 && csv->n_in_row == 0 && is_text(word, length) &&
                       strchr("+-.0123456789", word[0]) == NULL;
     if (memchr(word, '"', length))
-        fail_hint(err, "numbers stand without quotes: tr -d '\"' <FILE | irrun ... -i csv:-");
+        fail_hint(err, "remove the quotes: tr -d '\"' <FILE | irrun ... -i csv:-");
     else if (memchr(word, ';', length))
         fail_hint(err, "numbers are separated by commas, blanks or tabs");
     else if (is_heading)
-        fail_hint(err, "if it is a heading: tail -n +2 FILE | irrun ... -i csv:-");
+        fail_hint(err, "if it is a header line: tail -n +2 FILE | irrun ... -i csv:-");
     return false;
 }
 
@@ -216,10 +216,10 @@ static bool fail_long_row(const struct csv *csv, size_t n, struct irrun_error *e
     unsigned char next = *source_bytes(&csv->reader.source);
     if (csv->n_in_row < n || next == '#') {
         fail_at(err, IRRUN_DATA, place_here(csv),
-                "the line goes on where the record of %zu number%s ends", n, n == 1 ? "" : "s");
+                "the line continues after the %zu number%s of the record", n, n == 1 ? "" : "s");
         return fail_hint(err, "a record takes one or more whole lines");
     }
-    fail_at(err, IRRUN_DATA, place_here(csv), "%zu numbers in this line, the record takes %zu",
+    fail_at(err, IRRUN_DATA, place_here(csv), "%zu numbers in this line, but the record takes %zu",
             n + count_ready(csv), n);
     if (next != ',')
         return fail_hint(err, "a record takes one or more whole lines");

@@ -22,7 +22,7 @@ struct npy {
     int64_t index[IRRUN_MAX_RANK];
 };
 
-/* `missing` bytes of the array lie behind the input's end. */
+/* `missing` bytes of the array are after the input's end. */
 static bool fail_truncated(struct npy *npy, uint64_t missing, struct irrun_error *err)
 {
     const struct byte_source *source = &npy->reader.source;
@@ -46,8 +46,7 @@ static bool fail_no_document(struct npy *npy, const char *why, struct irrun_erro
 {
     struct byte_source *source = &npy->reader.source;
     if (npy->n_documents != 0)
-        return fail_source(source, err,
-                           "what follows the array is neither the end nor a further npy document");
+        return fail_source(source, err, "the data after the array are not another npy document");
     return (npy->reader.name || reader_check_kind(&npy->reader, "npy", err)) &&
            fail_source(source, err, "%s", why);
 }
@@ -110,7 +109,7 @@ static bool read_header(struct npy *npy, struct irrun_error *err)
     return true;
 }
 
-/* Leaves the present document behind. */
+/* Skips the rest of the present document. */
 static bool pass_document(struct npy *npy, struct irrun_error *err)
 {
     size_t n_bytes = npy->array ? 0 : npy->n_left * dtype_size(npy->header.dtype);

@@ -116,7 +116,7 @@ static bool raw_read(struct reader *reader, enum irrun_dtype dtype, void *data, 
     return data == NULL || check_bytes(reader, dtype, data, *n_read, err);
 }
 
-/* The samples lie in the upper half of `data` until they have become floats, the first one first:
+/* The samples are in the upper half of `data` until they have become floats, the first one first:
  * none is overwritten before it is read. */
 static void scale_samples(unsigned char *data, const unsigned char *samples, size_t n)
 {

@@ -115,7 +115,7 @@ static const struct format *format_of_ending(const char *path, enum direction di
 static const char sound_endings[] =
     ".wav .flac .mp3 .ogg .opus .m4a .aif .aiff .au .snd .sph .w64 .gsm .amr";
 
-/* What stands behind "wav:"; the whole text if nothing like that is in front. */
+/* What stands after "wav:"; the whole text if nothing like that is in front. */
 static const char *sound_path(const char *text)
 {
     char ending[16];
@@ -162,16 +162,16 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
     char names[128];
     list_formats(direction, names, sizeof names);
     if (strcmp(text, "-") == 0) {
-        fail(err, IRRUN_USAGE, "\"-\" does not say which format it is");
+        fail(err, IRRUN_USAGE, "the format of \"-\" is not known");
         return fail_hint(err, "write FORMAT:- with one of: %s", names);
     }
-    fail(err, IRRUN_USAGE, "\"%s\" does not say which format it is", text);
+    fail(err, IRRUN_USAGE, "the format of \"%s\" is not known", text);
     if (direction == READING && format_is_sound(text))
         return format_hint_sound(err, text, "MODEL.xml");
     return fail_hint(err, "write FORMAT:%s with one of: %s", text, names);
 }
 
-/* A format named before the first colon, with "," and a variant behind it. */
+/* A format named before the first colon, with "," and a variant after it. */
 static const struct format *named_format(const char *text, const char *colon, bool *is_text_variant)
 {
     size_t length = (size_t)(colon - text);
@@ -198,7 +198,7 @@ static bool parse_spec(const char *text, enum direction direction, struct format
         fail(err, IRRUN_USAGE, "format %s is only for %s", spec->format->name,
              direction == READING ? "outputs" : "inputs");
         return strcmp(spec->format->name, "text") == 0
-                   ? fail_hint(err, "csv:%s reads irrun's text too", spec->path)
+                   ? fail_hint(err, "csv:%s also reads the text format of irrun", spec->path)
                    : false;
     }
     if (spec->path[0] == '\0' && spec->format->writer != &none_writer) {

@@ -91,7 +91,7 @@ bool joiner_check_axis(const struct irrun_shape *shape, int axis, const char *na
     char text[SHAPE_TEXT_BYTES];
     if (axis >= -rank && axis < rank)
         return true;
-    fail(err, IRRUN_USAGE, "output \"%s\" is %s: it has no axis %d to be joined along", name,
+    fail(err, IRRUN_USAGE, "output \"%s\" is %s: it has no axis %d to join along", name,
          shape_format(shape, text), axis);
     return rank == 0   ? fail_hint(err, "without --concat its records become a stack")
            : rank == 1 ? fail_hint(err, "its only axis is 0")

@@ -10,7 +10,7 @@ struct joiner {
     enum irrun_dtype dtype;
     struct irrun_shape shape; /* of the whole so far */
     uint32_t axis;            /* along which it grows */
-    unsigned char *data;      /* the records one behind the other */
+    unsigned char *data;      /* the records one after the other */
     size_t n_bytes, capacity;
     int64_t *lengths; /* of each record along the axis */
     size_t n_records, lengths_capacity;

@@ -25,7 +25,7 @@ static bool is_sound(const unsigned char *bytes, size_t n)
            (n >= 6 && memcmp(bytes, ".snd\0\0", 6) == 0);
 }
 
-/* gzip: deflate, no reserved flag, and of the fields behind the time only what compressors
+/* gzip: deflate, no reserved flag, and of the fields after the time only what compressors
  * write. */
 static bool is_gzip(const unsigned char *bytes, size_t n)
 {

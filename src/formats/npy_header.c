@@ -36,7 +36,7 @@ bool npy_prefix_parse(const unsigned char *prefix, size_t n, size_t *text_offset
     if (major > 1)
         *text_bytes |= (size_t)prefix[10] << 16 | (size_t)prefix[11] << 24;
     if (*text_bytes > NPY_MAX_HEADER_BYTES - *text_offset) {
-        *why = "has an npy header beyond all measure";
+        *why = "has an npy header that is too long";
         return false;
     }
     return true;
@@ -104,7 +104,7 @@ static bool take_dim(struct literal *literal, int64_t *dim, struct irrun_error *
     if (length == 0)
         return fail_header(err, "a dimension is not a whole number");
     if (!text_to_i64(start, length, dim))
-        return fail(err, IRRUN_DATA, "npy header: dimension %.*s is beyond counting",
+        return fail(err, IRRUN_DATA, "npy header: dimension %.*s is too large",
                     (int)(length < 40 ? length : 40), start);
     /* Python 2 wrote long integers so. */
     if (literal->at < literal->end && *literal->at == 'L')
@@ -230,13 +230,13 @@ static bool take_item(struct literal *literal, struct npy_header *header, unsign
         if (strlen(key_names[key]) != length || memcmp(key_names[key], name, length) != 0)
             continue;
         if (*seen & 1u << key)
-            return fail_header(err, "a key comes twice");
+            return fail_header(err, "a key occurs twice");
         *seen |= 1u << key;
         if (!take(literal, ':'))
             return fail_header(err, "a key has no value");
         return take_value(literal, (enum key)key, header, err);
     }
-    return fail_header(err, "there are keys beside descr, fortran_order and shape");
+    return fail_header(err, "there are keys other than descr, fortran_order and shape");
 }
 
 /* In Fortran's order, and in C's, at once: one dimension at most is longer than 1. */
@@ -270,7 +270,7 @@ bool npy_header_parse(const char *text, size_t n, struct npy_header *header,
         return fail_header(err, "descr, fortran_order or shape is missing");
     if (!tensor_size(header->dtype, &header->shape, &header->n_data_bytes)) {
         char shape[SHAPE_TEXT_BYTES];
-        return fail(err, IRRUN_DATA, "npy header: shape %s is beyond counting",
+        return fail(err, IRRUN_DATA, "npy header: shape %s is too large",
                     shape_format(&header->shape, shape));
     }
     header->is_fortran = header->is_fortran && !is_either_order(&header->shape);

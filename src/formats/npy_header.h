@@ -23,7 +23,7 @@ bool npy_prefix_parse(const unsigned char *prefix, size_t n, size_t *text_offset
                       size_t *text_bytes, const char **why);
 
 /* Reads the text, a Python dictionary with descr, fortran_order and shape. IRRUN_DATA (not NumPy's
- * grammar, a shape beyond counting), or an element type that irrun lacks. The
+ * grammar, a shape that is too large), or an element type that irrun lacks. The
  * caller says where the file is. */
 bool npy_header_parse(const char *text, size_t n, struct npy_header *header,
                       struct irrun_error *err);

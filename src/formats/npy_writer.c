@@ -85,7 +85,7 @@ static bool npy_write(struct writer *writer, size_t output, const struct irrun_t
     if (writer->options.layout == WRITER_STACK)
         return write_in_stack(npy, record, err);
     if (writer->forms[0].n_records > 1)
-        return fail(err, IRRUN_INTERNAL, "a second record for %s, which holds one",
+        return fail(err, IRRUN_INTERNAL, "a second record for %s, which can hold only one",
                     writer->file.path);
     return write_document(npy, record, err);
 }

@@ -53,7 +53,8 @@ static bool npz_write(struct writer *writer, size_t output, const struct irrun_t
     if (!record_form_check(writer, output, record, err))
         return false;
     if (writer->options.layout != WRITER_STACK && writer->forms[output].n_records > 1)
-        return fail(err, IRRUN_INTERNAL, "a second record for member \"%s\" of %s, which holds one",
+        return fail(err, IRRUN_INTERNAL,
+                    "a second record for member \"%s\" of %s, which can hold only one",
                     writer->names[output], writer->file.path);
     return write_stored_elements(record, write_to_member, &npz->members[output], err);
 }

@@ -79,8 +79,8 @@ static bool open_file(struct writer *writer, const struct format *format, const 
     file->is_synced = writer->options.is_synced;
     bool is_text = writer->options.is_text_variant;
     if (format->is_binary && !is_text && file->is_direct && output_file_is_terminal(file)) {
-        fail(err, IRRUN_USAGE, "%s is not for a terminal", format->name);
-        return fail_hint(err, "write text:- to look at it, or send it to a file or a pipe");
+        fail(err, IRRUN_USAGE, "%s cannot be written to a terminal", format->name);
+        return fail_hint(err, "write text:- to view it, or redirect it to a file or a pipe");
     }
     if (!format->can_pipe && file->is_direct && output_file_is_pipe(file))
         return fail(err, IRRUN_USAGE, "%s cannot be written to a pipe (%s)", format->name, path);
@@ -158,7 +158,7 @@ bool record_form_check(struct writer *writer, size_t output, const struct irrun_
     char earlier[SHAPE_TEXT_BYTES], later[SHAPE_TEXT_BYTES];
     if (form->dtype != record->dtype || !shape_equals(&form->shape, &record->shape)) {
         fail(err, IRRUN_DATA,
-             "output \"%s\": record %" PRIu64 " is %s %s, those before it are %s %s: %s cannot "
+             "output \"%s\": record %" PRIu64 " is %s %s, but those before it are %s %s: %s cannot "
              "hold both",
              writer->names[output], form->n_records, irrun_dtype_name(record->dtype),
              shape_format(&record->shape, later), irrun_dtype_name(form->dtype),

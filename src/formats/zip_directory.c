@@ -23,7 +23,7 @@ struct reading {
     int fd;
     const char *path;
     uint64_t file_bytes;
-    uint64_t end; /* of the entries: nothing of them lies behind */
+    uint64_t end; /* of the entries: no entry comes after */
     uint64_t offset, n_entries;
     struct irrun_error *err;
 };
@@ -118,8 +118,7 @@ static bool fail_no_end(const struct reading *reading)
         return false;
     if (n < 4 || memcmp(head, "PK\3\4", 4) != 0)
         return fail_zip(reading, "is not an npz archive");
-    fail_zip(reading,
-             "the archive is truncated: its directory, which stands at the end, is missing");
+    fail_zip(reading, "the archive is truncated: the directory at its end is missing");
     return fail_hint(reading->err, "it ends after %" PRIu64 " bytes: was a copy interrupted?",
                      reading->file_bytes);
 }

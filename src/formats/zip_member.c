@@ -32,7 +32,7 @@ static bool fail_member(const struct byte_source *source, const char *what, stru
                    "the archive is damaged: %s", what);
 }
 
-/* The next bytes as they lie in the archive; fewer than n only at the end of the member. */
+/* The next bytes as they are in the archive; fewer than n only at the end of the member. */
 static bool take_packed(struct byte_source *source, void *data, size_t n, size_t *n_read,
                         struct irrun_error *err)
 {
@@ -134,14 +134,14 @@ static bool find_data(struct byte_source *source, struct irrun_error *err)
                      err))
         return false;
     if (n_read != LOCAL_BYTES || memcmp(header, "PK\3\4", 4) != 0)
-        return fail_member(source, "a member is not where its directory says", err);
+        return fail_member(source, "a member is not at the place given in the directory", err);
     member->data_offset =
         member->entry.offset + LOCAL_BYTES + zip_u16(header + 26) + zip_u16(header + 28);
     bool is_stored = member->entry.method == METHOD_STORED;
     if (is_stored && member->entry.packed_bytes != member->entry.size_bytes)
         return fail_member(source, "a stored member has two sizes", err);
     if (!is_stored && member->entry.size_bytes / MAX_INFLATION > member->entry.packed_bytes)
-        return fail_member(source, "a member is too short for the size its directory says", err);
+        return fail_member(source, "a member is shorter than the size given in the directory", err);
     return true;
 }
 
@@ -151,10 +151,10 @@ static bool check_method(const struct zip_entry *entry, const char *path, struct
     if (entry->is_encrypted)
         return fail_at(err, IRRUN_DATA, place, "member \"%s\" is encrypted", entry->name);
     if (entry->method != METHOD_STORED && entry->method != METHOD_DEFLATED)
-        return fail_at(err, IRRUN_DATA, place,
-                       "member \"%s\" is compressed by method %u; stored and deflated ones can be "
-                       "read",
-                       entry->name, (unsigned)entry->method);
+        return fail_at(
+            err, IRRUN_DATA, place,
+            "member \"%s\" is compressed by method %u; irrun reads stored and deflated members",
+            entry->name, (unsigned)entry->method);
     return true;
 }
 

@@ -153,7 +153,7 @@ static bool start_body_of(struct ir_builder *builder, const struct parsed_body *
     }
     if (builder->scope->depth == MAX_BODY_DEPTH) {
         fail_at(builder->err, IRRUN_UNSUPPORTED, here(builder),
-                "bodies lie in one another more than %d deep", MAX_BODY_DEPTH);
+                "bodies are nested more than %d deep", MAX_BODY_DEPTH);
         return fail_hint(builder->err, "unroll the inner loops when the model is converted");
     }
     const char *path = extend_path(builder, op->name, element);
@@ -235,7 +235,7 @@ static bool resolve_map(struct ir_builder *builder, const struct parsed_body *pa
     uint32_t ordinal;
     if (!find_port(refs, n, (uint32_t)map->external, &ordinal)) {
         fail_at(builder->err, IRRUN_DATA, place,
-                "external_port_id %lld is no %s port of %s \"%.200s\" (line %u)",
+                "external_port_id %lld is not an %s port of %s \"%.200s\" (line %u)",
                 (long long)map->external, is_input ? "input" : "output", op_type(op), op->name,
                 op->line);
         return fail_hint(builder->err, "it is the id of a <port> of that layer");

@@ -111,7 +111,7 @@ static bool check_version(struct ir_builder *builder, const char *text)
         fail_at(builder->err, IRRUN_UNSUPPORTED, here(builder),
                 "IR version %lld, of OpenVINO 2019 or older; irrun reads versions 10 and 11",
                 (long long)version);
-        return fail_hint(builder->err, "convert the original model anew, with a newer OpenVINO");
+        return fail_hint(builder->err, "convert the original model again with a newer OpenVINO");
     }
     if (version > NEWEST_VERSION) {
         fail_at(builder->err, IRRUN_UNSUPPORTED, here(builder),
@@ -142,9 +142,8 @@ static bool end_net(struct ir_builder *builder)
 static bool start_mean(struct ir_builder *builder, xml_attrs attrs)
 {
     (void)attrs;
-    fail_at(
-        builder->err, IRRUN_UNSUPPORTED, here(builder),
-        "<pre-process> asks for a mean to be subtracted from an input, which irrun does not do");
+    fail_at(builder->err, IRRUN_UNSUPPORTED, here(builder),
+            "<pre-process> subtracts a mean from an input, which irrun does not support");
     return fail_hint(builder->err,
                      "convert the model without mean values, or read it with OpenVINO and save it");
 }

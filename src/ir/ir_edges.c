@@ -93,7 +93,7 @@ static bool fail_layer(struct ir_builder *builder, const struct parsed_edge *edg
     fail_at(builder->err, IRRUN_DATA, edge_place(builder, edge),
             "the edge goes %s layer %u, but there is no such layer", end, layer_id);
     return fail_hint(builder->err,
-                     "the ids of the layers beside these <edges> lie between %u and %u",
+                     "the ids of the layers next to these <edges> are between %u and %u",
                      layers->refs[0].id, layers->refs[layers->n - 1].id);
 }
 
@@ -129,7 +129,7 @@ static bool fail_second_edge(struct ir_builder *builder, const struct parsed_edg
             "a second edge into port %u of %s \"%.200s\" (line %u); the first is in line %u, "
             "column %u",
             edge->to_port, op_type(op), op->name, op->line, other->line, other->column);
-    return fail_hint(builder->err, "an input takes one edge: remove one, or mend its to-port");
+    return fail_hint(builder->err, "an input takes one edge: remove one, or fix its to-port");
 }
 
 static bool resolve_edge(struct ir_builder *builder, const struct parsed_edge *edge,
@@ -241,8 +241,8 @@ static bool fill_graph(struct ir_builder *builder, struct graph *graph,
 bool finish_graph(struct ir_builder *builder, struct graph **graph, struct layer_index *layers)
 {
     if (builder->scope->n_ops == 0) {
-        fail_at(builder->err, IRRUN_DATA, here(builder), "there are no layers in here");
-        return fail_hint(builder->err, "layers stand in <layers> within this element");
+        fail_at(builder->err, IRRUN_DATA, here(builder), "there are no layers here");
+        return fail_hint(builder->err, "put them in <layers> inside this element");
     }
     *graph = arena_alloc(&builder->model->arena, sizeof **graph, builder->err);
     return *graph && index_layers(builder, layers) && fill_graph(builder, *graph, layers);

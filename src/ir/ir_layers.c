@@ -191,8 +191,9 @@ static bool complete_const(struct ir_builder *builder, struct op *op)
         return true;
     struct irrun_error error;
     error_clear(&error);
-    fail(&error, IRRUN_DATA, "Const \"%.200s\": attribute %s is missing, and no output port tells",
-         op->name, lacking);
+    fail(&error, IRRUN_DATA,
+         "Const \"%.200s\": attribute %s is missing, and no output port gives it", op->name,
+         lacking);
     fail_hint(&error, "write %s=\"...\" in the layer's <data>", lacking);
     return keep_fault(builder, op, &error);
 }
@@ -209,7 +210,7 @@ static bool complete_outputs(struct ir_builder *builder, struct op *op)
         fail_at(builder->err, IRRUN_DATA, here(builder),
                 "%s \"%.200s\" lists %u output ports, but has %u", op->def->type, op->name,
                 n_listed, n_wanted);
-        return fail_hint(builder->err, "remove the <port> that is too much, and its edges");
+        return fail_hint(builder->err, "remove the extra <port> and its edges");
     }
     for (uint32_t i = n_listed; i < n_wanted; i++)
         if (!add_output(builder, NO_ID))

@@ -67,7 +67,7 @@ const char *sniff(const unsigned char *head, size_t n, const char **hint)
     if (HAS_AT(0, "{"))
         return "JSON";
     if (has_control_bytes(head, n)) {
-        *hint = "give the .xml of the model; its .bin is found beside it";
+        *hint = "give the .xml of the model; irrun finds its .bin next to it";
         return "a binary file, such as the weights of a model";
     }
     *hint = NULL;

@@ -1,4 +1,4 @@
-/* Opening reads nothing of the .bin but its first bytes; its blobs lie at any alignment and
+/* Opening reads nothing of the .bin but its first bytes; its blobs are at any alignment and
  * overlap.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/weights.h"
@@ -50,7 +50,7 @@ static bool check_type_and_size(const struct graph *graph, const struct op *op,
                 shape_format(&attrs->shape, shape), n_needed);
     else
         return true;
-    return fail_hint(err, "element_type, shape, offset and size stand in the layer's <data>");
+    return fail_hint(err, "element_type, shape, offset and size are in the layer's <data>");
 }
 
 bool weights_check_const(const struct graph *graph, const struct op *op, struct irrun_error *err)
@@ -118,9 +118,10 @@ static bool check_kind(const struct ir_model *model, struct irrun_error *err)
 static bool fail_no_path(const struct ir_model *model, const struct op *user,
                          struct irrun_error *err)
 {
-    fail_at(err, IRRUN_DATA, op_place(model->graph, user),
-            "Const \"%.200s\" needs weights, and a model from standard input has no .bin beside it",
-            user->name);
+    fail_at(
+        err, IRRUN_DATA, op_place(model->graph, user),
+        "Const \"%.200s\" needs weights, but a model from standard input has no .bin next to it",
+        user->name);
     return fail_hint(err, "name the .bin after the model: irrun - WEIGHTS.bin");
 }
 

@@ -180,7 +180,7 @@ static bool fail_form(struct xml_reader *xml)
         fail_at(xml->err, IRRUN_DATA, place,
                 "mismatched tag: <%s> of line %u, column %u is still open", xml->names + open->name,
                 open->line, open->column);
-        return fail_hint(xml->err, "is </%s> missing? Copy the file again, or mend it",
+        return fail_hint(xml->err, "is </%s> missing? Copy the file again, or fix it",
                          xml->names + open->name);
     }
     if (open && is_cut_short(code)) {
@@ -195,7 +195,7 @@ static bool fail_form(struct xml_reader *xml)
         fail_at(xml->err, IRRUN_DATA, place, "not well-formed XML: %s", XML_ErrorString(code));
     if (code == XML_ERROR_JUNK_AFTER_DOC_ELEMENT)
         return fail_hint(xml->err, "nothing may follow the closing </net>");
-    return fail_hint(xml->err, "to see the place: xmllint --noout %s", xml->file);
+    return fail_hint(xml->err, "to find the place: xmllint --noout %s", xml->file);
 }
 
 /* Reads until `buffer` is full or the file ends; false on an error. */
@@ -233,8 +233,8 @@ static bool complete_head(struct xml_reader *xml, int fd)
     return true;
 }
 
-/* A token that spans pieces is scanned anew with each: a piece as long as what is scanned keeps the
- * work linear in the length of the file. */
+/* A token that spans pieces is scanned again with each: a piece as long as what is scanned keeps
+ * the work linear in the length of the file. */
 static size_t choose_piece(const struct xml_reader *xml, XML_Index n_fed)
 {
     XML_Index n_done = XML_GetCurrentByteIndex(xml->parser);

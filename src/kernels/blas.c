@@ -118,7 +118,7 @@ static void load(void)
     void *product = load_product();
     found.is_loaded = product != NULL;
 #ifndef IRRUN_BLAS_LIBRARY
-    found.is_loaded = true; /* a program without dynamic symbols has it all the same */
+    found.is_loaded = true; /* a program without dynamic symbols has it nevertheless */
 #endif
     snprintf(found.text, sizeof found.text, found.is_loaded ? "unknown" : "none");
     identify(product);
@@ -149,7 +149,7 @@ bool blas_load(struct irrun_error *err)
     load_once();
     if (found.is_loaded)
         return true;
-    fail(err, IRRUN_SYSTEM, "no CBLAS can be loaded: %s", found.problem);
+    fail(err, IRRUN_SYSTEM, "cannot load CBLAS: %s", found.problem);
     return fail_hint(err, "install one, or choose another --gemm");
 }
 

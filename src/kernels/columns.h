@@ -10,7 +10,7 @@
  * Each element of the image becomes the sum of what lies on it, or 0. Integers wrap. */
 typedef void columns_fn(const struct window *window, const void *columns, void *image);
 
-/* NULL for f16, bf16 and what is no number. */
+/* NULL for f16, bf16 and what is not a number. */
 columns_fn *columns_scalar(enum irrun_dtype dtype);
 
 #endif

@@ -10,7 +10,7 @@
 typedef void cum_sum_fn(const void *in, void *out, size_t n, size_t n_inner, bool is_exclusive,
                         bool is_reverse);
 
-/* NULL for f16, bf16 and what is no number. */
+/* NULL for f16, bf16 and what is not a number. */
 cum_sum_fn *cum_sum_scalar(enum irrun_dtype dtype);
 
 #endif

@@ -12,7 +12,7 @@ struct embedding_fns {
     void (*divide)(void *sum, size_t count, size_t n);
 };
 
-/* NULL for f16, bf16 and what is no number. */
+/* NULL for f16, bf16 and what is not a number. */
 const struct embedding_fns *embedding_scalar(enum irrun_dtype dtype);
 
 #endif

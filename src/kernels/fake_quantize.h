@@ -8,7 +8,7 @@
 
 #include "irrun.h"
 
-/* Each pointer goes on by its stride (0 or 1) from one element to the next; out by 1. */
+/* Each pointer advances by its stride (0 or 1) from one element to the next; out by 1. */
 struct fake_quantize_run {
     size_t n;
     int64_t levels;

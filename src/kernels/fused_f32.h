@@ -63,7 +63,7 @@ static inline bool fused_is_logic(uint32_t code)
 
 struct fused_instruction {
     void *at;       /* the operand, parameters, or where to store; any alignment */
-    uint32_t moves; /* all ones: it goes on with the elements; 0: the same memory for every tile */
+    uint32_t moves; /* all ones: it advances with the elements; 0: the same memory for every tile */
     uint32_t code;
 };
 

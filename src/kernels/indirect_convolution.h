@@ -36,8 +36,8 @@
  *
  * A transposed convolution with stride s is s convolutions (in each dimension) with every s-th tap,
  * which share B: the phases of the output. They are further rows of A, and their positions are
- * stored s apart. If the kernel is no multiple of s, the later phases have a tap less: they are a
- * subconvolution of their own, since a tap of zero would make NaN of an infinity. */
+ * stored s apart. If the kernel is not a multiple of s, the later phases have a tap less: they are
+ * a subconvolution of their own, since a tap of zero would make NaN of an infinity. */
 
 /* What a tile reads of B for so many terms stays in an L1 cache while all of A passes: 128 rows of
  * two cache lines are 16 KB. */

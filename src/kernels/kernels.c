@@ -19,7 +19,7 @@ static bool hint_levels(struct irrun_error *err)
         if (simd_is_there((enum simd)i))
             length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
                                        length > 0 ? ", " : "", simd_name((enum simd)i));
-    return fail_hint(err, "the levels here are %s", names);
+    return fail_hint(err, "the levels available here are %s", names);
 }
 
 bool kernels_level(const char *name, enum simd *level, struct irrun_error *err)

@@ -45,7 +45,7 @@ ALWAYS_INLINE vec vec_expm1_reduced(vec x, vec *n)
 }
 
 /* exp(-x) for whoever adds 1: x is held below 87, and above -89, where the result is infinite. The
- * power of two is applied in halves, since 2^128 is no float. */
+ * power of two is applied in halves, since 2^128 is not a float. */
 ALWAYS_INLINE vec vec_exp_of_minus(vec x)
 {
     vec n, minus = vec_sub(vec_zero(), x);

@@ -48,7 +48,7 @@ static bool fail_value(const struct reading *reading, const char *why)
     fail_at(reading->err, IRRUN_DATA, reading->place,
             "%s \"" SHOWN "\": attribute %s is \"" SHOWN "\": %s", reading->def->type,
             reading->layer_name, reading->attr->name, reading->value, why);
-    return fail_hint(reading->err, "mend %s in the layer's <data>", reading->attr->name);
+    return fail_hint(reading->err, "fix %s in the layer's <data>", reading->attr->name);
 }
 
 /* The text of a list without blanks and brackets around it, and the number of its items. */

@@ -39,7 +39,7 @@ struct infer;
 uint32_t *body_ordinals(const struct graph *body, struct arena *arena, struct irrun_error *err);
 
 /* Whether a body takes input i of the op at hand for a constant. Its plan reads the data where it
- * lies, so f16 and bf16, which a body sees as f32, are no constants to it. */
+ * is, so f16 and bf16, which a body sees as f32, are not constants to it. */
 bool body_has_constant(const struct infer *infer, uint32_t i);
 
 /* Input i of the op at hand as the plan of a body wants it: type and shape, and the data if it

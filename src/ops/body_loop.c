@@ -103,7 +103,7 @@ static struct irrun_tensor as_piece(const struct irrun_tensor *value)
 }
 
 /* Keeps the piece a pass has made for a concatenated output: in place if the output is there, else
- * behind the pieces before it. */
+ * after the pieces before it. */
 static bool leave_piece(const struct loop_state *state, uint32_t k, struct irrun_tensor *out,
                         int64_t pass, int64_t n_passes, struct irrun_error *err)
 {
@@ -117,8 +117,8 @@ static bool leave_piece(const struct loop_state *state, uint32_t k, struct irrun
     struct loop_buffer *left = &state->left[k];
     size_t size_bytes = tensor_n_bytes(&piece), offset, wanted;
     if (pass > 0 && !shape_equals(&left->tensor.shape, &piece.shape))
-        return fail_at(err, IRRUN_DATA, state->place,
-                       "output %u has another shape in pass %lld than before", k, (long long)pass);
+        return fail_at(err, IRRUN_DATA, state->place, "output %u changes its shape in pass %lld", k,
+                       (long long)pass);
     if (!checked_mul(size_bytes, (size_t)pass, &offset) ||
         !checked_add(offset, size_bytes, &wanted))
         return fail_memory(err, SIZE_MAX);

@@ -34,11 +34,11 @@ static bool fail_slices(struct infer *infer, const struct loop_param *param)
 bool loop_axis(struct infer *infer, const struct port_map *map, uint32_t rank, uint32_t *axis)
 {
     return infer_axis(infer, map->axis, rank, axis) ||
-           fail_hint(infer->err, "mend axis in line %u, column %u, of the port_map", map->line,
+           fail_hint(infer->err, "fix axis in line %u, column %u, of the port_map", map->line,
                      map->column);
 }
 
-/* Pieces lie side by side, in this or the other order. */
+/* Pieces are side by side, in this or the other order. */
 static bool check_stride(struct infer *infer, const struct port_map *map)
 {
     if (map->part_size >= 1 && (map->stride == map->part_size || map->stride == -map->part_size))
@@ -48,7 +48,7 @@ static bool check_stride(struct infer *infer, const struct port_map *map)
                      (long long)map->part_size);
 }
 
-/* start and end count from the end if negative, where -1 is behind the last element. */
+/* start and end count from the end if negative, where -1 is after the last element. */
 static bool place_border(int64_t border, int64_t length, int64_t *place)
 {
     *place = border < 0 ? length + 1 + border : border;
@@ -79,8 +79,8 @@ bool loop_count_slices(struct infer *infer, const struct loop_param *param, int6
         return fail_slices(infer, param);
     if (span % param->part != 0)
         return infer_fail_input(infer, param->input,
-                                "a length along axis %u that part_size %lld divides", param->axis,
-                                (long long)param->part);
+                                "a length along axis %u that is divisible by part_size %lld",
+                                param->axis, (long long)param->part);
     *n_passes = span / param->part;
     return true;
 }
@@ -103,7 +103,7 @@ static bool tie_param(struct infer *infer, struct loop_state *state, const struc
 {
     uint32_t k = parameter_ordinal(state, map->internal_id);
     if (k == NO_ID)
-        return fail_map(infer, map, "internal_layer_id is no Parameter in a port_map");
+        return fail_map(infer, map, "internal_layer_id is not a Parameter in a port_map");
     struct loop_param *param = &state->params[k];
     if (map->purpose == PURPOSE_CURRENT_ITERATION || map->external < 0) {
         if (map->purpose == PURPOSE_CURRENT_ITERATION)
@@ -111,7 +111,7 @@ static bool tie_param(struct infer *infer, struct loop_state *state, const struc
         return true;
     }
     if ((uint64_t)map->external >= infer->n_inputs)
-        return fail_map(infer, map, "external_port_id is no input in a port_map");
+        return fail_map(infer, map, "external_port_id is not an input in a port_map");
     param->input = (uint32_t)map->external;
     param->map = map;
     param->source = map->has_axis ? LOOP_SLICED : LOOP_INVARIANT;
@@ -148,13 +148,13 @@ static bool tie_outputs(struct infer *infer, struct loop_state *state)
         const struct port_map *map = &body->outputs[i];
         uint32_t result = result_ordinal(state, map->internal_id);
         if (result == NO_ID)
-            return fail_map(infer, map, "internal_layer_id is no Result in a port_map");
+            return fail_map(infer, map, "internal_layer_id is not a Result in a port_map");
         if (map->purpose == PURPOSE_EXECUTION_CONDITION)
             state->condition_result = result;
         if (map->external < 0)
             continue;
         if ((uint64_t)map->external >= infer->n_outputs)
-            return fail_map(infer, map, "external_port_id is no output in a port_map");
+            return fail_map(infer, map, "external_port_id is not an output in a port_map");
         if (map->has_axis && !check_stride(infer, map))
             return false;
         state->outputs[map->external] = (struct loop_output){.is_tied = true,
@@ -165,10 +165,10 @@ static bool tie_outputs(struct infer *infer, struct loop_state *state)
     }
     for (uint32_t k = 0; k < state->n_outputs; k++)
         if (!state->outputs[k].is_tied)
-            return infer_fail(infer, "output %u is tied to no Result of the body (line %u)", k,
-                              body->graph->n_results > 0
-                                  ? body->graph->ops[body->graph->results[0]].line
-                                  : infer->op->line);
+            return infer_fail(
+                infer, "output %u is not connected to a Result of the body (line %u)", k,
+                body->graph->n_results > 0 ? body->graph->ops[body->graph->results[0]].line
+                                           : infer->op->line);
     return true;
 }
 
@@ -226,7 +226,7 @@ static bool finish(struct infer *infer, struct loop_state *state)
         state->in_pointers[k] = &state->in[k];
         if (param->source == LOOP_UNTIED)
             return infer_fail(infer,
-                              "Parameter \"%s\" of its body (line %u) is connected to no input",
+                              "Parameter \"%s\" of its body (line %u) is not connected to an input",
                               parameter->name, parameter->line);
         if (param->source == LOOP_ITERATION && !tie_iteration(infer, state, parameter, k))
             return false;

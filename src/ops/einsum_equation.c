@@ -42,7 +42,7 @@ static bool scan(struct infer *infer, const char *text, const char *at, const ch
             at += 3;
         } else {
             return fail_equation(infer, text,
-                                 "is no list of letters and ellipses with \",\" and \"->\"");
+                                 "is not a list of letters and ellipses with \",\" and \"->\"");
         }
     }
     return true;

@@ -1,4 +1,4 @@
-/* Plans an Einsum: which labels each product sums, and how its operands have to lie.
+/* Plans an Einsum: which labels each product sums, and how its operands must be laid out.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/einsum_plan.h"
 
@@ -10,7 +10,7 @@
 #define MAX_LABELS (2 * IRRUN_MAX_RANK)
 _Static_assert(MAX_LABELS == STRIDED_COPY_MAX_RANK, "a tensor of labels can be copied");
 
-/* A tensor as it lies in memory: each label once. */
+/* A tensor as it is in memory: each label once. */
 struct labelled {
     struct einsum_labels labels;
     int64_t strides[EINSUM_N_LABELS]; /* by label; 0 where it is stretched */
@@ -75,7 +75,7 @@ static bool multiply_sizes(struct planner *planner, const struct einsum_labels *
     for (uint32_t i = 0; i < labels->n; i++)
         if (!checked_mul_i64(*size, planner->dims[labels->items[i]], size) || *size > INT64_C(1)
                                                                                           << 48)
-            return infer_fail(planner->infer, "what is between inputs and output is too large");
+            return infer_fail(planner->infer, "an intermediate result is too large");
     return true;
 }
 
@@ -191,7 +191,7 @@ static bool lies_in_order(const struct planner *planner, const struct labelled *
     return true;
 }
 
-/* Orders one side of a product as batch, rows, joined, or where it lies so, as batch, joined,
+/* Orders one side of a product as batch, rows, joined, or where it is stored so, as batch, joined,
  * rows. */
 static bool plan_side(struct planner *planner, const struct labelled *from,
                       const struct sides *sides, bool is_left, struct einsum_operand *operand,

@@ -10,13 +10,13 @@
 
 /* A tensor brought into the order that the next product, or the output, wants. */
 struct einsum_operand {
-    bool is_copied; /* else it lies as it should */
+    bool is_copied; /* else it is in order already */
     struct strided_copy copy;
     int64_t n_rows,
         n_summed; /* after the copy: rows that are summed each; n_summed 1: nothing to do */
 };
 
-/* Products of what was joined so far and the next input, dense one behind the other; of them only
+/* Products of what was joined so far and the next input, dense one after the other; of them only
  * what infer can know is filled. */
 struct einsum_join {
     struct einsum_operand a, b;

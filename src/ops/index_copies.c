@@ -78,7 +78,7 @@ static bool plan_loops(struct prepare *prepare, const struct loops *loops, bool 
 
 /* ---- prepare: runs ------------------------------------------------------------------------ */
 
-/* Whether piece k lies behind the one before it, or is zeros as that one is. */
+/* Whether piece k is after the one before it, or is zeros as that one is. */
 static bool goes_on(const int64_t *offsets, size_t k, int64_t piece_bytes)
 {
     if (offsets[k] < 0 || offsets[k - 1] < 0)

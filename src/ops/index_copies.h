@@ -15,7 +15,7 @@ struct index_run {
     size_t n_elements;
 };
 
-/* The dense tensor is [n_groups][n_outer][n] pieces. Piece k of group g lies at offsets[g * n + k]
+/* The dense tensor is [n_groups][n_outer][n] pieces. Piece k of group g is at offsets[g * n + k]
  * bytes in the other tensor, and outer_elements further for every step of n_outer. A scatter has
  * one group. */
 struct index_copies {

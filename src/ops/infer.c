@@ -187,7 +187,7 @@ bool infer_axes(struct infer *infer, const struct i64_list *axes, uint32_t rank,
 
 /* ---- auto_broadcast ----------------------------------------------------------------------- */
 
-/* b's shape with trailing ones cut and ones put around it, so that it lies at `axis` of a. */
+/* b's shape with trailing ones cut and ones put around it, so that it is at `axis` of a. */
 static bool place_pdpd(const struct irrun_shape *a, const struct irrun_shape *b, int64_t axis,
                        struct irrun_shape *placed)
 {
@@ -224,7 +224,7 @@ bool infer_broadcast(struct infer *infer, uint32_t a, uint32_t b, int auto_broad
         *out = *left;
         if (place_pdpd(left, right, axis, b_shape))
             return true;
-        infer_fail_input(infer, b, "a shape that lies within %s of input %u from axis %lld on",
+        infer_fail_input(infer, b, "a shape within %s of input %u from axis %lld on",
                          shape_format(left, text), a, (long long)axis);
     } else {
         *out = *left;

@@ -24,7 +24,7 @@ bool interpolate_prepare(struct prepare *prepare)
 
 /* ---- resampling --------------------------------------------------------------------------- */
 
-/* What lies outside and inside of a changed axis while it is at work: those after it are done. */
+/* What is outside and inside of a changed axis while it is at work: those after it are done. */
 static size_t n_outer(const struct interpolate_state *state, uint32_t axis)
 {
     return (size_t)shape_product(&state->in, 0, axis);
@@ -106,7 +106,7 @@ static void pick_pieces(const int64_t *sources, size_t n, const char *from, size
     }
 }
 
-/* Writes what lies inside of dimension `first`, where changed axis k - 1 is the next; number 0 is
+/* Writes what is inside of dimension `first`, where changed axis k - 1 is the next; number 0 is
  * the last. */
 static void pick(const struct interpolate_state *state, uint32_t k, uint32_t first,
                  size_t element_bytes, const char *from, char *to)

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Where the centre of output x lies in the input. The mode nearest computes in float, as the
+/* Where the centre of output x is in the input. The mode nearest computes in float, as the
  * reference does, since a rounding decides which element it takes. */
 #define COORDINATE(T, name)                                                                        \
     static T name(enum coordinate_mode mode, T x, T scale, T n_out, T n_in)                        \

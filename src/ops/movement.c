@@ -16,7 +16,7 @@ void move_plan(struct move_state *state, uint32_t rank, const int64_t *dims,
 {
     int64_t to_strides[STRIDED_COPY_MAX_RANK], stride = 1;
     for (uint32_t i = 0; i < rank; i++) {
-        if (dims[i] == 0) { /* the others may then be beyond counting */
+        if (dims[i] == 0) { /* the others may then be too large to multiply */
             *state = (struct move_state){.copy.is_empty = true};
             return;
         }

@@ -30,7 +30,7 @@ bool move_views(const struct infer *infer, int64_t *firsts);
 bool move_run(const struct step *step, struct irrun_error *err);
 
 /* The slice begin:end:step of a dimension: negative bounds count from the end, then begin is
- * clamped to an element and end to one or to the place before or behind them all, as in the
+ * clamped to an element and end to one or to the place before or after them all, as in the
  * specification of Slice-8 (Python would let a begin before the first element give nothing where
  * step is negative). Gives the index of the first element and how many there are. step is not 0. */
 void slice_bounds(int64_t dim, int64_t begin, int64_t end, int64_t step, int64_t *first,

@@ -7,7 +7,7 @@
  *
  *   infer    shapes and types of the outputs from those of the inputs (and their values, where the
  *            op needs them: infer_value). Fills the op's state with the geometry it worked out.
- *            Called anew for other shapes; every shape it sees is known.
+ *            Called again for other shapes; every shape it sees is known.
  *   prepare  optional: chooses kernels, prepacks constants, resolves indices, asks for memory.
  *   run      computes. Allocates nothing, looks at no attribute text.
  *
@@ -15,7 +15,7 @@
  *
  * f16 and bf16: arithmetic ops never see them. Their inputs are widened to f32 before, their
  * outputs are kept in f32 until something observable asks for 16 bits. So in prepare and run the
- * dtype of a tensor is what lies in memory, and may be f32 where infer said f16. OP_MOVES ops get
+ * dtype of a tensor is what is in memory, and may be f32 where infer said f16. OP_MOVES ops get
  * the 16 bits as they are.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_OP_H
@@ -245,7 +245,7 @@ struct step {
     struct flat flat;                /* run is def->run or what prepare set */
     void *data[FLAT_MAX_OPERANDS];   /* of inputs, then outputs, if there are no more than that */
     const void *state;               /* NULL: no op's own step, but a conversion in front of it */
-    struct irrun_tensor *const *in;  /* behind the op's own there are those of the epilogue … */
+    struct irrun_tensor *const *in;  /* after the op's own there are those of the epilogue … */
     struct irrun_tensor *const *out; /* … likewise */
     void *scratch;                   /* never NULL, even if nothing was asked for */
     uint32_t n_inputs, n_outputs;

@@ -44,7 +44,7 @@ static bool read_sizes(struct infer *infer, struct adaptive_pool *pool, struct i
             return infer_fail(infer, "a size of %lld from a dimension of %lld", (long long)size,
                               (long long)in);
         if (in == 0 && size > 0)
-            return infer_fail_input(infer, DATA, "elements to pool");
+            return infer_fail_input(infer, DATA, "at least one element to pool");
         pool->in[3 - rank + i] = in;
         pool->out[3 - rank + i] = size;
         out->dims[2 + i] = size;

@@ -55,7 +55,7 @@ static bool place_explicit(struct infer *infer, const struct irrun_shape *target
     if (!infer_ints(infer, AXES_MAPPING, &axes))
         return false;
     if (axes.n != data->rank && !(axes.n == 1 && data->rank == 0))
-        return infer_fail_input(infer, AXES_MAPPING, "%u numbers, one a dimension of the data",
+        return infer_fail_input(infer, AXES_MAPPING, "%u numbers, one per dimension of the data",
                                 data->rank);
     placed->rank = target->rank;
     for (uint32_t i = 0; i < target->rank; i++)
@@ -64,7 +64,8 @@ static bool place_explicit(struct infer *infer, const struct irrun_shape *target
     for (uint32_t i = 0; i < axes.n && data->rank > 0; i++) {
         int64_t axis = axes.items[i];
         if (axis <= previous || axis >= target->rank)
-            return infer_fail(infer, "axes_mapping must rise within 0 ... %u, but has %lld",
+            return infer_fail(infer,
+                              "axes_mapping must be increasing within 0 ... %u, but has %lld",
                               target->rank ? target->rank - 1 : 0, (long long)axis);
         placed->dims[axis] = data->dims[i];
         previous = axis;
@@ -96,8 +97,7 @@ static bool infer(struct infer *infer)
         return false;
     if (infer->n_inputs > AXES_MAPPING && infer->op->def->opset >= 3 && mode != MODE_EXPLICIT &&
         mode != MODE_NONE)
-        return infer_fail(infer, "input %d (axes_mapping) is for mode explicit alone",
-                          AXES_MAPPING);
+        return infer_fail(infer, "input %d (axes_mapping) is only for mode explicit", AXES_MAPPING);
     if (mode == MODE_EXPLICIT || mode == MODE_NONE) {
         if (!place_explicit(infer, &target, &placed))
             return false;

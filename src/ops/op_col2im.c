@@ -69,7 +69,7 @@ static bool infer(struct infer *infer)
     int64_t n_rows = data->dims[data->rank - 2], n_columns = data->dims[data->rank - 1];
     int64_t n_kernel, n_positions;
     if (!checked_mul_i64(w->kernel[1], w->kernel[2], &n_kernel) || n_rows % n_kernel != 0) {
-        infer_fail_input(infer, DATA, "rows that the %lld x %lld elements of the kernel divide",
+        infer_fail_input(infer, DATA, "rows, a multiple of the %lld x %lld elements of the kernel",
                          (long long)w->kernel[1], (long long)w->kernel[2]);
         return infer_hint_input(infer, KERNEL_SIZE);
     }

@@ -86,14 +86,14 @@ static bool find_forms(struct infer *infer, bool is_to_space, struct forms *form
             (is_to_space && !checked_mul_i64(dim, block, to)))
             return infer_fail(infer, "block_size %lld is too large", (long long)block);
         if (!is_to_space && dim % block != 0)
-            return infer_fail_input(infer, 0, "a dimension %u that block_size %lld divides", 2 + i,
-                                    (long long)block);
+            return infer_fail_input(infer, 0, "a dimension %u that is divisible by block_size %lld",
+                                    2 + i, (long long)block);
         if (!is_to_space)
             *to = dim / block;
         forms->spatial[i] = is_to_space ? dim : *to;
     }
     if (is_to_space && in->dims[1] % n_in_block != 0)
-        return infer_fail_input(infer, 0, "channels that %lld, the elements of a block, divide",
+        return infer_fail_input(infer, 0, "channels, a multiple of %lld, the elements of a block",
                                 (long long)n_in_block);
     forms->n_channels = is_to_space ? in->dims[1] / n_in_block : in->dims[1];
     if (is_to_space)

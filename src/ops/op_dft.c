@@ -78,8 +78,7 @@ static bool size_axes(struct infer *infer, struct dft_state *state)
         if (!infer_ints(infer, SIGNAL_SIZE, &sizes))
             return false;
         if (sizes.n != state->n_axes)
-            return infer_fail_input(infer, SIGNAL_SIZE, "%u sizes, as there are axes",
-                                    state->n_axes);
+            return infer_fail_input(infer, SIGNAL_SIZE, "%u sizes, one per axis", state->n_axes);
     }
     state->work = state->loaded = state->out = state->in;
     for (uint32_t i = 0; i < state->n_axes; i++)

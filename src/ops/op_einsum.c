@@ -45,7 +45,7 @@ static size_t area_offset(const struct einsum_plan *plan, enum einsum_area area,
     return n * element_bytes;
 }
 
-/* The memory of products comes behind the areas. */
+/* The memory of products comes after the areas. */
 static size_t areas_bytes(const struct einsum_plan *plan, size_t element_bytes)
 {
     return (area_offset(plan, EINSUM_N_AREAS, element_bytes) + 63) / 64 * 64;
@@ -95,7 +95,7 @@ static void sum_rows(const struct step *step, const struct einsum_operand *opera
     }
 }
 
-/* The tensor in order: where it lies, or in `to`. */
+/* The tensor in order: where it is, or in `to`. */
 static const char *order(const struct step *step, const struct einsum_operand *operand,
                          const char *from, char *to)
 {

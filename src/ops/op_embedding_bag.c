@@ -80,7 +80,7 @@ static bool find_bags(struct infer *infer, const struct bag_family *family, int6
         return true;
     }
     if (!shape_equals(split, indices)) {
-        infer_fail_input(infer, SPLIT, "as many numbers as there are indices");
+        infer_fail_input(infer, SPLIT, "as many numbers as indices");
         return infer_hint_input(infer, INDICES);
     }
     if (!infer_int(infer, SPLIT + 1, n_bags))
@@ -103,7 +103,7 @@ static bool infer(struct infer *infer)
         return infer_fail_input(infer, family->default_index, "one integer");
     if (infer->n_inputs > family->weights) {
         if (is_mean(infer->op))
-            return infer_fail(infer, "has per_sample_weights, which the mean does not take");
+            return infer_fail(infer, "has per_sample_weights, which reduction mean does not allow");
         if (!shape_equals(&infer->in[family->weights]->shape, &infer->in[INDICES]->shape)) {
             infer_fail_input(infer, family->weights, "the shape of the indices");
             return infer_hint_input(infer, INDICES);

@@ -35,7 +35,7 @@ static bool tie_inputs(struct infer *infer, struct if_branch *branch)
         uint32_t k = branch->ordinals[map->internal_id];
         if (k == NO_ID || graph->ops[map->internal_id].def->role != ROLE_PARAMETER ||
             map->external < 0 || (uint64_t)map->external >= infer->n_inputs)
-            return infer_fail(infer, "a port_map (line %u) ties no input to a Parameter",
+            return infer_fail(infer, "a port_map (line %u) connects no input to a Parameter",
                               map->line);
         branch->input_of[k] = (uint32_t)map->external;
     }
@@ -43,7 +43,7 @@ static bool tie_inputs(struct infer *infer, struct if_branch *branch)
         const struct op *parameter = &graph->ops[graph->parameters[k]];
         if (branch->input_of[k] == NO_ID)
             return infer_fail(infer,
-                              "Parameter \"%s\" of its body (line %u) is connected to no input",
+                              "Parameter \"%s\" of its body (line %u) is not connected to an input",
                               parameter->name, parameter->line);
     }
     return true;
@@ -59,12 +59,13 @@ static bool tie_outputs(struct infer *infer, struct if_branch *branch)
         uint32_t result = branch->ordinals[map->internal_id];
         if (result == NO_ID || graph->ops[map->internal_id].def->role != ROLE_RESULT ||
             map->external < 0 || (uint64_t)map->external >= infer->n_outputs)
-            return infer_fail(infer, "a port_map (line %u) ties no output to a Result", map->line);
+            return infer_fail(infer, "a port_map (line %u) connects no output to a Result",
+                              map->line);
         branch->result_of[map->external] = result;
     }
     for (uint32_t k = 0; k < infer->n_outputs; k++)
         if (branch->result_of[k] == NO_ID)
-            return infer_fail(infer, "output %u is tied to no Result of the body", k);
+            return infer_fail(infer, "output %u is not connected to a Result of the body", k);
     return true;
 }
 

@@ -1,4 +1,4 @@
-/* Interpolate-1, -4 and -11: tensors resized along some axes. Works out shapes and what lies along
+/* Interpolate-1, -4 and -11: tensors resized along some axes. Works out shapes and what is along
  * each axis (interpolation.c); interpolate_run.c moves the elements.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
@@ -88,7 +88,7 @@ static bool read_target(struct infer *infer, uint32_t input, uint32_t n_axes, ui
 {
     const struct irrun_shape *shape = &infer->in[input]->shape;
     if (shape->rank != 1 || shape->dims[0] < n_axes)
-        return infer_fail_input(infer, input, "a list of %u, one an axis", n_axes);
+        return infer_fail_input(infer, input, "a list of %u, one per axis", n_axes);
     const struct irrun_tensor *value = infer_value(infer, input);
     if (value)
         *number = element_as_f64(value->dtype, value->data, k);
@@ -119,7 +119,7 @@ static bool find_size(struct infer *infer, uint32_t n_axes, uint32_t k, struct r
         axis->scale = (float)axis->n_out / (float)axis->n_padded;
     }
     if (axis->n_padded == 0 && axis->n_out > 0)
-        return infer_fail_input(infer, DATA, "elements to interpolate along every axis");
+        return infer_fail_input(infer, DATA, "at least one element along every axis");
     return true;
 }
 
@@ -243,7 +243,7 @@ static bool infer(struct infer *infer)
         changed->axis = i;
         now.dims[i] = axes[i].n_out;
         if (!shape_count(&now, &n_now))
-            return infer_fail(infer, "what lies between input and output would be too large");
+            return infer_fail(infer, "an intermediate result would be too large");
         if (!plan_axis(infer, &how, &axes[i], changed))
             return false;
         if ((size_t)n_now > state->n_buffer)

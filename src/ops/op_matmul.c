@@ -78,7 +78,7 @@ static bool infer_order(struct infer *infer)
     if (!infer_ints(infer, ORDER, &order))
         return false;
     return order.n == rank ||
-           infer_fail_input(infer, ORDER, "%u numbers, one a dimension of input 1", rank);
+           infer_fail_input(infer, ORDER, "%u numbers, one per dimension of input 1", rank);
 }
 
 static bool infer(struct infer *infer)
@@ -93,7 +93,7 @@ static bool infer(struct infer *infer)
         !read_matrix(infer, B, attrs->transpose_b, &b))
         return false;
     if (a.columns != b.rows) {
-        infer_fail_input(infer, B, "%lld rows%s to meet as many columns of input 0",
+        infer_fail_input(infer, B, "%lld rows%s, as many as input 0 has columns",
                          (long long)a.columns, attrs->transpose_b ? " (after transposition)" : "");
         return infer_hint_input(infer, A);
     }

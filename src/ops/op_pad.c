@@ -13,7 +13,7 @@ struct pad_attrs {
     int pad_mode;
 };
 
-/* Dimensions up to the last padded one are walked; what lies inside moves in one piece. */
+/* Dimensions up to the last padded one are walked; what is inside moves in one piece. */
 struct pad_state {
     int mode;
     uint32_t n_axes;
@@ -68,7 +68,7 @@ static bool infer_dim(struct infer *infer, uint32_t axis, int64_t begin, int64_t
                                 axis, (long long)begin, (long long)end, names[mode]);
     }
     if (!checked_add_i64(n, begin, dim) || !checked_add_i64(*dim, end, dim) || *dim < 0)
-        return infer_fail(infer, "pads %lld and %lld do not suit dimension %u, which is %lld",
+        return infer_fail(infer, "pads %lld and %lld do not fit dimension %u, which is %lld",
                           (long long)begin, (long long)end, axis, (long long)n);
     return true;
 }
@@ -81,10 +81,10 @@ static bool infer(struct infer *infer)
     if (!infer_ints(infer, PADS_BEGIN, &begin) || !infer_ints(infer, PADS_END, &end))
         return false;
     if (begin.n != in->rank)
-        return infer_fail_input(infer, PADS_BEGIN, "%u numbers, one a dimension of the data",
+        return infer_fail_input(infer, PADS_BEGIN, "%u numbers, one per dimension of the data",
                                 in->rank);
     if (end.n != in->rank)
-        return infer_fail_input(infer, PADS_END, "%u numbers, one a dimension of the data",
+        return infer_fail_input(infer, PADS_END, "%u numbers, one per dimension of the data",
                                 in->rank);
     if (infer->n_inputs > PAD_VALUE && shape_n_elements(&infer->in[PAD_VALUE]->shape) != 1)
         return infer_fail_input(infer, PAD_VALUE, "one number");

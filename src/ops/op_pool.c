@@ -54,7 +54,7 @@ static const struct attr_def avg_v16_attrs[] = {
 static const struct op_input_def numbers[] = {{"data", .types = TYPES_NUMBER}, {.name = NULL}};
 static const struct op_input_def floats[] = {{"data", .types = TYPES_FLOAT}, {.name = NULL}};
 
-/* A pool has no use for a window that lies in the padding, and cannot cut. */
+/* A pool has no use for a window that is in the padding, and cannot cut. */
 static bool check_pads(struct infer *infer, const struct window *window, uint32_t rank)
 {
     for (uint32_t d = 3 - rank; d < 3; d++) {

@@ -1,4 +1,4 @@
-/* PReLU-1: x < 0 ? x * slope : x. A slope of rank 1 lies along dimension 1, the channels.
+/* PReLU-1: x < 0 ? x * slope : x. A slope of rank 1 applies to dimension 1, the channels.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/elementwise.h"
 

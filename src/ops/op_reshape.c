@@ -34,7 +34,7 @@ static bool copy_zeros(struct infer *infer, struct irrun_shape *out, bool is_cop
         else if (is_copied[i] && i < in->rank)
             out->dims[i] = in->dims[i];
         else if (is_copied[i])
-            return infer_fail(infer, "shape has a 0 at place %u, but input 0 has %u dimensions", i,
+            return infer_fail(infer, "shape has a 0 at index %u, but input 0 has %u dimensions", i,
                               in->rank);
     }
     return true;
@@ -67,7 +67,7 @@ static bool infer(struct infer *infer)
     else if (!is_valid || open != NO_ID || product != rest) {
         char text[SHAPE_TEXT_BYTES];
         struct irrun_shape given = shape_of(pattern.n, pattern.items);
-        infer_fail_input(infer, 0, "as many elements as shape %s has", shape_format(&given, text));
+        infer_fail_input(infer, 0, "as many elements as shape %s", shape_format(&given, text));
         return infer_hint_input(infer, 1);
     }
     return infer_output(infer, 0, infer->in[0]->dtype, &out);

@@ -6,7 +6,7 @@
 
 enum { DATA, SHIFT, AXES };
 
-/* Dimensions up to the last shifted one are walked; what lies inside moves in one piece. */
+/* Dimensions up to the last shifted one are walked; what is inside moves in one piece. */
 struct roll_state {
     uint32_t n_axes;
     int64_t shifts[IRRUN_MAX_RANK]; /* 0 ... dim - 1 */
@@ -28,7 +28,7 @@ static bool infer(struct infer *infer)
         return false;
     bool is_shared = infer->in[SHIFT]->shape.rank == 0 || shifts.n == 1;
     if (!is_shared && shifts.n != axes.n) {
-        infer_fail_input(infer, SHIFT, "one number, or as many as there are axes");
+        infer_fail_input(infer, SHIFT, "one number, or as many as axes");
         return infer_hint_input(infer, AXES);
     }
     *state = (struct roll_state){0};
@@ -48,7 +48,7 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[DATA]->dtype, in);
 }
 
-/* Rolls what lies inside of one index of each axis before `axis`: piece_bytes at `from`. */
+/* Rolls what is inside of one index of each axis before `axis`: piece_bytes at `from`. */
 static void roll(const struct roll_state *state, const struct irrun_shape *shape, uint32_t axis,
                  size_t piece_bytes, const char *from, char *to)
 {

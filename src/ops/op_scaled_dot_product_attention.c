@@ -27,10 +27,10 @@ struct attention_state {
     size_t sink_elements, sink_row_stride;
     struct product score, mix;
     size_t n_matrices, n_parts; /* of the output, and for the thread pool */
-    size_t scores_bytes;        /* of scratch memory; the packed keys and values come behind */
+    size_t scores_bytes;        /* of scratch memory; the packed keys and values come after */
     size_t part_bytes;          /* of all that */
     attention_fn *soften;
-    softmax_f32_fn *softmax; /* instead, behind the mask; NULL: there is a sink, or f64 */
+    softmax_f32_fn *softmax; /* instead, after the mask; NULL: there is a sink, or f64 */
 };
 
 static const struct attr_def attr_table[] = {

@@ -63,7 +63,7 @@ static bool infer(struct infer *infer)
         state->keeps_data = attrs->use_init_val || state->reduction == SCATTER_NONE;
     }
     if (state->reduction == SCATTER_MEAN && infer->in[DATA]->dtype == IRRUN_BOOLEAN)
-        return infer_fail_input(infer, DATA, "numbers: there is no mean of booleans");
+        return infer_fail_input(infer, DATA, "numbers: booleans have no mean");
     return infer_output(infer, 0, infer->in[DATA]->dtype, &infer->in[DATA]->shape);
 }
 

@@ -1,16 +1,16 @@
-/* SearchSorted-15 and Bucketize-3: how many elements of a sorted row lie before a value. Values are
+/* SearchSorted-15 and Bucketize-3: how many elements of a sorted row are before a value. Values are
  * compared in the type of both, integers of two types as integers, else in f64.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/sort_keys.h"
 #include "ops/indexing.h"
 
 struct search_attrs {
-    bool counts_equals;   /* SearchSorted: elements equal to the value lie before it */
+    bool counts_equals;   /* SearchSorted: elements equal to the value are before it */
     bool excludes_equals; /* Bucketize: they do not */
     enum irrun_dtype output_type;
 };
 
-/* Which input is which, and whether equals lie before the value. */
+/* Which input is which, and whether equals are before the value. */
 struct search_family {
     uint32_t sorted, values;
     bool has_rows; /* a row of values has a row of its own, unless there is but one */

@@ -26,7 +26,7 @@ static bool infer(struct infer *infer)
     if (!infer_axis(infer, attrs->axis, shape->rank, &axis))
         return false;
     if (attrs->group < 1 || shape->dims[axis] % attrs->group != 0)
-        return infer_fail_input(infer, 0, "a dimension %u that %lld groups divide", axis,
+        return infer_fail_input(infer, 0, "a dimension %u that is divisible by %lld groups", axis,
                                 (long long)attrs->group);
     struct axis_view view = axis_view_of(shape, axis);
     int64_t n_rest = view.n / attrs->group;

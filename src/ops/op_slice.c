@@ -32,7 +32,7 @@ static bool read_slices(struct infer *infer, struct slices *slices)
     if (infer->n_inputs > AXES && slices->axes.n != n)
         return infer_fail_input(infer, AXES, "%u numbers, as many as in start", n);
     if (n > infer->in[DATA]->shape.rank)
-        return infer_fail_input(infer, START, "at most %u numbers, one a dimension of the data",
+        return infer_fail_input(infer, START, "at most %u numbers, one per dimension of the data",
                                 infer->in[DATA]->shape.rank);
     return true;
 }
@@ -52,7 +52,7 @@ static bool infer(struct infer *infer)
         int64_t axis = slices.axes.n ? slices.axes.items[i] : i, step = slices.step.items[i];
         axis += axis < 0 ? out.rank : 0;
         if (step == 0)
-            return infer_fail_input(infer, STEP, "no step of 0");
+            return infer_fail_input(infer, STEP, "steps other than 0");
         int64_t first;
         slice_bounds(out.dims[axis], slices.start.items[i], slices.stop.items[i], step, &first,
                      &out.dims[axis]);

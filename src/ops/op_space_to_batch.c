@@ -14,9 +14,9 @@ struct blocks_family {
 };
 
 /* Dimension i of the spatial form with its border is blocks of block[i]; `begin` of it are border.
- * Place (block, r) lies in batch r, counted over all dimensions, of the batch form. */
+ * Place (block, r) is in batch r, counted over all dimensions, of the batch form. */
 struct blocks_state {
-    struct irrun_shape spatial, batch; /* what lies in memory */
+    struct irrun_shape spatial, batch; /* what is in memory */
     int64_t block[IRRUN_MAX_RANK], begin[IRRUN_MAX_RANK];
     int64_t n_pieces; /* places in a block */
 };
@@ -46,7 +46,7 @@ static bool read_lists(struct infer *infer, struct i64_list lists[4])
         if (!infer_ints(infer, i, &lists[i]))
             return false;
         if (lists[i].n != rank)
-            return infer_fail_input(infer, i, "%u numbers, one a dimension of the data", rank);
+            return infer_fail_input(infer, i, "%u numbers, one per dimension of the data", rank);
         for (uint32_t k = 0; k < rank; k++) {
             int64_t low = i == BLOCK_SHAPE, item = lists[i].items[k];
             if (item < low || (k == 0 && item != low))
@@ -66,7 +66,8 @@ static bool find_dim(struct infer *infer, uint32_t i, int64_t block, int64_t bor
     if (is_to_batch) {
         if (!checked_add_i64(in, border, &whole) || whole % block != 0)
             return infer_fail_input(
-                infer, DATA, "a dimension %u that, with a border of %lld, blocks of %lld divide", i,
+                infer, DATA,
+                "a dimension %u that, with a border of %lld, is divisible into blocks of %lld", i,
                 (long long)border, (long long)block);
         *dim = whole / block;
         return true;
@@ -102,7 +103,8 @@ static bool infer(struct infer *infer)
     if (is_to_batch && !checked_mul_i64(in->dims[0], state->n_pieces, &out.dims[0]))
         return infer_fail(infer, "the blocks are too large");
     if (!is_to_batch && in->dims[0] % state->n_pieces != 0)
-        return infer_fail_input(infer, DATA, "a batch that %lld, the places of a block, divide",
+        return infer_fail_input(infer, DATA,
+                                "a batch that is a multiple of %lld, the elements of a block",
                                 (long long)state->n_pieces);
     if (!is_to_batch)
         out.dims[0] = in->dims[0] / state->n_pieces;
@@ -123,7 +125,7 @@ static void copy_piece(const struct step *step, int64_t piece, const int64_t *sp
     for (uint32_t i = rank; i-- > 0;) {
         int64_t block = state->block[i], r = rest % block - state->begin[i];
         rest /= block;
-        /* The blocks from `first` on whose place r lies within the dimension. */
+        /* The blocks from `first` on whose place r is within the dimension. */
         int64_t first = r < 0 ? (-r + block - 1) / block : 0;
         int64_t last = state->spatial.dims[i] - 1 - r;
         dims[i] = last < 0 ? 0 : last / block + 1 - first;

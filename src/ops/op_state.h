@@ -10,7 +10,7 @@ struct parameter_attrs {
     struct irrun_partial_shape shape;
 };
 
-/* The bytes lie in the .bin, at any alignment, possibly shared with other Consts; `size` may be
+/* The bytes are in the .bin, at any alignment, possibly shared with other Consts; `size` may be
  * more than the shape needs. weights_check_const says whether they are there. */
 struct const_attrs {
     enum irrun_dtype element_type;

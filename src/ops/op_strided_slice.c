@@ -83,7 +83,7 @@ static bool take_dim(struct infer *infer, struct builder *builder, const struct 
     int64_t in_stride = builder->in_strides[builder->dim++];
     int64_t step = bounds->strides.n ? bounds->strides.items[i] : 1;
     if (step == 0)
-        return infer_fail_input(infer, STRIDES, "no stride of 0");
+        return infer_fail_input(infer, STRIDES, "strides other than 0");
     int64_t begin = bounds->begin.items[i], end = bounds->end.items[i];
     if (is_set(&attrs->begin_mask, i))
         begin = step > 0 ? 0 : dim - 1;

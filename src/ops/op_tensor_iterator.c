@@ -20,7 +20,7 @@ static bool tensor_iterator_infer(struct infer *infer)
         state->n_passes = n_passes;
     }
     if (state->n_passes < 0)
-        return infer_fail(infer, "has no sliced input, so nothing says how many passes there are");
+        return infer_fail(infer, "has no sliced input, so the number of passes is not known");
     for (uint32_t k = 0; k < state->n_outputs; k++)
         if (state->outputs[k].is_concatenated &&
             !loop_check_pieces(infer, &state->outputs[k], state->n_passes))

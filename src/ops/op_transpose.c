@@ -15,7 +15,7 @@ static bool infer(struct infer *infer)
     if (!infer_ints(infer, 1, &order))
         return false;
     if (order.n != 0 && order.n != in->rank)
-        return infer_fail_input(infer, 1, "none or %u numbers, one a dimension of input 0",
+        return infer_fail_input(infer, 1, "none or %u numbers, one per dimension of input 0",
                                 in->rank);
     bool is_used[IRRUN_MAX_RANK];
     if (!infer_axes(infer, &order, in->rank, is_used))

@@ -79,7 +79,7 @@ static void number_groups(const struct slices *slices, const size_t *places,
     }
 }
 
-/* Numbers them anew, in the order in which they are met. */
+/* Renumbers them in the order in which they are met. */
 static void number_by_first(struct unique_state *state, int64_t *new_number, int64_t *old_counts)
 {
     int64_t n_met = 0;

@@ -7,7 +7,7 @@
 
 #include "ops/op.h"
 
-/* c [m][n] = a [m][k] * b [k][n]; transposed factors lie as [k][m] and [n][k]. */
+/* c [m][n] = a [m][k] * b [k][n]; transposed factors are stored as [k][m] and [n][k]. */
 struct product {
     size_t m, n, k; /* m is how many rows share one b */
     bool a_transposed, b_transposed;
@@ -46,7 +46,7 @@ static inline struct panel_range product_all_panels(const struct product *produc
 void product_take_b(const struct product *product, const void *b, struct panel_range panels,
                     void *packed);
 
-/* Some rows of a product; those of a transposed a lie in its columns, and if they are integers they
+/* Some rows of a product; those of a transposed a are in its columns, and if they are integers they
  * must be all. The result is the part of what the epilogue knows that begins with element
  * `first`. */
 struct product_rows {

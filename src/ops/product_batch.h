@@ -19,7 +19,7 @@ struct product_batch {
  * with *err filled if they want too much memory. */
 bool product_batch_plan(struct prepare *prepare, struct product_batch *batch);
 
-/* Where the factors and the result of product number i lie. */
+/* Where the factors and the result of product number i are. */
 typedef struct product_rows product_find_fn(const void *context, size_t i);
 
 /* Does them all; scratch is scratch_bytes, aligned to 64. */

@@ -26,7 +26,7 @@ static const uint32_t n_activations[] = {
 #define N_FUNCTIONS (sizeof function_names / sizeof function_names[0])
 
 /* Where gates f, i, c and o stand, by weights_format. The writer of OpenVINO says ifco whatever
- * it read, and its weights are in the order f, i, c, o all the same: that word is read so too. */
+ * it read, and its weights are nevertheless in the order f, i, c, o: that word is read so too. */
 static const uint8_t gate_slots[][4] = {
     {0, 1, 2, 3}, /* fico */
     {3, 0, 1, 2}, /* icof */
@@ -43,10 +43,9 @@ static bool parse_function(struct infer *infer, const char *name, enum recurrent
             return true;
         }
     }
-    return infer_fail(infer,
-                      "activation \"%.80s\" does not exist; there are sigmoid, tanh, relu and "
-                      "hardsigmoid",
-                      name);
+    return infer_fail(
+        infer, "activation \"%.80s\" does not exist, expected sigmoid, tanh, relu or hardsigmoid",
+        name);
 }
 
 /* Some writers list the activations of a second direction as well. They are one set here, so
@@ -56,8 +55,8 @@ static bool check_repeats(struct infer *infer, const struct string_list *list, u
     for (uint32_t i = n; i < list->n; i++) {
         if (!text_equals_ignore_case(list->items[i], list->items[i % n]))
             return infer_fail(infer,
-                              "activations has %u items, expected %u: item %u is %.80s, where "
-                              "item %u is %.80s, and all directions share them",
+                              "activations has %u items, expected %u: item %u is %.80s, but item "
+                              "%u is %.80s, and all directions share them",
                               list->n, n, i, list->items[i], i % n, list->items[i % n]);
     }
     return true;

@@ -115,7 +115,7 @@ static void say_why(const char *type, enum version_kind kind, int64_t opset, siz
     else if (n_of_type == 0)
         snprintf(why, OP_WHY_BYTES, "irrun has no such op");
     else if (kind == VERSION_NONE)
-        snprintf(why, OP_WHY_BYTES, "the layer must say which: irrun has %s", versions);
+        snprintf(why, OP_WHY_BYTES, "the layer must have a version: irrun has %s", versions);
     else
         snprintf(why, OP_WHY_BYTES, "irrun has %s only", versions);
 }

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/window.h"
 
-/* Numbers beyond this are no sizes of windows; below it sums cannot overflow. */
+/* Numbers beyond this are not sizes of windows; below it sums cannot overflow. */
 #define LIMIT (INT64_C(1) << 40)
 
 bool infer_window_list(struct infer *infer, const char *name, const struct i64_list *list,

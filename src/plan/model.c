@@ -144,7 +144,7 @@ static bool add_assign(struct model *model, struct graph *graph, const struct op
         return false;
     }
     if (variable->assign)
-        return fail_pair(err, graph, op, variable->id, "is written already by Assign",
+        return fail_pair(err, graph, op, variable->id, "is already written by Assign",
                          variable->assign);
     variable->assign = op;
     variable->assign_graph = graph;

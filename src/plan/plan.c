@@ -1,5 +1,5 @@
-/* Makes plans: inference, steps, memory, in this order; and the plan that goes on where one had to
- * stop.
+/* Makes plans: inference, steps, memory, in this order; and the plan that continues where one had
+ * to stop.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/plan_internal.h"
 
@@ -271,7 +271,7 @@ void plan_set_free(struct plan_set *set)
     set->n = 0;
 }
 
-/* ---- going on ---- */
+/* ---- continuations ---- */
 
 static bool has_outputs(const struct plan *plan, const struct op *op,
                         const struct irrun_tensor *out)

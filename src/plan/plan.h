@@ -138,7 +138,7 @@ struct plan {
     size_t n_moving_operands, moving_operands_capacity;
 
     struct plan *outer;      /* the part before this one */
-    struct arena head_arena; /* for what infer makes of the op at `end`, anew in every iteration */
+    struct arena head_arena; /* for what infer makes of the op at `end` in every iteration */
     struct plan_set continuations;
     struct step
         *head_steps[2];      /* of the op at `begin` in a continuation, in steps and main_steps */

@@ -263,7 +263,7 @@ static bool lower_ordinary(struct step_builder *builder, const struct planned_op
         return false;
     if (builder->scratch_bytes < made.scratch_bytes)
         builder->scratch_bytes = made.scratch_bytes;
-    bool is_head = plan->outer && planned == plan->planned; /* its state will be made anew */
+    bool is_head = plan->outer && planned == plan->planned; /* its state will be made again */
     if (!made.flat.run || is_head)
         made.flat.run = op->def->run;
     if (is_head) {

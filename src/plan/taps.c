@@ -81,13 +81,13 @@ static bool fail_unknown(const struct graph *graph, const char *name, struct irr
     const char *layer = find_in_bodies(graph, name);
     fail(err, IRRUN_USAGE, "no tensor and no layer with one output is called \"%s\"", name);
     if (layer)
-        return fail_hint(err, "it is in a body of \"%s\", which shows no more than its outputs",
+        return fail_hint(err, "it is in a body of \"%s\", of which only the outputs can be shown",
                          layer);
     unsigned n_near = 0;
     for (uint32_t i = 0; i < graph->n_values && n_near < MAX_HINTS; i++) {
         const char *near = near_name(graph, &graph->values[i], name);
         if (near)
-            fail_more(err, "%s%s", n_near++ == 0 ? "; near to it:\n  " : "\n  ", near);
+            fail_more(err, "%s%s", n_near++ == 0 ? "; similar names:\n  " : "\n  ", near);
     }
     return fail_hint(err, "LAYER:PORT names an output of a layer with several");
 }

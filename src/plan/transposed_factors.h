@@ -8,7 +8,7 @@
 #include "plan/remarks.h"
 
 /* Rewrites all MatMuls of which that is true, in the graph and in every body, and makes the order
- * of a graph that changed anew. *remarks gets a line for each. */
+ * of a graph that changed again. *remarks gets a line for each. */
 bool transposed_factors_fold(struct graph *graph, struct arena *arena, struct remarks *remarks,
                              struct irrun_error *err);
 

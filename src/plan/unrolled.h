@@ -22,7 +22,7 @@ struct unrolled {
 bool unrolled_match(const struct graph *graph, uint32_t op_id, struct unrolled *found);
 
 /* Replaces all of them, in the graph and in every body. The order of a graph that changed is made
- * anew. *remarks gets a line for each. */
+ * again. *remarks gets a line for each. */
 bool unrolled_replace(struct graph *graph, struct arena *arena, struct remarks *remarks,
                       struct irrun_error *err);
 

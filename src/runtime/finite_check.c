@@ -1,5 +1,5 @@
-/* Searches outputs for the first element that is no finite number, and the operands of the op for
- * where it came from.
+/* Searches outputs for the first element that is not a finite number, and the operands of the op
+ * for where it came from.
  *
  * Whatever an op has computed was looked at before another op reads it. So if an op fails because
  * of an operand, that is a Parameter, a constant or a variable. The Parameter of a body is given by

@@ -57,8 +57,8 @@ static bool warn_of_gates(struct census *census, const struct op *op, struct irr
                              &census->warnings_capacity, sizeof *census->warnings, err))
         return false;
     snprintf(line, size,
-             "%s \"%s\" (line %u): the gates of its weights are read in the order %s that "
-             "weights_format says; OpenVINO reads fico",
+             "%s \"%s\" (line %u): the gates of its weights are read in the order %s given by "
+             "weights_format; OpenVINO reads fico",
              op->def->type, op->name, (unsigned)op->line, order);
     census->warnings[census->n_warnings++] = line;
     return true;

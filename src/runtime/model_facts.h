@@ -15,7 +15,7 @@ struct model_facts {
     size_t n_warnings;
 };
 
-/* Everything lies in the model's arena. */
+/* Everything is in the model's arena. */
 bool model_facts_collect(struct ir_model *model, struct model_facts *facts,
                          struct irrun_error *err);
 

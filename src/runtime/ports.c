@@ -221,5 +221,5 @@ bool ports_find(const struct ports *ports, const char *name, size_t *index, stru
     for (size_t i = 0; i < n; i++)
         if (name_fit(ports, i, name) == best)
             fail_more(err, "\n  @%zu %s", i, ports->items[i].name);
-    return fail_hint(err, "name one by its place, as @%zu", *index);
+    return fail_hint(err, "name one by its index, such as @%zu", *index);
 }

@@ -14,7 +14,7 @@ struct ports {
     const char **port_readings;
 };
 
-/* Everything lies in the arena. */
+/* Everything is in the arena. */
 bool ports_of_inputs(const struct graph *graph, struct arena *arena, struct ports *ports,
                      struct irrun_error *err);
 bool ports_of_outputs(const struct graph *graph, struct arena *arena, struct ports *ports,

@@ -29,8 +29,8 @@ static bool continues_loop(uint32_t n_operands, int64_t strides[][IRRUN_MAX_RANK
     return true;
 }
 
-/* The merged loops, innermost first; returns their number. Dimensions of 1 are no loops: each other
- * one lengthens the loop inside it or opens a new one. */
+/* The merged loops, innermost first; returns their number. Dimensions of 1 are not loops: each
+ * other one lengthens the loop inside it or opens a new one. */
 static uint32_t merge_loops(uint32_t n_operands, const struct irrun_shape *const *shapes,
                             struct broadcast_loop merged[IRRUN_MAX_RANK])
 {

@@ -14,7 +14,7 @@
 
 #define TYPE_PAIR(from, to) ((unsigned)(from)*IRRUN_N_DTYPES + (unsigned)(to))
 
-/* memcpy, because data may lie at any address; compilers turn it into plain loads and stores. */
+/* memcpy, because data may be at any address; compilers turn it into plain loads and stores. */
 #define CONVERT_EACH(from_type, to_type, expression)                                               \
     for (size_t i = 0; i < n; i++) {                                                               \
         from_type x;                                                                               \

@@ -60,7 +60,7 @@ static bool parse_range(struct slice item, const char *dots, int64_t *min, int64
         return false;
     if (high.at != high.end && !parse_size(high, max, why))
         return false;
-    *why = "a range ends below its beginning";
+    *why = "a range ends below its start";
     return *min <= *max;
 }
 
@@ -87,7 +87,7 @@ static bool strip_brackets(struct slice *all, const char **why)
     bool is_open = all->at < all->end && *all->at == '[';
     bool is_closed = all->at < all->end && all->end[-1] == ']';
     if (is_open != is_closed) {
-        *why = "a bracket has no partner";
+        *why = "a bracket is not matched";
         return false;
     }
     if (is_open)

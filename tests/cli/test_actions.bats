@@ -73,7 +73,7 @@ names_in_list() {
     [[ $output == *"variables: 0"* ]]
 }
 
-@test "--inspect lists what is unsupported, and is no failure" {
+@test "--inspect lists what is unsupported, and is not a failure" {
     run_apart irrun --inspect "$data/lacking.xml"
     [ "$status" -eq 0 ]
     [[ $output == *"unsupported: 2"*Frobnicate*Defenestrate* || $output == *"unsupported: 2"*Defenestrate*Frobnicate* ]]

@@ -48,16 +48,16 @@ bad_line() { # N WORDS
 }
 
 @test "a bad line is 65 with its number" {
-    bad_line 2 "name or its file" < <(printf 'one\ta.csv\ntwo\tx=\n')
-    bad_line 1 "no key" < <(printf '\ta.csv\n')
+    bad_line 2 "no name or no file" < <(printf 'one\ta.csv\ntwo\tx=\n')
+    bad_line 1 "start with a key" < <(printf '\ta.csv\n')
     bad_line 3 "y" < <(printf 'one\ta.csv\n\ntwo\ty=a.csv\n')
-    bad_line 1 "nothing fills" < <(printf 'one\n')
+    bad_line 1 "no data for" < <(printf 'one\n')
     bad_line 1 "one field: fields are separated by tabs" < <(printf 'one a.csv\n')
     bad_line 2 "one field: fields are separated by tabs" < <(printf 'one\ta.csv\ntwo x=a.csv\n')
-    bad_line 1 "nothing fills" < <(printf 'number one\n') # a key may hold blanks
+    bad_line 1 "no data for" < <(printf 'number one\n') # a key may hold blanks
     bad_line 1 "unknown" < <(printf 'one\ta.unknown\n')
-    bad_line 1 "no source" < <(printf 'one\tcsv:-\n')
-    bad_line 2 "twice" < <(printf 'one\ta.csv\ntwo\ta.csv\tb.csv\n')
+    bad_line 1 "not the source" < <(printf 'one\tcsv:-\n')
+    bad_line 2 "two sources" < <(printf 'one\ta.csv\ntwo\ta.csv\tb.csv\n')
     run_apart irrun "$data/sum.xml" --manifest=- -o none: < <(printf 'one\ta.csv\ntwo\tmissing.csv\n')
     [ "$status" -eq 66 ]
     [[ $stderr == "missing.csv: error: "*"standard input:2"* ]]

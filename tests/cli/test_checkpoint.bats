@@ -180,7 +180,7 @@ in_two() { # further options
     irrun "$@" --checkpoint=ck
 }
 
-@test "cycled records, --random, --feed, --reset=if:, --emit=last and states go on too" {
+@test "cycled records, --random, --feed, --reset=if:, --emit=last and states resume too" {
     npy '<f4' '7, 1' 1 2 3 4 5 6 7 >seven.npy
     irrun "$data/sum.xml" -i seven.npy -n 300000 --reset=11 -o want.npy --emit=all
     in_two "$data/sum.xml" -i seven.npy -n 300000 --reset=11 -o got.npy --emit=all
@@ -232,7 +232,7 @@ in_two() { # further options
     refused "standard output" -i in.csv
     refused "npz" -i in.csv -o y.npz
     refused "standard input" -i csv:- -o y.npy <in.csv
-    refused "no regular file" -i csv:/dev/null -o y.npy
+    refused "not a regular file" -i csv:/dev/null -o y.npy
     refused "one sequence" --manifest=/dev/null -o %k.npy
     refused "--concat" -i in.csv -o y.npy --concat=0
     refused "--expect" -i in.csv -o y.npy --expect=in.csv
@@ -280,7 +280,7 @@ in_two() { # further options
     refused_scarcely 65 'checkpoint is u8 [..16777216], but this array is f32 [50000000]' "$data/sum.xml" -i in.csv -o got.npy --checkpoint=ck
 }
 
-@test "--feed of a type that NumPy lacks goes on too" {
+@test "--feed of a type that NumPy lacks resumes too" {
     sed 's/"f32"/"bf16"/; s/FP32/BF16/' "$data/sum.xml" >sum.xml
     irrun sum.xml --feed=sum=x --random -n 300000 --emit=all -o want.npy
     in_two sum.xml --feed=sum=x --random -n 300000 --emit=all -o got.npy

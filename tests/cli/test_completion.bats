@@ -16,7 +16,7 @@ setup() {
     touch x.npy y.NPZ z.dat folder/a.csv w.bin "two words.npy"
 }
 
-# What <TAB> offers behind a line, sorted, one a line; the last line is "nospace" if no blank is to follow.
+# What <TAB> offers after a line, sorted, one a line; the last line is "nospace" if no blank is to follow.
 # Bash itself runs the function; what it would ask of readline is answered here.
 tab() {
     bash -c '

@@ -166,7 +166,7 @@ whole() {
 }
 
 @test "type and shape come first" {
-    npy '<i8' '2,' 20 40 >want.npy # a number of another type is no equal one, whatever is allowed
+    npy '<i8' '2,' 20 40 >want.npy # a number of another type is not equal, whatever is allowed
     refused 1 "record 0 is i32 [2], expected i64 [2]" "$data/twice_i32.xml" --random --expect=want.npy --atol=100
     npy '<f8' '2,' 20 40 >want.npy
     refused 1 "record 0 is i32 [2], expected f64 [2]" "$data/twice_i32.xml" --random --expect=want.npy --atol=100
@@ -245,7 +245,7 @@ whole() {
     cat a2.npy b2.npy a2.npy >want.npy
     compare --expect=want.npy
     [ "$status" -eq 1 ]
-    [[ $stderr == *"2 iterations ran, and more records are expected"* ]]
+    [[ $stderr == *"2 iterations ran, but more records are expected"* ]]
     cat b2.npy b2.npy >want.npy
     compare --expect=want.npy
     [ "$status" -eq 1 ]
@@ -272,7 +272,7 @@ whole() {
     [[ $stderr == *'member "a"'* ]]
 }
 
-@test "a broken or missing file is no difference" {
+@test "a broken or missing file is not a difference" {
     compare --expect=missing.npy
     [ "$status" -eq 66 ]
     head -c 100 want.npy >broken.npy
@@ -303,5 +303,5 @@ whole() {
     compare --expect=other.npy -o y.npy --skip-existing
     [ "$status" -eq 1 ]
     printf 'a\tx.npy\n' >list
-    usage_error "not with --skip-existing" "$data/twice.xml" --manifest=list -o %k.npy --expect=want.npy --skip-existing
+    usage_error "cannot be used with --skip-existing" "$data/twice.xml" --manifest=list -o %k.npy --expect=want.npy --skip-existing
 }

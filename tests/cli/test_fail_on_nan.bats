@@ -68,7 +68,7 @@ array() {
     # Of ops that mix their elements a NaN makes a NaN, rather than an infinity beside it.
     array '3, 4' 12 1=-inf 2=nan >x.npy
     refused 1 'error: input "x" holds nan at [0,2]' "$cases/softmax/v1_axis_0/model.xml" -i x.npy -o none: --fail-on-nan
-    array '2, 3, 4' 24 2=inf >x.npy # a view is no op that computes
+    array '2, 3, 4' 24 2=inf >x.npy # a view is not an op that computes
     refused 1 'error: input "x" holds inf at [0,0,2]' "$cases/reshape/plain/model.xml" -i x.npy -o none: --fail-on-nan
 }
 

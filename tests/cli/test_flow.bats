@@ -20,7 +20,7 @@ answer() {
     IFS= read -r -t "$1" line <&8 && echo "$line"
 }
 
-@test "an error late in a stream keeps the records before it, on whatever is no file" {
+@test "an error late in a stream keeps the records before it, on whatever is not a file" {
     (seq 500 && echo bad) >x.csv
     run_apart irrun "$data/sum.xml" -i x.csv -o csv:-
     [ "$status" -eq 65 ]

@@ -39,13 +39,13 @@ notes_of() {
     done
 }
 
-@test "neighbouring element-wise ops are joined, and -v says so" {
+@test "neighbouring element-wise ops are fused, and -v says so" {
     model=$BATS_TEST_DIRNAME/data/joined.xml
     run "$IRRUN" -v "$model" --random -o none:
-    [[ $output == *'plan: 1 steps an iteration'* ]]
-    [[ $output == *'plan: 3 element-wise ops are joined'* ]]
+    [[ $output == *'plan: 1 steps per iteration'* ]]
+    [[ $output == *'plan: 3 element-wise ops are fused'* ]]
     run "$IRRUN" -v --no-fuse "$model" --random -o none:
-    [[ $output == *'plan: 3 steps an iteration'* ]]
+    [[ $output == *'plan: 3 steps per iteration'* ]]
     [[ $output != *'joined'* ]]
 }
 
@@ -57,20 +57,20 @@ notes_of() {
     [[ $output != *'done by the product'* ]]
 }
 
-@test "ops that would only copy are left out, and -v says so" {
+@test "ops that would only copy are omitted, and -v says so" {
     folder=$cases/../view/transpose
     run "$IRRUN" -v "$folder/model.xml" -i "$folder/in.npz" -o none:
-    [[ $output == *'plan: 1 ops that would only copy are left out'* ]]
+    [[ $output == *'plan: 1 ops that would only copy are omitted'* ]]
     run "$IRRUN" -v --no-fuse "$folder/model.xml" -i "$folder/in.npz" -o none:
-    [[ $output != *'left out'* ]]
+    [[ $output != *'omitted'* ]]
 }
 
 @test "a Transpose in front of a product is part of it, and -v says so" {
     folder=$cases/../transposed_factor/rank_3
     run "$IRRUN" -v "$folder/model.xml" -i "$folder/in.npz" -o none:
     [[ $output == *'MatMul "product" (line '*') takes input 1 as it is before Transpose "turn"'* ]]
-    [[ $output == *'plan: 1 steps an iteration'* ]]
+    [[ $output == *'plan: 1 steps per iteration'* ]]
     run "$IRRUN" -v --no-fuse "$folder/model.xml" -i "$folder/in.npz" -o none:
-    [[ $output == *'plan: 2 steps an iteration'* ]]
+    [[ $output == *'plan: 2 steps per iteration'* ]]
     [[ $output != *'as it is before'* ]]
 }

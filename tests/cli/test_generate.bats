@@ -74,7 +74,7 @@ given() {
     agree whole.csv second.csv
 }
 
-@test "beam_idx chooses whose cache goes on" {
+@test "beam_idx chooses whose cache continues" {
     npy '<i8' '2, 3' 21 46 55 5 6 7 >two.npy
     npy '<i8' '2, 1' 75 75 >next.npy
     npy '<i4' '2,' 0 1 >own.npy

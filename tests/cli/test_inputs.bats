@@ -11,10 +11,10 @@ setup() {
     npy '<f4' '3, 2' 1 2 3 4 5 6 >three.npy
 }
 
-@test "an input that nothing fills is a usage error that lists them" {
-    refused 2 'nothing fills input "a" (f32 [2]), "b" (f32 [2])' "$data/pair.xml"
+@test "an input that no data for is a usage error that lists them" {
+    refused 2 'no data for input "a" (f32 [2]), "b" (f32 [2])' "$data/pair.xml"
     refused 2 '"b"' "$data/pair.xml" -i a=one.npy
-    refused 2 'nothing fills input "x"' "$data/sum.xml" -n 3 # --random is never implied
+    refused 2 'no data for input "x"' "$data/sum.xml" -n 3 # --random is never implied
     irrun "$data/pair.xml" -i a=one.npy --random -o none:
     irrun "$data/pair.xml" -i a=one.npy --random=b=zeros -o none:
     irrun "$data/pair.xml" -i a=one.npy --feed=minus=b -o none:
@@ -22,7 +22,7 @@ setup() {
 
 @test "one input takes one source" {
     refused 2 '"a"' "$data/pair.xml" -i a=one.npy -i first=three.npy --random
-    refused 2 'which of "a", "b"' "$data/pair.xml" -i one.npy -i b=one.npy
+    refused 2 'needs a name, one of "a", "b"' "$data/pair.xml" -i one.npy -i b=one.npy
     refused 2 'nothing' "$data/read.xml" -i one.npy
 }
 
@@ -57,8 +57,8 @@ setup() {
     cmp y.raw y.bin
     [ "$(cat y.csv)" = "2,4" ]
     [ "$(head -n 1 y.txt)" = "# y f32 [2] seq=one rec=0" ]
-    answered 2 'which format' 'write FORMAT:- with one of: npy npz raw csv ark s16' "$data/twice.xml" -i - </dev/null
-    answered 2 'which format' 'write FORMAT:- with one of: text npy npz raw csv ark none' "$data/twice.xml" -i one.npy -o -
+    answered 2 'format of "-"' 'write FORMAT:- with one of: npy npz raw csv ark s16' "$data/twice.xml" -i - </dev/null
+    answered 2 'format of "-"' 'write FORMAT:- with one of: text npy npz raw csv ark none' "$data/twice.xml" -i one.npy -o -
     refused 2 'y.odd' "$data/twice.xml" -i one.npy -o y.odd
 }
 
@@ -70,7 +70,7 @@ setup() {
     [ "$(irrun "$data/pair.xml" -i a.npz -i b=one.npy -o @0=csv:-)" = "2,4" ]
     [ "$(irrun "$data/pair.xml" -i a.npz --random=ones -o @0=csv:-)" = "2,3" ]
     [ "$(irrun "$data/pair.xml" -i a.npz -i fresh.npz -o @0=csv:- | lines)" = "2,4 4,6 6,8" ]
-    refused 2 'twice' "$data/pair.xml" -i both.npz -i b=one.npy
+    refused 2 'two sources' "$data/pair.xml" -i both.npz -i b=one.npy
     refused 65 'fresh.npz: error: member "fresh": no input; the model has:' "$data/twice_any.xml" -i fresh.npz
     # Two names of one input, and one name twice.
     sed 's/names="a"/names="first"/; s/names="fresh"/names="a"/' "$data/copy.xml" >two.xml

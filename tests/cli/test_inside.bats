@@ -35,7 +35,7 @@ members() {
     [ "$(irrun "$data/chain.xml" -i a.npy --tap=x -o x=csv:-)" = "1,2" ]
     run_apart irrun "$data/chain.xml" -i a.npy --tap=sqare
     [ "$status" -eq 2 ]
-    [[ $stderr == *'called "sqare"; near to it:'*square* ]]
+    [[ $stderr == *'called "sqare"; similar names:'*square* ]]
     run_apart irrun "$data/chain.xml" -i a.npy --tap=doubles
     [[ $stderr == *"  doubled"* ]] # tensor names are near too
     run_apart irrun "$data/chain.xml" -i a.npy --tap=square:1
@@ -244,12 +244,12 @@ XML
     sed 's/dim>2</dim>50000000</g; s/shape="2"/shape="50000000"/' "$data/sum.xml" | sed 's/dim>1</dim>50000000</g; s/shape="1"/shape="50000000"/' >large.xml
     run_apart irrun large.xml --check --max-memory=100000000
     [ "$status" -eq 71 ]
-    [[ $stderr == *"MB of memory are needed, and there are 100.0 MB"* ]]
+    [[ $stderr == *"MB of memory are needed, but only 100.0 MB"* ]]
     local size tagger=("$root/models/lstm_tagger/model.xml" -i "$root/models/lstm_tagger/in.npz" -o none:)
     for size in 1 1000 100000 200000; do
-        refused 71 "--max-memory=$size: irrun without a model holds " "${tagger[@]}" --max-memory=$size
+        refused 71 "--max-memory=$size: irrun without a model uses " "${tagger[@]}" --max-memory=$size
     done
-    size=$(tr -dc '0-9 ' <<<"${stderr#*holds}")
+    size=$(tr -dc '0-9 ' <<<"${stderr#*uses}")
     [ $((size)) -gt 200000 ]
     refused 71 "out of memory: cannot allocate " "${tagger[@]}" --max-memory=$((size + 1000))
     [[ $stderr == *" bytes"* ]]
@@ -270,7 +270,7 @@ rows() {
     printf '%s\t%s.npy\t>none:\n' "$1" "$1"
 }
 
-@test "a size beyond counting is named as one" {
+@test "a size that overflows is named as one" {
     local n
     for n in 4611686018427387904 9223372036854775806; do
         sed "s/dim>1</dim>$n</g; s/shape=\"1\"/shape=\"$n\"/" "$data/sum.xml" >large.xml

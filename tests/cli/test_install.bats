@@ -7,13 +7,13 @@ load common
 
 setup() {
     common_setup
-    folder=${BUILD:-build} # as make test names it: another name of it would be built anew
+    folder=${BUILD:-build} # as make test names it: another name of it would be rebuilt
     stage=$BATS_TEST_TMPDIR/stage
     place=$stage/opt/irrun
     cd "$root" || return
 }
 
-# With the compiler and the flags of what is built, so that nothing is built anew: make test hands them down.
+# With the compiler and the flags of what is built, so that nothing is rebuilt: make test hands them down.
 make_target() {
     local flags settings=()
     flags=$(<"$folder/flags")

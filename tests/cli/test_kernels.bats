@@ -60,7 +60,7 @@ levels_here() {
             [ "$status" -eq 0 ]
         else
             [ "$status" -eq 2 ]
-            [[ $stderr == *"lacks $level"*"the levels here are scalar"* ]]
+            [[ $stderr == *"lacks $level"*"the levels available here are scalar"* ]]
         fi
     done
 }
@@ -75,7 +75,7 @@ levels_here() {
     [ "$status" -eq 0 ]
 }
 
-@test "a word that is no level is refused with those there are" {
+@test "a word that is not a level is refused with those there are" {
     local words
     words=$(all_levels | sed '1s/^/auto, /; 2,$s/^/, /; $s/^, / or /' | tr -d '\n')
     run_apart irrun "$data/sum.xml" --random --simd=scaler

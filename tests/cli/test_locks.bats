@@ -34,7 +34,7 @@ held() {
     local file=$1
     shift
     refused 73 "$file: error: is being written by process $first" "$data/sum.xml" -i a.csv "$@"
-    [[ $stderr == *"hint: wait until it has ended, or write to another file" ]]
+    [[ $stderr == *"hint: wait for it to end, or write to another file" ]]
 }
 
 @test "the second process with one output ends with 73, and the first is not disturbed" {

@@ -140,7 +140,7 @@ checked() { # failures, then words that are said
     checked 1 "exit status 66"
 }
 
-@test "check-man: a display that is no example, and one without end" {
+@test "check-man: a display that is not an example, and one without end" {
     write_page <<<$'irrun sum.xml\n$ irrun -V'
     checked 1 "page.1:9: this display does not begin"
     write_page </dev/null

@@ -26,7 +26,7 @@ setup() {
     [ "$status" -eq 0 ]
 }
 
-@test "the value of an option behind a blank, wherever it lands" {
+@test "the value of an option after a blank, wherever it lands" {
     answered 2 "'5' is taken for the model" "write --reset=5" --reset 5 sum.xml -i five.npy
     answered 2 "'5' is taken for the weights" "write --reset=5" sum.xml --reset 5 -i five.npy
     answered 2 "'never' is taken for the weights" "write --reset=never" sum.xml -i five.npy --reset never
@@ -38,14 +38,14 @@ setup() {
     answered 2 "'5' is taken" "--stats takes no value" sum.xml --random --stats 5
     run_apart irrun sum.xml --random --inspect nonsense
     [ "$status" -eq 2 ]
-    [[ $stderr == *"behind '='"* ]]
+    [[ $stderr == *"follows '='"* ]]
 }
 
 @test "habits from other programs" {
-    answered 2 "irrun has no -m" "the model stands alone: irrun vad.xml" -m vad.xml --random
-    answered 2 "irrun has no --model" "the model stands alone: irrun vad.xml" --model vad.xml
-    answered 2 "irrun has no --model" "the model stands alone: irrun vad.xml" --random --model=vad.xml
-    answered 2 "irrun has no -d" "irrun runs on the CPU: leave it out" vad.xml -d CPU
+    answered 2 "irrun has no -m" "give the model without an option: irrun vad.xml" -m vad.xml --random
+    answered 2 "irrun has no --model" "give the model without an option: irrun vad.xml" --model vad.xml
+    answered 2 "irrun has no --model" "give the model without an option: irrun vad.xml" --random --model=vad.xml
+    answered 2 "irrun has no -d" "irrun runs on the CPU: omit it" vad.xml -d CPU
     answered 2 "'vad.bin' is taken for the model" "the model comes first: irrun vad.xml vad.bin" vad.bin vad.xml
     answered 2 "'-input' has one dash" "did you mean --input?" sum.xml -input five.npy
     answered 2 "'-random' has one dash" "did you mean --random?" sum.xml -random=ones
@@ -82,21 +82,21 @@ setup() {
     answered 66 "sum.xml/monday.npy: error: " "" sum.xml -i sum.xml/monday.npy # no folder, but it is there
     answered 66 "tuesday.npy: error: " "" sum.xml -i tuesday.npy
     printf 'a\tfiev.npy\n' >list
-    answered 66 "fiev.npy: error: " "list:1 asks for it" sum.xml --manifest=list
+    answered 66 "fiev.npy: error: " "list:1 refers to it" sum.xml --manifest=list
 }
 
 @test "two outputs for one place" {
-    answered 2 "two -o write to standard output" "-o text:- writes all outputs; -o %n.npy gives each a file" \
+    answered 2 "two -o write to standard output" "-o text:- writes all outputs; -o %n.npy writes each to its own file" \
         pair.xml --random -o @0=csv:- -o @1=csv:-
-    answered 2 "two -o write to y.npy" "text and npz hold several outputs; or give each a file with %n in its name" \
+    answered 2 "two -o write to y.npy" "text and npz hold several outputs; %n in the file name writes each to its own file" \
         pair.xml --random -o @0=y.npy -o @1=y.npy
 }
 
 @test "one file for several outputs" {
     answered 2 "-o -: csv holds one output" \
-        "-o all/plus=csv:- writes one of them, -o text:- all, -o %n.csv gives each a file" pair.xml --random -o csv:-
+        "-o all/plus=csv:- writes one of them, -o text:- all of them, -o %n.csv each to its own file" pair.xml --random -o csv:-
     answered 2 "-o y.npy: npy holds one output" \
-        "-o all/plus=y.npy writes one of them, -o text:- all, -o %n.npy gives each a file" pair.xml --random -o y.npy
+        "-o all/plus=y.npy writes one of them, -o text:- all of them, -o %n.npy each to its own file" pair.xml --random -o y.npy
 }
 
 @test "an output that is also read" {
@@ -116,7 +116,7 @@ setup() {
     answered 65 "list:1: error: -o hard.csv is also an input" "" sum.xml --manifest=list
     cmp rr.csv was.csv
     cmp vad.bin "$data/vad.bin"
-    irrun sum.xml -i raw:/dev/null -o raw:/dev/null -q # what is no file takes no harm
+    irrun sum.xml -i raw:/dev/null -o raw:/dev/null -q # what is not a file takes no harm
     irrun sum.xml -i csv:- -o rr.csv <was.csv
 }
 
@@ -129,14 +129,14 @@ setup() {
     answered 65 'but this array is f32 [512]' "--axis needs an array of rank 2: in NumPy x[None] adds an axis in front" \
         vad.xml -i flat.npy --axis 1:512
     npy '<f4' '1, 1, 512' $(seq 512) >stack.npy
-    answered 65 'but this array is f32 [1,1,512]' "a stack of records is cut by itself: leave --axis out" \
+    answered 65 'but this array is f32 [1,1,512]' "a stack of records needs no --axis: omit it" \
         vad.xml -i stack.npy --axis 1:512
 }
 
 @test "slices that no record takes, and arrays that are longer than one" {
     answered 2 'irrun: error: --axis=1:500: a record of "x" takes 512 numbers along axis 1' \
-        "leave --axis out, or write --axis=1" vad.xml -i raw:- --axis 1:500 </dev/null
-    answered 2 '--axis=x=0:3: a record of "x" takes 1 number along axis 0' "leave --axis out, or write --axis=x=0" \
+        "omit --axis, or write --axis=1" vad.xml -i raw:- --axis 1:500 </dev/null
+    answered 2 '--axis=x=0:3: a record of "x" takes 1 number along axis 0' "omit --axis, or write --axis=x=0" \
         vad.xml -i csv:- --axis x=0:3 </dev/null
     npy '<f4' '1, 1536' $(seq 1536) >clip.npy
     answered 2 'a record of "x" takes 512 numbers' "write --axis=1" vad.xml -i clip.npy --axis 1:500
@@ -161,7 +161,7 @@ setup() {
 }
 
 @test "--rate" {
-    answered 2 "--rate counts frames along --axis" "--axis=K says along which; 1 is the second axis" \
+    answered 2 "--rate counts frames along --axis" "add --axis=K; 1 is the second axis" \
         vad.xml --random --rate=16000
     run_apart irrun vad.xml --random --rate=16000 --axis=1 -n 10 -s -o none:
     [[ $stderr =~ real-time\ factor\ +[0-9] ]]
@@ -220,21 +220,21 @@ setup() {
     [ "$(irrun sum.xml -i short.raw -o csv:- | tail -n 1)" = 3 ]
     printf 'Rome [ 7 ]\n' >keys.ark
     [ "$(irrun sum.xml -i keys.ark -o csv:-)" = 7 ]
-    answered 65 'keys.ark:1:1: error: "Rome" is not a number' "if it is a heading: tail -n +2 FILE | irrun ... -i csv:-" \
+    answered 65 'keys.ark:1:1: error: "Rome" is not a number' "if it is a header line: tail -n +2 FILE | irrun ... -i csv:-" \
         sum.xml -i csv:keys.ark
 }
 
 @test "csv that is not quite csv" {
-    local heading="if it is a heading: tail -n +2 FILE | irrun ... -i csv:-"
+    local heading="if it is a header line: tail -n +2 FILE | irrun ... -i csv:-"
     printf '"1"\n' >x.csv
     answered 65 'x.csv:1:1: error: ""1"" is not a number' \
-        "numbers stand without quotes: tr -d '\"' <FILE | irrun ... -i csv:-" sum.xml -i x.csv
+        "remove the quotes: tr -d '\"' <FILE | irrun ... -i csv:-" sum.xml -i x.csv
     printf '1,7\n2,8\n' >x.csv
-    answered 65 "x.csv:1:2: error: 2 numbers in this line, the record takes 1" \
+    answered 65 "x.csv:1:2: error: 2 numbers in this line, but the record takes 1" \
         "cut -d, -f2 FILE | irrun ... -i csv:- reads the second of them" sum.xml -i x.csv
     [ "$(cut -d, -f2 x.csv | irrun sum.xml -i csv:- -o csv:- | lines)" = "7 15" ]
     printf '1 7 9\n' >x.csv
-    answered 65 "3 numbers in this line, the record takes 1" "a record takes one or more whole lines" sum.xml -i x.csv
+    answered 65 "3 numbers in this line, but the record takes 1" "a record takes one or more whole lines" sum.xml -i x.csv
     printf 'time\n1\n' >x.csv
     answered 65 '"time" is not a number' "$heading" sum.xml -i x.csv
     printf '1,time\n' >x.csv
@@ -249,7 +249,7 @@ setup() {
     [ "$(irrun sum.xml -i x.csv -o csv:-)" = 0.5 ]
 }
 
-@test "a standard stream has one name, behind the program's" {
+@test "a standard stream has one name, after the program's" {
     answered 65 "irrun: standard input: byte 0: error: " "read it as npy:-" sum.xml -i raw:- <five.npy
     head -c 100 "$data/vad.xml" >cut.xml
     run_apart irrun - --random <cut.xml
@@ -321,9 +321,9 @@ setup() {
         sum.xml --random --axis=x
     answered 2 'output "sum" is [1]: it has no axis 1' "its only axis is 0" sum.xml -i five.npy -o y.npy --concat=1
     answered 2 'it has no axis 2' "its axes are 0 to 1" "$data/twice_open.xml" --random --shape=x=1,2 -o y.npy --concat=2
-    answered 2 'input "x" is [?,2], which [2] does not fit' "write --shape=x=D,2 with a number for D" \
+    answered 2 'input "x" is [?,2], which does not match [2]' "write --shape=x=D,2 with a number for D" \
         "$data/twice_open.xml" --random --shape=x=2
-    answered 2 'input "x" is [1], which [2] does not fit' "nothing is open there: leave --shape out" \
+    answered 2 'input "x" is [1], which does not match [2]' "it has no open dimension: omit --shape" \
         sum.xml --random --shape=x=2
     answered 2 "--shape: '4,2' is not NAME=D,D,..." "name the input: --shape=x=4,2" "$data/twice_open.xml" --random --shape=4,2
     answered 2 "--shape: 'x=4x2' is not" "dimensions are numbers with commas between: --shape=x=1,512" \
@@ -369,7 +369,7 @@ setup() {
     answered 2 "--inspect takes text, not 'json'" "" sum.xml --inspect=json
 }
 
-@test "a member that is no input" {
+@test "a member that is not an input" {
     irrun pair.xml --random -o y.npz
     answered 65 'y.npz: error: member "all/plus": no input; the model has:' "to reset by it, --reset=if:all/plus" sum.xml -i y.npz
     [ "$(grep 'error: ' <<<"$stderr" | grep -o 'all/plus' | wc -l)" -eq 1 ]

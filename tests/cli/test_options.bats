@@ -17,7 +17,7 @@ setup() {
     usage_error "write --inspect=text" --inspect text "$data/sum.xml"
 }
 
-@test "a file behind a bare option is the model" {
+@test "a file after a bare option is the model" {
     cp "$data/sum.xml" 5
     run_apart irrun --reset 5 -i five.npy -o csv:-
     [ "$status" -eq 0 ]
@@ -33,7 +33,7 @@ setup() {
     usage_error "--inspect" --insp "$data/sum.xml"
     usage_error "--version" --vers
     usage_error "--random, --raw-check, --reset" --r=1 "$data/sum.xml" # ambiguous
-    usage_error "written in full" --stat "$data/sum.xml"
+    usage_error "write options in full" --stat "$data/sum.xml"
 }
 
 @test "the nearest option is suggested" {
@@ -58,7 +58,7 @@ setup() {
     usage_error "twice" "$data/sum.xml" --random --atol=1 --atol=2
 }
 
-@test "actions exclude each other" {
+@test "actions cannot be combined" {
     usage_error "--check and --inspect" --check --inspect "$data/sum.xml"
 }
 

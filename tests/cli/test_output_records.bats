@@ -167,7 +167,7 @@ TYPES
     [ -e r-.csv ]
 }
 
-@test "several sequences in one file: npy, raw and csv go on, text and ark carry keys" {
+@test "several sequences in one file: npy, raw and csv continue, text and ark carry keys" {
     printf 'u1  [\n  1 2\n  3 4 ]\nu2  [\n  5 6 ]\n' >f.ark
     irrun "$data/twice.xml" -i f.ark -o y.npy -o y.raw -o y.csv -o y.txt -o y.ark
     [ "$(shape y.npy)" = "3, 2" ]

@@ -40,7 +40,7 @@ manifest() {
     conflict 65 "list:3: error: -o y.npy is also written by -o (list:1)" sum.xml --manifest=list --jobs=2
     manifest 'one a.csv >y.npy >sum=y.npy'
     conflict 65 "list:1: error: two -o write to y.npy" sum.xml --manifest=list
-    # A line that cannot be read is no reason to miss another.
+    # A line that cannot be read is not a reason to miss another.
     manifest 'one a.csv >y.npy' 'one' 'two a.csv >z.unknown' 'three b.csv >y.npy'
     conflict 65 "list:4: error: -o y.npy is also written by -o (list:1)" sum.xml --manifest=list
 }
@@ -181,7 +181,7 @@ manifest() {
     conflict 2 "two -o write to a.npy" sum.xml -i a.csv -o a.npy -o %k.npy
 }
 
-@test "what waits as .partial is no other file of the run" {
+@test "what waits as .partial is not another file of the run" {
     touch stderr before
     cp a.csv y.csv.partial
     cp a.csv ck.partial

@@ -12,7 +12,7 @@ setup() {
     sox -R -n -r 16000 -c 1 -b 16 a.wav synth 1.024 sine 440 vol 0.5 pad 1.024 1.024
     sox a.wav a.s16
     sox a.wav -t f32 a.f32
-    looks='16-bit audio looks so when it is read as' takes='--raw-check=never takes the bytes as they are'
+    looks='this looks like 16-bit audio read as' takes='--raw-check=never accepts the bytes as they are'
 }
 
 # s16 SAMPLE...: on standard output.
@@ -60,13 +60,13 @@ refused_raw() {
     s16 16384 -32768 >x
     irrun "$data/twice.xml" -i half.npy --expect=s16:x
     usage_error "format s16 is only for inputs" "$data/twice.xml" --random -o s16:y
-    usage_error "s16 does not hold one number a record" "$data/sum.xml" --random --reset=if:go -i go=s16:x
+    usage_error "s16 does not hold one number per record" "$data/sum.xml" --random --reset=if:go -i go=s16:x
 }
 
-@test "s16 that ends early, or is no s16" {
+@test "s16 that ends early, or is not s16" {
     s16 1 2 3 >x
     answered 65 "x: error: ends 1 numbers into record 1, which takes 2" \
-        "--partial=pad fills the last record with zeros, --partial=drop leaves it out" "$data/twice.xml" -i s16:x -o none:
+        "--partial=pad pads the last record with zeros, --partial=drop drops it" "$data/twice.xml" -i s16:x -o none:
     [ "$(irrun "$data/twice.xml" -i s16:x -o csv:- --partial=pad | wc -l)" -eq 2 ]
     [ "$(irrun "$data/twice.xml" -i s16:x -o csv:- --partial=drop | wc -l)" -eq 1 ]
     printf '\1' >>x
@@ -96,7 +96,7 @@ refused_raw() {
         twice_of $type
         refused 65 "x: error: input \"in_a\" is $type, but s16 gives numbers from -1 to 1" \
             copy.xml -i a=s16:x --shape=a=2 --random --shape=fresh=1 --cast=any
-        [ $type != i16 ] || [[ $stderr == *"hint: raw:x reads the samples as they are" ]]
+        [ $type != i16 ] || [[ $stderr == *"hint: raw:x reads the samples unchanged" ]]
         [ $type = i16 ] || [[ $stderr == *'numpy.fromfile("x", "<i2").astype(TYPE)'* ]]
     done
     twice_of i16
@@ -106,14 +106,14 @@ refused_raw() {
 @test "16-bit audio that is read as f32 is refused, and s16 named" {
     local type
     answered 65 'a.s16: byte 4: error: input "x": the number here is nan, read as f32' \
-        "$looks f32: -i s16:a.s16; $takes" vad.xml -i raw:a.s16 -o y.csv --partial=drop
+        "$looks f32; try -i s16:a.s16; $takes" vad.xml -i raw:a.s16 -o y.csv --partial=drop
     [ ! -e y.csv ]
     cp a.s16 a.raw
     printf 'k\ta.raw\n' >list
-    answered 65 'a.raw: byte' "$looks f32: s16:a.raw; $takes" vad.xml --manifest=list -o none:
+    answered 65 'a.raw: byte' "$looks f32; try s16:a.raw; $takes" vad.xml --manifest=list -o none:
     run_apart irrun vad.xml -i raw:- -o none: < <(cat a.s16)
     [ "$status" -eq 65 ]
-    [[ $stderr == "irrun: standard input: byte "*"hint: $looks f32: -i s16:-; $takes" ]]
+    [[ $stderr == "irrun: standard input: byte "*"hint: $looks f32; try -i s16:-; $takes" ]]
     head -c 514 a.s16 >short # half of a f32, before a record is there to be looked at
     answered 65 'short: byte 514: error: the input ends inside an element: 2 of the 4 bytes of a f32' \
         "if it is 16-bit audio: -i s16:short" vad.xml -i raw:short -o none:
@@ -121,27 +121,27 @@ refused_raw() {
     [ "$status$stderr" = 0 ]
     for type in f16 bf16; do
         twice_of $type
-        refused 65 "hint: $looks $type: -i in_a=s16:a.s16 --cast=any; $takes" \
+        refused 65 "hint: $looks $type; try -i in_a=s16:a.s16 --cast=any; $takes" \
             copy.xml -i a=raw:a.s16 -i fresh=raw:a.s16 --shape=a=512 --shape=fresh=512 -o none:
     done
     twice_of f64
-    refused 65 "hint: $looks f64: -i in_a=s16:a.s16; $takes" \
+    refused 65 "hint: $looks f64; try -i in_a=s16:a.s16; $takes" \
         copy.xml -i a=raw:a.s16 -i fresh=raw:a.s16 --shape=a=512 --shape=fresh=512 -o none:
 }
 
 @test "what raw is refused for: nan, and numbers beyond 1e20" {
     raw 1 2 nan 3 >x.raw
-    refused_raw 8 nan "$looks f32: -i s16:x.raw; $takes" -i x.raw -o y.npy --raw-check=auto
+    refused_raw 8 nan "$looks f32; try -i s16:x.raw; $takes" -i x.raw -o y.npy --raw-check=auto
     raw 1 2 3 -1e21 >x.raw
-    refused_raw 12 -1e+21 "$looks f32: -i s16:x.raw; $takes" -i x.raw -o y.npy
+    refused_raw 12 -1e+21 "$looks f32; try -i s16:x.raw; $takes" -i x.raw -o y.npy
     raw 1 2 inf 3 >x.raw
-    refused_raw 8 inf "$looks f32: -i s16:x.raw; $takes" -i x.raw -o y.npy
+    refused_raw 8 inf "$looks f32; try -i s16:x.raw; $takes" -i x.raw -o y.npy
     [ ! -e y.npy ]
     [ "$(irrun "$data/twice.xml" -i x.raw --raw-check=never -o csv:- | lines)" = "2,4 inf,6" ]
     raw 1e20 -1e20 1e-45 -0 >x.raw
     irrun "$data/twice.xml" -i x.raw -o none:
     raw nan >x.raw # what is there is looked at before its length is
-    refused_raw 0 nan "$looks f32: -i s16:x.raw; $takes" -i x.raw
+    refused_raw 0 nan "$looks f32; try -i s16:x.raw; $takes" -i x.raw
     usage_error "--raw-check takes auto or never, not 'no'" "$data/twice.xml" -i x.raw --raw-check=no
 }
 
@@ -197,7 +197,7 @@ refused_raw() {
     local numbers
     mapfile -t numbers < <(seq 1 0.37 20)
     perl -e 'print pack("d<*", @ARGV)' "${numbers[@]}" >x.raw
-    refused 65 'the bytes look like little-endian f64, which NumPy converts: numpy.fromfile("x.raw", "<f8").astype("f4").tofile("y.raw"); --raw-check=never takes them as they are' \
+    refused 65 'the bytes look like little-endian f64, which NumPy converts: numpy.fromfile("x.raw", "<f8").astype("f4").tofile("y.raw"); --raw-check=never accepts them as they are' \
         "$data/copy.xml" -i a=x.raw -i fresh=x.raw --shape=a=52 --shape=fresh=52 -o none:
     perl -e 'print pack("f>*", @ARGV)' "${numbers[@]}" >x.raw
     refused 65 'look like big-endian f32, which NumPy converts: numpy.fromfile("x.raw", ">f4").astype("f4")' \
@@ -208,6 +208,6 @@ refused_raw() {
         copy.xml -i a=x.raw -i fresh=x.raw --shape=a=52 --shape=fresh=52 -o none:
     raw "${numbers[@]}" >x.raw
     twice_of bf16
-    refused 65 'look like little-endian f32: as npy they are read with --cast=any' \
+    refused 65 'look like little-endian f32: read them as npy with --cast=any' \
         copy.xml -i a=x.raw -i fresh=x.raw --shape=a=104 --shape=fresh=104 -o none:
 }

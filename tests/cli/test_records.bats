@@ -28,7 +28,7 @@ setup() {
 10 12" ]
 }
 
-@test "an empty stack is no iteration" {
+@test "an empty stack is not an iteration" {
     npy '<f4' '0, 2' >none.npy
     run_apart irrun "$data/twice.xml" -i none.npy
     [ "$status" -eq 0 ]
@@ -37,7 +37,7 @@ setup() {
     [ "$(shape y.npy)" = "0, 2" ]
 }
 
-@test "a file of raw or csv without a record is no iteration, and a warning" {
+@test "a file of raw or csv without a record is not an iteration, and a warning" {
     : >none.raw
     printf '# sensor 7\n\n' >none.csv
     printf '1\n' >half.csv
@@ -46,23 +46,23 @@ setup() {
         run_apart irrun "$data/twice.xml" -i "$file"
         [ "$status" -eq 0 ]
         [ "$output" = "" ]
-        [ "$stderr" = "irrun: warning: input \"x\": $file holds no record" ]
+        [ "$stderr" = "irrun: warning: input \"x\": $file contains no record" ]
     done
     run_apart irrun "$data/twice.xml" -i half.csv --partial=drop
-    [[ $stderr == *"half.csv holds no record"* ]]
+    [[ $stderr == *"half.csv contains no record"* ]]
     run_apart irrun "$data/twice.xml" -i csv:- <none.csv
-    [[ $stderr == *"standard input holds no record"* ]]
+    [[ $stderr == *"standard input contains no record"* ]]
     printf 'one\tnone.csv\ntwo\tx.csv\n' >list
     printf '1,2\n' >x.csv
     run_apart irrun "$data/twice.xml" --manifest=list -o csv:-
     [ "$output" = "2,4" ]
-    [ "$stderr" = 'irrun: warning: input "x": none.csv holds no record' ]
+    [ "$stderr" = 'irrun: warning: input "x": none.csv contains no record' ]
     # Through a pipe nothing may come: grep has found no line.
     run_apart irrun "$data/twice.xml" -i csv:- < <(grep 5 x.csv)
     [ "$status$output$stderr" = 0 ]
     run_apart irrun "$data/twice.xml" -i none.csv -q
     [ "$status$output$stderr" = 0 ]
-    refused 65 "none.csv holds no record" "$data/twice.xml" -i none.csv -n 3
+    refused 65 "none.csv contains no record" "$data/twice.xml" -i none.csv -n 3
     [[ $stderr != *warning* ]]
 }
 
@@ -190,7 +190,7 @@ setup() {
 @test "a member that says it is longer than it can be is refused" {
     deflated x.npz x '2, 50000000' 1000
     perl -0777 -i -pe 's/PK\x01\x02.{20}\K.{4}/pack("V", 128 + 400000000)/se' x.npz
-    refused_scarcely 65 'too short for the size its directory says' "$data/twice_axis.xml" -i x.npz
+    refused_scarcely 65 'shorter than the size given in the directory' "$data/twice_axis.xml" -i x.npz
 }
 
 @test "--axis along the first axis takes the Parameter's own length" {
@@ -205,7 +205,7 @@ setup() {
     [ "$(irrun "$data/twice_open.xml" -i x.raw --axis=0:2 -o csv:- | lines)" = "2,4 6,8" ]
     run_apart irrun "$data/twice_axis.xml" -i x.raw --axis=1:2
     [ "$status" -eq 2 ]
-    [[ $stderr == *"behind dimensions of 1"* ]]
+    [[ $stderr == *"after dimensions of 1"* ]]
 }
 
 @test "--axis: what does not fit" {
@@ -261,7 +261,7 @@ setup() {
     [[ $stderr == *'"a", "b"'*"-i a=one.npy"* ]]
     run_apart irrun "$data/pair.xml" -i a=one.npy -i first=one.npy -i b=one.npy
     [ "$status" -eq 2 ]
-    [[ $stderr == *twice* ]]
+    [[ $stderr == *"two sources"* ]]
     run_apart irrun "$data/pair.xml" -i a=one.npy
     [ "$status" -eq 2 ]
     [[ $stderr == *'"b" (f32 [2])'* ]]

@@ -72,7 +72,7 @@ says() {
     take lstm_sequence/forward 's/activations="sigmoid, tanh, tanh"/activations="sigmoid, softsign, tanh"/'
     run_model
     [ "$status" -eq 65 ]
-    says 'activation "softsign" does not exist; there are sigmoid, tanh, relu and hardsigmoid'
+    says 'activation "softsign" does not exist, expected sigmoid, tanh, relu or hardsigmoid'
     take lstm_sequence/forward 's/activations="sigmoid, tanh, tanh"/activations="sigmoid, tanh"/'
     run_model
     [ "$status" -eq 65 ]
@@ -93,7 +93,7 @@ says() {
         's/activations="sigmoid, tanh, tanh"/activations="sigmoid, tanh, tanh, sigmoid, tanh, relu"/'
     run_model
     [ "$status" -eq 65 ]
-    says 'activations has 6 items, expected 3: item 5 is relu, where item 2 is tanh'
+    says 'activations has 6 items, expected 3: item 5 is relu, but item 2 is tanh'
 }
 
 @test "GRUSequence: linear_before_reset wants four biases" {
@@ -148,7 +148,7 @@ says() {
     for order in iofc icof ifoc; do
         run "$IRRUN" "$cases/v1_weights_$order/model.xml" -i "$cases/v1_weights_$order/in.npz" -o none:
         [ "$status" -eq 0 ]
-        [[ $output == *"warning: LSTMCell "*"in the order $order that weights_format says"* ]]
+        [[ $output == *"warning: LSTMCell "*"in the order $order given by weights_format"* ]]
     done
     run "$IRRUN" "$cases/v1_weights_ifco/model.xml" -i "$cases/v1_weights_ifco/in.npz" -o none:
     [ "$output" = "" ]

@@ -57,7 +57,7 @@ series() {
     answered 2 'no input "fresh"' "to reset by it, --reset=if:fresh" "$data/sum.xml" -i x=five.npy -i fresh=fresh.npy
     answered 2 'no input "fresh"' "did you mean --reset=if:fresh?" \
         "$data/sum.xml" -i x=five.npy -i fresh=fresh.npy --reset=if:frehs
-    answered 2 "no npz member is called so" "-i fresh=FILE gives one number a record" \
+    answered 2 "no npz member has that name" "-i fresh=FILE gives one number per record" \
         "$data/sum.xml" -i five.npy --reset=if:fresh
     answered 2 'no input "fresh"' "" "$data/twice.xml" -i fresh=fresh.npy # nothing to reset
 }
@@ -84,7 +84,7 @@ series() {
     [[ $stderr == *'"x" (five.npy) has more'* ]]
 }
 
-@test "a series that nothing fills is a usage error" {
+@test "a series that no data for is a usage error" {
     run_apart irrun "$data/sum.xml" -i five.npy --reset=if:fresh
     [ "$status" -eq 2 ]
     [[ $stderr == *fresh* ]]
@@ -94,7 +94,7 @@ series() {
     npy '<f4' '5, 2' 0 0 0 0 0 0 0 0 0 0 >fresh.npy
     run_apart irrun "$data/sum.xml" -i x=five.npy -i fresh=fresh.npy --reset=if:fresh -o csv:-
     [ "$status" -eq 65 ]
-    [[ $stderr == *"one number a record"* ]]
+    [[ $stderr == *"one number per record"* ]]
 }
 
 @test "--reset on a model without variables warns, and -q is silent" {

@@ -12,7 +12,7 @@ setup() {
     printf 'u1  [\n  1 2\n  3 4 ]\nu2  [\n  5 6 ]\n' >f.ark
 }
 
-@test "documents one behind the other are the records of one sequence" {
+@test "documents one after the other are the records of one sequence" {
     cat one.npy three.npy one.npy >many.npy
     [ "$(irrun "$data/twice.xml" -i many.npy -o csv:- | lines)" = "2,4 2,4 6,8 10,12 2,4" ]
     [ "$(irrun "$data/twice.xml" -i npy:- -o csv:- < <(cat one.npy one.npy) | lines)" = "2,4 2,4" ]
@@ -58,7 +58,7 @@ setup() {
     [ "$(irrun "$data/twice.xml" -i y.ark -o csv:- | lines)" = "4,8 12,16 20,24" ]
 }
 
-@test "variables begin anew with every sequence" {
+@test "every sequence starts with the initial values" {
     printf 'a  [ 1 2 3 ]\nb  [ 4 5 ]\n' >x.ark
     [ "$(irrun "$data/sum.xml" -i x.ark --axis=0 -o csv:- | lines)" = "1 3 6 4 9" ]
     [ "$(irrun "$data/sum.xml" -i x.ark --axis=0 -o csv:- --reset=never | lines)" = "1 3 6 10 15" ]
@@ -107,7 +107,7 @@ setup() {
     [ "$status" -eq 2 ]
     run_apart irrun "$data/pair.xml" --random --concat=@0=0 -o y.npz
     [ "$status" -eq 2 ]
-    [[ $stderr == *together* ]]
+    [[ $stderr == *'both go to'* ]]
 }
 
 @test "--partial: error, drop, pad" {

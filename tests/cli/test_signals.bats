@@ -71,7 +71,7 @@ start() { # HOW SIGNAL OPTION...
     done
 }
 
-@test "with a checkpoint only SIGTERM and SIGINT wait for it; what it needs to go on stays" {
+@test "with a checkpoint only SIGTERM and SIGINT wait for it; what it needs to resume stays" {
     local signal
     seq 300000 >in.csv
     for signal in USR1 XCPU; do

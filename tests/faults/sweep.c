@@ -1,6 +1,6 @@
 /* Runs irrun with the k-th call of a kind failing, alone or with all that follow, and looks at what
  * is left: it must end with an exit status that the manual lists, never by a signal, say one error,
- * and leave no half file. Where it succeeds all the same, its outputs are those of a run without
+ * and leave no half file. Where it succeeds nevertheless, its outputs are those of a run without
  * faults.
  *
  *   sweep KIND              all commands, as TAP: every k up to N_DENSE and N_SPARSE of the others,

@@ -1,5 +1,5 @@
 /* The recurrent engine's ways beside the fast one: products with weights in place against double,
- * and how much longer a run takes with other rules than the usual, and with weights that are no
+ * and how much longer a run takes with other rules than the usual, and with weights that are not
  * constants.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>

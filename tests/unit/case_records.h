@@ -12,7 +12,7 @@
 
 #define RECORDS_MOST_INPUTS 32
 
-/* An input's records, one behind the other. */
+/* An input's records, one after the other. */
 struct input_records {
     struct irrun_tensor record; /* number 0; data NULL: the file has no such member */
     size_t n;                   /* an input with one record has it in every iteration */

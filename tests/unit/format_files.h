@@ -138,7 +138,7 @@ static inline struct reader *open_bytes(const char *format, const void *data, si
     return reader;
 }
 
-/* The same through a pipe, which cannot be rewound and does not say how much is in it. */
+/* The same through a pipe, which cannot be rewound and whose length is not known. */
 static inline struct reader *open_piped(const char *format, const void *data, size_t size_bytes)
 {
     int ends[2];

@@ -53,7 +53,7 @@ static inline void engine_free(struct recurrent_f32 *engine)
     free((void *)engine->r_pack);
 }
 
-/* A canary stands behind the scratch memory. */
+/* A canary stands after the scratch memory. */
 static inline void engine_run(const struct recurrent_f32 *engine,
                               const struct recurrent_f32_tensors *tensors, unsigned n_runs,
                               struct thread_pool *pool)

@@ -1,4 +1,4 @@
-/* base/bulk_digest: every bit counts, every place, and the length; where the bytes lie does not.
+/* base/bulk_digest: every bit counts, every place, and the length; where the bytes are does not.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 

@@ -131,7 +131,7 @@ static void look_at_step(const struct step *step)
 
 static void look_at_plan(const struct plan *plan)
 {
-    /* The op that a continuation begins with is prepared anew for every iteration. */
+    /* The op that a continuation begins with is prepared again for every iteration. */
     const struct op *head = plan->outer ? plan->planned[0].op : NULL;
     for (uint32_t i = 0; i < plan->n_steps; i++)
         if (plan->steps[i].op != head)

@@ -252,7 +252,7 @@ static void the_indirect_one_knows_no_threads(void **state)
         in[i] = sinf((float)i);
     kernels_fill(&kernels, simd_best());
     struct thread_pool *pool = thread_pool_new(3, &err);
-    /* The input as it lies, a copy in planes, and a transposed convolution. */
+    /* The input as it is, a copy in planes, and a transposed convolution. */
     for (int i = 0; i < 3 && kernels.igemm_f32; i++) {
         struct way way = {.n_groups = 1, .is_transposed = i == 2};
         c.window.stride[2] = i == 0 ? 1 : 2;

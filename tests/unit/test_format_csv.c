@@ -61,7 +61,7 @@ static void a_record_takes_whole_lines(void **state)
     double data[8];
     size_t n_read;
     assert_failed(reader_read(reader, IRRUN_F64, data, 1, &n_read, &err), IRRUN_DATA,
-                  "2 numbers in this line, the record takes 1");
+                  "2 numbers in this line, but the record takes 1");
     reader_close(reader);
 
     reader = open_csv("1,2\n3,4\n5,6\n");
@@ -97,7 +97,7 @@ static void reads_floats_to_the_nearest(void **state)
                           0.125, 5,        0.5,      9007199254740992};
     reads_as("0.1\n-1.5E300\n4.9e-324\ninf\n-Infinity\n0x1p-3\n5.\n.5\n9007199254740993\n",
              IRRUN_F64, f64, 9);
-    /* 1 + 2^-24 lies between two floats; a double rounds what is just above it onto it. */
+    /* 1 + 2^-24 is between two floats; a double rounds what is just above it onto it. */
     const float f32[] = {1.0F, 1.0F + FLT_EPSILON, 16777216.0F, 0.1F, FLT_TRUE_MIN};
     reads_as("1.000000059604644775390625\n1.00000005960464477539062500001\n16777217\n0.1\n1e-45\n",
              IRRUN_F32, f32, 5);
@@ -147,7 +147,7 @@ static void says_where_there_is_no_number(void **state)
     refuses("--1", IRRUN_I32, "not a number", 1, 1);
     refuses("\"1\"", IRRUN_F32, "not a number", 1, 1);
     refuses("1\n,2", IRRUN_F32, "a number is missing here", 2, 1);
-    refuses("1\n2 # no comment here", IRRUN_F32, "the line goes on", 2, 3);
+    refuses("1\n2 # no comment here", IRRUN_F32, "the line continues", 2, 3);
 }
 
 static void hints_at_headings_and_semicolons(void **state)

@@ -1,4 +1,4 @@
-/* npz: reads what NumPy's zipfile writes, refuses what is no archive of arrays, writes the same
+/* npz: reads what NumPy's zipfile writes, refuses what is not an archive of arrays, writes the same
  * bytes every time.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format_files.h"

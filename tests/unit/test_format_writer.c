@@ -95,7 +95,7 @@ static void refuses_a_stack_of_two_shapes(void **state)
         write_record(writer, 0, &y, "-", 0);
         y.shape.dims[1] = 3;
         assert_failed(writer_write(writer, 0, &y, &label, &err), IRRUN_DATA,
-                      "output \"y\": record 1 is f32 [1,3], those before it are f32 [1,2]");
+                      "output \"y\": record 1 is f32 [1,3], but those before it are f32 [1,2]");
         y.shape.dims[1] = 2;
         y.dtype = IRRUN_I32;
         assert_failed(writer_write(writer, 0, &y, &label, &err), IRRUN_DATA, "record 1 is i32");
@@ -269,10 +269,8 @@ static void refuses_what_names_no_format(void **state)
     static const char *const texts[] = {"-", "file", "file.doc", "npy,t:x", "dir.npy/file",
                                         "",  "."};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        assert_failed(format_parse_source(texts[i], &spec, &err), IRRUN_USAGE,
-                      "does not say which format");
-        assert_failed(format_parse_destination(texts[i], &spec, &err), IRRUN_USAGE,
-                      "does not say which format");
+        assert_failed(format_parse_source(texts[i], &spec, &err), IRRUN_USAGE, "is not known");
+        assert_failed(format_parse_destination(texts[i], &spec, &err), IRRUN_USAGE, "is not known");
     }
     assert_failed(format_parse_source("npy:", &spec, &err), IRRUN_USAGE, "has no path");
     assert_failed(format_parse_source("text:x", &spec, &err), IRRUN_USAGE, "only for outputs");

@@ -70,7 +70,7 @@ static void make_problem(struct problem *p, uint32_t m, uint32_t n, uint32_t k, 
     solve(p);
 }
 
-/* Everything of C, what lies between its rows included. */
+/* Everything of C, what is between its rows included. */
 static void assert_solved(const struct problem *p, const char *who)
 {
     const struct gemm_f32 *g = &p->product;

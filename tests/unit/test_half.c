@@ -79,7 +79,7 @@ static void f16_rounds_to_nearest_even(void **state)
     (void)state;
     for (uint32_t code = 0; code < 0x7C00; code++) {
         double below = by_definition(code, 10, 15);
-        double above = by_definition(code + 1, 10, 15); /* 65536 behind the last */
+        double above = by_definition(code + 1, 10, 15); /* 65536 after the last */
         float middle = (float)((below + above) / 2.0);
         uint32_t even = code & 1 ? code + 1 : code;
         assert_int_equal(f16_from_f32(middle), even);

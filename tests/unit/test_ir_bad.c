@@ -126,9 +126,9 @@ static void refuses_bad_ports(void **state)
     check_bad(ONE_LAYER(LAYER("0", "x", "Add", "opset1", INPUT(PORT("1") PORT("0") PORT("1")))),
               IRRUN_DATA, 3, 1, "Add \"x\" lists port 1 twice", "id of its own");
     check_bad(ONE_LAYER(LAYER("0", "x", "Add", "opset1", OUTPUT(PORT("4") PORT("3")))), IRRUN_DATA,
-              3, 1, "Add \"x\" lists 2 output ports, but has 1", "too much");
+              3, 1, "Add \"x\" lists 2 output ports, but has 1", "extra <port>");
     check_bad(ONE_LAYER(LAYER("0", "x", "Result", "opset1", OUTPUT(PORT("0")))), IRRUN_DATA, 3, 1,
-              "Result \"x\" lists 1 output ports, but has 0", "too much");
+              "Result \"x\" lists 1 output ports, but has 0", "extra <port>");
 }
 
 static void refuses_bad_dims(void **state)
@@ -198,7 +198,7 @@ static void refuses_a_mean_to_subtract(void **state)
     check_bad(HEAD
               "<pre-process>\n<channel id=\"0\">\n<mean value=\"104\"/></channel></pre-process>\n"
               "<layers>" PARAMETER("0", "x") "</layers></net>",
-              IRRUN_UNSUPPORTED, 4, 1, "<pre-process> asks for a mean", "without mean values");
+              IRRUN_UNSUPPORTED, 4, 1, "<pre-process> subtracts a mean", "without mean values");
 }
 
 int main(void)

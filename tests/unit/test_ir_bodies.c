@@ -169,7 +169,8 @@ static void refuses_bad_port_maps(void **state)
     check_bad(MAP("<input external_port_id=\"0\"/>"), IRRUN_DATA, 18, 1, "no internal_layer_id",
               "internal_layer_id=");
     check_bad(MAP("<input external_port_id=\"2\" internal_layer_id=\"10\"/>"), IRRUN_DATA, 18, 1,
-              "external_port_id 2 is no input port of TensorIterator \"ti\" (line 5)", "<port>");
+              "external_port_id 2 is not an input port of TensorIterator \"ti\" (line 5)",
+              "<port>");
     check_bad(MAP("<input external_port_id=\"0\" internal_layer_id=\"11\"/>"), IRRUN_DATA, 18, 1,
               "the body has no layer 11, expected a Parameter", "Parameters");
     check_bad(MAP("<output external_port_id=\"2\" internal_layer_id=\"30\"/>"), IRRUN_DATA, 18, 1,
@@ -182,7 +183,7 @@ static void refuses_bad_port_maps(void **state)
                         BODY "<port_map>\n<input external_port_id=\"0\" "
                              "internal_layer_id=\"10\"/></port_map>"),
                   ""),
-              IRRUN_DATA, 16, 1, "external_port_id 0 is no input port", "<port>");
+              IRRUN_DATA, 16, 1, "external_port_id 0 is not an input port", "<port>");
     check_bad(
         MODEL(PORTS BODY "<back_edges>\n<edge from-layer=\"41\" to-layer=\"30\"/></back_edges>"),
         IRRUN_DATA, 18, 1, "layer 30 of the body is Add", "Parameters");

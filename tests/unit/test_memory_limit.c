@@ -25,7 +25,7 @@ static void sums_beyond_the_limit_are_refused_with_both_numbers(void **state)
     assert_true(memory_check(SIZE_MAX, 1, &err));
     assert_false(memory_check(memory_limit() / 2, memory_limit() / 2 + 2, &err));
     assert_int_equal(err.code, IRRUN_SYSTEM);
-    assert_non_null(strstr(err.message, "GB of memory are needed, and there are"));
+    assert_non_null(strstr(err.message, "GB of memory are needed, but only"));
     error_clear(&err);
     assert_false(memory_check(SIZE_MAX, SIZE_MAX, &err));
 }
@@ -53,7 +53,7 @@ static void the_limit_can_only_be_lowered(void **state)
     memory_limit_lower(50000000);
     assert_true(memory_check(0, 50000000, &err));
     assert_false(memory_check(0, 50000001, &err));
-    assert_non_null(strstr(err.message, "MB of memory are needed, and there are 50.0 MB"));
+    assert_non_null(strstr(err.message, "MB of memory are needed, but only 50.0 MB"));
 }
 
 int main(void)

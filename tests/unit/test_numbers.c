@@ -163,7 +163,7 @@ static void reads_numbers_of_any_length(void **state)
     memcpy(text + 4999, "1e4998", 7);
     assert_reads(text, 1.0);
 
-    /* 1 + 2^-53 is half way; a digit far behind it decides. */
+    /* 1 + 2^-53 is half way; a digit far after it decides. */
     static const char half_way[] = "1.00000000000000011102230246251565404236316680908203125";
     assert_reads(half_way, 1.0);
     memset(text, '0', 5000);

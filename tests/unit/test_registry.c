@@ -129,9 +129,11 @@ static void takes_a_layer_without_version_if_there_is_one_meaning(void **state)
 {
     (void)state;
     check_found("Parameter", "", "Parameter", 1);
-    check_lacking("ReadValue", "",
-                  "the layer must say which: irrun has ReadValue of opset3 to opset5 and opset6 to "
-                  "opset17");
+    check_lacking(
+        "ReadValue", "",
+        "the layer must have a version: irrun has ReadValue of opset3 to opset5 and opset6 "
+        "to "
+        "opset17");
 }
 
 static void cuts_no_reason_short(void **state)

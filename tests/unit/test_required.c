@@ -1,7 +1,7 @@
 /* ops: which attributes and how many inputs the specification of each op requires, written down
  * from its pages rather than from the tables.
  *
- * Some attributes that the pages require may be absent all the same: direction of the sequences
+ * Some attributes that the pages require may be absent nevertheless: direction of the sequences
  * (the pages' own examples leave it out: forward) and eps of MVN-1 (they give a default); type and
  * shape of a ReadValue-6 (OpenVINO wrote none before 2023.1) and of a Const (the first IRs of
  * version 10 have them in its port).

@@ -129,7 +129,7 @@ static void keeps_nan_payloads_and_signed_zeros(void **state)
     assert_memory_equal(out, bits32, sizeof bits32);
 }
 
-/* The output may lie where an operand lies that is not needed any more. */
+/* The output may be where an operand is that is not needed any more. */
 static void writes_over_an_operand(void **state)
 {
     (void)state;

@@ -14,7 +14,7 @@
 #define EINSUM "Einsum", "opset7", "<data equation=\"bij,bjk->bik\"/>"
 #define ATTENTION "ScaledDotProductAttention", "opset13", "<data causal=\"true\"/>"
 
-/* The third operand is the value of an attention; else it is added behind. */
+/* The third operand is the value of an attention; else it is added after. */
 static const struct form {
     const char *type, *opset, *attrs;
     const char *element_type, *shapes[3];

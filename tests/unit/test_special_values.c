@@ -107,7 +107,7 @@ static bool put_trial(const struct input_records *input, size_t number, const st
 
 /* ---- what comes out ----------------------------------------------------------------------- */
 
-/* All outputs of all records of a trial, one behind the other. */
+/* All outputs of all records of a trial, one after the other. */
 struct outcome {
     struct irrun_tensor *outputs;
     size_t n;
