@@ -8,6 +8,7 @@
 #include "kernels/gemm.h"
 #include "kernels/packed_gemm.h"
 #include "kernels/sliding_window.h"
+#include "kernels/transpose_f32.h"
 
 struct convolution {
     struct window window;
@@ -30,6 +31,7 @@ struct convolution_job {
     const float *in;
     float *out;
     float *patches;
+    transpose_f32_fn *transpose;
     const struct epilogue *epilogue; /* NULL: none. Else out is its element `first` */
     size_t first;
 };

@@ -102,40 +102,28 @@ static void copy_lines(const struct convolution *c, const float *in, int64_t fir
     }
 }
 
-/* So many channels of so many points are read and written at a time: lines of the cache in both
- * directions. */
-#define POINTS 16
-
-/* Kernels of one element: rows become columns. */
-static void copy_points(const struct convolution *c, const float *in, int64_t first, int64_t n,
-                        float *restrict to)
-{
-    int64_t n_in = window_product(c->window.in), c_in = c->c_in;
-    for (int64_t i = 0; i < n; i += POINTS) {
-        int64_t n_points = n - i < POINTS ? n - i : POINTS;
-        for (int64_t channel = 0; channel < c_in; channel++) {
-            const float *from = in + channel * n_in + first + i;
-            for (int64_t point = 0; point < n_points; point++)
-                to[(i + point) * c_in + channel] = from[point];
-        }
-    }
-}
-
-static void copy_patches(const struct convolution *c, const float *in, int64_t first, int64_t n,
-                         float *to)
+static void copy_patches(const struct convolution *c, const struct convolution_job *job,
+                         int64_t first, int64_t n)
 {
     const struct window *w = &c->window;
+    const float *in = job->in;
+    float *to = job->patches;
+    int64_t n_in = window_product(w->in);
     bool is_line = w->in[0] == 1 && w->in[1] == 1 && w->kernel[0] == 1 && w->kernel[1] == 1 &&
                    w->out[0] == 1 && w->out[1] == 1;
-    if (is_pointwise(w)) {
-        copy_points(c, in, first, n, to);
+    if (is_pointwise(w)) { /* rows become columns */
+        job->transpose(&(struct transpose_f32){.n_rows = (size_t)c->c_in,
+                                               .n_columns = (size_t)n,
+                                               .from = in + first,
+                                               .from_step = (size_t)n_in,
+                                               .to = to,
+                                               .to_step = (size_t)c->c_in});
         return;
     }
     if (is_line && w->kernel[2] <= SHORT_LINE) {
         copy_lines(c, in, first, n, to);
         return;
     }
-    int64_t n_in = window_product(w->in);
     for (int64_t i = first; i < first + n; i++) {
         int64_t o[3] = {i / (w->out[1] * w->out[2]), i / w->out[2] % w->out[1], i % w->out[2]};
         for (int64_t channel = 0; channel < c->c_in; channel++)
@@ -194,7 +182,7 @@ void convolution_by_gemm(const struct convolution *c, gemm_f32_fn *gemm, const f
         size_t rest = n_out - first;
         product.n = rest < n_patches ? rest : n_patches;
         product.c = job->out + first;
-        copy_patches(c, job->in, (int64_t)first, (int64_t)product.n, job->patches);
+        copy_patches(c, job, (int64_t)first, (int64_t)product.n);
         gemm(&product);
         if (is_early)
             run_epilogue(job, c_out, n_out, first, product.n);
@@ -212,7 +200,7 @@ void convolution_by_packed_gemm(const struct convolution *c, const struct packed
     struct epilogue bias_only = {.bias = job->epilogue ? job->epilogue->bias : NULL};
     for (size_t first = 0; first < n_out; first += n_patches) {
         size_t rest = n_out - first, n = rest < n_patches ? rest : n_patches;
-        copy_patches(c, job->in, (int64_t)first, (int64_t)n, job->patches);
+        copy_patches(c, job, (int64_t)first, (int64_t)n);
         packed_gemm(weights, &(struct packed_gemm){
                                  .begin = 0,
                                  .end = weights->n_panels,
@@ -224,9 +212,12 @@ void convolution_by_packed_gemm(const struct convolution *c, const struct packed
                                  .ldc = c_out,
                                  .epilogue = &bias_only,
                              });
-        for (size_t channel = 0; channel < c_out; channel++)
-            for (size_t i = 0; i < n; i++)
-                job->out[channel * n_out + first + i] = products[i * c_out + channel];
+        job->transpose(&(struct transpose_f32){.n_rows = n,
+                                               .n_columns = c_out,
+                                               .from = products,
+                                               .from_step = c_out,
+                                               .to = job->out + first,
+                                               .to_step = n_out});
         if (is_early)
             run_epilogue(job, c_out, n_out, first, n);
     }

@@ -17,6 +17,7 @@
 #include "kernels/quantize.h"
 #include "kernels/select.h"
 #include "kernels/softmax.h"
+#include "kernels/transpose_f32.h"
 
 /* Every family of kernels and what it is: a function type, or a const struct where functions belong
  * together. A file *_level.c defines <family>_<level>. */
@@ -32,7 +33,8 @@
     FAMILY(elementwise_f32, const struct elementwise_kernels, level)                               \
     FAMILY(fused_f32, fused_fn, level)                                                             \
     FAMILY(softmax_f32, softmax_f32_fn, level)                                                     \
-    FAMILY(depthwise_f32, const struct depthwise_kernels, level)
+    FAMILY(depthwise_f32, const struct depthwise_kernels, level)                                   \
+    FAMILY(transpose_f32, transpose_f32_fn, level)
 
 #define KERNEL_TYPE(family, type, level) typedef type family##_kernel;
 KERNEL_FAMILIES(KERNEL_TYPE, )

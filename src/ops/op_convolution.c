@@ -16,7 +16,8 @@ struct convolution_state {
     int64_t n_patches;             /* at a time; 0 and -1 as convolution_n_patches says */
     gemm_f32_fn *gemm;             /* NULL: the direct loops */
     struct packed_matrix packed_b; /* the filters, if they are constant; data NULL: not packed */
-    size_t patches_bytes;          /* scratch: the patches, then their products */
+    transpose_f32_fn *transpose;
+    size_t patches_bytes; /* scratch: the patches, then their products */
 };
 
 static const struct attr_def attr_table[] = {
@@ -89,6 +90,7 @@ static void run_group(const struct step *step, const void *in, const void *filte
         .in = in,
         .out = out,
         .patches = step->scratch,
+        .transpose = state->transpose,
         .epilogue = step->epilogue,
         .first = first,
     };
@@ -112,6 +114,7 @@ static bool prepare(struct prepare *prepare)
         return false;
     if (state->grouped.is_depthwise)
         return true;
+    state->transpose = prepare->kernels->transpose_f32;
     if (prepare->prepacked != 0) {
         return convolution_wants_indirect(prepare, &state->grouped.packed.conv)
                    ? prepacked_convolution_pack(prepare, &state->grouped.packed)

@@ -36,6 +36,7 @@ static const struct {
     {"elementwise_f32", check_elementwise, measure_elementwise, 0},
     {"softmax_f32", check_softmax, measure_softmax, 0},
     {"fused_f32", check_fused, measure_fused, 0},
+    {"transpose_f32", check_transpose, measure_transpose, 0},
     {"depthwise_f32", check_depthwise, measure_depthwise, 0},
 };
 

@@ -54,8 +54,11 @@ static void both_ways_follow_the_definition(void **state)
         for (int64_t i = 0; i < c.c_out * n_out; i++)
             out[i] = NAN;
         convolution_by_gemm(&c, gemm_plain_f32, weights,
-                            &(struct convolution_job){
-                                .n_patches = n_patches, .in = in, .out = out, .patches = patches});
+                            &(struct convolution_job){.transpose = transpose_f32_scalar,
+                                                      .n_patches = n_patches,
+                                                      .in = in,
+                                                      .out = out,
+                                                      .patches = patches});
         assert_convolved(&c, in, weights, out, "by gemm");
         free(in);
         free(weights);
@@ -303,11 +306,13 @@ static void packed_filters_give_the_same(void **state)
                                      packed_b.k, left < 16 ? left : 16);
         }
         packed_b.data = packed;
-        convolution_by_packed_gemm(
-            &c, &packed_b,
-            &(struct convolution_job){
-                .n_patches = n_patches, .in = in, .out = out, .patches = patches},
-            products);
+        convolution_by_packed_gemm(&c, &packed_b,
+                                   &(struct convolution_job){.transpose = transpose_f32_scalar,
+                                                             .n_patches = n_patches,
+                                                             .in = in,
+                                                             .out = out,
+                                                             .patches = patches},
+                                   products);
         assert_convolved(&c, in, weights, out, "packed");
         free(in);
         free(weights);
@@ -330,8 +335,9 @@ static void kernels_of_one_element_need_no_patches(void **state)
                             6};
     assert_int_equal(convolution_n_patches(&c), 0);
     float *in = new_numbers(60), *weights = new_numbers(24), *out = new_numbers(90);
-    convolution_by_gemm(&c, gemm_plain_f32, weights,
-                        &(struct convolution_job){.in = in, .out = out});
+    convolution_by_gemm(
+        &c, gemm_plain_f32, weights,
+        &(struct convolution_job){.transpose = transpose_f32_scalar, .in = in, .out = out});
     assert_convolved(&c, in, weights, out, "pointwise");
     free(in);
     free(weights);

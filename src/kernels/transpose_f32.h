@@ -1,0 +1,17 @@
+/* Transposes a matrix of f32.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_KERNELS_TRANSPOSE_F32_H
+#define IRRUN_KERNELS_TRANSPOSE_F32_H
+
+#include <stddef.h>
+
+struct transpose_f32 {
+    size_t n_rows, n_columns;
+    const float *from;
+    size_t from_step; /* floats from row to row */
+    float *to;        /* [n_columns][n_rows] */
+    size_t to_step;
+};
+typedef void transpose_f32_fn(const struct transpose_f32 *matrix);
+
+#endif

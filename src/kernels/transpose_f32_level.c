@@ -1,0 +1,51 @@
+/* A transpose, by squares of as many rows as a vector has lanes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/kernels.h"
+#include "kernels/level.h"
+
+ALWAYS_INLINE size_t size_minimum(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* n_rows and n_columns are those of the square, VECTOR_LANES or less. */
+ALWAYS_INLINE void transpose_square(const struct transpose_f32 *m, size_t row, size_t column,
+                                    size_t n_rows, size_t n_columns)
+{
+    vec square[VECTOR_LANES];
+    const float *from = m->from + row * m->from_step + column;
+    float *to = m->to + column * m->to_step + row;
+
+    UNROLL
+    for (size_t r = 0; r < VECTOR_LANES; r++) {
+        square[r] = vec_zero();
+        if (r < n_rows)
+            square[r] = n_columns < VECTOR_LANES
+                            ? vec_load_first(from + r * m->from_step, n_columns)
+                            : vec_load(from + r * m->from_step);
+    }
+    vec_transpose(square);
+    UNROLL
+    for (size_t c = 0; c < VECTOR_LANES; c++) {
+        if (c >= n_columns)
+            break;
+        if (n_rows < VECTOR_LANES)
+            vec_store_first(to + c * m->to_step, square[c], n_rows);
+        else
+            vec_store(to + c * m->to_step, square[c]);
+    }
+}
+
+void LEVEL_NAME(transpose_f32, LEVEL)(const struct transpose_f32 *m)
+{
+    for (size_t row = 0; row < m->n_rows; row += VECTOR_LANES) {
+        size_t n_rows = size_minimum(m->n_rows - row, VECTOR_LANES);
+        for (size_t column = 0; column < m->n_columns; column += VECTOR_LANES) {
+            size_t n_columns = size_minimum(m->n_columns - column, VECTOR_LANES);
+            if (n_rows == VECTOR_LANES && n_columns == VECTOR_LANES)
+                transpose_square(m, row, column, VECTOR_LANES, VECTOR_LANES);
+            else
+                transpose_square(m, row, column, n_rows, n_columns);
+        }
+    }
+}
