@@ -88,11 +88,14 @@ ALWAYS_INLINE vec run_positions(const struct depthwise_tile *tile, size_t p, siz
             check = run_positions(tile, p, rows, n_vectors, term, is_blocked, check);              \
         break;
 
-/* In even parts of at most so many positions as registers hold. */
+/* In even parts of at most so many positions as registers hold; half as many do for the poolings of
+ * rows, which are few. */
 ALWAYS_INLINE void run_tile(const struct depthwise_tile *tile, size_t n_vectors,
                             enum depthwise_term term, bool is_blocked)
 {
-    const size_t most = MAX_VECTORS / n_vectors;
+    const size_t n_results =
+        is_blocked || term == DEPTHWISE_PRODUCTS ? MAX_VECTORS : MAX_VECTORS / 2;
+    const size_t most = n_results > n_vectors ? n_results / n_vectors : 1;
     size_t n_parts = (tile->n + most - 1) / most, p = 0;
     vec check = vec_load(tile->check);
     for (size_t part = 0; part < n_parts; part++) {
