@@ -1,11 +1,13 @@
-# Products of 32-bit integers that hold 8 bits, as dynamic quantisation writes them: exact, whatever
-# the operands hold.
+# What runs in integers: products of 32-bit integers that hold 8 bits, as dynamic quantisation writes
+# them, exact whatever the operands hold; convolutions between FakeQuantizes.
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
 from . import departures
-from .common import EXACT, Case, rng
+from .common import EXACT, Case, rng, uniform
+from .dense import convolve, same_pads
 from .net import Net
+from .quantised import FLOAT, Value
 
 
 def matmul_case(name, a, b, about, transpose_b=False, openvino="", dynamic=False, dtype="i32"):
@@ -75,5 +77,126 @@ def product_cases():
     yield dynamically_quantised("matmul_dynamically_quantised", 20, 140, 250, "Zero points on both sides.")
 
 
+class Quantised:
+    """A model of convolutions; x is quantised to [low, high]."""
+    def __init__(self, name, shape, low=0.0, high=2.0, levels=256, dynamic=False):
+        self.name, self.net, self.g = name, Net(name), rng("int8 " + name)
+        self.feed = uniform(self.g, shape, low - 0.2, high + 0.2)
+        port = self.net.param("x", "f32", [-1] * 4 if dynamic else list(shape))
+        self.x = Value(self.net, port, self.feed).quantised(low, high, levels=levels)
+
+    def integers(self, *shape, scales=None, low=-127):
+        """Filters in i8 with a scale for each output channel, or one."""
+        array = self.g.integers(low, 128, shape).astype(np.int8)
+        n = shape[0] if scales is None else scales
+        scale = uniform(self.g, (n, ) + (1, ) * (len(shape) - 1), 0.002, 0.006)
+        return Value(self.net, self.net.const(array), array).dequantised(scale)
+
+    def faked(self, *shape, levels=255):
+        array = uniform(self.g, shape)
+        high = uniform(self.g, (shape[0], ) + (1, ) * (len(shape) - 1), 0.6, 1)
+        low = -high if levels == 255 else np.float32(-high * 128 / 127)
+        return Value(self.net, self.net.const(array), array).quantised(low, high, levels=levels)
+
+    def convolved(self, x, w, strides=(1, 1), pads=(1, 1), dilations=(1, 1), auto_pad="explicit"):
+        """By groups if w has 5 dimensions."""
+        begin = end = pads
+        groups = w.array if w.array.ndim == 5 else w.array[None]
+        if auto_pad == "same_upper":
+            begin, end = same_pads(x.array.shape[2:], groups.shape[3:], strides, dilations, False)
+        data = {"strides": "%d,%d" % strides, "pads_begin": "%d,%d" % tuple(pads),
+                "pads_end": "%d,%d" % tuple(pads), "dilations": "%d,%d" % dilations,
+                "auto_pad": auto_pad}
+        kind = "GroupConvolution" if w.array.ndim == 5 else "Convolution"
+        port = self.net.op(kind, x.port, w.port, data=data)
+        pieces = [convolve(piece, group, strides, begin, end, dilations)
+                  for piece, group in zip(np.split(x.array, len(groups), 1), groups)]
+        return Value(self.net, port, np.concatenate(pieces, 1))
+
+    def biased(self, x):
+        return x.with_("Add", uniform(self.g, (1, x.array.shape[1], 1, 1)), np.add)
+
+    def case(self, about, *ys):
+        for i, y in enumerate(ys):
+            self.net.result(y.port, f"y{i}")
+        want = {f"y{i}": y.array.astype(np.float32) for i, y in enumerate(ys)}
+        return Case("int8", self.name, self.net, {"x": self.feed}, want, about, FLOAT)
+
+
+def convolution_cases():
+    m = Quantised("convolution", (1, 16, 7, 9))
+    y = m.biased(m.convolved(m.x, m.integers(20, 16, 3, 3))).relu().quantised(0, 3)
+    yield m.case("Filters with a scale for each channel, a bias, ReLU, and quantised again.", y)
+    m = Quantised("convolution_faked_filters", (1, 6, 7, 9))
+    yield m.case("FakeQuantize of 255 levels on the filters; the result stays in f32.",
+                 m.biased(m.convolved(m.x, m.faked(5, 6, 3, 3))))
+    m = Quantised("convolution_256_levels", (1, 6, 7, 9))
+    yield m.case("FakeQuantize of 256 levels on the filters: -128 is one of them.",
+                 m.convolved(m.x, m.faked(5, 6, 3, 3, levels=256)))
+    m = Quantised("convolution_one_scale", (1, 4, 6, 6))
+    yield m.case("One scale for all channels.", m.convolved(m.x, m.integers(3, 4, 3, 3, scales=1)))
+    m = Quantised("convolution_zero_point", (1, 5, 6, 7), -0.5, 0.7750000953674316)
+    yield m.case("Pads are the level that stands for 0.",
+                 m.convolved(m.x, m.integers(9, 5, 3, 3)).quantised(-2.5, 2.3984375))
+    m = Quantised("convolution_signed", (1, 8, 6, 7), -2, 1.984375)
+    yield m.case("An input of both signs.", m.convolved(m.x, m.integers(9, 8, 3, 3)))
+    m = Quantised("convolution_no_level_is_zero", (1, 8, 6, 7), -1, 1)
+    yield m.case("No level stands for 0, and pads are 0.", m.convolved(m.x, m.integers(9, 8, 3, 3)))
+    m = Quantised("convolution_16_levels", (1, 8, 6, 7), 0, 1.5, levels=16)
+    yield m.case("Few levels.", m.convolved(m.x, m.integers(9, 8, 3, 3)).quantised(-2, 2, levels=9))
+    m = Quantised("convolution_1x1", (1, 32, 7, 11))
+    yield m.case("Pixels are rows of the product.",
+                 m.convolved(m.x, m.integers(40, 32, 1, 1), pads=(0, 0)).quantised(-3, 2.9765625))
+    m = Quantised("convolution_1x1_odd_channels", (1, 5, 7, 11))
+    yield m.case("Channels that fill no quad.", m.convolved(m.x, m.integers(7, 5, 1, 1), pads=(0, 0)))
+    m = Quantised("convolution_strides", (1, 3, 15, 14))
+    yield m.case("Strides, dilations and a kernel of 5 by 5.",
+                 m.convolved(m.x, m.integers(8, 3, 5, 5), (2, 1), (2, 3), (2, 1)))
+    m = Quantised("convolution_same_upper", (1, 3, 12, 12))
+    yield m.case("auto_pad same_upper at stride 2.",
+                 m.convolved(m.x, m.integers(8, 3, 3, 3), (2, 2), (0, 0), auto_pad="same_upper"))
+    m = Quantised("convolution_batch", (3, 4, 6, 5))
+    yield m.case("Three batch elements.", m.convolved(m.x, m.integers(8, 4, 3, 3)).quantised(-2, 1.984375))
+    m = Quantised("convolution_dynamic", (2, 4, 6, 5), dynamic=True)
+    yield m.case("No dimension is known.", m.convolved(m.x, m.integers(8, 4, 3, 3)).quantised(-2, 1.984375))
+
+
+def depthwise_cases():
+    for n, about in ((8, "Half a vector."), (20, "The last vector begins early."), (3, "Few channels.")):
+        m = Quantised(f"depthwise_{n}", (1, n, 8, 9))
+        y = m.biased(m.convolved(m.x, m.integers(n, 1, 1, 3, 3))).relu().quantised(0, 2)
+        yield m.case(about, y)
+    m = Quantised("depthwise_stride_2", (1, 16, 9, 9))
+    yield m.case("Stride 2, the result in f32.", m.convolved(m.x, m.integers(16, 1, 1, 3, 3), (2, 2)))
+    m = Quantised("depthwise_dilated", (1, 16, 9, 9), -1, 0.9921875)
+    yield m.case("Dilations, an input of both signs.",
+                 m.convolved(m.x, m.integers(16, 1, 1, 3, 3), (1, 1), (2, 2), (2, 2)))
+    m = Quantised("groups", (1, 8, 9, 9))
+    yield m.case("Groups of several channels.", m.convolved(m.x, m.integers(2, 6, 4, 3, 3)))
+
+
+def chain_cases():
+    m = Quantised("chain", (1, 3, 12, 12))
+    y = m.biased(m.convolved(m.x, m.integers(16, 3, 3, 3), (2, 2))).quantised(0, 2)
+    y = m.biased(m.convolved(y, m.integers(16, 1, 1, 3, 3))).quantised(0, 2)
+    y = m.biased(m.convolved(y, m.integers(24, 16, 1, 1), pads=(0, 0))).quantised(0, 4)
+    yield m.case("Three convolutions whose values stay bytes.", y)
+    m = Quantised("chain_observed", (1, 8, 6, 6))
+    y = m.biased(m.convolved(m.x, m.integers(8, 8, 3, 3))).quantised(0, 3)
+    z = m.convolved(y, m.integers(6, 8, 3, 3))
+    yield m.case("Somebody looks at a value between.", y, z)
+    m = Quantised("chain_two_users", (1, 8, 6, 6))
+    y = m.biased(m.convolved(m.x, m.integers(8, 8, 3, 3))).quantised(0, 3)
+    z = m.convolved(y, m.integers(8, 8, 3, 3))
+    total = Value(m.net, m.net.op("Add", y.port, z.port, auto_broadcast="numpy"), y.array + z.array)
+    yield m.case("A value between is added to what comes of it.", total)
+    m = Quantised("chain_sums_observed", (1, 8, 6, 6))
+    y = m.convolved(m.x, m.integers(8, 8, 3, 3))
+    yield m.case("The sums are looked at before they are quantised.", y, m.biased(y).quantised(0, 3))
+
+
 def cases():
+    yield from convolution_cases()
+    yield from depthwise_cases()
+    yield from chain_cases()
     yield from product_cases()

@@ -62,8 +62,22 @@ struct int8_wide_product {
     int32_t *c; /* [m][n] */
 };
 
+/* Convolutions of single channels, which lie side by side: sums over the taps of pixel[channel] *
+ * weights[channel]. */
+struct int8_depthwise {
+    size_t n, n_taps, n_channels;
+    const uint8_t *const *pixels; /* [n][n_taps]: where the channels of a pixel begin */
+    const uint8_t *end;          /* up to here 16 bytes may be read at once, from lower addresses */
+    const int16_t (*weights)[2]; /* [n_taps][channels of all groups]; the second number is 0 */
+    const int32_t *start;
+    enum int8_result to;
+    struct requantization requantization;
+    void *c; /* [n][n_channels] */
+};
+
 struct int8_kernels {
     void (*multiply)(const struct int8_product *product);
+    void (*depthwise)(const struct int8_depthwise *depthwise);
     void (*multiply_wide)(const struct int8_wide_product *product);
     /* Rows of u8, each followed by zeros up to a whole quad, from rows of i32 less the least of
      * them; false if they span more than 8 bits. The sums of the rows are those of `from`. */

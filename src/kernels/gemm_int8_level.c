@@ -16,24 +16,29 @@ enum { MOST_ROWS = 2, GROUPS = 1, GROUPS_OF_A_ROW = 1 };
 #endif
 enum { MOST_VECTORS = GROUPS_OF_A_ROW * GROUP_VECTORS };
 
-ALWAYS_INLINE void store(const struct int8_product *p, size_t row, size_t column, vec_i32 sum)
+/* Writes n of the lanes, which belong to the columns from `column` on, to element `at` of c. */
+ALWAYS_INLINE void store(enum int8_result to, const struct requantization *requantization,
+                         size_t column, vec_i32 sum, void *c, size_t at, size_t n)
 {
-    size_t left = p->n - column, n = left < VECTOR_LANES ? left : VECTOR_LANES;
-    size_t at = row * p->ldc + column;
-    if (p->to == INT8_TO_I32) {
-        vec_i32_store_first((int32_t *)p->c + at, sum, n);
+    if (to == INT8_TO_I32) {
+        vec_i32_store_first((int32_t *)c + at, sum, n);
         return;
     }
-    const struct requantization *requantization = &p->requantization;
     vec x = vec_mul(vec_of_i32(sum), vec_load(requantization->scale + column));
     x = vec_add(x, vec_load(requantization->bias + column));
     x = vec_min(vec_max(x, vec_set1(requantization->low)), vec_set1(requantization->high));
-    if (p->to == INT8_TO_F32) {
-        vec_i32_store_first((float *)p->c + at, (vec_i32)x, n);
+    if (to == INT8_TO_F32) {
+        vec_i32_store_first((float *)c + at, (vec_i32)x, n);
         return;
     }
-    lane_bytes bytes = vec_to_u8(vec_round(x));
-    memcpy((uint8_t *)p->c + at, &bytes, n);
+    vec_i32 whole = vec_to_i32(vec_round(x));
+    if (n == VECTOR_LANES) {
+        vec_i32_store_u8((uint8_t *)c + at, whole);
+        return;
+    }
+    uint8_t bytes[VECTOR_LANES];
+    vec_i32_store_u8(bytes, whole);
+    memcpy((uint8_t *)c + at, bytes, n);
 }
 
 ALWAYS_INLINE void multiply_tile(const struct int8_product *p, size_t row, size_t group,
@@ -72,8 +77,10 @@ ALWAYS_INLINE void multiply_tile(const struct int8_product *p, size_t row, size_
         UNROLL
         for (size_t v = 0; v < n_vectors; v++) {
             size_t column = group * INT8_GROUP + v * VECTOR_LANES;
+            size_t left = p->n - column;
             if (column < p->n)
-                store(p, row + r, column, sums[r][v]);
+                store(p->to, &p->requantization, column, sums[r][v], p->c,
+                      (row + r) * p->ldc + column, left < VECTOR_LANES ? left : VECTOR_LANES);
         }
     }
 }
@@ -140,6 +147,63 @@ static void multiply(const struct int8_product *p)
     }
 }
 
+enum { PIXELS = 4 }; /* at a time: they share the weights */
+
+/* What follows the n channels meets weights of 0. */
+ALWAYS_INLINE vec_i32 load_channels(const uint8_t *at, const uint8_t *end, size_t n)
+{
+    if (n == VECTOR_LANES || (uintptr_t)at + VECTOR_LANES <= (uintptr_t)end)
+        return vec_i32_load_u8(at);
+    uint8_t bytes[VECTOR_LANES] = {0};
+    memcpy(bytes, at, n);
+    return vec_i32_load_u8(bytes);
+}
+
+ALWAYS_INLINE void convolve_channels(const struct int8_depthwise *d, size_t pixel, size_t channel,
+                                     const size_t n_pixels, size_t n)
+{
+    size_t n_columns = int8_n_groups(d->n_channels) * INT8_GROUP;
+    const uint8_t *const *from = d->pixels + pixel * d->n_taps;
+    vec_i32 sums[PIXELS];
+    UNROLL
+    for (size_t i = 0; i < n_pixels; i++)
+        sums[i] = vec_i32_load(d->start + channel);
+    for (size_t tap = 0; tap < d->n_taps; tap++) {
+        vec_i32 weights = vec_i32_load(d->weights + tap * n_columns + channel);
+        UNROLL
+        for (size_t i = 0; i < n_pixels; i++)
+            sums[i] = vec_i32_dot_i16(
+                sums[i], load_channels(from[i * d->n_taps + tap] + channel, d->end, n), weights);
+    }
+    UNROLL
+    for (size_t i = 0; i < n_pixels; i++)
+        store(d->to, &d->requantization, channel, sums[i], d->c,
+              (pixel + i) * d->n_channels + channel, n);
+}
+
+ALWAYS_INLINE void convolve_pixels(const struct int8_depthwise *d, size_t channel, size_t n)
+{
+    size_t pixel = 0;
+    for (; pixel + PIXELS <= d->n; pixel += PIXELS)
+        convolve_channels(d, pixel, channel, PIXELS, n);
+    for (; pixel < d->n; pixel++)
+        convolve_channels(d, pixel, channel, 1, n);
+}
+
+/* The last vector begins so early that it is full. */
+static void depthwise(const struct int8_depthwise *d)
+{
+    size_t channel = 0;
+    for (; channel + VECTOR_LANES <= d->n_channels; channel += VECTOR_LANES)
+        convolve_pixels(d, channel, VECTOR_LANES);
+    if (channel < d->n_channels && channel > 0)
+        convolve_pixels(d, d->n_channels - VECTOR_LANES, VECTOR_LANES);
+    else if (VECTOR_LANES > 8 && d->n_channels == 8)
+        convolve_pixels(d, 0, 8);
+    else if (channel < d->n_channels)
+        convolve_pixels(d, 0, d->n_channels);
+}
+
 static void multiply_wide(const struct int8_wide_product *p)
 {
     size_t n_quads = int8_n_quads(p->k);
@@ -187,4 +251,5 @@ static bool narrow(size_t m, size_t k, const int32_t *from, uint8_t *to, int32_t
     return true;
 }
 
-const struct int8_kernels LEVEL_NAME(gemm_int8, LEVEL) = {multiply, multiply_wide, narrow};
+const struct int8_kernels LEVEL_NAME(gemm_int8, LEVEL) = {multiply, depthwise, multiply_wide,
+                                                          narrow};

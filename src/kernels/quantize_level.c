@@ -1,7 +1,7 @@
 /* Quantisation by one range.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/level.h"
 #include "kernels/quantize.h"
+#include "kernels/vector_integer.h"
 
 ALWAYS_INLINE vec fake_vector(const struct quantization *q, vec x)
 {
@@ -21,4 +21,78 @@ static void fake(const struct quantization *q, const float *x, float *out, size_
         vec_store_first(out + i, fake_vector(q, vec_load_first(x + i, n - i)), n - i);
 }
 
-const struct quantize_kernels LEVEL_NAME(quantize, LEVEL) = {fake};
+ALWAYS_INLINE vec_i32 level_of(const struct quantization *q, vec x)
+{
+    vec level = vec_mul(vec_sub(x, vec_set1(q->in_low)), vec_set1(q->inverse_scale));
+    level = vec_min(vec_max(level, vec_zero()), vec_set1(q->last));
+    return vec_to_i32(vec_round(level));
+}
+
+/* Up to four channels of as many pixels as there are lanes: a lane holds the bytes of a pixel. */
+ALWAYS_INLINE void quantize_lanes(const struct quantization *q, const float *x, size_t x_stride,
+                                  uint8_t *out, size_t pixel_bytes, const size_t n_channels,
+                                  size_t n)
+{
+    vec_i32 all = {0};
+    int32_t pixels[VECTOR_LANES];
+    for (size_t c = 0; c < n_channels; c++) {
+        const float *from = x + c * x_stride;
+        vec numbers = n == VECTOR_LANES ? vec_load(from) : vec_load_first(from, n);
+        all |= level_of(q, numbers) << (int)(8 * c);
+    }
+    memcpy(pixels, &all, sizeof all);
+    for (size_t i = 0; i < n; i++)
+        memcpy(out + i * pixel_bytes, &pixels[i], n_channels);
+}
+
+static void to_u8(const struct quantization *q, const float *x, size_t x_stride, uint8_t *out,
+                  size_t n_channels, size_t n)
+{
+    for (size_t i = 0; i < n; i += VECTOR_LANES) {
+        size_t left = n - i < VECTOR_LANES ? n - i : VECTOR_LANES, c = 0;
+        uint8_t *pixels = out + i * n_channels;
+        for (; c + 4 <= n_channels; c += 4)
+            quantize_lanes(q, x + c * x_stride + i, x_stride, pixels + c, n_channels, 4, left);
+        if (n_channels - c == 3)
+            quantize_lanes(q, x + c * x_stride + i, x_stride, pixels + c, n_channels, 3, left);
+        else
+            for (; c < n_channels; c++)
+                quantize_lanes(q, x + c * x_stride + i, x_stride, pixels + c, n_channels, 1, left);
+    }
+}
+
+ALWAYS_INLINE void dequantize_lanes(const struct quantization *q, const uint8_t *x,
+                                    size_t pixel_bytes, float *out, size_t out_stride,
+                                    const size_t n_channels, size_t n)
+{
+    int32_t pixels[VECTOR_LANES] = {0};
+    for (size_t i = 0; i < n; i++)
+        memcpy(&pixels[i], x + i * pixel_bytes, n_channels);
+    vec_i32 all = vec_i32_load(pixels);
+    for (size_t c = 0; c < n_channels; c++) {
+        vec level = vec_of_i32((all >> (int)(8 * c)) & 255);
+        vec y = vec_add(vec_mul(level, vec_set1(q->scale)), vec_set1(q->out_low));
+        y = vec_select(vec_equal(level, vec_set1(q->last)), vec_set1(q->out_high), y);
+        if (n == VECTOR_LANES)
+            vec_store(out + c * out_stride, y);
+        else
+            vec_store_first(out + c * out_stride, y, n);
+    }
+}
+
+static void from_u8(const struct quantization *q, const uint8_t *x, float *out, size_t out_stride,
+                    size_t n_channels, size_t n)
+{
+    for (size_t i = 0; i < n; i += VECTOR_LANES) {
+        size_t left = n - i < VECTOR_LANES ? n - i : VECTOR_LANES, c = 0;
+        const uint8_t *pixels = x + i * n_channels;
+        for (; c + 4 <= n_channels; c += 4)
+            dequantize_lanes(q, pixels + c, n_channels, out + c * out_stride + i, out_stride, 4,
+                             left);
+        for (; c < n_channels; c++)
+            dequantize_lanes(q, pixels + c, n_channels, out + c * out_stride + i, out_stride, 1,
+                             left);
+    }
+}
+
+const struct quantize_kernels LEVEL_NAME(quantize, LEVEL) = {fake, to_u8, from_u8};

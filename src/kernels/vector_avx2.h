@@ -150,6 +150,18 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
     return sum + (vec_i32)_mm256_madd_epi16((__m256i)a, (__m256i)b);
 }
 
+/* Bytes, one in every lane: of those that are stored the value is in 0 ... 255. */
+ALWAYS_INLINE vec_i32 vec_i32_load_u8(const void *at)
+{
+    return (vec_i32)_mm256_cvtepu8_epi32(_mm_loadl_epi64(at));
+}
+ALWAYS_INLINE void vec_i32_store_u8(void *at, vec_i32 x)
+{
+    __m128i low = _mm256_castsi256_si128((__m256i)x);
+    __m128i words = _mm_packus_epi32(low, _mm256_extracti128_si256((__m256i)x, 1));
+    _mm_storel_epi64(at, _mm_packus_epi16(words, words));
+}
+
 /* All ones where a condition, of a byte, is false, for as many elements of `width` bytes as there
  * are. */
 ALWAYS_INLINE bits bits_false(const unsigned char *condition, size_t width)

@@ -186,6 +186,16 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
     return sum + (vec_i32)_mm512_madd_epi16((__m512i)a, (__m512i)b);
 }
 
+/* Bytes, one in every lane: of those that are stored the value is in 0 ... 255. */
+ALWAYS_INLINE vec_i32 vec_i32_load_u8(const void *at)
+{
+    return (vec_i32)_mm512_cvtepu8_epi32(_mm_loadu_si128(at));
+}
+ALWAYS_INLINE void vec_i32_store_u8(void *at, vec_i32 x)
+{
+    _mm_storeu_si128(at, _mm512_cvtepi32_epi8((__m512i)x));
+}
+
 /* Where a condition, of a byte, is not zero `then`, for as many elements of `width` bytes as there
  * are. */
 ALWAYS_INLINE bits bits_choose(const unsigned char *condition, bits then, bits other, size_t width)

@@ -9,8 +9,6 @@
 
 typedef uint32_t vec_u32 __attribute__((vector_size(4 * VECTOR_LANES)));
 
-/* As many bytes as there are lanes. */
-typedef uint8_t lane_bytes __attribute__((vector_size(VECTOR_LANES)));
 typedef float lane_floats __attribute__((vector_size(4 * VECTOR_LANES)));
 
 ALWAYS_INLINE vec_i32 vec_i32_load(const void *at)
@@ -41,17 +39,10 @@ ALWAYS_INLINE vec vec_of_i32(vec_i32 x)
 {
     return (vec) __builtin_convertvector(x, lane_floats);
 }
-/* Whole numbers in 0 ... 255. */
-ALWAYS_INLINE lane_bytes vec_to_u8(vec x)
+/* Of whole numbers. */
+ALWAYS_INLINE vec_i32 vec_to_i32(vec x)
 {
-    return __builtin_convertvector(__builtin_convertvector((lane_floats)x, vec_i32), lane_bytes);
-}
-/* A byte becomes a lane. */
-ALWAYS_INLINE vec_i32 vec_i32_load_u8(const void *at)
-{
-    lane_bytes x;
-    memcpy(&x, at, sizeof x);
-    return __builtin_convertvector(x, vec_i32);
+    return __builtin_convertvector((lane_floats)x, vec_i32);
 }
 
 /* Four bytes in every lane, as a factor of vec_i32_dot_bytes: unsigned ones as a, signed ones as

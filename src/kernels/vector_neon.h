@@ -119,6 +119,20 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
     return sum + (vec_i32)vpaddq_s32(low, high);
 }
 
+/* Bytes, one in every lane: of those that are stored the value is in 0 ... 255. */
+ALWAYS_INLINE vec_i32 vec_i32_load_u8(const void *at)
+{
+    uint32_t bytes;
+    memcpy(&bytes, at, sizeof bytes);
+    return (vec_i32)vmovl_u16(vget_low_u16(vmovl_u8(vcreate_u8(bytes))));
+}
+ALWAYS_INLINE void vec_i32_store_u8(void *at, vec_i32 x)
+{
+    uint16x4_t words = vmovn_u32((uint32x4_t)x);
+    uint32_t bytes = vget_lane_u32(vreinterpret_u32_u8(vmovn_u16(vcombine_u16(words, words))), 0);
+    memcpy(at, &bytes, sizeof bytes);
+}
+
 /* Where a condition, of a byte, is not zero `then`, for as many elements of `width` bytes as there
  * are. */
 ALWAYS_INLINE bits bits_choose(const unsigned char *condition, bits then, bits other, size_t width)

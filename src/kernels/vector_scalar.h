@@ -111,6 +111,20 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
     return sum + low + (a >> 16) * (b >> 16);
 }
 
+/* Bytes, one in every lane: of those that are stored the value is in 0 ... 255. */
+ALWAYS_INLINE vec_i32 vec_i32_load_u8(const void *at)
+{
+    const uint8_t *bytes = at;
+    return (vec_i32){bytes[0], bytes[1], bytes[2], bytes[3]};
+}
+ALWAYS_INLINE void vec_i32_store_u8(void *at, vec_i32 x)
+{
+    uint8_t bytes[VECTOR_LANES];
+    for (int lane = 0; lane < VECTOR_LANES; lane++)
+        bytes[lane] = (uint8_t)x[lane];
+    memcpy(at, bytes, sizeof bytes);
+}
+
 /* Where a condition, of a byte, is not zero `then`, for as many elements of `width` bytes as there
  * are. */
 ALWAYS_INLINE bits bits_choose(const unsigned char *condition, bits then, bits other, size_t width)

@@ -68,6 +68,20 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
     return sum + (vec_i32)_mm_madd_epi16((__m128i)a, (__m128i)b);
 }
 
+/* Bytes, one in every lane: of those that are stored the value is in 0 ... 255. */
+ALWAYS_INLINE vec_i32 vec_i32_load_u8(const void *at)
+{
+    int bytes;
+    memcpy(&bytes, at, sizeof bytes);
+    return (vec_i32)_mm_cvtepu8_epi32(_mm_cvtsi32_si128(bytes));
+}
+ALWAYS_INLINE void vec_i32_store_u8(void *at, vec_i32 x)
+{
+    __m128i words = _mm_packus_epi32((__m128i)x, (__m128i)x);
+    int bytes = _mm_cvtsi128_si32(_mm_packus_epi16(words, words));
+    memcpy(at, &bytes, sizeof bytes);
+}
+
 /* All ones where a condition, of a byte, is false, for as many elements of `width` bytes as there
  * are. */
 ALWAYS_INLINE bits bits_false(const unsigned char *condition, size_t width)

@@ -1,16 +1,10 @@
 /* FakeQuantize-1: numbers as they would be after a trip through `levels` integers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/fake_quantize.h"
-#include "ops/op.h"
+#include "ops/op_state.h"
 #include "tensor/broadcast.h"
 
 #define N_INPUTS 5 /* X and four bounds */
-
-struct quantize_attrs {
-    int64_t levels;
-    int auto_broadcast;
-    int64_t axis; /* for pdpd */
-};
 
 struct quantize_state {
     struct broadcast loops; /* operands: out, then the inputs in order */
@@ -20,9 +14,9 @@ struct quantize_state {
 };
 
 static const struct attr_def attr_table[] = {
-    ATTR(struct quantize_attrs, levels, NULL),
-    ATTR_CHOICE(struct quantize_attrs, auto_broadcast, "numpy", AUTO_BROADCAST_CHOICES),
-    ATTR_NAMED(struct quantize_attrs, axis, "auto_broadcast.auto_broadcast_axis", "0"),
+    ATTR(struct fake_quantize_attrs, levels, NULL),
+    ATTR_CHOICE(struct fake_quantize_attrs, auto_broadcast, "numpy", AUTO_BROADCAST_CHOICES),
+    ATTR_NAMED(struct fake_quantize_attrs, axis, "auto_broadcast.auto_broadcast_axis", "0"),
     ATTR_END,
 };
 
@@ -37,7 +31,7 @@ static const struct op_input_def inputs[] = {
 
 static bool infer(struct infer *infer)
 {
-    const struct quantize_attrs *attrs = infer->attrs;
+    const struct fake_quantize_attrs *attrs = infer->attrs;
     struct quantize_state *state = infer->state;
     struct irrun_shape out = infer->in[0]->shape, pair, bounds[N_INPUTS];
     const struct irrun_shape *shapes[1 + N_INPUTS] = {&out, &infer->in[0]->shape};
@@ -82,7 +76,7 @@ static bool visit(void *context, const int64_t *offsets)
     const void *from[N_INPUTS];
     for (int i = 0; i < N_INPUTS; i++)
         from[i] = (const char *)step->in[i]->data + (size_t)offsets[1 + i] * state->element_bytes;
-    int64_t levels = ((const struct quantize_attrs *)step->op->attrs)->levels;
+    int64_t levels = ((const struct fake_quantize_attrs *)step->op->attrs)->levels;
     void *out = (char *)step->out[0]->data + (size_t)offsets[0] * state->element_bytes;
     bool is_one_range = (strides[2] | strides[3] | strides[4] | strides[5]) == 0;
     if (state->vectors && is_one_range && strides[1] == 1) {
@@ -121,7 +115,7 @@ const struct op_def op_fake_quantize = {
     .inputs = inputs,
     .n_outputs = 1,
     .attrs = attr_table,
-    .attrs_size = sizeof(struct quantize_attrs),
+    .attrs_size = sizeof(struct fake_quantize_attrs),
     .state_size = sizeof(struct quantize_state),
     .infer = infer,
     .prepare = prepare,

@@ -28,6 +28,12 @@ struct assign_attrs {
     const char *variable_id;
 };
 
+struct fake_quantize_attrs {
+    int64_t levels;
+    int auto_broadcast;
+    int64_t axis; /* for pdpd */
+};
+
 struct matmul_attrs {
     bool transpose_a, transpose_b;
 };

@@ -167,6 +167,58 @@ static bool try_narrow(const struct trial *trial, size_t m, size_t k)
     return is_good;
 }
 
+static bool is_depthwise_right(const struct int8_depthwise *d, size_t pixel, size_t channel,
+                               size_t columns)
+{
+    int32_t sum = d->start[channel];
+    for (size_t tap = 0; tap < d->n_taps; tap++)
+        sum += d->pixels[pixel * d->n_taps + tap][channel] * d->weights[tap * columns + channel][0];
+    struct int8_product p = {.to = d->to, .requantization = d->requantization, .c = d->c};
+    return is_right(&p, sum, channel, pixel * d->n_channels + channel);
+}
+
+/* A row of pixels, of which neighbouring ones are the taps. */
+static bool try_depthwise(const struct trial *trial, size_t n, size_t n_taps, size_t n_channels,
+                          enum int8_result to)
+{
+    struct int8_product p;
+    struct problem problem = problem_new(n, n_channels, 1, &p);
+    size_t columns = int8_n_groups(n_channels) * INT8_GROUP;
+    size_t in_bytes = (n + n_taps - 1) * n_channels;
+    struct guarded in, at, taps;
+    uint8_t *x = take(&in, in_bytes);
+    const uint8_t **pixels = take(&at, n * n_taps * sizeof *pixels);
+    int16_t(*weights)[2] = take(&taps, n_taps * columns * sizeof *weights);
+    memset(weights, 0, n_taps * columns * sizeof *weights);
+    for (size_t i = 0; i < in_bytes; i++)
+        x[i] = (uint8_t)random_below(256);
+    for (size_t i = 0; i < n * n_taps; i++)
+        pixels[i] = x + (i / n_taps + i % n_taps) * n_channels;
+    for (size_t i = 0; i < n_taps * n_channels; i++)
+        weights[i / n_channels * columns + i % n_channels][0] = (int16_t)(random_below(256) - 128U);
+    struct int8_depthwise d = {.n = n,
+                               .n_taps = n_taps,
+                               .n_channels = n_channels,
+                               .pixels = pixels,
+                               .end = x + in_bytes,
+                               .weights = (const int16_t(*)[2])weights,
+                               .start = p.start,
+                               .to = to,
+                               .requantization = p.requantization,
+                               .c = take(&problem.c, n * n_channels * 4)};
+    trial_says("depthwise n=%zu taps=%zu channels=%zu", n, n_taps, n_channels);
+    trial->variant->gemm_int8->depthwise(&d);
+    bool is_good = true;
+    for (size_t i = 0; i < n * n_channels && is_good; i++)
+        is_good = is_depthwise_right(&d, i / n_channels, i % n_channels, columns) ||
+                  trial_fail("pixel %zu, channel %zu", i / n_channels, i % n_channels);
+    guarded_free(&in);
+    guarded_free(&at);
+    guarded_free(&taps);
+    problem_free(&problem);
+    return is_good;
+}
+
 static bool try_sizes(const struct trial *trial, size_t m, size_t n, size_t k)
 {
     struct int8_product p;
@@ -182,6 +234,10 @@ static bool try_sizes(const struct trial *trial, size_t m, size_t n, size_t k)
 
 bool check_gemm_int8(const struct trial *trial)
 {
+    for (size_t channels = 1; channels <= 40; channels++)
+        if (!try_depthwise(trial, 1 + random_below(11), 9, channels, INT8_TO_U8) ||
+            !try_depthwise(trial, 1 + random_below(11), 4, channels, INT8_TO_F32))
+            return false;
     for (size_t m = 1; m <= 14; m++)
         for (size_t n = 1; n <= 80; n += 1 + random_below(13))
             if (!try_sizes(trial, m, n, 1 + random_below(70)))

@@ -51,8 +51,39 @@ static bool try_range(const struct trial *trial, size_t n, float low, float high
     return is_good;
 }
 
+/* To bytes, channels last, and back: as FakeQuantize. */
+static bool try_bytes(const struct trial *trial, size_t n_channels, size_t n)
+{
+    size_t size = n_channels * n;
+    struct guarded in = guarded_new(size * sizeof(float)), bytes = guarded_new(size);
+    struct guarded out = guarded_new(size * sizeof(float));
+    float *x = (void *)guarded_last(&in, size * sizeof(float));
+    float *y = (void *)guarded_last(&out, size * sizeof(float)), wanted;
+    uint8_t *levels = guarded_last(&bytes, size);
+    struct quantization q = quantization_of(-0.5F, 1.25F, -1, 3, 2 + random_below(255));
+    bool is_good = true;
+    trial_says("bytes: channels=%zu n=%zu", n_channels, n);
+    for (size_t i = 0; i < size; i++)
+        x[i] = random_below(9) == 0 ? INFINITY : number(-0.5F, 1.25F, q.last);
+    trial->variant->quantize->to_u8(&q, x, n, levels, n_channels, n);
+    trial->variant->quantize->from_u8(&q, levels, y, n, n_channels, n);
+    for (size_t i = 0; i < size && is_good; i++) {
+        trial->reference->quantize->fake(&q, &x[i], &wanted, 1);
+        is_good = isnan(x[i]) ? levels[i % n * n_channels + i / n] == 0 : y[i] == wanted;
+        if (!is_good)
+            trial_fail("%.9g becomes %.9g, not %.9g", (double)x[i], (double)y[i], (double)wanted);
+    }
+    guarded_free(&in);
+    guarded_free(&bytes);
+    guarded_free(&out);
+    return is_good;
+}
+
 bool check_quantize(const struct trial *trial)
 {
+    for (size_t channels = 1; channels < 12; channels++)
+        if (!try_bytes(trial, channels, 1 + random_below(50)))
+            return false;
     for (size_t n = 0; n < 80; n++) {
         float low = random_float(1.0F) - 1, high = low + 0.1F + (float)random_below(30) / 10;
         int64_t levels = 2 + random_below(300);

@@ -1,0 +1,37 @@
+/* Ops between which values are bytes, that no IR file names: plan/int8_convolutions.h puts them in
+ * the place of FakeQuantize and Convolution. Bytes lie with the channels last, [N,H,W,C]; values of
+ * f32 as ever, [N,C,H,W].
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_OPS_INT8_OPS_H
+#define IRRUN_OPS_INT8_OPS_H
+
+#include "kernels/gemm_int8.h"
+#include "kernels/quantize.h"
+#include "ops/window.h"
+
+/* Of the two that follow: what a byte stands for. */
+struct bytes_attrs {
+    struct quantization quantization;
+};
+
+extern const struct op_def op_to_bytes;   /* f32 to u8 */
+extern const struct op_def op_from_bytes; /* u8 to f32 */
+
+/* A convolution of bytes, of all channels or channel by channel, with what followed it. The
+ * lists have an element for every channel of all groups of INT8_GROUP. */
+struct int8_convolution_attrs {
+    struct window_attrs window;
+    bool is_depthwise;
+    int64_t kernel[2];
+    size_t c_in, c_out;
+    uint8_t zero;                /* the byte that stands for 0: pads */
+    const int8_t *filters;       /* packed, rows [kernel][c_in] */
+    const int16_t (*weights)[2]; /* of a depthwise one: [kernel][channels] */
+    const int32_t *start;
+    enum int8_result to; /* INT8_TO_U8 or INT8_TO_F32 */
+    struct requantization requantization;
+};
+
+extern const struct op_def op_int8_convolution; /* u8 to u8 or f32 */
+
+#endif

@@ -1,0 +1,381 @@
+/* Finds convolutions between FakeQuantizes, and puts convolutions of bytes in their place.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "plan/int8_convolutions.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ops/int8_ops.h"
+#include "ops/op_state.h"
+#include "plan/graph_edit.h"
+#include "plan/int8_weights.h"
+#include "plan/toposort.h"
+
+#define MOST_NEW 3        /* ops for a convolution: bytes, their convolution, f32 again */
+#define ZERO_OFF 0x1p-14F /* so far from 0 a level may lie that stands for it, in steps */
+
+struct pass {
+    struct model finder; /* finds constants, in memory that goes with the pass */
+    struct graph *graph;
+    struct graph_edit edit;
+    struct arena *arena;
+    uint32_t n_values;       /* before the pass */
+    uint32_t *bytes;         /* [n_values] the value of u8 that stands for one of f32; NO_ID */
+    uint32_t *n_uses, *user; /* [n_values] how many inputs read a value, and the last op of them */
+    struct remarks *remarks;
+    struct irrun_error *err;
+};
+
+/* What becomes one op. */
+struct match {
+    const struct op *op;
+    uint32_t in; /* the value that FakeQuantize gives */
+    struct quantization in_range, out_range;
+    uint8_t zero;
+    bool is_depthwise, has_relu, has_out_range;
+    struct irrun_shape filters; /* [c_out][c_in][2], [channels][1][1][2] */
+    struct int8_weights weights;
+    const struct irrun_tensor *bias; /* NULL: none */
+    uint32_t out;                    /* the last value that the op stands for */
+};
+
+static bool is_type(const struct op *op, const char *type)
+{
+    return op->def && strcmp(op->def->type, type) == 0;
+}
+
+/* The data of a constant of f32; NULL if it is none, or on failure. */
+static const struct irrun_tensor *find_floats(struct pass *pass, uint32_t value_id)
+{
+    if (value_id >= pass->n_values)
+        return NULL;
+    const struct constant *constant = pass->graph->analysis->constants[value_id];
+    if (!constant || constant->declared != IRRUN_F32 || constant->tensor.dtype != IRRUN_F32)
+        return NULL;
+    return constant_demand(&pass->finder, pass->graph, value_id, pass->err);
+}
+
+/* The one range of a FakeQuantize whose levels are bytes. */
+static bool find_range(struct pass *pass, const struct op *op, struct quantization *range)
+{
+    const struct fake_quantize_attrs *attrs = op->attrs;
+    float bounds[4];
+    if (!is_type(op, "FakeQuantize") || op->n_inputs != 5 || attrs->levels > 256)
+        return false;
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct irrun_tensor *bound = find_floats(pass, op_input(pass->graph, op, 1 + i));
+        if (!bound || shape_n_elements(&bound->shape) != 1)
+            return false;
+        bounds[i] = *(const float *)bound->data;
+    }
+    *range = quantization_of(bounds[0], bounds[1], bounds[2], bounds[3], attrs->levels);
+    return bounds[0] < bounds[1] && bounds[2] < bounds[3] && isfinite(range->inverse_scale) &&
+           isfinite(range->scale) && range->scale > 0;
+}
+
+/* The level that stands for 0. */
+static bool find_zero(const struct quantization *range, uint8_t *zero)
+{
+    float level = nearbyintf(-range->out_low / range->scale);
+    if (!(level >= 0 && level <= range->last))
+        return false;
+    *zero = (uint8_t)level;
+    return fabs((double)range->out_low + (double)level * (double)range->scale) <=
+           ZERO_OFF * (double)range->scale;
+}
+
+/* ---- what follows ---- */
+
+/* The only op that reads a value; NULL. */
+static const struct op *find_user(const struct pass *pass, uint32_t value_id)
+{
+    return pass->n_uses[value_id] == 1 ? &pass->graph->ops[pass->user[value_id]] : NULL;
+}
+
+static bool is_bias(const struct irrun_tensor *tensor, size_t n_channels)
+{
+    const struct irrun_shape *shape = &tensor->shape;
+    if (shape_n_elements(shape) == 1)
+        return shape->rank <= 4;
+    return (size_t)shape_n_elements(shape) == n_channels && shape->rank >= 3 && shape->rank <= 4 &&
+           (size_t)shape->dims[shape->rank - 3] == n_channels;
+}
+
+static void match_bias(struct pass *pass, struct match *match)
+{
+    const struct op *add = find_user(pass, match->out);
+    if (!add || !is_type(add, "Add") || add->n_inputs != 2)
+        return;
+    uint32_t other = op_input(pass->graph, add, op_input(pass->graph, add, 0) == match->out);
+    const struct irrun_tensor *bias = find_floats(pass, other);
+    if (bias && is_bias(bias, match->weights.n_channels)) {
+        match->bias = bias;
+        match->out = add->first_output;
+    }
+}
+
+static void match_tail(struct pass *pass, struct match *match)
+{
+    match_bias(pass, match);
+    const struct op *next = find_user(pass, match->out);
+    if (next && is_type(next, "ReLU")) {
+        match->has_relu = true;
+        match->out = next->first_output;
+        next = find_user(pass, match->out);
+    }
+    match->has_out_range = next && next->n_inputs > 0 &&
+                           op_input(pass->graph, next, 0) == match->out &&
+                           find_range(pass, next, &match->out_range);
+    if (match->has_out_range)
+        match->out = next->first_output;
+}
+
+/* ---- a convolution ---- */
+
+static const char *find_fault(struct pass *pass, struct match *match)
+{
+    const struct constant *filters =
+        pass->graph->analysis->constants[op_input(pass->graph, match->op, 1)];
+    bool is_found;
+    match->is_depthwise = is_type(match->op, "GroupConvolution");
+    if (!find_zero(&match->in_range, &match->zero))
+        return "no level of its input is 0";
+    if (!filters || filters->tensor.shape.rank != (match->is_depthwise ? 5 : 4))
+        return "it is none over two dimensions with constant filters";
+    match->filters = filters->tensor.shape;
+    if (match->is_depthwise && (match->filters.dims[1] != 1 || match->filters.dims[2] != 1))
+        return "its groups are not single channels";
+    if (!int8_weights_find(&pass->finder, pass->graph, op_input(pass->graph, match->op, 1),
+                           &match->weights, &is_found, pass->err) ||
+        !is_found)
+        return "its filters are not integers of 8 bits with a scale for each channel";
+    return NULL;
+}
+
+/* The filters in the order of the sums: tap by tap, of each the input channels. */
+static bool pack_filters(const struct pass *pass, const struct match *match,
+                         struct int8_convolution_attrs *attrs)
+{
+    const struct int8_weights *w = &match->weights;
+    size_t n_taps = (size_t)(attrs->kernel[0] * attrs->kernel[1]);
+    size_t columns = int8_n_groups(attrs->c_out) * INT8_GROUP;
+    if (match->is_depthwise) {
+        int16_t(*weights)[2] =
+            arena_alloc_array(pass->arena, n_taps * columns, sizeof *weights, pass->err);
+        for (size_t i = 0; weights && i < w->n_channels * n_taps; i++)
+            weights[i % n_taps * columns + i / n_taps][0] = w->elements[i];
+        attrs->weights = (const int16_t(*)[2])weights;
+        return weights != NULL;
+    }
+    size_t n_quads = int8_n_quads(w->n_inner);
+    int8_t *packed = arena_alloc_array(pass->arena, columns * n_quads, INT8_QUAD, pass->err);
+    for (size_t i = 0; packed && i < w->n_channels * w->n_inner; i++) {
+        size_t at = i % w->n_inner, row = at % n_taps * attrs->c_in + at / n_taps;
+        packed[int8_place(n_quads, row, i / w->n_inner)] = w->elements[i];
+    }
+    attrs->filters = packed;
+    return packed != NULL;
+}
+
+/* value = (sum - zero * filters) * in scale * filter scale + what 0 is off * filters + bias; for
+ * bytes (value - out low) * inverse out scale. */
+static bool fill_scaling(const struct pass *pass, const struct match *match,
+                         struct int8_convolution_attrs *attrs)
+{
+    size_t columns = int8_n_groups(attrs->c_out) * INT8_GROUP;
+    int32_t *start = arena_alloc_array(pass->arena, columns, sizeof *start, pass->err);
+    float *scale = arena_alloc_array(pass->arena, columns, sizeof *scale, pass->err);
+    float *shift = arena_alloc_array(pass->arena, columns, sizeof *shift, pass->err);
+    if (!start || !scale || !shift)
+        return false;
+    const struct int8_weights *w = &match->weights;
+    double in_scale = (double)match->in_range.scale, out_low = 0, out_scale = 1;
+    double off = (double)match->in_range.out_low + (double)match->zero * in_scale;
+    if (match->has_out_range) {
+        out_low = (double)match->out_range.in_low;
+        out_scale = (double)match->out_range.inverse_scale;
+    }
+    for (size_t c = 0; c < w->n_channels; c++) {
+        int32_t sum = 0;
+        for (size_t i = 0; i < w->n_inner; i++)
+            sum += w->elements[c * w->n_inner + i];
+        size_t n_bias = match->bias ? (size_t)shape_n_elements(&match->bias->shape) : 0;
+        double bias =
+            n_bias > 0 ? (double)((const float *)match->bias->data)[n_bias == 1 ? 0 : c] : 0;
+        start[c] = -(int32_t)match->zero * sum;
+        scale[c] = (float)(in_scale * (double)w->scales[c] * out_scale);
+        shift[c] = (float)((off * sum * (double)w->scales[c] + bias - out_low) * out_scale);
+    }
+    float zero = (float)(-out_low * out_scale), low = match->has_out_range ? 0 : -INFINITY;
+    attrs->start = start;
+    attrs->requantization =
+        (struct requantization){.scale = scale,
+                                .bias = shift,
+                                .low = match->has_relu && zero > low ? zero : low,
+                                .high = match->has_out_range ? match->out_range.last : INFINITY};
+    return true;
+}
+
+static struct int8_convolution_attrs *make_attrs(struct pass *pass, const struct match *match)
+{
+    struct int8_convolution_attrs *attrs = arena_alloc(pass->arena, sizeof *attrs, pass->err);
+    const int64_t *dims = match->filters.dims + (match->is_depthwise ? 1 : 0);
+    if (!attrs)
+        return NULL;
+    *attrs = (struct int8_convolution_attrs){
+        .window = *(const struct window_attrs *)match->op->attrs,
+        .is_depthwise = match->is_depthwise,
+        .kernel = {dims[2], dims[3]},
+        .c_in = match->is_depthwise ? match->weights.n_channels : (size_t)dims[1],
+        .c_out = match->weights.n_channels,
+        .zero = match->zero,
+        .to = match->has_out_range ? INT8_TO_U8 : INT8_TO_F32,
+    };
+    return pack_filters(pass, match, attrs) && fill_scaling(pass, match, attrs) ? attrs : NULL;
+}
+
+static uint32_t add_op(struct pass *pass, const struct op_def *def, const void *attrs,
+                       uint32_t like_id, uint32_t in)
+{
+    const struct op like = pass->graph->ops[like_id];
+    return graph_edit_add(&pass->edit, def, attrs, &like, &in, 1, 1);
+}
+
+static const void *bytes_attrs(struct pass *pass, const struct quantization *range)
+{
+    struct bytes_attrs *attrs = arena_alloc(pass->arena, sizeof *attrs, pass->err);
+    if (attrs)
+        attrs->quantization = *range;
+    return attrs;
+}
+
+static bool replace(struct pass *pass, const struct match *match)
+{
+    uint32_t op_id = (uint32_t)(match->op - pass->graph->ops);
+    const void *attrs = make_attrs(pass, match);
+    const void *in_attrs = bytes_attrs(pass, &match->in_range);
+    const void *out_attrs = bytes_attrs(pass, &match->out_range);
+    if (!attrs || !in_attrs || !out_attrs)
+        return false;
+    if (pass->bytes[match->in] == NO_ID) {
+        uint32_t quantize = pass->graph->values[match->in].op_id;
+        uint32_t x = op_input(pass->graph, &pass->graph->ops[quantize], 0);
+        uint32_t added = add_op(pass, &op_to_bytes, in_attrs, quantize, x);
+        pass->bytes[match->in] = pass->graph->ops[added].first_output;
+    }
+    uint32_t added = add_op(pass, &op_int8_convolution, attrs, op_id, pass->bytes[match->in]);
+    if (match->has_out_range) {
+        uint32_t quantize = pass->graph->values[match->out].op_id;
+        pass->bytes[match->out] = pass->graph->ops[added].first_output;
+        added = add_op(pass, &op_from_bytes, out_attrs, quantize, pass->bytes[match->out]);
+    }
+    graph_edit_take_over(&pass->edit, added, match->out);
+    return true;
+}
+
+/* The range of a value that is of bytes already, or comes from a FakeQuantize. */
+static bool find_in_range(struct pass *pass, uint32_t value_id, struct quantization *range)
+{
+    const struct op *op = value_producer(pass->graph, value_id);
+    if (op->def == &op_from_bytes) {
+        *range = ((const struct bytes_attrs *)op->attrs)->quantization;
+        return true;
+    }
+    return find_range(pass, op, range);
+}
+
+static bool visit(struct pass *pass, uint32_t op_id)
+{
+    struct match match = {.op = &pass->graph->ops[op_id]};
+    if (!is_type(match.op, "Convolution") && !is_type(match.op, "GroupConvolution"))
+        return true;
+    match.in = op_input(pass->graph, match.op, 0);
+    match.out = match.op->first_output;
+    if (!find_in_range(pass, match.in, &match.in_range))
+        return pass->err->code == IRRUN_OK;
+    const char *fault = find_fault(pass, &match), *type = match.op->def->type;
+    const char *name = match.op->name;
+    unsigned line = (unsigned)match.op->line;
+    if (pass->err->code != IRRUN_OK)
+        return false;
+    if (fault)
+        return remarks_add(pass->remarks, pass->arena, pass->err,
+                           "%s \"%s\" (line %u) runs in f32: %s", type, name, line, fault);
+    match_tail(pass, &match);
+    return pass->err->code == IRRUN_OK && replace(pass, &match) &&
+           remarks_add(pass->remarks, pass->arena, pass->err,
+                       "%s \"%s\" (line %u) runs in integers", type, name, line);
+}
+
+/* ---- the pass ---- */
+
+static bool count_uses(struct pass *pass)
+{
+    const struct graph *graph = pass->graph;
+    struct arena *arena = pass->finder.arena;
+    pass->n_values = graph->n_values;
+    pass->bytes = arena_alloc_array(arena, graph->n_values, sizeof *pass->bytes, pass->err);
+    pass->n_uses = arena_alloc_array(arena, graph->n_values, sizeof *pass->n_uses, pass->err);
+    pass->user = arena_alloc_array(arena, graph->n_values, sizeof *pass->user, pass->err);
+    if (!pass->bytes || !pass->n_uses || !pass->user)
+        return false;
+    for (uint32_t i = 0; i < graph->n_values; i++)
+        pass->bytes[i] = NO_ID;
+    for (uint32_t i = 0; i < graph->n_order; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            pass->n_uses[op_input(graph, op, k)]++;
+            pass->user[op_input(graph, op, k)] = graph->order[i];
+        }
+    }
+    return true;
+}
+
+static bool find_constants(struct pass *pass)
+{
+    struct graph_analysis *analysis = arena_alloc(pass->finder.arena, sizeof *analysis, pass->err);
+    if (!analysis)
+        return false;
+    analysis->constants = arena_alloc_array(pass->finder.arena, pass->graph->n_values,
+                                            sizeof *analysis->constants, pass->err);
+    pass->graph->analysis = analysis;
+    return analysis->constants && constants_find(&pass->finder, pass->graph, pass->err);
+}
+
+static bool run_pass(struct pass *pass, size_t n_convolutions)
+{
+    const struct graph *graph = pass->graph;
+    size_t n = MOST_NEW * n_convolutions;
+    if (!find_constants(pass) || !count_uses(pass) ||
+        !graph_edit_begin(&pass->edit, pass->graph, pass->arena, n, n, n, pass->err))
+        return false;
+    for (uint32_t i = 0; i < graph->n_order; i++)
+        if (!visit(pass, graph->order[i]))
+            return false;
+    return true;
+}
+
+bool int8_convolutions_replace(const struct model *model, struct remarks *remarks,
+                               struct irrun_error *err)
+{
+    struct arena memory = {0};
+    struct pass pass = {
+        .finder = {.graph = model->graph, .arena = &memory, .kernels = model->kernels},
+        .graph = model->graph,
+        .arena = model->arena,
+        .remarks = remarks,
+        .err = err};
+    size_t n_convolutions = 0, n_quantizes = 0;
+    for (uint32_t i = 0; i < model->graph->n_order; i++) {
+        const struct op *op = &model->graph->ops[model->graph->order[i]];
+        n_convolutions += is_type(op, "Convolution") || is_type(op, "GroupConvolution");
+        n_quantizes += is_type(op, "FakeQuantize");
+    }
+    if (n_convolutions == 0 || n_quantizes == 0 || model->stops_at_nan)
+        return true;
+    bool is_done = run_pass(&pass, n_convolutions);
+    model->graph->analysis = NULL;
+    arena_free(&memory);
+    return is_done && toposort(model->graph, model->arena, err);
+}

@@ -1,0 +1,139 @@
+/* Finds the integers behind constant filters. Where they come from tells which scales there may be;
+ * the elements must then be whole multiples of one of them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "plan/int8_weights.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "ops/op_state.h"
+
+/* What f32 makes of a number of at most 128 steps, in steps. */
+#define ROUNDING 0x1p-14
+
+struct scales {
+    const struct irrun_tensor *factors; /* of a Multiply; NULL: of a FakeQuantize */
+    const struct irrun_tensor *low, *high;
+    double n_steps;
+};
+
+static size_t n_of(const struct irrun_tensor *tensor)
+{
+    return (size_t)shape_n_elements(&tensor->shape);
+}
+
+static double element(const struct irrun_tensor *tensor, size_t i)
+{
+    return (double)((const float *)tensor->data)[n_of(tensor) == 1 ? 0 : i];
+}
+
+static size_t n_scales(const struct scales *scales)
+{
+    if (scales->factors)
+        return n_of(scales->factors);
+    size_t n = n_of(scales->low), m = n_of(scales->high);
+    return n == 1 || n == m ? m : m == 1 ? n : 0;
+}
+
+static double scale_at(const struct scales *scales, size_t i)
+{
+    if (scales->factors)
+        return element(scales->factors, i);
+    return (element(scales->high, i) - element(scales->low, i)) / scales->n_steps;
+}
+
+static bool is_moving(const struct op *op)
+{
+    static const char *const types[] = {"Reshape", "Unsqueeze", "Squeeze", "Transpose"};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (strcmp(op->def->type, types[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A constant of f32; NULL without an error if it is none. */
+static const struct irrun_tensor *floats(struct model *model, const struct graph *graph,
+                                         uint32_t value_id, struct irrun_error *err)
+{
+    const struct constant *constant = graph->analysis->constants[value_id];
+    if (!constant || constant->declared != IRRUN_F32 || constant->tensor.dtype != IRRUN_F32)
+        return NULL;
+    return constant_demand(model, graph, value_id, err);
+}
+
+static bool find_scales(struct model *model, const struct graph *graph, uint32_t value_id,
+                        struct scales *scales, struct irrun_error *err)
+{
+    const struct op *op = value_producer(graph, value_id);
+    while (is_moving(op))
+        op = value_producer(graph, op_input(graph, op, 0));
+    *scales = (struct scales){0};
+    if (strcmp(op->def->type, "Multiply") == 0) {
+        const struct irrun_tensor *a = floats(model, graph, op_input(graph, op, 0), err);
+        const struct irrun_tensor *b = floats(model, graph, op_input(graph, op, 1), err);
+        if (a && b)
+            scales->factors = n_of(a) < n_of(b) ? a : b;
+        return scales->factors != NULL;
+    }
+    if (strcmp(op->def->type, "FakeQuantize") != 0)
+        return false;
+    scales->low = floats(model, graph, op_input(graph, op, 3), err);
+    scales->high = floats(model, graph, op_input(graph, op, 4), err);
+    scales->n_steps = (double)(((const struct fake_quantize_attrs *)op->attrs)->levels - 1);
+    return scales->low && scales->high;
+}
+
+/* Whether all elements of a channel are multiples of the scale: bit for bit if they are products
+ * with it. */
+static bool divide(const float *from, size_t n, double scale, bool is_product, int8_t *to)
+{
+    for (size_t i = 0; i < n; i++) {
+        double steps = nearbyint((double)from[i] / scale);
+        if (!(steps >= INT8_MIN && steps <= INT8_MAX))
+            return false;
+        to[i] = (int8_t)steps;
+        bool is_right = is_product ? (float)steps * (float)scale == from[i]
+                                   : fabs((double)from[i] - steps * scale) <= ROUNDING * scale;
+        if (!is_right)
+            return false;
+    }
+    return true;
+}
+
+static bool divide_channel(const struct scales *scales, const float *from,
+                           struct int8_weights *weights, size_t channel)
+{
+    size_t n = n_scales(scales), n_inner = weights->n_inner;
+    for (size_t i = 0; i < n; i++) {
+        double scale = scale_at(scales, (channel + i) % n);
+        if (scale > 0 && isfinite(scale) &&
+            divide(from + channel * n_inner, n_inner, scale, scales->factors != NULL,
+                   weights->elements + channel * n_inner)) {
+            weights->scales[channel] = (float)scale;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool int8_weights_find(struct model *model, const struct graph *graph, uint32_t value_id,
+                       struct int8_weights *weights, bool *is_found, struct irrun_error *err)
+{
+    struct scales scales;
+    *is_found = false;
+    const struct irrun_tensor *tensor = floats(model, graph, value_id, err);
+    if (!tensor || !find_scales(model, graph, value_id, &scales, err))
+        return err->code == IRRUN_OK;
+    size_t n = n_of(tensor), n_channels = (size_t)tensor->shape.dims[0];
+    if (n == 0)
+        return true;
+    *weights = (struct int8_weights){.n_channels = n_channels, .n_inner = n / n_channels};
+    weights->elements = arena_alloc(model->arena, n, err);
+    weights->scales = arena_alloc_array(model->arena, n_channels, sizeof(float), err);
+    if (!weights->elements || !weights->scales)
+        return false;
+    *is_found = true;
+    for (size_t channel = 0; channel < n_channels && *is_found; channel++)
+        *is_found = divide_channel(&scales, tensor->data, weights, channel);
+    return true;
+}
