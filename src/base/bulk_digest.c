@@ -1,5 +1,5 @@
-/* Four chains side by side, for a multiplication waits for the one before it in its chain: 5.7 GB/s
- * where FNV-1a, byte by byte, gives 0.75.
+/* Four independent chains hide the latency of the multiplication: 5.7 GB/s, where FNV-1a, byte by
+ * byte, reaches 0.75.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/bulk_digest.h"
 
@@ -8,11 +8,11 @@
 #define N_CHAINS 4
 #define BLOCK_BYTES (N_CHAINS * sizeof(uint64_t))
 
-/* 2^64 by the golden ratio. */
+/* 2^64 divided by the golden ratio. */
 #define FACTOR UINT64_C(0x9e3779b97f4a7c15)
 
-/* One to one in either argument: a word that changes changes the chain, and all that follows. The
- * rotation brings down the upper bits, which a product alone would never let act on the lower. */
+/* A bijection in each argument: a changed word always changes the chain. The rotation moves upper
+ * bits down, because a product only propagates bits upward. */
 static uint64_t mix(uint64_t chain, uint64_t word)
 {
     chain ^= word;

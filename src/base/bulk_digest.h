@@ -1,5 +1,5 @@
-/* A digest of 64 bits for much data, the same on every machine and however the bytes are aligned.
- * It tells apart what differs by accident, not what somebody made alike on purpose.
+/* A fast 64-bit hash of large data, the same on every machine and for any alignment. It is not
+ * cryptographic: it finds accidental differences, not deliberate collisions.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_BULK_DIGEST_H
 #define IRRUN_BASE_BULK_DIGEST_H

@@ -1,4 +1,4 @@
-/* Scans decimal numbers. The numbers that are not exact here go to text_to_number.c.
+/* Scans decimal numbers. text_to_number.c handles those that this file cannot convert exactly.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/decimal.h"
 
@@ -26,7 +26,7 @@ static bool append_digit(uint64_t *digits, char c)
     return true;
 }
 
-/* The digits around the point; returns where they end, NULL if there is none. */
+/* Scans the digits before and after the point. Returns their end, or NULL if there is no digit. */
 static const char *scan_digits(const char *at, const char *end, struct decimal *decimal)
 {
     bool is_fraction = false, is_any = false;
@@ -81,7 +81,7 @@ static bool has_exact_power(const struct decimal *decimal)
            decimal->exponent <= MAX_EXACT_POWER;
 }
 
-/* Two roundings: of the digits, if they need more than 53 bits, and of the result. */
+/* Rounds twice: the digits, if they need more than 53 bits, and the result. */
 static double scale_digits(const struct decimal *decimal)
 {
     double digits = decimal->is_negative ? -(double)decimal->digits : (double)decimal->digits;
@@ -111,7 +111,7 @@ bool decimal_to_f32(const struct decimal *decimal, float *value)
     if (!has_exact_power(decimal))
         return false;
     double scaled = scale_digits(decimal);
-    /* Subnormal floats have other borders. */
+    /* Subnormal floats have other rounding boundaries. */
     if (decimal->digits != 0 && (fabs(scaled) < (double)FLT_MIN || is_near_float_border(scaled)))
         return false;
     *value = (float)scaled;

@@ -1,5 +1,5 @@
-/* A set of digests, each with a tag. Beyond some thousands it is in an unnamed file: the memory
- * that it takes does not grow with it.
+/* A set of digests, each with a tag. Above some thousands it moves to an unnamed file, so that its
+ * memory is bounded.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_DIGEST_SET_H
 #define IRRUN_BASE_DIGEST_SET_H
@@ -14,22 +14,22 @@ struct digest_slot {
 
 /* All zero = empty. */
 struct digest_set {
-    struct digest_slot *memory; /* NULL: nothing there yet, or on disk */
+    struct digest_slot *memory; /* NULL: empty, or on disk */
     int fd;                     /* valid if is_on_disk */
     bool is_on_disk;
     uint64_t n, capacity; /* slots: 0 or a power of two */
 };
 
-/* The digest's tag, 0 if it is not there. IRRUN_IO. */
+/* Finds the digest's tag; 0 if it is not in the set. IRRUN_IO. */
 bool digest_set_find(const struct digest_set *set, struct digest digest, uint64_t *tag,
                      struct irrun_error *err);
 
-/* Adds the digest with a tag above 0, unless it is there: *found is its tag then, else 0. IRRUN_IO,
- * IRRUN_CANT_CREATE. */
+/* Adds the digest with a tag above 0, unless it is in the set. *found is its old tag, or 0.
+ * IRRUN_IO, IRRUN_CANT_CREATE. */
 bool digest_set_add(struct digest_set *set, struct digest digest, uint64_t tag, uint64_t *found,
                     struct irrun_error *err);
 
-/* Gives a digest that is there another tag above 0. IRRUN_IO. */
+/* Replaces the tag of a digest in the set; the new tag is above 0. IRRUN_IO. */
 bool digest_set_replace(struct digest_set *set, struct digest digest, uint64_t tag,
                         struct irrun_error *err);
 

@@ -19,11 +19,11 @@ struct place {
     uint32_t line, column;
 };
 
-/* What messages call the standard streams, in place of a file's name. */
+/* The names of the standard streams in messages. */
 #define STANDARD_INPUT "standard input"
 #define STANDARD_OUTPUT "standard output"
 
-/* No error yet. */
+/* Sets "no error". */
 void error_clear(struct irrun_error *err);
 
 /* Records the error unless one is recorded already, and returns false. `err` is never NULL. */
@@ -36,22 +36,23 @@ bool fail_at_offset(struct irrun_error *err, enum irrun_error_code code, const c
 bool fail_at_v(struct irrun_error *err, enum irrun_error_code code, struct place place,
                const char *format, va_list args);
 
-/* Out of memory, with the number of bytes asked for; SIZE_MAX: the size overflowed. */
+/* Out of memory: size_bytes were requested; SIZE_MAX: the size overflowed. */
 bool fail_memory(struct irrun_error *err, size_t size_bytes);
 
-/* A call failed with errno `reason`: "what: reason", at the file. For lack of memory the code is
- * IRRUN_SYSTEM. */
+/* A call on the file failed with errno `reason`; the message is "what: reason". The code becomes
+ * IRRUN_SYSTEM if it ran out of memory. */
 bool fail_errno(struct irrun_error *err, enum irrun_error_code code, const char *file,
                 const char *what, int reason);
 
-/* Adds a hint to the recorded error, unless it has one; returns false, to be chained. */
+/* Adds a hint to the recorded error, unless it has one; returns false, so that callers can return
+ * it. */
 bool fail_hint(struct irrun_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Appends to the recorded message (a list, a second line); returns false. */
 bool fail_more(struct irrun_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* "file:line:column: error: message\n  hint: …\n" as editors understand it; a standard stream has
- * the program's name in front. Returns `text`. */
+/* Writes "file:line:column: error: message\n  hint: …\n", which editors parse. For a standard
+ * stream the program's name comes first. Returns `text`. */
 char *error_format(const struct irrun_error *err, char *text, size_t size_bytes);
 
 #endif

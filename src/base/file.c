@@ -1,4 +1,4 @@
-/* Files whose bytes are in memory: mapped, or copied if they are few. And real paths.
+/* Files in memory: mapped, or copied if they are small. And real paths.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 
@@ -14,8 +14,8 @@
 #include "base/huge_pages.h"
 #include "base/mapping.h"
 
-/* Reading so much into memory from the heap takes half the time of a mapping: 9 us and 17. Into
- * fresh pages, which malloc takes for more, it takes several times as long. */
+/* Up to this size, reading into heap memory takes half the time of a mapping (9 us and 17 us). For
+ * larger sizes malloc maps new pages, and reading takes several times as long. */
 #define COPY_BYTES ((size_t)64 << 10)
 
 static bool fail_written(const char *path, struct irrun_error *err)
@@ -50,7 +50,7 @@ static bool copy_file(struct file_map *map, int fd, const char *path, struct irr
     return (n_done == map->size_bytes && is_unchanged(map, fd)) || fail_written(path, err);
 }
 
-/* The descriptor is the mapping's then. */
+/* On success the mapping owns the descriptor. */
 static bool map_file(struct file_map *map, int fd, const char *path, struct irrun_error *err)
 {
     void *data = mmap(NULL, map->size_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -104,7 +104,7 @@ bool file_map_check(const struct file_map *map, struct irrun_error *err)
            fail_written(mapping_path(map->mapping), err);
 }
 
-/* A call costs as much as a few pages. */
+/* A call takes as long as a few pages: smaller pieces are not worth it. */
 #define FORGET_FROM_BYTES ((size_t)64 << 10)
 
 void file_map_forget(const struct file_map *map, const void *data, size_t size_bytes)
@@ -138,14 +138,14 @@ char *file_real_path(const char *path)
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     if (real || errno != ENOENT)
         return real || errno == ENOMEM ? real : strdup(path);
-    char *folder = slash ? strndup(path, (size_t)(name - path)) : strdup(".");
-    char *real_folder = folder ? realpath(folder, NULL) : NULL;
-    const char *gap = real_folder && strcmp(real_folder, "/") == 0 ? "" : "/";
-    if (folder && real_folder == NULL)
+    char *directory = slash ? strndup(path, (size_t)(name - path)) : strdup(".");
+    char *real_directory = directory ? realpath(directory, NULL) : NULL;
+    const char *gap = real_directory && strcmp(real_directory, "/") == 0 ? "" : "/";
+    if (directory && real_directory == NULL)
         real = errno == ENOMEM ? NULL : strdup(path);
-    else if (folder && asprintf(&real, "%s%s%s", real_folder, gap, name) < 0)
+    else if (directory && asprintf(&real, "%s%s%s", real_directory, gap, name) < 0)
         real = NULL;
-    free(real_folder);
-    free(folder);
+    free(real_directory);
+    free(directory);
     return real;
 }

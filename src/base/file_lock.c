@@ -1,4 +1,4 @@
-/* flock, and /proc/locks for the name of the holder, which flock does not tell.
+/* flock, and /proc/locks for the process that holds the lock, which flock does not report.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/file_lock.h"
 
@@ -18,7 +18,7 @@ int file_lock(int fd)
 }
 
 /* A line is "1: FLOCK  ADVISORY  WRITE 4711 fe:00:5310851 0 EOF": process, then device and inode.
- * Some file systems tell another device there than stat does. */
+ * Some file systems show another device there than stat does. */
 long file_lock_holder(int fd)
 {
     struct stat status;

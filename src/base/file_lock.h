@@ -1,13 +1,13 @@
-/* Locks on open files, by which processes keep out of each other's way.
+/* Advisory locks on open files, between processes.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_FILE_LOCK_H
 #define IRRUN_BASE_FILE_LOCK_H
 
 /* Locks the file until its descriptor, and every copy of it, is closed. Returns 0, EWOULDBLOCK if
- * it is locked already, or another errno where the file system has no locks. */
+ * it is locked already, or another errno if the file system has no locks. */
 int file_lock(int fd);
 
-/* The process that has locked the file; 0: not known. */
+/* The process that has locked the file; 0: unknown. */
 long file_lock_holder(int fd);
 
 #endif

@@ -10,10 +10,10 @@
 
 #define LINE_BYTES ((size_t)64)
 
-/* Room to grow takes no more than this part of all memory: the rest is for what comes after. */
+/* Memory for later growth is at most 1 / ROOMY_PART of the limit: other allocations follow. */
 #define ROOMY_PART 8
 
-/* Where the page begins that holds byte `at`. */
+/* The start of the page that holds byte `at`. */
 static size_t page_of(size_t at)
 {
     return at / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
@@ -32,7 +32,7 @@ void huge_ask(void *block, size_t begin, size_t end, size_t least_bytes)
 #endif
 }
 
-/* size_bytes up to a multiple of `unit`. */
+/* Rounds size_bytes up to a multiple of `unit`; false on overflow. */
 static bool round_up(size_t size_bytes, size_t unit, size_t *whole_bytes)
 {
     if (!checked_add(size_bytes, unit - 1, whole_bytes))
@@ -69,7 +69,7 @@ void *huge_alloc(size_t size_bytes)
     return data;
 }
 
-/* NULL with *err clear if the limit allows it, but the system does not have it. */
+/* NULL with *err clear if the size is within the limit but the allocation fails. */
 static void *alloc_within(size_t used_bytes, size_t size_bytes, struct irrun_error *err)
 {
     error_clear(err);

@@ -1,6 +1,6 @@
-/* How much memory there can be at all: what the machine and its cgroup have. A size from a file
- * beyond that is refused before anything is allocated; the kernel would promise it, and kill us
- * when we use it.
+/* The memory limit: that of the machine or of its cgroup. A size from a file above the limit is
+ * refused before it is allocated: the kernel would overcommit it, and kill the process when it is
+ * used.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_MEMORY_LIMIT_H
 #define IRRUN_BASE_MEMORY_LIMIT_H
@@ -9,13 +9,13 @@
 
 #include "base/error.h"
 
-/* Bytes; SIZE_MAX if it cannot be told. Asked of the system once. */
+/* Bytes; SIZE_MAX if unknown. Reads it from the system once. */
 size_t memory_limit(void);
 
-/* There is no more than this from now on, if it is less than so far. 0 changes nothing. */
+/* Lowers the limit, if size_bytes is less. 0 changes nothing. */
 void memory_limit_lower(size_t size_bytes);
 
-/* False, with IRRUN_SYSTEM and both numbers, if used_bytes + more_bytes is beyond the limit. Cheap
+/* False, with IRRUN_SYSTEM and both numbers, if used_bytes + more_bytes is above the limit. Cheap
  * for small sizes. */
 bool memory_check(size_t used_bytes, size_t more_bytes, struct irrun_error *err);
 

@@ -1,4 +1,4 @@
-/* A table of buffers which a signal handler may read at any moment.
+/* A table of buffers that a signal handler may read at any time.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/outbox.h"
 
@@ -24,7 +24,7 @@ static struct outbox {
     atomic_size_t n_whole;
 } outboxes[MAX_OUTBOXES];
 
-static atomic_int postponed; /* the signal that found a locked buffer; 0: none */
+static atomic_int pending_signal; /* a signal that came while a buffer was locked; 0: none */
 static atomic_flag is_sending = ATOMIC_FLAG_INIT;
 
 struct outbox *outbox_open(int fd, unsigned char *buffer)
@@ -49,8 +49,8 @@ void outbox_close(struct outbox *outbox)
         return;
     outbox_lock(outbox);
     atomic_store(&outbox->state, OUTBOX_FREE);
-    if (atomic_load(&postponed) != 0)
-        raise(atomic_load(&postponed));
+    if (atomic_load(&pending_signal) != 0)
+        raise(atomic_load(&pending_signal));
 }
 
 void outbox_set_whole(struct outbox *outbox, size_t n)
@@ -59,7 +59,7 @@ void outbox_set_whole(struct outbox *outbox, size_t n)
         atomic_store_explicit(&outbox->n_whole, n, memory_order_release);
 }
 
-/* What another thread's handler is sending is not to be touched: the process ends with it. */
+/* Waits while another thread's handler is sending the buffer: the process ends after it. */
 void outbox_lock(struct outbox *outbox)
 {
     int expected = OUTBOX_IDLE;
@@ -75,8 +75,8 @@ void outbox_unlock(struct outbox *outbox, size_t n_whole)
         return;
     atomic_store(&outbox->n_whole, n_whole);
     atomic_store(&outbox->state, OUTBOX_IDLE);
-    if (atomic_load(&postponed) != 0)
-        raise(atomic_load(&postponed));
+    if (atomic_load(&pending_signal) != 0)
+        raise(atomic_load(&pending_signal));
 }
 
 /* ---- The handler's side ---------------------------------------------------------------------- */
@@ -88,7 +88,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* A pipe that poll finds writable takes PIPE_BUF bytes without waiting. */
+/* If poll says that a pipe is writable, a write of PIPE_BUF bytes does not block. */
 static void send_whole(const struct outbox *outbox, int64_t deadline_ms)
 {
     const unsigned char *at = outbox->buffer;
@@ -108,7 +108,7 @@ static void send_whole(const struct outbox *outbox, int64_t deadline_ms)
     }
 }
 
-/* All of them or none. */
+/* Claims all buffers, or none. */
 static bool claim_all(void)
 {
     for (size_t i = 0; i < MAX_OUTBOXES; i++) {
@@ -127,7 +127,7 @@ static bool claim_all(void)
 
 bool outboxes_send(int number)
 {
-    atomic_store(&postponed, number);
+    atomic_store(&pending_signal, number);
     if (atomic_flag_test_and_set(&is_sending)) {
         poll(NULL, 0, 2 * LAST_WAIT_MS); /* another thread's handler ends the process */
         return true;

@@ -44,21 +44,22 @@ static bool open_directly(struct output_file *out, struct irrun_error *err)
     return true;
 }
 
-/* Where `path` leads to: NULL and no error if it is a device or a FIFO, or standard output. */
+/* The regular file that `path` names; NULL without an error for a device, a FIFO or standard
+ * output. */
 static bool find_target(const char *path, char **target, struct irrun_error *err)
 {
     struct stat status;
     *target = NULL;
     if (strcmp(path, "-") == 0)
         return true;
-    bool is_there = stat(path, &status) == 0;
-    if (!is_there && (errno != ENOENT || path[0] == '\0'))
+    bool exists = stat(path, &status) == 0;
+    if (!exists && (errno != ENOENT || path[0] == '\0'))
         return fail_create(path, errno, err);
-    if (is_there && S_ISDIR(status.st_mode))
+    if (exists && S_ISDIR(status.st_mode))
         return fail_create(path, EISDIR, err);
-    if (is_there && !S_ISREG(status.st_mode))
+    if (exists && !S_ISREG(status.st_mode))
         return true;
-    if (is_there && access(path, W_OK) != 0)
+    if (exists && access(path, W_OK) != 0)
         return fail_create(path, errno, err);
     *target = file_real_path(path);
     return *target || fail_memory(err, strlen(path) + 1);
@@ -154,18 +155,18 @@ bool output_file_open_partial(struct output_file *out, const char *path, uint64_
 
 bool output_file_open_unnamed(const char *path, int *fd, struct irrun_error *err)
 {
-    const char *folder = getenv("TMPDIR");
-    char *beside = NULL;
+    const char *directory = getenv("TMPDIR");
+    char *sibling = NULL;
     if (strcmp(path, "-") != 0)
-        beside = strdup(path);
-    else if (asprintf(&beside, "%s/x", folder && folder[0] == '/' ? folder : "/tmp") < 0)
-        beside = NULL;
-    if (beside == NULL)
+        sibling = strdup(path);
+    else if (asprintf(&sibling, "%s/x", directory && directory[0] == '/' ? directory : "/tmp") < 0)
+        sibling = NULL;
+    if (sibling == NULL)
         return fail_memory(err, strlen(path) + 1);
-    *fd = temporary_create_unnamed(beside);
+    *fd = temporary_create_unnamed(sibling);
     if (*fd < 0)
-        fail_create(beside, errno, err);
-    free(beside);
+        fail_create(sibling, errno, err);
+    free(sibling);
     return *fd >= 0;
 }
 
@@ -187,14 +188,14 @@ static bool fail_write(const struct output_file *out, int reason, struct irrun_e
     return fail_errno(err, IRRUN_IO, out->path, "cannot be written", reason);
 }
 
-/* True if the write that failed with `reason` is to be tried again. */
+/* Whether to retry the write that failed with `reason`. */
 static bool may_retry(const struct output_file *out, int reason)
 {
     if (reason == EINTR)
         return true;
     if (reason != EAGAIN)
         return false;
-    /* Somebody left the other end non-blocking: wait for room. */
+    /* Another process made the descriptor non-blocking: wait until it is writable. */
     struct pollfd wait = {.fd = out->fd, .events = POLLOUT};
     return poll(&wait, 1, -1) > 0 || errno == EINTR;
 }
@@ -229,7 +230,7 @@ static void unlock(struct output_file *out)
     }
 }
 
-/* Sends the first n bytes of the buffer. Half a record keeps it locked. */
+/* Writes the first n bytes of the buffer. It stays locked if they end inside a record. */
 static bool send(struct output_file *out, size_t n, struct irrun_error *err)
 {
     if (n == 0)
@@ -263,7 +264,7 @@ bool output_file_sync(struct output_file *out, struct irrun_error *err)
     return !out->is_synced || out->is_direct || fsync(out->fd) == 0 || fail_write(out, errno, err);
 }
 
-/* Whole records first: what follows them may still come together. */
+/* Writes whole records first: the record after them may still become complete in the buffer. */
 static bool make_room(struct output_file *out, size_t size_bytes, struct irrun_error *err)
 {
     return send(out, out->n_whole, err) &&
@@ -335,8 +336,8 @@ void output_file_abort(struct output_file *out)
     release(out);
 }
 
-/* Closes a copy of the descriptor, which reports what a close would: standard output stays open,
- * and a file stays locked until it has its name. */
+/* Closes a duplicate of the descriptor to get the error that close reports: standard output stays
+ * open, and a file stays locked until it is renamed. */
 static bool close_checked(struct output_file *out, struct irrun_error *err)
 {
     int fd = dup(out->fd);
@@ -346,17 +347,17 @@ static bool close_checked(struct output_file *out, struct irrun_error *err)
     return true;
 }
 
-static bool sync_folder(const struct output_file *out, struct irrun_error *err)
+static bool sync_directory(const struct output_file *out, struct irrun_error *err)
 {
     const char *slash = strrchr(out->target, '/');
-    char *folder = slash ? strndup(out->target, (size_t)(slash - out->target) + 1) : strdup(".");
-    if (folder == NULL)
+    char *directory = slash ? strndup(out->target, (size_t)(slash - out->target) + 1) : strdup(".");
+    if (directory == NULL)
         return fail_memory(err, strlen(out->target) + 1);
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    free(folder);
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(directory);
     if (fd < 0)
         return fail_write(out, errno, err);
-    /* Not every file system can sync a folder. */
+    /* Not every file system can sync a directory. */
     bool is_synced = fsync(fd) == 0 || errno == EINVAL;
     int reason = errno;
     close(fd);
@@ -375,7 +376,7 @@ static bool finish(struct output_file *out, struct irrun_error *err)
         return fail_create(out->path, errno, err);
     free(out->temporary);
     out->temporary = NULL;
-    return !out->is_synced || sync_folder(out, err);
+    return !out->is_synced || sync_directory(out, err);
 }
 
 bool output_file_finish(struct output_file *out, struct irrun_error *err)

@@ -1,4 +1,4 @@
-/* Names for temporaries, and a table of them which a signal handler may read at any moment.
+/* Names of temporary files, and a table of them that a signal handler may read at any time.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/temporaries.h"
 
@@ -20,14 +20,14 @@
 
 #define MAX_TEMPORARIES 4096
 
-/* A reserved one waits for temporary_create. */
+/* RESERVED: until temporary_create. */
 enum slot_state { SLOT_FREE, SLOT_TAKEN, SLOT_READY, SLOT_RESERVED };
 
-/* The paths stay allocated, to be used again: the handler never meets freed memory. */
+/* Paths stay allocated and are reused: the handler never reads freed memory. */
 static struct {
     atomic_int state;
     char *path; /* [PATH_MAX] */
-    int fd;     /* open, and with it the lock, as long as the slot is not free */
+    int fd;     /* open and locked while the slot is in use */
 } temporaries[MAX_TEMPORARIES];
 
 static atomic_bool is_ending; /* temporaries_remove_all has begun */
@@ -81,8 +81,8 @@ void temporaries_remove_all(void)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* "FOLDER/.irrun-DIGEST" beside `target`, the same for every process, or with "-PID-N" after it;
- * malloc'ed. Names of files may be too long to be part of others. */
+/* "DIRECTORY/.irrun-DIGEST" in the directory of `target`, the same for every process, or with
+ * "-PID-N" appended; malloc'ed. A digest, since the name of `target` may be too long to extend. */
 static char *temporary_name(const char *target, bool is_own)
 {
     static atomic_uint n_names;
@@ -100,11 +100,11 @@ enum attempt {
     CREATED,
     FAILED, /* errno says why */
     HELD,
-    UNLOCKABLE, /* whether somebody has it cannot be told */
+    UNLOCKABLE, /* the file system cannot lock it */
     TRY_AGAIN
 };
 
-/* What a killed process left has no lock and goes. */
+/* Removes the file if no process holds its lock: a killed process left it. */
 static enum attempt remove_abandoned(const char *name, long *holder)
 {
     const int how = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
@@ -127,7 +127,7 @@ static enum attempt try_to_create(const char *name, int *fd, long *holder)
     if (*fd < 0)
         return errno == EEXIST ? remove_abandoned(name, holder) : FAILED;
     int reason = file_lock(*fd);
-    /* Before it was locked another process may have taken it for an abandoned one. */
+    /* Before it was locked, another process may have removed it as abandoned. */
     if (reason == 0 && is_at(name, *fd))
         return CREATED;
     if (reason == EWOULDBLOCK)
@@ -141,7 +141,7 @@ static enum attempt try_to_create(const char *name, int *fd, long *holder)
 static enum attempt create_locked(const char *name, int *fd, long *holder)
 {
     enum attempt attempt;
-    unsigned n_unknown = 0; /* holders: they may have ended meanwhile */
+    unsigned n_unknown = 0; /* unknown holders, which may have ended meanwhile */
     do
         attempt = try_to_create(name, fd, holder);
     while (attempt == TRY_AGAIN || (attempt == HELD && *holder == 0 && n_unknown++ < 3));
@@ -150,7 +150,7 @@ static enum attempt create_locked(const char *name, int *fd, long *holder)
     return attempt;
 }
 
-/* Where nothing can be locked, a name that nobody else takes. */
+/* If files cannot be locked: a name of this process alone. */
 static enum attempt create_own(const char *target, char **name, int *fd)
 {
     do {
@@ -163,8 +163,8 @@ static enum attempt create_own(const char *target, char **name, int *fd)
 
 /* ---- Creating -------------------------------------------------------------------------------- */
 
-/* *name is the shared one, or becomes one of the process's own. From the birth of the file until it
- * is in the table no signal comes in this thread; what another thread's handler did not see there
+/* *name is the shared name, and may be replaced by one of this process. Signals are blocked in this
+ * thread until the new file is in the table; if another thread's handler has already run, the file
  * is removed here. */
 static int create(const char *target, enum slot_state state, char **name, size_t *slot,
                   long *holder)
@@ -185,7 +185,7 @@ static int create(const char *target, enum slot_state state, char **name, size_t
     return attempt == CREATED ? fd : -1;
 }
 
-/* What this process has reserved under that name; -1: nothing. */
+/* The descriptor that this process has reserved under that name; -1: none. */
 static int take_over(const char *name, size_t *slot)
 {
     for (size_t i = 0; i < MAX_TEMPORARIES; i++) {

@@ -1,4 +1,4 @@
-/* A growing buffer of text, and comparing words. Numbers: text_to_number.c, text_from_number.c.
+/* A growing text buffer, and comparisons of words. Numbers: text_to_number.c, text_from_number.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
 
@@ -82,7 +82,7 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
 
 #define MAX_WORD_BYTES 255
 
-/* Levenshtein's distance, one row of the table at a time. */
+/* The Levenshtein distance, one row of the table at a time. */
 unsigned text_distance(const char *a, const char *b, unsigned limit)
 {
     size_t n = strlen(a), m = strlen(b);

@@ -1,4 +1,4 @@
-/* Text: a growing buffer, numbers without the locale, names that are nearly right.
+/* Text: a growing buffer, numbers independent of the locale, and edit distance.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_TEXT_H
 #define IRRUN_BASE_TEXT_H
@@ -7,12 +7,12 @@
 
 #include "base/error.h"
 
-/* All zero = empty. `data` is NUL-terminated once something was added. */
+/* All zero = empty. `data` is NUL-terminated after the first text_add. */
 struct text {
     char *data;
     size_t length, capacity;
     bool is_broken;       /* an allocation failed: the text is incomplete */
-    size_t refused_bytes; /* the size that it asked for */
+    size_t refused_bytes; /* the size of that allocation */
 };
 
 void text_add(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
@@ -34,12 +34,12 @@ bool text_to_f32(const char *text, size_t length, float *value); /* rounded once
 size_t text_from_f32(float value, char out[TEXT_NUMBER_BYTES]);
 size_t text_from_f64(double value, char out[TEXT_NUMBER_BYTES]);
 
-/* The same for a type of at most 24 significant bits, of which base knows no more than how to
- * narrow a number > 0 to it. Whole numbers below 2^24 are written in full. */
+/* The same for a type of at most 24 significant bits; `narrow` rounds a number > 0 to that type.
+ * Integers below 2^24 are written in full. */
 size_t text_from_narrow(float value, float (*narrow)(double decimal), char out[TEXT_NUMBER_BYTES]);
 
-/* The number of single-letter changes between two words, for "did you mean"; > limit gives limit +
- * 1. */
+/* The Levenshtein distance of two words, for "did you mean" hints; limit + 1 if it is above
+ * limit. */
 unsigned text_distance(const char *a, const char *b, unsigned limit);
 
 bool text_equals_ignore_case(const char *a, const char *b);

@@ -1,5 +1,5 @@
-/* Reads numbers, whatever the locale: short ones by exact arithmetic, the others by strtod, which
- * is given no decimal point. Writing them is text_from_number.c.
+/* Reads numbers, independent of the locale: short ones by exact arithmetic, others by strtod
+ * without a decimal point. text_from_number.c writes them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
 
@@ -37,7 +37,7 @@ bool text_to_i64(const char *text, size_t length, int64_t *value)
         at++;
     if (at == end || !is_digit(*at))
         return false;
-    /* Counted downwards, because the minimum has no positive counterpart. */
+    /* The sum is negative, because the minimum has no positive counterpart. */
     int64_t sum = 0;
     for (; at < end && is_digit(*at); at++)
         if (!checked_mul_i64(sum, 10, &sum) || !checked_add_i64(sum, -(int64_t)(*at - '0'), &sum))
@@ -48,7 +48,7 @@ bool text_to_i64(const char *text, size_t length, int64_t *value)
     return true;
 }
 
-/* 768 digits decide every double; a digit dropped after them only says "a little more". */
+/* 768 digits determine every double; the digits after them only matter if one is not 0. */
 #define MAX_DIGITS 800
 #define EXPONENT_LIMIT 1000000
 
@@ -56,8 +56,8 @@ struct digits {
     char text[MAX_DIGITS + 32];
     size_t n;         /* significant digits kept */
     int64_t exponent; /* of the base, for the digits read as an integer */
-    bool is_any;      /* a digit was there, if only a zero */
-    bool is_more;     /* a digit that was dropped is not zero */
+    bool is_any;      /* there was a digit, perhaps only 0 */
+    bool is_more;     /* a dropped digit is not 0 */
 };
 
 static bool is_digit_of(char c, bool is_hex)
@@ -102,7 +102,8 @@ static const char *take_exponent(const char *at, const char *end, char mark, int
         at++;
     if (at == end || !is_digit(*at))
         return NULL;
-    /* Far beyond any double, but not beyond what the digits before it can make good again. */
+    /* The limit is far above the exponent of a double, but many digits before it may compensate for
+     * a large exponent. */
     for (; at < end && is_digit(*at); at++)
         if (*exponent < INT64_MAX / 100)
             *exponent = *exponent * 10 + (*at - '0');
@@ -111,7 +112,7 @@ static const char *take_exponent(const char *at, const char *end, char mark, int
     return at;
 }
 
-/* Correctly rounded. Without a decimal point strtod needs no locale. */
+/* Correctly rounded. Without a decimal point strtod does not depend on the locale. */
 static double value_of_digits(struct digits *digits, int64_t exponent, bool is_hex, bool is_f32)
 {
     if (digits->n == 0)
@@ -169,7 +170,7 @@ static bool read_unsigned(const char *at, const char *end, bool is_f32, double *
     return true;
 }
 
-/* What takes more than an operation: any length, blanks, words. */
+/* The slow path: numbers of any length, blanks, nan and inf. */
 static bool read_slowly(const char *text, size_t length, bool is_f32, double *value)
 {
     const char *end = text + length;

@@ -1,4 +1,4 @@
-/* Actions print to standard output; whether that worked is checked once, by the caller.
+/* Actions print to standard output; the caller checks for write errors once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/actions.h"
 
@@ -119,16 +119,16 @@ static void print_variable(const struct irrun_variable *variable)
 
 static void print_op_counts(const struct irrun_model_info *info)
 {
-    size_t n_lacking = 0;
+    size_t n_unsupported = 0;
     printf("ops: %zu\n", info->n_ops);
     for (size_t i = 0; i < info->n_op_counts; i++) {
         const struct irrun_op_count *count = &info->op_counts[i];
         printf("  %6zu  %s  %s\n", count->n, count->type, count->version);
-        n_lacking += count->problem != NULL;
+        n_unsupported += count->problem != NULL;
     }
-    if (n_lacking == 0)
+    if (n_unsupported == 0)
         return;
-    printf("unsupported: %zu\n", n_lacking);
+    printf("unsupported: %zu\n", n_unsupported);
     for (size_t i = 0; i < info->n_op_counts; i++) {
         const struct irrun_op_count *count = &info->op_counts[i];
         if (count->problem)

@@ -1,4 +1,4 @@
-/* Sources to ports, by name. What a port does with its reader is the caller's business.
+/* Assigns sources to ports by name. The caller's `take` uses the reader.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/bind.h"
 
@@ -48,7 +48,8 @@ static bool take_member(const struct binder *binder, const struct binding *bindi
            binder->take(binder->context, port, binding, reader, err);
 }
 
-/* A member that names no port: `why` says so of the name, which is not said twice. */
+/* A member that matches no port. `why` is the error of the lookup; the name in it is not
+ * repeated. */
 static bool fail_member(const struct binding *binding, const char *name,
                         const struct irrun_error *why, struct irrun_error *err)
 {

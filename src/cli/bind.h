@@ -1,4 +1,4 @@
-/* Finds for every array of a source on the command line the input or output it belongs to.
+/* Finds the input or output for every array of a source on the command line.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_BIND_H
 #define IRRUN_CLI_BIND_H
@@ -9,7 +9,7 @@
 typedef bool find_port_fn(const struct irrun_model *model, const char *name, size_t *port,
                           struct irrun_error *err);
 
-/* What an option says of several ports: items that begin with a NAME, NULL for all of them. */
+/* The values of an option for several ports: each item begins with a NAME; NULL means all ports. */
 struct named_list {
     const void *items;
     size_t n, item_bytes;
@@ -20,11 +20,11 @@ struct named_list {
 bool named_check(struct named_list list, const struct irrun_model *model, find_port_fn *find,
                  struct irrun_error *err);
 
-/* The item of a port, by its name, else the one for all; NULL if there is neither. */
+/* The item with the name of the port, else the item for all ports; NULL if there is neither. */
 const void *named_find(struct named_list list, const struct irrun_model *model, find_port_fn *find,
                        size_t port);
 
-/* The archives that are open; their readers must be closed before. All zero = none. */
+/* The open archives. Close their readers before them. All zero = none. */
 struct archive_list {
     struct archive **items;
     size_t n, capacity;
@@ -36,7 +36,7 @@ struct binder {
     size_t n_ports;
     const char *(*name)(void *context, size_t port);
     bool (*find)(void *context, const char *name, size_t *port, struct irrun_error *err);
-    /* Takes the reader, whatever comes of it. */
+    /* Takes ownership of the reader, also on failure. */
     bool (*take)(void *context, size_t port, const struct binding *binding, struct reader *reader,
                  struct irrun_error *err);
     void *context;

@@ -1,4 +1,4 @@
-/* Reads and writes checkpoints. When one is due, and what goes into it, is worker_checkpoint.c's.
+/* Reads and writes checkpoints. worker_checkpoint.c decides when to write one and what it contains.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/checkpoint.h"
 
@@ -17,7 +17,7 @@
 #define VARIABLE_PREFIX "variable:"
 #define FED_PREFIX "fed:"
 
-/* Of the text: a command line has at most 6 MB, and every output adds a line. */
+/* Limit of the text member: a command line has at most 6 MB, and every output adds a line. */
 #define MAX_TEXT_BYTES ((int64_t)16 << 20)
 
 void checkpoint_free(struct checkpoint *checkpoint)
@@ -45,7 +45,7 @@ static void add_positions(struct text *text, const struct checkpoint *checkpoint
     text_add(text, "end\n");
 }
 
-/* The tensors of the file: their names live in the arena. */
+/* The tensors of the file; their names are in the arena. */
 struct member_list {
     const char **names;
     const struct irrun_tensor **values;
@@ -96,7 +96,7 @@ bool checkpoint_write(const struct options *options, const char *identity,
 {
     struct text text = {0};
     struct member_list list = {.n = 0};
-    /* Kept: what a killed process leaves of it is FILE.partial, which the next one writes over. */
+    /* is_kept: a killed process leaves FILE.partial, which the next one overwrites. */
     const struct writer_options how = {.is_synced = options->is_synced, .is_kept = true};
     text_add(&text, "%s", identity);
     add_positions(&text, checkpoint);
@@ -118,7 +118,7 @@ static bool fail_damaged(const struct options *options, const char *what, struct
                    "is damaged: %s", what);
 }
 
-/* Names the first line of the identities that differs. */
+/* Reports the first line in which the identities differ. */
 static bool fail_identity(const struct options *options, const char *found, const char *own,
                           struct irrun_error *err)
 {
@@ -170,7 +170,7 @@ static bool parse_position(char *line, struct writer_position *position)
     return true;
 }
 
-/* What follows the identity. */
+/* Parses the text after the identity. */
 static bool parse_positions(const struct options *options, char *text,
                             struct checkpoint *checkpoint, struct irrun_error *err)
 {

@@ -1,5 +1,5 @@
-/* Of which run a checkpoint is: version, model, machine, inputs, and the options that matter for a
- * byte of the outputs, a line each.
+/* The identity of the run that a checkpoint belongs to, one line each: version, model, machine,
+ * inputs, and the options that change the bytes of the outputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 #include <sys/stat.h>
@@ -8,7 +8,8 @@
 #include "cli/checkpoint.h"
 #include "cli/sequence.h"
 
-/* Options that may change between the parts of a run: what measures and talks, and these. */
+/* False for options that may differ when a run continues: those that only measure or print, and
+ * these. */
 static bool has_effect(enum option_id id)
 {
     static const enum option_id without[] = {
@@ -52,7 +53,7 @@ static bool add_file(struct text *text, const char *path, struct irrun_error *er
     struct stat status;
     if (strcmp(path, "-") == 0)
         return fail(err, IRRUN_USAGE, "--checkpoint: inputs cannot come from standard input");
-    if (stat(path, &status) != 0) /* opening it will tell why */
+    if (stat(path, &status) != 0) /* opening it will report why */
         return true;
     if (!S_ISREG(status.st_mode))
         return fail(err, IRRUN_USAGE, "--checkpoint: input %s is not a regular file", path);

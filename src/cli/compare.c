@@ -1,5 +1,5 @@
-/* --expect: which output is compared with which array, record by record. Elements: difference.c.
- * Prints nothing: what differs is told by the error that compare_finish fills.
+/* --expect: compares outputs with arrays, record by record; difference.c compares elements. Prints
+ * nothing: compare_finish reports differences as an error.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/compare.h"
 
@@ -21,17 +21,17 @@ struct expectation {
     size_t output;
     const char *path;
     const struct format *format;
-    struct reader *reader;      /* until `records` has it */
-    bool is_begun;              /* the first output has come */
+    struct reader *reader;      /* until `records` owns it */
+    bool is_begun;              /* the first output was compared */
     struct array_header header; /* of the first array */
-    bool is_late;               /* it is one record, unlike the first output: opened at the end */
+    bool is_late;               /* one record, unlike the first output: opened at the end */
     struct records records;
     bool is_open;
     struct tolerances tolerances;
     struct difference difference;
-    struct irrun_tensor last; /* a copy of the output, where only the last iteration counts */
+    struct irrun_tensor last; /* a copy of the output, if only the last iteration counts */
     size_t last_capacity;     /* bytes */
-    char problem[sizeof((struct irrun_error *)NULL)->message]; /* "": shape and type fit */
+    char problem[sizeof((struct irrun_error *)NULL)->message]; /* "": shape and type match */
 };
 
 struct compare {
@@ -159,7 +159,7 @@ static void note_form(struct expectation *item, const struct irrun_tensor *got, 
              shape_format(shape, want_shape));
 }
 
-/* Type and shape of the record at hand, then its elements. */
+/* Compares type and shape of the current record, then its elements. */
 static void compare_record(struct expectation *item, const struct irrun_tensor *got,
                            uint64_t record)
 {
@@ -181,7 +181,7 @@ static bool take_mismatch(struct expectation *item, uint64_t record, struct irru
     return true;
 }
 
-/* The records are to be of the shape of `got`. */
+/* Opens records of the shape of `got`. */
 static bool open_records(struct compare *compare, struct expectation *item,
                          const struct irrun_tensor *got, struct irrun_error *err)
 {
@@ -201,8 +201,8 @@ static bool open_records(struct compare *compare, struct expectation *item,
     return is_open && records_settle(&item->records, err);
 }
 
-/* With the first output. Of an array that cannot equal it nothing but the header is read; one
- * record of another form may still equal the last output. */
+/* Called with the first output. Reads only the header of an array that cannot match; a single
+ * record of another type or shape may still match the last output. */
 static bool begin(struct compare *compare, struct expectation *item, const struct irrun_tensor *got,
                   struct irrun_error *err)
 {
@@ -226,8 +226,7 @@ static bool begin(struct compare *compare, struct expectation *item, const struc
     return true;
 }
 
-/* What is compared with the last iteration is copied: the next run, or a worker's next record,
- * takes its place. */
+/* Copies the output: the next run, or a worker's next record, overwrites it. */
 static bool keep_last(struct expectation *item, const struct irrun_tensor *got,
                       struct irrun_error *err)
 {

@@ -1,4 +1,4 @@
-/* --expect: holds the outputs of the iterations against files.
+/* --expect: compares the outputs of the iterations with files.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_COMPARE_H
 #define IRRUN_CLI_COMPARE_H
@@ -8,18 +8,18 @@
 
 struct compare;
 
-/* Resolves the names on the command line; *compare is NULL if nothing is to be compared. */
+/* Resolves the names on the command line; *compare is NULL without --expect. */
 bool compare_new(const struct irrun_model *model, const struct options *options,
                  struct compare **compare, struct irrun_error *err);
 void compare_free(struct compare *compare); /* NULL is allowed */
 
-/* One iteration's outputs, all of the model's in its order. A difference is not a failure yet; a
- * file that cannot be read is. */
+/* Compares the outputs of one iteration, all outputs of the model in its order. Fails if a file
+ * cannot be read; a difference is not a failure yet. */
 bool compare_iteration(struct compare *compare, const struct irrun_tensor *const *values,
                        struct irrun_error *err);
 
-/* After the last iteration. IRRUN_MISMATCH names every output that differs, its worst element, and
- * how many there are. */
+/* Called after the last iteration. IRRUN_MISMATCH names every output that differs, its worst
+ * element, and the number of elements that differ. */
 bool compare_finish(struct compare *compare, struct irrun_error *err);
 
 /* An item for each output: what was compared, and the worst element. */

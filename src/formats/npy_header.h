@@ -1,4 +1,4 @@
-/* The header of an npy document (NumPy's "NPY format", versions 1.0 to 3.0): to and from text.
+/* The header of an npy document (NumPy's "NPY format", versions 1.0 to 3.0): parsing and writing.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_NPY_HEADER_H
 #define IRRUN_FORMATS_NPY_HEADER_H
@@ -17,19 +17,19 @@ struct npy_header {
     size_t n_data_bytes;
 };
 
-/* Looks at the first NPY_PREFIX_BYTES (fewer: n; 10 suffice for version 1.0): where the text begins
- * and how long it is. False with a static string in *why. */
+/* Parses the first NPY_PREFIX_BYTES (or n, if the file is shorter; version 1.0 needs 10): finds the
+ * offset and the length of the text. False with a static string in *why. */
 bool npy_prefix_parse(const unsigned char *prefix, size_t n, size_t *text_offset,
                       size_t *text_bytes, const char **why);
 
-/* Reads the text, a Python dictionary with descr, fortran_order and shape. IRRUN_DATA (not NumPy's
- * grammar, a shape that is too large), or an element type that irrun lacks. The
- * caller says where the file is. */
+/* Reads the text, a Python dictionary with descr, fortran_order and shape. Fails with IRRUN_DATA if
+ * it is not what NumPy writes, if the shape is too large, or if irrun does not support the element
+ * type. The caller adds the file to the error. */
 bool npy_header_parse(const char *text, size_t n, struct npy_header *header,
                       struct irrun_error *err);
 
-/* Prefix and text for an array of this machine's byte order; *n is a multiple of 64 and at least
- * min_bytes. `dtype` is one that format_stored_dtype gives. */
+/* Writes prefix and text for an array in native byte order; *n is a multiple of 64 and at least
+ * min_bytes. `dtype` comes from format_stored_dtype. */
 #define NPY_WRITTEN_HEADER_BYTES 512
 void npy_header_format(enum irrun_dtype dtype, const struct irrun_shape *shape, size_t min_bytes,
                        char out[NPY_WRITTEN_HEADER_BYTES], size_t *n);

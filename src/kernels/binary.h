@@ -1,4 +1,4 @@
-/* Element-wise functions of two operands: one loop per operation and type. Knows no shapes.
+/* Element-wise functions of two operands: one loop per operation and type.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_BINARY_H
 #define IRRUN_KERNELS_BINARY_H
@@ -14,14 +14,14 @@ enum binary_operation {
     BINARY_N_OPERATIONS
 };
 
-/* Its results are booleans, one byte of 0 or 1, not of the operands' type. */
+/* Whether results are booleans (bytes of 0 or 1) instead of the operands' type. */
 bool binary_gives_truth(enum binary_operation operation);
 
 /* The plain loop for operands of this type; NULL if there is none (f16 and bf16 have none). */
 binary_fn *binary_scalar(enum binary_operation operation, enum irrun_dtype dtype);
 
-/* The same over an operand that stands still: a_moves (b_moves) false means a (b) is one element
- * for all n. Element sizes are in bytes. */
+/* The same with a scalar operand: if a_moves (b_moves) is false, a (b) is one element for all n.
+ * Element sizes are in bytes. */
 bool binary_apply(binary_fn *fn, size_t operand_bytes, const void *a, bool a_moves, const void *b,
                   bool b_moves, size_t out_bytes, void *out, size_t n);
 

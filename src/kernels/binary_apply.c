@@ -1,5 +1,5 @@
-/* Lets a loop over two arrays serve an operand that is a single element: the element is spread over
- * a block that stays in the L1 cache.
+/* Runs a loop over two arrays with a scalar operand: broadcasts the element to a block that stays
+ * in the L1 cache.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Loads a BLAS, and tells it by the symbols it brings and the file it lies in; never by its speed.
+/* Loads a BLAS, and identifies it by its symbols and its path, never by its speed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/blas.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Debian's BLIS shows none of its own symbols, but lies in a folder of its name. */
+/* Debian's BLIS exports none of its own symbols, but its directory has its name. */
 static const struct {
     const char *symbol, *folder, *name;
     bool is_fast;
@@ -22,7 +22,7 @@ static const struct {
 };
 #define N_MARKS (sizeof marks / sizeof marks[0])
 
-/* Found out once. */
+/* Set once. */
 static struct {
     char text[128];
     bool is_fast, is_loaded;
@@ -77,7 +77,7 @@ static void identify(const void *product)
     Dl_info info;
     if (!product || dladdr(product, &info) == 0 || !info.dli_fname)
         return;
-    /* Only what this library and those it needs bring: another BLAS may be loaded as well. */
+    /* Only symbols of this library and its dependencies: another BLAS may be loaded as well. */
     found.handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     if (!found.handle)
         return;
@@ -104,7 +104,7 @@ static void set_one_thread(void)
     blas_function_fn *mkl = find_function("MKL_Set_Num_Threads");
     if (openblas)
         ((void (*)(int))openblas)(1);
-    /* 1: threads of its own; those of OpenMP end by themselves. */
+    /* 1: threads of its own; OpenMP ends its threads itself. */
     if (openblas && openblas_kind && openblas_end && ((int (*)(void))openblas_kind)() == 1)
         ((int (*)(void))openblas_end)();
     if (blis)
@@ -118,7 +118,7 @@ static void load(void)
     void *product = load_product();
     found.is_loaded = product != NULL;
 #ifndef IRRUN_BLAS_LIBRARY
-    found.is_loaded = true; /* a program without dynamic symbols has it nevertheless */
+    found.is_loaded = true; /* also in a program without dynamic symbols */
 #endif
     snprintf(found.text, sizeof found.text, found.is_loaded ? "unknown" : "none");
     identify(product);

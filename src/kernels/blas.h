@@ -1,6 +1,5 @@
-/* The library behind CBLAS: the administrator's choice, not ours. It is loaded when somebody first
- * asks for it, since loading one takes up to 3 ms, and most models never do; `make BLAS=link` links
- * it instead.
+/* The CBLAS library that the system provides. It is loaded on first use, since that takes up to 3
+ * ms and most models do not need it; `make BLAS=link` links it instead.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_BLAS_H
 #define IRRUN_KERNELS_BLAS_H
@@ -12,11 +11,11 @@
 /* Loads it, once. Fails with IRRUN_SYSTEM if it cannot be loaded. */
 bool blas_load(struct irrun_error *err);
 
-/* Keeps a BLAS that has threads of its own to the calling one, for the rest of the process: at once
- * if it is loaded, else when it is. The threads that OpenBLAS starts when it is loaded end. */
+/* Limits a BLAS with threads of its own to the calling thread, until the process ends: now if it is
+ * loaded, else when it is loaded. Ends the threads that OpenBLAS starts when it is loaded. */
 void blas_hold_to_one_thread(void);
 
-/* A function of it by name, NULL if it has none or cannot be loaded. */
+/* A function of the library by name; NULL if there is none or the library cannot be loaded. */
 typedef void blas_function_fn(void);
 blas_function_fn *blas_function(const char *name);
 
@@ -24,8 +23,8 @@ blas_function_fn *blas_function(const char *name);
  * "unknown" where there is no file, "none" where it cannot be loaded. Loads it. */
 const char *blas_identity(void);
 
-/* Whether it is one of those that are written for speed: OpenBLAS, BLIS, MKL. The reference is 10
- * to 40 times slower than they are, and slower than plain loops. Loads it. */
+/* Whether it is an optimized library: OpenBLAS, BLIS, MKL. The reference BLAS is 10 to 40 times
+ * slower, and slower than plain loops. Loads it. */
 bool blas_is_fast(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* The loops that put columns back into an image, for one type of type_body.h.
+/* The loops of col2im for one type of type_body.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef NAME
 #error "include it by kernels/each_float.h or another of its kind"

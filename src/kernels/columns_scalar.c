@@ -1,4 +1,4 @@
-/* Plain loops that put columns back into an image: every kernel element adds what it saw.
+/* Plain loops of col2im, one kernel element after the other.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/columns.h"
 #include "kernels/type_rows.h"

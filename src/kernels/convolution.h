@@ -18,7 +18,7 @@ struct convolution {
 /* Term by term, for every type; the specification. Integers wrap.
  *
  * The transpose is what a convolution does to gradients, and a convolution that upsamples. It has
- * the same window, but input and output change places: input [c_in][window.out], weights
+ * the same window, but input and output are swapped: input [c_in][window.out], weights
  * [c_in][c_out][kernel], output [c_out][window.in]. */
 typedef void convolution_fn(const struct convolution *convolution, bool is_transposed,
                             const void *in, const void *weights, void *out);
@@ -41,25 +41,25 @@ struct convolution_job {
 void convolution_by_gemm(const struct convolution *convolution, gemm_f32_fn *gemm,
                          const float *weights, const struct convolution_job *job);
 
-/* The same with the weights packed (k = c_in * kernel, c_out columns), which stay in the cache
- * while the patches pass; n_patches is not 0. products: [n_patches][c_out]. */
+/* The same with packed weights (k = c_in * kernel, c_out columns), which stay in the cache for all
+ * patches; n_patches is not 0. products: [n_patches][c_out]. */
 void convolution_by_packed_gemm(const struct convolution *convolution,
                                 const struct packed_matrix *weights,
                                 const struct convolution_job *job, float *products);
 
-/* The n_patches that suits; -1: the direct loops do better. */
+/* The best n_patches; -1: the direct loops are faster. */
 int64_t convolution_n_patches(const struct convolution *convolution);
 
-/* … for packed weights, which want patches of a pointwise convolution too; -1 likewise. */
+/* The same for packed weights, which need patches for a pointwise convolution too. */
 int64_t convolution_n_packed_patches(const struct convolution *convolution);
 
 /* The transpose by a GEMM and col2im: products of the weights with n_positions of the input at a
- * time, whose columns ([c_out * kernel] [n_positions]) are added where they belong. */
+ * time, whose columns ([c_out * kernel] [n_positions]) are added into the output. */
 void convolution_transposed_by_gemm(const struct convolution *convolution, gemm_f32_fn *gemm,
                                     int64_t n_positions, const float *in, const float *weights,
                                     float *out, float *columns);
 
-/* The n_positions that suits; -1: the direct loops do better. */
+/* The best n_positions; -1: the direct loops are faster. */
 int64_t convolution_transposed_n_positions(const struct convolution *convolution);
 
 #endif

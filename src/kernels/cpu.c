@@ -1,4 +1,4 @@
-/* Asks the CPU which levels it has: an x86-64 by CPUID and XGETBV.
+/* Detects the levels of the CPU: on x86-64 by CPUID and XGETBV.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/cpu.h"
 
@@ -24,7 +24,7 @@
 #define BITS_AVX512 (BIT_AVX512F | BIT_AVX512DQ | BIT_AVX512BW | BIT_AVX512VL)
 /* Leaf 7, register C. */
 #define BIT_AVX512_VNNI (1U << 11)
-/* Register XCR0: what the system saves. */
+/* Register XCR0: the registers that the system saves. */
 #define STATE_YMM 0x06U /* xmm and the upper halves of ymm */
 #define STATE_ZMM 0xE6U /* … and masks, the upper halves of zmm, zmm16 to zmm31 */
 

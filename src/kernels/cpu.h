@@ -1,4 +1,4 @@
-/* The levels of levels.def: which of them are in this build, and which the CPU has.
+/* The levels of levels.def in this build, and those of the CPU.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_CPU_H
 #define IRRUN_KERNELS_CPU_H
@@ -29,10 +29,10 @@ enum simd {
 const char *simd_name(enum simd simd);
 
 /* Whether the CPU has the level and the system saves its registers. Asks the CPU once per process:
- * under a hypervisor every question costs microseconds. */
+ * under a hypervisor every CPUID costs microseconds. */
 bool simd_is_there(enum simd simd);
 
-/* The last one that is there. */
+/* The last level that the CPU has. */
 enum simd simd_best(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Plain loops of the running sums: of a dense line, or of some neighbours at a time.
+/* Plain loops of the running sums: of a dense line, or of several neighbouring lines at a time.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/cum_sum.h"
 #include "kernels/type_rows.h"

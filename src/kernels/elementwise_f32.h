@@ -1,6 +1,6 @@
-/* Element-wise loops over f32 and, for Select, over anything of 32 bits, as vectors compute them:
- * bit for bit what binary_scalar, unary_scalar and select_x32_scalar say, but for Sigmoid and Tanh,
- * which are within 4 units of the last place or 1e-9, and for the bits of a NaN. Knows no shapes.
+/* Vectorized element-wise loops over f32 and, for Select, over any 32-bit type. Results equal those
+ * of binary_scalar, unary_scalar and select_x32_scalar bit for bit, except for Sigmoid and Tanh,
+ * which are within 4 ulp or 1e-9, and for the bits of a NaN.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_ELEMENTWISE_F32_H
 #define IRRUN_KERNELS_ELEMENTWISE_F32_H
@@ -8,7 +8,7 @@
 #include "kernels/binary.h"
 #include "kernels/unary.h"
 
-/* Which operands have an element for each of the output's; the other one is a single element. */
+/* Which operands have as many elements as the output; the other one is a scalar. */
 enum operand_form { FORM_BOTH_MOVE, FORM_LEFT_MOVES, FORM_RIGHT_MOVES, N_OPERAND_FORMS };
 
 /* out[i] = condition[i] ? then[i] : else[i]; any byte that is not zero is true. out may be an
@@ -16,7 +16,7 @@ enum operand_form { FORM_BOTH_MOVE, FORM_LEFT_MOVES, FORM_RIGHT_MOVES, N_OPERAND
 typedef void select_flat_fn(const void *condition, const void *then_values, const void *else_values,
                             void *out, size_t n);
 
-/* An entry is NULL where there is no such loop. None refuses anything. */
+/* An entry is NULL if there is no such loop. Loops never fail. */
 struct elementwise_kernels {
     binary_fn *binary[BINARY_N_OPERATIONS][N_OPERAND_FORMS];
     unary_fn *unary[UNARY_N_OPERATIONS];

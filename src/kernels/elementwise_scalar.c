@@ -6,7 +6,7 @@
 #include "kernels/inline.h"
 #include "kernels/unary.h"
 
-/* An expression is for all types: x < 0 for unsigned ones as well. */
+/* Expressions are shared by all types, so x < 0 also compiles for unsigned types. */
 #pragma GCC diagnostic ignored "-Wtype-limits"
 
 #define TYPED(name) TYPED_OF(name, SUFFIX)

@@ -30,7 +30,7 @@
 #define ALL_BITS ((T)-1)
 #endif
 
-/* ---- the words of the list ---- */
+/* ---- the macros and functions that elementwise.def uses ---- */
 
 ALWAYS_INLINE T TYPED(floor_rest)(T rest, T y)
 {
@@ -74,7 +74,8 @@ ALWAYS_INLINE bool TYPED(is_shift)(T y)
     return y >= 0 && (W)y < 8 * sizeof(T);
 }
 
-/* A negative number is complemented, shifted and complemented again: zeros come in as ones. */
+/* Complements a negative number, shifts it and complements it again, so that ones are shifted
+ * in. */
 ALWAYS_INLINE T TYPED(shifted_right)(T x, T y)
 {
     bool is_inside = TYPED(is_shift)(y);

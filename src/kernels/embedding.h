@@ -1,4 +1,4 @@
-/* Sums of rows of a table. Knows no shapes.
+/* Sums of rows of a table.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_EMBEDDING_H
 #define IRRUN_KERNELS_EMBEDDING_H
@@ -6,13 +6,13 @@
 #include "irrun.h"
 
 struct embedding_fns {
-    /* sum[i] += row[i], or += row[i] * *weight where there is one. Integers wrap. */
+    /* sum[i] += row[i], or += row[i] * *weight if weight is not NULL. Integers wrap. */
     void (*add)(void *sum, const void *row, const void *weight, size_t n);
     /* sum[i] /= count; integers are rounded toward zero. count > 0 */
     void (*divide)(void *sum, size_t count, size_t n);
 };
 
-/* NULL for f16, bf16 and what is not a number. */
+/* NULL for f16, bf16 and types that are not numbers. */
 const struct embedding_fns *embedding_scalar(enum irrun_dtype dtype);
 
 #endif

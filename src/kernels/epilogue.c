@@ -1,12 +1,12 @@
-/* Cuts what is to be done into pieces within which every operand moves on or stands still.
+/* Splits the range into pieces in which every operand either advances with the elements or is
+ * repeated.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/epilogue.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Lets an instruction begin with element `first`; returns how many elements it can do from
- * there. */
+/* Points an instruction at element `first`; returns how many elements it can process from there. */
 static size_t aim(const struct epilogue_operand *operand, struct fused_instruction *instruction,
                   size_t first)
 {

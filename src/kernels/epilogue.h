@@ -1,4 +1,4 @@
-/* Element-wise operations on the result of a product, run piece by piece while the pieces are still
+/* Element-wise operations on the result of a product (an epilogue), run on each piece while it is
  * in the cache: a program of fused_f32.h, and how its operands repeat along the result.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_EPILOGUE_H
@@ -14,7 +14,7 @@
 /* Where an instruction finds its operand. */
 struct epilogue_operand {
     uint32_t instruction;
-    uint32_t element_bytes; /* 0: a tile that is kept within the program, of number `inner` */
+    uint32_t element_bytes; /* 0: tile number `inner` of the program */
     size_t inner,
         count; /* element i of the result takes element i / inner % count of the operand */
 };
@@ -24,17 +24,17 @@ struct epilogue {
     const struct fused_instruction *program; /* `at` of an operand is its element 0 */
     const struct epilogue_operand *operands;
     size_t n_program, n_operands;
-    size_t n_plain; /* elements from 0 on that the program does as it is; 0 if it keeps tiles */
-    bool is_map;    /* an element becomes a function of itself alone */
-    /* What the sums of a product begin with, a float for each column; NULL: zeros. Only for
-     * products that said that they can do it. */
+    size_t n_plain; /* elements from 0 on that one run can process; 0 if it uses tiles */
+    bool is_map;    /* each element depends on itself alone */
+    /* The initial values of the sums, a float for each column; NULL: zeros. Only for products that
+     * offer it. */
     void *bias;
 };
 
 /* Runs the program for elements first … first + n - 1 of the result; `epilogue` may be NULL. */
 void epilogue_run(const struct epilogue *epilogue, size_t first, size_t n);
 
-/* Runs the program of a map for n elements of the result that lie elsewhere, at `elements`. */
+/* Runs the program of a map (is_map) on n elements of the result that are in another buffer. */
 void epilogue_run_on(const struct epilogue *epilogue, float *elements, size_t n);
 
 #endif

@@ -14,8 +14,8 @@ static bool is_power_of_two(size_t n)
     return (n & (n - 1)) == 0;
 }
 
-/* The power of two that the transforms are made of: n itself, or room for a convolution of n by
- * n. */
+/* The length of the inner transforms: n itself if it is a power of two, else one that holds a
+ * convolution of n by n. */
 static size_t find_inner_length(size_t n)
 {
     size_t m = 1;
@@ -59,7 +59,8 @@ static void reverse_bits(double *line, size_t n)
     }
 }
 
-/* Joins two transforms of `half` numbers, `stride` apart in the table of twiddles. */
+/* A radix-2 butterfly: joins two transforms of `half` numbers, whose twiddles are `stride`
+ * apart. */
 static void join_halves(double *line, size_t half, const double *twiddles, size_t stride)
 {
     double *even = line, *odd = line + 2 * half;
@@ -120,8 +121,8 @@ static void multiply(const double *a, const double *b, double *out, size_t n)
     }
 }
 
-/* Exchanges real and imaginary parts, times a factor: what makes a transform an inverse one, done
- * before and after it. */
+/* Swaps real and imaginary parts, and scales them. Done before and after a transform, it computes
+ * the inverse. */
 static void exchange_parts(double *line, size_t n, double factor)
 {
     for (size_t i = 0; i < 2 * n; i += 2) {

@@ -11,8 +11,8 @@
 
 #define FOURIER_MAX_LENGTH ((size_t)1 << 40)
 
-/* Lengths that are powers of two go by halves (Cooley and Tukey 1965), others as a convolution with
- * a chirp, by transforms of the power of two m (Bluestein 1970). */
+/* Powers of two use radix 2 (Cooley and Tukey 1965). Other lengths are a convolution with a chirp,
+ * by transforms of a power of two m (Bluestein 1970). */
 struct fourier {
     size_t n, m;            /* m = n for powers of two */
     const double *twiddles; /* [m / 2], exp(-2 pi i k / m) */
@@ -29,8 +29,8 @@ void fourier_plan(struct fourier *plan, size_t n, double *memory);
 size_t fourier_scratch_bytes(size_t n);
 void fourier_run(const struct fourier *plan, bool is_inverse, double *line, double *scratch);
 
-/* n numbers of f32 or f64, complex or real, into complex ones and back; the imaginary parts of real
- * ones are 0, or are left out. */
+/* n numbers of f32 or f64, complex or real, into complex ones and back; real numbers are loaded
+ * with imaginary parts of 0, and stored without them. */
 void fourier_load(enum irrun_dtype dtype, bool is_real, const void *in, double *out, size_t n);
 void fourier_store(enum irrun_dtype dtype, bool is_real, const double *in, void *out, size_t n);
 

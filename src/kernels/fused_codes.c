@@ -1,4 +1,4 @@
-/* Which operations a program of fused ones can hold.
+/* The instructions of the operations that can be fused.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/fused_f32.h"
 

@@ -1,6 +1,6 @@
-/* Runs of element-wise operations in one go: a tile of f32 values, or of truths, stays in registers
- * from one instruction to the next, and only what somebody else wants goes to memory. Bit for bit
- * the same as the loops that go operation by operation. Knows no shapes.
+/* Fused element-wise operations: a tile of f32 values, or of booleans, stays in registers from one
+ * instruction to the next, and only values that other steps read go to memory. The results equal
+ * those of the separate loops bit for bit.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_FUSED_F32_H
 #define IRRUN_KERNELS_FUSED_F32_H
@@ -8,15 +8,15 @@
 #include "kernels/binary.h"
 #include "kernels/unary.h"
 
-/* The widest tile: a value that is kept for later in a program takes so many elements of memory. */
+/* Elements of the largest tile: a value that is spilled within a program takes so much memory. */
 #define FUSED_TILE 64
 
-/* The forms of an instruction that has an operand in memory: elements, or one for all. In the
- * reverse forms the operand stands on the left of the tile. */
+/* The forms of an instruction with an operand in memory: an array (MOVING), or one element for all
+ * (STILL). In the reverse forms it is the left operand. */
 enum fused_form { FUSED_MOVING, FUSED_STILL, FUSED_REVERSE_MOVING, FUSED_REVERSE_STILL };
 
-/* There are two registers: the tile, and the truths. A code of several forms is the first of them;
- * its form is added. */
+/* There are two registers: the tile, and the truths (one boolean per element of the tile). If a
+ * code has several forms, this is the first of them: add the form. */
 enum fused_code {
     FUSED_NONE,
     FUSED_END,
@@ -24,25 +24,25 @@ enum fused_code {
     FUSED_STORE_TRUTH, /* the truths to memory, a byte of 0 or 1 each */
     FUSED_NOT,         /* of the truths */
 
-/* The tile becomes a function of itself and of the two parameters at `at`. */
+/* Tile = function of the tile and of the two parameters at `at`. */
 #define UNARY_VECTOR(name, vectors, expression, vector) FUSED_##name,
 #include "kernels/elementwise.def"
 
 #define TWO_FORMS(name) FUSED_##name, FUSED_LAST_##name = FUSED_##name + FUSED_STILL,
     TWO_FORMS(LOAD) /* the tile from memory */
-/* Truths: the tile compared with memory. */
+/* Truths = tile compared with memory. */
 #define COMPARISON_VECTOR(name, vector) TWO_FORMS(name)
 #include "kernels/elementwise.def"
 
     TWO_FORMS(LOAD_TRUTH) /* the truths from memory */
-/* The truths and those in memory. */
+/* Truths = truths combined with those in memory. */
 #define LOGIC_VECTOR(name, vector) TWO_FORMS(name)
 #include "kernels/elementwise.def"
 
 #define FOUR_FORMS(name) FUSED_##name, FUSED_LAST_##name = FUSED_##name + FUSED_REVERSE_STILL,
-    /* Where true the tile, else memory; in reverse the other way round. */
+    /* Tile = truths ? tile : memory; in the reverse forms, truths ? memory : tile. */
     FOUR_FORMS(SELECT)
-/* The tile and memory. */
+/* Tile = function of the tile and memory. */
 #define BINARY_VECTOR(name, vector) FOUR_FORMS(name)
 #include "kernels/elementwise.def"
         FUSED_N_CODES
@@ -55,7 +55,7 @@ static inline bool fused_is_comparison(uint32_t code)
     return code > FUSED_LAST_LOAD && code < FUSED_LOAD_TRUTH;
 }
 
-/* Of truths alone. */
+/* Whether operands and result are truths. */
 static inline bool fused_is_logic(uint32_t code)
 {
     return code == FUSED_NOT || (code > FUSED_LAST_LOAD_TRUTH && code < FUSED_SELECT);
@@ -67,12 +67,12 @@ struct fused_instruction {
     uint32_t code;
 };
 
-/* What the operation is as an instruction; FUSED_NONE if there is none. */
+/* The instruction of an operation; FUSED_NONE if there is none. */
 enum fused_code fused_binary(enum binary_operation operation);
 enum fused_code fused_unary(enum unary_operation operation);
 
-/* Runs a program, ended by FUSED_END, over n elements, at most FUSED_MOST. Memory that is written
- * is read by the same tile only. */
+/* Runs a program, ended by FUSED_END, over n elements, at most FUSED_MOST. Memory that a tile
+ * writes is read by the same tile only. */
 #define FUSED_MOST ((size_t)1 << 29)
 typedef void fused_fn(const struct fused_instruction *program, size_t n);
 

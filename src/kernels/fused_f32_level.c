@@ -5,13 +5,13 @@
 
 #include "kernels/elementwise_functions_body.h"
 
-/* The loops over v are unrolled, so that a tile is so many registers. Of 16 registers 8 leave no
- * place for the truths: a comparison puts them into memory, from which a Select takes them; that is
- * a third faster than half the tile. */
+/* The loops over v are unrolled, so that a tile is in so many registers. If 8 of 16 registers hold
+ * the tile, none are left for the truths: a comparison spills them, and a Select reloads them. That
+ * is a third faster than half a tile. */
 #define TILE_VECTORS (FUSED_TILE / VECTOR_LANES < 8 ? FUSED_TILE / VECTOR_LANES : 8)
 
-/* Where a tile lies in the elements. n_last > 0: it is one vector, of which only so many lanes
- * count. */
+/* The position of a tile in the elements. If n_last > 0, it is one vector with n_last valid
+ * lanes. */
 struct tile {
     size_t i, n_vectors, n_last;
 };

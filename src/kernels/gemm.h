@@ -1,8 +1,8 @@
-/* The one interface of dense products. Two implementations behind it: plain loops, which are the
+/* The interface of dense products. It has two implementations: plain loops, which are the
  * specification, and the system's CBLAS.
  *
- * The option --gemm says how the products are computed, and nothing else: what comes before and
- * behind them (activations, cells, epilogues) is that of the SIMD level in any case.
+ * The option --gemm says how the products are computed, and nothing else: the kernels before and
+ * after them (activations, cells, epilogues) are always those of the SIMD level.
  *
  *   plain   gemm_plain_*, with the factors as they lie in memory
  *   cblas   gemm_cblas_*, likewise
@@ -12,10 +12,10 @@
  *           fast one (blas.h)
  *
  * The products of a recurrent op are X by W, for a chunk of steps at a time, and h by R, for every
- * step (a GRU without linear_before_reset has two of those). Those of a convolution are what im2col
- * makes of the input by the filters, of its transpose the input by the filters; where the sizes
- * make that a loss both run the loops of convolution_direct, which multiply no matrices, with plain
- * and cblas alike.
+ * step (a GRU without linear_before_reset has two of those). A convolution multiplies the output of
+ * im2col by the filters; a transposed convolution multiplies the input by the filters. If that is
+ * slower for the sizes, both run the loops of convolution_direct, which multiply no matrices, with
+ * plain and with cblas.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_GEMM_H
 #define IRRUN_KERNELS_GEMM_H
@@ -23,9 +23,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* C[m][n] (+)= op(A)[m][k] * op(B)[k][n], row-major; ld = elements from one row to the next as it
- * lies in memory. C overlaps neither A nor B. k = 0 gives zeros (or leaves C as it is with
- * is_added). */
+/* C[m][n] (+)= op(A)[m][k] * op(B)[k][n], row-major; ld is the stride between rows in memory, in
+ * elements. C overlaps neither A nor B. k = 0 gives zeros (with is_added it leaves C unchanged). */
 struct gemm_f32 {
     size_t m, n, k;
     const float *a; /* [m][k], or [k][m] if a_transposed */
@@ -36,7 +35,7 @@ struct gemm_f32 {
     bool b_transposed;
     float *c; /* [m][n] */
     size_t ldc;
-    bool is_added; /* add to what C holds instead of replacing it */
+    bool is_added; /* add to C instead of replacing it */
 };
 
 struct gemm_f64 {

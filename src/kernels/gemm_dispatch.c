@@ -1,4 +1,4 @@
-/* Chooses the implementation of a dense product. Knows sizes and options only, never a clock.
+/* Chooses the implementation of a dense product, from sizes and options only: nothing is timed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/blas.h"
 #include "kernels/kernels.h"

@@ -1,5 +1,4 @@
-/* The micro-kernels of packed_gemm.h, written once for vectors of any length: see vector_<level>.h
- * for what comes before.
+/* The micro-kernels of packed_gemm.h, for vectors of any length. Include vector_<level>.h first.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/packed_gemm.h"
 
@@ -17,9 +16,9 @@ ALWAYS_INLINE vec load_weights(const unsigned char *at, bool is_f16)
     return vec_load((const float *)(const void *)at);
 }
 
-/* Micro-kernels of several rows take less of a cache line's time than it needs to come from L3:
- * they ask for it 8 KB ahead (16 KB does the same), which is worth 2 % with AVX-512 and 5 % with
- * AVX2 at 8 rows. A single row only loses by it. */
+/* Micro-kernels of several rows consume a cache line faster than it arrives from L3. They prefetch
+ * 8 KB ahead (16 KB is no better), which gains 2 % with AVX-512 and 5 % with AVX2 at 8 rows. A
+ * single row only loses. */
 #define PREFETCH_AHEAD 8192
 #define PREFETCH_FROM_ROWS 4
 
@@ -32,7 +31,7 @@ ALWAYS_INLINE void prefetch_weights(const unsigned char *weights, size_t n_bytes
 
 #define MAX_VECTORS (PANEL_MAX_WIDTH * PANEL_GROUP / VECTOR_LANES)
 
-/* One k. What there is less of, factors or weights, is held in registers beside the sums. */
+/* One k. The fewer of factors and weights are kept in registers, next to the sums. */
 ALWAYS_INLINE void add_by_vectors(vec sums[][MAX_VECTORS], const float *a, size_t lda,
                                   const unsigned char *weights, size_t mr, size_t n_vectors,
                                   bool is_f16)
@@ -69,7 +68,7 @@ ALWAYS_INLINE void add_by_rows(vec sums[][MAX_VECTORS], const float *a, size_t l
     }
 }
 
-/* mr and n_vectors are constants wherever this is used: the accumulators are registers. */
+/* All callers pass constants for mr and n_vectors, so that the accumulators are registers. */
 ALWAYS_INLINE void run_gemm(const struct gemm_args *args, size_t mr, size_t n_vectors, bool is_f16)
 {
     vec sums[GEMM_MAX_MR][MAX_VECTORS];
@@ -107,8 +106,8 @@ ALWAYS_INLINE void run_gemm(const struct gemm_args *args, size_t mr, size_t n_ve
 
 #define DOT_COLUMNS 4 /* side by side, each with two vectors of sums */
 
-/* a by n rows of b, ldb apart, at most DOT_COLUMNS: the first stands in for those that are lacking,
- * so that all sums have one order. */
+/* a by n rows of b, ldb apart, at most DOT_COLUMNS. The first row replaces missing ones, so that
+ * all sums have one order. */
 ALWAYS_INLINE void dot_rows(const float *a, const float *b, size_t ldb, size_t k, size_t n,
                             float sums[DOT_COLUMNS])
 {

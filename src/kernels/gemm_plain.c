@@ -4,12 +4,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/gemm.h"
 
-#define LANES 8   /* partial sums of a dot product: what a compiler can keep in vector registers */
+#define LANES 8   /* partial sums of a dot product, which a compiler can keep in vector registers */
 #define COLUMNS 4 /* dot products that share one reading of a row of A */
 #define ROWS 4    /* rows of C that share one reading of a row of B */
 #define STRIP 256 /* columns of C at a time: ROWS strips of it stay in the L1 cache */
 
-/* ---- B's rows lie along k: C is made of dot products ----------------------------------------- */
+/* ---- B's rows run along k: dot products ----------------------------------------- */
 
 static float sum_lanes(const float *lanes)
 {
@@ -65,7 +65,7 @@ static void multiply_by_dots(const struct gemm_f32 *p)
     }
 }
 
-/* ---- B's rows lie along n: rows of B are scaled and added up --------------------------------- */
+/* ---- B's rows run along n: sums of scaled rows of B --------------------------------- */
 
 static void add_scaled(float *restrict c, const float *restrict b, float scale, size_t n)
 {

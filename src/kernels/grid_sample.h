@@ -1,4 +1,5 @@
-/* Sampling of planes at any place: which elements a place is made of, and their weighted sum.
+/* Samples a plane at any coordinates: finds the elements of each point and their weights, and
+ * computes the weighted sum.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_GRID_SAMPLE_H
 #define IRRUN_KERNELS_GRID_SAMPLE_H
@@ -15,13 +16,13 @@ enum grid_padding { GRID_ZEROS, GRID_BORDER, GRID_REFLECTION };
 struct grid_plane {
     enum grid_mode mode;
     enum grid_padding padding;
-    bool align_corners;    /* what a reflection turns round at: outermost elements, or far sides */
+    bool align_corners;    /* reflects at the centres of outermost elements, not edges */
     int64_t height, width; /* neither is 0 */
 };
 
 #define GRID_MAX_TAPS 16
 
-/* The elements that make a place; none = 0. */
+/* The elements of a point and their weights; none = 0. */
 struct grid_point {
     size_t n;
     size_t index[GRID_MAX_TAPS]; /* row * width + column */

@@ -1,4 +1,4 @@
-/* Places in a plane and their elements: plain code.
+/* Plain loops of the grid sampling.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/grid_sample.h"
 
@@ -6,7 +6,7 @@
 
 #include "kernels/float_element.h"
 
-#define FAR 0x1p40 /* places beyond are held here, where float-to-integer conversions are safe */
+#define FAR 0x1p40 /* coordinates are clamped to this, so that they fit integers */
 #define CUBIC -0.75
 
 static double hold_near(double x)
@@ -14,7 +14,7 @@ static double hold_near(double x)
     return x < -FAR ? -FAR : x < FAR ? x : FAR;
 }
 
-/* The element that shows at place i of an axis of n, or -1. */
+/* The element at coordinate i of an axis of n after padding, or -1. */
 static int64_t place_inside(const struct grid_plane *plane, int64_t i, int64_t n)
 {
     if (i >= 0 && i < n)

@@ -1,5 +1,5 @@
 /* Indirect GEMM, the micro-kernels of indirect_convolution.h: a tile of C = A * B, where A is
- * packed and row k of B lies at an offset of its own, which an indirection buffer tells.
+ * packed and an indirection buffer has the offset of each row of B.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_IGEMM_F32_H
 #define IRRUN_KERNELS_IGEMM_F32_H
@@ -11,8 +11,8 @@
 #define IGEMM_MAX_MR 12
 #define IGEMM_MAX_NR 128
 
-/* Where a row of B begins, in floats from args.b on, and the bytes from args.masks on whose bits
- * say which of its columns count; the others are zeros. */
+/* The offset of a row of B, in floats from args.b, and of its mask, in bytes from args.masks: bits
+ * select the columns of the row; the others are zeros. */
 struct indirection {
     int32_t offset;
     uint32_t mask;
@@ -32,11 +32,11 @@ struct igemm_args {
 };
 typedef void igemm_microkernel_fn(const struct igemm_args *args);
 
-/* IGEMM_UNMASKED looks at no mask, IGEMM_MASKED_LOADS reads nothing that a mask leaves out: it may
- * lie anywhere. */
+/* IGEMM_UNMASKED ignores masks. IGEMM_MASKED_LOADS does not read masked elements, which may be
+ * outside the buffer. */
 enum igemm_masking { IGEMM_UNMASKED, IGEMM_MASKED, IGEMM_MASKED_LOADS, N_IGEMM_MASKINGS };
 
-/* What a level has, up to the first NULL. */
+/* The micro-kernels of a level, up to the first NULL. */
 struct igemm_microkernels {
     igemm_microkernel_fn *run[N_IGEMM_MASKINGS][IGEMM_MAX_MR + 1]; /* [masking][mr] */
     uint8_t nr[IGEMM_MAX_MR + 1];                                  /* [mr]: a multiple of 8 */

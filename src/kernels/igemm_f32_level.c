@@ -5,7 +5,7 @@
 
 #define MAX_VECTORS 8
 
-/* The bits of vector v: which of its lanes count. */
+/* The mask bits of vector v. */
 ALWAYS_INLINE unsigned lane_bits(const unsigned char *mask, size_t v)
 {
     size_t first = v * VECTOR_LANES;
@@ -15,7 +15,7 @@ ALWAYS_INLINE unsigned lane_bits(const unsigned char *mask, size_t v)
     return lanes >> first % 8 & ((1U << VECTOR_LANES) - 1);
 }
 
-/* Vector v of a row of B, which may begin before the memory of B where its mask says so. */
+/* Vector v of a row of B. Masked elements may be before the memory of B. */
 ALWAYS_INLINE vec load_b(const struct igemm_args *args, const struct indirection *row, size_t v,
                          enum igemm_masking masking)
 {
@@ -28,7 +28,7 @@ ALWAYS_INLINE vec load_b(const struct igemm_args *args, const struct indirection
     return masking == IGEMM_MASKED ? vec_where(vec_load(at), lane_bits(mask, v)) : vec_load(at);
 }
 
-/* mr, n_vectors and masking are constants wherever this is used. */
+/* All callers pass constants for mr, n_vectors and masking. */
 ALWAYS_INLINE void run_igemm(const struct igemm_args *args, size_t mr, size_t n_vectors,
                              enum igemm_masking masking)
 {

@@ -1,5 +1,5 @@
-/* Copies pieces of equal size between places given by a list and a dense row. Moves bytes and never
- * looks at them.
+/* Gathers pieces of equal size from a list of offsets into a dense row, and scatters them back.
+ * Copies bytes of any type.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_INDEXED_COPY_H
 #define IRRUN_KERNELS_INDEXED_COPY_H

@@ -5,7 +5,7 @@
 #include "kernels/indexed_copy.h"
 #include "kernels/inline.h"
 
-/* Where piece k lies: without offsets, behind the one before. */
+/* The offset of piece k; without a list, pieces are dense. */
 ALWAYS_INLINE size_t place(const int64_t *offsets, size_t k, size_t size)
 {
     return offsets ? (size_t)offsets[k] : k * size;

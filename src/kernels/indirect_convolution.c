@@ -1,4 +1,4 @@
-/* Indirect convolution: the padded copy of the input, tiles of the product, and their way out.
+/* Indirect convolution: the padded copy of the input, tiles of the product, and their stores.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 /* ---- The padded copy ---------------------------------------------------------------------- */
 
-/* The positions [first, end) of a line of `size` at whose `stride`-th places from `at` on there is
+/* The positions [first, end) of a line of `size` for which at + position * stride is inside the
  * input. */
 static void find_inside(int64_t at, int64_t stride, int64_t in, int64_t size, int64_t *first,
                         int64_t *end)
@@ -85,8 +85,8 @@ static void copy_channel(const struct indirect_convolution *conv, const float *i
 
 /* ---- The tiles ---------------------------------------------------------------------------- */
 
-/* What n positions along a row of a plane become in one dimension: those in [first, end) go to
- * start + i * out_stride. */
+/* The destination of n positions along a row of a plane, in one dimension: those in [first, end) go
+ * to start + i * out_stride. */
 struct destination {
     int64_t start, first, end;
 };
@@ -99,7 +99,7 @@ static struct destination find_destination(const struct indirect_convolution *co
     int64_t room = conv->out[d] - destination.start;
     destination.first = destination.start < 0 ? -destination.start : 0;
     destination.end = room < 0 ? 0 : room;
-    if (stride != 1) { /* a division is dear where rows are short */
+    if (stride != 1) { /* divisions are slow for short rows */
         destination.first = (destination.first + stride - 1) / stride;
         destination.end = (destination.end + stride - 1) / stride;
     }
@@ -154,7 +154,7 @@ static void store_column(const struct indirect_convolution *conv, const struct s
     }
 }
 
-/* The bias of every row of A; behind the sums. */
+/* The bias of every row of A, stored after the sums. */
 static float *spread_bias(const struct subconvolution *sub, size_t c_out, const float *bias,
                           float *sums)
 {
@@ -165,8 +165,8 @@ static float *spread_bias(const struct subconvolution *sub, size_t c_out, const 
     return biases;
 }
 
-/* Which micro-kernel does for positions first ... of a group that begins n_before floats into what
- * can be read. */
+/* The micro-kernel for positions first ... of a group; n_before floats before the group are
+ * readable. */
 static enum igemm_masking choose_masking(const struct indirect_convolution *conv,
                                          const struct subconvolution *sub, int64_t first,
                                          int64_t n_before, int64_t n_behind)
@@ -178,7 +178,7 @@ static enum igemm_masking choose_masking(const struct indirect_convolution *conv
     return is_inside ? IGEMM_MASKED : IGEMM_MASKED_LOADS;
 }
 
-/* All rows of A for one column of tiles; the bias alone if there are no terms. */
+/* All rows of A for one column of tiles; only the bias if there are no terms. */
 static void compute_column(const struct indirect_convolution *conv,
                            const struct subconvolution *sub, enum igemm_masking masking,
                            const float *b, size_t first, const float *packed, const float *biases,

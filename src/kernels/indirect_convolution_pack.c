@@ -1,4 +1,4 @@
-/* The weights of an indirect convolution, in the order in which the micro-kernels read them.
+/* Packs the weights of an indirect convolution in the order in which the micro-kernels read them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 

@@ -55,12 +55,12 @@ static bool plan_planes(struct indirect_convolution *conv)
             return false;
     }
     conv->channel_floats = floats;
-    /* The last tile looks beyond the last position. */
+    /* The last tile reads beyond the last position. */
     return checked_mul(floats, (size_t)(conv->c_in * conv->n_groups), &floats) &&
            checked_add(floats, IGEMM_MAX_NR, &conv->copy_floats) && conv->copy_floats <= INT32_MAX;
 }
 
-#define MASKS_BYTES (1 << 20) /* what an L2 cache holds */
+#define MASKS_BYTES (1 << 20) /* fits into an L2 cache */
 
 /* The input as it lies: its positions are a line. A kernel that reaches further than twice the
  * input is none that is in use; so offsets stay within some 30 times a channel. */
@@ -212,7 +212,7 @@ void subconvolution_taps(const struct indirect_convolution *conv, const struct s
         n_taps[d] = conv->window.kernel[d] - sub->first_tap[d];
 }
 
-/* A bit for every position at which tap k lies inside the input. */
+/* Sets a bit for every position at which tap k is inside the input. */
 static void fill_mask(const struct indirect_convolution *conv, const int64_t k[3],
                       unsigned char *mask)
 {

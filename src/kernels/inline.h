@@ -1,4 +1,4 @@
-/* Asks the compiler for what it would otherwise decide.
+/* Forces inlining and unrolling.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_INLINE_H
 #define IRRUN_KERNELS_INLINE_H
@@ -7,7 +7,8 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* Loops over rows and vectors must vanish, or what they keep in registers would lie in memory. */
+/* Loops over rows and vectors must be unrolled: otherwise the arrays that they index are in memory
+ * instead of registers. */
 #if defined(__clang__)
 #define UNROLL _Pragma("unroll")
 #else

@@ -1,5 +1,5 @@
-/* Finds a level by its name, and fills struct kernels with what it has. A level that is lacking is
- * refused, never replaced.
+/* Finds a level by its name, and fills struct kernels with what it has. A level that the CPU or the
+ * build lacks is an error, never replaced.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Which implementation does what: chosen once from the options and the CPU, passed in, never
+/* The table of kernels: chosen once from the options and the CPU, passed as an argument, never
  * global.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_KERNELS_H
@@ -19,8 +19,8 @@
 #include "kernels/softmax.h"
 #include "kernels/transpose_f32.h"
 
-/* Every family of kernels and what it is: a function type, or a const struct where functions belong
- * together. A file *_level.c defines <family>_<level>. */
+/* Every family of kernels and its type: a function type, or a const struct for a group of
+ * functions. A file *_level.c defines <family>_<level>. */
 #define KERNEL_FAMILIES(FAMILY, level)                                                             \
     FAMILY(select_x8, select_fn, level)                                                            \
     FAMILY(select_x16, select_fn, level)                                                           \
@@ -54,11 +54,11 @@ struct kernels {
 extern const char *const kernel_families[]; /* their names, in order */
 extern const size_t n_kernel_families;
 
-/* The level that a name stands for: the best there is for "auto" and NULL. IRRUN_USAGE if CPU or
- * build lack it. */
+/* Finds a level by name; "auto" and NULL select the best one. IRRUN_USAGE if the CPU or the build
+ * lacks it. */
 bool kernels_level(const char *name, enum simd *level, struct irrun_error *err);
 
-/* Fails as kernels_level does, and where CBLAS is asked for and there is none. */
+/* Fails as kernels_level does, and if CBLAS is requested but not available. */
 bool kernels_choose(struct kernels *kernels, enum irrun_gemm gemm, const char *simd,
                     struct irrun_error *err);
 
@@ -70,10 +70,10 @@ void kernels_fill(struct kernels *kernels, enum simd simd);
 gemm_f32_fn *kernels_gemm_f32(const struct kernels *kernels, size_t m, size_t n, size_t k);
 gemm_f64_fn *kernels_gemm_f64(const struct kernels *kernels, size_t m, size_t n, size_t k);
 
-/* Whether the options allow that weights and factors are packed. */
+/* Whether the options allow packing weights and factors. */
 bool kernels_may_pack(const struct kernels *kernels);
 
-/* "plain", "cblas", "packed", or "auto" with what it takes from: "auto (packed, plain)". */
+/* "plain", "cblas", "packed", or "auto" with its candidates: "auto (packed, plain)". */
 const char *kernels_gemm_name(const struct kernels *kernels);
 
 #endif

@@ -12,7 +12,7 @@
 void lrn_square(enum irrun_dtype dtype, const void *in, double *out, size_t n);
 
 /* Seen as [n_outer][n][n_inner]: out[…][i][…] is the sum of in[…][j][…] for j from i - reach to i +
- * reach, as far as there are such. out does not overlap in. */
+ * reach, clipped to 0 … n-1. out does not overlap in. */
 void lrn_add_neighbours(const double *in, double *out, size_t n_outer, size_t n, size_t n_inner,
                         size_t reach);
 

@@ -1,5 +1,5 @@
-/* Turns blocks of 16 x 16 elements: packing at the speed of memory. Vectors of 16 bytes, which
- * every CPU has or the compiler makes; wider ones gain nothing here.
+/* Transposes blocks of 16 x 16 elements: packing at memory speed. Uses vectors of 16 bytes, which
+ * every CPU has or the compiler emulates; wider ones gain nothing.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/pack_transpose.h"
 
@@ -10,7 +10,7 @@ typedef uint16_t u16x8 __attribute__((vector_size(16)));
 typedef uint32_t u32x4 __attribute__((vector_size(16)));
 typedef uint64_t u64x2 __attribute__((vector_size(16)));
 
-/* Elements of a and b in turn, from their first halves and from their second ones. */
+/* Interleaves the elements of a and b: of their first halves, and of their second halves. */
 #ifdef __clang__
 #define SHUFFLE(type, a, b, ...) __builtin_shufflevector((type)(a), (type)(b), __VA_ARGS__)
 #else

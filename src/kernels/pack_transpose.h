@@ -1,4 +1,4 @@
-/* Turns blocks of a matrix on their way into panels.
+/* Transposes blocks of a matrix for packing.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_PACK_TRANSPOSE_H
 #define IRRUN_KERNELS_PACK_TRANSPOSE_H
@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* 16 x 16 elements: element i of row j at `from` becomes element j of row i at `to`. Steps count
- * bytes from row to row; nothing needs any alignment. */
+ * bytes from row to row; no alignment is required. */
 void pack_transpose_f32(const void *from, size_t from_step, void *to, size_t to_step);
 void pack_transpose_f16(const void *from, size_t from_step, void *to, size_t to_step);
 

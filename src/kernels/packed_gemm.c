@@ -1,4 +1,4 @@
-/* Packs matrices, and cuts a product into the tiles of the micro-kernels that a level has.
+/* Packs matrices, and splits a product into tiles for the micro-kernels of a level.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/packed_gemm.h"
 
@@ -8,13 +8,13 @@
 #include "kernels/pack_transpose.h"
 #include "tensor/half.h"
 
-/* Sums run over at most so many k before they are added to what is there: 1024 products in one f32
- * sum would come close to the error that a recurrent run may have. */
+/* Sums run over at most so many k before they are added to C: 1024 products in one f32 sum would
+ * come close to the error that a recurrent run may have. */
 #define MAX_KC 512
 
 #define FEW_ROWS 2
 
-/* The widest micro-panel for which there is a micro-kernel with so many rows. */
+/* The widest micro-panel that has a micro-kernel with so many rows. */
 static size_t choose_nr_groups(const struct gemm_microkernels *kernels, size_t width, size_t rows)
 {
     size_t nr_groups = width;
@@ -64,8 +64,8 @@ static void pack_edge(unsigned char *to, size_t to_step, const unsigned char *fr
         memcpy(to + i * to_step, block[i], PANEL_GROUP * size);
 }
 
-/* Rows of a source that may be misaligned become columns. Sixteen elements of a row of f32 are a
- * line: they are copied at once, so that every line of the source is fetched once. */
+/* Transposes rows of a source that may be misaligned. Sixteen elements of a row of f32 are a line:
+ * they are copied at once, so that every line of the source is fetched once. */
 static void pack_rows(const struct packed_matrix *packed_b, unsigned char *to,
                       const unsigned char *from, size_t from_step, size_t n_columns)
 {
@@ -209,12 +209,12 @@ void packed_gemm_panel(const struct packed_matrix *packed_b, const struct panel_
     }
 }
 
-/* Rows at a time: their part of a stays in L2 while all panels pass. */
+/* Rows at a time: their part of A stays in L2 for all panels. */
 #define MC 96
 
 static const float zeros[PANEL_MAX_WIDTH * PANEL_GROUP];
 
-/* The last panel may be wider than what is left of c: its rows take a detour. */
+/* The last panel may be wider than the rest of C: its rows go through a buffer. */
 static void multiply_last(const struct packed_matrix *packed_b, struct panel_product product,
                           size_t n)
 {
@@ -235,7 +235,7 @@ static void multiply_last(const struct packed_matrix *packed_b, struct panel_pro
     }
 }
 
-/* The epilogue of some rows: in one piece where they lie without a gap. */
+/* Runs the epilogue of some rows, in one call if the rows are contiguous. */
 static void run_epilogue(const struct packed_gemm *matrix, size_t columns, size_t row, size_t rows)
 {
     size_t begin = matrix->begin * columns, end = matrix->end * columns;

@@ -1,8 +1,8 @@
-/* Dense products whose second factor is packed, B of C = A * B: into panels, which the product
- * reads from end to end. Constant weights are packed once (prepacked). The blocking is that of
- * BLIS: a micro-kernel computes mr x nr of C, over kc terms at a time, for mc rows while all of B
- * passes. Every sum runs over k in one order, whatever the number of rows, the layout and the
- * level's registers: packing changes no bytes of a result.
+/* Dense products C = A * B with B packed into panels, which the product reads sequentially.
+ * Constant weights are packed once (prepacked). The blocking is that of BLIS: a micro-kernel
+ * computes mr x nr of C, over kc terms at a time, for mc rows at a time over all of B. Every sum
+ * runs over k in one order, whatever the number of rows, the layout and the level's registers:
+ * packing changes no bytes of a result.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_PACKED_GEMM_H
 #define IRRUN_KERNELS_PACKED_GEMM_H
@@ -34,17 +34,16 @@ struct gemm_args {
 };
 typedef void gemm_microkernel_fn(const struct gemm_args *args);
 
-/* A k x n matrix. A panel is `width` groups of columns; nr_groups of them lie side by side along
- * k, a micro-panel: nr = 16 * nr_groups, and the micro-kernel reads it in one direction without a
- * gap. */
+/* A k x n matrix. A panel is `width` groups of columns. A micro-panel is nr_groups of them,
+ * interleaved along k (nr = 16 * nr_groups), which the micro-kernel reads sequentially. */
 struct packed_matrix {
     size_t k, n_panels;
     size_t width;
     bool is_f16; /* elements stay f16 and are widened in registers */
-    /* What follows is filled by packed_matrix_layout. */
+    /* packed_matrix_layout fills the rest. */
     size_t nr_groups;  /* divides width */
     size_t step_bytes; /* from k to k + 1 */
-    size_t kc;         /* sums are added to what is there every so many k */
+    size_t kc;         /* sums are added to C every kc terms */
     size_t micropanel_bytes;
     size_t panel_bytes;
     size_t max_mr;
@@ -52,22 +51,21 @@ struct packed_matrix {
     const void *data; /* [n_panels][width / nr_groups][k][nr_groups][16] */
 };
 
-/* What a level has. A micro-kernel whose sums would not lie in registers is NULL; of one group and
- * one row there always is one. */
+/* The micro-kernels of a level. One whose sums do not fit into registers is NULL; the one of one
+ * group and one row always exists. */
 struct gemm_microkernels {
     gemm_microkernel_fn *f32[PANEL_MAX_WIDTH + 1][GEMM_MAX_MR + 1]; /* [nr_groups][mr] */
     gemm_microkernel_fn *f16[PANEL_MAX_WIDTH + 1][GEMM_MAX_MR + 1];
     bool has_f16;
-    /* Of another level, that does one or two rows better; NULL = none. */
+    /* Those of another level that is faster for one or two rows; NULL = none. */
     const struct gemm_microkernels *for_few_f16_rows;
-    /* c (+)= a * b transposed, neither of them packed: sums have an order of their own. */
+    /* c (+)= a * b transposed, neither of them packed. The sums are in another order. */
     gemm_f32_fn *dots;
     struct recurrent_cells cells;
 };
 
-/* Chooses nr and the micro-kernels that suit products of so many rows (any number can then be
- * multiplied), and works out what follows from the sizes; false if they overflow. size_bytes: of
- * the data. */
+/* Chooses nr and the micro-kernels for products of `rows` rows (other numbers of rows work too),
+ * and computes the layout; false if sizes overflow. size_bytes: of the data. */
 bool packed_matrix_layout(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,
                           size_t rows, size_t *size_bytes);
 
@@ -78,7 +76,7 @@ void packed_matrix_pack_group(const struct packed_matrix *packed_b, void *data, 
                               size_t group, const void *source, bool is_f16_source, size_t ld,
                               size_t n_columns);
 
-/* The same for columns that lie side by side: element k of column j is source[k * ld + j]. */
+/* The same for a row-major source: element k of column j is source[k * ld + j]. */
 void packed_matrix_pack_columns(const struct packed_matrix *packed_b, void *data, size_t panel,
                                 size_t group, const void *source, bool is_f16_source, size_t ld,
                                 size_t n_columns);
@@ -95,8 +93,8 @@ struct panel_product {
 };
 void packed_gemm_panel(const struct packed_matrix *packed_b, const struct panel_product *product);
 
-/* Some panels' columns of c = a * weights, where c has n columns, perhaps fewer than the panels
- * together, and what an epilogue makes of them. */
+/* The columns of some panels of c = a * weights, and their epilogue. c has n columns, perhaps fewer
+ * than the panels together. */
 struct packed_gemm {
     size_t begin, end; /* panels */
     size_t m, n;

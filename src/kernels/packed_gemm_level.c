@@ -16,9 +16,9 @@
 
 TILES(TILE)
 
-/* A level has the micro-kernels whose sums lie in registers, beside the factors of a column or the
- * weights of a row, whichever are fewer, one of the others, and a product where it is not added at
- * once. */
+/* A level has the micro-kernels whose sums fit into registers, together with the factors of a
+ * column or the weights of a row (whichever are fewer), one of the others, and a product if there
+ * is no FMA. */
 #define VECTORS(nr_groups) ((nr_groups)*PANEL_GROUP / VECTOR_LANES)
 #define FEWER(a, b) ((a) < (b) ? (a) : (b))
 #define FITS(nr_groups, rows)                                                                      \

@@ -1,12 +1,11 @@
-/* The recurrent family on raw pointers: LSTM, GRU and RNN, one engine each for f32
- * (recurrent_f32.h) and f64. A cell is a sequence of one step. Semantics: LSTMSequence-5,
- * GRUSequence-5, RNNSequence-5 of the OpenVINO specification; what it leaves open is settled in the
- * comments here.
+/* LSTM, GRU and RNN on raw pointers, with one engine each for f32 (recurrent_f32.h) and f64. A cell
+ * is a sequence of one step. Semantics: LSTMSequence-5, GRUSequence-5, RNNSequence-5 of the
+ * OpenVINO specification; the comments here define what it leaves open.
  *
  * Element b of the batch runs through steps 0 … lengths[b]-1; backwards, from lengths[b]-1 down to
- * 0. What lies behind in X does not matter; Y is zero there; the final state is that of the last
- * step that was run, and zero for a length of 0 (not the initial state). No element of the batch
- * influences another.
+ * 0. Later steps of X are not read; Y is zero there; the final state is that of the last step that
+ * was run, and zero for a length of 0 (not the initial state). No element of the batch influences
+ * another.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_RECURRENT_H
 #define IRRUN_KERNELS_RECURRENT_H
@@ -42,10 +41,10 @@ struct recurrent {
     size_t n_directions;                        /* D: 2 = forward, then backwards */
     bool is_reverse;                            /* the only direction goes backwards */
     struct recurrent_activation activations[3]; /* LSTM f, g, h; GRU f, g; RNN f */
-    double clip;              /* of what goes into a gate's activation; INFINITY = none */
+    double clip;              /* of the input of a gate's activation; INFINITY = none */
     bool input_forget;        /* LSTM: i = 1 - f */
     bool linear_before_reset; /* GRU */
-    uint8_t slots[4];         /* LSTM: where gates f, i, c and o stand along 4H of W, R and B */
+    uint8_t slots[4];         /* LSTM: positions of gates f, i, c and o along 4H of W, R and B */
 };
 
 /* Gates along W and R: G. GRU's order is z, r, h. */
@@ -81,7 +80,7 @@ struct recurrent_f64_tensors { /* as above */
     double *y, *ho, *co;
 };
 
-/* Plain loops, element of the batch by element: the specification of the engine of f32. */
+/* Plain loops, one element of the batch at a time: the specification of the f32 engine. */
 size_t recurrent_f64_scratch_bytes(const struct recurrent *recurrent);
 void recurrent_f64_run(const struct recurrent *recurrent,
                        const struct recurrent_f64_tensors *tensors, void *scratch);

@@ -1,5 +1,5 @@
-/* The cells of recurrent_cells.h, for vectors of any length: see gemm_microkernel_body.h for what
- * comes before. The formulas are those of recurrent_f64.c.
+/* The cells of recurrent_cells.h, for vectors of any length. Include vector_<level>.h first. The
+ * formulas are those of recurrent_f64.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/recurrent_cells.h"
 

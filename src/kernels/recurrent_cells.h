@@ -1,16 +1,16 @@
-/* What a step of LSTM, GRU and RNN does behind a panel's product: activations and the state's
- * update, for the hidden units of one panel and one element of the batch.
+/* The part of an LSTM, GRU or RNN step after the product of a panel: activations and the update of
+ * the state, for the hidden units of one panel and one element of the batch.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_RECURRENT_CELLS_H
 #define IRRUN_KERNELS_RECURRENT_CELLS_H
 
 #include "kernels/recurrent.h"
 
-/* The units of a panel: it is 64 columns wide, or 96, enough sums to keep the multipliers busy with
- * a single row. */
+/* The units of a panel: 64 or 96 columns, enough sums to hide the latency of FMA with a single
+ * row. */
 enum { LSTM_PANEL_UNITS = 16, GRU_PANEL_UNITS = 32, RNN_PANEL_UNITS = 64 };
 
-/* U units of one element of the batch. What is [n][U] may be read up to 15 floats behind its end;
+/* U units of one element of the batch. Arrays of [n][U] may be read up to 15 floats past their end;
  * state may be read and written as far. */
 struct recurrent_row {
     size_t units;           /* U */
@@ -25,9 +25,9 @@ struct recurrent_row {
 
 typedef void recurrent_cell_fn(const struct recurrent *rules, const struct recurrent_row *row);
 
-/* lstm, gru_linear and rnn with the activations that everybody uses and nothing else (no clip, no
- * peepholes), the same with any rules, and the two halves of GRU without linear_before_reset: reset
- * takes gates z and r, and leaves z in c, where update, which takes gate h, finds it. */
+/* lstm, gru_linear and rnn with the default activations (no clip, no peepholes), the same with any
+ * activations, clip and peepholes, and the two halves of GRU without linear_before_reset: reset
+ * takes gates z and r, and stores z in c; update takes gate h, and reads z from c. */
 struct recurrent_cells {
     recurrent_cell_fn *lstm, *gru_linear, *rnn;
     recurrent_cell_fn *lstm_any, *gru_linear_any, *rnn_any;

@@ -1,11 +1,12 @@
-/* Runs the recurrent engine: see recurrent_f32.h. Sums of a row have one order whatever the chunk
- * or the other rows, so that a run cut in two equals the whole (but with CBLAS).
+/* Runs the recurrent engine: see recurrent_f32.h. The order of the sums of a row does not depend on
+ * the chunk or on other rows, so that a run split in two gives the same results (except with
+ * CBLAS).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/recurrent_f32.h"
 
 #include <string.h>
 
-/* What one thread does of one direction of one run: some of the panels. */
+/* The part of one thread in one direction of a run: some of the panels. */
 struct pass {
     const struct recurrent_f32 *engine;
     const struct recurrent_f32_tensors *tensors;
@@ -18,7 +19,7 @@ struct pass {
     float *x, *gates, *tile, *h, *h_next, *c, *reset_h; /* in the scratch memory */
 };
 
-/* Some steps and their rows of X. */
+/* A chunk of steps and its rows of X. */
 struct chunk {
     size_t first, n;
     const float *x; /* [n][B][I] */
@@ -39,7 +40,7 @@ static size_t longest(const struct pass *pass)
     return most;
 }
 
-/* Where in time an element is at its step-th step. */
+/* The time index of an element at step `step`. */
 static size_t time_of(const struct pass *pass, size_t element, size_t step)
 {
     return pass->is_reverse ? length_of(pass, element) - 1 - step : step;
@@ -65,7 +66,7 @@ static size_t n_units(const struct pass *pass)
     return (end < h ? end : h) - first_unit(pass);
 }
 
-/* Rows may be used up to their panels' end. */
+/* Rows may be read and written up to the end of their panels. */
 static void load_state(const struct pass *pass, const float *from, float *state)
 {
     size_t n = n_units(pass), n_padded = (pass->end - pass->begin) * pass->engine->units;
@@ -98,7 +99,7 @@ static void store_final_state(const struct pass *pass, size_t element)
         memcpy(tensors->co + row, pass->c + at, row_bytes);
 }
 
-/* Elements of length 0 end before they begin, and end with zeros. */
+/* Elements of length 0 run no step; their final state is zero. */
 static void clear_empty(const struct pass *pass)
 {
     const struct recurrent_f32_tensors *tensors = pass->tensors;
@@ -191,13 +192,13 @@ static void project_panel(const struct pass *pass, const struct chunk *chunk, si
 
 /* ---- steps ---- */
 
-/* The i-th panel of a round: rounds go up and down in turn. */
+/* The i-th panel of a round; rounds alternate between ascending and descending order. */
 static size_t nth_panel(const struct pass *pass, size_t round, size_t i)
 {
     return ((round & 1) != 0) != pass->is_downward ? pass->end - 1 - i : pass->begin + i;
 }
 
-/* What the workers of a direction wrote before, all of them see behind this. */
+/* After the barrier, every worker of a direction sees what the others wrote before it. */
 static void barrier(const struct pass *pass)
 {
     if (pass->engine->n_workers > 1)
@@ -248,7 +249,7 @@ static void run_cells(const struct pass *pass, recurrent_cell_fn *cell, size_t s
     }
 }
 
-/* The gates of a GRU that resets first, behind both of its products: h needs all of r * h. */
+/* The gates of a GRU that resets first, after both of its products: h needs all of r * h. */
 static void update_after_reset(const struct pass *pass, size_t step, const float *gates)
 {
     const struct recurrent_f32 *engine = pass->engine;
@@ -328,7 +329,8 @@ struct run {
     bool is_downward;
 };
 
-/* The matrix of a direction: packed at `data`, or as it lies in `weights`, which is NULL then. */
+/* The matrix of a direction: packed at `data`, or unpacked in `weights`, which is NULL if
+ * packed. */
 static struct recurrent_matrix matrix_of(const struct recurrent_matrix *matrix, const void *data,
                                          const struct run *run, const float *weights, size_t d)
 {

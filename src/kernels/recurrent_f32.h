@@ -1,6 +1,6 @@
-/* The recurrent engine of f32. Chunks of steps are projected by one product with W; then each step
- * is a product with R and, behind each panel of it, the cell. Weights are multiplied from prepacked
- * panels, in f32 or as the f16 that they were, or by a GEMM from where they lie.
+/* The recurrent engine of f32. Chunks of steps are projected by one product with W. Each step is
+ * then a product with R, with the cell after each panel. Weights are prepacked panels, in f32 or in
+ * the original f16, or unpacked for a GEMM.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_RECURRENT_F32_H
 #define IRRUN_KERNELS_RECURRENT_F32_H
@@ -9,7 +9,7 @@
 #include "kernels/recurrent.h"
 #include "kernels/thread_pool.h"
 
-/* Weights as struct recurrent_f32_tensors has them; w and r may be f16, and lie at any address. */
+/* Weights as struct recurrent_f32_tensors has them; w and r may be f16, at any alignment. */
 struct recurrent_weights {
     const void *w, *r;
     const float *b, *p; /* NULL = zeros */
@@ -27,8 +27,8 @@ struct recurrent_matrix {
 struct recurrent_f32 {
     struct recurrent common;
     const struct gemm_microkernels *kernels;
-    gemm_f32_fn *project, *step; /* NULL: W and R are packed. Else they stay where they are, f32 */
-    bool is_uncut;               /* a GEMM gets all hidden units at once */
+    gemm_f32_fn *project, *step; /* NULL: W and R are packed. Else they are used in place, f32 */
+    bool is_uncut;               /* a GEMM computes all hidden units at once */
     bool is_w_f16, is_r_f16, has_peepholes;
     unsigned n_threads;          /* of the thread pool */
     const void *w_pack, *r_pack; /* see recurrent_f32_pack_w, recurrent_f32_pack_r */
@@ -45,7 +45,7 @@ struct recurrent_f32 {
     bool is_shared;   /* with the thread pool */
     size_t chunk_steps;
     size_t ld_x, ld_gates, ld_state; /* in floats, from row to row of what follows */
-    /* Every direction has scratch memory of its own. In it stand, counted in floats: */
+    /* Every direction has scratch memory of its own. Offsets in it, in floats: */
     size_t direction_floats;
     size_t x_at;           /* [chunk_steps][B][I] */
     size_t gates_at;       /* [chunk_steps][B][n_panels][columns] */
@@ -55,8 +55,8 @@ struct recurrent_f32 {
     size_t scratch_bytes;
 };
 
-/* Fills the layout from what stands before it (the packs may be missing); false if sizes
- * overflow. Scratch memory does not grow with T beyond a chunk. */
+/* Fills the layout from the members before it (the packs may be missing); false if sizes overflow.
+ * Scratch memory does not grow with T beyond a chunk. */
 bool recurrent_f32_lay_out(struct recurrent_f32 *engine);
 
 /* Fill the packs: w_pack_bytes and r_pack_bytes, 64-byte aligned. Per direction, W and then the
@@ -67,13 +67,13 @@ void recurrent_f32_pack_w(const struct recurrent_f32 *engine,
 void recurrent_f32_pack_r(const struct recurrent_f32 *engine,
                           const struct recurrent_weights *weights, void *r_pack);
 
-/* Where gate `gate` of a panel stands in the IR. */
+/* The position in the IR of gate `gate` of a panel. */
 static inline size_t recurrent_place_of(const struct recurrent *common, size_t gate)
 {
     return common->kind == RECURRENT_LSTM ? common->slots[gate] : gate;
 }
 
-/* Floats that n vectors of `units` take where vector instructions may read whole groups. */
+/* Floats of n vectors of `units`, rounded up because vector instructions may read whole groups. */
 static inline size_t recurrent_row_floats(size_t n, size_t units)
 {
     return (n - 1) * units + (units + PANEL_GROUP - 1) / PANEL_GROUP * PANEL_GROUP;
@@ -83,9 +83,9 @@ static inline size_t recurrent_row_floats(size_t n, size_t units)
 void recurrent_multiply(const struct recurrent_f32 *engine, const struct recurrent_matrix *matrix,
                         const struct panel_product *product);
 
-/* Of the tensors, w and r are looked at only if they are not packed. scratch: scratch_bytes,
- * 64-byte aligned. *n_runs counts: panels are walked up and down in turn, so that what the caches
- * hold is used first. The number of threads and of runs changes no byte. */
+/* Of the tensors, w and r are read only if they are not packed. scratch: scratch_bytes, 64-byte
+ * aligned. *n_runs counts: panels are visited in ascending and descending order in turn, so that
+ * cached panels are used first. The number of threads and of runs changes no byte. */
 void recurrent_f32_run(const struct recurrent_f32 *engine,
                        const struct recurrent_f32_tensors *tensors, void *scratch, unsigned *n_runs,
                        struct thread_pool *pool);

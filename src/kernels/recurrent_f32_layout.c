@@ -6,11 +6,11 @@
 #include "base/checked.h"
 #include "kernels/recurrent_f32.h"
 
-/* Rows of a chunk of steps: a dense product reaches its full rate at 80 to 100 of them; with more
- * the gates would have left L2 when their step comes. */
+/* Rows of a chunk of steps: a dense product reaches its full rate at 80 to 100 of them; with more,
+ * the gates are no longer in L2 when their step runs. */
 #define CHUNK_ROWS 96
 
-/* Rows stand a line further apart than a power of two, or all of them would lie in one set of the
+/* A row stride is a cache line more than a power of two, so that rows do not map to one set of the
  * cache. */
 #define PAD_FLOATS 16
 
@@ -31,7 +31,7 @@ static size_t units_of(enum recurrent_kind kind)
                                    : RNN_PANEL_UNITS;
 }
 
-/* The activations that everybody uses, and no rule beside them. */
+/* Default activations, no clip, no input_forget, no peepholes. */
 static bool is_plain(const struct recurrent_f32 *engine)
 {
     const struct recurrent *common = &engine->common;
@@ -76,11 +76,11 @@ static bool keeps_f16(const struct recurrent *common)
     return common->batch < EXPAND_FROM_BATCH || bytes > EXPAND_UP_TO_BYTES;
 }
 
-/* Threads share the panels of a direction from so many bytes of weights per step on, each
- * having no less than half of it: a barrier costs what 20 KB do. */
+/* Threads share the panels of a direction from this number of bytes of weights per step on; each
+ * has at least half of it. A barrier costs as much as 20 KB. */
 #define SHARE_FROM 100000
-/* Directions need no barrier: from so many bytes per run on, four times what giving a job away
- * costs. */
+/* Directions need no barrier: they run in parallel from this number of bytes per run on, four times
+ * the cost of starting a job. */
 #define SHARE_DIRECTIONS_FROM 200000
 
 static double matrix_bytes(const struct recurrent_f32 *engine,
@@ -146,7 +146,7 @@ static bool lay_out_weights(struct recurrent_f32 *engine, size_t rows)
            finish_matrix(engine, &engine->r_reset, batch);
 }
 
-/* Floats of a panel behind its part of R: biases inside the reset, or peepholes. */
+/* Floats of a panel after its part of R: biases inside the reset, or peepholes. */
 static size_t side_floats(const struct recurrent_f32 *engine)
 {
     return engine->has_peepholes                ? recurrent_row_floats(3, engine->units)
@@ -175,7 +175,7 @@ static bool add_block(size_t *end, size_t rows, size_t ld, size_t *at)
     return checked_mul(rows, ld, &n) && checked_add(*end, n, end);
 }
 
-/* Steps of a chunk: as many as CHUNK_ROWS allows, but no short one at the end. */
+/* Steps of a chunk: as CHUNK_ROWS allows, in chunks of nearly equal size. */
 static size_t even_chunk(size_t n_steps, size_t batch)
 {
     size_t most = batch == 0 || batch > CHUNK_ROWS ? 1 : CHUNK_ROWS / batch;

@@ -1,5 +1,5 @@
-/* The recurrent family in f64: plain loops, one element of the batch after the other. Also the
- * shortest description of what recurrent_f32.c computes.
+/* LSTM, GRU and RNN in f64: plain loops, one element of the batch at a time. The reference for
+ * recurrent_f32.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <string.h>

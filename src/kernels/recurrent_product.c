@@ -1,10 +1,10 @@
-/* Products of the recurrent engine: by packed panels, or by a GEMM with weights as they are.
+/* Products of the recurrent engine: by packed panels, or by a GEMM with unpacked weights.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "kernels/recurrent_f32.h"
 
-/* Gates that lie side by side in the weights and in the panel are one product. */
+/* Gates that are contiguous in the weights and in the panel are one product. */
 static size_t n_neighbours(const struct recurrent_f32 *engine,
                            const struct recurrent_matrix *matrix, size_t gate)
 {

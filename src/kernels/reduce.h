@@ -1,4 +1,4 @@
-/* Folding many elements into few. Knows no shapes.
+/* Reductions of many elements to few.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_REDUCE_H
 #define IRRUN_KERNELS_REDUCE_H
@@ -25,13 +25,13 @@ union accumulator {
     uint64_t u64;
 };
 
-/* Folds in[0 … n-1] into accumulators[0] (into_one) or in[i] into accumulators[i]. */
+/* Reduces in[0 … n-1] into accumulators[0] (into_one), or in[i] into accumulators[i]. */
 typedef void reduce_fn(union accumulator *accumulators, bool into_one, const void *in, size_t n);
 
-/* The loop for elements of f32, f64, i64 or u64; others are to be widened first. */
+/* The loop for elements of f32, f64, i64 or u64; widen others first. */
 reduce_fn *reduce_scalar(enum reduce_operation operation, enum irrun_dtype dtype);
 
-/* What an accumulator starts with. */
+/* The initial value of an accumulator. */
 union accumulator reduce_start(enum reduce_operation operation, enum irrun_dtype dtype);
 
 #endif

@@ -5,7 +5,7 @@
 #error "define FIELD, MAGNITUDE and ORDER as well as BODY"
 #endif
 
-/* The operation is a constant wherever this is used. */
+/* All callers pass a constant operation. */
 ALWAYS_INLINE WIDE NAME(fold)(enum reduce_operation operation, WIDE y, WIDE x)
 {
     switch (operation) {
@@ -24,7 +24,7 @@ ALWAYS_INLINE WIDE NAME(fold)(enum reduce_operation operation, WIDE y, WIDE x)
     }
 }
 
-/* A run is added up in LANES parts, then those. */
+/* Sums a run in LANES parts, then adds the parts. */
 ALWAYS_INLINE WIDE NAME(add_run)(enum reduce_operation operation, const T *from, size_t n)
 {
     WIDE lanes[LANES] = {0};

@@ -19,7 +19,7 @@
 #undef MAGNITUDE
 #undef ORDER
 
-/* Sums and products of signed numbers are made of their bits: those wrap. */
+/* Signed sums and products are computed in unsigned types, which wrap. */
 #define FIELD u64
 #define WIDE uint64_t
 #define T int64_t

@@ -1,5 +1,5 @@
-/* Resampling along one axis: every output is a weighted sum of some inputs. Knows nothing of where
- * the weights come from.
+/* Resampling along one axis: every output is a weighted sum of some inputs. The caller computes the
+ * weights.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_RESAMPLE_H
 #define IRRUN_KERNELS_RESAMPLE_H
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Taps of output i: those from first[i] up to first[i + 1]; none makes 0. */
+/* Taps of output i: those from first[i] up to first[i + 1]; an output without taps is 0. */
 struct taps {
     size_t n_in, n_out;
     size_t *first; /* [n_out + 1] */
@@ -15,7 +15,7 @@ struct taps {
     double *weight;
 };
 
-/* in [n_outer][n_in][n_inner], out [n_outer][n_out][n_inner], which do not overlap. Summed in
+/* in [n_outer][n_in][n_inner], out [n_outer][n_out][n_inner], which do not overlap. Sums are in
  * double. */
 void resample_f32(const struct taps *taps, size_t n_outer, size_t n_inner, const float *in,
                   float *out);

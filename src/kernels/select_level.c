@@ -6,12 +6,12 @@
 
 #define SELECT_LINE 64 /* bytes of a cache line, and of the widest vector */
 
-/* Where the loads of a streamed row run ahead, in bytes; 2 and 4 KB do the same, nothing does
- * less. */
+/* Prefetch distance of a streamed row, in bytes; 2 and 4 KB give the same, no prefetch is
+ * slower. */
 #define SELECT_AHEAD 1024
 
-/* An operand that stands still is spread over a block, which every load then reads: as much as a
- * loop takes in one turn, 64 elements at most. */
+/* A scalar operand is broadcast to a block, which every load reads: as much as one iteration of a
+ * loop reads, at most 64 elements. */
 #define SELECT_BLOCK 512
 
 /* One row in bytes. */
@@ -19,8 +19,7 @@ struct select_row {
     size_t n; /* elements */
     const unsigned char *condition, *then_values, *else_values;
     unsigned char *out;
-    size_t then_mask,
-        else_mask; /* all ones, or 0 for an operand that stands still: see select_at */
+    size_t then_mask, else_mask; /* all ones, or 0 for a scalar operand: see select_at */
 };
 
 ALWAYS_INLINE struct select_row select_row_at(const struct select_run *run, size_t i, size_t width)
@@ -43,8 +42,7 @@ ALWAYS_INLINE const unsigned char *select_at(const unsigned char *values, size_t
     return values + (i * width & mask);
 }
 
-/* Elements begin … end-1. They go through integers of their width, by memcpy: no alignment, no
- * value. */
+/* Elements begin … end-1. Copied as integers of their width, by memcpy: any alignment and type. */
 ALWAYS_INLINE void select_few(const struct select_row *row, size_t begin, size_t end, size_t width)
 {
     for (size_t i = begin; i < end; i++) {
@@ -56,7 +54,7 @@ ALWAYS_INLINE void select_few(const struct select_row *row, size_t begin, size_t
     }
 }
 
-/* An operand as every loop may read it. */
+/* The operand itself, or a scalar broadcast to a block. */
 ALWAYS_INLINE const unsigned char *select_spread(const unsigned char *values, size_t mask,
                                                  size_t width, unsigned char block[SELECT_BLOCK])
 {
@@ -89,7 +87,8 @@ ALWAYS_INLINE bits choose(const struct select_row *row, size_t i, size_t width)
                        bits_load(select_at(row->else_values, row->else_mask, i, width)), width);
 }
 
-/* Whole lines from element i on, past the caches; returns where it ended. */
+/* Writes whole cache lines from element i on with non-temporal stores; returns the first element
+ * after them. */
 ALWAYS_INLINE size_t stream_elements(const struct select_row *row, size_t i, size_t width)
 {
     size_t lanes = sizeof(bits) / width, n_line = SELECT_LINE / width;
@@ -128,8 +127,8 @@ ALWAYS_INLINE void select_row(const struct select_row *row, size_t width, bool i
         bits_store(row->out + (n - lanes) * width, last);
 }
 
-/* Whole lines from an address divisible by 64, past the caches: those at `side`, or always the
- * first if mask is 0. Returns the number of bytes written, all but the last few. */
+/* Copies whole cache lines from `side`, or always the first if mask is 0, with non-temporal stores;
+ * `out` is aligned to 64 bytes. Returns the number of bytes written, all but the last few. */
 ALWAYS_INLINE size_t stream(unsigned char *out, const unsigned char *side, size_t mask,
                             size_t n_bytes)
 {
@@ -143,7 +142,7 @@ ALWAYS_INLINE size_t stream(unsigned char *out, const unsigned char *side, size_
     return i;
 }
 
-/* A row whose condition stands still is a copy of one side. */
+/* A row with a scalar condition is a copy of one side. */
 ALWAYS_INLINE void select_side(const struct select_row *row, size_t width, bool is_streamed)
 {
     bool is_then = *row->condition != 0;
@@ -169,7 +168,7 @@ ALWAYS_INLINE void select_side(const struct select_row *row, size_t width, bool 
     memcpy(row->out + done, side, n_bytes - done);
 }
 
-/* What was streamed is in place when the run ends. */
+/* Ends with a fence after non-temporal stores. */
 ALWAYS_INLINE void select_rows(const struct select_run *run, size_t width)
 {
     unsigned char then_block[SELECT_BLOCK], else_block[SELECT_BLOCK];

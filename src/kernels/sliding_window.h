@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Outermost first; fewer dimensions stand at the end, after dimensions of 1. Output position o with
- * kernel element k looks at input position o * stride - pad_begin + k * dilation. */
+/* Outermost first; fewer than three dimensions are padded with leading 1s. Output position o reads,
+ * for kernel element k, input position o * stride - pad_begin + k * dilation. */
 struct window {
     int64_t in[3], out[3], kernel[3], stride[3], dilation[3];
     int64_t pad_begin[3], pad_end[3];
@@ -57,8 +57,8 @@ static inline void window_positions(const struct window *window, int d, int64_t 
         *first = *end;
 }
 
-/* Moves dimensions where nothing happens, of one position and one kernel element, to the front: an
- * image of [n, 1] is a row of n. */
+/* Moves trivial dimensions (one position and one kernel element) to the front: an image of [n, 1]
+ * is a row of n. */
 static inline void window_align(struct window *w)
 {
     for (int i = 0; i < 2; i++) {

@@ -11,9 +11,9 @@ struct softmax {
     bool is_log;
 };
 
-/* out may be in. A row with a NaN, or of nothing but -inf, is NaN. softmax_f32 is within 1e-6 of
- * the truth, relative for softmax, absolute for the logarithm below 1, once the differences from
- * the highest are rounded to f32. */
+/* out may be in. A row with a NaN, or of only -inf, is NaN. softmax_f32 is within 1e-6 of the exact
+ * result for differences from the maximum rounded to f32: relative for softmax, absolute for a
+ * logarithm below 1. */
 typedef void softmax_f32_fn(const struct softmax *softmax, const float *in, float *out);
 void softmax_f64(const struct softmax *softmax, const double *in, double *out);
 

@@ -3,7 +3,7 @@
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 
-/* Where the elements of a vector's lanes lie: side by side, and so are the next. */
+/* n contiguous elements; lanes after them are not valid. */
 ALWAYS_INLINE vec load_lanes(const float *at, size_t n)
 {
     return n < VECTOR_LANES ? vec_load_first(at, n) : vec_load(at);
@@ -41,8 +41,8 @@ ALWAYS_INLINE size_t lanes_left(size_t n, size_t i)
     return n - i < VECTOR_LANES ? n - i : VECTOR_LANES;
 }
 
-/* A sum of any number of vectors: a few are added as they are, and these parts with what the
- * addition of the one before has lost. A plain sum of 250,000 numbers is off by 2e-5. */
+/* A compensated sum (Kahan) of blocks of vectors, each a plain sum. A plain sum of 250,000 numbers
+ * has an error of 2e-5. */
 struct long_sum {
     vec part, whole, lost;
 };
@@ -65,8 +65,8 @@ ALWAYS_INLINE void sum_add(struct long_sum *sum, vec x, size_t index)
         sum_parts(sum);
 }
 
-/* n numbers side by side. */
-ALWAYS_INLINE void soften_row(const float *in, float *out, size_t n, bool is_log)
+/* Softmax of n contiguous numbers. */
+ALWAYS_INLINE void softmax_row(const float *in, float *out, size_t n, bool is_log)
 {
     vec highest = vec_set1(-INFINITY);
     struct long_sum sum = {vec_zero(), vec_zero(), vec_zero()};
@@ -80,7 +80,7 @@ ALWAYS_INLINE void soften_row(const float *in, float *out, size_t n, bool is_log
     for (size_t i = 0; i < n; i += VECTOR_LANES) {
         size_t left = lanes_left(n, i);
         vec x = vec_sub(load_lanes(in + i, left), vec_set1(top)), power = vec_exp(x);
-        if (left < VECTOR_LANES) { /* lanes beyond the end do not count */
+        if (left < VECTOR_LANES) { /* ignores lanes beyond the end */
             float lanes[VECTOR_LANES] = {0};
             vec_store_first(lanes, power, left);
             power = vec_load(lanes);
@@ -99,8 +99,8 @@ ALWAYS_INLINE void soften_row(const float *in, float *out, size_t n, bool is_log
 }
 
 /* n_lanes columns of n numbers each, `step` elements from one number to the next. */
-ALWAYS_INLINE void soften_columns(const float *in, float *out, size_t n, size_t step,
-                                  size_t n_lanes, bool is_log)
+ALWAYS_INLINE void softmax_columns(const float *in, float *out, size_t n, size_t step,
+                                   size_t n_lanes, bool is_log)
 {
     vec highest = vec_set1(-INFINITY);
     struct long_sum sum = {vec_zero(), vec_zero(), vec_zero()};
@@ -124,9 +124,9 @@ void LEVEL_NAME(softmax_f32, LEVEL)(const struct softmax *s, const float *in, fl
     for (size_t outer = 0; outer < s->n_outer; outer++) {
         size_t first = outer * s->n * s->n_inner;
         if (s->n_inner == 1)
-            soften_row(in + first, out + first, s->n, s->is_log);
+            softmax_row(in + first, out + first, s->n, s->is_log);
         for (size_t c = 0; s->n_inner > 1 && c < s->n_inner; c += VECTOR_LANES)
-            soften_columns(in + first + c, out + first + c, s->n, s->n_inner,
-                           lanes_left(s->n_inner, c), s->is_log);
+            softmax_columns(in + first + c, out + first + c, s->n, s->n_inner,
+                            lanes_left(s->n_inner, c), s->is_log);
     }
 }

@@ -4,10 +4,11 @@
 
 #include <math.h>
 
-#define BLOCK 64 /* columns that are worked on at a time */
+#define BLOCK 64 /* columns at a time */
 
 /* Columns of n numbers each, n_inner elements from one number to the next. */
-static void soften_columns(const struct softmax *s, size_t n_columns, const double *in, double *out)
+static void softmax_columns(const struct softmax *s, size_t n_columns, const double *in,
+                            double *out)
 {
     double highest[BLOCK], sum[BLOCK] = {0};
     for (size_t c = 0; c < n_columns; c++)
@@ -38,7 +39,7 @@ void softmax_f64(const struct softmax *s, const double *in, double *out)
     for (size_t outer = 0; outer < s->n_outer; outer++) {
         size_t first = outer * s->n * s->n_inner;
         for (size_t c = 0; c < s->n_inner; c += BLOCK)
-            soften_columns(s, s->n_inner - c < BLOCK ? s->n_inner - c : BLOCK, in + first + c,
-                           out + first + c);
+            softmax_columns(s, s->n_inner - c < BLOCK ? s->n_inner - c : BLOCK, in + first + c,
+                            out + first + c);
     }
 }

@@ -1,10 +1,10 @@
-/* Keys that sort as elements do, and a merge sort of places.
+/* Keys that sort as elements do, and a merge sort of indices.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/sort_keys.h"
 
 #include <string.h>
 
-/* One loop a type; `key_of` makes the key of x. */
+/* A loop for one type; `key_of` computes the key of x. */
 #define LOOP(T, key_of)                                                                            \
     for (size_t i = 0; i < n; i++) {                                                               \
         T x = ((const T *)data)[i * stride];                                                       \
@@ -12,7 +12,8 @@
     }                                                                                              \
     break
 
-/* x are the bits of a float: negative ones turned round, the others put above them. */
+/* x has the bits of a float: reverses the order of negative numbers, and puts the others above
+ * them. */
 #define FLOAT_LOOP(T, sign, infinity)                                                              \
     for (size_t i = 0; i < n; i++) {                                                               \
         T x = ((const T *)data)[i * stride], magnitude = (T)(x & (sign - 1));                      \

@@ -1,4 +1,4 @@
-/* Elements as unsigned numbers that sort as the elements do, and a stable sort of places by such
+/* Maps elements to unsigned keys that sort as the elements do, and sorts indices stably by such
  * keys.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_SORT_KEYS_H
@@ -7,11 +7,11 @@
 #include "irrun.h"
 
 /* keys[i] < keys[j] exactly if element i < element j. -0 and 0 have one key, all NaN have one,
- * above every number. Element i lies at data + i * stride, in elements. dtype: boolean, a whole
+ * above every number. Element i is at data + i * stride, in elements. dtype: boolean, a whole
  * number of at least a byte, f16, bf16, f32 or f64. */
 void sort_keys(enum irrun_dtype dtype, const void *data, size_t stride, size_t n, uint64_t *keys);
 
-/* Sorts places[0 … n-1] by is_before, which says whether place a has to come before place b; equals
+/* Sorts places[0 … n-1] by is_before, which returns whether index a comes before index b; equals
  * keep their order. spare: room for n. */
 typedef bool is_before_fn(const void *context, size_t a, size_t b);
 void sort_places(size_t *places, size_t n, size_t *spare, is_before_fn *is_before,

@@ -1,5 +1,5 @@
-/* Copies an N-dimensional piece from one layout to another: the one loop behind Transpose, Slice,
- * Broadcast and Tile. Moves elements by their size and never looks at them.
+/* Copies an N-dimensional box between two layouts, for Transpose, Slice, Broadcast and Tile.
+ * Elements are copied by size, without regard to their type.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_STRIDED_COPY_H
 #define IRRUN_KERNELS_STRIDED_COPY_H
@@ -8,7 +8,7 @@
 
 #define STRIDED_COPY_MAX_RANK (2 * IRRUN_MAX_RANK)
 
-/* Merged loops, outermost first; strides count elements. from: any, 0 and negative included. */
+/* Merged loops, outermost first. Strides are in elements; from_strides may be 0 or negative. */
 struct strided_copy {
     uint32_t rank; /* 0: a single element */
     bool is_empty;
@@ -16,7 +16,8 @@ struct strided_copy {
     int64_t from_strides[STRIDED_COPY_MAX_RANK], to_strides[STRIDED_COPY_MAX_RANK];
 };
 
-/* Loops over dims[rank], dims of 1 left out, neighbours merged where both layouts allow it. */
+/* Plans loops over dims[rank]: drops dimensions of 1, and merges neighbours if both layouts allow
+ * it. */
 void strided_copy_plan(struct strided_copy *copy, uint32_t rank, const int64_t *dims,
                        const int64_t *from_strides, const int64_t *to_strides);
 

@@ -1,5 +1,5 @@
-/* Loops of the strided copy: rows by memcpy where both sides are dense, otherwise square tiles, so
- * that a transposition touches every cache line once.
+/* Loops of the strided copy: rows by memcpy if both sides are dense, otherwise square tiles, so
+ * that a transpose reads every cache line once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -44,8 +44,7 @@ void strided_copy_plan(struct strided_copy *copy, uint32_t rank, const int64_t *
     }
     for (uint32_t i = 0; i < copy->rank / 2; i++)
         swap_loops(copy, i, copy->rank - 1 - i);
-    /* A transposition: the loop that is dense in `from` goes next to the one that is dense in
-     * `to`. */
+    /* A transpose: moves the loop that is dense in `from` next to the one that is dense in `to`. */
     for (uint32_t i = 0; i + 2 < copy->rank; i++)
         if (copy->from_strides[i] == 1 && copy->from_strides[copy->rank - 1] != 1)
             swap_loops(copy, i, copy->rank - 2);
@@ -58,7 +57,7 @@ struct plane {
 
 ALWAYS_INLINE void copy_sized(const struct plane *plane, const char *from, char *to, int64_t size)
 {
-    const struct plane own = *plane; /* which no store to bytes can change */
+    const struct plane own = *plane; /* a local copy, which cannot alias stores to bytes */
     int64_t from_step = own.from_strides[1] * size, to_step = own.to_strides[1] * size;
     for (int64_t i = 0; i < own.n[0]; i++) {
         const char *source = from + i * own.from_strides[0] * size;
@@ -68,7 +67,7 @@ ALWAYS_INLINE void copy_sized(const struct plane *plane, const char *from, char 
     }
 }
 
-/* A whole tile of a transposition by vectors; false: it is none. */
+/* Transposes a whole tile with vectors; false if the tile is not a transpose. */
 static bool transpose_tile(int64_t size, const struct plane *plane, const char *from, char *to)
 {
     int64_t from_step = plane->from_strides[1] * size, to_step = plane->to_strides[0] * size;
@@ -114,7 +113,7 @@ static void copy_plane(int64_t size, const struct plane *plane, const char *from
     }
     int64_t step[2] = {TILE, TILE};
     if (plane->from_strides[0] != 1)
-        step[1] = plane->n[1]; /* no transposition: whole rows */
+        step[1] = plane->n[1]; /* not a transpose: whole rows */
     for (int64_t i = 0; i < plane->n[0]; i += step[0]) {
         for (int64_t j = 0; j < plane->n[1]; j += step[1]) {
             struct plane tile = *plane;

@@ -1,4 +1,4 @@
-/* Element-wise functions of one operand. Knows no shapes.
+/* Element-wise functions of one operand.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_UNARY_H
 #define IRRUN_KERNELS_UNARY_H
@@ -16,7 +16,7 @@ enum unary_operation {
     UNARY_N_OPERATIONS
 };
 
-/* Its results are booleans, one byte of 0 or 1, not of the operand's type. */
+/* Whether results are booleans (bytes of 0 or 1) instead of the operand's type. */
 bool unary_gives_truth(enum unary_operation operation);
 
 /* The plain loop for elements of this type, NULL if there is none. */

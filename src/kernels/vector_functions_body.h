@@ -1,5 +1,5 @@
-/* exp, log, erf, sigmoid, tanh and what is made of them, of vectors of any length: for the levels
- * that do not go lane by lane. Results are within 4 units of the last place or 1e-9; NaN stays NaN.
+/* exp, log, erf, sigmoid, tanh and functions of them, for vectors of any length, at the levels with
+ * vector instructions. Results are within 4 units of the last place or 1e-9; NaN stays NaN.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VECTOR_LANES
 #error "include the vector operations of a level before: kernels/level.h"
@@ -44,8 +44,8 @@ ALWAYS_INLINE vec vec_expm1_reduced(vec x, vec *n)
     return vec_fma(r2, vec_fma(r2, high, low), r);
 }
 
-/* exp(-x) for whoever adds 1: x is held below 87, and above -89, where the result is infinite. The
- * power of two is applied in halves, since 2^128 is not a float. */
+/* exp(-x), for callers that add 1: x is clamped below 87, and above -89, where the result is
+ * infinite. The power of two is applied in halves, since 2^128 is not a float. */
 ALWAYS_INLINE vec vec_exp_of_minus(vec x)
 {
     vec n, minus = vec_sub(vec_zero(), x);
@@ -61,7 +61,7 @@ ALWAYS_INLINE vec vec_sigmoid(vec x)
     return vec_div(vec_set1(1.0F), vec_add(vec_set1(1.0F), vec_exp_of_minus(x)));
 }
 
-/* exp(2 abs(x)) - 1; 2x held at 20, where tanh has long been 1. */
+/* exp(2 abs(x)) - 1; 2x is clamped to 20, where tanh is already 1. */
 ALWAYS_INLINE vec vec_expm1_of_twice(vec x)
 {
     vec n, magnitude = vec_abs(x);
@@ -122,7 +122,7 @@ ALWAYS_INLINE vec vec_atanh_rest(vec z)
     return vec_fma(z, g, vec_set1(0.666666631F));
 }
 
-/* ... and of 1e-10 up to s = 1/3. Both from fits that even out the largest error. */
+/* ... and of 1e-10 up to s = 1/3. Both are minimax fits. */
 ALWAYS_INLINE vec vec_atanh_long_rest(vec z)
 {
     vec g = vec_fma(z, vec_set1(0.243075865F), vec_set1(0.214260314F));
@@ -153,8 +153,8 @@ ALWAYS_INLINE vec vec_softplus(vec x)
     return vec_add(vec_max(vec_zero(), x), log1p);
 }
 
-/* tanh(log(1 + u)) = (u^2 + 2 u) / (u^2 + 2 u + 2), u = exp(x), held where the quotient has long
- * been 1. */
+/* tanh(log(1 + u)) = (u^2 + 2 u) / (u^2 + 2 u + 2), u = exp(x), clamped where the quotient is
+ * already 1. */
 ALWAYS_INLINE vec vec_mish(vec x)
 {
     vec u = vec_exp(vec_min(vec_set1(20.0F), x)), above = vec_mul(u, vec_add(u, vec_set1(2.0F)));

@@ -1,4 +1,4 @@
-/* The words that are alike at all levels: what the compiler's operators make of vec, vec_mask and
+/* The operations that are the same at all levels: the compiler's operators on vec, vec_mask and
  * bits, the types of a level.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>

@@ -1,5 +1,5 @@
-/* The words that SSE, AVX and AVX-512 spell alike: MM puts the prefix of a level before the name of
- * an intrinsic, and MM_ROUND is the one that rounds.
+/* The operations whose intrinsics differ only in a prefix between SSE, AVX and AVX-512: MM puts the
+ * prefix of a level before the name of an intrinsic, and MM_ROUND is the one that rounds.
  * SPDX-License-Identifier: Apache-2.0 */
 #if !defined(MM) || !defined(MM_ROUND)
 #error "include vector_<level>.h of a level of x86"

@@ -1,4 +1,4 @@
-/* What the ops that only move elements share: one strided copy from input 0 to output 0.
+/* Shared by ops that only move elements: one strided copy from input 0 to output 0.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_MOVEMENT_H
 #define IRRUN_OPS_MOVEMENT_H
@@ -19,20 +19,20 @@ void move_strides(const struct irrun_shape *shape, int64_t strides[IRRUN_MAX_RAN
 void move_plan(struct move_state *state, uint32_t rank, const int64_t *dims,
                const int64_t *from_strides, int64_t from_offset);
 
-/* Input 0, of shape `in` right-aligned, stretched to `out`, to which it broadcasts. */
+/* Broadcasts input 0, of shape `in`, to `out`; shapes are right-aligned, as in NumPy. */
 void move_plan_broadcast(struct move_state *state, const struct irrun_shape *in,
                          const struct irrun_shape *out);
 
-/* Whether the copy would only repeat neighbours of its input. */
+/* op_def.views: true if the copy is one contiguous piece of its input. */
 bool move_views(const struct infer *infer, int64_t *firsts);
 
 /* The run function: its state is a struct move_state. */
 bool move_run(const struct step *step, struct irrun_error *err);
 
-/* The slice begin:end:step of a dimension: negative bounds count from the end, then begin is
- * clamped to an element and end to one or to the place before or after them all, as in the
- * specification of Slice-8 (Python would let a begin before the first element give nothing where
- * step is negative). Gives the index of the first element and how many there are. step is not 0. */
+/* The slice begin:end:step of a dimension: negative bounds count from the end. Then begin is
+ * clamped to an element, and end to an element or one place before or after all elements, as
+ * Slice-8 specifies (in Python, a begin before the first element gives an empty slice if step is
+ * negative). Sets the index of the first element and the number of elements. step is not 0. */
 void slice_bounds(int64_t dim, int64_t begin, int64_t end, int64_t step, int64_t *first,
                   int64_t *n);
 

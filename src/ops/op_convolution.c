@@ -13,7 +13,7 @@ struct convolution_attrs {
 
 struct convolution_state {
     struct grouped_convolution grouped;
-    int64_t n_patches;             /* at a time; 0 and -1 as convolution_n_patches says */
+    int64_t n_patches;             /* at a time; 0 and -1 as in convolution_n_patches */
     gemm_f32_fn *gemm;             /* NULL: the direct loops */
     struct packed_matrix packed_b; /* the filters, if they are constant; data NULL: not packed */
     transpose_f32_fn *transpose;

@@ -1,5 +1,5 @@
 /* DFT-7, IDFT-7, RDFT-9 and IRDFT-9: Fourier transforms along axes, of complex numbers (a last
- * dimension of 2) or of real ones. Lines are cut or filled up with zeros to the size of the signal.
+ * dimension of 2) or of real ones. Lines are truncated or padded with zeros to the signal size.
  * Computed in double.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
@@ -9,20 +9,20 @@
 #include "ops/movement.h"
 
 enum { DATA, AXES, SIGNAL_SIZE };
-#define LIMIT ((int64_t)FOURIER_MAX_LENGTH) /* of the numbers that are worked on */
+#define LIMIT ((int64_t)FOURIER_MAX_LENGTH) /* of complex numbers in work memory */
 
 struct dft_family {
     bool is_inverse;
     bool from_real, to_real;
 };
 
-/* The numbers that are worked on are complex; their dimensions are those of the signal. */
+/* Work memory holds complex numbers, in the dimensions of the signal. */
 struct dft_state {
     uint32_t rank, n_axes;
     uint32_t axes
         [IRRUN_MAX_RANK]; /* in the order given: the last one is real on one side for RDFT, IRDFT */
     struct irrun_shape in, work, out; /* without the 2 of complex numbers */
-    struct irrun_shape loaded;        /* what of `in` is taken: it fits into `work` */
+    struct irrun_shape loaded;        /* the part of `in` that is read; fits into `work` */
     struct fourier *plans;            /* [n_axes] */
     int64_t n_line;                   /* the longest */
 };
@@ -52,7 +52,7 @@ static bool read_axes(struct infer *infer, struct dft_state *state)
     return true;
 }
 
-/* What the last axis of a transform to or from real numbers holds is half of the signal. */
+/* For RDFT and IRDFT, the complex side of the last axis holds only half of the signal. */
 static bool size_axis(struct infer *infer, struct dft_state *state, uint32_t i, int64_t size)
 {
     const struct dft_family *family = infer->op->def->family;
@@ -137,12 +137,12 @@ static bool prepare(struct prepare *prepare)
 
 /* ---- run ---------------------------------------------------------------------------------- */
 
-/* Visits the rows of a box of these dimensions that stands at the start of two tensors. */
+/* Visits the rows of the same leading box of two tensors. */
 struct rows {
     const struct irrun_shape *box;
     int64_t a_strides[IRRUN_MAX_RANK], b_strides[IRRUN_MAX_RANK];
     int64_t index[IRRUN_MAX_RANK];
-    int64_t n, a, b; /* the row: its length and where it begins in both */
+    int64_t n, a, b; /* the current row: its length, and its offset in each tensor */
 };
 
 static struct rows rows_of(const struct irrun_shape *box, const struct irrun_shape *a,
@@ -199,7 +199,8 @@ static void store(const struct step *step, const double *work)
     while (next_row(&rows));
 }
 
-/* The second half of the transform of a real signal is the first one mirrored and conjugated. */
+/* The transform of a real signal is symmetric: the second half is the first, reversed and
+ * conjugated. */
 static void complete_line(double *line, int64_t n)
 {
     for (int64_t k = n / 2 + 1; k < n; k++) {

@@ -1,4 +1,5 @@
-/* Tile-1: the data repeated along every dimension; the shorter of the two lists gets leading ones.
+/* Tile-1: repeats the data along every dimension. The shorter of shape and repeats is padded with
+ * leading ones.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "ops/movement.h"
@@ -20,8 +21,7 @@ static bool infer(struct infer *infer)
     uint32_t rank = in->rank > repeats.n ? in->rank : repeats.n;
     int64_t in_strides[IRRUN_MAX_RANK];
     move_strides(in, in_strides);
-    /* Two loops a dimension: over the repetitions, which stand still in the data, and over the
-     * data. */
+    /* Two loops per dimension: over the repetitions (stride 0 in the data) and over the data. */
     int64_t dims[STRIDED_COPY_MAX_RANK], strides[STRIDED_COPY_MAX_RANK];
     struct irrun_shape out = {.rank = rank};
     for (uint32_t i = 0; i < rank; i++) {

@@ -1,5 +1,5 @@
-/* First pass of planning: shapes and types in execution order; what depends on shapes and constants
- * alone is computed on the spot and never becomes a step.
+/* First pass of planning: infers shapes and types in execution order. An op that depends only on
+ * shapes and constants is computed here (constant folding) and never becomes a step.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 struct plan_inference {
     struct infer infer;
     struct plan *plan;
-    bool has_data; /* every slot of the plan has data: inference between two iterations' halves */
+    bool has_data; /* every slot of the plan has data, for the op at a plan's end */
 };
 
 static struct slot *input_slot(const struct plan *plan, const struct op *op, uint32_t i)
@@ -101,9 +101,9 @@ static void set_slot(struct plan *plan, uint32_t slot_id, enum slot_kind kind, u
                                          .first_step = NO_ID};
 }
 
-/* ---- folding ---- */
+/* ---- constant folding ---- */
 
-/* Constants of a plan lie in its arena; those of the model keep their own memory. */
+/* Constants of a plan are in its arena; those of the model own their memory. */
 static bool demand_input(struct plan *plan, const struct op *op, uint32_t i, bool is_widened,
                          struct irrun_tensor *tensor, struct irrun_error *err)
 {
@@ -153,10 +153,10 @@ static bool fold_op(struct plan *plan, const struct op *op, void *state, struct 
     if (!tensors || !in)
         return false;
     bool widens = plan_widens(plan, op);
-    bool is_blind = op->def->flags & OP_SHAPES_ONLY;
+    bool needs_shapes_only = op->def->flags & OP_SHAPES_ONLY;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         in[i] = &tensors[i];
-        if (is_blind)
+        if (needs_shapes_only)
             tensors[i] = input_slot(plan, op, i)->tensor;
         else if (!demand_input(plan, op, i, widens, &tensors[i], err))
             return false;
@@ -189,7 +189,7 @@ static bool is_foldable(struct plan *plan, const struct op *op)
     return true;
 }
 
-/* ---- the roles ---- */
+/* ---- ops with a role: Parameter, ReadValue, Assign ---- */
 
 static bool plan_parameter(struct plan *plan, const struct op *op, struct irrun_error *err)
 {
@@ -296,9 +296,9 @@ static bool plan_assign(struct plan *plan, const struct op *op, struct irrun_err
                      source->name, source->line);
 }
 
-/* ---- the walk ---- */
+/* ---- all ops in order ---- */
 
-/* Output k is the elements from number `first` on of input 0. */
+/* Makes output k a view of input 0, from element `first` on. */
 static void place_view(struct plan *plan, const struct op *op, uint32_t k, int64_t first)
 {
     struct slot *slot = &plan->slots[op->first_output + k];
