@@ -1,6 +1,6 @@
-/* What is the same in every plan: Consts and what is computed from nothing else. Found once after
- * loading; computed only when somebody asks for the data, so that weights nobody widens stay as
- * they lie in the file.
+/* Constants, which are the same in every plan: Consts, and values computed from Consts alone. Found
+ * once after loading, and computed on demand, so that weights that need no conversion stay in the
+ * mapped file.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "plan/fold_rows.h"
 #include "tensor/sub_byte.h"
 
-/* A constant that an op computes: what infer left, for the evaluation. */
+/* A constant that an op computes: the state that infer filled, for the evaluation. */
 struct folded {
     struct constant constant;
     void *state;
@@ -39,8 +39,8 @@ static bool are_inputs_constant(const struct graph *graph, const struct op *op)
     return true;
 }
 
-/* The outputs of an op with constant inputs only. An op that cannot be inferred is left to the
- * plan, which says why. */
+/* The outputs of an op with constant inputs only. If inference fails, the plan repeats it and
+ * reports the error. */
 static bool find_folded(struct model *model, struct graph *graph, const struct op *op,
                         struct irrun_error *err)
 {
@@ -181,7 +181,7 @@ static bool widen(struct model *model, struct constant *constant, struct irrun_e
     return true;
 }
 
-/* Runs the op behind a constant whose inputs all have data. */
+/* Runs the op that computes a constant, when all its inputs have data. */
 static bool compute_folded(struct model *model, const struct graph *graph, const struct op *op,
                            struct irrun_error *err)
 {
@@ -219,7 +219,7 @@ static bool compute_folded(struct model *model, const struct graph *graph, const
     return true;
 }
 
-/* Runs the chain behind a large constant, whose leaves all have data. */
+/* Runs the chain of ops that computes a large constant, when all leaves have data. */
 static bool compute_by_rows(struct fold_rows *fold, struct constant *constant,
                             struct irrun_error *err)
 {

@@ -1,5 +1,5 @@
-/* Inference and execution of a single op. Checks here, once for all ops, how many inputs a layer
- * has and of which types.
+/* Inference and execution of a single op. The number and the types of inputs are checked here, for
+ * all ops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/evaluate.h"
 
@@ -36,8 +36,8 @@ static void list_types(uint32_t types, struct text *list)
                      irrun_dtype_name((enum irrun_dtype)dtype));
 }
 
-/* A type that every runtime computes with is excluded by the specification; others are what irrun
- * lacks. */
+/* Common types are refused because the specification excludes them; other types because irrun does
+ * not support them. */
 static bool fail_type(struct infer *infer, uint32_t i, uint32_t types)
 {
     struct text list = {0};
@@ -75,11 +75,11 @@ static bool check_types(struct infer *infer)
     return true;
 }
 
-/* Where there are more inputs, naming all would bury the one at fault. */
+/* With more inputs, a list of all would hide the wrong one. */
 #define MAX_HINTED 3
 
-/* What an op says of shapes and axes concerns all its inputs, the first one most: names those that
- * it has not named itself. */
+/* An error about shapes or axes concerns all inputs, mostly the first: adds a hint with those that
+ * the message does not name. */
 static void hint_others(struct infer *infer)
 {
     bool is_own = infer->err->code == IRRUN_DATA && infer->err->line == infer->op->line &&

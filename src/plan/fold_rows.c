@@ -1,5 +1,4 @@
-/* Constants by rows: the chain of ops behind one, and its evaluation on the same rows of all
- * operands.
+/* Computes constants by rows: finds the chain of ops, and runs it on the same rows of all operands.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/fold_rows.h"
 
@@ -8,10 +7,10 @@
 #include "ops/body.h"
 #include "plan/evaluate.h"
 
-/* Below this the whole is as good. */
+/* Smaller constants are computed at once. */
 #define FOLD_FROM_BYTES ((size_t)1 << 20)
 
-/* What passes through the chain at a time, and through a cache. */
+/* Bytes of rows at a time, which fit into a cache. */
 #define SLICE_BYTES ((size_t)256 << 10)
 
 /* 8 elements of every sub-byte type fill whole bytes. */
@@ -25,7 +24,7 @@ static bool has_rows(const struct fold_rows *fold, const struct irrun_shape *sha
            shape_product(shape, 0, fold->axis) == 1;
 }
 
-/* A view keeps the rows if its input has them too. */
+/* A view is part of a chain if it keeps the rows of its input. */
 static bool is_chained(const struct fold_rows *fold, const struct op *op)
 {
     if (op->def->role != ROLE_ORDINARY || op->n_outputs != 1 || op->n_bodies > 0 ||
@@ -128,7 +127,7 @@ static bool take_leaf(struct fold_rows *fold, struct fold_node *node, size_t fir
     return node->rows.data != NULL;
 }
 
-/* An operand as the op wants it. */
+/* An operand in the type that the op reads. */
 static bool take_operand(struct fold_rows *fold, const struct fold_node *node, bool widens,
                          struct irrun_tensor *operand, struct irrun_error *err)
 {
@@ -238,7 +237,7 @@ bool fold_rows_all(struct fold_rows *fold, void *to, struct irrun_error *err)
     return true;
 }
 
-/* What was read from the file for this alone goes back. */
+/* Releases the pages of the file that only this has read. */
 void fold_rows_free(struct fold_rows *fold)
 {
     for (uint32_t i = 0; i < fold->n_nodes; i++)

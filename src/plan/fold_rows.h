@@ -1,5 +1,5 @@
-/* Large constants that chains of element-wise ops compute, as decompression of weights does: some
- * rows at a time, so that no more of what lies between is in memory than these rows.
+/* Large constants that are computed by a chain of element-wise ops (decompression of weights):
+ * computed some rows at a time, so that intermediate values need memory for these rows only.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_FOLD_ROWS_H
 #define IRRUN_PLAN_FOLD_ROWS_H
@@ -16,10 +16,10 @@ struct fold_node {
     bool is_whole;                       /* every row needs all of it */
     bool is_leaf;                        /* a Const, or a constant that is computed for itself */
     uint32_t in[FOLD_MOST_INPUTS], n_in; /* numbers of nodes */
-    struct irrun_tensor rows;            /* those at hand */
+    struct irrun_tensor rows;            /* the current ones */
 };
 
-/* What the rows of a constant come from: inputs before their users, the constant itself last. */
+/* The chain that computes a constant: inputs before their users, the constant itself last. */
 struct fold_rows {
     struct model *model;
     const struct graph *graph;
@@ -27,7 +27,7 @@ struct fold_rows {
     uint32_t n_nodes;
     uint32_t axis; /* the first that is longer than 1: its rows */
     size_t n_rows, row_elements;
-    struct arena arena; /* of the rows at hand */
+    struct arena arena; /* of the current rows */
 };
 
 /* Whether the constant is large, has no data yet, and is computed by such a chain. Allocates
@@ -38,13 +38,13 @@ bool fold_rows_find(struct fold_rows *fold, struct model *model, const struct gr
 /* A value that must have data (constant_demand) before rows can be computed, or NO_ID. */
 uint32_t fold_rows_missing(const struct fold_rows *fold);
 
-/* Whether these elements are rows that can be computed alone. */
+/* Whether these elements are rows that can be computed separately. */
 bool fold_rows_is_part(const struct fold_rows *fold, size_t begin, size_t n);
 
-/* Such elements; valid until the next call. NULL with *err filled on failure. */
+/* Computes such elements; valid until the next call. NULL with *err filled on failure. */
 const void *fold_rows_get(struct fold_rows *fold, size_t begin, size_t n, struct irrun_error *err);
 
-/* All of them, to where there is room. */
+/* Computes all elements into `to`. */
 bool fold_rows_all(struct fold_rows *fold, void *to, struct irrun_error *err);
 
 void fold_rows_free(struct fold_rows *fold);

@@ -1,7 +1,7 @@
-/* Joins neighbouring element-wise steps over as many elements into one, whose step runs a program
- * of fused_f32.h: their values stay in registers, and those that nobody else reads get no memory.
- * What they compute stays the same, bit for bit. Behind a product they become its epilogue, and an
- * Add the beginning of its sums.
+/* Fuses consecutive element-wise steps over the same number of elements into one step, which runs a
+ * program of fused_f32.h: values stay in registers, and those that no other step reads get no
+ * memory. The results are the same, bit for bit. After a product they become its epilogue, and an
+ * Add of a bias becomes the initial value of its sums.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,8 @@ static bool reads(const struct plan *plan, const struct pending_step *pending, u
     return false;
 }
 
-/* Whether a part of what a step from `begin` on makes is read: the run is not through with it. */
+/* Whether a step reads a part of a value that a step from `begin` on computes: the run has to end
+ * first. */
 static bool reads_part(const struct plan *plan, const struct pending_step *pending, size_t begin)
 {
     for (uint32_t i = 0; i < pending->n_inputs; i++) {
@@ -45,8 +46,8 @@ static bool reads_part(const struct plan *plan, const struct pending_step *pendi
     return false;
 }
 
-/* The end of the run that begins here: of element-wise steps alone, or of a product and what
- * follows it. */
+/* The end of the run that begins here: element-wise steps, or a product and the element-wise steps
+ * after it. */
 static size_t find_end(const struct step_builder *builder, size_t begin)
 {
     const struct pending_step *first = &builder->steps[begin];
@@ -83,9 +84,9 @@ static void note_fates(struct fused_program *fused, const struct pending_step *s
     }
 }
 
-/* ---- what a run becomes ---- */
+/* ---- the state of a fused step ---- */
 
-/* How many elements the program can do before one of its operands begins again. */
+/* How many elements the program can process before one of its operands repeats. */
 static size_t count_plain(const struct fused_program *fused)
 {
     size_t n = fused->n_tiles > 0 ? 0 : FUSED_MOST;
@@ -139,9 +140,8 @@ static bool place_tiles(struct fused_program *fused, struct fused_state *state)
     return tiles != NULL;
 }
 
-/* Lists what the step reads and writes, for those who hand out memory: behind what is listed
- * already, the slots of the state and the values of the run that somebody wants, but for
- * `except`. */
+/* Lists the slots that the step reads and writes, for memory planning: appends the slots of the
+ * state and the values of the run that are read elsewhere, except `except`. */
 static bool list_slots(struct fused_program *fused, const struct fused_state *state,
                        const struct pending_step *steps, size_t n, uint32_t except,
                        struct pending_step *pending)
@@ -210,8 +210,8 @@ static bool fuse_run(struct fused_program *fused, const struct pending_step *ste
 
 /* ---- products ---- */
 
-/* The slot that the sums of a product can begin with, so that this step is done with them;
- * NO_ID. */
+/* The slot that this step adds as a bias, and that can be the initial value of the product's sums;
+ * or NO_ID. */
 static uint32_t find_bias(const struct fused_program *fused, const struct pending_step *product,
                           const struct pending_step *pending)
 {
@@ -225,8 +225,7 @@ static uint32_t find_bias(const struct fused_program *fused, const struct pendin
     return found.inner == bias->inner && found.count == bias->count ? pending->in[other] : NO_ID;
 }
 
-/* Writes the epilogue of as many steps as its limits allow, for a product that lies in the slot
- * `made`. */
+/* Writes the epilogue of as many steps as its limits allow, for a product in the slot `made`. */
 static bool write_epilogue(struct fused_program *fused, uint32_t made,
                            const struct pending_step *steps, size_t *n)
 {
@@ -243,7 +242,7 @@ static bool write_epilogue(struct fused_program *fused, uint32_t made,
     return true;
 }
 
-/* The last instruction stores the last value: until then the product may lie in its place. */
+/* The last instruction stores the last value: the product may use the same memory before. */
 static uint32_t share_place(struct fused_program *fused, uint32_t made,
                             const struct pending_step *last)
 {
@@ -254,8 +253,7 @@ static uint32_t share_place(struct fused_program *fused, uint32_t made,
     return last->out[0];
 }
 
-/* Whether no operand of the program is anything but the product and what becomes of it, which share
- * a place. */
+/* Whether the program is a map: all its operands share the memory of the product. */
 static bool is_map(const struct fused_program *fused, uint32_t made)
 {
     for (size_t i = 0; i < fused->n_operands; i++) {
@@ -266,7 +264,7 @@ static bool is_map(const struct fused_program *fused, uint32_t made)
     return fused->n_operands > 0;
 }
 
-/* Joins the n steps behind a product to it; *n becomes how many there was room for. */
+/* Fuses the n steps after a product into it; sets *n to the number that fit. */
 static bool fuse_product(struct fused_program *fused, const struct pending_step *product, size_t *n,
                          struct pending_step *joined)
 {
@@ -312,7 +310,7 @@ static void count_uses(struct fused_program *fused, const struct step_builder *b
     }
 }
 
-/* The steps have other numbers now. */
+/* The numbers of the steps have changed. */
 static void note_uses_anew(struct plan *plan, const struct step_builder *builder)
 {
     for (size_t i = 0; i < plan->n_slots; i++) {

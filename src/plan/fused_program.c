@@ -28,7 +28,7 @@ static uint32_t take_tile(struct fused_program *fused)
     return fused->n_free_tiles > 0 ? fused->free_tiles[--fused->n_free_tiles] : fused->n_tiles++;
 }
 
-/* A value of the run was read for the last time. */
+/* Frees the tile of a value after its last use. */
 static void drop_tile(struct fused_program *fused, struct fate *fate)
 {
     if (fate->tile == NO_ID)
@@ -57,7 +57,7 @@ static struct fused_instruction *emit(struct fused_program *fused, uint32_t code
     return instruction;
 }
 
-/* Says what the operand of the last instruction is. */
+/* Sets the operand of the last instruction. */
 static void add_operand(struct fused_program *fused, const struct program_operand *operand)
 {
     if (fused->is_rehearsal || fused->has_failed)
@@ -144,8 +144,8 @@ static void load(struct fused_program *fused, enum fused_code code,
     *(code == FUSED_LOAD ? &fused->tile : &fused->truth) = plan_root(fused->plan, pending->in[i]);
 }
 
-/* Brings input x or the next one into a register; returns the other one. is_reverse: that stands on
- * the left. */
+/* Loads input x or the next one into a register; returns the other one. is_reverse: the other one
+ * is the left operand. */
 static uint32_t bring_one(struct fused_program *fused, enum fused_code code,
                           const struct pending_step *pending, uint32_t x, bool *is_reverse)
 {

@@ -1,19 +1,19 @@
 /* Writes the program of a run of element-wise steps: which values stay in registers, which are
- * kept in a tile of memory within the run, and which go to their slots.
+ * spilled to a tile of memory within the run, and which are stored in their slots.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_FUSED_PROGRAM_H
 #define IRRUN_PLAN_FUSED_PROGRAM_H
 
 #include "plan/step_builder.h"
 
-/* What becomes of a slot that is its own root. */
+/* The uses of a slot that is its own root. */
 struct fate {
     uint32_t n_uses;   /* by all steps */
     uint32_t n_inside; /* by those of the run that makes it */
     uint32_t n_left;   /* of these, still to come */
-    uint32_t run;      /* which run that is; 0 for none */
+    uint32_t run;      /* the number of that run; 0 for none */
     bool is_kept;      /* read from memory within the run */
-    uint32_t tile;     /* the number of that memory, if nobody outside reads it; NO_ID */
+    uint32_t tile;     /* the number of that tile, if nothing outside the run reads it; NO_ID */
 };
 
 struct program_operand {
@@ -24,11 +24,11 @@ struct program_operand {
 struct fused_program {
     struct plan *plan;
     struct fate *fates;               /* per slot */
-    uint32_t run;                     /* the one at hand, from 1 */
+    uint32_t run;                     /* the current one, from 1 */
     size_t n;                         /* elements of the run */
-    bool is_rehearsal;                /* finds out what is to be kept, and writes nothing */
+    bool is_rehearsal;                /* finds values to spill, and writes nothing */
     uint32_t tile, truth;             /* the roots that are in the registers; NO_ID */
-    struct fused_instruction nowhere; /* what a rehearsal writes instead */
+    struct fused_instruction nowhere; /* what a dry run writes instead */
     struct fused_instruction *program;
     size_t n_program, program_capacity;
     struct program_operand *operands;
@@ -40,15 +40,15 @@ struct fused_program {
     bool has_failed;
 };
 
-/* The run makes the value itself. */
+/* The run computes the value. */
 bool fused_is_made_here(const struct fused_program *fused, uint32_t root);
-/* Somebody after the run, or the caller, reads it. */
+/* A step after the run, or the caller, reads the value. */
 bool fused_is_wanted(const struct fused_program *fused, uint32_t root);
 
 /* How input i of a step repeats along its n elements. */
 struct repetition fused_repetition(const struct fusable *fusable, uint32_t i);
 
-/* Writes the program of so many steps, whose fates are noted. */
+/* Writes the program of n steps, whose uses are counted. */
 void fused_write(struct fused_program *fused, const struct pending_step *steps, size_t n);
 
 #endif

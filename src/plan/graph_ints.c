@@ -1,4 +1,4 @@
-/* Reads Consts of whole numbers.
+/* Reads Consts of integers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/graph_ints.h"
 

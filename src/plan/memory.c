@@ -1,5 +1,5 @@
-/* Gives every value its place in one block: a walk over the steps that hands out the smallest gap
- * that fits when a value is made and takes it back after its last use.
+/* Assigns every value an offset in one block: in the order of the steps, a value gets the smallest
+ * gap that fits (best fit), which is free again after its last use.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +94,7 @@ static bool give_back(struct layout *layout, size_t offset, size_t size, struct 
     return true;
 }
 
-/* Whether another input than `taken` would change before it is read. */
+/* Whether an input other than `taken` would be overwritten before it is read. */
 static bool reads_elsewhere(const struct plan *plan, const struct step *step, uint32_t taken)
 {
     uint32_t root = root_of(plan, step->in[taken]);

@@ -24,7 +24,7 @@ static bool visit_graphs(struct model *model, struct graph *graph, graph_visit_f
     return true;
 }
 
-/* An op that irrun lacks does nothing that concerns us here. */
+/* An op that irrun does not support has no role. */
 static enum op_role role_of(const struct op *op)
 {
     return op->def && !op->fault ? op->def->role : ROLE_ORDINARY;
@@ -53,8 +53,8 @@ static bool allocate_analysis(struct model *model, struct graph *graph, struct i
     return true;
 }
 
-/* Where in the hash table `id` stands, or would stand. FNV-1a, linear probing; the table is at most
- * half full. */
+/* The entry of `id` in the hash table, or the free entry for it. FNV-1a, linear probing; the table
+ * is at most half full. */
 static uint32_t *find_entry(const struct model *model, const char *id)
 {
     uint32_t hash = 2166136261u;
@@ -162,8 +162,8 @@ static bool add_assigns(struct model *model, struct graph *graph, struct irrun_e
     return true;
 }
 
-/* An op is main if a Result or Assign needs it otherwise than through the input of a ReadValue. The
- * order has every op behind its inputs, so one walk backwards suffices. */
+/* An op is main if a Result or Assign depends on it other than through the input of a ReadValue. In
+ * the order every op is after its inputs, so one backward walk is enough. */
 static bool mark_main(struct model *model, struct graph *graph, struct irrun_error *err)
 {
     (void)model, (void)err;

@@ -1,6 +1,6 @@
-/* A model ready to be planned: the graph in execution order, what is constant in it, its variables.
- * Shared by all sessions; what changes in it (constants evaluated on demand, weights prepacked)
- * is guarded by one lock.
+/* A model ready to be planned: the graph in execution order, its constants, its variables. Shared
+ * by all sessions; what changes in it (constants evaluated on demand, weights prepacked) is guarded
+ * by one lock.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_MODEL_H
 #define IRRUN_PLAN_MODEL_H
@@ -16,14 +16,14 @@
 struct variable_decl {
     const char *id;
     enum irrun_dtype dtype;           /* IRRUN_DYNAMIC: that of the initial value */
-    struct irrun_partial_shape shape; /* what it may take */
-    const struct graph *graph;        /* where its first ReadValue stands */
+    struct irrun_partial_shape shape; /* the shapes it may have */
+    const struct graph *graph;        /* the graph of its first ReadValue */
     const struct op *read,
         *assign; /* assign may be NULL: then every iteration starts from the init */
     const struct graph *assign_graph;
 };
 
-/* A value that is the same for every plan: a Const, or computed from such. */
+/* A value that is the same for every plan: a Const, or computed from Consts. */
 struct constant {
     struct irrun_tensor tensor; /* dtype as in memory; data NULL until demanded */
     enum irrun_dtype declared;
@@ -53,37 +53,37 @@ struct model {
     size_t packed_bytes; /* of weights copied, converted or prepacked */
     unsigned n_threads;  /* of each session */
     bool keeps_ops;
-    bool stops_at_nan;  /* every step's outputs are looked at */
-    bool lets_inf_pass; /* … for NaN only */
+    bool stops_at_nan;  /* checks the outputs of every step */
+    bool lets_inf_pass; /* … only for NaN */
 };
 
 /* Fills model->variables and the analysis of every graph: pairs ReadValue with Assign, finds the
- * constants. The graphs have their order already. is_dry: for a look only, which may hold ops that
- * irrun lacks and whose weights are not there; constants are then left alone. */
+ * constants. The graphs have their order already. is_dry: the model is only inspected, and may have
+ * unsupported ops and no weights; constants are not searched. */
 bool model_prepare(struct model *model, bool is_dry, struct irrun_error *err);
 void model_release(struct model *model);
 
-/* The data of a constant value, computed at first demand; the lock is held. NULL on failure. */
+/* The data of a constant value, computed on the first call. The caller holds the lock. NULL on
+ * failure. */
 const struct irrun_tensor *constant_demand(struct model *model, const struct graph *graph,
                                            uint32_t value_id, struct irrun_error *err);
 /* … its f32 copy, for f16 and bf16. */
 const void *constant_demand_widened(struct model *model, const struct graph *graph,
                                     uint32_t value_id, struct irrun_error *err);
 
-/* The constant whose elements `value_id` holds, seen through views and one widening of f16: then it
+/* The constant with the elements of `value_id`, before views and one conversion from f16: then it
  * is f16. */
 uint32_t constant_find_stored(const struct graph *graph, uint32_t value_id);
 
-/* Elements begin … begin + n of a Const, begin a multiple of 8: where they lie in the file, or a
- * copy in the arena where they are of a sub-byte type or misaligned. NULL with *err filled on
- * failure. */
+/* Elements begin … begin + n of a Const, begin a multiple of 8: in the mapped file, or a copy in
+ * the arena if they are of a sub-byte type or misaligned. NULL with *err filled on failure. */
 void *constant_read(const struct graph *graph, const struct op *op, size_t begin, size_t n,
                     struct arena *arena, struct irrun_error *err);
 
-/* Says that the bytes of a Const in the file will hardly be read again. */
+/* Releases the pages of a Const in the mapped file, which are rarely read again. */
 void constant_forget(const struct graph *graph, const struct op *op);
 
-/* Finds what is constant in one graph; needs index_of. */
+/* Finds the constants of one graph; needs index_of. */
 bool constants_find(struct model *model, struct graph *graph, struct irrun_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* Makes plans: inference, steps, memory, in this order; and the plan that continues where one had
- * to stop.
+/* Makes plans: inference, steps, memory, in this order. Also makes the continuation of a plan that
+ * ends before an op.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/plan_internal.h"
 
@@ -9,8 +9,8 @@
 #include "base/checked.h"
 #include "base/huge_pages.h"
 
-/* A block that turned out too small grows by a half more than it must, where memory is plenty:
- * shapes that grow once grow again. */
+/* A block that is too small grows to 1.5 times the needed size if there is enough memory: shapes
+ * that grow once grow again. */
 static bool allocate_block(struct plan *plan, struct irrun_error *err)
 {
     size_t least = plan->block_bytes > 0 ? plan->block_bytes : 64, roomy = 0;
@@ -25,7 +25,7 @@ static bool allocate_block(struct plan *plan, struct irrun_error *err)
     return plan->block != NULL;
 }
 
-/* Fills in where an operand lies, and lists it if that will move. */
+/* Sets the address of an operand, and lists the operand if the address can change. */
 static bool bind_operand(struct plan *plan, void **data, const struct irrun_tensor *tensor,
                          struct irrun_error *err)
 {
@@ -60,7 +60,7 @@ static bool bind_programs(struct plan *plan, struct irrun_error *err)
     return true;
 }
 
-/* Tells the steps where their operands lie. */
+/* Sets the addresses of the operands of steps. */
 static bool bind_operands(struct plan *plan, struct step *steps, uint32_t n_steps,
                           struct irrun_error *err)
 {
@@ -76,7 +76,7 @@ static bool bind_operands(struct plan *plan, struct step *steps, uint32_t n_step
     return true;
 }
 
-/* Gives every slot its address, and lists those whose address will change. */
+/* Sets the address of every slot, and lists the slots whose address can change. */
 static bool bind_slots(struct plan *plan, struct irrun_error *err)
 {
     plan->moving_slots =
@@ -155,7 +155,7 @@ static bool allocate_tables(struct plan *plan, struct irrun_error *err)
     return true;
 }
 
-/* What the plan before has made is there for this one. */
+/* Makes the slots of the outer plan available to this one. */
 static void inherit_slots(struct plan *plan)
 {
     for (uint32_t i = 0; i < plan->request.graph->n_values; i++) {
@@ -170,7 +170,7 @@ static void inherit_slots(struct plan *plan)
     }
 }
 
-/* What belongs to a plan beside its own memory. */
+/* Frees what a plan owns outside its arenas and its block. */
 static void free_parts(struct plan *plan)
 {
     plan_set_free(&plan->continuations);
@@ -213,7 +213,7 @@ static void empty_plan(struct plan *plan)
                           .block_capacity = plan->block_capacity};
 }
 
-/* A plan without anything, in the memory of `old` or in new. */
+/* An empty plan, in the memory of `old` or in new memory. */
 static struct plan *new_plan(struct plan *old, struct irrun_error *err)
 {
     if (old) {
@@ -284,7 +284,8 @@ static bool has_outputs(const struct plan *plan, const struct op *op,
     return true;
 }
 
-/* A plan made for the same shapes, given the state that the values of this iteration ask for. */
+/* Reuses a plan for the same shapes, with the state that infer filled for the values of this
+ * iteration. */
 static bool reuse(struct plan *plan, const struct op *op, void *state, bool *is_usable,
                   struct irrun_error *err)
 {

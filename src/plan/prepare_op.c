@@ -1,5 +1,5 @@
-/* Calls prepare of one op, and lends it what outlives the plan: constants as they are stored, and
- * the weights cache of the model.
+/* Calls prepare of one op, with access to data that outlives the plan: constants as stored, and the
+ * weights cache of the model.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 /* A constant that an op prepacks. */
 struct source {
     uint32_t value_id;
-    struct irrun_tensor tensor; /* its data if it has some of its own */
-    struct fold_rows *fold;     /* else what computes it; NULL: not asked for yet */
-    void *whole;                /* all that fold computes */
+    struct irrun_tensor tensor; /* its data, if it is in memory */
+    struct fold_rows *fold;     /* else the chain that computes it; NULL: not used yet */
+    void *whole;                /* all elements, computed by fold */
 };
 
 struct prepack_sources {
@@ -48,7 +48,7 @@ const struct irrun_tensor *prepare_constant(struct prepare *prepare, uint32_t i)
     return &source_of(prepare, i)->tensor;
 }
 
-/* Finds where the elements come from: they lie somewhere, or a chain is ready to compute them. */
+/* Finds the source of the elements: data in memory, or a chain that computes them. */
 static bool open_source(struct source *source, struct prepare *prepare)
 {
     struct model *model = prepare->sources->model;
@@ -72,7 +72,7 @@ static bool open_source(struct source *source, struct prepare *prepare)
     return tensor != NULL;
 }
 
-/* For ops that want all at once, or cut where no row ends. */
+/* For ops that read all elements at once, or pieces that are not whole rows. */
 static bool compute_whole(struct source *source, struct irrun_error *err)
 {
     size_t size_bytes = tensor_n_bytes(&source->tensor);
@@ -115,8 +115,8 @@ void *prepare_prepacked(struct prepare *prepare, uint32_t layout, size_t size_by
     return data;
 }
 
-/* Weights that have been prepacked are not read again: what the process holds of the file shrinks,
- * and what was computed for the packing alone goes. */
+/* Prepacked weights are not read again: releases their pages of the file, and frees data that was
+ * computed only for packing. */
 static void close_sources(struct prepack_sources *sources, const struct graph *graph)
 {
     for (size_t i = 0; i < sources->n; i++) {
@@ -143,8 +143,8 @@ static uint32_t constant_inputs(const struct plan *plan, const struct op *op, co
     return constants;
 }
 
-/* Without the data of those that are not constant: a continuation has some that only this iteration
- * made. */
+/* Omits the data of operands that are not constant: a continuation may have data of this iteration
+ * only. */
 static const struct irrun_tensor **tensors_of(struct plan *plan, const uint32_t *slots, uint32_t n,
                                               struct irrun_error *err)
 {

@@ -1,4 +1,4 @@
-/* What passes over the graph tell the user who asks with -v: a line for each change.
+/* Messages of graph passes for -v, one line for each change.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_REMARKS_H
 #define IRRUN_PLAN_REMARKS_H

@@ -1,5 +1,5 @@
-/* Steps before their tensors have their final addresses: what step_pass makes, fuse_elementwise
- * merges and emit_steps turns into steps.
+/* Steps before their tensors have their final addresses: step_pass makes them, fuse_elementwise
+ * merges them, and emit_steps turns them into steps.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_STEP_BUILDER_H
 #define IRRUN_PLAN_STEP_BUILDER_H
@@ -21,14 +21,14 @@ struct step_builder {
     struct pending_step *steps;
     size_t n, capacity;
     size_t scratch_bytes;
-    bool is_main; /* of the op at hand */
+    bool is_main; /* of the current op */
 };
 
-/* Notes that the step of number `step` uses a slot. */
+/* Records that step number `step` uses a slot. */
 void step_use_slot(struct plan *plan, uint32_t slot_id, uint32_t step);
 
-/* Merges runs of element-wise steps into one each, or into the product before them; the slots that
- * nobody else reads get no memory. */
+/* Fuses each run of element-wise steps into one step, or into the product before it; slots that no
+ * other step reads get no memory. */
 bool step_builder_fuse(struct step_builder *builder, struct irrun_error *err);
 
 /* Makes the steps of the plan. */

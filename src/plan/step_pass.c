@@ -1,6 +1,5 @@
-/* Second pass of planning: from inferred ops to steps. Leaves out what nobody needs, decides in
- * which form f16 and bf16 values lie in memory, puts conversions between the two forms, and
- * calls prepare.
+/* Second pass of planning: from inferred ops to steps. Drops unused ops, decides whether f16 and
+ * bf16 values are stored as f32 or in 16 bits, inserts conversions, and calls prepare.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
@@ -16,7 +15,7 @@ static bool run_convert(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-/* ---- who is needed ---- */
+/* ---- which ops are needed ---- */
 
 static void need(struct plan *plan, const struct op *op)
 {
@@ -34,7 +33,7 @@ static bool is_op_needed(const struct plan *plan, const struct op *op)
     return false;
 }
 
-/* Its memory, and that of what it is a part of, stays in use to the end. */
+/* Keeps the memory of a slot, and of the slot that it is a part of, in use to the end. */
 static void keep_slot(struct plan *plan, uint32_t slot_id)
 {
     while (slot_id != NO_ID) {
@@ -200,7 +199,7 @@ static uint32_t slot_as(struct step_builder *builder, const struct op *op, uint3
 
 /* ---- the roles ---- */
 
-/* Without the last ones that the op may go without and nobody reads. */
+/* Omits trailing outputs that are optional and unused. */
 static uint32_t count_outputs(const struct plan *plan, const struct op *op)
 {
     uint32_t n = op->n_outputs, least = op->def->n_outputs_min;
@@ -209,7 +208,7 @@ static uint32_t count_outputs(const struct plan *plan, const struct op *op)
     return n;
 }
 
-/* Takes the data of constant indices away from the step: prepare has read them. */
+/* Removes the data of constant indices from the step: prepare has read them. */
 static bool withhold_indices(struct plan *plan, const struct op *op, uint32_t *ids,
                              struct irrun_error *err)
 {
@@ -263,7 +262,7 @@ static bool lower_ordinary(struct step_builder *builder, const struct planned_op
         return false;
     if (builder->scratch_bytes < made.scratch_bytes)
         builder->scratch_bytes = made.scratch_bytes;
-    bool is_head = plan->outer && planned == plan->planned; /* its state will be made again */
+    bool is_head = plan->outer && planned == plan->planned; /* infer fills its state again */
     if (!made.flat.run || is_head)
         made.flat.run = op->def->run;
     if (is_head) {

@@ -1,5 +1,4 @@
-/* Finds inner values by name and puts Results behind them. What keeps a value alive is toposort's
- * affair.
+/* Finds inner values by name and adds Results for them. toposort then keeps these values.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/taps.h"
 
@@ -9,7 +8,7 @@
 #include "base/text.h"
 #include "plan/graph_edit.h"
 
-#define MAX_CHANGES 3 /* of letters, in a name that was meant */
+#define MAX_CHANGES 3 /* of letters, in a "did you mean" name */
 #define MAX_HINTS 10
 
 static bool has_tensor_name(const struct value *value, const char *name)
@@ -29,7 +28,7 @@ static bool is_layer_port(const struct op *op, uint32_t port, const char *name)
            text_to_i64(name + length + 1, strlen(name + length + 1), &number) && number == port;
 }
 
-/* A name that is somebody's as it stands wins over the reading as LAYER:PORT. */
+/* An exact name takes precedence over LAYER:PORT. */
 static uint32_t find_value(const struct graph *graph, const char *name)
 {
     for (uint32_t i = 0; i < graph->n_values; i++)
@@ -44,7 +43,7 @@ static uint32_t find_value(const struct graph *graph, const char *name)
     return NO_ID;
 }
 
-/* The layer whose body, or a body therein, has the name; NULL if there is none. */
+/* The layer with a body, at any depth, that has the name; NULL if there is none. */
 static const char *find_in_bodies(const struct graph *graph, const char *name)
 {
     for (uint32_t i = 0; i < graph->n_ops; i++) {
@@ -65,7 +64,7 @@ static bool is_near(const char *name, const char *wanted)
     return *name && (strstr(name, wanted) || text_distance(wanted, name, limit) <= limit);
 }
 
-/* A name of the value that is near to what was wanted, or NULL. */
+/* A name of the value that is similar to the requested one, or NULL. */
 static const char *near_name(const struct graph *graph, const struct value *value,
                              const char *wanted)
 {
@@ -104,7 +103,7 @@ static bool *mark_outputs(const struct graph *graph, struct irrun_error *err)
     return is_output;
 }
 
-/* A Result behind every value in the list. names: NULL, or one for each. */
+/* Adds a Result for every value in the list. names: NULL, or one for each. */
 static bool add_results(struct graph *graph, struct arena *arena, const uint32_t *value_ids,
                         const char *const *names, size_t n, struct irrun_error *err)
 {

@@ -1,4 +1,5 @@
-/* Depth first with a stack of its own: a chain of a million ops must not overflow the machine's.
+/* Depth-first search with an explicit stack: a chain of a million ops must not overflow the call
+ * stack.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/toposort.h"
 
@@ -34,7 +35,7 @@ struct sorting {
     uint32_t n_order;
 };
 
-/* A layer that irrun lacks is known by its type. */
+/* A layer that irrun does not support is identified by its type. */
 static enum op_role role_of(const struct op *op)
 {
     if (op->def)
@@ -192,7 +193,7 @@ static bool sort_graph(struct graph *graph, struct arena *arena, struct irrun_er
     return is_sorted;
 }
 
-/* Bodies nest only as deep as the reader lets them: recursion is safe. */
+/* The XML reader limits the nesting of bodies: recursion is safe. */
 bool toposort(struct graph *graph, struct arena *arena, struct irrun_error *err)
 {
     if (!sort_graph(graph, arena, err))

@@ -1,4 +1,4 @@
-/* Puts the Transpose of a second factor into the product.
+/* Folds the Transpose of a second factor into the product.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/transposed_factors.h"
 
@@ -10,7 +10,7 @@
 #include "plan/graph_ints.h"
 #include "plan/toposort.h"
 
-/* 0, 1, ... but for the last two, which change places. */
+/* Whether order is 0, 1, ... with the last two swapped. */
 static bool swaps_last_two(const int64_t *order, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -21,7 +21,7 @@ static bool swaps_last_two(const int64_t *order, uint32_t n)
     return n >= 2;
 }
 
-/* The Transpose in front of the second factor; NULL if there is none of that kind. */
+/* The Transpose of the second factor that can be folded, or NULL. */
 static const struct op *find_transpose(const struct graph *graph, const struct op *op)
 {
     int64_t order[IRRUN_MAX_RANK];
@@ -36,7 +36,7 @@ static const struct op *find_transpose(const struct graph *graph, const struct o
     return is_one ? transpose : NULL;
 }
 
-/* The order stays an input: its length must be the rank of what was transposed, which is known
+/* The order stays an input: its length must be the rank of the transposed value, which is known
  * later. */
 static bool fold(struct graph_edit *edit, uint32_t op_id, struct remarks *remarks,
                  struct irrun_error *err)

@@ -1,5 +1,5 @@
-/* A TensorIterator whose body is one LSTM, GRU or RNN cell is the sequence op written out: the form
- * in which older converters left every recurrent layer.
+/* A TensorIterator whose body is one LSTM, GRU or RNN cell is an unrolled sequence op: older
+ * converters wrote every recurrent layer so.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_UNROLLED_H
 #define IRRUN_PLAN_UNROLLED_H
@@ -7,7 +7,7 @@
 #include "graph/graph.h"
 #include "plan/remarks.h"
 
-/* What a body was found to be. Ids are of the body's graph where not said otherwise. */
+/* A recognized body. Ids are of the body's graph unless noted otherwise. */
 struct unrolled {
     uint32_t op_id; /* of the TensorIterator in its graph */
     uint32_t cell_id;
@@ -15,14 +15,14 @@ struct unrolled {
     bool is_reverse;
     uint32_t x, h0, c0;  /* outer value ids; c0 NO_ID without a cell state */
     uint32_t weights[3]; /* W, R, B: values of the body; B NO_ID if absent */
-    uint32_t y, ho, co;  /* outer value ids; NO_ID if nobody asks */
+    uint32_t y, ho, co;  /* outer value ids; NO_ID if unused */
 };
 
-/* Whether the op is one; every difference, however small, says no. */
+/* Whether the op is one. Any difference means no. */
 bool unrolled_match(const struct graph *graph, uint32_t op_id, struct unrolled *found);
 
-/* Replaces all of them, in the graph and in every body. The order of a graph that changed is made
- * again. *remarks gets a line for each. */
+/* Replaces all of them, in the graph and in every body. Changed graphs are sorted again. *remarks
+ * gets a line for each. */
 bool unrolled_replace(struct graph *graph, struct arena *arena, struct remarks *remarks,
                       struct irrun_error *err);
 

@@ -1,4 +1,4 @@
-/* Recognises a recurrent cell written out as a TensorIterator.
+/* Recognizes a recurrent cell in a TensorIterator.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -39,7 +39,7 @@ static const struct port_map *map_of(const struct matching *match, const struct 
     return NULL;
 }
 
-/* The op id of the Result that feeds a Parameter of the next pass, or NO_ID. */
+/* The op id of the Result that feeds a Parameter of the next iteration, or NO_ID. */
 static uint32_t feeder_of(const struct matching *match, const struct op *parameter)
 {
     uint32_t op_id = (uint32_t)(parameter - match->graph->ops);
@@ -143,7 +143,7 @@ static bool match_state(struct matching *match, uint32_t input, uint32_t output,
            op_input(match->graph, result, 0) == match->cell->first_output + output;
 }
 
-/* A weight that is the same in every pass. */
+/* A weight that is the same in every iteration. */
 static bool match_weight(struct matching *match, uint32_t input, uint32_t *value_id)
 {
     *value_id = NO_ID;

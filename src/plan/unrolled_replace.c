@@ -1,4 +1,4 @@
-/* Puts a sequence op in the place of a recurrent cell written out as a TensorIterator.
+/* Replaces a TensorIterator of a recurrent cell by a sequence op.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -44,8 +44,8 @@ static uint32_t add_axis_op(struct replacement *r, const struct op_def *def, int
     return add_unary(r, def, axis_attrs(r, axis), in);
 }
 
-/* A value of the body, in the outer graph: a Const (converted or not) is put there too, a Parameter
- * is what feeds it. */
+/* The value in the outer graph for a value of the body: a Const (converted or not) is copied, a
+ * Parameter is replaced by its input. */
 static uint32_t bring_out(struct replacement *r, uint32_t value_id)
 {
     const struct body *body = &r->op.bodies[0];
@@ -71,7 +71,7 @@ static const struct op_def *sequence_of(const struct op *cell)
                                            : &op_rnn_over_time;
 }
 
-/* The last op of an output takes over the value that the TensorIterator gave. */
+/* The last op of an output takes over the value id of the TensorIterator's output. */
 static void hand_over(struct replacement *r, uint32_t from, uint32_t outer_id, bool is_sequence)
 {
     if (outer_id == NO_ID)

@@ -1,4 +1,4 @@
-/* Prepacked weights lie one behind the other in blocks: of ordinary memory, then of 2 MB pages.
+/* Prepacked weights are allocated sequentially in blocks: of ordinary memory, then of 2 MB pages.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/weights_cache.h"
 
@@ -9,7 +9,7 @@
 
 #define LINE_BYTES ((size_t)64)
 
-/* So much of a page in one entry is worth a whole one: 64 faults less. */
+/* An entry with this many bytes of a huge page justifies the page: it saves 64 page faults. */
 #define HUGE_FROM_BYTES ((size_t)256 << 10)
 
 struct prepacked {
@@ -25,7 +25,8 @@ struct weights_block {
     size_t capacity_bytes, used_bytes;
 };
 
-/* Pages for many entries, or ordinary memory for a few, as much again as there is. */
+/* Adds a block of huge pages, or, while the entries are small, of ordinary memory, which doubles
+ * the capacity. */
 static struct weights_block *add_block(struct weights_cache *cache, size_t size_bytes)
 {
     size_t before_bytes = cache->capacity_bytes;

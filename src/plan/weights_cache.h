@@ -1,4 +1,4 @@
-/* What ops make of constant weights, once per model and layout, and the memory that it lies in.
+/* Prepacked constant weights, once per model and layout, and their memory.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_WEIGHTS_CACHE_H
 #define IRRUN_PLAN_WEIGHTS_CACHE_H
@@ -20,11 +20,11 @@ struct weights_cache {
     size_t capacity_bytes; /* of all blocks */
 };
 
-/* What an op keeps in a layout, 64-byte aligned; made, and *is_new, if it is not there. NULL with
- * *err filled if there is no memory. It lives until weights_cache_free. */
+/* The weights of an op in a layout, 64-byte aligned; allocated, with *is_new set, if not in the
+ * cache. NULL with *err filled if there is no memory. It lives until weights_cache_free. */
 void *weights_cache_get(struct weights_cache *cache, const struct op *op, uint32_t layout,
                         size_t size_bytes, bool *is_new, struct irrun_error *err);
-/* Drops those made since cache->first was `mark`: they were not filled. */
+/* Removes the entries added since cache->first was `mark`, which were not filled. */
 void weights_cache_drop(struct weights_cache *cache, const struct prepacked *mark);
 void weights_cache_free(struct weights_cache *cache);
 
