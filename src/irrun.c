@@ -66,7 +66,8 @@ static bool find_init_values(struct irrun_model *model, struct irrun_error *err)
     return is_found;
 }
 
-/* A model for a look only may hold what cannot run: that is remembered for whoever tries. */
+/* A model that is only inspected may have ops that cannot run: remembers the error for a later
+ * run. */
 static bool check(struct irrun_model *model, bool is_dry, struct irrun_error *err)
 {
     error_clear(&model->problem);

@@ -73,7 +73,7 @@ bool source_more(struct byte_source *source, struct irrun_error *err);
 bool source_read(struct byte_source *source, void *data, size_t n, size_t *n_read,
                  struct irrun_error *err);
 
-/* Bytes that are still to come; UINT64_MAX if nobody knows. */
+/* Remaining bytes; UINT64_MAX if unknown. */
 uint64_t source_left(const struct byte_source *source);
 
 /* Back to the first byte; only if it can. */

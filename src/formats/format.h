@@ -139,7 +139,7 @@ enum writer_layout {
     WRITER_CONCAT /* the records of a sequence joined along `concat_axis` */
 };
 
-/* Where a writer stands in its file: what a later process needs to resume. */
+/* The position of a writer in its file, which a later process needs to resume. */
 struct writer_position {
     uint64_t size_bytes, n_records;
     enum irrun_dtype dtype;   /* of the records of output 0; IRRUN_DYNAMIC: none came */

@@ -196,7 +196,7 @@ static bool read_number(struct csv *csv, enum irrun_dtype dtype, void *element,
     return true;
 }
 
-/* The numbers that stand in the rest of the line, as far as it was read already. */
+/* The numbers in the rest of the line, as far as it was read already. */
 static size_t count_ready(const struct csv *csv)
 {
     const struct byte_source *source = &csv->reader.source;

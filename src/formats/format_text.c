@@ -108,7 +108,7 @@ static bool write_row(struct output_file *file, const struct irrun_tensor *tenso
     return true;
 }
 
-/* Whether a row is left out, and whether it is the first of its stretch, where a gap stands. */
+/* Whether a row is left out, and whether it is the first of its stretch, where a gap is shown. */
 static bool is_row_hidden(const struct irrun_shape *shape, int64_t row, int64_t n_edge,
                           bool *is_gap)
 {

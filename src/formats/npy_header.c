@@ -1,4 +1,4 @@
-/* The header of an npy document: a Python dictionary literal, of which only what NumPy writes is
+/* The header of an npy document: a Python dictionary literal; only the form that NumPy writes is
  * understood.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "formats/npy_header.h"

@@ -9,7 +9,7 @@
 
 #define SPOOL_MEMORY_BYTES ((size_t)256 * 1024)
 
-/* All zero = empty, with beside = the path in whose folder a file may be made. */
+/* All zero = empty, with beside = a path in the directory for a temporary file. */
 struct spool {
     const char *beside; /* borrowed */
     unsigned char *memory;

@@ -71,7 +71,7 @@ static bool read_exactly(const struct reading *reading, uint64_t offset, void *d
 
 /* ---- The end of the file --------------------------------------------------------------------- */
 
-/* ZIP64: the sizes stand in a record of their own, which a locator before the end record points
+/* ZIP64: the sizes are in a record of their own, which a locator before the end record points
  * to. */
 static bool read_end64(struct reading *reading, uint64_t end_offset)
 {

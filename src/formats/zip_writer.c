@@ -26,7 +26,7 @@ static void put(struct record *record, uint64_t value, size_t n_bytes)
         record->bytes[record->n++] = (unsigned char)(value >> 8 * i & 0xff);
 }
 
-/* In 32 bits; all ones say that the number stands in 64 bits elsewhere. */
+/* In 32 bits; all ones say that the number is in a 64-bit field elsewhere. */
 static void put_narrow(struct record *record, uint64_t value)
 {
     put(record, value < UINT32_MAX ? value : UINT32_MAX, 4);
@@ -112,7 +112,7 @@ bool zip_writer_add(struct zip_writer *zip, const char *name, uint64_t size_byte
     return output_file_write(zip->out, header.bytes, header.n, err);
 }
 
-/* The sizes in 64 bits, and where they stand. */
+/* The sizes in 64 bits, and their offset. */
 static bool write_end64(struct zip_writer *zip, uint64_t offset, struct irrun_error *err)
 {
     struct record end = {.n = 4};

@@ -121,7 +121,7 @@ bool start_back_edge(struct ir_builder *builder, xml_attrs attrs)
     return true;
 }
 
-/* The path of a body of the layer at hand. Of a long name the beginning will do: else a file could
+/* The path of a body of the current layer. Of a long name the beginning will do: else a file could
  * make paths that are much longer than itself. */
 static const char *extend_path(struct ir_builder *builder, const char *name, const char *element)
 {

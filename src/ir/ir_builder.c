@@ -1,5 +1,5 @@
-/* Which element may stand where, and who takes it; everything else is skipped with all it holds, as
- * every reader of IR must.
+/* Checks where each element may appear, and passes it to its parser; skips other elements with
+ * their content, as every reader of IR must.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/ir_builder.h"
 
@@ -13,7 +13,7 @@
 #define NEWEST_VERSION 11
 #define NET_EXAMPLE "<net name=\"...\" version=\"11\">"
 
-/* Where an element may stand. */
+/* The contexts of an element. */
 enum state {
     IN_DOCUMENT = 1 << 0,
     IN_GRAPH = 1 << 1,

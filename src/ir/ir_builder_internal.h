@@ -35,7 +35,7 @@ struct parsed_back_edge {
     uint32_t line, column;
 };
 
-/* A body of the layer at hand and what ties it to its ports; may come in any order, so ids stay
+/* A body of the current layer and what ties it to its ports; may come in any order, so ids stay
  * those of the file until the layer ends. */
 struct parsed_body {
     struct graph *graph; /* NULL until its element ends */
@@ -58,9 +58,9 @@ struct parsed_layer {
     bool has_data;
     bool lacks_type, lacks_shape; /* of a Const: to be taken from its output port */
     enum irrun_dtype
-        port_precision; /* of the output port at hand; IRRUN_DYNAMIC if it does not say */
+        port_precision; /* of the current output port; IRRUN_DYNAMIC if it does not say */
     struct irrun_shape port_shape;
-    bool is_in_output;   /* the port at hand is an output */
+    bool is_in_output;   /* the current port is an output */
     bool has_port_shape; /* false: no port, or a dimension that no Const can have */
 };
 
@@ -106,7 +106,7 @@ struct ir_builder {
     uint32_t ir_version;
     struct scope *scope;                      /* the innermost net or body */
     const struct element *open[MAX_ELEMENTS]; /* the elements we are in, but for skipped ones */
-    uint32_t states[MAX_ELEMENTS];            /* what may stand in each of them */
+    uint32_t states[MAX_ELEMENTS];            /* the elements allowed in each of them */
     uint32_t n_open;
     size_t n_skipped; /* depth within an element that is skipped */
     char dim[32];     /* the text of a <dim> */
@@ -159,7 +159,7 @@ static inline const char *op_type(const struct op *op)
     return op->def ? op->def->type : op->fault->type;
 }
 
-/* Where the element at hand begins. */
+/* Where the current element begins. */
 static inline struct place here(const struct ir_builder *builder)
 {
     return xml_place(builder->xml);
@@ -179,10 +179,10 @@ bool start_dim(struct ir_builder *builder, xml_attrs attrs);
 bool end_dim(struct ir_builder *builder);
 bool add_dim_text(struct ir_builder *builder, const char *bytes, size_t n);
 
-/* Adds an output of the layer at hand. */
+/* Adds an output of the current layer. */
 bool add_output(struct ir_builder *builder, uint32_t port_id);
 
-/* Sorts the ports of the layer at hand; fails if two have one id. */
+/* Sorts the ports of the current layer; fails if two have one id. */
 bool sort_ports(struct ir_builder *builder);
 
 /* The ordinal of the port with this id; false if there is none. `refs` are sorted by id. */
@@ -216,7 +216,7 @@ bool start_else_body(struct ir_builder *builder, xml_attrs attrs);
 bool end_body(struct ir_builder *builder);
 bool end_else_body(struct ir_builder *builder);
 
-/* Brings the bodies of the layer at hand into its op. */
+/* Brings the bodies of the current layer into its op. */
 bool finish_bodies(struct ir_builder *builder);
 void parsed_body_free(struct parsed_body *parsed);
 

@@ -16,7 +16,7 @@ struct unsupported_op {
     uint32_t line, column; /* of the first of them */
 };
 
-/* The kinds of lacking ops met so far; grows on the heap. */
+/* The kinds of unsupported ops found so far; grows on the heap. */
 struct gathering {
     struct unsupported_op *items;
     size_t n, capacity;

@@ -122,7 +122,7 @@ bool add_dim_text(struct ir_builder *builder, const char *bytes, size_t n)
 /* Most tensors have no more dimensions than this. */
 #define USUAL_RANK 4
 
-/* Keeps a dimension of the output port at hand. */
+/* Keeps a dimension of the current output port. */
 static bool add_dim_hint(struct ir_builder *builder, int64_t dim)
 {
     struct value *value = &builder->scope->values[builder->scope->n_values - 1];

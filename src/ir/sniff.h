@@ -12,7 +12,7 @@
  * do about it, for a file given as model, or NULL. */
 const char *sniff(const unsigned char *head, size_t n, const char **hint);
 
-/* The text that stands in for a file that git-LFS has not fetched. */
+/* Whether the file is a pointer of git-LFS, because it was not fetched. */
 bool sniff_is_lfs_pointer(const unsigned char *head, size_t n);
 
 bool sniff_is_xml(const unsigned char *head, size_t n);

@@ -1,4 +1,4 @@
-/* The .bin beside the XML: mapped, and compared with what the Consts say.
+/* The .bin file of a model: mapped, and checked against the Consts.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_IR_WEIGHTS_H
 #define IRRUN_IR_WEIGHTS_H

@@ -38,17 +38,17 @@ struct infer;
  * arena. */
 uint32_t *body_ordinals(const struct graph *body, struct arena *arena, struct irrun_error *err);
 
-/* Whether a body takes input i of the op at hand for a constant. Its plan reads the data where it
+/* Whether a body takes input i of the current op for a constant. Its plan reads the data where it
  * is, so f16 and bf16, which a body sees as f32, are not constants to it. */
 bool body_has_constant(const struct infer *infer, uint32_t i);
 
-/* Input i of the op at hand as the plan of a body wants it: type and shape, and the data if it
+/* Input i of the current op as the plan of a body wants it: type and shape, and the data if it
  * is_constant. */
 bool body_describe_input(struct infer *infer, uint32_t i, bool is_constant,
                          struct irrun_tensor *tensor);
 
-/* The values of all inputs of the op at hand, as a body sees them: f16 and bf16 as f32. NULL if one
- * is not there yet (see infer_value) or memory is lacking. */
+/* The values of all inputs of the current op, as a body sees them: f16 and bf16 as f32. NULL if one
+ * is not there yet (see infer_value) or memory cannot be allocated. */
 struct irrun_tensor **body_take_values(struct infer *infer);
 
 #endif

@@ -44,7 +44,7 @@ struct loop_state {
     struct loop_param *params;
     struct loop_output *outputs;
     uint32_t *param_of_result; /* the merged Parameter that a Result feeds, or NO_ID */
-    struct irrun_tensor *in;   /* [n_params] of the pass at hand */
+    struct irrun_tensor *in;   /* [n_params] of the current pass */
     const struct irrun_tensor **in_pointers;
     struct loop_buffer *merged[2]; /* [n_params]: read by this pass, written for the next */
     struct loop_buffer *slices;    /* [n_params] */

@@ -36,7 +36,7 @@ static inline int64_t convolution_n_out(const struct grouped_convolution *groupe
 }
 
 /* Checks the ranks, and fills the groups and the channels of one group. The filters are
- * [c_out][c_in][kernel], of a transpose [c_in][c_out][kernel]; before that stand as many dimensions
+ * [c_out][c_in][kernel], of a transpose [c_in][c_out][kernel]; before that are as many dimensions
  * as the op's family says: 1 for the groups. */
 bool convolution_infer_channels(struct infer *infer, bool is_transposed);
 

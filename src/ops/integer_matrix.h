@@ -16,7 +16,7 @@ struct integer_matrix {
     size_t n_parts;
 };
 
-/* For op_def.prepacks: whether input b, constant, is to be packed for a product with input a. */
+/* For op_def.prepacks: whether to pack the constant input b for a product with input a. */
 bool integer_matrix_is_wanted(const struct prepare *prepare, uint32_t a, uint32_t b);
 
 /* Packs input b of the product; asks for scratch memory. */

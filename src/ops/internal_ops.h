@@ -16,7 +16,7 @@ extern const struct op_def op_drop_axis;   /* a view without axis, whose dimensi
 extern const struct op_def op_swap_axes;   /* axes 0 and 1 of a tensor of rank 3 change places */
 
 /* MatMul with a third input: the order of a Transpose of the last two dimensions that stood in
- * front of input 1, and which its transpose_b stands for. Attributes: struct matmul_attrs. */
+ * front of input 1, and is folded into its transpose_b. Attributes: struct matmul_attrs. */
 extern const struct op_def op_matmul_transposed;
 
 /* A cell run over all steps of X [batch, time, input size]: the sequence op of the family with one

@@ -162,7 +162,7 @@ struct flat {
         binary_fn *binary;
         unary_fn *unary;
         select_flat_fn *select;
-        fused_fn *fused; /* of a step that stands for several ops */
+        fused_fn *fused; /* of a step of several fused ops */
     } kernel;
     size_t n; /* elements; of an Assign bytes */
 };
@@ -175,7 +175,7 @@ struct repetition {
 /* The same op as an instruction, which may be joined with others into one step. */
 struct fusable {
     enum fused_code code; /* FUSED_NONE: it is none */
-    uint32_t still;       /* set of 1 << i: inputs that stand still while the output moves on */
+    uint32_t still;       /* set of 1 << i: inputs of one element, repeated for all of the output */
     size_t n;             /* elements */
     /* Of the first two inputs, where one is neither a single element nor has as many as the output
      * (a bias); else zeros. Such an op can only be joined to a product. */
@@ -190,7 +190,7 @@ struct epilogue_offer {
     struct repetition bias; /* operands of Add that its sums can begin with; count 0: none can */
 };
 
-/* What prepare makes beside the op's state; all of it is optional. */
+/* The results of prepare other than the op's state; all are optional. */
 struct prepared {
     size_t scratch_bytes; /* memory that run may use, 64-byte aligned, not kept between runs */
     struct flat flat;     /* a shorter way through run for these shapes */

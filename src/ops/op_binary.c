@@ -58,7 +58,7 @@ static bool run_flat(const struct step *step, struct irrun_error *err)
            binary_run(step, err);
 }
 
-/* Adds a loop around those seen so far: operands that stand still, then move, then stand still
+/* Adds a loop around those seen so far: operands that are repeated, then advance, then are repeated
  * again repeat in a simple way. */
 static bool widen_repetition(struct repetition *found, bool *is_over, size_t n, size_t stride)
 {

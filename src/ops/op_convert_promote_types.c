@@ -43,7 +43,7 @@ static bool fail_unsafe(struct infer *infer)
     return infer_hint_input(infer, 1);
 }
 
-/* A float beside an integer: the float, which has to be twice as wide. */
+/* A float and an integer: the float, which has to be twice as wide. */
 static bool promote_to_real(struct infer *infer, bool is_unsafe, enum irrun_dtype *common)
 {
     enum irrun_dtype a = infer->in[0]->dtype, b = infer->in[1]->dtype;
@@ -52,7 +52,7 @@ static bool promote_to_real(struct infer *infer, bool is_unsafe, enum irrun_dtyp
     return is_unsafe || bits(real) >= 2 * bits(integer) || fail_unsafe(infer);
 }
 
-/* A scalar beside a tensor of the same kind, as PyTorch has it: the tensor's type. */
+/* A scalar and a tensor of the same kind: the tensor's type, as in PyTorch. */
 static bool promote_scalar(struct infer *infer, bool is_unsafe, enum irrun_dtype *common)
 {
     enum irrun_dtype a = infer->in[0]->dtype, b = infer->in[1]->dtype;
@@ -67,7 +67,7 @@ static bool promote_scalar(struct infer *infer, bool is_unsafe, enum irrun_dtype
     return is_unsafe || is_safe || fail_unsafe(infer);
 }
 
-/* A signed beside an unsigned integer: a signed one twice as wide as the unsigned. */
+/* A signed and an unsigned integer: a signed type twice as wide as the unsigned. */
 static bool promote_mixed_signs(struct infer *infer, bool is_unsafe, enum irrun_dtype *common)
 {
     const struct promote_attrs *attrs = infer->attrs;

@@ -1,5 +1,5 @@
-/* ISTFT-16: the signal of which STFT made frames; where frames overlap, their sum divided by that
- * of their windows.
+/* ISTFT-16: the inverse of STFT, from frames to a signal; where frames overlap, their sum divided
+ * by that of their windows.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <string.h>

@@ -18,7 +18,7 @@ struct select_attrs {
 
 /* From so many bytes read and written on the output goes past the caches. Measured with one thread:
  * below 9 MB that costs 15 %, from 13 MB on it gains, twofold where L3 ends (Zen 4 with 32 MB of
- * it; Zen 3 agrees; on Zen 5 it gains from 1 MB on, but whoever reads the output next would miss
+ * it; Zen 3 agrees; on Zen 5 it gains from 1 MB on, but the next reader of the output would miss
  * it). Two threads are twice as fast through the caches at 13 MB, and no longer at 26 MB. */
 #define STREAM_FROM ((size_t)12 << 20)
 #define STREAM_SHARED_FROM ((size_t)20 << 20)

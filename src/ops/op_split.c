@@ -102,7 +102,7 @@ static bool infer_variadic_split(struct infer *infer)
     return true;
 }
 
-/* Where the axis is the outermost one that counts, each piece lies in one place. */
+/* If all dimensions before the axis are 1, each piece is contiguous. */
 static bool views(const struct infer *infer, int64_t *firsts)
 {
     if (((const struct split_state *)infer->state)->n_rows != 1)

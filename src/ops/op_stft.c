@@ -1,5 +1,5 @@
 /* STFT-15: Fourier transforms of overlapping pieces of a real signal, each multiplied with a window
- * that stands in the middle of the frame.
+ * that is centred in the frame.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 

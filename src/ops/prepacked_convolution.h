@@ -13,7 +13,7 @@ struct prepacked_convolution {
 };
 
 /* For op_def.prepacks and prepare: whether a convolution of input 0 with input 1, one group of
- * which is given, is to be done so; conv is then planned. */
+ * which is given, is computed so; conv is then planned. */
 bool prepacked_convolution_is_wanted(const struct prepare *prepare,
                                      const struct convolution *convolution, int64_t n_groups,
                                      bool is_transposed, struct indirect_convolution *conv);

@@ -14,8 +14,8 @@ bool prepacked_matrix_is_allowed(const struct prepare *prepare, uint32_t a, uint
  * gives are to be packed ones. */
 bool prepacked_matrix_is_wanted(const struct prepare *prepare, uint32_t a, uint32_t b, size_t n);
 
-/* Packs the constant `input`, k x n as it lies in memory, or n x k if is_transposed; `rows` is how
- * many rows products will have. */
+/* Packs the constant `input`, k x n in memory, or n x k if is_transposed; `rows` is how many rows
+ * products will have. */
 bool prepacked_matrix_pack(struct prepare *prepare, uint32_t input, size_t k, size_t n,
                            bool is_transposed, size_t rows, struct packed_matrix *packed_b);
 

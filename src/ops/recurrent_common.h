@@ -63,7 +63,7 @@ bool recurrent_run(const struct step *step, struct irrun_error *err);
 bool recurrent_prepack(struct prepare *prepare);
 bool recurrent_lay_out(struct prepare *prepare);
 
-/* The part of run that packs. Gives the engine with what it packed, which lies in the scratch
+/* The part of run that packs. Gives the engine with what it packed, which is in the scratch
  * memory. */
 struct recurrent_f32 recurrent_pack_now(const struct recurrent_state *state,
                                         const struct recurrent_f32_tensors *tensors, void *scratch);

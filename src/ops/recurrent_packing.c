@@ -85,7 +85,7 @@ static bool take_matrices(struct prepare *prepare, struct recurrent_weights *wei
     return weights->r != NULL;
 }
 
-/* Packs are told apart by what they depend on beside the op: the streams, and whether f16
+/* Besides the op, packs are identified by what they depend on: the streams, and whether f16
  * stayed. */
 static bool fill_packs(struct prepare *prepare, struct recurrent_f32 *engine,
                        struct recurrent_weights *weights)

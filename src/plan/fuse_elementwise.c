@@ -65,21 +65,21 @@ static size_t find_end(const struct step_builder *builder, size_t begin)
     return is_run ? i : begin + 1;
 }
 
-static void note_fate(struct fused_program *fused, uint32_t slot_id, uint32_t run)
+static void reset_uses(struct fused_program *fused, uint32_t slot_id, uint32_t run)
 {
-    struct fate *fate = &fused->fates[slot_id];
-    *fate = (struct fate){.n_uses = fate->n_uses, .run = run, .tile = NO_ID};
+    struct slot_uses *uses = &fused->uses[slot_id];
+    *uses = (struct slot_uses){.n_uses = uses->n_uses, .run = run, .tile = NO_ID};
 }
 
-static void note_fates(struct fused_program *fused, const struct pending_step *steps, size_t n)
+static void count_run_uses(struct fused_program *fused, const struct pending_step *steps, size_t n)
 {
     fused->run++;
     for (size_t i = 0; i < n; i++) {
-        note_fate(fused, steps[i].out[0], fused->run);
+        reset_uses(fused, steps[i].out[0], fused->run);
         for (uint32_t k = 0; k < steps[i].n_inputs; k++) {
-            struct fate *fate = &fused->fates[plan_root(fused->plan, steps[i].in[k])];
-            fate->n_inside++;
-            fate->n_left++;
+            struct slot_uses *uses = &fused->uses[plan_root(fused->plan, steps[i].in[k])];
+            uses->n_inside++;
+            uses->n_left++;
         }
     }
 }
@@ -192,7 +192,7 @@ static bool fuse_run(struct fused_program *fused, const struct pending_step *ste
                      struct pending_step *joined)
 {
     struct plan *plan = fused->plan;
-    note_fates(fused, steps, n);
+    count_run_uses(fused, steps, n);
     fused_write(fused, steps, n);
     struct fused_state *state = add_state(fused);
     if (fused->has_failed || !state || !copy_program(fused, state) || !place_tiles(fused, state))
@@ -218,7 +218,7 @@ static uint32_t find_bias(const struct fused_program *fused, const struct pendin
     const struct repetition *bias = &product->made.epilogue.bias;
     uint32_t made = product->out[0];
     if (pending->made.fusable.code != FUSED_ADD || bias->count == 0 ||
-        fused->fates[made].n_inside != 1 || fused_is_wanted(fused, made))
+        fused->uses[made].n_inside != 1 || fused_is_wanted(fused, made))
         return NO_ID;
     uint32_t other = plan_root(fused->plan, pending->in[0]) == made;
     struct repetition found = fused_repetition(&pending->made.fusable, other);
@@ -230,8 +230,8 @@ static bool write_epilogue(struct fused_program *fused, uint32_t made,
                            const struct pending_step *steps, size_t *n)
 {
     for (; *n > 0; *n = *n / 2) {
-        note_fate(fused, made, 0);
-        note_fates(fused, steps, *n);
+        reset_uses(fused, made, 0);
+        count_run_uses(fused, steps, *n);
         fused_write(fused, steps, *n);
         if (fused->has_failed)
             return false;
@@ -272,8 +272,8 @@ static bool fuse_product(struct fused_program *fused, const struct pending_step 
     const struct pending_step *steps = product + 1;
     struct fused_state *state = add_state(fused);
     uint32_t made = product->out[0], except = NO_ID;
-    note_fate(fused, made, 0);
-    note_fates(fused, steps, *n);
+    reset_uses(fused, made, 0);
+    count_run_uses(fused, steps, *n);
     uint32_t bias = find_bias(fused, product, steps);
     if (bias != NO_ID)
         made = plan->slots[made].root = steps++->out[0];
@@ -304,14 +304,14 @@ static void count_uses(struct fused_program *fused, const struct step_builder *b
             uint32_t root = pending->in[k];
             for (; root != NO_ID; root = fused->plan->slots[root].whole) {
                 root = plan_root(fused->plan, root);
-                fused->fates[root].n_uses++;
+                fused->uses[root].n_uses++;
             }
         }
     }
 }
 
 /* The numbers of the steps have changed. */
-static void note_uses_anew(struct plan *plan, const struct step_builder *builder)
+static void renumber_uses(struct plan *plan, const struct step_builder *builder)
 {
     for (size_t i = 0; i < plan->n_slots; i++) {
         struct slot *slot = &plan->slots[i];
@@ -362,12 +362,12 @@ bool step_builder_fuse(struct step_builder *builder, struct irrun_error *err)
     if (!has_runs(builder))
         return true;
     struct fused_program fused = {.plan = plan, .err = err};
-    fused.fates = calloc(plan->n_slots, sizeof *fused.fates);
-    bool is_done = fused.fates ? (count_uses(&fused, builder), fuse_all(&fused, builder))
-                               : fail_memory(err, plan->n_slots * sizeof *fused.fates);
+    fused.uses = calloc(plan->n_slots, sizeof *fused.uses);
+    bool is_done = fused.uses ? (count_uses(&fused, builder), fuse_all(&fused, builder))
+                              : fail_memory(err, plan->n_slots * sizeof *fused.uses);
     if (is_done)
-        note_uses_anew(plan, builder);
-    free(fused.fates);
+        renumber_uses(plan, builder);
+    free(fused.uses);
     free(fused.program);
     free(fused.operands);
     free(fused.free_tiles);

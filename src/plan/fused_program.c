@@ -6,13 +6,13 @@
 
 bool fused_is_made_here(const struct fused_program *fused, uint32_t root)
 {
-    return fused->fates[root].run == fused->run;
+    return fused->uses[root].run == fused->run;
 }
 
 bool fused_is_wanted(const struct fused_program *fused, uint32_t root)
 {
-    const struct fate *fate = &fused->fates[root];
-    return fate->n_uses > fate->n_inside || fused->plan->slots[root].last_step == NO_ID;
+    const struct slot_uses *uses = &fused->uses[root];
+    return uses->n_uses > uses->n_inside || fused->plan->slots[root].last_step == NO_ID;
 }
 
 struct repetition fused_repetition(const struct fusable *fusable, uint32_t i)
@@ -29,28 +29,28 @@ static uint32_t take_tile(struct fused_program *fused)
 }
 
 /* Frees the tile of a value after its last use. */
-static void drop_tile(struct fused_program *fused, struct fate *fate)
+static void drop_tile(struct fused_program *fused, struct slot_uses *uses)
 {
-    if (fate->tile == NO_ID)
+    if (uses->tile == NO_ID)
         return;
     if (grow_array((void **)&fused->free_tiles, fused->n_free_tiles, &fused->free_tiles_capacity,
                    sizeof *fused->free_tiles, fused->err))
-        fused->free_tiles[fused->n_free_tiles++] = fate->tile;
+        fused->free_tiles[fused->n_free_tiles++] = uses->tile;
     else
         fused->has_failed = true;
-    fate->tile = NO_ID;
+    uses->tile = NO_ID;
 }
 
 /* ---- instructions ---- */
 
 static struct fused_instruction *emit(struct fused_program *fused, uint32_t code)
 {
-    if (fused->is_rehearsal || fused->has_failed)
-        return &fused->nowhere;
+    if (fused->is_dry_run || fused->has_failed)
+        return &fused->discarded;
     if (!grow_array((void **)&fused->program, fused->n_program, &fused->program_capacity,
                     sizeof *fused->program, fused->err)) {
         fused->has_failed = true;
-        return &fused->nowhere;
+        return &fused->discarded;
     }
     struct fused_instruction *instruction = &fused->program[fused->n_program++];
     *instruction = (struct fused_instruction){.code = code};
@@ -60,7 +60,7 @@ static struct fused_instruction *emit(struct fused_program *fused, uint32_t code
 /* Sets the operand of the last instruction. */
 static void add_operand(struct fused_program *fused, const struct program_operand *operand)
 {
-    if (fused->is_rehearsal || fused->has_failed)
+    if (fused->is_dry_run || fused->has_failed)
         return;
     if (!grow_array((void **)&fused->operands, fused->n_operands, &fused->operands_capacity,
                     sizeof *fused->operands, fused->err)) {
@@ -102,7 +102,7 @@ static void emit_with(struct fused_program *fused, uint32_t code,
 {
     bool is_still = pending->made.fusable.still >> i & 1;
     uint32_t root = plan_root(fused->plan, pending->in[i]);
-    struct fate *fate = &fused->fates[root];
+    struct slot_uses *uses = &fused->uses[root];
     struct fused_instruction *instruction =
         emit(fused, code + (is_still ? FUSED_STILL : FUSED_MOVING));
     if (!fused_is_made_here(fused, root)) {
@@ -110,22 +110,22 @@ static void emit_with(struct fused_program *fused, uint32_t code,
                       fused_repetition(&pending->made.fusable, i));
         return;
     }
-    fate->is_kept = true;
+    uses->is_kept = true;
     if (fused_is_wanted(fused, root))
         point_at_all(fused, instruction, root);
     else
-        point_at_tile(fused, fate->tile);
+        point_at_tile(fused, uses->tile);
 }
 
 static void emit_store(struct fused_program *fused, uint32_t code, uint32_t root)
 {
-    struct fate *fate = &fused->fates[root];
+    struct slot_uses *uses = &fused->uses[root];
     if (fused_is_wanted(fused, root)) {
         point_at_all(fused, emit(fused, code), root);
-    } else if (fate->is_kept && !fused->is_rehearsal) {
-        fate->tile = take_tile(fused);
+    } else if (uses->is_kept && !fused->is_dry_run) {
+        uses->tile = take_tile(fused);
         emit(fused, code);
-        point_at_tile(fused, fate->tile);
+        point_at_tile(fused, uses->tile);
     }
 }
 
@@ -193,10 +193,10 @@ static void emit_op(struct fused_program *fused, const struct pending_step *pend
         other = bring_one(fused, FUSED_LOAD, pending, is_select, &is_reverse);
         emit_with(fused, code + (is_reverse ? FUSED_REVERSE_MOVING : 0), pending, other);
     }
-    for (uint32_t i = 0; i < pending->n_inputs && !fused->is_rehearsal; i++) {
-        struct fate *fate = &fused->fates[plan_root(fused->plan, pending->in[i])];
-        if (fate->run == fused->run && --fate->n_left == 0)
-            drop_tile(fused, fate);
+    for (uint32_t i = 0; i < pending->n_inputs && !fused->is_dry_run; i++) {
+        struct slot_uses *uses = &fused->uses[plan_root(fused->plan, pending->in[i])];
+        if (uses->run == fused->run && --uses->n_left == 0)
+            drop_tile(fused, uses);
     }
     *(gives_truth ? &fused->truth : &fused->tile) = root;
     emit_store(fused, gives_truth ? FUSED_STORE_TRUTH : FUSED_STORE, root);
@@ -205,9 +205,9 @@ static void emit_op(struct fused_program *fused, const struct pending_step *pend
 /* ---- all ---- */
 
 static void write_once(struct fused_program *fused, const struct pending_step *steps, size_t n,
-                       bool is_rehearsal)
+                       bool is_dry_run)
 {
-    fused->is_rehearsal = is_rehearsal;
+    fused->is_dry_run = is_dry_run;
     fused->tile = fused->truth = NO_ID;
     fused->n_program = fused->n_operands = fused->n_free_tiles = fused->n_tiles = 0;
     for (size_t i = 0; i < n; i++)

@@ -7,7 +7,7 @@
 #include "plan/step_builder.h"
 
 /* The uses of a slot that is its own root. */
-struct fate {
+struct slot_uses {
     uint32_t n_uses;   /* by all steps */
     uint32_t n_inside; /* by those of the run that makes it */
     uint32_t n_left;   /* of these, still to come */
@@ -23,12 +23,12 @@ struct program_operand {
 
 struct fused_program {
     struct plan *plan;
-    struct fate *fates;               /* per slot */
-    uint32_t run;                     /* the current one, from 1 */
-    size_t n;                         /* elements of the run */
-    bool is_rehearsal;                /* finds values to spill, and writes nothing */
-    uint32_t tile, truth;             /* the roots that are in the registers; NO_ID */
-    struct fused_instruction nowhere; /* what a dry run writes instead */
+    struct slot_uses *uses;             /* per slot */
+    uint32_t run;                       /* the current one, from 1 */
+    size_t n;                           /* elements of the run */
+    bool is_dry_run;                    /* finds values to spill, and writes nothing */
+    uint32_t tile, truth;               /* the roots that are in the registers; NO_ID */
+    struct fused_instruction discarded; /* what a dry run writes instead */
     struct fused_instruction *program;
     size_t n_program, program_capacity;
     struct program_operand *operands;

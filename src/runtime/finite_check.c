@@ -1,9 +1,9 @@
-/* Searches outputs for the first element that is not a finite number, and the operands of the op
- * for where it came from.
+/* Finds the first element of the outputs that is not finite, and the operand of the op that it came
+ * from.
  *
- * Whatever an op has computed was looked at before another op reads it. So if an op fails because
- * of an operand, that is a Parameter, a constant or a variable. The Parameter of a body is given by
- * the op that runs the body, which then looks in its own graph.
+ * The outputs of an op are checked before another op reads them. So if an op fails because of an
+ * operand, the operand is a Parameter, a constant or a variable. For a Parameter of a body, the op
+ * that runs the body continues the search in its own graph.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/finite_check.h"
 
@@ -11,29 +11,29 @@
 #include <math.h>
 #include <stdio.h>
 
-#define ODD_TEXT_BYTES (SHAPE_TEXT_BYTES + 16)
+#define VALUE_TEXT_BYTES (SHAPE_TEXT_BYTES + 16)
 #define N_BLOCK 256
 
-/* What is looked for. */
-enum { ODD_NAN = 1, ODD_INF = 2 };
+/* The kinds of values to find. */
+enum { NONFINITE_NAN = 1, NONFINITE_INF = 2 };
 
-static unsigned odd_kind(double value)
+static unsigned kind_of(double value)
 {
-    return isnan(value) ? ODD_NAN : isinf(value) ? ODD_INF : 0;
+    return isnan(value) ? NONFINITE_NAN : isinf(value) ? NONFINITE_INF : 0;
 }
 
 static unsigned model_kinds(const struct model *model)
 {
-    return model->lets_inf_pass ? ODD_NAN : ODD_NAN | ODD_INF;
+    return model->lets_inf_pass ? NONFINITE_NAN : NONFINITE_NAN | NONFINITE_INF;
 }
 
 static unsigned element_kind(const struct irrun_tensor *tensor, size_t element)
 {
-    return odd_kind(element_as_f64(tensor->dtype, tensor->data, element));
+    return kind_of(element_as_f64(tensor->dtype, tensor->data, element));
 }
 
 /* Finds the first element of one of these kinds; false if there is none, or no data. */
-static bool find_odd(const struct irrun_tensor *tensor, unsigned kinds, size_t *element)
+static bool find_nonfinite(const struct irrun_tensor *tensor, unsigned kinds, size_t *element)
 {
     size_t n = (size_t)shape_n_elements(&tensor->shape), size_bytes = dtype_size(tensor->dtype);
     double values[N_BLOCK];
@@ -45,7 +45,7 @@ static bool find_odd(const struct irrun_tensor *tensor, unsigned kinds, size_t *
                          values, n_block);
         for (size_t i = 0; i < n_block; i++) {
             *element = start + i;
-            if ((odd_kind(values[i]) & kinds) != 0)
+            if ((kind_of(values[i]) & kinds) != 0)
                 return true;
         }
     }
@@ -53,7 +53,7 @@ static bool find_odd(const struct irrun_tensor *tensor, unsigned kinds, size_t *
 }
 
 /* "nan at [0,3]" */
-static void describe(const struct irrun_tensor *tensor, size_t element, char text[ODD_TEXT_BYTES])
+static void describe(const struct irrun_tensor *tensor, size_t element, char text[VALUE_TEXT_BYTES])
 {
     double value = element_as_f64(tensor->dtype, tensor->data, element);
     struct irrun_shape place = tensor->shape;
@@ -63,17 +63,17 @@ static void describe(const struct irrun_tensor *tensor, size_t element, char tex
         place.dims[i] = (int64_t)(element % length);
         element /= length;
     }
-    snprintf(text, ODD_TEXT_BYTES, "%s at %s",
+    snprintf(text, VALUE_TEXT_BYTES, "%s at %s",
              isnan(value) ? "nan"
              : value > 0  ? "inf"
                           : "-inf",
              shape_format(&place, where));
 }
 
-/* ---- Where it came from ---------------------------------------------------------------------- */
+/* ---- The source of the value ----------------------------------------------------------------- */
 
-/* The slot that holds a value which no step has written, seen through views and the plans before;
- * NULL if a step has. */
+/* The slot of a value that no step has written, through views and outer plans; NULL if a step has
+ * written it. */
 static const struct slot *find_source(const struct plan *plan, uint32_t value)
 {
     const struct slot *slot = &plan->slots[plan_root(plan, value)];
@@ -85,7 +85,7 @@ static const struct slot *find_source(const struct plan *plan, uint32_t value)
 }
 
 /* The element of an operand that is broadcast to element `element` of the output, as NumPy does;
- * SIZE_MAX if they do not join the two shapes. */
+ * SIZE_MAX if the shapes do not broadcast. */
 static size_t broadcast_element(const struct irrun_shape *operand, const struct irrun_shape *output,
                                 size_t element)
 {
@@ -103,25 +103,25 @@ static size_t broadcast_element(const struct irrun_shape *operand, const struct 
     return index;
 }
 
-/* What made an op fail. */
+/* The cause of a failed op. */
 struct cause {
     uint32_t input; /* of the op */
     const struct slot *slot;
     size_t element;
-    unsigned score; /* how likely it is; 0: it is not */
+    unsigned score; /* its likelihood; 0: not a cause */
 };
 
-/* Whether input k of the step may have made `element` of the output `out` what it is: an operand
- * that is NaN too, or infinite too, rather than one that is otherwise odd; then a Parameter rather
- * than a constant or a variable. */
+/* Whether input k of the step may have caused `element` of the output `out`. Prefers an operand
+ * that is not finite in the same way (NaN or infinite), then a Parameter to a constant or a
+ * variable. */
 static struct cause judge_input(const struct plan *plan, const struct step *step, uint32_t k,
                                 const struct irrun_tensor *out, size_t element)
 {
     struct cause cause = {.input = k};
     cause.slot = find_source(plan, op_input(step->graph, step->op, k));
     unsigned kind = element_kind(out, element), kinds = model_kinds(plan->request.model);
-    if (!cause.slot || (!find_odd(&cause.slot->tensor, kind, &cause.element) &&
-                        !find_odd(&cause.slot->tensor, kinds, &cause.element)))
+    if (!cause.slot || (!find_nonfinite(&cause.slot->tensor, kind, &cause.element) &&
+                        !find_nonfinite(&cause.slot->tensor, kinds, &cause.element)))
         return cause;
     size_t met = (step->op->def->flags & OP_BY_ELEMENT) != 0
                      ? broadcast_element(&step->in[k]->shape, &out->shape, element)
@@ -146,14 +146,14 @@ static struct cause find_cause(const struct plan *plan, const struct step *step,
     return best;
 }
 
-/* Puts the input of the model, which held it, in the place of the op that failed. */
+/* Reports the input of the model that held the value, instead of the failed op. */
 static bool fail_input(const struct plan *plan, const struct slot *slot, size_t element,
                        struct irrun_error *err)
 {
     const struct graph *graph = plan->request.graph;
     const struct op *parameter = &graph->ops[graph->parameters[slot->index]];
     const struct irrun_error failure = *err;
-    char text[ODD_TEXT_BYTES];
+    char text[VALUE_TEXT_BYTES];
     describe(&slot->tensor, element, text);
     error_clear(err);
     fail_at(err, IRRUN_MISMATCH, op_place(graph, parameter), "input \"%s\" holds %s",
@@ -162,15 +162,16 @@ static bool fail_input(const struct plan *plan, const struct slot *slot, size_t 
            fail_hint(err, "because of it, in line %" PRIu32 ": %s", failure.line, failure.message);
 }
 
-/* The Parameter of a graph: of the model it is named, of a body the op around is to look on. */
+/* A Parameter is the cause: reports an input of the model; for a body, records the Parameter, and
+ * the op that runs the body continues. */
 static bool blame_parameter(struct runner *runner, const struct plan *plan, const struct slot *slot,
                             size_t element, struct irrun_error *err)
 {
     if (!runner->is_body)
         return fail_input(plan, slot, element, err);
-    runner->session->odd_body = runner->graph;
-    runner->session->odd_parameter = slot->index;
-    runner->session->odd_kind = element_kind(&slot->tensor, element);
+    runner->session->failed_body = runner->graph;
+    runner->session->failed_parameter = slot->index;
+    runner->session->failed_kind = element_kind(&slot->tensor, element);
     return false;
 }
 
@@ -178,18 +179,19 @@ bool finite_blame(struct runner *runner, const struct plan *plan, const struct o
                   struct irrun_error *err)
 {
     struct session *session = runner->session;
-    const struct graph *body = session->odd_body;
-    session->odd_body = NULL;
+    const struct graph *body = session->failed_body;
+    session->failed_body = NULL;
     for (uint32_t b = 0; b < op->n_bodies && body && err->code == IRRUN_MISMATCH; b++) {
         for (uint32_t i = 0; i < op->bodies[b].n_inputs && op->bodies[b].graph == body; i++) {
             const struct port_map *map = &op->bodies[b].inputs[i];
             size_t element;
-            if (map->external < 0 || map->internal_id != body->parameters[session->odd_parameter])
+            if (map->external < 0 ||
+                map->internal_id != body->parameters[session->failed_parameter])
                 continue;
             const struct slot *slot =
                 find_source(plan, op_input(runner->graph, op, (uint32_t)map->external));
             if (slot && slot->kind == SLOT_INPUT &&
-                find_odd(&slot->tensor, session->odd_kind, &element))
+                find_nonfinite(&slot->tensor, session->failed_kind, &element))
                 return blame_parameter(runner, plan, slot, element, err);
         }
     }
@@ -198,8 +200,8 @@ bool finite_blame(struct runner *runner, const struct plan *plan, const struct o
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-/* The step, or for a conversion in front of an op the op whose value is converted, if it can only
- * be one. */
+/* The step; for a conversion before an op, the op whose value is converted, if there is only
+ * one. */
 static struct step blamed(const struct step *step)
 {
     struct step copy = *step;
@@ -213,12 +215,12 @@ static bool fail_step(struct runner *runner, const struct plan *plan, const stru
 {
     const struct irrun_tensor *out = step->out[output];
     const struct step culprit = blamed(step);
-    char text[ODD_TEXT_BYTES];
+    char text[VALUE_TEXT_BYTES];
     const struct cause cause =
         step->state ? find_cause(plan, step, out, element) : (struct cause){.score = 0};
     describe(out, element, text);
     step_fail(&culprit, err, IRRUN_MISMATCH, "output %u is %s", output, text);
-    runner->session->odd_body = NULL;
+    runner->session->failed_body = NULL;
     if (cause.score == 0)
         return false;
     const struct op *source =
@@ -235,11 +237,11 @@ static bool check_step(struct runner *runner, const struct plan *plan, const str
 {
     unsigned kinds = model_kinds(runner->session->model);
     bool is_widening = !step->state && step->n_inputs == 1 && dtype_is_half(step->in[0]->dtype);
-    if (is_widening) /* what is odd was so before */
+    if (is_widening) /* the value was not finite before either */
         return true;
     for (uint32_t k = 0; k < step->n_outputs; k++) {
         size_t element;
-        if (find_odd(step->out[k], kinds, &element))
+        if (find_nonfinite(step->out[k], kinds, &element))
             return fail_step(runner, plan, step, k, element, err);
     }
     return true;
@@ -265,14 +267,14 @@ bool finite_check_results(const struct plan *plan, struct irrun_error *err)
             continue;
         const struct slot *slot = find_source(plan, plan->results[i]);
         size_t element;
-        if (!slot || !find_odd(&slot->tensor, model_kinds(plan->request.model), &element))
+        if (!slot || !find_nonfinite(&slot->tensor, model_kinds(plan->request.model), &element))
             continue;
         if (slot->kind == SLOT_INPUT)
             return fail_input(plan, slot, element, err);
         const struct op *result = &graph->ops[graph->results[i]];
         const struct step step = {.graph = graph,
                                   .op = value_producer(graph, op_input(graph, result, 0))};
-        char text[ODD_TEXT_BYTES];
+        char text[VALUE_TEXT_BYTES];
         describe(&slot->tensor, element, text);
         return step_fail(&step, err, IRRUN_MISMATCH, "its output, a constant, is %s", text);
     }

@@ -1,4 +1,4 @@
-/* Running with a look at what every op has computed, for NaN and infinities.
+/* Runs steps and checks the outputs of every op for NaN and infinities.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_RUNTIME_FINITE_CHECK_H
 #define IRRUN_RUNTIME_FINITE_CHECK_H
@@ -11,13 +11,12 @@
 bool finite_run(struct runner *runner, const struct plan *plan, const struct step *steps,
                 uint32_t n_steps, struct irrun_error *err);
 
-/* The op has failed, perhaps in its body because of what a Parameter of the body held: names the
- * input of the model that it came from, if it did. Returns false. */
+/* Called after an op failed, perhaps in its body because of the value of a Parameter: reports the
+ * input of the model that the value came from, if any. Returns false. */
 bool finite_blame(struct runner *runner, const struct plan *plan, const struct op *op,
                   struct irrun_error *err);
 
-/* The same for what the plan of the model has as Results and no step has written: inputs and
- * constants. */
+/* Checks Results that no step has written: inputs and constants. */
 bool finite_check_results(const struct plan *plan, struct irrun_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Looks behind Converts for a Const that repeats one number.
+/* Finds a Const that repeats one number, before any Converts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/initial_value.h"
 
@@ -8,7 +8,7 @@
 #include "ops/op_state.h"
 #include "tensor/sub_byte.h"
 
-/* The Const behind Converts; NULL if there is something else. */
+/* The Const at the start of a chain of Converts, or NULL. */
 static const struct op *find_const(const struct graph *graph, uint32_t id)
 {
     const struct op *op = value_producer(graph, id);
@@ -17,7 +17,7 @@ static const struct op *find_const(const struct graph *graph, uint32_t id)
     return op->def && op->def->role == ROLE_CONST && op->attrs ? op : NULL;
 }
 
-/* Its bytes, of which there is at least one element; NULL if they are not there or share bytes. */
+/* The bytes of the Const, at least one element; NULL if they are missing or of a sub-byte type. */
 static const unsigned char *find_bytes(const struct const_attrs *attrs,
                                        const struct file_map *weights, size_t *n)
 {
@@ -47,7 +47,7 @@ bool initial_value_find(const struct graph *graph, uint32_t id, const struct fil
     if (!bytes)
         return true;
     size_t size_bytes = dtype_size(attrs->element_type);
-    /* Shifted by an element it is itself. */
+    /* All elements are equal if the data equals itself shifted by one element. */
     if (memcmp(bytes, bytes + size_bytes, (n - 1) * size_bytes) != 0)
         return true;
     double aligned, number;

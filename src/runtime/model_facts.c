@@ -40,8 +40,8 @@ static int by_begin(const void *a, const void *b)
     return (left->begin > right->begin) - (left->begin < right->begin);
 }
 
-/* The class of LSTMCell-1 writes ifco of itself and computes fico; the other orders are honoured,
- * but who wrote them may have meant otherwise. */
+/* OpenVINO's LSTMCell-1 writes weights_format ifco but computes fico. irrun honours the other
+ * orders, but the author of the model may have meant something else. */
 static bool warn_of_gates(struct census *census, const struct op *op, struct irrun_error *err)
 {
     static const char *const orders[] = {"fico", "icof", "ifco", "ifoc", "iofc"};

@@ -1,4 +1,4 @@
-/* What there is to say of a model without running it: how many ops of which kind, bytes of weights.
+/* Facts about a model that need no run: the number of ops of each type, the bytes of weights.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_RUNTIME_MODEL_FACTS_H
 #define IRRUN_RUNTIME_MODEL_FACTS_H
@@ -11,7 +11,7 @@ struct model_facts {
     uint64_t weights_bytes; /* a blob that several Consts share counts once */
     const struct irrun_op_count *op_counts;
     size_t n_op_counts;
-    const char **warnings; /* what a user should know of this model, a line each */
+    const char **warnings; /* warnings about this model, one line each */
     size_t n_warnings;
 };
 
@@ -19,7 +19,7 @@ struct model_facts {
 bool model_facts_collect(struct ir_model *model, struct model_facts *facts,
                          struct irrun_error *err);
 
-/* The variables as the public header shows them, but for init_value; in the model's arena. */
+/* The variables as the public header shows them, except init_value; in the model's arena. */
 bool model_list_variables(const struct model *model, struct irrun_variable **variables,
                           struct irrun_error *err);
 

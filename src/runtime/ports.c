@@ -61,7 +61,8 @@ static char *layer_port_name(const struct op *op, uint32_t port, struct arena *a
     return name;
 }
 
-/* What the port says of its type and shape. A port without dimensions may be 0-D or of any rank. */
+/* The type and shape that the port declares. A port without dimensions may be 0-D or of any
+ * rank. */
 static void take_hints(const struct value *value, struct irrun_port *port)
 {
     port->dtype = (enum irrun_dtype)value->dtype_hint;
@@ -129,7 +130,7 @@ bool ports_of_outputs(const struct graph *graph, struct arena *arena, struct por
     return is_done;
 }
 
-/* How good a name fits. */
+/* How well a name matches. */
 enum fit { FIT_NONE, FIT_PORT_READING, FIT_ALIAS, FIT_PRIMARY };
 
 static enum fit name_fit(const struct ports *ports, size_t index, const char *name)
@@ -154,7 +155,7 @@ static bool parse_ordinal(const char *name, size_t n, size_t *index)
     return true;
 }
 
-/* Those that are there only because everything is traced have no name to be asked for. */
+/* Outputs that exist only because of --tap-all have no name. */
 static size_t n_named(const struct ports *ports)
 {
     size_t n = ports->n;
@@ -163,7 +164,7 @@ static size_t n_named(const struct ports *ports)
     return n;
 }
 
-/* A name, primary or not, that is one or two letters away; NULL: none. */
+/* A name, primary or not, that differs in one or two letters; NULL: none. */
 static const char *nearest_name(const struct ports *ports, const char *name)
 {
     unsigned limit = strlen(name) < 4 ? 1 : 2;

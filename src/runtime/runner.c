@@ -1,4 +1,4 @@
-/* Finds or makes the plan for the shapes at hand and goes through its steps.
+/* Finds or makes the plan for the current shapes and runs its steps.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/runner.h"
 

@@ -1,5 +1,5 @@
-/* Runs a graph, the model's or a body's: finds or makes the plan for the shapes at hand and goes
- * through its steps.
+/* Runs a graph, the model's or a body's: finds or makes the plan for the current shapes and runs
+ * its steps.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_RUNTIME_RUNNER_H
 #define IRRUN_RUNTIME_RUNNER_H
@@ -17,10 +17,10 @@ struct session {
     bool *has_input;
     bool is_input_changed; /* a type or shape, since the plan in use was chosen */
     size_t n_missing;      /* inputs that were never set */
-    /* From a body to the op around it: the Parameter that made the body fail; finite_check.c. */
-    const struct graph *odd_body; /* NULL: none did */
-    uint32_t odd_parameter;
-    unsigned odd_kind; /* of what it held */
+    /* From a body to the op that runs it: the Parameter that made the body fail; finite_check.c. */
+    const struct graph *failed_body; /* NULL: none did */
+    uint32_t failed_parameter;
+    unsigned failed_kind; /* of its value */
 };
 
 struct runner {
@@ -40,7 +40,7 @@ struct runner *runner_new(struct session *session, const struct graph *graph, bo
 bool runner_choose_plan(struct runner *runner, const struct irrun_tensor *const *in,
                         struct irrun_error *err);
 
-/* Goes through the steps of the chosen plan and of what follows it; does not commit variables. */
+/* Runs the steps of the chosen plan and of its continuations; does not commit variables. */
 bool runner_execute(struct runner *runner, const struct irrun_tensor *const *in,
                     struct irrun_error *err);
 

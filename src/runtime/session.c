@@ -1,4 +1,4 @@
-/* One run of iterations. An iteration whose shapes did not change goes straight to its steps.
+/* One run of iterations. An iteration with unchanged shapes runs its steps at once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/session.h"
 
@@ -71,7 +71,7 @@ bool session_set_input(struct session *session, const struct irrun_port *port, s
     return true;
 }
 
-/* An input that was not set but can have only one shape is planned with that. */
+/* An input that was not set is planned with its declared shape, if that is static. */
 static bool fill_shape(struct session *session, const struct irrun_port *port, size_t index,
                        struct irrun_error *err)
 {

@@ -1,4 +1,4 @@
-/* The variables of a session. Committing swaps buffers; only growing ones ever allocate.
+/* The variables of a session. A commit swaps buffers; only a variable that grows allocates.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/runner.h"
 
@@ -38,8 +38,8 @@ static bool is_of_body(const struct variable *variable)
     return variable->decl->assign && variable->decl->assign_graph->path[0] != '\0';
 }
 
-/* Room in every buffer that can come into play; what a buffer holds stays. Growing doubles,
- * where memory is plenty. */
+/* Makes room in every buffer that may be used, and keeps its data. Doubles the size if there is
+ * enough memory. */
 static bool reserve(struct variable *variable, size_t size_bytes, struct irrun_error *err)
 {
     for (uint8_t b = 0; b < 3; b++) {
@@ -150,8 +150,7 @@ void variables_advance(struct variables *variables)
     }
 }
 
-/* What becomes of a variable in nearly every iteration: another value of the same type and shape,
- * with no pass of a body between. */
+/* The common case: a new value of the same type and shape, outside bodies. */
 static bool swap(struct variable *variable)
 {
     if (!variable->is_written || variable->is_ahead || !variable->is_set ||

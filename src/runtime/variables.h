@@ -1,5 +1,5 @@
-/* The variables of a session: the value from before the iteration, which every ReadValue sees, and
- * the one that Assign writes beside it.
+/* The variables of a session: the value from before the iteration, which every ReadValue reads, and
+ * the next value, which Assign writes.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_RUNTIME_VARIABLES_H
 #define IRRUN_RUNTIME_VARIABLES_H
@@ -7,7 +7,7 @@
 #include "plan/plan.h"
 
 /* Three buffers: the value committed by the last iteration; the current one, which differs from it
- * only while a body that holds the Assign goes through its passes; and the one being written. */
+ * only while a body with the Assign runs its iterations; and the one being written. */
 struct variable {
     const struct variable_decl *decl;
     void *buffers[3];
@@ -32,20 +32,20 @@ struct variables {
 bool variables_new(struct variables *variables, const struct model *model, struct irrun_error *err);
 void variables_free(struct variables *variables);
 
-/* Makes room for what a plan reads and writes. */
+/* Allocates for the values that a plan reads and writes. */
 bool variables_reserve(struct variables *variables, const struct variable_use *uses, size_t n_uses,
                        struct irrun_error *err);
 
-/* The end of a pass: what was written becomes current. */
+/* Ends an iteration of a body: the written values become current. */
 void variables_advance(struct variables *variables);
-/* The end of an iteration: what is current stays. */
+/* Ends an iteration: commits the current values. */
 void variables_commit(struct variables *variables);
-/* An iteration failed: back to what was committed. */
+/* After a failed iteration: restores the committed values. */
 void variables_roll_back(struct variables *variables);
 
 /* All unset. */
 void variables_reset(struct variables *variables);
-/* Copies a value from outside; type and shape were checked. */
+/* Copies a value of the caller, whose type and shape were checked. */
 bool variable_set(struct variables *variables, uint32_t index, const struct irrun_tensor *tensor,
                   struct irrun_error *err);
 

@@ -9,13 +9,13 @@
 
 #define BROADCAST_MAX_OPERANDS 6
 
-/* A loop around the innermost run. Strides count elements; 0 = the operand stands still. */
+/* A loop around the innermost run. Strides count elements; 0 = the operand is repeated. */
 struct broadcast_loop {
     int64_t n;
     int64_t strides[BROADCAST_MAX_OPERANDS];
 };
 
-/* What one op of a plan keeps: the merged loops, of which most ops have none but the innermost. */
+/* The state of one op of a plan: the merged loops. Most ops have only the innermost. */
 struct broadcast {
     uint32_t n_operands; /* operand 0 is the output: never broadcast */
     uint32_t rank;       /* of the merged loops, without the innermost */
