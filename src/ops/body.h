@@ -1,5 +1,5 @@
-/* What an op with a body (TensorIterator, Loop, If) may ask for: to plan and run the body as is
- * done with the whole model. The functions of a runner are defined in runtime/runner.c.
+/* For ops with a body (TensorIterator, Loop, If): plans and runs the body like a whole model. The
+ * functions of a runner are defined in runtime/runner.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_BODY_H
 #define IRRUN_OPS_BODY_H
@@ -9,23 +9,23 @@
 struct plan;
 struct runner; /* a body, or the whole model, with the plans made for it so far */
 
-/* The runner of a body, which belongs to the plan and is freed with it. is_constant tells, per
- * Parameter of the body, whether its value never changes. NULL with *err filled on failure. */
+/* The runner of a body, which belongs to the plan and is freed with it. is_constant: per Parameter
+ * of the body, whether its value never changes. NULL with *err filled on failure. */
 struct runner *plan_body_runner(struct plan *plan, const struct graph *body,
                                 const bool *is_constant, struct irrun_error *err);
 
 /* Plans the body for inputs of these types and shapes (one tensor per Parameter, in document order;
- * data is read only where is_constant) and gives types and shapes of its Results. *is_known is
- * false if they depend on data; then only running tells. */
+ * data is read only where is_constant) and sets types and shapes of its Results. *is_known is false
+ * if they depend on data: run the body to know them. */
 bool runner_infer(struct runner *runner, const struct irrun_tensor *const *in,
                   struct irrun_tensor *out, bool *is_known, struct irrun_error *err);
 
-/* Runs one pass; plans first if the shapes are new. The inputs are read in place. */
+/* Runs one iteration; plans first if the shapes are new. The inputs are read in place. */
 bool runner_run(struct runner *runner, const struct irrun_tensor *const *in,
                 struct irrun_error *err);
 
-/* The value of Result i after a pass; valid until the next pass. f16 and bf16 of a body come as
- * f32. */
+/* The value of Result i after an iteration; valid until the next one. f16 and bf16 of a body come
+ * as f32. */
 const struct irrun_tensor *runner_output(const struct runner *runner, uint32_t i);
 /* … and the type that the model gives it. */
 enum irrun_dtype runner_output_dtype(const struct runner *runner, uint32_t i);
@@ -38,11 +38,11 @@ struct infer;
  * arena. */
 uint32_t *body_ordinals(const struct graph *body, struct arena *arena, struct irrun_error *err);
 
-/* Whether a body takes input i of the current op for a constant. Its plan reads the data where it
- * is, so f16 and bf16, which a body sees as f32, are not constants to it. */
+/* Whether input i of the current op is a constant for a body. Its plan reads the data where it is,
+ * so f16 and bf16, which a body sees as f32, are not constants to it. */
 bool body_has_constant(const struct infer *infer, uint32_t i);
 
-/* Input i of the current op as the plan of a body wants it: type and shape, and the data if it
+/* Input i of the current op for the plan of a body: type and shape, and the data if it
  * is_constant. */
 bool body_describe_input(struct infer *infer, uint32_t i, bool is_constant,
                          struct irrun_tensor *tensor);

@@ -251,7 +251,7 @@ static bool shape_output(struct infer *infer, struct loop_state *state, uint32_t
     return true;
 }
 
-/* The type of an output as the model has it; IRRUN_DYNAMIC if nothing tells. */
+/* The type of an output in the model; IRRUN_DYNAMIC if unknown. */
 static enum irrun_dtype declared_dtype(const struct infer *infer, const struct loop_state *state,
                                        uint32_t k, const struct irrun_tensor *results)
 {
@@ -339,7 +339,7 @@ bool loop_prepare(struct prepare *prepare)
     return true;
 }
 
-/* Hands out what infer's passes have left. */
+/* Copies the results of the passes that infer has run. */
 static void hand_out(const struct loop_state *state, struct irrun_tensor *const *out)
 {
     for (uint32_t k = 0; k < state->n_outputs; k++) {

@@ -1,10 +1,9 @@
 /* What TensorIterator and Loop share: a body run again and again on slices, invariant values and
- * what the pass before has left. An op file says how many passes there are.
+ * the results of the previous pass (iteration). The op file determines the number of passes.
  *
- * Where the shapes of all outputs follow from those of the inputs, infer is quick and run goes
- * through the passes. Where they do not (the number of passes or a shape depends on data), the
- * engine calls infer when the data is there; infer then runs the passes itself and run hands out
- * what they left.
+ * If the shapes of all outputs follow from those of the inputs, run executes the passes. Otherwise
+ * (the number of passes or a shape depends on data), the engine calls infer when the data is known;
+ * infer then executes the passes, and run copies the results.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_BODY_LOOP_H
 #define IRRUN_OPS_BODY_LOOP_H
@@ -15,7 +14,7 @@
 
 enum loop_source { LOOP_UNTIED, LOOP_SLICED, LOOP_MERGED, LOOP_INVARIANT, LOOP_ITERATION };
 
-/* Where a Parameter of the body gets its value. */
+/* The source of a Parameter of the body. */
 struct loop_param {
     enum loop_source source;
     uint32_t input;  /* ordinal of the op's input */
@@ -26,7 +25,7 @@ struct loop_param {
     bool is_reverse;
 };
 
-/* Where an output of the op comes from. */
+/* The source of an output of the op. */
 struct loop_output {
     bool is_tied;
     bool is_concatenated, is_reverse;
@@ -69,8 +68,8 @@ bool loop_count_slices(struct infer *infer, const struct loop_param *param, int6
 /* Checks that start and end of a concatenated output span the pieces of n_passes. */
 bool loop_check_pieces(struct infer *infer, const struct loop_output *output, int64_t n_passes);
 
-/* Gives the outputs their shapes, running the passes if nothing else will tell. `is_exact`: the
- * body cannot end the loop before n_passes. */
+/* Gives the outputs their shapes, and runs the passes if that is the only way. `is_exact`: the body
+ * cannot end the loop before n_passes. */
 bool loop_infer(struct infer *infer, struct loop_state *state, bool is_exact, bool starts);
 
 bool loop_prepare(struct prepare *prepare);

@@ -1,4 +1,4 @@
-/* Merges the places that constant indices name, and runs the copies.
+/* Merges the pieces that constant indices select, and runs the copies.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/index_copies.h"
 

@@ -19,8 +19,8 @@ bool infer_index_type(struct infer *infer, const char *attribute, enum irrun_dty
 /* Asks for scratch memory of n items. */
 bool scratch_array(struct prepare *prepare, int64_t n, size_t item_bytes);
 
-/* What an op works out of a tensor of indices: checked, and as its loops want it. If the tensor is
- * constant, prepare does that, and run has no data of it; else every run does it in scratch
+/* Checks a tensor of indices, and converts it to the list that the op's loops read. If the tensor
+ * is constant, prepare does that, and run has no data of it; else every run does it in scratch
  * memory. */
 typedef bool index_resolve_fn(const struct step *step, int64_t *items, struct irrun_error *err);
 struct index_list {
@@ -45,8 +45,8 @@ struct step prepare_step(const struct prepare *prepare);
 bool index_fail(const struct step *step, uint32_t input, size_t k, uint32_t axis, int64_t low,
                 int64_t dim, struct irrun_error *err);
 
-/* Indices with the rank of the data (input 0), where index [i, j, …] stands for the element with
- * these coordinates but for the one along `axis`, which it gives itself. */
+/* Indices with the rank of the data (input 0), where index [i, j, …] selects the element with these
+ * coordinates, except that the index replaces the one along `axis`. */
 struct element_indices {
     uint32_t input; /* the tensor of indices */
     uint32_t axis;

@@ -1,5 +1,5 @@
 /* What infer functions share: values of inputs, axes, auto_broadcast, and messages that name the op
- * and where its inputs come from. Says nothing of any single op.
+ * and where its inputs come from.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>

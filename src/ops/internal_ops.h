@@ -15,7 +15,7 @@ extern const struct op_def op_insert_axis; /* a view with a dimension of 1 befor
 extern const struct op_def op_drop_axis;   /* a view without axis, whose dimension is 1 */
 extern const struct op_def op_swap_axes;   /* axes 0 and 1 of a tensor of rank 3 change places */
 
-/* MatMul with a third input: the order of a Transpose of the last two dimensions that stood in
+/* MatMul with a third input: the order of a Transpose of the last two dimensions that was in
  * front of input 1, and is folded into its transpose_b. Attributes: struct matmul_attrs. */
 extern const struct op_def op_matmul_transposed;
 

@@ -1,4 +1,4 @@
-/* Sums of slices and maps of them, along any axes. Knows no single op.
+/* Sums and maps of slices along any axes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/normalization.h"
 

@@ -1,9 +1,9 @@
-/* What an op is to the engine: one struct op_def, in one file (element-wise ops: made of one row of
- * kernels/elementwise.def), named by one row of ops.def.
+/* The interface of an op: one struct op_def, in one file (element-wise ops: one row of
+ * kernels/elementwise.def), and one row of ops.def.
  *
- * The engine does once for all ops: opset versions, attributes, the number and the types of the
+ * The engine handles for all ops: opset versions, attributes, the number and the types of the
  * inputs, dynamic shapes, f16 and bf16 (below), constant folding, memory, views, in-place. An op
- * file says its own meaning:
+ * file implements:
  *
  *   infer    shapes and types of the outputs from those of the inputs (and their values, where the
  *            op needs them: infer_value). Fills the op's state with the geometry it worked out.
@@ -15,8 +15,8 @@
  *
  * f16 and bf16: arithmetic ops never see them. Their inputs are widened to f32 before, their
  * outputs are kept in f32 until something observable asks for 16 bits. So in prepare and run the
- * dtype of a tensor is what is in memory, and may be f32 where infer said f16. OP_MOVES ops get
- * the 16 bits as they are.
+ * dtype of a tensor is what is in memory, and may be f32 where infer said f16. OP_MOVES ops get the
+ * 16 bits as they are.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_OP_H
 #define IRRUN_OPS_OP_H
@@ -40,7 +40,7 @@ enum op_role {
 };
 
 enum op_flags {
-    OP_MOVES = 1,        /* copies elements without looking at them: keeps f16 and bf16 bits */
+    OP_MOVES = 1,        /* copies elements of any type: keeps f16 and bf16 bits */
     OP_VIEW = 2,         /* output 0 is input 0 with another shape: no run, no memory */
     OP_IN_PLACE = 4,     /* output 0 may take the memory of the first input of its shape and element
                             size that no later step reads: run may write over any such input */
@@ -67,8 +67,8 @@ struct step;
 
 struct op_def {
     const char *type;   /* as in the IR */
-    uint8_t opset;      /* the opset this meaning was born in */
-    uint8_t opset_last; /* the last opset that still means this; 0 = OPSET_LAST */
+    uint8_t opset;      /* the first opset with this definition */
+    uint8_t opset_last; /* the last opset with it; 0 = OPSET_LAST */
     bool is_extension;  /* also found under version="extension" and "experimental" */
     enum op_role role;
     uint32_t flags;
@@ -78,14 +78,13 @@ struct op_def {
     const struct attr_def *attrs;
     size_t attrs_size;
     size_t state_size;  /* bytes that infer fills and run reads */
-    const void *family; /* what tells ops of the same functions apart */
+    const void *family; /* distinguishes ops that share functions */
     bool (*infer)(struct infer *infer);
     /* Optional: whether these shapes and values made it a view, each output k being input 0 element
      * for element, from element firsts[k] on; they come as zeros. */
     bool (*views)(const struct infer *infer, int64_t *firsts);
-    /* Optional: which of these inputs, constants all of them, prepare is going to prepack (both are
-     * sets of 1 << i). Their data is then neither widened nor read for anybody else; step->in has
-     * none. */
+    /* Optional: which of these constant inputs prepare will prepack (both are sets of 1 << i).
+     * Their data is then not widened, and step->in has no data for them. */
     uint32_t (*prepacks)(const struct prepare *prepare, uint32_t constants);
     bool (*prepare)(struct prepare *prepare);
     bool (*run)(const struct step *step, struct irrun_error *err);
@@ -121,8 +120,7 @@ bool infer_ints(struct infer *infer, uint32_t i, struct i64_list *list);
 /* … and as one number, 0-D or [1]. */
 bool infer_int(struct infer *infer, uint32_t i, int64_t *number);
 
-/* Says what output i is; fails if that is more than can be counted. Done before loops are
- * planned. */
+/* Sets type and shape of output i; fails if its size overflows. Call it before planning loops. */
 bool infer_output(struct infer *infer, uint32_t i, enum irrun_dtype dtype,
                   const struct irrun_shape *shape);
 
@@ -134,7 +132,7 @@ bool infer_fail_input(struct infer *infer, uint32_t i, const char *expected, ...
 /* Adds what input i is and where it comes from to the hint: the other side of a conflict. */
 bool infer_hint_input(struct infer *infer, uint32_t i);
 
-/* Brings axis into [0, rank), or fails naming it. */
+/* Normalizes axis to [0, rank), or fails with its value. */
 bool infer_axis(struct infer *infer, int64_t axis, uint32_t rank, uint32_t *normal);
 /* A list of axes: negative ones brought to [0, rank), each at most once, sorted;
  * is_set[axis] too. */
@@ -154,8 +152,8 @@ bool infer_broadcast(struct infer *infer, uint32_t a, uint32_t b, int auto_broad
 
 #define FLAT_MAX_OPERANDS 4
 
-/* What a step needs whose op is one call of a kernel over n elements: every operand begins where
- * its tensor does. */
+/* For a step that is one kernel call over n elements: every operand starts at element 0 of its
+ * tensor. */
 struct flat {
     bool (*run)(const struct step *step, struct irrun_error *err); /* NULL: def->run */
     union {
@@ -172,7 +170,7 @@ struct repetition {
     size_t inner, count;
 };
 
-/* The same op as an instruction, which may be joined with others into one step. */
+/* The op as an instruction, which can be fused with others into one step. */
 struct fusable {
     enum fused_code code; /* FUSED_NONE: it is none */
     uint32_t still;       /* set of 1 << i: inputs of one element, repeated for all of the output */
@@ -183,17 +181,17 @@ struct fusable {
     const float *parameters; /* of a function of one input: two */
 };
 
-/* A product that, piece by piece, runs what the plan joined to it: step->epilogue, over
- * its output 0. */
+/* A product that runs an epilogue fused by the plan, step->epilogue, over its output 0, piece by
+ * piece. */
 struct epilogue_offer {
     size_t n;               /* elements of the output; 0: it does not */
-    struct repetition bias; /* operands of Add that its sums can begin with; count 0: none can */
+    struct repetition bias; /* the operands of Add that can be the initial sums; count 0: none */
 };
 
 /* The results of prepare other than the op's state; all are optional. */
 struct prepared {
     size_t scratch_bytes; /* memory that run may use, 64-byte aligned, not kept between runs */
-    struct flat flat;     /* a shorter way through run for these shapes */
+    struct flat flat;     /* a fast path of run for these shapes */
     struct fusable fusable;
     struct epilogue_offer epilogue; /* not by ops that are OP_IN_PLACE */
 };
@@ -217,18 +215,18 @@ struct prepare {
 
 /* ---- prepacked inputs; defined in plan/prepare_op.c */
 
-/* Shape and type of a prepacked input as it is stored: f16 if that is what its f32 were converted
- * from, else its own type. It has no data: prepare_elements. */
+/* Shape and type of a prepacked input as stored: f16 if its f32 was converted from f16, else its
+ * own type. It has no data: use prepare_elements. */
 const struct irrun_tensor *prepare_constant(struct prepare *prepare, uint32_t i);
 
-/* The elements begin … begin + n of a prepacked input. They may be computed now and for this alone,
- * the cheaper the more exactly they are some of its rows; they are valid until the next call for
- * the same input, or until prepare ends. NULL with *err filled on failure. */
+/* The elements begin … begin + n of a prepacked input. They may be computed by this call, which is
+ * cheapest for whole rows; they are valid until the next call for the same input, or until prepare
+ * ends. NULL with *err filled on failure. */
 const void *prepare_elements(struct prepare *prepare, uint32_t i, size_t begin, size_t n);
 
-/* Memory for what an op makes of prepacked inputs, the same for every plan of the model that asks
- * with the same layout: a number of the op's own choice. 64-byte aligned. *is_new: to be filled at
- * once. NULL with *err filled if there is no memory. */
+/* Memory for prepacked inputs, shared by all plans of the model with the same layout, a number that
+ * the op chooses. 64-byte aligned. *is_new: fill it now. NULL with *err filled if there is no
+ * memory. */
 void *prepare_prepacked(struct prepare *prepare, uint32_t layout, size_t size_bytes, bool *is_new);
 
 /* For a product whose run calls epilogue_run for all of its output 0, if that is f32. */
@@ -271,9 +269,8 @@ const struct op_def *op_def_sorted(size_t index);
 /* The row of an op's input; the last row if that is repeated, NULL beyond the end. */
 const struct op_input_def *op_find_input(const struct op_def *def, uint32_t i);
 
-/* Whether input i holds numbers that say what to do (indices, axes, bounds, lengths), not the data
- * that it is done to. If such an operand is constant, infer and prepare take from it what there is
- * to know: run finds its shape in step->in, but no data. */
+/* Whether input i has indices, axes, bounds or lengths, not data. If such an operand is constant,
+ * infer and prepare read it: run gets its shape in step->in, but no data. */
 bool op_input_is_index(const struct op_def *def, uint32_t i);
 
 /* The element types that the op takes: those of its first input that is neither an index nor a

@@ -1,5 +1,5 @@
-/* BatchNormInference-1 and -5, which differ in the order of the inputs: every channel has a mean
- * and a variance to be taken away, a scale and a bias.
+/* BatchNormInference-1 and -5, which differ in the order of the inputs: normalizes every channel by
+ * its mean and variance, then applies a scale and a bias.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 

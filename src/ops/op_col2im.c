@@ -1,5 +1,4 @@
-/* Col2Im-15: the patches of an image, a column each, put back to where they were and added up
- * where they overlap.
+/* Col2Im-15: adds the patches of an image, one per column, back at their positions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "kernels/columns.h"

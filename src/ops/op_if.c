@@ -1,5 +1,5 @@
-/* If-8: one of two bodies. Where both give outputs of the same types and shapes the choice is made
- * by run; otherwise infer waits for the condition and looks at the body it takes only.
+/* If-8: one of two bodies. If both give outputs of the same types and shapes, run chooses;
+ * otherwise infer needs the condition, and plans only the body that is taken.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 

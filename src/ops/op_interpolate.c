@@ -21,7 +21,7 @@ struct interpolate_family {
 };
 
 #define NO_INPUT UINT32_MAX
-#define MAX_PAD (1 << 24) /* there is no sense in a border this wide, only time to lose */
+#define MAX_PAD (1 << 24) /* a wider border is useless, and slow */
 
 /* ---- attributes and inputs ---------------------------------------------------------------- */
 

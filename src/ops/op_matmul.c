@@ -70,7 +70,7 @@ static void join_batches(struct product *product, const struct matrix *a, const 
     product->b_transposed |= product->n == 1;
 }
 
-/* A Transpose with this order stood in front of B. */
+/* The order of a Transpose that was before B. */
 static bool infer_order(struct infer *infer)
 {
     struct i64_list order;

@@ -110,8 +110,8 @@ static bool visit(void *context, const int64_t *offsets)
     return true;
 }
 
-/* The largest or smallest number there is: what OpenVINO gives for the maximum or minimum of
- * nothing. */
+/* The lowest or highest number of the type, which OpenVINO gives for an empty maximum or
+ * minimum. */
 static void fill_extreme(struct irrun_tensor *out, size_t n, bool is_lowest)
 {
     double number = out->dtype == IRRUN_F64 ? DBL_MAX : (double)FLT_MAX;
