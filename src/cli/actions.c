@@ -240,7 +240,7 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
                                       .lets_inf_pass = options->lets_inf_pass,
                                       .is_dry = options->action == ACTION_INSPECT};
     struct irrun_model *model;
-    double start_s = stats_now_s();
+    const struct stats_clocks start = stats_read_clocks();
     if (options->action == ACTION_RUN && options->checkpoint_path)
         signals_can_go_on();
     if (options->timeout_s > 0)
@@ -249,7 +249,7 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
         !machine_check_denormals(options->flushes_denormals, err) ||
         !irrun_model_load(options->model_path, &how, &model, err))
         return false;
-    double load_s = stats_now_s() - start_s;
+    double load_s = stats_now_s() - start.wall_s;
     tell_notes(model, options);
     bool is_done = true;
     if (options->action == ACTION_INSPECT)
@@ -257,7 +257,7 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
     else if (options->action == ACTION_CHECK)
         is_done = check_model(model, options, err);
     else
-        is_done = run_model(model, options, load_s, err);
+        is_done = run_model(model, options, &start, load_s, err);
     irrun_model_free(model);
     return is_done;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/text.h"
 
@@ -106,6 +107,7 @@ static void advise_near(const char *path, struct irrun_error *err)
     }
     unsigned limit = strlen(name) < 6 ? 1 : 2, least = limit + 1;
     DIR *stream = opendir(folder);
+    const bool is_folder_open = stream != NULL;
     if (!stream && errno == ENOENT)
         fail_hint(err, "there is no folder %s", folder);
     for (struct dirent *entry; stream && (entry = readdir(stream)) != NULL;) {
@@ -122,6 +124,8 @@ static void advise_near(const char *path, struct irrun_error *err)
         closedir(stream);
     if (nearest[0])
         fail_hint(err, "did you mean %.*s%s?", (int)n_folder, path, nearest);
+    else if (is_folder_open && path[0] != '/' && getcwd(folder, sizeof folder))
+        fail_hint(err, "the current folder is %s", folder);
 }
 
 /* A folder that is to be made first. */

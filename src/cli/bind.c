@@ -50,8 +50,8 @@ static bool take_member(const struct binder *binder, const struct binding *bindi
 
 /* A member that matches no port. `why` is the error of the lookup; the name in it is not
  * repeated. */
-static bool fail_member(const struct binding *binding, const char *name,
-                        const struct irrun_error *why, struct irrun_error *err)
+static bool fail_member(const struct binder *binder, const struct binding *binding,
+                        const char *name, const struct irrun_error *why, struct irrun_error *err)
 {
     const char *quote = strchr(why->message, '"'), *rest = why->message;
     int n_before = 0;
@@ -62,7 +62,11 @@ static bool fail_member(const struct binding *binding, const char *name,
     }
     fail_at(err, IRRUN_DATA, (struct place){binding->spec.path, 0, 0}, "member \"%s\": %.*s%s",
             name, n_before, why->message, rest);
-    return fail_hint(err, "%s", why->hint);
+    if (why->hint[0])
+        return fail_hint(err, "%s", why->hint);
+    return binder->n_ports > 0 &&
+           fail_hint(err, "every member must be one of these; %s%s=%s reads only one member",
+                     binder->option, binder->name(binder->context, 0), binding->spec.path);
 }
 
 /* x.npz: every member belongs to a port. */
@@ -75,7 +79,7 @@ static bool take_all_members(const struct binder *binder, const struct binding *
         size_t port;
         error_clear(&other);
         if (!binder->find(binder->context, name, &port, &other))
-            return fail_member(binding, name, &other, err);
+            return fail_member(binder, binding, name, &other, err);
         if (!take_member(binder, binding, archive, i, port, err))
             return false;
     }

@@ -31,6 +31,7 @@ struct expectation {
     struct difference difference;
     struct irrun_tensor last; /* a copy of the output, if only the last iteration counts */
     size_t last_capacity;     /* bytes */
+    bool has_other_count;     /* of records than the run has of iterations */
     char problem[sizeof((struct irrun_error *)NULL)->message]; /* "": shape and type match */
 };
 
@@ -269,11 +270,13 @@ bool compare_iteration(struct compare *compare, const struct irrun_tensor *const
                 return false;
             continue;
         }
+        item->has_other_count = !has_record;
         if (has_record)
             compare_record(item, got, record);
         else
             snprintf(item->problem, sizeof item->problem,
-                     "more iterations ran than the %" PRIu64 " records expected", record);
+                     "more iterations ran than the %" PRIu64 " record%s expected", record,
+                     record == 1 ? "" : "s");
     }
     return true;
 }
@@ -307,10 +310,12 @@ static bool finish_one(struct compare *compare, struct expectation *item, struct
     else if (item->is_late)
         snprintf(item->problem, sizeof item->problem,
                  "several records are expected, but the first is not that of the first iteration");
-    else if (has_record)
+    item->has_other_count = has_record && !is_single && !item->is_late;
+    if (item->has_other_count)
         snprintf(item->problem, sizeof item->problem,
-                 "%" PRIu64 " iterations ran, but more records are expected",
-                 compare->n_iterations);
+                 "%" PRIu64 " iteration%s ran, but more than %" PRIu64 " record%s expected",
+                 compare->n_iterations, compare->n_iterations == 1 ? "" : "s",
+                 compare->n_iterations, compare->n_iterations == 1 ? " is" : "s are");
     return true;
 }
 
@@ -335,6 +340,7 @@ static bool is_different(const struct compare *compare, const struct expectation
 bool compare_finish(struct compare *compare, struct irrun_error *err)
 {
     size_t n_different = 0;
+    bool has_other_count = false;
     for (size_t i = 0; i < compare->n; i++) {
         struct expectation *item = &compare->items[i];
         if (!finish_one(compare, item, err))
@@ -349,8 +355,11 @@ bool compare_finish(struct compare *compare, struct irrun_error *err)
         const struct expectation *item = &compare->items[i];
         if (is_different(compare, item))
             describe_item(compare, item, err);
+        has_other_count |= item->has_other_count;
     }
-    return false;
+    return has_other_count &&
+           fail_hint(err, "--expect needs a record for each iteration, or one for the last; "
+                          "-n sets the number of iterations");
 }
 
 void compare_report(const struct compare *compare, struct json *json)

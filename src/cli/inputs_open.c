@@ -156,7 +156,16 @@ static bool find_axis(const struct inputs *inputs, size_t index, const struct ax
     return true;
 }
 
-/* What no input is called may have been meant for --reset=if:. Returns false. */
+static bool are_all_filled(const struct inputs *inputs)
+{
+    size_t i = 0;
+    while (i < inputs->n && (inputs->slots[i].is_filled || inputs->slots[i].is_fed))
+        i++;
+    return i == inputs->n;
+}
+
+/* What no input is called may have been meant for --reset=if:, if none lacks its source. Returns
+ * false. */
 static bool hint_reset(const struct inputs *inputs, const char *name, struct irrun_error *err)
 {
     const struct reset_policy *reset = &inputs->options->reset;
@@ -166,7 +175,7 @@ static bool hint_reset(const struct inputs *inputs, const char *name, struct irr
         return fail_hint(err, "did you mean --reset=if:%s?", name);
     }
     return reset->when != RESET_IF && irrun_model_n_variables(inputs->model) > 0 &&
-           fail_hint(err, "to reset by it, --reset=if:%s", name);
+           are_all_filled(inputs) && fail_hint(err, "to reset by it, --reset=if:%s", name);
 }
 
 /* Which input a name means; the series of --reset=if: is none of the model's. */

@@ -113,7 +113,7 @@ bool operands_take(struct options *options, char *const next_words[N_OPTIONS], i
         return n == 0 || options->action == ACTION_HELP || options->action == ACTION_HELP_ALL ||
                fail(err, IRRUN_USAGE, "--%s takes no file: '%s'", options->action_name, words[0]);
     if (n == 0) {
-        fail(err, IRRUN_USAGE, "which model?");
+        fail(err, IRRUN_USAGE, "no model is given");
         return fail_hint(err, "irrun [options] MODEL.xml [WEIGHTS.bin]; irrun --help");
     }
     if (n > 2) {

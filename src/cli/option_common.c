@@ -111,7 +111,8 @@ bool option_set_count(struct options *options, const struct option_row *row, con
     fail(err, IRRUN_USAGE, "--%s must be a whole number from %" PRId64, row->name, row->least);
     if (row->most < INT64_MAX)
         fail_more(err, " to %" PRId64, row->most);
-    return fail_more(err, "%s, not '%s'", row->most < INT64_MAX ? "" : " up", value);
+    fail_more(err, "%s, not '%s'", row->most < INT64_MAX ? "" : " up", value);
+    return fail_hint(err, "for example --%s=%" PRId64, row->name, row->least > 0 ? row->least : 1);
 }
 
 bool option_set_positive(struct options *options, const struct option_row *row, const char *value,
@@ -155,8 +156,10 @@ bool option_set_npz(struct options *options, const struct option_row *row, const
         stem--;
     if (spec.path[stem] != '.' || stem == 0)
         stem = strlen(spec.path);
-    fail(err, IRRUN_USAGE, "--%s: '%s' is %s by its name, but contains an npz", row->name, value,
-         spec.format->name);
+    fail(err, IRRUN_USAGE, "--%s: '%s' is %s by its name, but must be an npz file", row->name,
+         value, spec.format->name);
+    if (row == &option_rows[OPTION_ID_state_in])
+        return fail_hint(err, "--state-out=FILE.npz writes a state");
     return fail_hint(err, "write --%s=%.*s.npz", row->name, (int)stem, spec.path);
 }
 

@@ -172,7 +172,7 @@ bool option_set_reset(struct options *options, const struct option_row *row, con
         reset->when = RESET_EVERY;
         reset->every = (uint64_t)every;
     } else {
-        fail(err, IRRUN_USAGE, "--%s: '%s' is not a time to reset", row->name, value);
+        fail(err, IRRUN_USAGE, "--%s: unknown value '%s'", row->name, value);
         return fail_hint(err, "use never, sequence, iteration, if:NAME, or a number from 1 up");
     }
     return true;

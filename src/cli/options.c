@@ -89,7 +89,7 @@ static enum option_id find_option(const char *name, size_t length)
 static bool fail_abbreviation(struct parser *parser, const char *word, size_t length)
 {
     struct irrun_error *err = parser->err;
-    fail(err, IRRUN_USAGE, "'%.*s' is abbreviated: write options in full", (int)length, word);
+    fail(err, IRRUN_USAGE, "unknown option %.*s: options cannot be abbreviated", (int)length, word);
     for (size_t i = 0, n = 0; i < N_OPTIONS; i++) {
         if (strncmp(option_rows[i].name, word + 2, length - 2) == 0) {
             char list[sizeof err->hint];
@@ -123,7 +123,7 @@ static bool fail_unknown(struct parser *parser, const char *word, const char *na
         if (strncmp(option_rows[i].name, name, length) == 0)
             return fail_abbreviation(parser, word, length + 2);
     }
-    fail(err, IRRUN_USAGE, "irrun has no %s%.*s", is_long ? "--" : "-", (int)length, name);
+    fail(err, IRRUN_USAGE, "unknown option %s%.*s", is_long ? "--" : "-", (int)length, name);
     char whole[64];
     snprintf(whole, sizeof whole, "%.*s", (int)strcspn(name, "="), name);
     hint_habit(parser, whole, word);
@@ -210,7 +210,7 @@ static bool take_letters(struct parser *parser, const char *word)
 {
     int length = (int)strcspn(word, "=");
     if (length > 2 && find_option(word + 1, (size_t)length - 1) < N_OPTIONS) {
-        fail(parser->err, IRRUN_USAGE, "'%.*s' has one dash", length, word);
+        fail(parser->err, IRRUN_USAGE, "unknown option %.*s", length, word);
         return fail_hint(parser->err, "did you mean -%.*s?", length, word);
     }
     for (const char *letter = word + 1; *letter; letter++) {

@@ -127,7 +127,9 @@ static bool fail_conflict(struct path_table *table, const struct path_use *use, 
                 kinds[other].role, end);
     text_free(&key);
     text_free(&elsewhere);
-    return kinds[other].is_written && other_mark != 0 && is_elsewhere &&
+    if (other == PATH_INPUT)
+        return fail_hint(err, "write to another file, and rename it after the run");
+    return other_mark != 0 && is_elsewhere &&
            fail_hint(err, "each sequence needs a file of its own; in file names %%k is the key, "
                           "with '/' as '_'");
 }

@@ -10,8 +10,8 @@
 static bool fail_remainder(struct records *records, size_t n_read, struct irrun_error *err)
 {
     fail_at(err, IRRUN_DATA, records_place(records),
-            "ends %zu numbers into record %" PRIu64 ", which takes %" PRId64, n_read,
-            records->n_records, records->n_elements);
+            "ends %zu number%s into record %" PRIu64 ", which takes %" PRId64, n_read,
+            n_read == 1 ? "" : "s", records->n_records, records->n_elements);
     return fail_hint(err, "--partial=pad pads the last record with zeros, --partial=drop drops it");
 }
 

@@ -254,14 +254,17 @@ static bool run_workers(struct run *run, struct irrun_error *err)
 
 /* ---- What it took ---------------------------------------------------------------------------- */
 
-static bool show(struct run *run, double load_s, double total_s, struct irrun_error *err)
+static bool show(struct run *run, const struct stats_clocks *start, double load_s,
+                 struct irrun_error *err)
 {
     const struct options *options = run->options;
     struct stats *stats = &run->workers[0].stats;
     struct irrun_session_info info;
     if (!options->wants_stats && !options->report_path)
         return true;
-    stats->cpu_s = stats_cpu_s();
+    const struct stats_clocks end = stats_read_clocks();
+    stats->total_s = end.wall_s - start->wall_s;
+    stats->cpu_s = end.cpu_s - start->cpu_s;
     stats->peak_rss_bytes = stats_peak_rss_bytes(); /* without a BLAS that is loaded to be named */
     irrun_session_describe(run->workers[0].session, &info);
     for (size_t i = 1; i < run->n_workers; i++) {
@@ -272,7 +275,6 @@ static bool show(struct run *run, double load_s, double total_s, struct irrun_er
         stats_merge(stats, &run->workers[i].stats);
     }
     stats->load_s = load_s;
-    stats->total_s = total_s;
     if (options->wants_stats && (err->code == IRRUN_OK || err->code == IRRUN_MISMATCH))
         stats_print(stderr, stats, options, run->model, &info);
     if (!options->report_path)
@@ -292,16 +294,15 @@ static bool show(struct run *run, double load_s, double total_s, struct irrun_er
     return false;
 }
 
-bool run_model(struct irrun_model *model, const struct options *options, double load_s,
-               struct irrun_error *err)
+bool run_model(struct irrun_model *model, const struct options *options,
+               const struct stats_clocks *start, double load_s, struct irrun_error *err)
 {
     struct run run = {.options = options, .model = model};
-    double start_s = stats_now_s();
     bool is_ready = prepare(&run, err);
     bool is_done = is_ready && (run.is_dry || run_paths_reserve(run.paths, err)) &&
                    run_workers(&run, err) && finish(&run, err);
     if (is_ready)
-        is_done = show(&run, load_s, load_s + stats_now_s() - start_s, err) && is_done;
+        is_done = show(&run, start, load_s, err) && is_done;
     release(&run);
     return is_done;
 }

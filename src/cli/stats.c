@@ -26,9 +26,10 @@ double stats_now_s(void)
     return (double)stats_now_ns() * 1e-9;
 }
 
-double stats_cpu_s(void)
+struct stats_clocks stats_read_clocks(void)
 {
-    return (double)read_clock(CLOCK_PROCESS_CPUTIME_ID) * 1e-9;
+    return (struct stats_clocks){stats_now_s(),
+                                 (double)read_clock(CLOCK_PROCESS_CPUTIME_ID) * 1e-9};
 }
 
 /* getrusage also counts what the process was before it became this program: the memory of a large

@@ -34,7 +34,12 @@ const char *stats_format_bytes(double n_bytes, char text[32]);
 /* Seconds, and nanoseconds, on a clock that only goes forward. */
 double stats_now_s(void);
 uint64_t stats_now_ns(void);
-double stats_cpu_s(void); /* of this process so far */
+
+/* The time that has passed, and the CPU time of this process. */
+struct stats_clocks {
+    double wall_s, cpu_s;
+};
+struct stats_clocks stats_read_clocks(void);
 uint64_t stats_peak_rss_bytes(void);
 
 /* The table of --stats. info: of one session; with several of them memory is counted once for

@@ -106,10 +106,12 @@ static void tell_plan(const struct worker *worker)
              "plan: %zu element-wise ops are fused with their neighbours into one step",
              info.n_fused_ops);
     if (info.n_view_ops > 0)
-        tell(worker->options, "plan: %zu ops that would only copy are omitted", info.n_view_ops);
+        tell(worker->options, "plan: %zu op%s that would only copy %s omitted", info.n_view_ops,
+             info.n_view_ops == 1 ? "" : "s", info.n_view_ops == 1 ? "is" : "are");
     if (info.n_epilogue_ops > 0)
-        tell(worker->options, "plan: %zu element-wise ops are done by the product before them",
-             info.n_epilogue_ops);
+        tell(worker->options, "plan: %zu element-wise op%s fused into the product before %s",
+             info.n_epilogue_ops, info.n_epilogue_ops == 1 ? " is" : "s are",
+             info.n_epilogue_ops == 1 ? "it" : "them");
 }
 
 /* Whether the records begin again once they have ended. */

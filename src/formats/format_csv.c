@@ -133,6 +133,17 @@ static bool skip_blanks(struct csv *csv, int *c, struct irrun_error *err)
     }
 }
 
+/* No number where one must be, in front of `next`, -1 at the end. */
+static bool fail_missing(const struct csv *csv, int next, bool is_after_comma,
+                         struct irrun_error *err)
+{
+    fail_at(err, IRRUN_DATA, place_here(csv), "a number is missing %s",
+            is_after_comma ? "after the comma" : "here");
+    return (next == '\n' || next == -1) &&
+           fail_hint(err, "a line must not end with a comma: sed 's/,[[:space:]]*$//' FILE | "
+                          "irrun ... -i csv:-");
+}
+
 /* To the next number of the file, over line ends, comments and one comma; *is_end: there is
  * none. */
 static bool find_number(struct csv *csv, bool *is_end, struct irrun_error *err)
@@ -144,7 +155,7 @@ static bool find_number(struct csv *csv, bool *is_end, struct irrun_error *err)
             return false;
         bool is_line_end = c == '\n' || c == -1;
         if ((is_line_end && is_after_comma) || (c == ',' && (is_after_comma || csv->n_in_row == 0)))
-            return fail_at(err, IRRUN_DATA, place_here(csv), "a number is missing here");
+            return fail_missing(csv, c, is_after_comma, err);
         if (c == '\n') {
             end_line(csv);
         } else if (c == '#' && csv->n_in_row == 0) {
@@ -211,15 +222,24 @@ static size_t count_ready(const struct csv *csv)
 }
 
 /* A line with more numbers than the record of n takes. */
-static bool fail_long_row(const struct csv *csv, size_t n, struct irrun_error *err)
+static bool fail_long_row(struct csv *csv, size_t n, struct irrun_error *err)
 {
     unsigned char next = *source_bytes(&csv->reader.source);
+    const struct place place = place_here(csv);
     if (csv->n_in_row < n || next == '#') {
-        fail_at(err, IRRUN_DATA, place_here(csv),
-                "the line continues after the %zu number%s of the record", n, n == 1 ? "" : "s");
+        fail_at(err, IRRUN_DATA, place, "the line continues after the %zu number%s of the record",
+                n, n == 1 ? "" : "s");
         return fail_hint(err, "a record takes one or more whole lines");
     }
-    fail_at(err, IRRUN_DATA, place_here(csv), "%zu numbers in this line, but the record takes %zu",
+    if (next == ',') {
+        int c;
+        source_consume(&csv->reader.source, 1);
+        if (!skip_blanks(csv, &c, err))
+            return false;
+        if (c == '\n' || c == -1 || c == ',')
+            return fail_missing(csv, c, true, err);
+    }
+    fail_at(err, IRRUN_DATA, place, "%zu numbers in this line, but the record takes %zu",
             n + count_ready(csv), n);
     if (next != ',')
         return fail_hint(err, "a record takes one or more whole lines");

@@ -106,8 +106,8 @@ static bool raw_read(struct reader *reader, enum irrun_dtype dtype, void *data, 
         return false;
     if (got % size_bytes != 0) {
         fail_source(&reader->source, err,
-                    "the input ends inside an element: %zu of the %zu bytes of a %s",
-                    got % size_bytes, size_bytes, irrun_dtype_name(dtype));
+                    "the input ends inside an element of type %s: %zu of its %zu bytes",
+                    irrun_dtype_name(dtype), got % size_bytes, size_bytes);
         bool may_be_audio = dtype_is_float(dtype) && got % SAMPLE_BYTES == 0;
         const char *path = strcmp(reader->path, STANDARD_INPUT) == 0 ? "-" : reader->path;
         return may_be_audio && fail_hint(err, "if it is 16-bit audio: -i s16:%s", path);

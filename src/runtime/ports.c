@@ -164,23 +164,32 @@ static size_t n_named(const struct ports *ports)
     return n;
 }
 
-/* A name, primary or not, that differs in one or two letters; NULL: none. */
+static bool is_beginning(const char *beginning, const char *name)
+{
+    size_t length = strlen(beginning);
+    return length > 2 && strncmp(beginning, name, length) == 0;
+}
+
+/* A name, primary or not, that differs in one or two letters, else the first that begins with
+ * this one or is its beginning; NULL: none. */
 static const char *nearest_name(const struct ports *ports, const char *name)
 {
     unsigned limit = strlen(name) < 4 ? 1 : 2;
-    const char *nearest = NULL;
+    const char *nearest = NULL, *longer = NULL;
     for (size_t i = 0; i < n_named(ports); i++) {
         const struct irrun_port *port = &ports->items[i];
         for (size_t j = 0; j <= port->n_names && limit > 0; j++) {
             const char *other = j == 0 ? port->name : port->names[j - 1];
             unsigned distance = text_distance(name, other, limit);
+            if (!longer && (is_beginning(name, other) || is_beginning(other, name)))
+                longer = other;
             if (distance > limit)
                 continue;
             nearest = other;
             limit = distance - (distance > 0);
         }
     }
-    return nearest;
+    return nearest ? nearest : longer;
 }
 
 static bool fail_unknown(const struct ports *ports, const char *name, struct irrun_error *err)

@@ -187,11 +187,11 @@ whole() {
     npy '<f4' '2, 2' 2 4 6 8 >want.npy
     compare --expect=want.npy
     [ "$status" -eq 1 ]
-    [[ $stderr == *"more iterations ran than the 2 records expected"* ]]
+    [[ $stderr == *"more iterations ran than the 2 records expected"*"hint: --expect needs a record for each iteration"* ]]
     npy '<f4' '4, 2' 2 4 6 8 10 12 0 0 >want.npy
     compare --expect=want.npy
     [ "$status" -eq 1 ]
-    [[ $stderr == *"3 iterations ran"* ]]
+    [[ $stderr == *"3 iterations ran, but more than 3 records are expected"*"hint: --expect needs a record for each iteration"* ]]
 }
 
 @test "a single record is compared with the last iteration" {
@@ -245,7 +245,7 @@ whole() {
     cat a2.npy b2.npy a2.npy >want.npy
     compare --expect=want.npy
     [ "$status" -eq 1 ]
-    [[ $stderr == *"2 iterations ran, but more records are expected"* ]]
+    [[ $stderr == *"2 iterations ran, but more than 2 records are expected"* ]]
     cat b2.npy b2.npy >want.npy
     compare --expect=want.npy
     [ "$status" -eq 1 ]

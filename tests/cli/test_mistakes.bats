@@ -42,13 +42,13 @@ setup() {
 }
 
 @test "habits from other programs" {
-    answered 2 "irrun has no -m" "give the model without an option: irrun vad.xml" -m vad.xml --random
-    answered 2 "irrun has no --model" "give the model without an option: irrun vad.xml" --model vad.xml
-    answered 2 "irrun has no --model" "give the model without an option: irrun vad.xml" --random --model=vad.xml
-    answered 2 "irrun has no -d" "irrun runs on the CPU: omit it" vad.xml -d CPU
+    answered 2 "unknown option -m" "give the model without an option: irrun vad.xml" -m vad.xml --random
+    answered 2 "unknown option --model" "give the model without an option: irrun vad.xml" --model vad.xml
+    answered 2 "unknown option --model" "give the model without an option: irrun vad.xml" --random --model=vad.xml
+    answered 2 "unknown option -d" "irrun runs on the CPU: omit it" vad.xml -d CPU
     answered 2 "'vad.bin' is taken for the model" "the model comes first: irrun vad.xml vad.bin" vad.bin vad.xml
-    answered 2 "'-input' has one dash" "did you mean --input?" sum.xml -input five.npy
-    answered 2 "'-random' has one dash" "did you mean --random?" sum.xml -random=ones
+    answered 2 "unknown option -input" "did you mean --input?" sum.xml -input five.npy
+    answered 2 "unknown option -random" "did you mean --random?" sum.xml -random=ones
     [ "$(irrun sum.xml -icsv:- -qocsv:- <<<5)" = 5 ]
 }
 
@@ -80,7 +80,7 @@ setup() {
     answered 66 "five.npz: error: " "did you mean five.npy?" sum.xml -i five.npz
     answered 66 "inn/monday.npy: error: " "there is no folder inn/" sum.xml -i inn/monday.npy
     answered 66 "sum.xml/monday.npy: error: " "" sum.xml -i sum.xml/monday.npy # no folder, but it is there
-    answered 66 "tuesday.npy: error: " "" sum.xml -i tuesday.npy
+    answered 66 "tuesday.npy: error: " "the current folder is $(pwd -P)" sum.xml -i tuesday.npy
     printf 'a\tfiev.npy\n' >list
     answered 66 "fiev.npy: error: " "list:1 refers to it" sum.xml --manifest=list
 }
@@ -104,16 +104,16 @@ setup() {
     cp rr.csv was.csv
     ln -s rr.csv link.csv
     ln rr.csv hard.csv
-    local output
+    local output elsewhere="write to another file, and rename it after the run"
     for output in rr.csv ./rr.csv link.csv hard.csv sum=rr.csv; do
-        answered 2 "irrun: error: -o ${output#sum=} is also an input" "" sum.xml -i rr.csv -o "$output"
+        answered 2 "irrun: error: -o ${output#sum=} is also an input" "$elsewhere" sum.xml -i rr.csv -o "$output"
     done
-    answered 2 "-o rr.csv is also an input" "" sum.xml -i rr.csv -o %k.csv
+    answered 2 "-o rr.csv is also an input" "$elsewhere" sum.xml -i rr.csv -o %k.csv
     answered 2 "-o vad.bin is also the model's weights" "" vad.xml --random -o vad.bin
     answered 2 "-o sum.xml is also the model" "" sum.xml --random -o raw:sum.xml
     answered 2 "-o rr.csv is also what --expect compares with" "" sum.xml -i five.npy -o rr.csv --expect=rr.csv
     printf 'a\trr.csv\t>hard.csv\n' >list
-    answered 65 "list:1: error: -o hard.csv is also an input" "" sum.xml --manifest=list
+    answered 65 "list:1: error: -o hard.csv is also an input" "$elsewhere" sum.xml --manifest=list
     cmp rr.csv was.csv
     cmp vad.bin "$data/vad.bin"
     irrun sum.xml -i raw:/dev/null -o raw:/dev/null -q # what is not a file takes no harm
@@ -169,7 +169,7 @@ setup() {
 
 @test "files of variables are npz" {
     answered 2 "'x.npy' is npy by its name" "write --state-out=x.npz" sum.xml --random -o none: --state-out=x.npy
-    answered 2 "'s/x.csv' is csv by its name" "write --state-in=s/x.npz" sum.xml --random -o none: --state-in=s/x.csv
+    answered 2 "--state-in: 's/x.csv' is csv by its name, but must be an npz file" "--state-out=FILE.npz writes a state" sum.xml --random -o none: --state-in=s/x.csv
     answered 2 "'raw:x' is raw by its name" "write --tap-all=x.npz" sum.xml --random -o none: --tap-all=raw:x
     run_apart irrun sum.xml --random -o none: --state-out=state --tap-all=x.y/all.npz
     [ "$status" -eq 73 ] # there is no folder x.y
@@ -177,6 +177,11 @@ setup() {
 }
 
 @test "a word that an option does not know" {
+    answered 2 "--iterations must be a whole number from 0 up, not 'abc'" "for example --iterations=1" sum.xml --random -n abc
+    answered 2 "--reset: unknown value 'foo'" "use never, sequence, iteration, if:NAME, or a number from 1 up" \
+        sum.xml --random --reset=foo
+    answered 2 "unknown option --stat: options cannot be abbreviated" \
+        "--state-in, --state-out, --state-any-model, --stats" sum.xml --random --stat
     answered 2 "irrun: error: --emit takes all, last or none, not 'every'" "" sum.xml --random --emit=every
     answered 2 "irrun: error: --reset-to takes init or state, not 'zero'" "" sum.xml --random --reset-to=zero
     answered 2 "irrun: error: --help takes all, not 'axis'" "" --help=axis
@@ -197,6 +202,8 @@ setup() {
 @test "a name of an input or output that is nearly right" {
     answered 2 'no input "frist"' "did you mean first?" pair.xml --random -i frist=five.npy
     answered 2 'no output "mimus"' "did you mean minus?" pair.xml --random -o mimus=csv:-
+    answered 2 'no input "firsts_of_all"' "did you mean first?" pair.xml --random -i firsts_of_all=five.npy
+    answered 2 'no output "min"' "did you mean minus?" pair.xml --random -o min=csv:-
     answered 2 'no output "nothing"' "" pair.xml --random -o nothing=csv:-
 }
 
@@ -235,6 +242,14 @@ setup() {
     [ "$(cut -d, -f2 x.csv | irrun sum.xml -i csv:- -o csv:- | lines)" = "7 15" ]
     printf '1 7 9\n' >x.csv
     answered 65 "3 numbers in this line, but the record takes 1" "a record takes one or more whole lines" sum.xml -i x.csv
+    local comma="a line must not end with a comma: sed 's/,[[:space:]]*\$//' FILE | irrun ... -i csv:-"
+    printf '1,\n2,\n' >x.csv
+    answered 65 "x.csv:1:3: error: a number is missing after the comma" "$comma" sum.xml -i x.csv
+    [ "$(sed 's/,[[:space:]]*$//' x.csv | irrun sum.xml -i csv:- -o csv:- | lines)" = "1 3" ]
+    printf '1, \r\n' >x.csv
+    answered 65 "a number is missing after the comma" "$comma" sum.xml -i x.csv
+    printf '1,,\n' >x.csv
+    answered 65 "x.csv:1:3: error: a number is missing after the comma" "" sum.xml -i x.csv
     printf 'time\n1\n' >x.csv
     answered 65 '"time" is not a number' "$heading" sum.xml -i x.csv
     printf '1,time\n' >x.csv
@@ -361,16 +376,19 @@ setup() {
 @test "an option that irrun lacks" {
     local option
     for option in trace=f profile=op dot list-ops zzz; do
-        answered 2 "irrun: error: irrun has no --${option%=*}" "irrun --help=all lists them" sum.xml --random --$option
+        answered 2 "irrun: error: unknown option --${option%=*}" "irrun --help=all lists them" sum.xml --random --$option
     done
-    answered 2 "irrun has no --axsi" "did you mean --axis?" sum.xml --random --axsi=1
-    answered 2 "irrun has no --tats" "did you mean --stats?" sum.xml --random --tats
-    answered 2 "irrun has no -y" "irrun --help=all lists them" sum.xml --random -y
+    answered 2 "unknown option --axsi" "did you mean --axis?" sum.xml --random --axsi=1
+    answered 2 "unknown option --tats" "did you mean --stats?" sum.xml --random --tats
+    answered 2 "unknown option -y" "irrun --help=all lists them" sum.xml --random -y
     answered 2 "--inspect takes text, not 'json'" "" sum.xml --inspect=json
 }
 
 @test "a member that is not an input" {
     irrun pair.xml --random -o y.npz
-    answered 65 'y.npz: error: member "all/plus": no input; the model has:' "to reset by it, --reset=if:all/plus" sum.xml -i y.npz
+    answered 65 'y.npz: error: member "all/plus": no input; the model has:' \
+        "every member must be one of these; -i x=y.npz reads only one member" sum.xml -i y.npz
+    answered 65 'member "all/plus": no output; the model has:' \
+        "every member must be one of these; --expect=sum=y.npz reads only one member" sum.xml --random --expect=y.npz
     [ "$(grep 'error: ' <<<"$stderr" | grep -o 'all/plus' | wc -l)" -eq 1 ]
 }

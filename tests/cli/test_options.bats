@@ -33,7 +33,7 @@ setup() {
     usage_error "--inspect" --insp "$data/sum.xml"
     usage_error "--version" --vers
     usage_error "--random, --raw-check, --reset" --r=1 "$data/sum.xml" # ambiguous
-    usage_error "write options in full" --stat "$data/sum.xml"
+    usage_error "options cannot be abbreviated" --stat "$data/sum.xml"
 }
 
 @test "the nearest option is suggested" {
@@ -41,7 +41,7 @@ setup() {
     usage_error "did you mean --random?" --ramdom "$data/sum.xml"
     usage_error "did you mean --expect?" -expect=x "$data/sum.xml"
     usage_error "--help=all" --frobnicate "$data/sum.xml"
-    usage_error "irrun has no -Z" -Z "$data/sum.xml"
+    usage_error "unknown option -Z" -Z "$data/sum.xml"
 }
 
 @test "a missing or superfluous value is named" {
@@ -89,8 +89,8 @@ setup() {
     [ "$status" -eq 0 ]
 }
 
-@test "which model, and no third file" {
-    usage_error "which model?"
+@test "no model, and no third file" {
+    usage_error "no model is given"
     usage_error "too many files" "$data/sum.xml" a b
     usage_error "takes no file" --supported-ops "$data/sum.xml"
 }

@@ -65,7 +65,7 @@ refused_raw() {
 
 @test "s16 that ends early, or is not s16" {
     s16 1 2 3 >x
-    answered 65 "x: error: ends 1 numbers into record 1, which takes 2" \
+    answered 65 "x: error: ends 1 number into record 1, which takes 2" \
         "--partial=pad pads the last record with zeros, --partial=drop drops it" "$data/twice.xml" -i s16:x -o none:
     [ "$(irrun "$data/twice.xml" -i s16:x -o csv:- --partial=pad | wc -l)" -eq 2 ]
     [ "$(irrun "$data/twice.xml" -i s16:x -o csv:- --partial=drop | wc -l)" -eq 1 ]
@@ -115,7 +115,7 @@ refused_raw() {
     [ "$status" -eq 65 ]
     [[ $stderr == "irrun: standard input: byte "*"hint: $looks f32; try -i s16:-; $takes" ]]
     head -c 514 a.s16 >short # half of a f32, before a record is there to be looked at
-    answered 65 'short: byte 514: error: the input ends inside an element: 2 of the 4 bytes of a f32' \
+    answered 65 'short: byte 514: error: the input ends inside an element of type f32: 2 of its 4 bytes' \
         "if it is 16-bit audio: -i s16:short" vad.xml -i raw:short -o none:
     run_apart irrun vad.xml -i raw:a.s16 -o none: --raw-check=never --partial=drop
     [ "$status$stderr" = 0 ]

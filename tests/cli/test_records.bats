@@ -138,7 +138,7 @@ setup() {
     raw 1 2 3 >x.bin
     run_apart irrun "$data/twice.xml" -i x.bin -o y.npy
     [ "$status" -eq 65 ]
-    [[ $stderr == "x.bin"*"1 numbers into record 1"* ]]
+    [[ $stderr == "x.bin"*"1 number into record 1"* ]]
     [ ! -e y.npy ]
 }
 

@@ -200,7 +200,7 @@ static void raw_refuses_half_an_element(void **state)
         assert_elements(reader, IRRUN_F32, "1234", 1);
         bool is_read = reader_read(reader, IRRUN_F32, data, 4, &n_read, &err);
         assert_int_equal(err.offset, 7);
-        assert_failed(is_read, IRRUN_DATA, "inside an element: 3 of the 4 bytes of a f32");
+        assert_failed(is_read, IRRUN_DATA, "inside an element of type f32: 3 of its 4 bytes");
         reader_close(reader);
     }
 }
