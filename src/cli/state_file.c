@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/text.h"
 #include "cli/tensor_file.h"
 
 #define COMMENT_START "irrun-state/"
@@ -24,19 +25,32 @@ static void make_comment(const struct model_identity *identity, unsigned version
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
+/* The members that a state of the model has. */
+static void list_variables(const struct irrun_model *model, struct text *names)
+{
+    for (size_t i = 0; i < irrun_model_n_variables(model); i++)
+        text_add(names, "%s%s", i == 0 ? "" : ", ", irrun_model_variable(model, i)->id);
+}
+
 /* Two comments of one version that differ. */
 static bool fail_other_model(const char *comment, const char *own, const char *path,
-                             struct irrun_error *err)
+                             const struct irrun_model *model, struct irrun_error *err)
 {
     size_t n_xml = (size_t)(strstr(own, " bin=") - own), n_start = strcspn(own, " ") + 1;
     fail_at(err, IRRUN_DATA, (struct place){path, 0, 0}, "belongs to %s",
             strncmp(comment, own, n_xml) == 0 ? "other weights" : "another model");
-    return fail_hint(err, "it has '%.100s', this model has '%s'; --state-any-model loads it anyway",
-                     comment + n_start, own + n_start);
+    struct text names = {0};
+    list_variables(model, &names);
+    fail_hint(err,
+              "it has '%.100s', this model has '%s'; --state-any-model loads it anyway if its "
+              "members are %.400s",
+              comment + n_start, own + n_start, names.data ? names.data : "none");
+    text_free(&names);
+    return false;
 }
 
 /* What the comment says; a comment that is not ours says nothing. */
-static bool check_comment(const char *comment, const char *path,
+static bool check_comment(const char *comment, const char *path, const struct irrun_model *model,
                           const struct model_identity *identity, bool is_any_model, size_t *n_unset,
                           struct irrun_error *err)
 {
@@ -55,7 +69,21 @@ static bool check_comment(const char *comment, const char *path,
                        "has state format %u; irrun %s reads formats 1 to %u", version,
                        irrun_version(), COMMENT_VERSION);
     make_comment(identity, version, *n_unset, own);
-    return is_any_model || strcmp(comment, own) == 0 || fail_other_model(comment, own, path, err);
+    return is_any_model || strcmp(comment, own) == 0 ||
+           fail_other_model(comment, own, path, model, err);
+}
+
+static bool fail_member(const struct irrun_model *model, const char *path, const char *name,
+                        struct irrun_error *err)
+{
+    struct text names = {0};
+    list_variables(model, &names);
+    fail_at(err, IRRUN_DATA, (struct place){path, 0, 0},
+            "member \"%s\" is not a variable of the model", name);
+    if (names.data)
+        fail_hint(err, "the variables are %.900s", names.data);
+    text_free(&names);
+    return false;
 }
 
 static bool check_extra(const struct archive *archive, const char *path,
@@ -67,8 +95,7 @@ static bool check_extra(const struct archive *archive, const char *path,
         for (size_t j = 0; j < irrun_model_n_variables(model); j++)
             is_known |= strcmp(irrun_model_variable(model, j)->id, name) == 0;
         if (!is_known)
-            return fail_at(err, IRRUN_DATA, (struct place){path, 0, 0},
-                           "member \"%s\" is not a variable of the model", name);
+            return fail_member(model, path, name, err);
     }
     return true;
 }
@@ -103,10 +130,10 @@ bool state_file_read(const char *path, const struct irrun_model *model,
     if (!snapshot_new(snapshot, irrun_model_n_variables(model), err) ||
         !archive_open(path, &archive, err))
         return false;
-    bool is_read =
-        check_comment(archive_comment(archive), path, identity, is_any_model, &n_unset, err) &&
-        check_extra(archive, path, model, err) &&
-        read_members(archive, path, model, n_unset, snapshot, err);
+    bool is_read = check_comment(archive_comment(archive), path, model, identity, is_any_model,
+                                 &n_unset, err) &&
+                   check_extra(archive, path, model, err) &&
+                   read_members(archive, path, model, n_unset, snapshot, err);
     archive_close(archive);
     return is_read;
 }

@@ -6,10 +6,13 @@
 
 static int complain(const struct irrun_error *err)
 {
-    fprintf(stderr, "%s", err->file);
+    if (err->file[0])
+        fprintf(stderr, "%s:", err->file);
     if (err->line > 0)
-        fprintf(stderr, ":%u:%u", (unsigned)err->line, (unsigned)err->column);
-    fprintf(stderr, ": %s\n", err->message);
+        fprintf(stderr, "%u:%u:", (unsigned)err->line, (unsigned)err->column);
+    fprintf(stderr, "%s%s\n", err->file[0] ? " " : "", err->message);
+    if (err->hint[0])
+        fprintf(stderr, "  hint: %s\n", err->hint);
     return 1;
 }
 

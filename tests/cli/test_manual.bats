@@ -152,3 +152,11 @@ checked() { # failures, then words that are said
     echo '.Frobnicate' >>page.1
     checked 1 "mandoc has something to say"
 }
+
+@test "the pages are those of this version" {
+    local page version
+    version=$(irrun --version | head -n 1)
+    for page in "$root"/man/*; do
+        grep -qxF ".Os \"$version\"" "$page"
+    done
+}
