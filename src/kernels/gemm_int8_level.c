@@ -93,7 +93,7 @@ typedef void tile_fn(const struct int8_product *p, size_t row, size_t group);
         multiply_tile(p, row, group, rows, groups);                                                \
     }
 
-/* By the number of rows less one. */
+/* By the numbers of groups and of rows, each less one. */
 #if VECTOR_LANES == 16
 DEFINE_TILE(1, 1)
 DEFINE_TILE(1, 2)
@@ -108,8 +108,9 @@ DEFINE_TILE(5, 1)
 DEFINE_TILE(5, 2)
 DEFINE_TILE(6, 1)
 DEFINE_TILE(6, 2)
-static tile_fn *const tiles[] = {tile_1_2, tile_2_2, tile_3_2, tile_4_2, tile_5_2, tile_6_2};
-static tile_fn *const narrow_tiles[] = {tile_1_1, tile_2_1, tile_3_1, tile_4_1, tile_5_1, tile_6_1};
+static tile_fn *const tiles[GROUPS][MOST_ROWS] = {
+    {tile_1_1, tile_2_1, tile_3_1, tile_4_1, tile_5_1, tile_6_1},
+    {tile_1_2, tile_2_2, tile_3_2, tile_4_2, tile_5_2, tile_6_2}};
 static tile_fn *const tile_of_a_row = tile_1_4;
 #elif VECTOR_LANES == 8
 DEFINE_TILE(1, 1)
@@ -117,14 +118,12 @@ DEFINE_TILE(1, 2)
 DEFINE_TILE(2, 1)
 DEFINE_TILE(3, 1)
 DEFINE_TILE(4, 1)
-static tile_fn *const tiles[] = {tile_1_1, tile_2_1, tile_3_1, tile_4_1};
-static tile_fn *const *const narrow_tiles = tiles;
+static tile_fn *const tiles[GROUPS][MOST_ROWS] = {{tile_1_1, tile_2_1, tile_3_1, tile_4_1}};
 static tile_fn *const tile_of_a_row = tile_1_2;
 #else
 DEFINE_TILE(1, 1)
 DEFINE_TILE(2, 1)
-static tile_fn *const tiles[] = {tile_1_1, tile_2_1};
-static tile_fn *const *const narrow_tiles = tiles;
+static tile_fn *const tiles[GROUPS][MOST_ROWS] = {{tile_1_1, tile_2_1}};
 static tile_fn *const tile_of_a_row = tile_1_1;
 #endif
 
@@ -134,14 +133,13 @@ static void multiply(const struct int8_product *p)
     for (; p->m == 1 && group + GROUPS_OF_A_ROW <= p->end; group += GROUPS_OF_A_ROW)
         tile_of_a_row(p, 0, group);
     for (; group < p->end; group += n_groups) {
-        bool is_whole = group + GROUPS <= p->end;
-        n_groups = is_whole ? GROUPS : 1;
+        n_groups = group + GROUPS <= p->end ? GROUPS : 1;
         for (size_t row = 0; row < p->m;) {
             /* The last rows in two tiles of much the same size. */
             size_t left = p->m - row, n = left < MOST_ROWS ? left : MOST_ROWS;
             if (left > MOST_ROWS && left < 2 * MOST_ROWS)
                 n = (left + 1) / 2;
-            (is_whole ? tiles : narrow_tiles)[n - 1](p, row, group);
+            tiles[n_groups - 1][n - 1](p, row, group);
             row += n;
         }
     }

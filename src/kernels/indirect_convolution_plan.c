@@ -169,8 +169,8 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
         plan_ordinary(conv, &c->window);
     else if (!plan_transposed(conv, &c->window))
         return false;
-    return c->c_in * window_product(conv->window.kernel) > 0 && c->c_out > 0 && n_groups > 0 &&
-           window_product(conv->out) > 0 && (plan_masks(conv) || plan_planes(conv)) &&
+    return c->c_in > 0 && !window_is_empty(conv->window.kernel) && c->c_out > 0 && n_groups > 0 &&
+           !window_is_empty(conv->out) && (plan_masks(conv) || plan_planes(conv)) &&
            plan_subconvolutions(conv);
 }
 

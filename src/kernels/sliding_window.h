@@ -4,6 +4,7 @@
 #define IRRUN_KERNELS_SLIDING_WINDOW_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Outermost first; fewer than three dimensions are padded with leading 1s. Output position o reads,
@@ -17,6 +18,12 @@ struct window {
 static inline int64_t window_product(const int64_t dims[3])
 {
     return dims[0] * dims[1] * dims[2];
+}
+
+/* Whether that is 0; the product itself may be more than 64 bits hold. */
+static inline bool window_is_empty(const int64_t dims[3])
+{
+    return dims[0] <= 0 || dims[1] <= 0 || dims[2] <= 0;
 }
 
 /* The coordinates of element i of a box of these sizes. */
