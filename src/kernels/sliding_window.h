@@ -3,8 +3,8 @@
 #ifndef IRRUN_KERNELS_SLIDING_WINDOW_H
 #define IRRUN_KERNELS_SLIDING_WINDOW_H
 
-#include <stddef.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Outermost first; fewer than three dimensions are padded with leading 1s. Output position o reads,
