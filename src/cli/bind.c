@@ -51,8 +51,10 @@ static bool take_member(const struct binder *binder, const struct binding *bindi
 /* A member that matches no port. `why` is the error of the lookup; the name in it is not
  * repeated. */
 static bool fail_member(const struct binder *binder, const struct binding *binding,
-                        const char *name, const struct irrun_error *why, struct irrun_error *err)
+                        const struct archive *archive, const char *name,
+                        const struct irrun_error *why, struct irrun_error *err)
 {
+    const char *path = binding->spec.path;
     const char *quote = strchr(why->message, '"'), *rest = why->message;
     int n_before = 0;
     size_t length = strlen(name);
@@ -60,13 +62,15 @@ static bool fail_member(const struct binder *binder, const struct binding *bindi
         n_before = (int)(quote - why->message) - 1;
         rest = quote + length + 2;
     }
-    fail_at(err, IRRUN_DATA, (struct place){binding->spec.path, 0, 0}, "member \"%s\": %.*s%s",
-            name, n_before, why->message, rest);
+    fail_at(err, IRRUN_DATA, (struct place){path, 0, 0}, "member \"%s\": %.*s%s", name, n_before,
+            why->message, rest);
     if (why->hint[0])
         return fail_hint(err, "%s", why->hint);
-    return binder->n_ports > 0 &&
-           fail_hint(err, "every member must be one of these; %s%s=%s reads only one member",
-                     binder->option, binder->name(binder->context, 0), binding->spec.path);
+    if (archive_n_members(archive) == 1 && binder->n_ports > 0)
+        return fail_hint(err, "%s%s=%s reads it under that name", binder->option,
+                         binder->name(binder->context, 0), path);
+    return fail_hint(err, "every member must have one of these names: is %s of another model?",
+                     path);
 }
 
 /* x.npz: every member belongs to a port. */
@@ -79,7 +83,7 @@ static bool take_all_members(const struct binder *binder, const struct binding *
         size_t port;
         error_clear(&other);
         if (!binder->find(binder->context, name, &port, &other))
-            return fail_member(binder, binding, name, &other, err);
+            return fail_member(binder, binding, archive, name, &other, err);
         if (!take_member(binder, binding, archive, i, port, err))
             return false;
     }

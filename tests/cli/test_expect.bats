@@ -194,6 +194,13 @@ whole() {
     [[ $stderr == *"3 iterations ran, but more than 3 records are expected"*"hint: --expect needs a record for each iteration"* ]]
 }
 
+@test "one iteration and one record are called so" {
+    printf '1\n2\n' >want.csv
+    run_apart irrun "$data/sum.xml" -i csv:- --expect=want.csv <<<1
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"1 iteration ran, but more than 1 record is expected"* ]]
+}
+
 @test "a single record is compared with the last iteration" {
     npy '<f4' '2,' 10 12 >want.npy
     compare --expect=want.npy

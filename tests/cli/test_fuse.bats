@@ -42,7 +42,7 @@ notes_of() {
 @test "neighbouring element-wise ops are fused, and -v says so" {
     model=$BATS_TEST_DIRNAME/data/joined.xml
     run "$IRRUN" -v "$model" --random -o none:
-    [[ $output == *'plan: 1 steps per iteration'* ]]
+    [[ $output == *'plan: 1 step per iteration'* ]]
     [[ $output == *'plan: 3 element-wise ops are fused'* ]]
     run "$IRRUN" -v --no-fuse "$model" --random -o none:
     [[ $output == *'plan: 3 steps per iteration'* ]]
@@ -69,7 +69,7 @@ notes_of() {
     folder=$cases/../transposed_factor/rank_3
     run "$IRRUN" -v "$folder/model.xml" -i "$folder/in.npz" -o none:
     [[ $output == *'MatMul "product" (line '*') takes input 1 as it is before Transpose "turn"'* ]]
-    [[ $output == *'plan: 1 steps per iteration'* ]]
+    [[ $output == *'plan: 1 step per iteration'* ]]
     run "$IRRUN" -v --no-fuse "$folder/model.xml" -i "$folder/in.npz" -o none:
     [[ $output == *'plan: 2 steps per iteration'* ]]
     [[ $output != *'as it is before'* ]]
