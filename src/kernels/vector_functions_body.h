@@ -12,15 +12,17 @@ ALWAYS_INLINE vec vec_exp2(vec n)
 }
 
 #ifndef VECTOR_HAS_MANTISSA
+typedef uint32_t vec_bits __attribute__((vector_size(sizeof(vec)))); /* whose overflow is defined */
+
 /* x = m * 2^exponent with m in 0.75 ... 1.5, for positive finite x; 0x3F400000 is 0.75. */
 ALWAYS_INLINE vec vec_mantissa(vec x, vec *exponent)
 {
     vec_mask is_denormal = vec_less(x, vec_set1(0x1p-126F));
     x = vec_select(is_denormal, vec_mul(x, vec_set1(0x1p23F)), x);
-    vec_lanes e = ((vec_lanes)x - 0x3F400000) >> 23;
+    vec_lanes e = (vec_lanes)((vec_bits)x - 0x3F400000) >> 23;
     *exponent = vec_sub(__builtin_convertvector(e, vec),
                         vec_select(is_denormal, vec_set1(23.0F), vec_zero()));
-    return (vec)((vec_lanes)x - (e << 23));
+    return (vec)((vec_bits)x - ((vec_bits)e << 23));
 }
 #endif
 
