@@ -191,6 +191,7 @@ manifest() {
     irrun sum.xml -i csv:y.csv.partial -o y.csv # nothing waits so without a checkpoint
 }
 
+# shellcheck disable=SC2016 # the inner shell's
 @test "standard streams that are files are files of the run" {
     cp a.csv in.csv
     run bash -c '"$0" sum.xml -i csv:- -o in.csv <in.csv' "$IRRUN"
