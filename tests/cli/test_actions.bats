@@ -40,7 +40,7 @@ names_in_list() {
     local name
     for name in $(names_in_list); do
         run_apart irrun --"$name"
-        [[ $stderr != *"irrun has no"* ]]
+        [[ $stderr != *"unknown option"* ]]
     done
 }
 

@@ -152,7 +152,7 @@ KEYS
     for option in --profile --profile=type --trace=t.json --dot --list-ops; do
         run_apart irrun "$option" "$data/sum.xml" --random
         [ "$status" -eq 2 ]
-        [[ $stderr == *"irrun has no ${option%%=*}"* ]]
+        [[ $stderr == *"unknown option ${option%%=*}"* ]]
     done
     run_apart irrun --inspect=json "$data/sum.xml"
     [ "$status" -eq 2 ]
