@@ -12,7 +12,8 @@
 #include "plan/int8_weights.h"
 #include "plan/toposort.h"
 
-#define MOST_NEW 3        /* ops for a convolution: bytes, their convolution, f32 again */
+#define MOST_NEW 3 /* ops for a convolution: bytes, their convolution, f32 again */
+#define MOST_TERMS (INT32_MAX / (UINT8_MAX * 128)) /* of a sum that i32 holds */
 #define ZERO_OFF 0x1p-14F /* so far from 0 a level may lie that stands for it, in steps */
 
 struct pass {
@@ -150,6 +151,8 @@ static const char *find_fault(struct pass *pass, struct match *match)
                            &match->weights, &is_found, pass->err) ||
         !is_found)
         return "its filters are not integers of 8 bits with a scale for each channel";
+    if (match->weights.n_inner > MOST_TERMS)
+        return "its sums do not fit into 32 bits";
     return NULL;
 }
 
