@@ -127,6 +127,7 @@ static inline void choose_rules(struct problem *problem, bool are_plain)
     problem->has_p = !are_plain && c->kind == RECURRENT_LSTM && next_below(2);
 }
 
+/* An argument that is drawn is drawn before the call: compilers evaluate arguments in any order. */
 static inline struct problem problem_new(enum recurrent_kind kind, size_t batch, size_t n_steps,
                                          size_t input_size, size_t hidden_size, bool are_plain)
 {

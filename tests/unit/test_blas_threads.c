@@ -11,6 +11,7 @@
 #include "kernels/blas.h"
 
 static int n_calls;
+static bool is_replaced; /* Until main a sanitizer asks dlsym for what its own code needs. */
 
 static void set_num_threads(int n)
 {
@@ -21,11 +22,11 @@ void *__real_dlsym(void *handle, const char *name);
 void *__wrap_dlsym(void *handle, const char *name);
 
 /* Whatever the BLAS is, it has the function of OpenBLAS. */
-void *__wrap_dlsym(void *handle, const char *name)
+__attribute__((no_sanitize_address)) void *__wrap_dlsym(void *handle, const char *name)
 {
     void (*function)(int) = set_num_threads;
     void *address;
-    if (strcmp(name, "openblas_set_num_threads") != 0)
+    if (!is_replaced || strcmp(name, "openblas_set_num_threads") != 0)
         return __real_dlsym(handle, name);
     memcpy(&address, &function, sizeof address);
     return address;
@@ -87,5 +88,6 @@ int main(void)
         cmocka_unit_test(threads_are_left_alone_until_asked),
         cmocka_unit_test(one_thread_before_and_after_loading),
     };
+    is_replaced = true;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,9 +41,10 @@ static void obeys_every_rule(void **state)
     (void)state;
     random_state = 21;
     for (int i = 0; i < 300; i++) {
+        size_t h = 1 + next_below(20), n_inputs = next_below(20);
+        size_t t = next_below(9), b = 1 + next_below(5);
         struct problem problem =
-            problem_new((enum recurrent_kind)(i % 3), 1 + next_below(5), next_below(9),
-                        next_below(20), 1 + next_below(20), false);
+            problem_new((enum recurrent_kind)(i % 3), b, t, n_inputs, h, false);
         check_problem(&problem, 5e-6);
     }
 }
@@ -108,8 +109,8 @@ static void leaves_every_product_to_the_gemm(void **state)
     (void)state;
     random_state = 26;
     for (int i = 0; i < 12; i++) {
-        struct problem problem = problem_new((enum recurrent_kind)(i % 3), 1 + next_below(3),
-                                             1 + next_below(60), 9, 1 + next_below(40), i % 2);
+        size_t h = 1 + next_below(40), t = 1 + next_below(60), b = 1 + next_below(3);
+        struct problem problem = problem_new((enum recurrent_kind)(i % 3), b, t, 9, h, i % 2);
         const struct recurrent *c = &problem.common;
         struct recurrent_f32 engine = engine_of(c, simd_best(), counting_gemm);
         double columns = (double)(c->n_directions * recurrent_n_gates(c) * c->hidden_size);

@@ -41,9 +41,9 @@ static void stays_within_a_millionth_of_the_formulas(void **state)
     random_state = 30;
     for (int kind = RECURRENT_RNN; kind <= RECURRENT_LSTM; kind++) {
         for (size_t i = 0; i < N_SIZES; i++) {
-            struct problem problem =
-                problem_new((enum recurrent_kind)kind, 1 + next_below(15), 1 + next_below(50),
-                            sizes[(i * 5 + 3) % N_SIZES], sizes[i], true);
+            size_t t = 1 + next_below(50), b = 1 + next_below(15);
+            struct problem problem = problem_new((enum recurrent_kind)kind, b, t,
+                                                 sizes[(i * 5 + 3) % N_SIZES], sizes[i], true);
             check_problem(&problem, 1e-6);
         }
     }
@@ -55,9 +55,10 @@ static void obeys_every_rule(void **state)
     (void)state;
     random_state = 32;
     for (int i = 0; i < 300; i++) {
+        size_t h = 1 + next_below(40), n_inputs = next_below(20);
+        size_t t = 1 + next_below(8), b = 1 + next_below(5);
         struct problem problem =
-            problem_new((enum recurrent_kind)(i % 3), 1 + next_below(5), 1 + next_below(8),
-                        next_below(20), 1 + next_below(40), false);
+            problem_new((enum recurrent_kind)(i % 3), b, t, n_inputs, h, false);
         check_problem(&problem, 5e-6);
     }
 }
@@ -115,8 +116,9 @@ static void gives_the_same_bytes_for_f16_and_for_any_number_of_runs(void **state
     (void)state;
     random_state = 34;
     for (int i = 0; i < 60; i++) {
-        struct problem problem = problem_new((enum recurrent_kind)(i % 3), 1 + next_below(14), 20,
-                                             1 + next_below(40), 1 + next_below(70), i % 2);
+        size_t h = 1 + next_below(70), n_inputs = 1 + next_below(40), b = 1 + next_below(14);
+        struct problem problem =
+            problem_new((enum recurrent_kind)(i % 3), b, 20, n_inputs, h, i % 2);
         uint16_t *f16[2];
         float *results[3];
         round_weights(&problem, f16);
@@ -202,8 +204,9 @@ static void gives_the_same_bytes_for_a_sequence_cut_in_pieces(void **state)
     static const size_t pieces[] = {1, 2, 7, 64, 97};
     random_state = 35;
     for (int i = 0; i < 30; i++) {
-        struct problem problem = problem_new((enum recurrent_kind)(i % 3), 1, 100,
-                                             1 + next_below(40), 1 + next_below(70), i % 2);
+        size_t h = 1 + next_below(70), n_inputs = 1 + next_below(40);
+        struct problem problem =
+            problem_new((enum recurrent_kind)(i % 3), 1, 100, n_inputs, h, i % 2);
         problem.common.n_directions = 1;
         problem.common.is_reverse = false;
         problem.lengths[0] = 100;
@@ -235,8 +238,8 @@ static void gives_the_same_bytes_for_any_number_of_threads(void **state)
         for (int i = 0; i < 9; i++) {
             enum recurrent_kind kind = (enum recurrent_kind)(i % 3);
             size_t h = (kind == RECURRENT_RNN ? 330 : 160) + next_below(40);
-            struct problem problem = problem_new(kind, 1 + next_below(3), 1 + next_below(12),
-                                                 1 + next_below(90), h, i % 2);
+            size_t n_inputs = 1 + next_below(90), t = 1 + next_below(12), b = 1 + next_below(3);
+            struct problem problem = problem_new(kind, b, t, n_inputs, h, i % 2);
             float *results[3];
             struct kernels kernels;
             kernels_fill(&kernels, simd_best());
