@@ -10,8 +10,8 @@
 
 #define LINE_BYTES ((size_t)64)
 
-/* Memory for later growth is at most 1 / ROOMY_PART of the limit: other allocations follow. */
-#define ROOMY_PART 8
+/* Memory for later growth is at most 1 / PREFERRED_PART of the limit: other allocations follow. */
+#define PREFERRED_PART 8
 
 /* The start of the page that holds byte `at`. */
 static size_t page_of(size_t at)
@@ -76,14 +76,15 @@ static void *alloc_within(size_t used_bytes, size_t size_bytes, struct irrun_err
     return memory_check(used_bytes, size_bytes, err) ? huge_alloc(size_bytes) : NULL;
 }
 
-void *huge_alloc_roomy(size_t used_bytes, size_t least_bytes, size_t roomy_bytes,
-                       size_t *size_bytes, struct irrun_error *err)
+void *huge_alloc_at_least(size_t used_bytes, size_t least_bytes, size_t preferred_bytes,
+                          size_t *size_bytes, struct irrun_error *err)
 {
-    bool is_roomy = roomy_bytes > least_bytes && roomy_bytes <= memory_limit() / ROOMY_PART;
-    size_t taken = is_roomy ? roomy_bytes : least_bytes;
+    bool is_preferred =
+        preferred_bytes > least_bytes && preferred_bytes <= memory_limit() / PREFERRED_PART;
+    size_t taken = is_preferred ? preferred_bytes : least_bytes;
     void *data = alloc_within(used_bytes, taken, err);
 
-    if (!data && is_roomy) {
+    if (!data && is_preferred) {
         taken = least_bytes;
         data = alloc_within(used_bytes, taken, err);
     }

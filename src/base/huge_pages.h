@@ -15,11 +15,11 @@
  * ordinary; above, a last page that is not half full is. */
 void *huge_alloc(size_t size_bytes);
 
-/* roomy_bytes of it if that is an eighth of all memory at most and can be allocated beside the
+/* preferred_bytes of it if that is an eighth of all memory at most and can be allocated beside the
  * used_bytes that the caller has, or else least_bytes; *size_bytes is which. NULL if neither can
  * be, with *err filled, which tells of least_bytes. */
-void *huge_alloc_roomy(size_t used_bytes, size_t least_bytes, size_t roomy_bytes,
-                       size_t *size_bytes, struct irrun_error *err);
+void *huge_alloc_at_least(size_t used_bytes, size_t least_bytes, size_t preferred_bytes,
+                          size_t *size_bytes, struct irrun_error *err);
 
 /* Memory likewise, *size_bytes rounded up to whole lines or pages, but no page is asked for yet. */
 void *huge_reserve(size_t *size_bytes);

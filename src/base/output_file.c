@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/outbox.h"
+#include "base/signal_flush.h"
 #include "base/temporaries.h"
 
 #define BUFFER_BYTES ((size_t)64 * 1024)
@@ -29,7 +29,7 @@ static bool open_standard_output(struct output_file *out, struct irrun_error *er
 {
     out->fd = STDOUT_FILENO;
     out->is_direct = out->is_standard_output = true;
-    out->outbox = outbox_open(out->fd, out->buffer);
+    out->signal_buffer = signal_buffer_open(out->fd, out->buffer);
     out->path = strdup(STANDARD_OUTPUT);
     return out->path || fail_memory(err, sizeof STANDARD_OUTPUT);
 }
@@ -40,7 +40,7 @@ static bool open_directly(struct output_file *out, struct irrun_error *err)
     out->fd = open(out->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (out->fd < 0)
         return fail_create(out->path, errno, err);
-    out->outbox = outbox_open(out->fd, out->buffer);
+    out->signal_buffer = signal_buffer_open(out->fd, out->buffer);
     return true;
 }
 
@@ -218,7 +218,7 @@ static bool write_through(const struct output_file *out, const unsigned char *da
 static void lock(struct output_file *out)
 {
     if (!out->is_locked)
-        outbox_lock(out->outbox);
+        signal_buffer_lock(out->signal_buffer);
     out->is_locked = true;
 }
 
@@ -226,7 +226,7 @@ static void unlock(struct output_file *out)
 {
     if (out->is_locked) {
         out->is_locked = false;
-        outbox_unlock(out->outbox, out->n_whole);
+        signal_buffer_unlock(out->signal_buffer, out->n_complete);
     }
 }
 
@@ -236,9 +236,9 @@ static bool send(struct output_file *out, size_t n, struct irrun_error *err)
     if (n == 0)
         return true;
     lock(out);
-    bool is_sent = write_through(out, out->buffer, n, err), is_half = n > out->n_whole;
+    bool is_sent = write_through(out, out->buffer, n, err), is_half = n > out->n_complete;
     out->n_buffered = is_sent ? out->n_buffered - n : 0;
-    out->n_whole = is_sent && !is_half ? out->n_whole - n : 0;
+    out->n_complete = is_sent && !is_half ? out->n_complete - n : 0;
     memmove(out->buffer, out->buffer + n, out->n_buffered);
     if (!is_half)
         unlock(out);
@@ -252,8 +252,8 @@ bool output_file_flush(struct output_file *out, struct irrun_error *err)
 
 void output_file_end_record(struct output_file *out)
 {
-    out->n_whole = out->n_buffered;
-    outbox_set_whole(out->outbox, out->n_whole);
+    out->n_complete = out->n_buffered;
+    signal_buffer_set_complete(out->signal_buffer, out->n_complete);
     unlock(out);
 }
 
@@ -264,10 +264,10 @@ bool output_file_sync(struct output_file *out, struct irrun_error *err)
     return !out->is_synced || out->is_direct || fsync(out->fd) == 0 || fail_write(out, errno, err);
 }
 
-/* Writes whole records first: the record after them may still become complete in the buffer. */
+/* Writes complete records first: the record after them may still become complete in the buffer. */
 static bool make_room(struct output_file *out, size_t size_bytes, struct irrun_error *err)
 {
-    return send(out, out->n_whole, err) &&
+    return send(out, out->n_complete, err) &&
            (size_bytes <= BUFFER_BYTES - out->n_buffered || output_file_flush(out, err));
 }
 
@@ -310,9 +310,9 @@ bool output_file_patch(struct output_file *out, uint64_t offset, const void *dat
 
 static void release(struct output_file *out)
 {
-    out->n_whole = 0;
+    out->n_complete = 0;
     unlock(out);
-    outbox_close(out->outbox);
+    signal_buffer_close(out->signal_buffer);
     temporary_forget(out->slot);
     if (out->fd >= 0 && !out->is_standard_output)
         close(out->fd);
@@ -330,7 +330,7 @@ void output_file_abort(struct output_file *out)
         return;
     error_clear(&ignored);
     if (out->fd >= 0 && out->is_direct)
-        send(out, out->n_whole, &ignored);
+        send(out, out->n_complete, &ignored);
     if (out->temporary && !out->is_partial)
         unlink(out->temporary);
     release(out);

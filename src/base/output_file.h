@@ -18,12 +18,12 @@ struct output_file {
     char *target;            /* where it will be: symbolic links followed */
     char *temporary;         /* NULL if is_direct */
     size_t slot;             /* in the table of temporaries */
-    struct outbox *outbox;   /* NULL unless is_direct */
-    bool is_locked;          /* the outbox; half a record may be out */
+    struct signal_buffer *signal_buffer; /* NULL unless is_direct */
+    bool is_locked;                      /* the signal buffer; half a record may be out */
     unsigned char *buffer;
     size_t n_buffered;
-    size_t n_whole;  /* of them belong to whole records */
-    uint64_t offset; /* bytes written, the buffered ones included */
+    size_t n_complete; /* of them belong to complete records */
+    uint64_t offset;   /* bytes written, the buffered ones included */
 };
 
 /* "-" is standard output. IRRUN_CANT_CREATE if it cannot be made, an existing file may not be
@@ -48,9 +48,8 @@ bool output_file_write(struct output_file *out, const void *data, size_t size_by
                        struct irrun_error *err);
 bool output_file_flush(struct output_file *out, struct irrun_error *err);
 
-/* What was written so far is a whole record. Of a direct file whole records are sent off even by
- * output_file_abort and by a signal; as long as they fit into the buffer, they are never sent in
- * halves. */
+/* What was written so far is a complete record. output_file_abort and a signal still send the
+ * complete records of a direct file; a record that fits into the buffer is never sent in halves. */
 void output_file_end_record(struct output_file *out);
 
 /* Flushes, and if is_synced waits until it is on disk. */

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/outbox.h"
+#include "base/signal_flush.h"
 #include "base/temporaries.h"
 #include "irrun.h"
 
@@ -101,7 +101,7 @@ static void handle(int number, siginfo_t *info, void *context)
     bool is_first = ending == 0;
     if (is_first)
         ending = number;
-    if (!outboxes_send(ending) && is_first && number != SIGPIPE) {
+    if (!signal_buffers_send(ending) && is_first && number != SIGPIPE) {
         install(SIGALRM, handle);
         alarm(1);
         errno = reason;

@@ -15,7 +15,7 @@ enum binary_operation {
 };
 
 /* Whether results are booleans (bytes of 0 or 1) instead of the operands' type. */
-bool binary_gives_truth(enum binary_operation operation);
+bool binary_gives_boolean(enum binary_operation operation);
 
 /* The plain loop for operands of this type; NULL if there is none (f16 and bf16 have none). */
 binary_fn *binary_scalar(enum binary_operation operation, enum irrun_dtype dtype);

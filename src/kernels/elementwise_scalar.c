@@ -88,20 +88,20 @@ binary_fn *binary_scalar(enum binary_operation operation, enum irrun_dtype dtype
 #define IS_TRUTH_NUMBER false
 #define IS_TRUTH_TRUTH true
 
-bool unary_gives_truth(enum unary_operation operation)
+bool unary_gives_boolean(enum unary_operation operation)
 {
-    static const bool gives_truth[] = {
+    static const bool gives_boolean[] = {
 #define UNARY_LOOP(name, loops, out, expression) [UNARY_##name] = IS_TRUTH_##out,
 #include "kernels/elementwise.def"
     };
-    return gives_truth[operation];
+    return gives_boolean[operation];
 }
 
-bool binary_gives_truth(enum binary_operation operation)
+bool binary_gives_boolean(enum binary_operation operation)
 {
-    static const bool gives_truth[] = {
+    static const bool gives_boolean[] = {
 #define BINARY_LOOP(name, loops, out, expression) [BINARY_##name] = IS_TRUTH_##out,
 #include "kernels/elementwise.def"
     };
-    return gives_truth[operation];
+    return gives_boolean[operation];
 }

@@ -15,14 +15,14 @@
  * (STILL). In the reverse forms it is the left operand. */
 enum fused_form { FUSED_MOVING, FUSED_STILL, FUSED_REVERSE_MOVING, FUSED_REVERSE_STILL };
 
-/* There are two registers: the tile, and the truths (one boolean per element of the tile). If a
+/* There are two registers: the tile, and the mask (one boolean per element of the tile). If a
  * code has several forms, this is the first of them: add the form. */
 enum fused_code {
     FUSED_NONE,
     FUSED_END,
-    FUSED_STORE,       /* the tile to memory */
-    FUSED_STORE_TRUTH, /* the truths to memory, a byte of 0 or 1 each */
-    FUSED_NOT,         /* of the truths */
+    FUSED_STORE,         /* the tile to memory */
+    FUSED_STORE_BOOLEAN, /* the mask to memory, a byte of 0 or 1 each */
+    FUSED_NOT,           /* of the mask */
 
 /* Tile = function of the tile and of the two parameters at `at`. */
 #define UNARY_VECTOR(name, vectors, expression, vector) FUSED_##name,
@@ -30,17 +30,17 @@ enum fused_code {
 
 #define TWO_FORMS(name) FUSED_##name, FUSED_LAST_##name = FUSED_##name + FUSED_STILL,
     TWO_FORMS(LOAD) /* the tile from memory */
-/* Truths = tile compared with memory. */
+/* Mask = tile compared with memory. */
 #define COMPARISON_VECTOR(name, vector) TWO_FORMS(name)
 #include "kernels/elementwise.def"
 
-    TWO_FORMS(LOAD_TRUTH) /* the truths from memory */
-/* Truths = truths combined with those in memory. */
+    TWO_FORMS(LOAD_BOOLEAN) /* the mask from memory */
+/* Mask = the mask combined with those in memory. */
 #define LOGIC_VECTOR(name, vector) TWO_FORMS(name)
 #include "kernels/elementwise.def"
 
 #define FOUR_FORMS(name) FUSED_##name, FUSED_LAST_##name = FUSED_##name + FUSED_REVERSE_STILL,
-    /* Tile = truths ? tile : memory; in the reverse forms, truths ? memory : tile. */
+    /* Tile = mask ? tile : memory; in the reverse forms, mask ? memory : tile. */
     FOUR_FORMS(SELECT)
 /* Tile = function of the tile and memory. */
 #define BINARY_VECTOR(name, vector) FOUR_FORMS(name)
@@ -52,13 +52,13 @@ enum fused_code {
 
 static inline bool fused_is_comparison(uint32_t code)
 {
-    return code > FUSED_LAST_LOAD && code < FUSED_LOAD_TRUTH;
+    return code > FUSED_LAST_LOAD && code < FUSED_LOAD_BOOLEAN;
 }
 
-/* Whether operands and result are truths. */
+/* Whether operands and result are masks. */
 static inline bool fused_is_logic(uint32_t code)
 {
-    return code == FUSED_NOT || (code > FUSED_LAST_LOAD_TRUTH && code < FUSED_SELECT);
+    return code == FUSED_NOT || (code > FUSED_LAST_LOAD_BOOLEAN && code < FUSED_SELECT);
 }
 
 struct fused_instruction {

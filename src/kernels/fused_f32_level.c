@@ -6,7 +6,7 @@
 #include "kernels/elementwise_functions_body.h"
 
 /* The loops over v are unrolled, so that a tile is in so many registers. If 8 of 16 registers hold
- * the tile, none are left for the truths: a comparison spills them, and a Select reloads them. That
+ * the tile, none are left for the mask: a comparison spills them, and a Select reloads them. That
  * is a third faster than half a tile. */
 #define TILE_VECTORS (FUSED_TILE / VECTOR_LANES < 8 ? FUSED_TILE / VECTOR_LANES : 8)
 
@@ -40,15 +40,16 @@ ALWAYS_INLINE void tile_store(const struct tile *tile, const struct fused_instru
         vec_store(at, x);
 }
 
-ALWAYS_INLINE vec_mask truth_load(const struct tile *tile,
-                                  const struct fused_instruction *instruction, size_t v)
+ALWAYS_INLINE vec_mask boolean_load(const struct tile *tile,
+                                    const struct fused_instruction *instruction, size_t v)
 {
     const char *at = tile_at(tile, instruction, v, 1);
     return tile->n_last > 0 ? mask_load_first(at, tile->n_last) : mask_load(at);
 }
 
-ALWAYS_INLINE void truth_store(const struct tile *tile, const struct fused_instruction *instruction,
-                               size_t v, vec_mask mask)
+ALWAYS_INLINE void boolean_store(const struct tile *tile,
+                                 const struct fused_instruction *instruction, size_t v,
+                                 vec_mask mask)
 {
     char *at = tile_at(tile, instruction, v, 1);
     if (tile->n_last > 0)
@@ -64,7 +65,7 @@ ALWAYS_INLINE vec still(const struct fused_instruction *instruction)
     return vec_set1(x);
 }
 
-ALWAYS_INLINE vec_mask still_truth(const struct fused_instruction *instruction)
+ALWAYS_INLINE vec_mask still_boolean(const struct fused_instruction *instruction)
 {
     return mask_set1(*(const uint8_t *)instruction->at);
 }
@@ -92,31 +93,31 @@ ALWAYS_INLINE vec parameter(const struct fused_instruction *instruction, size_t 
     CASE(FUSED_##name + FUSED_REVERSE_MOVING, x[v] = vector_##name(MOVING, x[v]))                  \
     CASE(FUSED_##name + FUSED_REVERSE_STILL, x[v] = vector_##name(STILL, x[v]))
 #define COMPARISON_VECTOR(name, vector)                                                            \
-    CASE(FUSED_##name + FUSED_MOVING, truth[v] = vector_##name(x[v], MOVING))                      \
-    CASE(FUSED_##name + FUSED_STILL, truth[v] = vector_##name(x[v], STILL))
+    CASE(FUSED_##name + FUSED_MOVING, mask[v] = vector_##name(x[v], MOVING))                       \
+    CASE(FUSED_##name + FUSED_STILL, mask[v] = vector_##name(x[v], STILL))
 #define LOGIC_VECTOR(name, vector)                                                                 \
     CASE(FUSED_##name + FUSED_MOVING,                                                              \
-         truth[v] = vector_##name(truth[v], truth_load(&tile, at, v)))                             \
-    CASE(FUSED_##name + FUSED_STILL, truth[v] = vector_##name(truth[v], still_truth(at)))
+         mask[v] = vector_##name(mask[v], boolean_load(&tile, at, v)))                             \
+    CASE(FUSED_##name + FUSED_STILL, mask[v] = vector_##name(mask[v], still_boolean(at)))
 
 ALWAYS_INLINE void run_tile(const struct fused_instruction *at, struct tile tile)
 {
     vec x[TILE_VECTORS];
-    vec_mask truth[TILE_VECTORS];
-    EACH_VECTOR x[v] = vec_zero(), truth[v] = mask_set1(0);
+    vec_mask mask[TILE_VECTORS];
+    EACH_VECTOR x[v] = vec_zero(), mask[v] = mask_set1(0);
     for (;; at++) {
         switch (at->code) {
             CASE(FUSED_STORE, tile_store(&tile, at, v, x[v]))
-            CASE(FUSED_STORE_TRUTH, truth_store(&tile, at, v, truth[v]))
-            CASE(FUSED_NOT, truth[v] = mask_not(truth[v]))
+            CASE(FUSED_STORE_BOOLEAN, boolean_store(&tile, at, v, mask[v]))
+            CASE(FUSED_NOT, mask[v] = mask_not(mask[v]))
             CASE(FUSED_LOAD + FUSED_MOVING, x[v] = MOVING)
             CASE(FUSED_LOAD + FUSED_STILL, x[v] = STILL)
-            CASE(FUSED_LOAD_TRUTH + FUSED_MOVING, truth[v] = truth_load(&tile, at, v))
-            CASE(FUSED_LOAD_TRUTH + FUSED_STILL, truth[v] = still_truth(at))
-            CASE(FUSED_SELECT + FUSED_MOVING, x[v] = vec_select(truth[v], x[v], MOVING))
-            CASE(FUSED_SELECT + FUSED_STILL, x[v] = vec_select(truth[v], x[v], STILL))
-            CASE(FUSED_SELECT + FUSED_REVERSE_MOVING, x[v] = vec_select(truth[v], MOVING, x[v]))
-            CASE(FUSED_SELECT + FUSED_REVERSE_STILL, x[v] = vec_select(truth[v], STILL, x[v]))
+            CASE(FUSED_LOAD_BOOLEAN + FUSED_MOVING, mask[v] = boolean_load(&tile, at, v))
+            CASE(FUSED_LOAD_BOOLEAN + FUSED_STILL, mask[v] = still_boolean(at))
+            CASE(FUSED_SELECT + FUSED_MOVING, x[v] = vec_select(mask[v], x[v], MOVING))
+            CASE(FUSED_SELECT + FUSED_STILL, x[v] = vec_select(mask[v], x[v], STILL))
+            CASE(FUSED_SELECT + FUSED_REVERSE_MOVING, x[v] = vec_select(mask[v], MOVING, x[v]))
+            CASE(FUSED_SELECT + FUSED_REVERSE_STILL, x[v] = vec_select(mask[v], STILL, x[v]))
 #include "kernels/elementwise.def"
         default: /* FUSED_END */
             return;

@@ -17,7 +17,7 @@ enum unary_operation {
 };
 
 /* Whether results are booleans (bytes of 0 or 1) instead of the operand's type. */
-bool unary_gives_truth(enum unary_operation operation);
+bool unary_gives_boolean(enum unary_operation operation);
 
 /* The plain loop for elements of this type, NULL if there is none. */
 unary_fn *unary_scalar(enum unary_operation operation, enum irrun_dtype dtype);

@@ -4,7 +4,7 @@
 #ifndef IRRUN_OPS_INTERNAL_OPS_H
 #define IRRUN_OPS_INTERNAL_OPS_H
 
-#include "ops/recurrent_common.h"
+#include "ops/recurrent_op.h"
 
 /* Attributes of the three that follow. */
 struct axis_attrs {

@@ -43,7 +43,7 @@ static bool binary_infer(struct infer *infer)
 {
     const struct binary_attrs *attrs = infer->attrs;
     enum irrun_dtype dtype =
-        binary_gives_truth(operation_of(infer->op)) ? IRRUN_BOOLEAN : infer->in[0]->dtype;
+        binary_gives_boolean(operation_of(infer->op)) ? IRRUN_BOOLEAN : infer->in[0]->dtype;
     struct irrun_shape out, b;
     return infer_broadcast(infer, 0, 1, attrs->auto_broadcast, attrs->axis, &out, &b) &&
            infer_output(infer, 0, dtype, &out) &&

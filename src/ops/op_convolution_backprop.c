@@ -2,7 +2,7 @@
  * dimensions: the transpose of the convolution with the same attributes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
-#include "ops/convolution_common.h"
+#include "ops/grouped_convolution.h"
 #include "ops/window.h"
 
 enum { DATA, FILTERS, OUTPUT_SHAPE };

@@ -12,7 +12,7 @@
  * peepholes and an input gate tied to the forget gate, which OpenVINO's CPU plugin ignores.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/internal_ops.h"
-#include "ops/recurrent_common.h"
+#include "ops/recurrent_op.h"
 
 /* ---- inputs ---- */
 

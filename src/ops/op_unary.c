@@ -22,13 +22,13 @@ static bool infer(struct infer *infer)
 {
     struct unary_state *state = infer->state;
     const struct unary_attrs *attrs = infer->attrs;
-    bool gives_truth = unary_gives_truth(*(const enum unary_operation *)infer->op->def->family);
+    bool gives_boolean = unary_gives_boolean(*(const enum unary_operation *)infer->op->def->family);
     for (int i = 0; i < UNARY_N_PARAMETERS && infer->op->def->attrs_size > 0; i++)
-        state->p[i] = gives_truth ? attrs->detect[i] : attrs->p[i];
+        state->p[i] = gives_boolean ? attrs->detect[i] : attrs->p[i];
     for (uint32_t i = 1; i < infer->n_inputs; i++)
         if (shape_n_elements(&infer->in[i]->shape) != 1)
             return infer_fail_input(infer, i, "one number");
-    return infer_output(infer, 0, gives_truth ? IRRUN_BOOLEAN : infer->in[0]->dtype,
+    return infer_output(infer, 0, gives_boolean ? IRRUN_BOOLEAN : infer->in[0]->dtype,
                         &infer->in[0]->shape);
 }
 

@@ -1,7 +1,7 @@
 /* Where the weights of a recurrent op of f32 are when it runs: packed once per model, packed by
  * every run, or multiplied where they are.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ops/recurrent_common.h"
+#include "ops/recurrent_op.h"
 
 #include "base/checked.h"
 

@@ -1,12 +1,12 @@
 /* What the attributes of the recurrent ops say: activations, clip, the order of the gates. Shapes
- * are read in recurrent_common.c.
+ * are read in recurrent_op.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "ops/recurrent_common.h"
+#include "ops/recurrent_op.h"
 
 static const char *const function_names[] = {
     [RECURRENT_SIGMOID] = "sigmoid",

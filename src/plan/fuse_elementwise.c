@@ -36,9 +36,9 @@ static bool reads(const struct plan *plan, const struct pending_step *pending, u
 static bool reads_part(const struct plan *plan, const struct pending_step *pending, size_t begin)
 {
     for (uint32_t i = 0; i < pending->n_inputs; i++) {
-        uint32_t whole = plan->slots[plan_root(plan, pending->in[i])].whole;
-        for (; whole != NO_ID; whole = plan->slots[plan_root(plan, whole)].whole) {
-            uint32_t first_step = plan->slots[plan_root(plan, whole)].first_step;
+        uint32_t parent = plan->slots[plan_root(plan, pending->in[i])].parent;
+        for (; parent != NO_ID; parent = plan->slots[plan_root(plan, parent)].parent) {
+            uint32_t first_step = plan->slots[plan_root(plan, parent)].first_step;
             if (first_step != NO_ID && first_step >= begin)
                 return true;
         }
@@ -302,7 +302,7 @@ static void count_uses(struct fused_program *fused, const struct step_builder *b
         const struct pending_step *pending = &builder->steps[i];
         for (uint32_t k = 0; k < pending->n_inputs; k++) {
             uint32_t root = pending->in[k];
-            for (; root != NO_ID; root = fused->plan->slots[root].whole) {
+            for (; root != NO_ID; root = fused->plan->slots[root].parent) {
                 root = plan_root(fused->plan, root);
                 fused->uses[root].n_uses++;
             }

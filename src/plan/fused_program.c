@@ -141,7 +141,7 @@ static void load(struct fused_program *fused, enum fused_code code,
                  const struct pending_step *pending, uint32_t i)
 {
     emit_with(fused, code, pending, i);
-    *(code == FUSED_LOAD ? &fused->tile : &fused->truth) = plan_root(fused->plan, pending->in[i]);
+    *(code == FUSED_LOAD ? &fused->tile : &fused->mask) = plan_root(fused->plan, pending->in[i]);
 }
 
 /* Loads input x or the next one into a register; returns the other one. is_reverse: the other one
@@ -149,7 +149,7 @@ static void load(struct fused_program *fused, enum fused_code code,
 static uint32_t bring_one(struct fused_program *fused, enum fused_code code,
                           const struct pending_step *pending, uint32_t x, bool *is_reverse)
 {
-    uint32_t held = code == FUSED_LOAD ? fused->tile : fused->truth;
+    uint32_t held = code == FUSED_LOAD ? fused->tile : fused->mask;
     bool has_first = has_register(fused, held, pending, x);
     *is_reverse = !has_first && has_register(fused, held, pending, x + 1);
     if (!has_first && !*is_reverse)
@@ -168,28 +168,28 @@ static uint32_t reverse_comparison(uint32_t code)
 
 static void emit_unary(struct fused_program *fused, const struct pending_step *pending)
 {
-    bool is_truth = fused_is_logic(pending->made.fusable.code);
-    if (!has_register(fused, is_truth ? fused->truth : fused->tile, pending, 0))
-        load(fused, is_truth ? FUSED_LOAD_TRUTH : FUSED_LOAD, pending, 0);
+    bool is_boolean = fused_is_logic(pending->made.fusable.code);
+    if (!has_register(fused, is_boolean ? fused->mask : fused->tile, pending, 0))
+        load(fused, is_boolean ? FUSED_LOAD_BOOLEAN : FUSED_LOAD, pending, 0);
     emit(fused, pending->made.fusable.code)->at = (void *)pending->made.fusable.parameters;
 }
 
 static void emit_op(struct fused_program *fused, const struct pending_step *pending)
 {
     uint32_t code = pending->made.fusable.code, other, root = pending->out[0];
-    bool gives_truth = fused_is_logic(code) || fused_is_comparison(code), is_reverse;
+    bool gives_boolean = fused_is_logic(code) || fused_is_comparison(code), is_reverse;
     if (code < FUSED_LOAD) {
         emit_unary(fused, pending);
     } else if (fused_is_logic(code)) {
-        other = bring_one(fused, FUSED_LOAD_TRUTH, pending, 0, &is_reverse);
+        other = bring_one(fused, FUSED_LOAD_BOOLEAN, pending, 0, &is_reverse);
         emit_with(fused, code, pending, other);
     } else if (fused_is_comparison(code)) {
         other = bring_one(fused, FUSED_LOAD, pending, 0, &is_reverse);
         emit_with(fused, is_reverse ? reverse_comparison(code) : code, pending, other);
     } else {
         bool is_select = code == FUSED_SELECT;
-        if (is_select && !has_register(fused, fused->truth, pending, 0))
-            load(fused, FUSED_LOAD_TRUTH, pending, 0);
+        if (is_select && !has_register(fused, fused->mask, pending, 0))
+            load(fused, FUSED_LOAD_BOOLEAN, pending, 0);
         other = bring_one(fused, FUSED_LOAD, pending, is_select, &is_reverse);
         emit_with(fused, code + (is_reverse ? FUSED_REVERSE_MOVING : 0), pending, other);
     }
@@ -198,8 +198,8 @@ static void emit_op(struct fused_program *fused, const struct pending_step *pend
         if (uses->run == fused->run && --uses->n_left == 0)
             drop_tile(fused, uses);
     }
-    *(gives_truth ? &fused->truth : &fused->tile) = root;
-    emit_store(fused, gives_truth ? FUSED_STORE_TRUTH : FUSED_STORE, root);
+    *(gives_boolean ? &fused->mask : &fused->tile) = root;
+    emit_store(fused, gives_boolean ? FUSED_STORE_BOOLEAN : FUSED_STORE, root);
 }
 
 /* ---- all ---- */
@@ -208,7 +208,7 @@ static void write_once(struct fused_program *fused, const struct pending_step *s
                        bool is_dry_run)
 {
     fused->is_dry_run = is_dry_run;
-    fused->tile = fused->truth = NO_ID;
+    fused->tile = fused->mask = NO_ID;
     fused->n_program = fused->n_operands = fused->n_free_tiles = fused->n_tiles = 0;
     for (size_t i = 0; i < n; i++)
         emit_op(fused, &steps[i]);

@@ -27,7 +27,7 @@ struct fused_program {
     uint32_t run;                       /* the current one, from 1 */
     size_t n;                           /* elements of the run */
     bool is_dry_run;                    /* finds values to spill, and writes nothing */
-    uint32_t tile, truth;               /* the roots that are in the registers; NO_ID */
+    uint32_t tile, mask;                /* the roots that are in the registers; NO_ID */
     struct fused_instruction discarded; /* what a dry run writes instead */
     struct fused_instruction *program;
     size_t n_program, program_capacity;

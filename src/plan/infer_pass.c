@@ -95,7 +95,7 @@ static void set_slot(struct plan *plan, uint32_t slot_id, enum slot_kind kind, u
                                          .declared = declared,
                                          .kind = kind,
                                          .root = slot_id,
-                                         .whole = NO_ID,
+                                         .parent = NO_ID,
                                          .index = index,
                                          .converted = NO_ID,
                                          .first_step = NO_ID};
@@ -312,8 +312,8 @@ static void place_view(struct plan *plan, const struct op *op, uint32_t k, int64
         slot->root = source->root;
         return;
     }
-    slot->whole = source->root;
-    slot->whole_offset = offset;
+    slot->parent = source->root;
+    slot->parent_offset = offset;
     if (slot->tensor.data)
         slot->tensor.data = (char *)slot->tensor.data + offset;
 }

@@ -27,7 +27,7 @@ static uint32_t root_of(const struct plan *plan, const struct irrun_tensor *tens
 static uint32_t home_of(const struct plan *plan, const struct irrun_tensor *tensor)
 {
     size_t offset;
-    return plan_home(plan, (uint32_t)(slot_of(tensor) - plan->slots), &offset);
+    return plan_owner(plan, (uint32_t)(slot_of(tensor) - plan->slots), &offset);
 }
 
 static bool slot_size(const struct slot *slot, size_t *size)
@@ -121,7 +121,7 @@ static bool place_over_input(struct plan *plan, const struct step *step, uint32_
         struct slot *in = &plan->slots[in_id];
         if (in->kind != SLOT_BLOCK || in->last_step != step_id || in_id == out_id ||
             in->first_step == step_id || !shape_equals(&step->in[i]->shape, &step->out[0]->shape) ||
-            !shape_equals(&in->tensor.shape, &step->in[i]->shape) || in->whole != NO_ID ||
+            !shape_equals(&in->tensor.shape, &step->in[i]->shape) || in->parent != NO_ID ||
             dtype_size(in->tensor.dtype) != dtype_size(out->tensor.dtype) ||
             reads_elsewhere(plan, step, i))
             continue;

@@ -13,15 +13,15 @@
  * that grow once grow again. */
 static bool allocate_block(struct plan *plan, struct irrun_error *err)
 {
-    size_t least = plan->block_bytes > 0 ? plan->block_bytes : 64, roomy = 0;
+    size_t least = plan->block_bytes > 0 ? plan->block_bytes : 64, preferred = 0;
     if (least <= plan->block_capacity)
         return true;
-    if (plan->block_capacity > 0 && !checked_add(least, least / 2, &roomy))
-        roomy = 0;
+    if (plan->block_capacity > 0 && !checked_add(least, least / 2, &preferred))
+        preferred = 0;
     free(plan->block);
     plan->block_capacity = 0;
     plan->block =
-        huge_alloc_roomy(plan->arena.size_bytes, least, roomy, &plan->block_capacity, err);
+        huge_alloc_at_least(plan->arena.size_bytes, least, preferred, &plan->block_capacity, err);
     return plan->block != NULL;
 }
 
@@ -85,14 +85,14 @@ static bool bind_slots(struct plan *plan, struct irrun_error *err)
         return false;
     for (uint32_t i = 0; i < plan->n_slots; i++) {
         size_t offset;
-        uint32_t home_id = plan_home(plan, i, &offset);
+        uint32_t owner_id = plan_owner(plan, i, &offset);
         struct slot *slot = &plan->slots[i];
-        const struct slot *home = &plan->slots[home_id];
+        const struct slot *home = &plan->slots[owner_id];
         slot->kind = home->kind;
         slot->index = home->index;
         if (home->kind == SLOT_BLOCK) {
             slot->tensor.data = plan->block + home->offset + offset;
-        } else if (home->kind == SLOT_CONSTANT && i != home_id) {
+        } else if (home->kind == SLOT_CONSTANT && i != owner_id) {
             slot->tensor.data = home->tensor.data;
         } else if (home->kind != SLOT_NONE && home->kind != SLOT_CONSTANT) {
             slot->offset = offset;
@@ -144,7 +144,7 @@ static bool allocate_tables(struct plan *plan, struct irrun_error *err)
     plan->n_slots = graph->n_values;
     for (uint32_t i = 0; i < graph->n_values; i++)
         plan->slots[i] =
-            (struct slot){.root = i, .whole = NO_ID, .converted = NO_ID, .first_step = NO_ID};
+            (struct slot){.root = i, .parent = NO_ID, .converted = NO_ID, .first_step = NO_ID};
     plan->planned =
         arena_alloc_array(&plan->arena, graph->n_order - plan->begin, sizeof *plan->planned, err);
     plan->results = arena_alloc_array(&plan->arena, graph->n_results, sizeof *plan->results, err);

@@ -28,8 +28,8 @@ struct slot {
     uint32_t root; /* the slot with the same elements in the same memory; itself if none */
     /* For a root that is a view of a part of another slot: that slot, and the offset in it, in
      * bytes. NO_ID: the root has memory of its own. */
-    uint32_t whole;
-    size_t whole_offset;
+    uint32_t parent;
+    size_t parent_offset;
     uint32_t index;
     uint32_t converted; /* the same value as f32 or in 16 bits, if it was converted; else NO_ID */
     uint32_t first_step, last_step; /* root only: its memory is in use from first to last */
@@ -182,15 +182,15 @@ static inline uint32_t plan_root(const struct plan *plan, uint32_t slot_id)
 }
 
 /* The slot that owns the memory of this one, and the offset in it. */
-static inline uint32_t plan_home(const struct plan *plan, uint32_t slot_id, size_t *offset)
+static inline uint32_t plan_owner(const struct plan *plan, uint32_t slot_id, size_t *offset)
 {
-    uint32_t home = plan_root(plan, slot_id);
+    uint32_t owner = plan_root(plan, slot_id);
     *offset = 0;
-    while (plan->slots[home].whole != NO_ID) {
-        *offset += plan->slots[home].whole_offset;
-        home = plan_root(plan, plan->slots[home].whole);
+    while (plan->slots[owner].parent != NO_ID) {
+        *offset += plan->slots[owner].parent_offset;
+        owner = plan_root(plan, plan->slots[owner].parent);
     }
-    return home;
+    return owner;
 }
 
 #endif

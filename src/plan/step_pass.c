@@ -39,7 +39,7 @@ static void keep_slot(struct plan *plan, uint32_t slot_id)
     while (slot_id != NO_ID) {
         struct slot *root = &plan->slots[plan_root(plan, slot_id)];
         root->last_step = NO_ID;
-        slot_id = root->whole;
+        slot_id = root->parent;
     }
 }
 
@@ -69,7 +69,7 @@ void step_use_slot(struct plan *plan, uint32_t slot_id, uint32_t step)
             root->first_step = step;
         if (root->last_step != NO_ID && root->last_step < step)
             root->last_step = step;
-        slot_id = root->whole;
+        slot_id = root->parent;
     }
 }
 
@@ -99,7 +99,7 @@ static uint32_t add_slot(struct plan *plan, const struct irrun_tensor *tensor,
                                     .declared = declared,
                                     .kind = SLOT_BLOCK,
                                     .root = id,
-                                    .whole = NO_ID,
+                                    .parent = NO_ID,
                                     .converted = NO_ID,
                                     .first_step = NO_ID};
     plan->slots[id].tensor.data = NULL;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ops/op_state.h"
-#include "ops/recurrent_common.h"
+#include "ops/recurrent_op.h"
 #include "plan/graph_ints.h"
 #include "plan/unrolled.h"
 

@@ -8,7 +8,7 @@
 
 #include "ir/ir_check.h"
 #include "ops/op_state.h"
-#include "ops/recurrent_common.h"
+#include "ops/recurrent_op.h"
 
 struct blob {
     uint64_t begin, end;

@@ -46,10 +46,10 @@ static bool reserve(struct variable *variable, size_t size_bytes, struct irrun_e
         bool is_used = is_of_body(variable) || b == variable->current || b == variable->next;
         if (!is_used || (variable->buffers[b] && variable->capacity[b] >= size_bytes))
             continue;
-        size_t roomy, capacity;
-        if (!checked_mul(variable->capacity[b], 2, &roomy))
-            roomy = 0;
-        void *grown = huge_alloc_roomy(0, size_bytes, roomy, &capacity, err);
+        size_t preferred, capacity;
+        if (!checked_mul(variable->capacity[b], 2, &preferred))
+            preferred = 0;
+        void *grown = huge_alloc_at_least(0, size_bytes, preferred, &capacity, err);
         if (!grown)
             return false;
         if (variable->buffers[b])

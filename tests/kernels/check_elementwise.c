@@ -128,7 +128,7 @@ static bool check_binary_at(struct problem *problem, enum binary_operation opera
                             enum operand_form form)
 {
     binary_fn *fn = problem->trial->variant->elementwise_f32->binary[operation][form];
-    size_t width = binary_gives_truth(operation) ? 1 : sizeof(float), n = problem->n;
+    size_t width = binary_gives_boolean(operation) ? 1 : sizeof(float), n = problem->n;
     size_t n_a = form == FORM_RIGHT_MOVES ? 1 : n, n_b = form == FORM_LEFT_MOVES ? 1 : n;
     fill(problem, 0, n_a);
     fill(problem, 1, n_b);

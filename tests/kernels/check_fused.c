@@ -15,7 +15,7 @@ struct problem {
     const struct trial *trial;
     struct guarded floats[N_MEMORIES], truths[N_MEMORIES], out[2];
     float still[N_MEMORIES], parameters[2];
-    unsigned char still_truth;
+    unsigned char still_boolean;
     float kept[FUSED_TILE];
     unsigned char *expected[2];
     struct fused_instruction program[N_CODES + 8];
@@ -43,7 +43,7 @@ static void fill(struct problem *problem)
     }
     problem->parameters[0] = -2.5F;
     problem->parameters[1] = random_below(8) ? 3.0F : -4.0F;
-    problem->still_truth = (unsigned char)random_below(3);
+    problem->still_boolean = (unsigned char)random_below(3);
 }
 
 static bool is_approximate(uint32_t code)
@@ -68,12 +68,12 @@ static struct fused_instruction random_instruction(struct problem *problem)
         return made;
     }
     bool is_still = (made.code - FUSED_LOAD) % 2;
-    bool is_truth = made.code >= FUSED_LOAD_TRUTH && made.code < FUSED_SELECT;
+    bool is_boolean = made.code >= FUSED_LOAD_BOOLEAN && made.code < FUSED_SELECT;
     size_t i = random_below(N_MEMORIES);
     made.moves = is_still ? 0 : UINT32_MAX;
     if (is_still)
-        made.at = is_truth ? (void *)&problem->still_truth : (void *)&problem->still[i];
-    else if (is_truth)
+        made.at = is_boolean ? (void *)&problem->still_boolean : (void *)&problem->still[i];
+    else if (is_boolean)
         made.at = guarded_last(&problem->truths[i], problem->n);
     else
         made.at = guarded_last(&problem->floats[i], problem->n * sizeof(float));
@@ -88,7 +88,7 @@ static void make_program(struct problem *problem, unsigned char *const out[2])
     void *from = guarded_last(&problem->floats[0], problem->n * sizeof(float));
     program[n++] = (struct fused_instruction){from, UINT32_MAX, FUSED_LOAD};
     program[n++] =
-        (struct fused_instruction){&problem->still_truth, 0, FUSED_LOAD_TRUTH + FUSED_STILL};
+        (struct fused_instruction){&problem->still_boolean, 0, FUSED_LOAD_BOOLEAN + FUSED_STILL};
     for (size_t i = 0; i < N_CODES; i++) {
         program[n++] = random_instruction(problem);
         if (i == N_CODES / 3)
@@ -97,7 +97,7 @@ static void make_program(struct problem *problem, unsigned char *const out[2])
             program[n++] = (struct fused_instruction){problem->kept, 0, FUSED_MINIMUM};
     }
     program[n++] = (struct fused_instruction){out[0], UINT32_MAX, FUSED_STORE};
-    program[n++] = (struct fused_instruction){out[1], UINT32_MAX, FUSED_STORE_TRUTH};
+    program[n++] = (struct fused_instruction){out[1], UINT32_MAX, FUSED_STORE_BOOLEAN};
     program[n] = (struct fused_instruction){.code = FUSED_END};
 }
 

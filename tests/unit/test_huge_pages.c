@@ -145,12 +145,12 @@ static void asks_for_the_pages_of_a_range(void **state)
     assert_int_equal(pages_of_range(2 * page, 4 * page, page), 12);
 }
 
-static void is_roomy(size_t least, size_t roomy, size_t wanted)
+static void is_preferred(size_t least, size_t preferred, size_t wanted)
 {
     struct irrun_error err;
     size_t size_bytes = 77;
     n_asked = 0;
-    void *data = huge_alloc_roomy(0, least, roomy, &size_bytes, &err);
+    void *data = huge_alloc_at_least(0, least, preferred, &size_bytes, &err);
     assert_int_equal(data ? size_bytes : 0, wanted);
     assert_int_equal(err.code, data ? IRRUN_OK : IRRUN_SYSTEM);
     free(data);
@@ -160,15 +160,15 @@ static void takes_room_where_there_is_plenty(void **state)
 {
     (void)state;
     memory_limit_lower(80000000);
-    is_roomy(1000, 0, 1000);
-    is_roomy(1000, 2000, 2000);
-    is_roomy(6000000, 10000000, 10000000);
-    is_roomy(6000000, 10000001, 6000000);
-    is_roomy(70000000, 140000000, 70000000);
-    is_roomy(90000000, 0, 0);
+    is_preferred(1000, 0, 1000);
+    is_preferred(1000, 2000, 2000);
+    is_preferred(6000000, 10000000, 10000000);
+    is_preferred(6000000, 10000001, 6000000);
+    is_preferred(70000000, 140000000, 70000000);
+    is_preferred(90000000, 0, 0);
     refused_from = 7000000;
-    is_roomy(5000000, 9000000, 5000000);
-    is_roomy(8000000, 9000000, 0);
+    is_preferred(5000000, 9000000, 5000000);
+    is_preferred(8000000, 9000000, 0);
     refused_from = SIZE_MAX;
 }
 

@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "base/outbox.h"
 #include "base/output_file.h"
+#include "base/signal_flush.h"
 
 static void open_output(struct output_file *out, const char *name)
 {
@@ -207,7 +207,7 @@ static void a_full_buffer_is_sent_up_to_the_last_whole_record(void **state)
 
 static void end_by_signal(int number)
 {
-    if (outboxes_send(number))
+    if (signal_buffers_send(number))
         _exit(0);
 }
 

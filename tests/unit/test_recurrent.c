@@ -109,8 +109,8 @@ static void leaves_every_product_to_the_gemm(void **state)
     (void)state;
     random_state = 26;
     for (int i = 0; i < 12; i++) {
-        size_t h = 1 + next_below(40), t = 1 + next_below(60), b = 1 + next_below(3);
-        struct problem problem = problem_new((enum recurrent_kind)(i % 3), b, t, 9, h, i % 2);
+        size_t h = 1 + next_below(40), t = 1 + next_below(60), batch = 1 + next_below(3);
+        struct problem problem = problem_new((enum recurrent_kind)(i % 3), batch, t, 9, h, i % 2);
         const struct recurrent *c = &problem.common;
         struct recurrent_f32 engine = engine_of(c, simd_best(), counting_gemm);
         double columns = (double)(c->n_directions * recurrent_n_gates(c) * c->hidden_size);

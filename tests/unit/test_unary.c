@@ -26,7 +26,7 @@ static void nan_stays_nan(void **state)
 {
     (void)state;
     for (int i = 0; i < UNARY_N_OPERATIONS; i++) {
-        if (i == UNARY_NOT || unary_gives_truth((enum unary_operation)i))
+        if (i == UNARY_NOT || unary_gives_boolean((enum unary_operation)i))
             continue;
         if (!isnan(apply((enum unary_operation)i, NAN, 1, 2)) ||
             !isnan(apply_f64((enum unary_operation)i, (double)NAN)))

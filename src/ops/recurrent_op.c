@@ -1,7 +1,7 @@
 /* Shapes, preparation and execution of the recurrent ops. What is computed is in
  * kernels/recurrent_*.c; what the attributes mean in recurrent_rules.c.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ops/recurrent_common.h"
+#include "ops/recurrent_op.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* What the ops of the recurrent family share: LSTM, GRU and RNN, as cell and as sequence, are one
  * infer, one prepare and one run. op_recurrent.c says which inputs and attributes each has.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IRRUN_OPS_RECURRENT_COMMON_H
-#define IRRUN_OPS_RECURRENT_COMMON_H
+#ifndef IRRUN_OPS_RECURRENT_OP_H
+#define IRRUN_OPS_RECURRENT_OP_H
 
 #include "kernels/recurrent_f32.h"
 #include "ops/op.h"

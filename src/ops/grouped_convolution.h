@@ -1,8 +1,8 @@
 /* What Convolution and its transpose share, grouped or not: channels, output and the walk over the
  * groups. Input 0 is the data, input 1 the filters.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IRRUN_OPS_CONVOLUTION_COMMON_H
-#define IRRUN_OPS_CONVOLUTION_COMMON_H
+#ifndef IRRUN_OPS_GROUPED_CONVOLUTION_H
+#define IRRUN_OPS_GROUPED_CONVOLUTION_H
 
 #include "ops/depthwise_op.h"
 #include "ops/prepacked_convolution.h"

@@ -1,6 +1,6 @@
 /* Channels, output and groups of convolutions.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ops/convolution_common.h"
+#include "ops/grouped_convolution.h"
 
 #include "base/checked.h"
 
