@@ -175,6 +175,31 @@ def depthwise_cases():
     yield m.case("Groups of several channels.", m.convolved(m.x, m.integers(2, 6, 4, 3, 3)))
 
 
+def border_cases():
+    """No level of the input stands for 0, which pads are."""
+    m = Quantised("border_5x5", (1, 4, 9, 11), -1, 1.1)
+    yield m.case("Borders of two pixels, each of another number of taps.",
+                 m.biased(m.convolved(m.x, m.integers(18, 4, 5, 5), pads=(2, 2))).relu().quantised(0, 3))
+    m = Quantised("border_above_0", (2, 8, 6, 7), 0.5, 2.25)
+    yield m.case("All levels lie above 0.", m.convolved(m.x, m.integers(9, 8, 3, 3)).quantised(-4, 4))
+    m = Quantised("border_below_0", (1, 8, 6, 7), -3, -0.7)
+    yield m.case("All levels lie below 0.", m.convolved(m.x, m.integers(9, 8, 3, 3)))
+    m = Quantised("border_dilated", (1, 5, 10, 12), -1, 1)
+    yield m.case("Dilations and strides, taps that are read one by one.",
+                 m.convolved(m.x, m.integers(7, 5, 3, 3), (2, 1), (3, 2), (2, 2)))
+    m = Quantised("border_wide_pads", (1, 4, 4, 3), -1, 1)
+    yield m.case("Pixels that see nothing but pads.",
+                 m.biased(m.convolved(m.x, m.integers(6, 4, 3, 3), pads=(4, 5))).quantised(-3, 3))
+    m = Quantised("border_depthwise", (1, 20, 8, 9), -1, 1)
+    y = m.biased(m.convolved(m.x, m.integers(20, 1, 1, 3, 3))).quantised(-2, 2)
+    yield m.case("Channel by channel, twice.", m.convolved(y, m.integers(20, 1, 1, 3, 3), (2, 2)))
+    m = Quantised("border_same_upper", (1, 6, 7, 8), -1, 1)
+    yield m.case("auto_pad same_upper: pads on one side alone.",
+                 m.convolved(m.x, m.integers(6, 6, 2, 2), (1, 1), (0, 0), auto_pad="same_upper"))
+    m = Quantised("border_dynamic", (2, 4, 6, 5), -1, 1, dynamic=True)
+    yield m.case("No dimension is known.", m.convolved(m.x, m.integers(8, 4, 3, 3)).quantised(-2, 2))
+
+
 def chain_cases():
     m = Quantised("chain", (1, 3, 12, 12))
     y = m.biased(m.convolved(m.x, m.integers(16, 3, 3, 3), (2, 2))).quantised(0, 2)
@@ -198,5 +223,6 @@ def chain_cases():
 def cases():
     yield from convolution_cases()
     yield from depthwise_cases()
+    yield from border_cases()
     yield from chain_cases()
     yield from product_cases()

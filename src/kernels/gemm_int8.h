@@ -39,15 +39,17 @@ struct requantization {
 enum int8_result { INT8_TO_I32, INT8_TO_F32, INT8_TO_U8 };
 
 struct int8_product {
-    size_t m, n, n_quads;
-    size_t begin, end;        /* which groups of columns */
-    const uint8_t *a;         /* [m][4 * n_quads], the last zeros, or anything where b has zeros */
-    size_t lda;               /* bytes from one row to the next */
-    const int8_t *b;          /* packed */
-    const int32_t *start;     /* per column of all groups: what is added to the sums */
-    const int32_t *row_start; /* likewise per row; NULL: nothing */
+    size_t m, n;
+    size_t n_segments, n_quads; /* a row is so many segments of so many quads each */
+    size_t begin, end;          /* which groups of columns */
+    const uint8_t *const *a;    /* [n_segments]: of the first row; anything where b has zeros */
+    size_t lda;                 /* bytes from one row to the next */
+    const int8_t *b;            /* packed */
+    const int32_t *start;       /* per column of all groups: what is added to the sums */
+    const int32_t *row_start;   /* likewise per row; NULL: nothing */
     enum int8_result to;
     struct requantization requantization; /* not for INT8_TO_I32 */
+    const float *const *row_biases;       /* per row, instead of its bias; NULL: that for all */
     void *c;                              /* [m][n] */
     size_t ldc;                           /* elements */
 };
@@ -66,13 +68,15 @@ struct int8_wide_product {
  * weights[channel]. */
 struct int8_depthwise {
     size_t n, n_taps, n_channels;
-    const uint8_t *const *pixels; /* [n][n_taps]: where the channels of a pixel begin */
+    const uint8_t *const *taps;  /* [n_taps]: where the channels of the first pixel begin */
+    size_t step;                 /* bytes from there to those of the next pixel */
     const uint8_t *end;          /* up to here 16 bytes may be read at once, from lower addresses */
     const int16_t (*weights)[2]; /* [n_taps][channels of all groups]; the second number is 0 */
     const int32_t *start;
     enum int8_result to;
     struct requantization requantization;
-    void *c; /* [n][n_channels] */
+    const float *const *pixel_biases; /* as row_biases */
+    void *c;                          /* [n][n_channels] */
 };
 
 struct int8_kernels {

@@ -18,14 +18,15 @@ enum { MOST_VECTORS = GROUPS_OF_A_ROW * GROUP_VECTORS };
 
 /* Writes n of the lanes, which belong to the columns from `column` on, to element `at` of c. */
 ALWAYS_INLINE void store(enum int8_result to, const struct requantization *requantization,
-                         size_t column, vec_i32 sum, void *c, size_t at, size_t n)
+                         const float *bias, size_t column, vec_i32 sum, void *c, size_t at,
+                         size_t n)
 {
     if (to == INT8_TO_I32) {
         vec_i32_store_first((int32_t *)c + at, sum, n);
         return;
     }
     vec x = vec_mul(vec_of_i32(sum), vec_load(requantization->scale + column));
-    x = vec_add(x, vec_load(requantization->bias + column));
+    x = vec_add(x, vec_load(bias + column));
     x = vec_min(vec_max(x, vec_set1(requantization->low)), vec_set1(requantization->high));
     if (to == INT8_TO_F32) {
         vec_i32_store_first((float *)c + at, (vec_i32)x, n);
@@ -41,11 +42,30 @@ ALWAYS_INLINE void store(enum int8_result to, const struct requantization *requa
     memcpy((uint8_t *)c + at, bytes, n);
 }
 
+/* Four columns of the rows of a, four rows of the groups of b. */
+ALWAYS_INLINE void multiply_quad(const uint8_t *a, size_t lda, const int8_t *b, size_t group_bytes,
+                                 const size_t n_rows, const size_t n_groups,
+                                 vec_i32 sums[MOST_ROWS][MOST_VECTORS])
+{
+    struct bytes_factor rows[MOST_ROWS];
+    UNROLL
+    for (size_t r = 0; r < n_rows; r++)
+        rows[r] = unsigned_factor(vec_i32_set1_bytes(a + r * lda));
+    UNROLL
+    for (size_t v = 0; v < n_groups * GROUP_VECTORS; v++) {
+        size_t at = v / GROUP_VECTORS * group_bytes + v % GROUP_VECTORS * sizeof(vec_i32);
+        struct bytes_factor columns = signed_factor(vec_i32_load(b + at));
+        UNROLL
+        for (size_t r = 0; r < n_rows; r++)
+            sums[r][v] = vec_i32_dot_bytes(sums[r][v], rows[r], columns);
+    }
+}
+
 ALWAYS_INLINE void multiply_tile(const struct int8_product *p, size_t row, size_t group,
                                  const size_t n_rows, const size_t n_groups)
 {
-    const size_t n_vectors = n_groups * GROUP_VECTORS, group_bytes = p->n_quads * QUAD_BYTES;
-    const uint8_t *a = p->a + row * p->lda;
+    const size_t n_vectors = n_groups * GROUP_VECTORS;
+    const size_t group_bytes = p->n_segments * p->n_quads * QUAD_BYTES;
     const int8_t *b = p->b + group * group_bytes;
     const int32_t *start = p->start + group * INT8_GROUP;
     vec_i32 sums[MOST_ROWS][MOST_VECTORS];
@@ -57,29 +77,20 @@ ALWAYS_INLINE void multiply_tile(const struct int8_product *p, size_t row, size_
         for (size_t v = 0; v < n_vectors; v++)
             sums[r][v] = (vec_i32)(first + (vec_u32)vec_i32_load(start + v * VECTOR_LANES));
     }
-    for (size_t quad = 0; quad < p->n_quads; quad++) {
-        struct bytes_factor rows[MOST_ROWS];
-        UNROLL
-        for (size_t r = 0; r < n_rows; r++)
-            rows[r] = unsigned_factor(vec_i32_set1_bytes(a + r * p->lda + quad * INT8_QUAD));
-        UNROLL
-        for (size_t v = 0; v < n_vectors; v++) {
-            size_t at = v / GROUP_VECTORS * group_bytes + quad * QUAD_BYTES +
-                        v % GROUP_VECTORS * sizeof(vec_i32);
-            struct bytes_factor columns = signed_factor(vec_i32_load(b + at));
-            UNROLL
-            for (size_t r = 0; r < n_rows; r++)
-                sums[r][v] = vec_i32_dot_bytes(sums[r][v], rows[r], columns);
-        }
+    for (size_t segment = 0; segment < p->n_segments; segment++) {
+        const uint8_t *a = p->a[segment] + row * p->lda;
+        for (size_t quad = 0; quad < p->n_quads; quad++, b += QUAD_BYTES)
+            multiply_quad(a + quad * INT8_QUAD, p->lda, b, group_bytes, n_rows, n_groups, sums);
     }
     UNROLL
     for (size_t r = 0; r < n_rows; r++) {
+        const float *bias = p->row_biases ? p->row_biases[row + r] : p->requantization.bias;
         UNROLL
         for (size_t v = 0; v < n_vectors; v++) {
             size_t column = group * INT8_GROUP + v * VECTOR_LANES;
             size_t left = p->n - column;
             if (column < p->n)
-                store(p->to, &p->requantization, column, sums[r][v], p->c,
+                store(p->to, &p->requantization, bias, column, sums[r][v], p->c,
                       (row + r) * p->ldc + column, left < VECTOR_LANES ? left : VECTOR_LANES);
         }
     }
@@ -145,7 +156,7 @@ static void multiply(const struct int8_product *p)
     }
 }
 
-enum { PIXELS = 4 }; /* at a time: they share the weights */
+enum { PIXELS = VECTOR_LANES == 16 ? 8 : 4 }; /* at a time: they share the weights */
 
 /* What follows the n channels meets weights of 0. */
 ALWAYS_INLINE vec_i32 load_channels(const uint8_t *at, const uint8_t *end, size_t n)
@@ -161,29 +172,37 @@ ALWAYS_INLINE void convolve_channels(const struct int8_depthwise *d, size_t pixe
                                      const size_t n_pixels, size_t n)
 {
     size_t n_columns = int8_n_groups(d->n_channels) * INT8_GROUP;
-    const uint8_t *const *from = d->pixels + pixel * d->n_taps;
     vec_i32 sums[PIXELS];
     UNROLL
     for (size_t i = 0; i < n_pixels; i++)
         sums[i] = vec_i32_load(d->start + channel);
     for (size_t tap = 0; tap < d->n_taps; tap++) {
         vec_i32 weights = vec_i32_load(d->weights + tap * n_columns + channel);
+        const uint8_t *from = d->taps[tap] + pixel * d->step + channel;
         UNROLL
         for (size_t i = 0; i < n_pixels; i++)
-            sums[i] = vec_i32_dot_i16(
-                sums[i], load_channels(from[i * d->n_taps + tap] + channel, d->end, n), weights);
+            sums[i] =
+                vec_i32_dot_i16(sums[i], load_channels(from + i * d->step, d->end, n), weights);
     }
     UNROLL
     for (size_t i = 0; i < n_pixels; i++)
-        store(d->to, &d->requantization, channel, sums[i], d->c,
-              (pixel + i) * d->n_channels + channel, n);
+        store(d->to, &d->requantization,
+              d->pixel_biases ? d->pixel_biases[pixel + i] : d->requantization.bias, channel,
+              sums[i], d->c, (pixel + i) * d->n_channels + channel, n);
 }
 
+/* The last pixels that are taken together begin so early that they are as many as the others. */
 ALWAYS_INLINE void convolve_pixels(const struct int8_depthwise *d, size_t channel, size_t n)
 {
     size_t pixel = 0;
     for (; pixel + PIXELS <= d->n; pixel += PIXELS)
         convolve_channels(d, pixel, channel, PIXELS, n);
+    if (pixel < d->n && d->n >= PIXELS) {
+        convolve_channels(d, d->n - PIXELS, channel, PIXELS, n);
+        return;
+    }
+    for (; PIXELS > 4 && pixel + 4 <= d->n; pixel += 4)
+        convolve_channels(d, pixel, channel, 4, n);
     for (; pixel < d->n; pixel++)
         convolve_channels(d, pixel, channel, 1, n);
 }

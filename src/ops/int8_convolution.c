@@ -1,23 +1,27 @@
-/* Convolutions of bytes. Some output pixels at a time: their patches are copied together, unless
- * they lie so already, and multiplied by the filters; of a depthwise one the pixels are pointed to.
+/* Convolutions of bytes. The taps of neighbouring output pixels lie side by side in the image, so
+ * the kernels read them there; an image with pads is copied first, with the pads around it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "base/checked.h"
+#include "ops/int8_borders.h"
 #include "ops/int8_ops.h"
 #include "ops/product_batch.h"
 
-#define ROOM 16  /* behind a pixel of zeros, which is read as the image is */
+#define ROOM 16  /* behind an image with pads, which is read as the input is */
 #define BLOCK 48 /* pixels: a multiple of the rows of every tile */
 
 struct int8_state {
     struct window window; /* dimension 0 is 1 */
     const struct int8_kernels *kernels;
+    struct int8_borders borders;
     size_t n_batches, n_in, n_out; /* pixels of a batch element */
-    size_t row_bytes;              /* of a patch */
-    bool is_direct;                /* the input is the patches */
-    size_t n_parts, part_bytes;    /* of scratch */
-    size_t sums_at;                /* … where a block of the result lies, if it is of f32 */
+    size_t out[2];                 /* rows and columns; a row of all if they lie as the input */
+    bool is_padded;                /* the image is copied first */
+    size_t height, width;          /* … and then has so many rows and columns */
+    size_t n_blocks;               /* in a row */
+    size_t n_parts, part_bytes;    /* of scratch, behind the image */
+    size_t image_bytes, sums_at;   /* where a block of the result lies, if it is of f32 */
 };
 
 static bool infer(struct infer *infer)
@@ -40,17 +44,50 @@ static bool infer(struct infer *infer)
                                    : infer_output(infer, 0, IRRUN_F32, &planes);
 }
 
-static bool is_direct(const struct int8_convolution_attrs *attrs, const struct window *window)
+/* How many pixels the taps reach over along a dimension. */
+static int64_t reach(const struct window *window, int d)
 {
-    return !attrs->is_depthwise && attrs->c_in % INT8_QUAD == 0 &&
-           window_product(window->kernel) == 1 && window_product(window->stride) == 1 &&
-           window->in[1] == window->out[1] && window->in[2] == window->out[2] &&
-           window->pad_begin[1] == 0 && window->pad_begin[2] == 0;
+    int64_t steps = window->out[d] > 0 ? window->out[d] - 1 : 0;
+    return steps * window->stride[d] + (window->kernel[d] - 1) * window->dilation[d] + 1;
+}
+
+/* The last quad of a segment may reach beyond the input. */
+static void find_image(const struct int8_convolution_attrs *attrs, struct int8_state *state)
+{
+    const struct window *w = &state->window;
+    state->is_padded = !attrs->is_depthwise && attrs->segment_bytes % INT8_QUAD != 0;
+    for (int d = 1; d < 3; d++)
+        state->is_padded = state->is_padded || w->pad_begin[d] != 0 || reach(w, d) > w->in[d];
+    state->height = (size_t)reach(w, 1);
+    state->width = (size_t)(state->is_padded ? reach(w, 2) : w->in[2]);
+    bool is_flat = !state->is_padded && window_product(w->kernel) == 1 &&
+                   window_product(w->stride) == 1 && w->in[2] == w->out[2];
+    state->out[0] = is_flat ? 1 : (size_t)w->out[1];
+    state->out[1] = is_flat ? state->n_out : (size_t)w->out[2];
+    state->n_blocks = state->out[1] / BLOCK + (state->out[1] % BLOCK != 0);
 }
 
 static size_t whole_lines(size_t size_bytes)
 {
     return (size_bytes + 63) / 64 * 64;
+}
+
+static bool size_scratch(struct prepare *prepare, const struct int8_convolution_attrs *attrs,
+                         struct int8_state *state)
+{
+    size_t parts_bytes, image_bytes = 0;
+    state->sums_at = whole_lines((attrs->n_segments + BLOCK) * sizeof(void *));
+    state->part_bytes =
+        state->sums_at +
+        (attrs->to == INT8_TO_F32 ? whole_lines(BLOCK * attrs->c_out * sizeof(float)) : 0);
+    if (state->is_padded && (!checked_mul(state->height, state->width, &image_bytes) ||
+                             !checked_mul(image_bytes, attrs->c_in, &image_bytes) ||
+                             !checked_add(image_bytes, ROOM + 63, &image_bytes)))
+        return fail_memory(prepare->err, SIZE_MAX);
+    state->image_bytes = image_bytes / 64 * 64;
+    return (checked_mul(state->n_parts, state->part_bytes, &parts_bytes) &&
+            checked_add(parts_bytes, state->image_bytes, &prepare->made.scratch_bytes)) ||
+           fail_memory(prepare->err, SIZE_MAX);
 }
 
 static bool prepare(struct prepare *prepare)
@@ -60,167 +97,118 @@ static bool prepare(struct prepare *prepare)
     size_t n_taps = (size_t)window_product(state->window.kernel);
     size_t k = attrs->is_depthwise ? n_taps : n_taps * attrs->c_in;
     state->kernels = prepare->kernels->gemm_int8;
-    state->is_direct = is_direct(attrs, &state->window);
-    state->row_bytes = int8_n_quads(k) * INT8_QUAD;
-    size_t block_bytes = attrs->is_depthwise ? BLOCK * n_taps * sizeof(void *) + attrs->c_in + ROOM
-                                             : BLOCK * state->row_bytes;
-    state->sums_at = whole_lines(block_bytes);
-    state->part_bytes =
-        state->sums_at +
-        (attrs->to == INT8_TO_F32 ? whole_lines(BLOCK * attrs->c_out * sizeof(float)) : 0);
+    find_image(attrs, state);
     double work = (double)state->n_out * (double)k * (double)attrs->c_out / 4;
-    state->n_parts = product_n_parts(prepare, work, state->n_out / BLOCK + 1);
-    return checked_mul(state->n_parts, state->part_bytes, &prepare->made.scratch_bytes) ||
-           fail_memory(prepare->err, SIZE_MAX);
+    state->n_parts = product_n_parts(prepare, work, state->out[0] * state->n_blocks + 1);
+    return size_scratch(prepare, attrs, state) &&
+           int8_borders_find(prepare, &state->window, &attrs->border,
+                             int8_n_groups(attrs->c_out) * INT8_GROUP, &state->borders);
 }
 
 /* A batch element. */
 struct job {
     const struct int8_convolution_attrs *attrs;
     const struct int8_state *state;
-    const uint8_t *in;
+    const uint8_t *in, *image, *end; /* of the image */
     void *out;
     unsigned char *scratch;
 };
 
-/* An output pixel, and the input pixel that its first tap looks at. */
-struct position {
-    int64_t out[2], in[2];
+/* Row y of the image with its pads. */
+static void copy_row(const struct job *job, size_t y)
+{
+    const struct window *w = &job->state->window;
+    size_t c = job->attrs->c_in, width = job->state->width;
+    uint8_t *to = (uint8_t *)job->scratch + y * width * c;
+    int64_t row = (int64_t)y - w->pad_begin[1], left = w->pad_begin[2];
+    int64_t first = left > 0 ? left : 0, end = w->in[2] + left;
+    if (end > (int64_t)width)
+        end = (int64_t)width;
+    if (row < 0 || row >= w->in[1] || first >= end) {
+        memset(to, job->attrs->zero, width * c);
+        return;
+    }
+    memset(to, job->attrs->zero, (size_t)first * c);
+    memcpy(to + (size_t)first * c, job->in + (size_t)(row * w->in[2] + first - left) * c,
+           (size_t)(end - first) * c);
+    memset(to + (size_t)end * c, job->attrs->zero, (width - (size_t)end) * c);
+}
+
+static void copy_rows(void *context, size_t part, size_t n_parts)
+{
+    const struct job *job = context;
+    size_t height = job->state->height;
+    for (size_t y = height * part / n_parts; y < height * (part + 1) / n_parts; y++)
+        copy_row(job, y);
+}
+
+/* Some neighbouring output pixels of a row. */
+struct block {
+    size_t row, column, n;
+    const uint8_t **segments;   /* where those of the first pixel begin */
+    const float *const *biases; /* NULL: one for all */
+    void *c;
 };
 
-static void look_at(const struct window *w, struct position *position)
-{
-    for (int d = 0; d < 2; d++)
-        position->in[d] = position->out[d] * w->stride[1 + d] - w->pad_begin[1 + d];
-}
-
-static struct position find_position(const struct window *w, size_t pixel)
-{
-    struct position position = {.out = {(int64_t)pixel / w->out[2], (int64_t)pixel % w->out[2]}};
-    look_at(w, &position);
-    return position;
-}
-
-static void go_on(const struct window *w, struct position *position)
-{
-    if (++position->out[1] == w->out[2]) {
-        position->out[1] = 0;
-        position->out[0]++;
-    }
-    look_at(w, position);
-}
-
-/* Whether all taps of a pixel lie inside the image. */
-static bool is_inside(const struct window *w, const struct position *position)
-{
-    for (int d = 0; d < 2; d++)
-        if (position->in[d] < 0 ||
-            position->in[d] + (w->kernel[1 + d] - 1) * w->dilation[1 + d] >= w->in[1 + d])
-            return false;
-    return true;
-}
-
-/* Where the input pixel lies that a tap looks at; NULL beyond the borders. */
-static const uint8_t *find_tap(const struct job *job, const struct position *position, int64_t y,
-                               int64_t x)
+static void find_segments(const struct job *job, struct block *block)
 {
     const struct window *w = &job->state->window;
-    int64_t row = position->in[0] + y * w->dilation[1],
-            column = position->in[1] + x * w->dilation[2];
-    bool is_there = row >= 0 && row < w->in[1] && column >= 0 && column < w->in[2];
-    return is_there ? job->in + (size_t)(row * w->in[2] + column) * job->attrs->c_in : NULL;
+    size_t c = job->attrs->c_in, row_bytes = job->state->width * c;
+    const uint8_t *first = job->image + block->row * (size_t)w->stride[1] * row_bytes +
+                           block->column * (size_t)w->stride[2] * c;
+    size_t n_columns = job->attrs->n_segments / (size_t)w->kernel[1];
+    for (size_t i = 0; i < job->attrs->n_segments; i++)
+        block->segments[i] = first + i / n_columns * (size_t)w->dilation[1] * row_bytes +
+                             i % n_columns * (size_t)w->dilation[2] * c;
 }
 
-static void copy_patch(const struct job *job, const struct position *position, uint8_t *to)
+static void find_biases(const struct int8_borders *borders, struct block *block,
+                        const float **biases)
 {
-    const struct window *w = &job->state->window;
-    size_t c = job->attrs->c_in, run_bytes = (size_t)w->kernel[2] * c;
-    const uint8_t *end = to + job->state->row_bytes;
-    bool has_runs = w->dilation[2] == 1 && is_inside(w, position);
-    for (int64_t y = 0; y < w->kernel[1]; y++) {
-        if (has_runs) {
-            memcpy(to, find_tap(job, position, y, 0), run_bytes);
-            to += run_bytes;
-            continue;
-        }
-        for (int64_t x = 0; x < w->kernel[2]; x++, to += c) {
-            const uint8_t *from = find_tap(job, position, y, x);
-            if (from)
-                memcpy(to, from, c);
-            else
-                memset(to, job->attrs->zero, c);
-        }
-    }
-    memset(to, 0, (size_t)(end - to));
+    if (!borders->biases)
+        return;
+    for (size_t i = 0; i < block->n; i++)
+        biases[i] = int8_borders_bias(borders, block->row, block->column + i);
+    block->biases = biases;
 }
 
-static void multiply_block(const struct job *job, size_t pixel, size_t n, uint8_t *patches, void *c)
+static void multiply(const struct job *job, const struct block *block)
 {
     const struct int8_convolution_attrs *attrs = job->attrs;
-    const uint8_t *a = patches;
-    if (job->state->is_direct)
-        a = job->in + pixel * attrs->c_in;
-    struct position position = find_position(&job->state->window, pixel);
-    for (size_t i = 0; i < n && !job->state->is_direct; i++) {
-        copy_patch(job, &position, patches + i * job->state->row_bytes);
-        go_on(&job->state->window, &position);
-    }
     job->state->kernels->multiply(&(struct int8_product){
-        .m = n,
+        .m = block->n,
         .n = attrs->c_out,
-        .n_quads = job->state->row_bytes / INT8_QUAD,
+        .n_segments = attrs->n_segments,
+        .n_quads = int8_n_quads(attrs->segment_bytes),
         .end = int8_n_groups(attrs->c_out),
-        .a = a,
-        .lda = job->state->row_bytes,
+        .a = block->segments,
+        .lda = (size_t)job->state->window.stride[2] * attrs->c_in,
         .b = attrs->filters,
         .start = attrs->start,
         .to = attrs->to,
         .requantization = attrs->requantization,
-        .c = c,
+        .row_biases = block->biases,
+        .c = block->c,
         .ldc = attrs->c_out,
     });
 }
 
-/* The pixels that the taps of some output pixels look at. */
-static void list_taps(const struct job *job, size_t pixel, size_t n, const uint8_t *zeros,
-                      const uint8_t **pixels)
-{
-    const struct window *w = &job->state->window;
-    size_t c = job->attrs->c_in;
-    struct position position = find_position(w, pixel);
-    for (size_t i = 0; i < n; i++, go_on(w, &position)) {
-        bool is_simple = is_inside(w, &position);
-        for (int64_t y = 0; y < w->kernel[1]; y++) {
-            const uint8_t *from = is_simple ? find_tap(job, &position, y, 0) : NULL;
-            for (int64_t x = 0; x < w->kernel[2]; x++) {
-                const uint8_t *tap =
-                    from ? from + (size_t)(x * w->dilation[2]) * c : find_tap(job, &position, y, x);
-                *pixels++ = tap ? tap : zeros;
-            }
-        }
-    }
-}
-
-/* Behind the pointers lies a pixel of zeros. */
-static void convolve_block(const struct job *job, size_t pixel, size_t n, const uint8_t **pixels,
-                           void *c)
+static void convolve_channels(const struct job *job, const struct block *block)
 {
     const struct int8_convolution_attrs *attrs = job->attrs;
-    size_t n_taps = (size_t)window_product(job->state->window.kernel);
-    uint8_t *zeros = (uint8_t *)(pixels + BLOCK * n_taps);
-    memset(zeros, attrs->zero, attrs->c_in + ROOM);
-    list_taps(job, pixel, n, zeros, pixels);
     job->state->kernels->depthwise(&(struct int8_depthwise){
-        .n = n,
-        .n_taps = n_taps,
+        .n = block->n,
+        .n_taps = attrs->n_segments,
         .n_channels = attrs->c_out,
-        .pixels = pixels,
-        .end = job->in + job->state->n_in * attrs->c_in,
+        .taps = block->segments,
+        .step = (size_t)job->state->window.stride[2] * attrs->c_in,
+        .end = job->end,
         .weights = attrs->weights,
         .start = attrs->start,
         .to = attrs->to,
         .requantization = attrs->requantization,
-        .c = c,
+        .pixel_biases = block->biases,
+        .c = block->c,
     });
 }
 
@@ -233,24 +221,41 @@ static void spread(const struct job *job, size_t pixel, size_t n, const float *f
             ((float *)job->out)[c * job->state->n_out + pixel + i] = from[i * channels + c];
 }
 
+/* Block i of a row: all have much the same size. */
+static void run_block(const struct job *job, size_t row, size_t i, unsigned char *scratch)
+{
+    const struct int8_state *state = job->state;
+    const struct int8_convolution_attrs *attrs = job->attrs;
+    size_t column = state->out[1] * i / state->n_blocks;
+    size_t end = state->out[1] * (i + 1) / state->n_blocks;
+    size_t pixel = row * state->out[1] + column;
+    bool is_spread = attrs->to == INT8_TO_F32;
+    struct block block = {
+        .row = row,
+        .column = column,
+        .n = end - column,
+        .segments = (const uint8_t **)(void *)scratch,
+        .c = is_spread ? (void *)(scratch + state->sums_at)
+                       : (void *)((uint8_t *)job->out + pixel * attrs->c_out),
+    };
+    find_segments(job, &block);
+    find_biases(&state->borders, &block, (const float **)(void *)scratch + attrs->n_segments);
+    if (attrs->is_depthwise)
+        convolve_channels(job, &block);
+    else
+        multiply(job, &block);
+    if (is_spread)
+        spread(job, pixel, block.n, block.c);
+}
+
 static void run_part(void *context, size_t part, size_t n_parts)
 {
     const struct job *job = context;
     const struct int8_state *state = job->state;
-    unsigned char *scratch = job->scratch + part * state->part_bytes;
-    bool is_spread = job->attrs->to == INT8_TO_F32;
-    size_t n_blocks = state->n_out / BLOCK + (state->n_out % BLOCK != 0);
-    for (size_t i = n_blocks * part / n_parts; i < n_blocks * (part + 1) / n_parts; i++) {
-        size_t pixel = i * BLOCK, left = state->n_out - pixel, n = left < BLOCK ? left : BLOCK;
-        void *c = is_spread ? (void *)(scratch + state->sums_at)
-                            : (uint8_t *)job->out + pixel * job->attrs->c_out;
-        if (job->attrs->is_depthwise)
-            convolve_block(job, pixel, n, (void *)scratch, c);
-        else
-            multiply_block(job, pixel, n, scratch, c);
-        if (is_spread)
-            spread(job, pixel, n, c);
-    }
+    unsigned char *scratch = job->scratch + state->image_bytes + part * state->part_bytes;
+    size_t n = state->out[0] * state->n_blocks;
+    for (size_t i = n * part / n_parts; i < n * (part + 1) / n_parts; i++)
+        run_block(job, i / state->n_blocks, i % state->n_blocks, scratch);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
@@ -267,6 +272,14 @@ static bool run(const struct step *step, struct irrun_error *err)
             .out = (char *)step->out[0]->data + i * state->n_out * attrs->c_out * size,
             .scratch = step->scratch,
         };
+        job.image = state->is_padded ? (const uint8_t *)job.scratch : job.in;
+        job.end =
+            state->is_padded ? job.image + state->image_bytes : job.in + state->n_in * attrs->c_in;
+        if (state->is_padded) {
+            size_t n = state->height * state->width * attrs->c_in;
+            memset(job.scratch + n, 0, state->image_bytes - n);
+            thread_pool_run(step->pool, copy_rows, &job, state->n_parts);
+        }
         thread_pool_run(step->pool, run_part, &job, state->n_parts);
     }
     return true;

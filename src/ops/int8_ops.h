@@ -7,6 +7,7 @@
 
 #include "kernels/gemm_int8.h"
 #include "kernels/quantize.h"
+#include "ops/int8_borders.h"
 #include "ops/window.h"
 
 /* Of the two that follow: what a byte stands for. */
@@ -24,10 +25,13 @@ struct int8_convolution_attrs {
     bool is_depthwise;
     int64_t kernel[2];
     size_t c_in, c_out;
-    uint8_t zero;                /* the byte that stands for 0: pads */
-    const int8_t *filters;       /* packed, rows [kernel][c_in] */
+    uint8_t zero; /* the byte that stands for 0, or that is nearest to it: pads */
+    /* Neighbouring taps that are read together: rows of the kernel, or single taps. */
+    size_t n_segments, segment_bytes;
+    const int8_t *filters;       /* packed, rows [segments][whole quads] */
     const int16_t (*weights)[2]; /* of a depthwise one: [kernel][channels] */
     const int32_t *start;
+    struct border_terms border;
     enum int8_result to; /* INT8_TO_U8 or INT8_TO_F32 */
     struct requantization requantization;
 };

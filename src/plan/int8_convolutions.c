@@ -9,12 +9,11 @@
 #include "ops/int8_ops.h"
 #include "ops/op_state.h"
 #include "plan/graph_edit.h"
-#include "plan/int8_weights.h"
+#include "plan/int8_match.h"
 #include "plan/toposort.h"
 
 #define MOST_NEW 3 /* ops for a convolution: bytes, their convolution, f32 again */
 #define MOST_TERMS (INT32_MAX / (UINT8_MAX * 128)) /* of a sum that i32 holds */
-#define ZERO_OFF 0x1p-14F /* so far from 0 a level may lie that stands for it, in steps */
 
 struct pass {
     struct model finder; /* finds constants, in memory that goes with the pass */
@@ -26,19 +25,6 @@ struct pass {
     uint32_t *n_uses, *user; /* [n_values] how many inputs read a value, and the last op of them */
     struct remarks *remarks;
     struct irrun_error *err;
-};
-
-/* What becomes one op. */
-struct match {
-    const struct op *op;
-    uint32_t in; /* the value that FakeQuantize gives */
-    struct quantization in_range, out_range;
-    uint8_t zero;
-    bool is_depthwise, has_relu, has_out_range;
-    struct irrun_shape filters; /* [c_out][c_in][2], [channels][1][1][2] */
-    struct int8_weights weights;
-    const struct irrun_tensor *bias; /* NULL: none */
-    uint32_t out;                    /* the last value that the op stands for */
 };
 
 static bool is_type(const struct op *op, const char *type)
@@ -75,17 +61,6 @@ static bool find_range(struct pass *pass, const struct op *op, struct quantizati
            isfinite(range->scale) && range->scale > 0;
 }
 
-/* The level that stands for 0. */
-static bool find_zero(const struct quantization *range, uint8_t *zero)
-{
-    float level = nearbyintf(-range->out_low / range->scale);
-    if (!(level >= 0 && level <= range->last))
-        return false;
-    *zero = (uint8_t)level;
-    return fabs((double)range->out_low + (double)level * (double)range->scale) <=
-           ZERO_OFF * (double)range->scale;
-}
-
 /* ---- what follows ---- */
 
 /* The only op that reads a value; NULL. */
@@ -103,7 +78,7 @@ static bool is_bias(const struct irrun_tensor *tensor, size_t n_channels)
            (size_t)shape->dims[shape->rank - 3] == n_channels;
 }
 
-static void match_bias(struct pass *pass, struct match *match)
+static void match_bias(struct pass *pass, struct int8_match *match)
 {
     const struct op *add = find_user(pass, match->out);
     if (!add || !is_type(add, "Add") || add->n_inputs != 2)
@@ -116,7 +91,7 @@ static void match_bias(struct pass *pass, struct match *match)
     }
 }
 
-static void match_tail(struct pass *pass, struct match *match)
+static void match_tail(struct pass *pass, struct int8_match *match)
 {
     match_bias(pass, match);
     const struct op *next = find_user(pass, match->out);
@@ -134,14 +109,12 @@ static void match_tail(struct pass *pass, struct match *match)
 
 /* ---- a convolution ---- */
 
-static const char *find_fault(struct pass *pass, struct match *match)
+static const char *find_fault(struct pass *pass, struct int8_match *match)
 {
     const struct constant *filters =
         pass->graph->analysis->constants[op_input(pass->graph, match->op, 1)];
     bool is_found;
     match->is_depthwise = is_type(match->op, "GroupConvolution");
-    if (!find_zero(&match->in_range, &match->zero))
-        return "no level of its input is 0";
     if (!filters || filters->tensor.shape.rank != (match->is_depthwise ? 5 : 4))
         return "it is none over two dimensions with constant filters";
     match->filters = filters->tensor.shape;
@@ -154,88 +127,6 @@ static const char *find_fault(struct pass *pass, struct match *match)
     if (match->weights.n_inner > MOST_TERMS)
         return "its sums do not fit into 32 bits";
     return NULL;
-}
-
-/* The filters in the order of the sums: tap by tap, of each the input channels. */
-static bool pack_filters(const struct pass *pass, const struct match *match,
-                         struct int8_convolution_attrs *attrs)
-{
-    const struct int8_weights *w = &match->weights;
-    size_t n_taps = (size_t)(attrs->kernel[0] * attrs->kernel[1]);
-    size_t columns = int8_n_groups(attrs->c_out) * INT8_GROUP;
-    if (match->is_depthwise) {
-        int16_t(*weights)[2] =
-            arena_alloc_array(pass->arena, n_taps * columns, sizeof *weights, pass->err);
-        for (size_t i = 0; weights && i < w->n_channels * n_taps; i++)
-            weights[i % n_taps * columns + i / n_taps][0] = w->elements[i];
-        attrs->weights = (const int16_t(*)[2])weights;
-        return weights != NULL;
-    }
-    size_t n_quads = int8_n_quads(w->n_inner);
-    int8_t *packed = arena_alloc_array(pass->arena, columns * n_quads, INT8_QUAD, pass->err);
-    for (size_t i = 0; packed && i < w->n_channels * w->n_inner; i++) {
-        size_t at = i % w->n_inner, row = at % n_taps * attrs->c_in + at / n_taps;
-        packed[int8_place(n_quads, row, i / w->n_inner)] = w->elements[i];
-    }
-    attrs->filters = packed;
-    return packed != NULL;
-}
-
-/* value = (sum - zero * filters) * in scale * filter scale + what 0 is off * filters + bias; for
- * bytes (value - out low) * inverse out scale. */
-static bool fill_scaling(const struct pass *pass, const struct match *match,
-                         struct int8_convolution_attrs *attrs)
-{
-    size_t columns = int8_n_groups(attrs->c_out) * INT8_GROUP;
-    int32_t *start = arena_alloc_array(pass->arena, columns, sizeof *start, pass->err);
-    float *scale = arena_alloc_array(pass->arena, columns, sizeof *scale, pass->err);
-    float *shift = arena_alloc_array(pass->arena, columns, sizeof *shift, pass->err);
-    if (!start || !scale || !shift)
-        return false;
-    const struct int8_weights *w = &match->weights;
-    double in_scale = (double)match->in_range.scale, out_low = 0, out_scale = 1;
-    double off = (double)match->in_range.out_low + (double)match->zero * in_scale;
-    if (match->has_out_range) {
-        out_low = (double)match->out_range.in_low;
-        out_scale = (double)match->out_range.inverse_scale;
-    }
-    for (size_t c = 0; c < w->n_channels; c++) {
-        int32_t sum = 0;
-        for (size_t i = 0; i < w->n_inner; i++)
-            sum += w->elements[c * w->n_inner + i];
-        size_t n_bias = match->bias ? (size_t)shape_n_elements(&match->bias->shape) : 0;
-        double bias =
-            n_bias > 0 ? (double)((const float *)match->bias->data)[n_bias == 1 ? 0 : c] : 0;
-        start[c] = -(int32_t)match->zero * sum;
-        scale[c] = (float)(in_scale * (double)w->scales[c] * out_scale);
-        shift[c] = (float)((off * sum * (double)w->scales[c] + bias - out_low) * out_scale);
-    }
-    float zero = (float)(-out_low * out_scale), low = match->has_out_range ? 0 : -INFINITY;
-    attrs->start = start;
-    attrs->requantization =
-        (struct requantization){.scale = scale,
-                                .bias = shift,
-                                .low = match->has_relu && zero > low ? zero : low,
-                                .high = match->has_out_range ? match->out_range.last : INFINITY};
-    return true;
-}
-
-static struct int8_convolution_attrs *make_attrs(struct pass *pass, const struct match *match)
-{
-    struct int8_convolution_attrs *attrs = arena_alloc(pass->arena, sizeof *attrs, pass->err);
-    const int64_t *dims = match->filters.dims + (match->is_depthwise ? 1 : 0);
-    if (!attrs)
-        return NULL;
-    *attrs = (struct int8_convolution_attrs){
-        .window = *(const struct window_attrs *)match->op->attrs,
-        .is_depthwise = match->is_depthwise,
-        .kernel = {dims[2], dims[3]},
-        .c_in = match->is_depthwise ? match->weights.n_channels : (size_t)dims[1],
-        .c_out = match->weights.n_channels,
-        .zero = match->zero,
-        .to = match->has_out_range ? INT8_TO_U8 : INT8_TO_F32,
-    };
-    return pack_filters(pass, match, attrs) && fill_scaling(pass, match, attrs) ? attrs : NULL;
 }
 
 static uint32_t add_op(struct pass *pass, const struct op_def *def, const void *attrs,
@@ -253,10 +144,10 @@ static const void *bytes_attrs(struct pass *pass, const struct quantization *ran
     return attrs;
 }
 
-static bool replace(struct pass *pass, const struct match *match)
+static bool replace(struct pass *pass, const struct int8_match *match)
 {
     uint32_t op_id = (uint32_t)(match->op - pass->graph->ops);
-    const void *attrs = make_attrs(pass, match);
+    const void *attrs = int8_match_attrs(match, pass->arena, pass->err);
     const void *in_attrs = bytes_attrs(pass, &match->in_range);
     const void *out_attrs = bytes_attrs(pass, &match->out_range);
     if (!attrs || !in_attrs || !out_attrs)
@@ -290,7 +181,7 @@ static bool find_in_range(struct pass *pass, uint32_t value_id, struct quantizat
 
 static bool visit(struct pass *pass, uint32_t op_id)
 {
-    struct match match = {.op = &pass->graph->ops[op_id]};
+    struct int8_match match = {.op = &pass->graph->ops[op_id]};
     if (!is_type(match.op, "Convolution") && !is_type(match.op, "GroupConvolution"))
         return true;
     match.in = op_input(pass->graph, match.op, 0);

@@ -8,8 +8,8 @@
 #include "check_kernels.h"
 
 struct problem {
-    size_t m, n, k;
-    struct guarded a, b, c, start, row_start, scale, bias;
+    size_t m, n, k; /* k: of a segment */
+    struct guarded segments, a, b, c, start, row_start, scale, bias;
 };
 
 static void *take(struct guarded *guarded, size_t n_bytes)
@@ -18,10 +18,14 @@ static void *take(struct guarded *guarded, size_t n_bytes)
     return guarded_last(guarded, n_bytes);
 }
 
-static struct problem problem_new(size_t m, size_t n, size_t k, struct int8_product *p)
+/* The segments of a row lie behind each other, the last ones first. */
+static struct problem problem_new(size_t m, size_t n, size_t k, size_t n_segments,
+                                  struct int8_product *p)
 {
     struct problem problem = {.m = m, .n = n, .k = k};
-    size_t n_quads = int8_n_quads(k), columns = int8_n_groups(n) * INT8_GROUP;
+    size_t segment_bytes = int8_n_quads(k) * INT8_QUAD, columns = int8_n_groups(n) * INT8_GROUP;
+    size_t n_quads = n_segments * int8_n_quads(k);
+    const uint8_t **segments = take(&problem.segments, n_segments * sizeof *segments);
     uint8_t *a = take(&problem.a, m * n_quads * INT8_QUAD);
     int8_t *b = take(&problem.b, columns * n_quads * INT8_QUAD);
     int32_t *start = take(&problem.start, columns * sizeof *start);
@@ -32,11 +36,13 @@ static struct problem problem_new(size_t m, size_t n, size_t k, struct int8_prod
     for (size_t i = 0; i < m * n_quads * INT8_QUAD; i++)
         a[i] = is_extreme ? UINT8_MAX : (uint8_t)random_below(256);
     memset(b, 0, columns * n_quads * INT8_QUAD);
-    for (size_t row = 0; row < k; row++)
-        for (size_t column = 0; column < n; column++)
+    for (size_t row = 0; row < n_quads * INT8_QUAD; row++)
+        for (size_t column = 0; column < n && row % segment_bytes < k; column++)
             b[int8_place(n_quads, row, column)] =
                 (int8_t)(is_extreme ? (int)random_below(2) * 255 - 128
                                     : (int)random_below(256) - 128);
+    for (size_t i = 0; i < n_segments; i++)
+        segments[i] = a + (n_segments - 1 - i) * segment_bytes;
     for (size_t column = 0; column < columns; column++) {
         start[column] = (int32_t)random_below(1 << 20) - (1 << 19);
         scale[column] = random_float(1e-3F);
@@ -46,9 +52,10 @@ static struct problem problem_new(size_t m, size_t n, size_t k, struct int8_prod
         row_start[row] = (int32_t)random_below(1 << 20);
     *p = (struct int8_product){.m = m,
                                .n = n,
-                               .n_quads = n_quads,
+                               .n_segments = n_segments,
+                               .n_quads = int8_n_quads(k),
                                .end = int8_n_groups(n),
-                               .a = a,
+                               .a = segments,
                                .lda = n_quads * INT8_QUAD,
                                .b = b,
                                .start = start,
@@ -60,8 +67,9 @@ static struct problem problem_new(size_t m, size_t n, size_t k, struct int8_prod
 
 static void problem_free(struct problem *problem)
 {
-    struct guarded *all[] = {&problem->a,         &problem->b,     &problem->c,   &problem->start,
-                             &problem->row_start, &problem->scale, &problem->bias};
+    struct guarded *all[] = {&problem->segments, &problem->a,     &problem->b,
+                             &problem->c,        &problem->start, &problem->row_start,
+                             &problem->scale,    &problem->bias};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         guarded_free(all[i]);
 }
@@ -69,18 +77,24 @@ static void problem_free(struct problem *problem)
 static int32_t sum_of(const struct int8_product *p, size_t k, size_t row, size_t column)
 {
     uint32_t sum = (uint32_t)p->start[column] + (uint32_t)p->row_start[row];
-    for (size_t i = 0; i < k; i++)
-        sum += (uint32_t)(p->a[row * p->lda + i] * p->b[int8_place(p->n_quads, i, column)]);
+    size_t n_quads = p->n_segments * p->n_quads;
+    for (size_t i = 0; i < p->n_segments * k; i++) {
+        size_t b_row = i / k * p->n_quads * INT8_QUAD + i % k;
+        sum += (uint32_t)(p->a[i / k][row * p->lda + i % k] *
+                          p->b[int8_place(n_quads, b_row, column)]);
+    }
     return (int32_t)sum;
 }
 
-static bool is_right(const struct int8_product *p, int32_t sum, size_t column, size_t at)
+static bool is_right(const struct int8_product *p, int32_t sum, size_t row, size_t column)
 {
+    size_t at = row * p->ldc + column;
+    const float *bias = p->row_biases ? p->row_biases[row] : p->requantization.bias;
     if (p->to == INT8_TO_I32)
         return ((const int32_t *)p->c)[at] == sum;
     volatile float scaled =
         (float)sum * p->requantization.scale[column]; /* rounded before the addition */
-    float x = scaled + p->requantization.bias[column];
+    float x = scaled + bias[column];
     x = x < p->requantization.low    ? p->requantization.low
         : x > p->requantization.high ? p->requantization.high
                                      : x;
@@ -97,7 +111,7 @@ static bool try_result(const struct trial *trial, struct problem *problem, struc
     trial->variant->gemm_int8->multiply(p);
     for (size_t at = 0; at < problem->m * problem->n; at++) {
         size_t row = at / problem->n, column = at % problem->n;
-        if (!is_right(p, sum_of(p, problem->k, row, column), column, at))
+        if (!is_right(p, sum_of(p, problem->k, row, column), row, column))
             return trial_fail("result %d, row %zu, column %zu", (int)to, row, column);
     }
     guarded_free(&problem->c);
@@ -167,14 +181,27 @@ static bool try_narrow(const struct trial *trial, size_t m, size_t k)
     return is_good;
 }
 
+/* Those of the columns and their scales in turn. */
+static const float **take_biases(struct guarded *guarded, size_t m, const struct int8_product *p)
+{
+    const float **biases = take(guarded, m * sizeof *biases);
+    for (size_t i = 0; i < m; i++)
+        biases[i] = i % 2 ? p->requantization.scale : p->requantization.bias;
+    return biases;
+}
+
 static bool is_depthwise_right(const struct int8_depthwise *d, size_t pixel, size_t channel,
                                size_t columns)
 {
     int32_t sum = d->start[channel];
     for (size_t tap = 0; tap < d->n_taps; tap++)
-        sum += d->pixels[pixel * d->n_taps + tap][channel] * d->weights[tap * columns + channel][0];
-    struct int8_product p = {.to = d->to, .requantization = d->requantization, .c = d->c};
-    return is_right(&p, sum, channel, pixel * d->n_channels + channel);
+        sum += d->taps[tap][pixel * d->step + channel] * d->weights[tap * columns + channel][0];
+    struct int8_product p = {.to = d->to,
+                             .requantization = d->requantization,
+                             .row_biases = d->pixel_biases,
+                             .c = d->c,
+                             .ldc = d->n_channels};
+    return is_right(&p, sum, pixel, channel);
 }
 
 /* A row of pixels, of which neighbouring ones are the taps. */
@@ -182,29 +209,32 @@ static bool try_depthwise(const struct trial *trial, size_t n, size_t n_taps, si
                           enum int8_result to)
 {
     struct int8_product p;
-    struct problem problem = problem_new(n, n_channels, 1, &p);
-    size_t columns = int8_n_groups(n_channels) * INT8_GROUP;
-    size_t in_bytes = (n + n_taps - 1) * n_channels;
-    struct guarded in, at, taps;
+    struct problem problem = problem_new(n, n_channels, 1, 1, &p);
+    size_t columns = int8_n_groups(n_channels) * INT8_GROUP, stride = 1 + random_below(2);
+    size_t in_bytes = ((n - 1) * stride + n_taps) * n_channels;
+    struct guarded in, at, filter, biases;
     uint8_t *x = take(&in, in_bytes);
-    const uint8_t **pixels = take(&at, n * n_taps * sizeof *pixels);
-    int16_t(*weights)[2] = take(&taps, n_taps * columns * sizeof *weights);
+    const uint8_t **taps = take(&at, n_taps * sizeof *taps);
+    int16_t(*weights)[2] = take(&filter, n_taps * columns * sizeof *weights);
+    const float **pixel_biases = take_biases(&biases, n, &p);
     memset(weights, 0, n_taps * columns * sizeof *weights);
     for (size_t i = 0; i < in_bytes; i++)
         x[i] = (uint8_t)random_below(256);
-    for (size_t i = 0; i < n * n_taps; i++)
-        pixels[i] = x + (i / n_taps + i % n_taps) * n_channels;
+    for (size_t i = 0; i < n_taps; i++)
+        taps[i] = x + i * n_channels;
     for (size_t i = 0; i < n_taps * n_channels; i++)
         weights[i / n_channels * columns + i % n_channels][0] = (int16_t)(random_below(256) - 128U);
     struct int8_depthwise d = {.n = n,
                                .n_taps = n_taps,
                                .n_channels = n_channels,
-                               .pixels = pixels,
+                               .taps = taps,
+                               .step = stride * n_channels,
                                .end = x + in_bytes,
                                .weights = (const int16_t(*)[2])weights,
                                .start = p.start,
                                .to = to,
                                .requantization = p.requantization,
+                               .pixel_biases = random_below(2) ? pixel_biases : NULL,
                                .c = take(&problem.c, n * n_channels * 4)};
     trial_says("depthwise n=%zu taps=%zu channels=%zu", n, n_taps, n_channels);
     trial->variant->gemm_int8->depthwise(&d);
@@ -214,7 +244,8 @@ static bool try_depthwise(const struct trial *trial, size_t n, size_t n_taps, si
                   trial_fail("pixel %zu, channel %zu", i / n_channels, i % n_channels);
     guarded_free(&in);
     guarded_free(&at);
-    guarded_free(&taps);
+    guarded_free(&filter);
+    guarded_free(&biases);
     problem_free(&problem);
     return is_good;
 }
@@ -222,13 +253,18 @@ static bool try_depthwise(const struct trial *trial, size_t n, size_t n_taps, si
 static bool try_sizes(const struct trial *trial, size_t m, size_t n, size_t k)
 {
     struct int8_product p;
-    struct problem problem = problem_new(m, n, k, &p);
-    trial_says("m=%zu n=%zu k=%zu", m, n, k);
+    size_t n_segments = k < 60 ? 1 + random_below(3) : 1;
+    struct problem problem = problem_new(m, n, k, n_segments, &p);
+    struct guarded biases;
+    const float **row_biases = take_biases(&biases, m, &p);
+    p.row_biases = random_below(2) ? row_biases : NULL;
+    trial_says("m=%zu n=%zu k=%zu segments=%zu", m, n, k, n_segments);
     bool is_good = try_result(trial, &problem, &p, INT8_TO_I32) &&
                    try_result(trial, &problem, &p, INT8_TO_F32) &&
-                   try_result(trial, &problem, &p, INT8_TO_U8) && try_wide(trial, &problem, &p) &&
-                   try_narrow(trial, m, k);
+                   try_result(trial, &problem, &p, INT8_TO_U8) &&
+                   (n_segments > 1 || try_wide(trial, &problem, &p)) && try_narrow(trial, m, k);
     problem_free(&problem);
+    guarded_free(&biases);
     return is_good;
 }
 
@@ -257,7 +293,7 @@ void measure_gemm_int8(const struct trial *trial)
     for (size_t i = 0; i < 3; i++) {
         size_t m = sizes[i][0], n = sizes[i][1], k = sizes[i][2];
         struct int8_product p;
-        struct problem problem = problem_new(m, n, k, &p);
+        struct problem problem = problem_new(m, n, k, 1, &p);
         p.c = take(&problem.c, m * n * 4);
         char what[64];
         snprintf(what, sizeof what, "%zux%zux%zu i8", m, k, n);

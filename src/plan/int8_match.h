@@ -1,0 +1,25 @@
+/* A convolution between FakeQuantizes, and what makes one op of it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_PLAN_INT8_MATCH_H
+#define IRRUN_PLAN_INT8_MATCH_H
+
+#include "ops/int8_ops.h"
+#include "plan/int8_weights.h"
+
+/* What becomes one op. */
+struct int8_match {
+    const struct op *op;
+    uint32_t in; /* the value that FakeQuantize gives */
+    struct quantization in_range, out_range;
+    bool is_depthwise, has_relu, has_out_range;
+    struct irrun_shape filters; /* [c_out][c_in][2], [channels][1][1][2] */
+    struct int8_weights weights;
+    const struct irrun_tensor *bias; /* NULL: none */
+    uint32_t out;                    /* the last value that the op stands for */
+};
+
+/* The op's attributes, in the arena. NULL with *err filled on failure. */
+const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *match,
+                                                      struct arena *arena, struct irrun_error *err);
+
+#endif
