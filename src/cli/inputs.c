@@ -266,6 +266,8 @@ uint64_t inputs_n_expected(const struct inputs *inputs)
 static uint64_t count_frames(const struct records *records, const struct axis_spec *axis)
 {
     int64_t k = axis->axis < 0 ? axis->axis + records->record.shape.rank : axis->axis;
+    if (axis->hop > 0)
+        return (uint64_t)axis->hop;
     return k >= 0 && k < records->record.shape.rank ? (uint64_t)records->record.shape.dims[k] : 0;
 }
 

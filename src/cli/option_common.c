@@ -9,6 +9,9 @@
 
 #include "base/text.h"
 
+/* Of --axis: lengths of slices can be added to those of arrays. */
+#define MAX_SLICE (INT64_MAX / 8)
+
 static void *member_of(struct options *options, const struct option_row *row)
 {
     return (char *)options + row->member;
@@ -211,7 +214,27 @@ bool option_set_destination(struct options *options, const struct option_row *ro
     return add_binding(options, row, value, format_parse_destination, err);
 }
 
-/* [NAME=]K or, if that is what the argument is called, [NAME=]K[:CHUNK]. */
+/* ":CHUNK:HOP:LEAD", of which the last may lack. */
+static bool parse_slices(const struct option_row *row, const char *text, struct axis_spec *spec,
+                         struct irrun_error *err)
+{
+    static const char *const names[] = {"CHUNK", "HOP", "LEAD"};
+    int64_t *const numbers[] = {&spec->chunk, &spec->hop, &spec->lead};
+    for (size_t i = 0; *text == ':'; i++) {
+        size_t length = strcspn(++text, ":");
+        if (i == 3)
+            return fail(err, IRRUN_USAGE, "--%s: nothing follows LEAD, but here is ':%s'", row->name,
+                        text);
+        if (!text_to_i64(text, length, numbers[i]) || *numbers[i] < (i < 2) ||
+            *numbers[i] > MAX_SLICE)
+            return fail(err, IRRUN_USAGE, "--%s: %s must be a whole number from %d up, not '%.*s'",
+                        row->name, names[i], i < 2, (int)length, text);
+        text += length;
+    }
+    return true;
+}
+
+/* [NAME=]K or, if that is what the argument is called, [NAME=]K[:CHUNK[:HOP[:LEAD]]]. */
 bool option_set_axis(struct options *options, const struct option_row *row, const char *value,
                      struct irrun_error *err)
 {
@@ -232,10 +255,8 @@ bool option_set_axis(struct options *options, const struct option_row *row, cons
         return fail_hint(err, "axes are numbers, from 0 on or backwards from -1: --%s=%s%s0",
                          row->name, spec.name ? spec.name : "", spec.name ? "=" : "");
     }
-    if (colon && (!text_to_i64(colon + 1, strlen(colon + 1), &spec.chunk) || spec.chunk < 1))
-        return fail(err, IRRUN_USAGE, "--%s: CHUNK must be a whole number from 1 up, not '%s'",
-                    row->name, colon + 1);
-    return OPTION_ADD(options, list, &spec, err);
+    return (!colon || parse_slices(row, colon, &spec, err)) &&
+           OPTION_ADD(options, list, &spec, err);
 }
 
 bool option_set_tolerance(struct options *options, const struct option_row *row, const char *value,

@@ -101,7 +101,8 @@ struct random_list {
 struct axis_spec {
     const char *name; /* NULL: every input that -i reads */
     int64_t axis;
-    int64_t chunk; /* 0: not given */
+    int64_t chunk, hop; /* 0: not given */
+    int64_t lead;
 };
 
 struct axis_list {

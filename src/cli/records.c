@@ -103,6 +103,42 @@ static int64_t chunk_length(const struct records *records, uint32_t axis)
     return is_known && shape->min[axis] > 0 ? shape->min[axis] : 1;
 }
 
+/* The lengths of slices along `axis` of records->record.shape, in bytes; what `cut` says of rows is
+ * the caller's. IRRUN_USAGE if they cannot be. */
+static bool cut_slices(struct records *records, uint32_t axis, struct irrun_error *err)
+{
+    const struct axis_spec *spec = records->axis;
+    const struct irrun_shape *shape = &records->record.shape;
+    int64_t chunk = chunk_length(records, axis);
+    if (!records_check_chunk(records, axis, chunk, err))
+        return false;
+    if (spec->lead >= chunk)
+        return fail(err, IRRUN_USAGE,
+                    "--axis: LEAD is %" PRId64 ", but must be below CHUNK, which is %" PRId64,
+                    spec->lead, chunk);
+    records->record.shape.dims[axis] = chunk;
+    size_t element_bytes = (size_t)shape_product(shape, axis + 1, shape->rank) *
+                           dtype_size(records->source_dtype);
+    records->cut = (struct records_cut){
+        .n_rows = 1,
+        .piece_bytes = (size_t)chunk * element_bytes,
+        .step_bytes = (size_t)(spec->hop > 0 ? spec->hop : chunk) * element_bytes,
+        .position_bytes = (int64_t)(0 - (size_t)spec->lead * element_bytes)};
+    return true;
+}
+
+/* How many whole slices there are, and how many elements after them are in none. */
+static int64_t count_slices(const struct records *records, int64_t chunk, int64_t length,
+                            int64_t *n_left)
+{
+    int64_t hop = records->axis->hop > 0 ? records->axis->hop : chunk;
+    int64_t whole = length > 0 ? records->axis->lead + length : 0;
+    int64_t n = whole >= chunk ? (whole - chunk) / hop + 1 : 0;
+    int64_t end = n == 0 ? 0 : n * hop > (n - 1) * hop + chunk ? n * hop : (n - 1) * hop + chunk;
+    *n_left = whole > end ? whole - end : 0;
+    return n;
+}
+
 /* Slices along an axis of an array with a shape. */
 static bool take_axis(struct records *records, const struct array_header *header,
                       struct irrun_error *err)
@@ -116,26 +152,27 @@ static bool take_axis(struct records *records, const struct array_header *header
         records_fail_form(records, header, err);
         return false;
     }
-    int64_t chunk = chunk_length(records, axis), length = shape->dims[axis];
-    if (!records_check_chunk(records, axis, chunk, err))
+    records->record.shape = *shape;
+    if (!cut_slices(records, axis, err))
         return false;
     enum partial partial = records->options ? records->options->partial : PARTIAL_ERROR;
-    records->record.shape = *shape;
-    records->record.shape.dims[axis] = chunk;
-    if (length % chunk != 0 && partial == PARTIAL_ERROR) {
+    int64_t chunk = records->record.shape.dims[axis], length = shape->dims[axis], n_left;
+    if (length > INT64_MAX / 4)
+        return fail_at(err, IRRUN_DATA, records_place(records), "is too long to be cut");
+    int64_t n = count_slices(records, chunk, length, &n_left);
+    if (n_left > 0 && partial == PARTIAL_ERROR) {
         fail_at(err, IRRUN_DATA, records_place(records),
-                "axis %" PRIu32 " has length %" PRId64 ": slices of %" PRId64 " leave %" PRId64
-                " over",
-                axis, length, chunk, length % chunk);
+                "axis %" PRIu32 " has length %" PRId64 ": slices of %" PRId64, axis, length, chunk);
+        if (records->axis->hop > 0)
+            fail_more(err, " every %" PRId64, records->axis->hop);
+        fail_more(err, " leave %" PRId64 " over", n_left);
         return fail_hint(err, "--partial=drop drops the rest, --partial=pad pads it with zeros");
     }
-    records->n_left = length / chunk + (length % chunk != 0 && partial == PARTIAL_PAD);
-    records->is_cut_inside = shape_product(shape, 0, axis) != 1;
-    size_t step_bytes =
-        (size_t)shape_product(shape, axis + 1, shape->rank) * dtype_size(records->source_dtype);
-    records->cut = (struct records_cut){.n_rows = (size_t)shape_product(shape, 0, axis),
-                                        .row_bytes = (size_t)length * step_bytes,
-                                        .piece_bytes = (size_t)chunk * step_bytes};
+    records->n_left = n + (n_left > 0 && partial == PARTIAL_PAD);
+    struct records_cut *cut = &records->cut;
+    cut->n_rows = (size_t)shape_product(shape, 0, axis);
+    cut->row_bytes = (size_t)shape_product(shape, axis, shape->rank) * dtype_size(header->dtype);
+    records->is_cut_inside = cut->n_rows != 1;
     return true;
 }
 
@@ -144,8 +181,10 @@ static void cut_stack(struct records *records)
 {
     size_t size_bytes = 0;
     tensor_size(records->source_dtype, &records->record.shape, &size_bytes);
-    records->cut = (struct records_cut){
-        .n_rows = 1, .row_bytes = (size_t)records->n_left * size_bytes, .piece_bytes = size_bytes};
+    records->cut = (struct records_cut){.n_rows = 1,
+                                        .row_bytes = (size_t)records->n_left * size_bytes,
+                                        .piece_bytes = size_bytes,
+                                        .step_bytes = size_bytes};
 }
 
 static bool take_shape(struct records *records, const struct array_header *header,
@@ -182,8 +221,6 @@ static bool take_endless(struct records *records, struct irrun_error *err)
         if (!normal_axis(records, shape.rank, &axis, err))
             return false;
         shape.min[axis] = shape.max[axis] = chunk_length(records, axis);
-        if (!records_check_chunk(records, axis, shape.min[axis], err))
-            return false;
     }
     if (!partial_shape_to_shape(&shape, &records->record.shape)) {
         fail(err, IRRUN_USAGE, "%s \"%s\" is %s: %s has no shape to set the open dimensions",
@@ -191,6 +228,8 @@ static bool take_endless(struct records *records, struct irrun_error *err)
              records_path(records));
         return fail_hint(err, "set them with --shape=%s=D,D,...", port->name);
     }
+    if (records->axis && !port->is_series && !cut_slices(records, axis, err))
+        return false;
     if (records->axis && shape_product(&records->record.shape, 0, axis) != 1)
         return fail(err, IRRUN_USAGE,
                     "--axis=%" PRId64 ": %s \"%s\" is %s, and a file without a shape can be cut "
@@ -202,6 +241,8 @@ static bool take_endless(struct records *records, struct irrun_error *err)
                     "%s \"%s\" is %s: %s cannot tell the number of records without elements",
                     port->what, port->name, partial_shape_format(&port->shape, text),
                     records_path(records));
+    if (!records->axis)
+        cut_stack(records);
     return true;
 }
 

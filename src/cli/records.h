@@ -25,11 +25,12 @@ enum records_state {
     RECORDS_STREAM
 };
 
-/* How records are stored in an array that is in memory: each is a piece of every row, the next
- * piece of each. */
+/* How records lie in an array: each is a piece of every row, one every step. Pieces may overlap; the
+ * first ones begin before their row, with zeros. More than one row is in memory as a whole. */
 struct records_cut {
-    size_t n_rows, row_bytes, piece_bytes;
-    size_t position_bytes; /* of the next piece in its row */
+    size_t n_rows, row_bytes, piece_bytes, step_bytes;
+    int64_t position_bytes; /* of the next piece in its row */
+    bool is_begun;          /* the first piece was read */
 };
 
 struct records {
@@ -49,6 +50,7 @@ struct records {
     bool is_narrowing_told; /* one did */
     bool is_endless;        /* raw, csv, s16: the length is known only at the end */
     bool is_raw_checked;    /* the first elements are looked at: raw_check.h */
+    uint64_t n_raw_checked; /* so far */
     bool is_cut_inside;     /* there are dimensions in front of the axis: the array is in memory */
     bool is_held;           /* a record was read ahead: the next records_next gives it */
     bool has_pending;       /* the header of the next array was read ahead */
@@ -59,7 +61,7 @@ struct records {
     void *staging;         /* a record in the source's type, where that differs */
     size_t staging_bytes;
     struct irrun_tensor whole; /* the present array, if it is in memory: data NULL if it is not */
-    struct records_cut cut;    /* of it */
+    struct records_cut cut;
 };
 
 /* IRRUN_USAGE if a record of the port, as far as its shape is known, lacks the axis. */

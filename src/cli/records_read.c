@@ -15,16 +15,21 @@ static bool fail_remainder(struct records *records, size_t n_read, struct irrun_
     return fail_hint(err, "--partial=pad pads the last record with zeros, --partial=drop drops it");
 }
 
-/* The next piece of every row of an array in memory; what lacks at the end is left as it is. */
-static void read_piece(struct records *records, void *target)
+/* The next piece of every row of an array in memory; zeros where it is not in the row. */
+static void read_piece(struct records *records, char *target)
 {
     struct records_cut *cut = &records->cut;
-    const char *source = (const char *)records->whole.data + cut->position_bytes;
-    size_t left_bytes = cut->row_bytes - cut->position_bytes;
-    size_t n_bytes = left_bytes < cut->piece_bytes ? left_bytes : cut->piece_bytes;
-    for (size_t i = 0; i < cut->n_rows && n_bytes > 0; i++)
-        memcpy((char *)target + i * cut->piece_bytes, source + i * cut->row_bytes, n_bytes);
-    cut->position_bytes += n_bytes;
+    const char *source = records->whole.data;
+    int64_t start = cut->position_bytes, row_bytes = (int64_t)cut->row_bytes;
+    int64_t from = start > 0 ? start : 0, to = start + (int64_t)cut->piece_bytes;
+    bool is_inside = start >= 0 && to <= row_bytes;
+    to = to < row_bytes ? to : row_bytes;
+    if (!is_inside)
+        memset(target, 0, cut->n_rows * cut->piece_bytes);
+    for (size_t i = 0; i < cut->n_rows && from < to; i++)
+        memcpy(target + i * cut->piece_bytes + (from - start), source + i * cut->row_bytes + from,
+               (size_t)(to - from));
+    cut->position_bytes += (int64_t)cut->step_bytes;
 }
 
 /* A record with fewer numbers than it takes: --partial. Only an endless one can be short by
@@ -73,9 +78,38 @@ void records_convert(struct records *records, const void *source)
 static bool check_raw(struct records *records, const void *elements, size_t n,
                       struct irrun_error *err)
 {
-    uint64_t n_before = records->n_records * (uint64_t)records->n_elements;
+    uint64_t n_before = records->n_raw_checked;
+    records->n_raw_checked += n;
     records->is_raw_checked = n_before < RAW_CHECK_ELEMENTS;
     return !records->is_raw_checked || raw_check(records, (size_t)n_before, elements, n, err);
+}
+
+/* The next piece of what comes one after the other: `target` still holds the last one. *n_read: how
+ * many of its elements there are; 0 if all of them were in the last one. */
+static bool read_on(struct records *records, char *target, size_t *n_read, struct irrun_error *err)
+{
+    struct records_cut *cut = &records->cut;
+    enum irrun_dtype dtype = records->source_dtype;
+    size_t size_bytes = dtype_size(dtype), kept_bytes = 0, n_new, n_skipped;
+    if (!cut->is_begun) {
+        kept_bytes = (size_t)-cut->position_bytes;
+        memset(target, 0, kept_bytes);
+    } else if (cut->step_bytes < cut->piece_bytes) {
+        kept_bytes = cut->piece_bytes - cut->step_bytes;
+        memmove(target, target + cut->step_bytes, kept_bytes);
+    } else if (cut->step_bytes > cut->piece_bytes &&
+               !reader_skip(records->reader, dtype,
+                            (cut->step_bytes - cut->piece_bytes) / size_bytes, &n_skipped, err)) {
+        return false;
+    }
+    cut->is_begun = true;
+    size_t n_kept = kept_bytes / size_bytes;
+    if (!reader_read(records->reader, dtype, target + kept_bytes,
+                     (size_t)records->n_elements - n_kept, &n_new, err) ||
+        (records->is_raw_checked && !check_raw(records, target + kept_bytes, n_new, err)))
+        return false;
+    *n_read = n_new > 0 ? n_kept + n_new : 0;
+    return true;
 }
 
 /* Reads the next record of the present array; *has_record is false where an endless one ends. */
@@ -85,16 +119,9 @@ static bool read_record(struct records *records, bool *has_record, struct irrun_
     void *target = is_cast ? records->staging : records->record.data;
     size_t n = (size_t)records->n_elements, n_read = n;
     *has_record = true;
-    if (records->whole.data) {
-        bool is_short =
-            records->cut.row_bytes - records->cut.position_bytes < records->cut.piece_bytes;
-        if (is_short)
-            memset(target, 0, n * dtype_size(records->source_dtype));
+    if (records->whole.data)
         read_piece(records, target);
-    } else if (!reader_read(records->reader, records->source_dtype, target, n, &n_read, err)) {
-        return false;
-    }
-    if (records->is_raw_checked && !check_raw(records, target, n_read, err))
+    else if (!read_on(records, target, &n_read, err))
         return false;
     if (n_read < n && (!settle_remainder(records, target, n_read, has_record, err) || !*has_record))
         return err->code == IRRUN_OK;
@@ -142,6 +169,15 @@ static bool skip_in_array(struct records *records, uint64_t n, uint64_t *n_skipp
 {
     enum partial partial = records->options ? records->options->partial : PARTIAL_ERROR;
     size_t n_elements = (size_t)records->n_elements, n_read = 0;
+    const struct records_cut *cut = &records->cut;
+    bool is_one = false, has_lead = cut->position_bytes < 0 && !cut->is_begun;
+    records->is_raw_checked = false;
+    /* Slices overlap, or have gaps between. */
+    if (!records->whole.data && (cut->step_bytes != cut->piece_bytes || has_lead)) {
+        bool is_read = read_record(records, &is_one, err);
+        *n_skipped = is_one;
+        return is_read;
+    }
     if (n > (uint64_t)records->n_left)
         n = (uint64_t)records->n_left;
     if (records->is_endless) /* of csv a record is as many whole lines as it takes */
@@ -150,15 +186,15 @@ static bool skip_in_array(struct records *records, uint64_t n, uint64_t *n_skipp
         n = SIZE_MAX / n_elements;
     *n_skipped = n;
     if (records->whole.data) {
-        size_t left_bytes = records->cut.row_bytes - records->cut.position_bytes;
-        size_t wanted_bytes = (size_t)n * records->cut.piece_bytes;
-        records->cut.position_bytes += wanted_bytes < left_bytes ? wanted_bytes : left_bytes;
-        return true;
-    }
-    if (!reader_skip(records->reader, records->source_dtype, (size_t)n * n_elements, &n_read, err))
+        records->cut.position_bytes += (int64_t)(n * records->cut.step_bytes);
+    } else if (!reader_skip(records->reader, records->source_dtype, (size_t)n * n_elements, &n_read,
+                            err)) {
         return false;
+    }
     if (records->is_endless)
         *n_skipped = n_read / n_elements + (n_read % n_elements != 0 && partial == PARTIAL_PAD);
+    records->n_left -= (int64_t)*n_skipped;
+    records->n_records += *n_skipped;
     return true;
 }
 
@@ -182,8 +218,6 @@ bool records_skip(struct records *records, uint64_t n, uint64_t *n_skipped, stru
             return false;
         if (n_now == 0)
             return true;
-        records->n_left -= (int64_t)n_now;
-        records->n_records += n_now;
         *n_skipped += n_now;
     }
     return true;
@@ -224,7 +258,7 @@ bool records_rewind(struct records *records, struct irrun_error *err)
     if (records->reader && !reader_can_rewind(records->reader))
         return fail_at(err, IRRUN_DATA, records_place(records), "ended after %" PRIu64 " records",
                        records->n_records);
-    records->n_records = 0;
+    records->n_records = records->n_raw_checked = 0;
     records->has_pending = records->is_held = records->is_raw_checked = false;
     if (!records->reader)
         records_pend_whole(records);
