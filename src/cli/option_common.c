@@ -223,8 +223,8 @@ static bool parse_slices(const struct option_row *row, const char *text, struct 
     for (size_t i = 0; *text == ':'; i++) {
         size_t length = strcspn(++text, ":");
         if (i == 3)
-            return fail(err, IRRUN_USAGE, "--%s: nothing follows LEAD, but here is ':%s'", row->name,
-                        text);
+            return fail(err, IRRUN_USAGE, "--%s: nothing follows LEAD, but here is ':%s'",
+                        row->name, text);
         if (!text_to_i64(text, length, numbers[i]) || *numbers[i] < (i < 2) ||
             *numbers[i] > MAX_SLICE)
             return fail(err, IRRUN_USAGE, "--%s: %s must be a whole number from %d up, not '%.*s'",

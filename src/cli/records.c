@@ -117,8 +117,8 @@ static bool cut_slices(struct records *records, uint32_t axis, struct irrun_erro
                     "--axis: LEAD is %" PRId64 ", but must be below CHUNK, which is %" PRId64,
                     spec->lead, chunk);
     records->record.shape.dims[axis] = chunk;
-    size_t element_bytes = (size_t)shape_product(shape, axis + 1, shape->rank) *
-                           dtype_size(records->source_dtype);
+    size_t element_bytes =
+        (size_t)shape_product(shape, axis + 1, shape->rank) * dtype_size(records->source_dtype);
     records->cut = (struct records_cut){
         .n_rows = 1,
         .piece_bytes = (size_t)chunk * element_bytes,

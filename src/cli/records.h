@@ -25,8 +25,8 @@ enum records_state {
     RECORDS_STREAM
 };
 
-/* How records lie in an array: each is a piece of every row, one every step. Pieces may overlap; the
- * first ones begin before their row, with zeros. More than one row is in memory as a whole. */
+/* How records lie in an array: each is a piece of every row, one every step. Pieces may overlap;
+ * the first ones begin before their row, with zeros. Several rows are in memory as a whole. */
 struct records_cut {
     size_t n_rows, row_bytes, piece_bytes, step_bytes;
     int64_t position_bytes; /* of the next piece in its row */
