@@ -61,8 +61,8 @@ def cases():
     for name, equation, fragment in (
             ("einsum_rank", "ijk,jk->i", "input 0 (input) is f32 [2,3], expected 3 dimensions as in equation"),
             ("einsum_dims", "ij,ij->i", "input 1 (input) is f32 [3,3], expected 2 along axis 0"),
-            ("einsum_output", "ij,jk->iz", "has a label in its output that is not in the inputs, or twice"),
+            ("einsum_output", "ij,jk->iz", "has an output label that is repeated or not in the inputs"),
             ("einsum_letters", "i1,jk->i", "is not a list of letters and ellipses"),
-            ("einsum_inputs", "ij,jk,k->i", "is not one of 2 inputs")):
+            ("einsum_inputs", "ij,jk,k->i", "does not have 2 inputs")):
         yield error("error_op", name, "Einsum", [a, x(3, 3)], [fragment], f"Equation {equation}.", 7,
                     attrs={"equation": equation})

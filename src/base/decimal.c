@@ -97,7 +97,7 @@ bool decimal_to_f64(const struct decimal *decimal, double *value)
     return true;
 }
 
-bool is_near_float_border(double value)
+bool is_near_float_midpoint(double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -112,7 +112,7 @@ bool decimal_to_f32(const struct decimal *decimal, float *value)
         return false;
     double scaled = scale_digits(decimal);
     /* Subnormal floats have other rounding boundaries. */
-    if (decimal->digits != 0 && (fabs(scaled) < (double)FLT_MIN || is_near_float_border(scaled)))
+    if (decimal->digits != 0 && (fabs(scaled) < (double)FLT_MIN || is_near_float_midpoint(scaled)))
         return false;
     *value = (float)scaled;
     return true;

@@ -26,11 +26,11 @@ bool decimal_scan(const char *text, size_t length, struct decimal *decimal);
 /* The double nearest to the decimal, if a single operation on exact operands gives it. */
 bool decimal_to_f64(const struct decimal *decimal, double *value);
 
-/* The float nearest to the decimal, if a double that may be wrong by two units tells which. */
+/* The float nearest to the decimal, if a double within 2 ulp of it decides which. */
 bool decimal_to_f32(const struct decimal *decimal, float *value);
 
 /* Whether a double may be on the other side of the middle between two floats if it is wrong by
  * two units in its last place. */
-bool is_near_float_border(double value);
+bool is_near_float_midpoint(double value);
 
 #endif

@@ -10,7 +10,7 @@
 
 struct output_file {
     int fd;
-    bool is_direct;          /* what is written is there at once: no temporary, no way back */
+    bool is_direct;          /* written in place: no temporary, and cannot be undone */
     bool is_standard_output; /* its descriptor stays open */
     bool is_partial;         /* the temporary is PATH.partial and stays until it is complete */
     bool is_synced;          /* fsync before the rename, and of the folder after it */
@@ -22,12 +22,12 @@ struct output_file {
     bool is_locked;                      /* the signal buffer; half a record may be out */
     unsigned char *buffer;
     size_t n_buffered;
-    size_t n_complete; /* of them belong to complete records */
+    size_t n_complete; /* bytes of complete records */
     uint64_t offset;   /* bytes written, the buffered ones included */
 };
 
 /* "-" is standard output. IRRUN_CANT_CREATE if it cannot be made, an existing file may not be
- * written, or another process is writing it. Whatever happened, output_file_abort may follow. */
+ * written, or another process is writing it. output_file_abort is safe after any failure. */
 bool output_file_open(struct output_file *out, const char *path, struct irrun_error *err);
 
 /* Keeps other processes from writing `path` until this one has opened and finished it, or gives it
@@ -36,10 +36,10 @@ bool output_file_open(struct output_file *out, const char *path, struct irrun_er
 bool output_file_reserve(const char *path, struct irrun_error *err);
 void output_files_release(void);
 
-/* The same for a file that outlives its process: it waits as PATH.partial, which neither a failure
- * nor a signal removes, until output_file_finish gives it its name. Its first keep_bytes are kept,
- * the rest is cut off: IRRUN_DATA if it has fewer. The caller has reserved the path. Not for
- * standard output, devices and FIFOs: IRRUN_USAGE. */
+/* Like output_file_open, but for a file that outlives its process: it waits as PATH.partial, which
+ * neither a failure nor a signal removes, until output_file_finish gives it its name. Keeps its
+ * first keep_bytes and cuts off the rest: IRRUN_DATA if it has fewer. The caller has reserved the
+ * path. Not for standard output, devices and FIFOs: IRRUN_USAGE. */
 bool output_file_open_partial(struct output_file *out, const char *path, uint64_t keep_bytes,
                               struct irrun_error *err);
 
@@ -63,8 +63,8 @@ bool output_file_patch(struct output_file *out, uint64_t offset, const void *dat
  * failed, no file is left. */
 bool output_file_finish(struct output_file *out, struct irrun_error *err);
 
-/* Removes what was written; of a direct file half a record only. A zeroed or finished *out is
- * allowed. */
+/* Removes what was written; of a direct file only its incomplete record. A zeroed or finished *out
+ * is allowed. */
 void output_file_abort(struct output_file *out);
 
 bool output_file_is_terminal(const struct output_file *out);

@@ -42,6 +42,23 @@ size_t text_from_narrow(float value, float (*narrow)(double decimal), char out[T
  * limit. */
 unsigned text_distance(const char *a, const char *b, unsigned limit);
 
+static inline bool text_is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* A part of a text that belongs to somebody else. */
+struct slice {
+    const char *at, *end;
+};
+static inline size_t slice_length(struct slice slice)
+{
+    return (size_t)(slice.end - slice.at);
+}
+
+/* Without the blanks at both ends. */
+struct slice slice_trim(struct slice slice);
+
 bool text_equals_ignore_case(const char *a, const char *b);
 
 #endif

@@ -105,7 +105,7 @@ static bool shortest_f32_quickly(double value, struct decimal *decimal)
         if (fabs(fabs(scaled - digits) - 0.5) < 1e-5)
             return false;
         double back = scale(digits, -power);
-        if (is_near_float_border(back))
+        if (is_near_float_midpoint(back))
             return false;
         if ((float)back == (float)value) {
             *decimal = (struct decimal){.digits = (uint64_t)digits, .exponent = -power};

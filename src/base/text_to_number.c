@@ -11,16 +11,20 @@
 #include "base/checked.h"
 #include "base/decimal.h"
 
-static bool is_blank(char c)
+struct slice slice_trim(struct slice slice)
 {
-    return c == ' ' || (c >= '\t' && c <= '\r');
+    while (slice.at < slice.end && text_is_blank(*slice.at))
+        slice.at++;
+    while (slice.at < slice.end && text_is_blank(slice.end[-1]))
+        slice.end--;
+    return slice;
 }
 
-static const char *skip_blanks(const char *at, const char *end)
+static bool take_sign(const char **at, const char *end)
 {
-    while (at < end && is_blank(*at))
-        at++;
-    return at;
+    bool is_negative = *at < end && **at == '-';
+    *at += *at < end && (**at == '-' || **at == '+');
+    return is_negative;
 }
 
 static bool is_digit(char c)
@@ -30,11 +34,9 @@ static bool is_digit(char c)
 
 bool text_to_i64(const char *text, size_t length, int64_t *value)
 {
-    const char *end = text + length;
-    const char *at = skip_blanks(text, end);
-    bool is_negative = at < end && *at == '-';
-    if (at < end && (*at == '-' || *at == '+'))
-        at++;
+    struct slice number = slice_trim((struct slice){text, text + length});
+    const char *at = number.at, *end = number.end;
+    bool is_negative = take_sign(&at, end);
     if (at == end || !is_digit(*at))
         return false;
     /* The sum is negative, because the minimum has no positive counterpart. */
@@ -42,7 +44,7 @@ bool text_to_i64(const char *text, size_t length, int64_t *value)
     for (; at < end && is_digit(*at); at++)
         if (!checked_mul_i64(sum, 10, &sum) || !checked_add_i64(sum, -(int64_t)(*at - '0'), &sum))
             return false;
-    if (skip_blanks(at, end) != end || (!is_negative && sum == INT64_MIN))
+    if (at != end || (!is_negative && sum == INT64_MIN))
         return false;
     *value = is_negative ? sum : -sum;
     return true;
@@ -54,10 +56,10 @@ bool text_to_i64(const char *text, size_t length, int64_t *value)
 
 struct digits {
     char text[MAX_DIGITS + 32];
-    size_t n;         /* significant digits kept */
-    int64_t exponent; /* of the base, for the digits read as an integer */
-    bool is_any;      /* there was a digit, perhaps only 0 */
-    bool is_more;     /* a dropped digit is not 0 */
+    size_t n;              /* significant digits kept */
+    int64_t exponent;      /* of the base, for the digits read as an integer */
+    bool has_digits;       /* there was a digit, perhaps only 0 */
+    bool has_nonzero_tail; /* a dropped digit is not 0 */
 };
 
 static bool is_digit_of(char c, bool is_hex)
@@ -75,12 +77,12 @@ static const char *take_digits(struct digits *digits, const char *at, const char
         }
         if (!is_digit_of(*at, is_hex))
             break;
-        digits->is_any = true;
+        digits->has_digits = true;
         bool is_kept = digits->n < MAX_DIGITS && (*at != '0' || digits->n != 0);
         if (is_kept)
             digits->text[digits->n++] = *at;
         else if (digits->n != 0)
-            digits->is_more = digits->is_more || *at != '0';
+            digits->has_nonzero_tail = digits->has_nonzero_tail || *at != '0';
         bool is_leading_zero = !is_kept && digits->n == 0;
         if (is_fraction && (is_kept || is_leading_zero))
             digits->exponent--;
@@ -97,9 +99,7 @@ static const char *take_exponent(const char *at, const char *end, char mark, int
     if (at == end || (*at | 0x20) != mark)
         return at;
     at++;
-    bool is_negative = at < end && *at == '-';
-    if (at < end && (*at == '-' || *at == '+'))
-        at++;
+    bool is_negative = take_sign(&at, end);
     if (at == end || !is_digit(*at))
         return NULL;
     /* The limit is far above the exponent of a double, but many digits before it may compensate for
@@ -117,7 +117,7 @@ static double value_of_digits(struct digits *digits, int64_t exponent, bool is_h
 {
     if (digits->n == 0)
         return 0.0;
-    if (digits->is_more) {
+    if (digits->has_nonzero_tail) {
         digits->text[digits->n++] = '1';
         exponent -= is_hex ? 4 : 1;
     }
@@ -142,13 +142,9 @@ static bool equals_word(const char *at, const char *end, const char *word)
 static bool read_digits(const char *at, const char *end, bool is_f32, double *value)
 {
     bool is_hex = end - at > 2 && at[0] == '0' && (at[1] | 0x20) == 'x';
-    struct digits digits;
-    digits.n = 0;
-    digits.exponent = 0;
-    digits.is_any = false;
-    digits.is_more = false;
+    struct digits digits = {.n = 0};
     at = take_digits(&digits, is_hex ? at + 2 : at, end, is_hex);
-    if (!digits.is_any)
+    if (!digits.has_digits)
         return false;
     int64_t exponent;
     at = take_exponent(at, end, is_hex ? 'p' : 'e', &exponent);
@@ -173,15 +169,11 @@ static bool read_unsigned(const char *at, const char *end, bool is_f32, double *
 /* The slow path: numbers of any length, blanks, nan and inf. */
 static bool read_slowly(const char *text, size_t length, bool is_f32, double *value)
 {
-    const char *end = text + length;
-    const char *at = skip_blanks(text, end);
-    while (end > at && is_blank(end[-1]))
-        end--;
-    bool is_negative = at < end && *at == '-';
-    if (at < end && (*at == '-' || *at == '+'))
-        at++;
+    struct slice number = slice_trim((struct slice){text, text + length});
+    const char *at = number.at;
+    bool is_negative = take_sign(&at, number.end);
     double magnitude;
-    if (!read_unsigned(at, end, is_f32, &magnitude))
+    if (!read_unsigned(at, number.end, is_f32, &magnitude))
         return false;
     *value = is_negative ? -magnitude : magnitude;
     return true;

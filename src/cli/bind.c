@@ -129,8 +129,8 @@ static bool bind_archive(const struct binder *binder, const struct binding *bind
                          : take_all_members(binder, binding, archive, err);
 }
 
-static bool fail_nameless(const struct binder *binder, const struct binding *binding,
-                          struct irrun_error *err)
+static bool fail_needs_name(const struct binder *binder, const struct binding *binding,
+                            struct irrun_error *err)
 {
     const char *path = binding->spec.path;
     if (binder->n_ports == 0)
@@ -148,7 +148,7 @@ bool bind_find_port(const struct binder *binder, const struct binding *binding, 
     *port = 0;
     if (binding->name)
         return binder->find(binder->context, binding->name, port, err);
-    return binder->n_ports == 1 || fail_nameless(binder, binding, err);
+    return binder->n_ports == 1 || fail_needs_name(binder, binding, err);
 }
 
 bool bind_source(const struct binder *binder, const struct binding *binding,

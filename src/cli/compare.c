@@ -107,7 +107,7 @@ bool compare_new(const struct irrun_model *model, const struct options *options,
     made->model = model;
     made->outliers = options->outliers;
     const struct binder binder = {.option = "--expect=",
-                                  .n_ports = own_outputs(model),
+                                  .n_ports = n_default_outputs(model),
                                   .name = output_name,
                                   .find = find_output,
                                   .take = take_reader,

@@ -31,12 +31,12 @@ static bool add_destination(struct destination_list *list, const struct format_s
     return true;
 }
 
-static bool fail_nameless(const struct destination_list *list, const struct format_spec *spec,
-                          struct irrun_error *err)
+static bool fail_needs_name(const struct destination_list *list, const struct format_spec *spec,
+                            struct irrun_error *err)
 {
     const char *path = spec->path, *format = spec->format->name;
     fail(err, IRRUN_USAGE, "-o %s: %s holds one output, but the model has", path, format);
-    for (size_t i = 0; i < own_outputs(list->model); i++)
+    for (size_t i = 0; i < n_default_outputs(list->model); i++)
         fail_more(err, "%s \"%s\"", i == 0 ? "" : ",", irrun_model_output(list->model, i)->name);
     bool is_standard = strcmp(path, "-") == 0;
     return fail_hint(
@@ -50,7 +50,7 @@ bool destination_add(struct destination_list *list, const struct binding *bindin
                      struct irrun_error *err)
 {
     const struct format_spec *spec = &binding->spec;
-    size_t n = own_outputs(list->model), index;
+    size_t n = n_default_outputs(list->model), index;
     if (!path_check_fields("-o ", spec->path, "kn", err))
         return false;
     if (binding->name)
@@ -64,7 +64,7 @@ bool destination_add(struct destination_list *list, const struct binding *bindin
         return true;
     }
     if (n > 1 && !spec->format->is_shared)
-        return fail_nameless(list, spec, err);
+        return fail_needs_name(list, spec, err);
     size_t *all = new_array(n, sizeof *all, err);
     if (!all)
         return false;
@@ -76,8 +76,8 @@ bool destination_add(struct destination_list *list, const struct binding *bindin
 }
 
 /* What goes into one file is joined along one axis, or not at all. */
-static bool settle_concat(const struct destination_list *list, struct destination *item,
-                          struct irrun_error *err)
+static bool resolve_concat(const struct destination_list *list, struct destination *item,
+                           struct irrun_error *err)
 {
     for (size_t i = 0; i < item->n_outputs; i++) {
         const struct axis_spec *concat = named_find(NAMED_LIST(list->options->concats), list->model,
@@ -85,8 +85,11 @@ static bool settle_concat(const struct destination_list *list, struct destinatio
         bool is_same = concat == item->concat ||
                        (concat && item->concat && concat->axis == item->concat->axis);
         if (i > 0 && !is_same)
-            return fail(err, IRRUN_USAGE, "--concat: outputs \"%s\" and \"%s\" both go to %s",
-                        item->names[0], item->names[i], item->path);
+            return fail(
+                err, IRRUN_USAGE,
+                "--concat: outputs \"%s\" and \"%s\" are joined along different axes, but both go "
+                "to %s",
+                item->names[0], item->names[i], item->path);
         item->concat = concat;
     }
     return true;
@@ -97,8 +100,9 @@ static bool check_sharing(const struct destination_list *list, const struct dest
                           struct irrun_error *err)
 {
     const struct format *format = item->spec.format;
-    bool is_closed = format->has_names || (item->concat && format->has_shape && !format->has_keys);
-    if (!is_closed || list->is_of_sequence || item->is_per_sequence ||
+    bool holds_one_sequence =
+        format->has_names || (item->concat && format->has_shape && !format->has_keys);
+    if (!holds_one_sequence || list->is_of_sequence || item->is_per_sequence ||
         !sequences_are_many(list->options))
         return true;
     fail(err, IRRUN_USAGE, "-o %s: %s cannot hold several sequences%s", item->path, format->name,
@@ -120,7 +124,7 @@ static bool check_common_axis(const struct destination_list *list,
                               const struct irrun_tensor *const *values,
                               const struct axis_spec *concat, struct irrun_error *err)
 {
-    size_t n = own_outputs(list->model), widest = 0;
+    size_t n = n_default_outputs(list->model), widest = 0;
     for (size_t i = 0; i < n; i++) {
         if (!values[i])
             return true;
@@ -161,7 +165,7 @@ bool destinations_check(struct destination_list *list, struct irrun_error *err)
     if (!named_check(NAMED_LIST(list->options->concats), list->model, irrun_model_find_output, err))
         return false;
     for (size_t i = 0; i < list->n; i++) {
-        if (!settle_concat(list, &list->items[i], err) ||
+        if (!resolve_concat(list, &list->items[i], err) ||
             !check_sharing(list, &list->items[i], err))
             return false;
     }

@@ -227,7 +227,7 @@ void inputs_warn_empty(const struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->n_streams; i++) {
         const struct records *records = inputs->streams[i];
-        if (records->is_endless && records->n_records == 0 && reader_is_file(records->reader))
+        if (records->is_unsized && records->n_records == 0 && reader_is_file(records->reader))
             warn(inputs->options, "%s \"%s\": %s contains no record", records->port.what,
                  records->port.name, records_path(records));
     }
@@ -257,7 +257,7 @@ uint64_t inputs_n_expected(const struct inputs *inputs)
     uint64_t n = 0;
     for (size_t i = 0; i < inputs->n_streams; i++) {
         const struct records *records = inputs->streams[i];
-        if (!records->is_endless)
+        if (!records->is_unsized)
             n = (uint64_t)records->n_left + records->is_held;
     }
     return inputs->n_streams == 0 ? 1 : n;

@@ -1,4 +1,4 @@
-/* Puts what tells one model from another into words.
+/* Formats the digests that identify a model.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/model_identity.h"
 

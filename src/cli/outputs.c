@@ -224,7 +224,7 @@ static bool open_destination(struct outputs *outputs, struct destination *item,
     }
     bool is_open = writer_open(item->spec.format, path, &how, &item->writer, err);
     tell(outputs->options, "%zu of %zu outputs to %s as %s, %s", item->n_outputs,
-         own_outputs(outputs->common.model), path, item->spec.format->name,
+         n_default_outputs(outputs->common.model), path, item->spec.format->name,
          is_stacked ? "every iteration" : "one record");
     free(path);
     for (size_t i = 0; i < item->n_outputs && is_open; i++) {

@@ -8,7 +8,7 @@
 
 /* How many outputs are meant where none is named: those of --tap too. Those that only --tap-all
  * asks for come behind them. */
-static inline size_t own_outputs(const struct irrun_model *model)
+static inline size_t n_default_outputs(const struct irrun_model *model)
 {
     size_t n = irrun_model_n_outputs(model);
     while (n > 0 && irrun_model_output(model, n - 1)->is_traced)

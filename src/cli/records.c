@@ -207,13 +207,13 @@ static bool take_shape(struct records *records, const struct array_header *heade
 }
 
 /* raw and csv: records have the shape of the port, which must be known. */
-static bool take_endless(struct records *records, struct irrun_error *err)
+static bool take_unsized(struct records *records, struct irrun_error *err)
 {
     const struct records_port *port = &records->port;
     struct irrun_partial_shape shape = port->shape;
     char text[SHAPE_TEXT_BYTES];
     uint32_t axis = 0;
-    records->is_endless = true;
+    records->is_unsized = true;
     records->n_left = INT64_MAX;
     if (port->is_series)
         shape = partial_shape_of(&(struct irrun_shape){.rank = 0});
@@ -303,7 +303,7 @@ bool records_take_array(struct records *records, bool *is_end, struct irrun_erro
     records->is_cut_inside = false;
     return (!header.is_audio || records_check_audio(records, err)) &&
            check_dtype(records, dtype, err) &&
-           (header.has_shape ? take_shape(records, &header, err) : take_endless(records, err)) &&
+           (header.has_shape ? take_shape(records, &header, err) : take_unsized(records, err)) &&
            check_record(records, &header, err) && make_room(records, &old, err) &&
            (!records->is_cut_inside || records->whole.data ||
             reader_read_tensor(records->reader, &header, &records->whole, err));

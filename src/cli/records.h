@@ -48,7 +48,7 @@ struct records {
     enum irrun_dtype source_dtype;
     bool is_narrowed;       /* --cast=any: conversions are looked at for values that change */
     bool is_narrowing_told; /* one did */
-    bool is_endless;        /* raw, csv, s16: the length is known only at the end */
+    bool is_unsized;        /* raw, csv, s16: the length is known only at the end */
     bool is_raw_checked;    /* the first elements are looked at: raw_check.h */
     uint64_t n_raw_checked; /* so far */
     bool is_cut_inside;     /* there are dimensions in front of the axis: the array is in memory */

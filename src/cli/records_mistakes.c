@@ -131,7 +131,7 @@ bool records_check_chunk(const struct records *records, uint32_t axis, int64_t c
     fail_more(err, " %" PRId64 " number%s along axis %" PRIu32, shape->min[axis],
               shape->min[axis] == 1 ? "" : "s", axis);
     return fail_hint(err, "%swrite --axis=%s%s%" PRIu32,
-                     records->is_endless ? "omit --axis, or " : "", name, equals, axis);
+                     records->is_unsized ? "omit --axis, or " : "", name, equals, axis);
 }
 
 bool records_fail_axis(const struct records *records, uint32_t rank, struct irrun_error *err)

@@ -32,10 +32,10 @@ static void read_piece(struct records *records, char *target)
     cut->position_bytes += (int64_t)cut->step_bytes;
 }
 
-/* A record with fewer numbers than it takes: --partial. Only an endless one can be short by
- * surprise. */
-static bool settle_remainder(struct records *records, void *target, size_t n_read, bool *has_record,
-                             struct irrun_error *err)
+/* A record with fewer numbers than it takes: --partial. Only an array of unknown length can end
+ * inside a record. */
+static bool handle_short_record(struct records *records, void *target, size_t n_read,
+                                bool *has_record, struct irrun_error *err)
 {
     enum partial partial = records->options ? records->options->partial : PARTIAL_ERROR;
     size_t element_bytes = dtype_size(records->source_dtype);
@@ -49,8 +49,8 @@ static bool settle_remainder(struct records *records, void *target, size_t n_rea
     return true;
 }
 
-/* Whether a value is another one after its conversion; an i64 counts as the double next to it. */
-static bool are_changed(const struct records *records, const void *source)
+/* Whether the conversion changed a value; i64 is compared as double. */
+static bool conversion_changes_value(const struct records *records, const void *source)
 {
     for (size_t i = 0; i < (size_t)records->n_elements; i++) {
         double was = element_as_f64(records->source_dtype, source, i);
@@ -65,7 +65,7 @@ void records_convert(struct records *records, const void *source)
 {
     convert_elements(records->source_dtype, source, records->record.dtype, records->record.data,
                      (size_t)records->n_elements);
-    if (!records->is_narrowed || !are_changed(records, source))
+    if (!records->is_narrowed || !conversion_changes_value(records, source))
         return;
     warn(records->options, "values of %s are narrowed to %s (input \"%s\")",
          irrun_dtype_name(records->source_dtype), irrun_dtype_name(records->record.dtype),
@@ -112,7 +112,8 @@ static bool read_on(struct records *records, char *target, size_t *n_read, struc
     return true;
 }
 
-/* Reads the next record of the present array; *has_record is false where an endless one ends. */
+/* Reads the next record of the present array; *has_record is false where one of unknown length
+ * ends. */
 static bool read_record(struct records *records, bool *has_record, struct irrun_error *err)
 {
     bool is_cast = records->source_dtype != records->record.dtype;
@@ -123,7 +124,8 @@ static bool read_record(struct records *records, bool *has_record, struct irrun_
         read_piece(records, target);
     else if (!read_on(records, target, &n_read, err))
         return false;
-    if (n_read < n && (!settle_remainder(records, target, n_read, has_record, err) || !*has_record))
+    if (n_read < n &&
+        (!handle_short_record(records, target, n_read, has_record, err) || !*has_record))
         return err->code == IRRUN_OK;
     if (is_cast)
         records_convert(records, records->staging);
@@ -180,7 +182,7 @@ static bool skip_in_array(struct records *records, uint64_t n, uint64_t *n_skipp
     }
     if (n > (uint64_t)records->n_left)
         n = (uint64_t)records->n_left;
-    if (records->is_endless) /* of csv a record is as many whole lines as it takes */
+    if (records->is_unsized) /* of csv a record is as many whole lines as it takes */
         n = 1;
     if (n_elements > 0 && n > SIZE_MAX / n_elements)
         n = SIZE_MAX / n_elements;
@@ -191,7 +193,7 @@ static bool skip_in_array(struct records *records, uint64_t n, uint64_t *n_skipp
                             err)) {
         return false;
     }
-    if (records->is_endless)
+    if (records->is_unsized)
         *n_skipped = n_read / n_elements + (n_read % n_elements != 0 && partial == PARTIAL_PAD);
     records->n_left -= (int64_t)*n_skipped;
     records->n_records += *n_skipped;
@@ -256,7 +258,8 @@ bool records_rewind(struct records *records, struct irrun_error *err)
     if (records->state == RECORDS_REPEATED)
         return true;
     if (records->reader && !reader_can_rewind(records->reader))
-        return fail_at(err, IRRUN_DATA, records_place(records), "ended after %" PRIu64 " records",
+        return fail_at(err, IRRUN_DATA, records_place(records),
+                       "cannot be read again (ended after %" PRIu64 " records)",
                        records->n_records);
     records->n_records = records->n_raw_checked = 0;
     records->has_pending = records->is_held = records->is_raw_checked = false;

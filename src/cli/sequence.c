@@ -182,9 +182,9 @@ static bool read_arrays(struct sequences *sequences, struct sequence *sequence,
     return true;
 }
 
-/* ---- All ------------------------------------------------------------------------------------- */
+/* ---- Iterating ------------------------------------------------------------------------------- */
 
-/* The file's name without folder and ending. */
+/* The file's name without directory and extension. */
 static char *key_of_path(const char *path, struct arena *arena, struct irrun_error *err)
 {
     const char *slash = strrchr(path, '/');
@@ -261,7 +261,7 @@ void sequence_locate(const struct sequence *sequence, struct irrun_error *err)
     if (!place->file || err->code == IRRUN_OK)
         return;
     if (err->file[0]) {
-        fail_hint(err, "%s:%u refers to it", place->file, (unsigned)place->line);
+        fail_hint(err, "named in %s:%u", place->file, (unsigned)place->line);
         return;
     }
     struct irrun_error located;

@@ -58,7 +58,7 @@ struct array_header {
     const char *name;       /* npz: the member's name; else NULL */
     const char *key;        /* ark; else NULL */
     enum irrun_dtype dtype; /* IRRUN_DYNAMIC: none (raw, csv): the caller chooses when he reads */
-    bool has_shape;         /* false: an endless row of numbers (raw, csv, s16) */
+    bool has_shape;         /* false: a row of numbers of unknown length (raw, csv, s16) */
     bool is_guess;          /* raw: nothing in its bytes says that they are what they are read as */
     bool is_audio;          /* s16: samples from -1 to 1 */
     struct irrun_shape shape;

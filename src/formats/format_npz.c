@@ -1,4 +1,4 @@
-/* Reads npz: a zip archive of npy documents. The headers of all members are read at once, their
+/* Reads npz: a zip archive of npy files. The headers of all members are read at once, their
  * elements by readers that are independent of one another. Writing is npz_writer.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>

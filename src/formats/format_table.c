@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/text.h"
 #include "formats/format_internal.h"
@@ -87,16 +88,11 @@ static const char *file_ending(const char *path)
 /* Whether one of the words of `endings` is `ending`, in any letter case. */
 static bool has_ending(const char *endings, const char *ending)
 {
-    char word[16];
     size_t length = strlen(ending);
     while (*endings != '\0' && length != 0) {
         size_t n = strcspn(endings, " ");
-        if (n == length && n < sizeof word) {
-            memcpy(word, endings, n);
-            word[n] = '\0';
-            if (text_equals_ignore_case(word, ending))
-                return true;
-        }
+        if (n == length && strncasecmp(endings, ending, n) == 0)
+            return true;
         endings += n + (endings[n] == ' ');
     }
     return false;
@@ -140,7 +136,7 @@ bool format_hint_sound(struct irrun_error *err, const char *path, const char *mo
                      is_named ? file : "FILE.wav", model);
 }
 
-/* Appends "npy npz …" to the hint-like list in `text`. */
+/* Writes the names of the formats to `text`, separated by spaces. */
 static void list_formats(enum direction direction, char *text, size_t size_bytes)
 {
     text[0] = '\0';
@@ -161,10 +157,6 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
 {
     char names[128];
     list_formats(direction, names, sizeof names);
-    if (strcmp(text, "-") == 0) {
-        fail(err, IRRUN_USAGE, "the format of \"-\" is not known");
-        return fail_hint(err, "write FORMAT:- with one of: %s", names);
-    }
     fail(err, IRRUN_USAGE, "the format of \"%s\" is not known", text);
     if (direction == READING && format_is_sound(text))
         return format_hint_sound(err, text, "MODEL.xml");
@@ -191,6 +183,8 @@ static bool parse_spec(const char *text, enum direction direction, struct format
     if (spec->format)
         spec->path = colon + 1;
     else
+        spec->is_text_variant = false;
+    if (!spec->format)
         spec->format = format_of_ending(text, direction);
     if (spec->format == NULL)
         return fail_no_format(text, direction, err);

@@ -1,4 +1,4 @@
-/* Tells what a file is that is not what it was taken for, by its first bytes.
+/* Guesses the type of a wrong file from its first bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_IR_SNIFF_H
 #define IRRUN_IR_SNIFF_H
@@ -12,7 +12,7 @@
  * do about it, for a file given as model, or NULL. */
 const char *sniff(const unsigned char *head, size_t n, const char **hint);
 
-/* Whether the file is a pointer of git-LFS, because it was not fetched. */
+/* Whether it is a Git LFS pointer file, not the content. */
 bool sniff_is_lfs_pointer(const unsigned char *head, size_t n);
 
 bool sniff_is_xml(const unsigned char *head, size_t n);

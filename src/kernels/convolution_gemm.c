@@ -115,9 +115,9 @@ static void copy_patches(const struct convolution *c, const struct convolution_j
         job->transpose(&(struct transpose_f32){.n_rows = (size_t)c->c_in,
                                                .n_columns = (size_t)n,
                                                .from = in + first,
-                                               .from_step = (size_t)n_in,
+                                               .from_stride = (size_t)n_in,
                                                .to = to,
-                                               .to_step = (size_t)c->c_in});
+                                               .to_stride = (size_t)c->c_in});
         return;
     }
     if (is_line && w->kernel[2] <= SHORT_LINE) {
@@ -215,9 +215,9 @@ void convolution_by_packed_gemm(const struct convolution *c, const struct packed
         job->transpose(&(struct transpose_f32){.n_rows = n,
                                                .n_columns = c_out,
                                                .from = products,
-                                               .from_step = c_out,
+                                               .from_stride = c_out,
                                                .to = job->out + first,
-                                               .to_step = n_out});
+                                               .to_stride = n_out});
         if (is_early)
             run_epilogue(job, c_out, n_out, first, n);
     }

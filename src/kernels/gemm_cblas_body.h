@@ -11,14 +11,14 @@ static bool NAME(multiply_vector)(const PRODUCT *p)
     bool transposed = is_column ? p->a_transposed : !p->b_transposed;
     const T *matrix = is_column ? p->a : p->b, *x = is_column ? p->b : p->a;
     size_t ld = is_column ? p->lda : p->ldb, n_out = is_column ? p->m : p->n;
-    size_t x_step = is_column ? (p->b_transposed ? 1 : p->ldb) : (p->a_transposed ? p->lda : 1);
-    size_t y_step = is_column ? p->ldc : 1;
+    size_t incx = is_column ? (p->b_transposed ? 1 : p->ldb) : (p->a_transposed ? p->lda : 1);
+    size_t incy = is_column ? p->ldc : 1;
     size_t rows = transposed ? p->k : n_out, columns = transposed ? n_out : p->k;
     int ld_int;
-    if (x_step > INT_MAX || y_step > INT_MAX || !leading(ld, columns, rows, &ld_int))
+    if (incx > INT_MAX || incy > INT_MAX || !leading(ld, columns, rows, &ld_int))
         return false;
     blas.NAME(gemv)(CblasRowMajor, transposed ? CblasTrans : CblasNoTrans, (int)rows, (int)columns,
-                    1, matrix, ld_int, x, (int)x_step, p->is_added ? 1 : 0, p->c, (int)y_step);
+                    1, matrix, ld_int, x, (int)incx, p->is_added ? 1 : 0, p->c, (int)incy);
     return true;
 }
 

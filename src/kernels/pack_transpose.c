@@ -23,12 +23,12 @@ typedef uint64_t u64x2 __attribute__((vector_size(16)));
 #define LOW_64(a, b) SHUFFLE(u64x2, a, b, 0, 2)
 #define HIGH_64(a, b) SHUFFLE(u64x2, a, b, 1, 3)
 
-static inline void transpose_4x4(const unsigned char *from, size_t from_step, unsigned char *to,
-                                 size_t to_step)
+static inline void transpose_4x4(const unsigned char *from, size_t from_stride, unsigned char *to,
+                                 size_t to_stride)
 {
     u32x4 row[4], pair[4];
     for (size_t j = 0; j < 4; j++)
-        memcpy(&row[j], from + j * from_step, sizeof row[j]);
+        memcpy(&row[j], from + j * from_stride, sizeof row[j]);
     for (size_t j = 0; j < 2; j++) {
         pair[2 * j] = LOW_32(row[j], row[j + 2]);
         pair[2 * j + 1] = HIGH_32(row[j], row[j + 2]);
@@ -38,28 +38,28 @@ static inline void transpose_4x4(const unsigned char *from, size_t from_step, un
         row[2 * i + 1] = HIGH_32(pair[i], pair[i + 2]);
     }
     for (size_t i = 0; i < 4; i++)
-        memcpy(to + i * to_step, &row[i], sizeof row[i]);
+        memcpy(to + i * to_stride, &row[i], sizeof row[i]);
 }
 
-void pack_transpose_f32(const void *from, size_t from_step, void *to, size_t to_step)
+void pack_transpose_f32(const void *from, size_t from_stride, void *to, size_t to_stride)
 {
     const unsigned char *source = from;
     unsigned char *target = to;
 
     for (size_t i = 0; i < 16; i += 4)
         for (size_t j = 0; j < 16; j += 4)
-            transpose_4x4(source + j * from_step + i * sizeof(float), from_step,
-                          target + i * to_step + j * sizeof(float), to_step);
+            transpose_4x4(source + j * from_stride + i * sizeof(float), from_stride,
+                          target + i * to_stride + j * sizeof(float), to_stride);
 }
 
 /* Pairs, then pairs of pairs, then of those. */
-static inline void transpose_8x8(const unsigned char *from, size_t from_step, unsigned char *to,
-                                 size_t to_step)
+static inline void transpose_8x8(const unsigned char *from, size_t from_stride, unsigned char *to,
+                                 size_t to_stride)
 {
     u16x8 row[8], pair[8];
     u32x4 four[8];
     for (size_t j = 0; j < 8; j++)
-        memcpy(&row[j], from + j * from_step, sizeof row[j]);
+        memcpy(&row[j], from + j * from_stride, sizeof row[j]);
     for (size_t j = 0; j < 4; j++) {
         pair[2 * j] = LOW_16(row[2 * j], row[2 * j + 1]);
         pair[2 * j + 1] = HIGH_16(row[2 * j], row[2 * j + 1]);
@@ -72,18 +72,18 @@ static inline void transpose_8x8(const unsigned char *from, size_t from_step, un
     }
     for (size_t i = 0; i < 4; i++) {
         u64x2 low = LOW_64(four[i], four[i + 4]), high = HIGH_64(four[i], four[i + 4]);
-        memcpy(to + 2 * i * to_step, &low, sizeof low);
-        memcpy(to + (2 * i + 1) * to_step, &high, sizeof high);
+        memcpy(to + 2 * i * to_stride, &low, sizeof low);
+        memcpy(to + (2 * i + 1) * to_stride, &high, sizeof high);
     }
 }
 
-void pack_transpose_f16(const void *from, size_t from_step, void *to, size_t to_step)
+void pack_transpose_f16(const void *from, size_t from_stride, void *to, size_t to_stride)
 {
     const unsigned char *source = from;
     unsigned char *target = to;
 
     for (size_t i = 0; i < 16; i += 8)
         for (size_t j = 0; j < 16; j += 8)
-            transpose_8x8(source + j * from_step + i * sizeof(short), from_step,
-                          target + i * to_step + j * sizeof(short), to_step);
+            transpose_8x8(source + j * from_stride + i * sizeof(short), from_stride,
+                          target + i * to_stride + j * sizeof(short), to_stride);
 }

@@ -68,8 +68,7 @@ static void merge(const size_t *from, size_t low, size_t middle, size_t high, si
     }
 }
 
-void sort_places(size_t *places, size_t n, size_t *spare, is_before_fn *is_before,
-                 const void *context)
+void argsort(size_t *places, size_t n, size_t *spare, is_before_fn *is_before, const void *context)
 {
     size_t *from = places, *to = spare;
     for (size_t run = 1; run < n; run *= 2) {

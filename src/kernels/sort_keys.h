@@ -14,7 +14,6 @@ void sort_keys(enum irrun_dtype dtype, const void *data, size_t stride, size_t n
 /* Sorts places[0 … n-1] by is_before, which returns whether index a comes before index b; equals
  * keep their order. spare: room for n. */
 typedef bool is_before_fn(const void *context, size_t a, size_t b);
-void sort_places(size_t *places, size_t n, size_t *spare, is_before_fn *is_before,
-                 const void *context);
+void argsort(size_t *places, size_t n, size_t *spare, is_before_fn *is_before, const void *context);
 
 #endif

@@ -8,9 +8,9 @@
 struct transpose_f32 {
     size_t n_rows, n_columns;
     const float *from;
-    size_t from_step; /* floats from row to row */
-    float *to;        /* [n_columns][n_rows] */
-    size_t to_step;
+    size_t from_stride; /* floats from row to row */
+    float *to;          /* [n_columns][n_rows] */
+    size_t to_stride;
 };
 typedef void transpose_f32_fn(const struct transpose_f32 *matrix);
 

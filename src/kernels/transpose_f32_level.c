@@ -13,16 +13,16 @@ ALWAYS_INLINE void transpose_square(const struct transpose_f32 *m, size_t row, s
                                     size_t n_rows, size_t n_columns)
 {
     vec square[VECTOR_LANES];
-    const float *from = m->from + row * m->from_step + column;
-    float *to = m->to + column * m->to_step + row;
+    const float *from = m->from + row * m->from_stride + column;
+    float *to = m->to + column * m->to_stride + row;
 
     UNROLL
     for (size_t r = 0; r < VECTOR_LANES; r++) {
         square[r] = vec_zero();
         if (r < n_rows)
             square[r] = n_columns < VECTOR_LANES
-                            ? vec_load_first(from + r * m->from_step, n_columns)
-                            : vec_load(from + r * m->from_step);
+                            ? vec_load_first(from + r * m->from_stride, n_columns)
+                            : vec_load(from + r * m->from_stride);
     }
     vec_transpose(square);
     UNROLL
@@ -30,9 +30,9 @@ ALWAYS_INLINE void transpose_square(const struct transpose_f32 *m, size_t row, s
         if (c >= n_columns)
             break;
         if (n_rows < VECTOR_LANES)
-            vec_store_first(to + c * m->to_step, square[c], n_rows);
+            vec_store_first(to + c * m->to_stride, square[c], n_rows);
         else
-            vec_store(to + c * m->to_step, square[c]);
+            vec_store(to + c * m->to_stride, square[c]);
     }
 }
 

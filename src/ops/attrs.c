@@ -1,4 +1,4 @@
-/* The one reader of attributes: from the text of <data> to the fields that an op's table names.
+/* Reads attributes: from the text of <data> to the fields that an op's table names.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/attrs.h"
 
@@ -9,9 +9,10 @@
 #include "base/text.h"
 #include "ops/op.h"
 
-/* One attribute being read. Text is shown up to this length in messages. */
+/* Text is shown up to this length in messages. */
 #define SHOWN "%.200s"
 
+/* One attribute being read. */
 struct reading {
     const struct op_def *def;
     const struct attr_def *attr;
@@ -22,27 +23,6 @@ struct reading {
     struct irrun_error *err;
 };
 
-struct slice {
-    const char *at;
-    size_t length;
-};
-
-static bool is_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static struct slice trim(const char *at, size_t length)
-{
-    while (length != 0 && is_blank(*at)) {
-        at++;
-        length--;
-    }
-    while (length != 0 && is_blank(at[length - 1]))
-        length--;
-    return (struct slice){at, length};
-}
-
 static bool fail_value(const struct reading *reading, const char *why)
 {
     fail_at(reading->err, IRRUN_DATA, reading->place,
@@ -51,19 +31,24 @@ static bool fail_value(const struct reading *reading, const char *why)
     return fail_hint(reading->err, "fix %s in the layer's <data>", reading->attr->name);
 }
 
+static struct slice value_of(const struct reading *reading)
+{
+    return slice_trim((struct slice){reading->value, reading->value + strlen(reading->value)});
+}
+
 /* The text of a list without blanks and brackets around it, and the number of its items. */
 static bool open_list(const struct reading *reading, struct slice *list, uint32_t *n)
 {
-    *list = trim(reading->value, strlen(reading->value));
-    bool is_open = list->length != 0 && list->at[0] == '[';
-    bool is_closed = list->length != 0 && list->at[list->length - 1] == ']';
-    if (is_open != is_closed || (is_open && list->length < 2))
+    *list = value_of(reading);
+    bool is_open = list->at < list->end && list->at[0] == '[';
+    bool is_closed = list->at < list->end && list->end[-1] == ']';
+    if (is_open != is_closed || (is_open && slice_length(*list) < 2))
         return fail_value(reading, "expected a list whose brackets match");
     if (is_open)
-        *list = trim(list->at + 1, list->length - 2);
-    size_t n_items = list->length != 0;
-    for (size_t i = 0; i < list->length; i++)
-        n_items += list->at[i] == ',';
+        *list = slice_trim((struct slice){list->at + 1, list->end - 1});
+    size_t n_items = list->at < list->end;
+    for (const char *at = list->at; at < list->end; at++)
+        n_items += *at == ',';
     if (n_items > UINT32_MAX)
         return fail_value(reading, "expected a shorter list");
     *n = (uint32_t)n_items;
@@ -72,12 +57,10 @@ static bool open_list(const struct reading *reading, struct slice *list, uint32_
 
 static struct slice next_item(struct slice *list)
 {
-    const char *comma = memchr(list->at, ',', list->length);
-    size_t length = comma ? (size_t)(comma - list->at) : list->length;
-    struct slice item = trim(list->at, length);
-    size_t n_passed = comma ? length + 1 : length;
-    *list = (struct slice){list->at + n_passed, list->length - n_passed};
-    return item;
+    const char *comma = memchr(list->at, ',', slice_length(*list));
+    struct slice item = {list->at, comma ? comma : list->end};
+    list->at = comma ? comma + 1 : list->end;
+    return slice_trim(item);
 }
 
 typedef bool read_item_fn(const struct reading *reading, struct slice item, void *to);
@@ -98,21 +81,21 @@ static void *read_list(const struct reading *reading, uint32_t *n, size_t item_b
 
 static bool read_int_item(const struct reading *reading, struct slice item, void *to)
 {
-    return text_to_i64(item.at, item.length, to) ||
+    return text_to_i64(item.at, slice_length(item), to) ||
            fail_value(reading, "expected whole numbers separated by commas");
 }
 
 static bool read_float_item(const struct reading *reading, struct slice item, void *to)
 {
-    return text_to_f64(item.at, item.length, to) ||
+    return text_to_f64(item.at, slice_length(item), to) ||
            fail_value(reading, "expected numbers separated by commas");
 }
 
 static bool read_string_item(const struct reading *reading, struct slice item, void *to)
 {
-    if (item.length == 0)
+    if (item.at == item.end)
         return fail_value(reading, "expected words separated by commas");
-    const char *copy = arena_strndup(reading->arena, item.at, item.length, reading->err);
+    const char *copy = arena_strndup(reading->arena, item.at, slice_length(item), reading->err);
     *(const char **)to = copy;
     return copy != NULL;
 }
@@ -135,33 +118,32 @@ static bool read_strings(const struct reading *reading, struct string_list *fiel
     return field->items != NULL;
 }
 
+/* The index of the value among "word|word…", in any letter case; -1 if it is none of them. */
+static int find_choice(const struct reading *reading, const char *choice)
+{
+    struct slice word = value_of(reading);
+    for (int index = 0;; index++) {
+        size_t length = strcspn(choice, "|");
+        if (length == slice_length(word) && strncasecmp(choice, word.at, length) == 0)
+            return index;
+        if (choice[length] == '\0')
+            return -1;
+        choice += length + 1;
+    }
+}
+
 static bool read_bool(const struct reading *reading, bool *field)
 {
-    struct slice word = trim(reading->value, strlen(reading->value));
-    static const char *const words[] = {"false", "true", "0", "1"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strlen(words[i]) == word.length && strncasecmp(words[i], word.at, word.length) == 0) {
-            *field = i % 2 == 1;
-            return true;
-        }
-    }
-    return fail_value(reading, "expected true or false");
+    int index = find_choice(reading, "false|true|0|1");
+    *field = index % 2 == 1;
+    return index >= 0 || fail_value(reading, "expected true or false");
 }
 
 static bool read_choice(const struct reading *reading, int *field)
 {
-    struct slice word = trim(reading->value, strlen(reading->value));
-    int index = 0;
-    for (const char *choice = reading->attr->choices;; index++) {
-        size_t length = strcspn(choice, "|");
-        if (length == word.length && strncasecmp(choice, word.at, length) == 0) {
-            *field = index;
-            return true;
-        }
-        if (choice[length] == '\0')
-            break;
-        choice += length + 1;
-    }
+    *field = find_choice(reading, reading->attr->choices);
+    if (*field >= 0)
+        return true;
     char expected[300];
     snprintf(expected, sizeof expected, "expected one of %s", reading->attr->choices);
     return fail_value(reading, expected);

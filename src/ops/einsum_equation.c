@@ -88,7 +88,7 @@ static bool read_inputs(struct infer *infer, const char *text, const char *end,
         const char *comma = memchr(at, ',', (size_t)(end - at));
         bool is_last = i + 1 == infer->n_inputs;
         if (!comma != is_last)
-            return infer_fail(infer, "equation \"%.200s\" is not one of %u inputs", text,
+            return infer_fail(infer, "equation \"%.200s\" does not have %u inputs", text,
                               infer->n_inputs);
         struct subscript subscript;
         if (!scan(infer, text, at, comma ? comma : end, &subscript))
@@ -122,7 +122,7 @@ static bool read_output(struct infer *infer, const char *text, const char *at, u
         uint8_t label = equation->out.items[i];
         if (equation->dims[label] == -1 || is_used[label])
             return fail_equation(infer, text,
-                                 "has a label in its output that is not in the inputs, or twice");
+                                 "has an output label that is repeated or not in the inputs");
         is_used[label] = true;
     }
     return true;

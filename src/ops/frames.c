@@ -1,4 +1,4 @@
-/* Reads what STFT and ISTFT are given of frames, and sets up their memory.
+/* Reads the inputs that describe the frames of STFT and ISTFT, and sets up their memory.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/frames.h"
 
@@ -6,20 +6,21 @@
 
 #define LIMIT ((int64_t)FOURIER_MAX_LENGTH)
 
-bool infer_frames(struct infer *infer, uint32_t window, uint32_t frame_size, uint32_t frame_step,
-                  struct frames *frames)
+bool infer_frames(struct infer *infer, uint32_t window_input, uint32_t size_input,
+                  uint32_t step_input, struct frames *frames)
 {
-    const struct irrun_shape *shape = &infer->in[window]->shape;
-    if (!infer_int(infer, frame_size, &frames->size) ||
-        !infer_int(infer, frame_step, &frames->step))
+    const struct irrun_shape *shape = &infer->in[window_input]->shape;
+    if (!infer_int(infer, size_input, &frames->size) ||
+        !infer_int(infer, step_input, &frames->step))
         return false;
     if (frames->size < 1 || frames->size > LIMIT)
         return infer_fail(infer, "frame_size is %lld", (long long)frames->size);
     if (frames->step < 1 || frames->step > LIMIT)
         return infer_fail(infer, "frame_step is %lld", (long long)frames->step);
     if (shape->rank != 1 || shape->dims[0] > frames->size) {
-        infer_fail_input(infer, window, "one dimension of at most %lld", (long long)frames->size);
-        return infer_hint_input(infer, frame_size);
+        infer_fail_input(infer, window_input, "one dimension of at most %lld",
+                         (long long)frames->size);
+        return infer_hint_input(infer, size_input);
     }
     frames->n_window = shape->dims[0];
     frames->n_bins = frames->size / 2 + 1;
@@ -34,7 +35,8 @@ static void read_window(const struct frames *frames, const struct irrun_tensor *
     convert_elements(given->dtype, given->data, IRRUN_F64, window + (n - n_window) / 2, n_window);
 }
 
-bool frames_prepare(struct prepare *prepare, struct frames *frames, uint32_t window, int64_t n_more)
+bool frames_prepare(struct prepare *prepare, struct frames *frames, uint32_t window_input,
+                    int64_t n_extra)
 {
     size_t n = (size_t)frames->size;
     double *memory = arena_alloc(prepare->arena, fourier_plan_bytes(n), prepare->err);
@@ -42,26 +44,26 @@ bool frames_prepare(struct prepare *prepare, struct frames *frames, uint32_t win
         return false;
     fourier_plan(&frames->plan, n, memory);
     prepare->made.scratch_bytes =
-        ((size_t)n_more + 3 * n) * sizeof(double) + fourier_scratch_bytes(n);
-    if (!prepare_is_constant(prepare, window))
+        ((size_t)n_extra + 3 * n) * sizeof(double) + fourier_scratch_bytes(n);
+    if (!prepare_is_constant(prepare, window_input))
         return true;
     double *constant = arena_alloc_array(prepare->arena, n, sizeof *constant, prepare->err);
     if (constant)
-        read_window(frames, prepare->in[window], constant);
+        read_window(frames, prepare->in[window_input], constant);
     frames->window = constant;
     return constant != NULL;
 }
 
-struct frames_memory frames_start(const struct step *step, const struct frames *frames,
-                                  uint32_t window)
+struct frames_memory frames_scratch(const struct step *step, const struct frames *frames,
+                                    uint32_t window_input)
 {
     size_t n = (size_t)frames->size;
     double *memory = step->scratch;
     struct frames_memory found = {.window = frames->window ? frames->window : memory,
-                                  .line = memory + n,
+                                  .spectrum = memory + n,
                                   .scratch = memory + 3 * n};
-    found.more = found.scratch + fourier_scratch_bytes(n) / sizeof(double);
+    found.extra = found.scratch + fourier_scratch_bytes(n) / sizeof(double);
     if (!frames->window)
-        read_window(frames, step->in[window], memory);
+        read_window(frames, step->in[window_input], memory);
     return found;
 }

@@ -12,26 +12,25 @@ struct frames {
     int64_t n;      /* how many frames; filled by the op */
     int64_t n_window;
     struct fourier plan;
-    const double *window; /* a constant one, [size], in the middle of zeros; NULL: run makes it */
+    const double *window; /* constant, zero-padded to [size]; NULL: run makes it */
 };
 
-/* Reads the inputs of these numbers: all of the struct but n and the plan. */
-bool infer_frames(struct infer *infer, uint32_t window, uint32_t frame_size, uint32_t frame_step,
-                  struct frames *frames);
+/* Reads these inputs; fills all members but n and the plan. */
+bool infer_frames(struct infer *infer, uint32_t window_input, uint32_t size_input,
+                  uint32_t step_input, struct frames *frames);
 
-/* Makes the transform, and the window from input `window`; asks for scratch memory with `n_more`
- * numbers for the op. */
-bool frames_prepare(struct prepare *prepare, struct frames *frames, uint32_t window,
-                    int64_t n_more);
+/* Makes the transform and the window; asks for scratch memory, with n_extra numbers for the op. */
+bool frames_prepare(struct prepare *prepare, struct frames *frames, uint32_t window_input,
+                    int64_t n_extra);
 
 struct frames_memory {
-    double *more;
+    double *extra;
     const double *window; /* [size] */
-    double *line;         /* [size] complex numbers */
+    double *spectrum;     /* [size] complex numbers */
     double *scratch;
 };
-/* The scratch memory of a step, with the window from input `window`. */
-struct frames_memory frames_start(const struct step *step, const struct frames *frames,
-                                  uint32_t window);
+/* The scratch memory of a step, with its window. */
+struct frames_memory frames_scratch(const struct step *step, const struct frames *frames,
+                                    uint32_t window_input);
 
 #endif

@@ -35,18 +35,18 @@ static inline int64_t convolution_n_out(const struct grouped_convolution *groupe
     return window_product(grouped->is_transposed ? window->in : window->out);
 }
 
-/* Checks the ranks, and fills the groups and the channels of one group. The filters are
- * [c_out][c_in][kernel], of a transpose [c_in][c_out][kernel]; before that are as many dimensions
- * as the op's family says: 1 for the groups. */
+/* Checks the ranks, and fills the groups and the channels of one group. Filters are
+ * [groups][c_out][c_in][kernel], those of a transpose [groups][c_in][c_out][kernel]; [groups] is
+ * there only if the op's family is 1. */
 bool convolution_infer_channels(struct infer *infer, bool is_transposed);
 
 /* The output has the spatial sizes of the window, which is aligned after that. */
 bool convolution_infer_output(struct infer *infer);
 
-/* prepacked_convolution_is_wanted, of the state. */
+/* Calls prepacked_convolution_is_wanted with the op's state. */
 bool convolution_wants_indirect(const struct prepare *prepare, struct indirect_convolution *conv);
 
-/* Whether a group has one channel only: such filters are not prepacked. */
+/* Whether the depthwise kernels may run it; its filters are then not prepacked. */
 bool convolution_wants_depthwise(const struct prepare *prepare);
 
 /* Finds the direct loops, plans a depthwise convolution if it is one, and says how a bias
@@ -57,7 +57,7 @@ bool convolution_prepare(struct prepare *prepare, convolution_group_fn *run_grou
  * for all groups. */
 bool convolution_run(const struct step *step, struct irrun_error *err);
 
-#define CONVOLUTION_OP(object, type_, n_leading, attrs_type, state_type)                           \
+#define CONVOLUTION_OP(object, type_, n_group_dims, attrs_type, state_type)                        \
     const struct op_def object = {                                                                 \
         .type = type_,                                                                             \
         .opset = 1,                                                                                \
@@ -66,7 +66,7 @@ bool convolution_run(const struct step *step, struct irrun_error *err);
         .attrs = attr_table,                                                                       \
         .attrs_size = sizeof(attrs_type),                                                          \
         .state_size = sizeof(state_type),                                                          \
-        .family = &(const uint32_t){n_leading},                                                    \
+        .family = &(const uint32_t){n_group_dims},                                                 \
         .infer = infer,                                                                            \
         .prepacks = prepacks,                                                                      \
         .prepare = prepare,                                                                        \

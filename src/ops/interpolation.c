@@ -1,5 +1,5 @@
-/* Coordinates and weights of Interpolate, an axis at a time: all its modes are products of what
- * they are along one axis. Formulas: the specification of Interpolate-4, for the Pillow modes
+/* Coordinates and weights of Interpolate, an axis at a time: every
+ * mode is separable. Formulas: the specification of Interpolate-4, for the Pillow modes
  * Pillow's resampling.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/interpolation.h"
@@ -34,20 +34,20 @@ static bool keeps_coordinates(const struct resized_axis *axis)
 }
 
 /* A scale that is close to 0 throws coordinates out of the range of int64. */
-static int64_t to_place(double x)
+static int64_t to_index(double x)
 {
     const double far = 0x1p40;
     return (int64_t)(x < -far ? -far : x < far ? x : far);
 }
 
-static int64_t hold(int64_t i, int64_t n)
+static int64_t clamp_index(int64_t i, int64_t n)
 {
     return i < 0 ? 0 : i >= n ? n - 1 : i;
 }
 
 /* ---- nearest ------------------------------------------------------------------------------ */
 
-static float round_to_nearest(enum nearest_mode mode, float x, bool gets_smaller)
+static float round_to_nearest(enum nearest_mode mode, float x, bool is_downsampling)
 {
     switch (mode) {
     case NEAREST_FLOOR:
@@ -55,7 +55,7 @@ static float round_to_nearest(enum nearest_mode mode, float x, bool gets_smaller
     case NEAREST_CEIL:
         return ceilf(x);
     case NEAREST_SIMPLE:
-        return gets_smaller ? ceilf(x) : truncf(x);
+        return is_downsampling ? ceilf(x) : truncf(x);
     case NEAREST_ROUND_PREFER_CEIL:
         return roundf(x);
     default:
@@ -65,14 +65,14 @@ static float round_to_nearest(enum nearest_mode mode, float x, bool gets_smaller
 
 int64_t nearest_source(const struct interpolation *how, const struct resized_axis *axis, int64_t i)
 {
-    int64_t place = i;
+    int64_t index = i;
     if (!keeps_coordinates(axis)) {
         float x = coordinate_f32(how->coordinate_mode, (float)i, axis->scale, (float)axis->n_out,
                                  (float)axis->n_padded);
-        place = to_place((double)round_to_nearest(how->nearest_mode, x, axis->scale < 1));
+        index = to_index((double)round_to_nearest(how->nearest_mode, x, axis->scale < 1));
     }
-    place = hold(place, axis->n_padded) - axis->pad_begin;
-    return place >= 0 && place < axis->n_in ? place : -1;
+    index = clamp_index(index, axis->n_padded) - axis->pad_begin;
+    return index >= 0 && index < axis->n_in ? index : -1;
 }
 
 /* ---- taps --------------------------------------------------------------------------------- */
@@ -101,7 +101,7 @@ static void add_linear_onnx(struct taps *taps, size_t *n, const struct resized_a
 static void add_cubic(struct taps *taps, size_t *n, const struct resized_axis *axis, double x,
                       double a)
 {
-    int64_t base = to_place(floor(x));
+    int64_t base = to_index(floor(x));
     double s = fabs(x) < 0x1p40 ? x - floor(x) : 0;
     const double weights[4] = {
         a * s * (s - 1) * (s - 1),
@@ -110,7 +110,7 @@ static void add_cubic(struct taps *taps, size_t *n, const struct resized_axis *a
         -a * s * s * (s - 1),
     };
     for (int64_t k = 0; k < 4; k++)
-        add_tap(taps, n, axis, hold(base + k - 1, axis->n_padded), weights[k]);
+        add_tap(taps, n, axis, clamp_index(base + k - 1, axis->n_padded), weights[k]);
 }
 
 static double triangle(double x)
@@ -127,24 +127,25 @@ static double cubic(double x, double a)
     return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
 }
 
-/* A window of elements first ... last and what weighs them. */
-struct window {
+/* The elements first ... last under a filter. */
+struct filter_span {
     int64_t first, last;
-    double centre, narrowing; /* the filter is that of (i - centre) * narrowing */
+    double centre, filter_scale; /* the filter is that of (i - centre) * filter_scale */
     bool is_cubic;
     double a;
 };
 
-/* Adds the elements of the window, with weights that make one in all. */
-static void add_window(struct taps *taps, size_t *n, const struct resized_axis *axis,
-                       const struct window *window)
+/* Adds the elements of the span, with weights normalized to sum to 1. */
+static void add_span(struct taps *taps, size_t *n, const struct resized_axis *axis,
+                     const struct filter_span *span)
 {
-    int64_t first = hold(window->first, axis->n_padded), last = hold(window->last, axis->n_padded);
+    int64_t first = clamp_index(span->first, axis->n_padded),
+            last = clamp_index(span->last, axis->n_padded);
     double sum = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t i = first; i <= last; i++) {
-            double x = ((double)i - window->centre) * window->narrowing;
-            double weight = window->is_cubic ? cubic(x, window->a) : triangle(x);
+            double x = ((double)i - span->centre) * span->filter_scale;
+            double weight = span->is_cubic ? cubic(x, span->a) : triangle(x);
             if (pass == 0)
                 sum += weight;
             else if (sum != 0)
@@ -153,28 +154,28 @@ static void add_window(struct taps *taps, size_t *n, const struct resized_axis *
     }
 }
 
-static struct window linear_window(const struct interpolation *how, const struct resized_axis *axis,
-                                   double x)
+static struct filter_span linear_span(const struct interpolation *how,
+                                      const struct resized_axis *axis, double x)
 {
-    double scale = (double)axis->scale, narrowing = how->is_antialiased ? scale : 1;
-    double reach = scale > 1 ? 2 : ceil(2 / narrowing);
-    return (struct window){
-        to_place(round(x) - reach), to_place(round(x) + reach), x, narrowing, false, 0};
+    double scale = (double)axis->scale, filter_scale = how->is_antialiased ? scale : 1;
+    double support = scale > 1 ? 2 : ceil(2 / filter_scale);
+    return (struct filter_span){
+        to_index(round(x) - support), to_index(round(x) + support), x, filter_scale, false, 0};
 }
 
-static struct window pillow_window(const struct interpolation *how, const struct resized_axis *axis,
-                                   int64_t i)
+static struct filter_span pillow_span(const struct interpolation *how,
+                                      const struct resized_axis *axis, int64_t i)
 {
     bool is_cubic = how->mode == INTERPOLATION_BICUBIC_PILLOW;
-    double scale = (double)axis->n_padded / (double)axis->n_out, widening = scale < 1 ? 1 : scale;
-    double reach = (is_cubic ? 2 : 1) * widening, centre = ((double)i + 0.5) * scale;
-    double first = centre - reach + 0.5, end = centre + reach + 0.5;
-    return (struct window){first < 0 ? 0 : (int64_t)first,
-                           (int64_t)end - 1,
-                           centre - 0.5,
-                           1 / widening,
-                           is_cubic,
-                           how->cube_coeff};
+    double scale = (double)axis->n_padded / (double)axis->n_out, stretch = scale < 1 ? 1 : scale;
+    double support = (is_cubic ? 2 : 1) * stretch, centre = ((double)i + 0.5) * scale;
+    double first = centre - support + 0.5, end = centre + support + 0.5;
+    return (struct filter_span){first < 0 ? 0 : (int64_t)first,
+                                (int64_t)end - 1,
+                                centre - 0.5,
+                                1 / stretch,
+                                is_cubic,
+                                how->cube_coeff};
 }
 
 static void add_output(const struct interpolation *how, const struct resized_axis *axis, int64_t i,
@@ -193,23 +194,23 @@ static void add_output(const struct interpolation *how, const struct resized_axi
     } else if (how->mode == INTERPOLATION_CUBIC) {
         add_cubic(taps, n, axis, x, how->cube_coeff);
     } else {
-        struct window window = how->mode == INTERPOLATION_LINEAR ? linear_window(how, axis, x)
-                                                                 : pillow_window(how, axis, i);
-        add_window(taps, n, axis, &window);
+        struct filter_span span = how->mode == INTERPOLATION_LINEAR ? linear_span(how, axis, x)
+                                                                    : pillow_span(how, axis, i);
+        add_span(taps, n, axis, &span);
     }
 }
 
-/* The most taps that an output can have: for CUBIC an element may have several. */
+/* The most taps that an output can have: CUBIC may tap an element more than once. */
 static int64_t max_taps(const struct interpolation *how, const struct resized_axis *axis)
 {
     if (how->mode == INTERPOLATION_CUBIC)
         return 4;
-    double widening = 1;
+    double stretch = 1;
     if (how->mode == INTERPOLATION_LINEAR && how->is_antialiased && axis->scale < 1)
-        widening = 1 / (double)axis->scale;
+        stretch = 1 / (double)axis->scale;
     else if (how->mode >= INTERPOLATION_BILINEAR_PILLOW && axis->n_out < axis->n_padded)
-        widening = (double)axis->n_padded / (double)axis->n_out;
-    double most = 4 * widening + 4;
+        stretch = (double)axis->n_padded / (double)axis->n_out;
+    double most = 4 * stretch + 4;
     return most < (double)axis->n_in ? (int64_t)most : axis->n_in;
 }
 

@@ -34,7 +34,7 @@ static bool infer_convert_like(struct infer *infer)
     return infer_output(infer, 0, infer->in[1]->dtype, &infer->in[0]->shape);
 }
 
-/* A conversion to 16 bits rounds what was computed. */
+/* Not a view for f16 and bf16: those are kept as f32, so the conversion must round. */
 static bool views(const struct infer *infer, int64_t *firsts)
 {
     (void)firsts;

@@ -48,7 +48,7 @@ static size_t area_offset(const struct einsum_plan *plan, enum einsum_area area,
 /* The memory of products comes after the areas. */
 static size_t areas_bytes(const struct einsum_plan *plan, size_t element_bytes)
 {
-    return (area_offset(plan, EINSUM_N_AREAS, element_bytes) + 63) / 64 * 64;
+    return align_to_line(area_offset(plan, EINSUM_N_AREAS, element_bytes));
 }
 
 static bool prepare(struct prepare *prepare)

@@ -89,20 +89,20 @@ static void add_frame(const struct step *step, int64_t batch, int64_t frame,
     const struct istft_state *state = step->state;
     const struct frames *frames = &state->frames;
     enum irrun_dtype dtype = step->in[DATA]->dtype;
-    double *line = memory->line;
+    double *spectrum = memory->spectrum;
     for (int64_t k = 0; k < frames->n_bins; k++) {
         int64_t at = (batch * frames->n_bins + k) * frames->n + frame;
         fourier_load(dtype, false,
                      (const char *)step->in[DATA]->data + (size_t)at * 2 * dtype_size(dtype),
-                     line + 2 * k, 1);
+                     spectrum + 2 * k, 1);
     }
     for (int64_t k = frames->n_bins; k < frames->size; k++) {
-        line[2 * k] = line[2 * (frames->size - k)];
-        line[2 * k + 1] = -line[2 * (frames->size - k) + 1];
+        spectrum[2 * k] = spectrum[2 * (frames->size - k)];
+        spectrum[2 * k + 1] = -spectrum[2 * (frames->size - k) + 1];
     }
-    fourier_run(&frames->plan, true, line, memory->scratch);
+    fourier_run(&frames->plan, true, spectrum, memory->scratch);
     for (int64_t k = 0; k < frames->size; k++)
-        joined[frame * frames->step + k] += line[2 * k];
+        joined[frame * frames->step + k] += spectrum[2 * k];
 }
 
 static void store_signal(const struct step *step, int64_t batch, double *joined,
@@ -129,8 +129,8 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct frames *frames = &state->frames;
     if (shape_n_elements(&step->out[0]->shape) == 0)
         return true;
-    struct frames_memory memory = frames_start(step, frames, WINDOW);
-    double *joined = memory.more, *windows = joined + state->n_joined;
+    struct frames_memory memory = frames_scratch(step, frames, WINDOW);
+    double *joined = memory.extra, *windows = joined + state->n_joined;
     memset(windows, 0, (size_t)state->n_joined * sizeof *windows);
     for (int64_t frame = 0; frame < frames->n; frame++)
         for (int64_t k = 0; k < frames->size; k++)

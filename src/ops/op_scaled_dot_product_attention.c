@@ -18,19 +18,19 @@ struct attention_attrs {
 };
 
 struct attention_state {
-    size_t n_queries, n_keys, n_embedding, n_value;
+    size_t n_queries, n_keys, head_size, value_head_size;
     size_t n_rows; /* queries at a time */
     struct broadcast
         batches; /* operands: output, query, key, value, mask, sink; an element is a matrix */
     enum attention_mask kind;
     size_t mask_elements, mask_row_stride, mask_stride; /* of a matrix */
     size_t sink_elements, sink_row_stride;
-    struct product score, mix;
+    struct product qk, av;
     size_t n_matrices, n_parts; /* of the output, and for the thread pool */
     size_t scores_bytes;        /* of scratch memory; the packed keys and values come after */
     size_t part_bytes;          /* of all that */
-    attention_fn *soften;
-    softmax_f32_fn *softmax; /* instead, after the mask; NULL: there is a sink, or f64 */
+    attention_fn *mask_and_softmax;
+    softmax_f32_fn *softmax; /* used instead for f32 without a sink; else NULL */
 };
 
 static const struct attr_def attr_table[] = {
@@ -88,8 +88,8 @@ static bool infer_products(struct infer *infer, struct irrun_shape batches[N_INP
     }
     state->n_queries = (size_t)sizes[QUERY][0];
     state->n_keys = (size_t)sizes[KEY][0];
-    state->n_embedding = (size_t)sizes[QUERY][1];
-    state->n_value = (size_t)sizes[VALUE][1];
+    state->head_size = (size_t)sizes[QUERY][1];
+    state->value_head_size = (size_t)sizes[VALUE][1];
     return true;
 }
 
@@ -146,7 +146,7 @@ static bool infer(struct infer *infer)
     state->n_matrices = (size_t)shape_n_elements(&all);
     struct irrun_shape out = all;
     out.dims[out.rank++] = (int64_t)state->n_queries;
-    out.dims[out.rank++] = (int64_t)state->n_value;
+    out.dims[out.rank++] = (int64_t)state->value_head_size;
     if (!infer_output(infer, 0, infer->in[QUERY]->dtype, &out))
         return false;
     const struct irrun_shape *shapes[] = {
@@ -156,13 +156,8 @@ static bool infer(struct infer *infer)
 
 /* ---- prepare and run ---------------------------------------------------------------------- */
 
-static size_t align(size_t size_bytes)
-{
-    return (size_bytes + 63) / 64 * 64;
-}
-
-/* Plans the products, shares the matrices, and asks for memory: for each part scores, and what the
- * products want. */
+/* Plans the products, divides the matrices among threads, and asks for memory: scores for each
+ * part, and what the products want. */
 static bool prepare_products(struct prepare *prepare)
 {
     struct attention_state *state = prepare->state;
@@ -171,16 +166,16 @@ static bool prepare_products(struct prepare *prepare)
     double n_times = (double)state->n_matrices * (double)state->n_queries / (double)m;
     if (!scratch_array(prepare, (int64_t)(m * n_keys), dtype_size(dtype)))
         return false;
-    state->scores_bytes = align(prepare->made.scratch_bytes);
-    state->score = (struct product){
-        .m = m, .n = n_keys, .k = state->n_embedding, .b_transposed = true, .dtype = dtype};
-    state->mix = (struct product){.m = m, .n = state->n_value, .k = n_keys, .dtype = dtype};
-    if (!product_plan(prepare, &state->score) || !product_plan(prepare, &state->mix))
+    state->scores_bytes = align_to_line(prepare->made.scratch_bytes);
+    state->qk = (struct product){
+        .m = m, .n = n_keys, .k = state->head_size, .b_transposed = true, .dtype = dtype};
+    state->av = (struct product){.m = m, .n = state->value_head_size, .k = n_keys, .dtype = dtype};
+    if (!product_plan(prepare, &state->qk) || !product_plan(prepare, &state->av))
         return false;
-    state->n_parts = product_n_parts(
-        prepare, n_times * (product_work(&state->score) + product_work(&state->mix)),
-        state->n_matrices);
-    state->part_bytes = state->scores_bytes + state->score.b_bytes + state->mix.b_bytes;
+    state->n_parts =
+        product_n_parts(prepare, n_times * (product_work(&state->qk) + product_work(&state->av)),
+                        state->n_matrices);
+    state->part_bytes = state->scores_bytes + state->qk.b_bytes + state->av.b_bytes;
     return checked_mul(state->n_parts, state->part_bytes, &prepare->made.scratch_bytes) ||
            fail_memory(prepare->err, SIZE_MAX);
 }
@@ -195,7 +190,7 @@ static bool prepare(struct prepare *prepare)
     size_t n = state->n_keys ? SCORES_AT_A_TIME / state->n_keys : state->n_queries;
     n = n < MIN_ROWS ? MIN_ROWS : n;
     state->n_rows = n < state->n_queries ? n : state->n_queries;
-    state->soften = attention_scalar(dtype);
+    state->mask_and_softmax = attention_scalar(dtype);
     state->softmax = dtype == IRRUN_F32 && !state->sink_elements ? kernels->softmax_f32 : NULL;
     return prepare_products(prepare);
 }
@@ -205,21 +200,21 @@ static double find_scale(const struct step *step)
     const struct attention_state *state = step->state;
     if (step->n_inputs > SCALE)
         return element_as_f64(step->in[SCALE]->dtype, step->in[SCALE]->data, 0);
-    return 1 / sqrt((double)state->n_embedding);
+    return 1 / sqrt((double)state->head_size);
 }
 
-static void soften(const struct attention_state *state, const struct attention_rows *rows,
-                   void *scores)
+static void mask_and_softmax(const struct attention_state *state, const struct attention_rows *rows,
+                             void *scores)
 {
     if (!state->softmax) {
-        state->soften(rows, scores);
+        state->mask_and_softmax(rows, scores);
         return;
     }
     attention_mask_f32(rows, scores);
     state->softmax(&(struct softmax){rows->n_rows, rows->n, 1, false}, scores, scores);
 }
 
-/* The matrices of these numbers of output, query, key, value, mask and sink. */
+/* Computes one output matrix; matrix[i] is the index of the matrix in operand i of `batches`. */
 static void attend(const struct step *step, const size_t *matrix, char *memory)
 {
     const struct attention_state *s = step->state;
@@ -230,7 +225,7 @@ static void attend(const struct step *step, const size_t *matrix, char *memory)
     const char *sink = s->sink_elements ? step->in[SINK]->data : NULL;
     char *out = step->out[0]->data;
     size_t mask_size = s->kind == ATTENTION_BOOLEAN ? 1 : size;
-    char *keys = memory + s->scores_bytes, *values = keys + s->score.b_bytes;
+    char *keys = memory + s->scores_bytes, *values = keys + s->qk.b_bytes;
     void *scores = memory;
     struct attention_rows rows = {
         .n = s->n_keys,
@@ -240,20 +235,20 @@ static void attend(const struct step *step, const size_t *matrix, char *memory)
         .mask_stride = s->mask_stride,
         .sink_row_stride = s->sink_row_stride,
     };
-    out += matrix[0] * s->n_queries * s->n_value * size;
-    query += matrix[1] * s->n_queries * s->n_embedding * size;
-    key += matrix[2] * s->n_keys * s->n_embedding * size;
-    value += matrix[3] * s->n_keys * s->n_value * size;
-    struct panel_range score_panels = product_all_panels(&s->score);
-    struct panel_range mix_panels = product_all_panels(&s->mix);
-    product_take_b(&s->score, key, score_panels, keys);
-    product_take_b(&s->mix, value, mix_panels, values);
+    out += matrix[0] * s->n_queries * s->value_head_size * size;
+    query += matrix[1] * s->n_queries * s->head_size * size;
+    key += matrix[2] * s->n_keys * s->head_size * size;
+    value += matrix[3] * s->n_keys * s->value_head_size * size;
+    struct panel_range qk_panels = product_all_panels(&s->qk);
+    struct panel_range av_panels = product_all_panels(&s->av);
+    product_take_b(&s->qk, key, qk_panels, keys);
+    product_take_b(&s->av, value, av_panels, values);
     for (size_t first = 0; first < s->n_queries; first += s->n_rows) {
         size_t n = s->n_queries - first < s->n_rows ? s->n_queries - first : s->n_rows;
-        const struct product_rows for_score = {
-            .m = n, .a = query + first * s->n_embedding * size, .b = key, .c = scores};
-        const struct product_rows for_mix = {
-            .m = n, .a = scores, .b = value, .c = out + first * s->n_value * size};
+        const struct product_rows for_qk = {
+            .m = n, .a = query + first * s->head_size * size, .b = key, .c = scores};
+        const struct product_rows for_av = {
+            .m = n, .a = scores, .b = value, .c = out + first * s->value_head_size * size};
         rows.first_row = first;
         rows.n_rows = n;
         if (mask)
@@ -261,9 +256,9 @@ static void attend(const struct step *step, const size_t *matrix, char *memory)
                 mask + (matrix[4] * s->mask_elements + first * s->mask_row_stride) * mask_size;
         if (sink)
             rows.sink = sink + (matrix[5] * s->sink_elements + first * s->sink_row_stride) * size;
-        product_run(&s->score, &for_score, score_panels, keys, NULL);
-        soften(s, &rows, scores);
-        product_run(&s->mix, &for_mix, mix_panels, values, NULL);
+        product_run(&s->qk, &for_qk, qk_panels, keys, NULL);
+        mask_and_softmax(s, &rows, scores);
+        product_run(&s->av, &for_av, av_panels, values, NULL);
     }
 }
 

@@ -25,12 +25,11 @@ static bool read_slices(struct infer *infer, struct slices *slices)
         (infer->n_inputs > AXES && !infer_ints(infer, AXES, &slices->axes)))
         return false;
     uint32_t n = slices->start.n;
-    if (slices->stop.n != n)
-        return infer_fail_input(infer, STOP, "%u numbers, as many as in start", n);
-    if (slices->step.n != n)
-        return infer_fail_input(infer, STEP, "%u numbers, as many as in start", n);
-    if (infer->n_inputs > AXES && slices->axes.n != n)
-        return infer_fail_input(infer, AXES, "%u numbers, as many as in start", n);
+    const uint32_t counts[] = {
+        [STOP] = slices->stop.n, [STEP] = slices->step.n, [AXES] = slices->axes.n};
+    for (uint32_t i = STOP; i < infer->n_inputs; i++)
+        if (counts[i] != n)
+            return infer_fail_input(infer, i, "%u numbers, as many as in start", n);
     if (n > infer->in[DATA]->shape.rank)
         return infer_fail_input(infer, START, "at most %u numbers, one per dimension of the data",
                                 infer->in[DATA]->shape.rank);

@@ -58,7 +58,6 @@ static bool infer_unsqueeze(struct infer *infer)
                                   __VA_ARGS__}
 
 VIEW_OP(op_squeeze_v1, "Squeeze", 1, squeeze_inputs, infer_squeeze, .opset_last = 14);
-/* Its attribute allow_axis_skip speaks of shapes that are not known, which there are none of
- * here. */
+/* Its attribute allow_axis_skip only matters for dynamic shapes; here every shape is known. */
 VIEW_OP(op_squeeze_v15, "Squeeze", 15, squeeze_inputs, infer_squeeze, );
 VIEW_OP(op_unsqueeze, "Unsqueeze", 1, unsqueeze_inputs, infer_unsqueeze, );

@@ -5,15 +5,15 @@
 #include "ops/op.h"
 
 struct unary_attrs {
-    double p[UNARY_N_PARAMETERS];    /* what elementwise.def calls p0 and p1 … */
-    bool detect[UNARY_N_PARAMETERS]; /* … which are these two for IsInf */
+    double p[UNARY_N_PARAMETERS];    /* p0, p1 of elementwise.def */
+    bool detect[UNARY_N_PARAMETERS]; /* p0, p1 of IsInf */
     int mode;                        /* of Round and Gelu */
 };
 
 struct unary_state {
     unary_fn *fn;
     bool is_through_f64; /* integers in a function that has loops for floating types only */
-    bool is_rounded; /* then: to the nearest; else cut off at the point, as the reference does */
+    bool is_rounded; /* results are then rounded to nearest; else truncated, as in the reference */
     double p[UNARY_N_PARAMETERS];
     float parameters[UNARY_N_PARAMETERS]; /* the same for a program of fused ops */
 };

@@ -119,7 +119,7 @@ static bool find_unique(struct infer *infer, const struct irrun_tensor *data)
     struct slices slices = {state->view, keys};
     for (size_t i = 0; i < n; i++)
         places[i] = i;
-    sort_places(places, n, spare, is_before, &slices);
+    argsort(places, n, spare, is_before, &slices);
     number_groups(&slices, places, state);
     if (!((const struct unique_attrs *)infer->attrs)->sorted)
         number_by_first(state, lists[3], lists[4]);

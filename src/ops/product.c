@@ -9,12 +9,6 @@
 #define MIN_ROWS 16        /* fewer rows do not pay for packing */
 #define TRANSPOSED_ROWS 96 /* rows of a transposed a at a time */
 
-/* Up to the next line: of no more than half of all memory. */
-static size_t whole_lines(size_t size_bytes)
-{
-    return (size_bytes + 63) / 64 * 64;
-}
-
 static bool packing_pays(const struct kernels *kernels, const struct product *product)
 {
     return kernels_may_pack(kernels) && product->dtype == IRRUN_F32 &&
@@ -38,8 +32,8 @@ bool product_plan(struct prepare *prepare, struct product *product)
         (product->a_transposed && !checked_mul(TRANSPOSED_ROWS * sizeof(float), k, &a_bytes)) ||
         a_bytes > PTRDIFF_MAX / 4)
         return fail_memory(prepare->err, SIZE_MAX);
-    product->b_bytes = whole_lines(product->b_bytes);
-    product->turned_bytes = whole_lines(a_bytes);
+    product->b_bytes = align_to_line(product->b_bytes);
+    product->turned_bytes = align_to_line(a_bytes);
     return true;
 }
 

@@ -131,12 +131,6 @@ bool recurrent_prepack(struct prepare *prepare)
     return fill_packs(prepare, &state->f32, &weights);
 }
 
-/* Neither pack may begin in the middle of a line. */
-static size_t whole_lines(size_t size_bytes)
-{
-    return (size_bytes + 63) / 64 * 64;
-}
-
 /* Below so many rows of x packing takes longer than reading the weights row by row. */
 #define PACK_FROM_ROWS 8
 
@@ -160,7 +154,7 @@ bool recurrent_lay_out(struct prepare *prepare)
     }
     if (!recurrent_f32_lay_out(engine))
         return fail_memory(prepare->err, SIZE_MAX);
-    state->packs_bytes = whole_lines(engine->w_pack_bytes) + whole_lines(engine->r_pack_bytes);
+    state->packs_bytes = align_to_line(engine->w_pack_bytes) + align_to_line(engine->r_pack_bytes);
     return true;
 }
 
@@ -170,7 +164,7 @@ struct recurrent_f32 recurrent_pack_now(const struct recurrent_state *state,
     const struct recurrent_weights weights = {
         .w = tensors->w, .r = tensors->r, .b = tensors->b, .p = tensors->p};
     struct recurrent_f32 engine = state->f32;
-    void *r_pack = (unsigned char *)scratch + whole_lines(engine.w_pack_bytes);
+    void *r_pack = (unsigned char *)scratch + align_to_line(engine.w_pack_bytes);
 
     recurrent_f32_pack_w(&engine, &weights, scratch);
     recurrent_f32_pack_r(&engine, &weights, r_pack);

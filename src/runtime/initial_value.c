@@ -1,4 +1,4 @@
-/* Finds a Const that repeats one number, before any Converts.
+/* Finds a Const that repeats one number, possibly behind Converts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/initial_value.h"
 

@@ -17,17 +17,17 @@ struct session {
     bool *has_input;
     bool is_input_changed; /* a type or shape, since the plan in use was chosen */
     size_t n_missing;      /* inputs that were never set */
-    /* From a body to the op that runs it: the Parameter that made the body fail; finite_check.c. */
+    /* Set by finite_check.c: the body's Parameter that held the first NaN or infinity. */
     const struct graph *failed_body; /* NULL: none did */
     uint32_t failed_parameter;
-    unsigned failed_kind; /* of its value */
+    unsigned failed_kind; /* NaN or infinity, as in finite_check.h */
 };
 
 struct runner {
     struct session *session;
     const struct graph *graph;
     bool is_body;
-    bool *is_constant;
+    bool *is_constant; /* per value */
     struct plan_set plans;
     struct plan *plan;           /* the one in use */
     const struct slot **outputs; /* per Result, after a run */
@@ -36,7 +36,7 @@ struct runner {
 struct runner *runner_new(struct session *session, const struct graph *graph, bool is_body,
                           const bool *is_constant, struct irrun_error *err);
 
-/* Makes `runner->plan` fit the inputs and the variables. */
+/* Selects or makes a plan for these inputs and variables. */
 bool runner_choose_plan(struct runner *runner, const struct irrun_tensor *const *in,
                         struct irrun_error *err);
 

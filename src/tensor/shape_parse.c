@@ -9,29 +9,11 @@
 static const char *const why_item =
     "a dimension is a whole number, -1, ?, or a range like 2..8, 3.. or ..5";
 
-struct slice {
-    const char *at, *end;
-};
-
-static bool is_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static struct slice trim(struct slice slice)
-{
-    while (slice.at < slice.end && is_blank(*slice.at))
-        slice.at++;
-    while (slice.at < slice.end && is_blank(slice.end[-1]))
-        slice.end--;
-    return slice;
-}
-
 /* A size: digits only, and less than INT64_MAX, which means "no bound". */
 static bool parse_size(struct slice slice, int64_t *size, const char **why)
 {
     *why = why_item;
-    slice = trim(slice);
+    slice = slice_trim(slice);
     if (slice.at == slice.end)
         return false;
     for (const char *at = slice.at; at < slice.end; at++)
@@ -52,8 +34,8 @@ static const char *find_dots(struct slice slice)
 static bool parse_range(struct slice item, const char *dots, int64_t *min, int64_t *max,
                         const char **why)
 {
-    struct slice low = trim((struct slice){item.at, dots});
-    struct slice high = trim((struct slice){dots + 2, item.end});
+    struct slice low = slice_trim((struct slice){item.at, dots});
+    struct slice high = slice_trim((struct slice){dots + 2, item.end});
     *min = 0;
     *max = INT64_MAX;
     if (low.at != low.end && !parse_size(low, min, why))
@@ -66,7 +48,7 @@ static bool parse_range(struct slice item, const char *dots, int64_t *min, int64
 
 static bool parse_item(struct slice item, int64_t *min, int64_t *max, const char **why)
 {
-    item = trim(item);
+    item = slice_trim(item);
     size_t length = (size_t)(item.end - item.at);
     if (memchr(item.at, '?', length) || (length == 2 && memcmp(item.at, "-1", 2) == 0)) {
         *min = 0;
@@ -91,14 +73,14 @@ static bool strip_brackets(struct slice *all, const char **why)
         return false;
     }
     if (is_open)
-        *all = trim((struct slice){all->at + 1, all->end - 1});
+        *all = slice_trim((struct slice){all->at + 1, all->end - 1});
     return true;
 }
 
 bool partial_shape_parse(const char *text, struct irrun_partial_shape *shape, const char **why)
 {
     struct irrun_partial_shape result = {.rank = 0};
-    struct slice rest = trim((struct slice){text, text + strlen(text)});
+    struct slice rest = slice_trim((struct slice){text, text + strlen(text)});
     if (!strip_brackets(&rest, why))
         return false;
     if (strstr(text, "...")) {

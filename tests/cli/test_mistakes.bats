@@ -82,7 +82,7 @@ setup() {
     answered 66 "sum.xml/monday.npy: error: " "" sum.xml -i sum.xml/monday.npy # no folder, but it is there
     answered 66 "tuesday.npy: error: " "the current folder is $(pwd -P)" sum.xml -i tuesday.npy
     printf 'a\tfiev.npy\n' >list
-    answered 66 "fiev.npy: error: " "list:1 refers to it" sum.xml --manifest=list
+    answered 66 "fiev.npy: error: " "named in list:1" sum.xml --manifest=list
 }
 
 @test "two outputs for one place" {

@@ -107,7 +107,7 @@ setup() {
     [ "$status" -eq 2 ]
     run_apart irrun "$data/pair.xml" --random --concat=@0=0 -o y.npz
     [ "$status" -eq 2 ]
-    [[ $stderr == *'both go to'* ]]
+    [[ $stderr == *'are joined along different axes, but both go to'* ]]
 }
 
 @test "--partial: error, drop, pad" {

@@ -9,9 +9,9 @@
 
 static bool try_size(const struct trial *trial, size_t n_rows, size_t n_columns)
 {
-    size_t from_step = n_columns + random_below(3), to_step = n_rows + random_below(3);
-    size_t n_from = (n_rows - 1) * from_step + n_columns;
-    size_t n_to = (n_columns - 1) * to_step + n_rows;
+    size_t from_stride = n_columns + random_below(3), to_stride = n_rows + random_below(3);
+    size_t n_from = (n_rows - 1) * from_stride + n_columns;
+    size_t n_to = (n_columns - 1) * to_stride + n_rows;
     struct guarded source = guarded_new(n_from * sizeof(float));
     struct guarded target = guarded_new(n_to * sizeof(float));
     float *from = (void *)guarded_last(&source, n_from * sizeof(float));
@@ -23,11 +23,11 @@ static bool try_size(const struct trial *trial, size_t n_rows, size_t n_columns)
     for (size_t i = 0; i < n_to; i++)
         to[i] = POISON;
     trial->variant->transpose_f32(
-        &(struct transpose_f32){n_rows, n_columns, from, from_step, to, to_step});
+        &(struct transpose_f32){n_rows, n_columns, from, from_stride, to, to_stride});
     for (size_t i = 0; i < n_to && is_good; i++) {
-        size_t row = i % to_step, column = i / to_step;
+        size_t row = i % to_stride, column = i / to_stride;
         const float poison = POISON;
-        const float *expected = row < n_rows ? from + row * from_step + column : &poison;
+        const float *expected = row < n_rows ? from + row * from_stride + column : &poison;
         if (memcmp(to + i, expected, sizeof *expected) != 0)
             is_good = trial_fail("row %zu, column %zu: %.9g, expected %.9g", row, column,
                                  (double)to[i], (double)*expected);

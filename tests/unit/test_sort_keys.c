@@ -92,7 +92,7 @@ static void sorts_any_number_of_places_and_keeps_equals_in_order(void **state)
             numbers[i] = (int)(i * 37 % 101);
             places[i] = i;
         }
-        sort_places(places, n, spare, is_tens_before, numbers);
+        argsort(places, n, spare, is_tens_before, numbers);
         for (size_t i = 1; i < n; i++) {
             int before = numbers[places[i - 1]] / 10, after = numbers[places[i]] / 10;
             assert_true(before < after || (before == after && places[i - 1] < places[i]));
