@@ -64,7 +64,7 @@ _irrun_pass_name() {
 }
 
 _irrun_add_source() {
-    local formats='npy npz raw csv ark s16' format=${_irrun_value%%:*}
+    local formats='npy npz raw csv ark s16 wav' format=${_irrun_value%%:*}
     if [[ $_irrun_value == *:* && " $formats " == *" $format "* ]]; then
         _irrun_value=${_irrun_value#*:}
         _irrun_add "$_irrun_before$format:" -

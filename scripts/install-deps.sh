@@ -25,6 +25,7 @@ test  program:sox            sox            sox                     sox
 test  program:parallel       parallel       parallel                parallel
 test  program:jq             jq             jq                      jq
 test  program:unzip          unzip          unzip                   unzip
+more  library:sndfile        libsndfile1    libsndfile              libsndfile
 more  program:hyperfine      hyperfine      hyperfine               hyperfine
 '
 
@@ -52,8 +53,17 @@ has_program() {
     [ "$1" != parallel ] || parallel --version 2>/dev/null | grep -q GNU
 }
 
+# A library that is loaded at run time.
+has_library() {
+    for folder in /lib /lib64 /usr/lib /usr/lib64 /usr/local/lib /lib/*-linux-* /usr/lib/*-linux-*; do
+        [ ! -e "$folder/lib$1.so.1" ] || return 0
+    done
+    return 1
+}
+
 is_missing() {
     case $1 in
+    library:*) ! has_library "${1#library:}" ;;
     header:*) ! has_headers "${1#header:}" ;;
     program:*) ! has_program "${1#program:}" ;;
     esac

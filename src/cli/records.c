@@ -301,7 +301,7 @@ bool records_take_array(struct records *records, bool *is_end, struct irrun_erro
                                                        : records->port.dtype;
     records->is_stacked = true;
     records->is_cut_inside = false;
-    return (!header.is_audio || records_check_audio(records, err)) &&
+    return (!header.is_audio || records_take_audio(records, &header, err)) &&
            check_dtype(records, dtype, err) &&
            (header.has_shape ? take_shape(records, &header, err) : take_unsized(records, err)) &&
            check_record(records, &header, err) && make_room(records, &old, err) &&

@@ -24,8 +24,10 @@ void records_pend_whole(struct records *records);
 bool records_fail_form(const struct records *records, const struct array_header *header,
                        struct irrun_error *err);
 
-/* IRRUN_DATA: samples from -1 to 1 for an input of integers, of which each would become 0. */
-bool records_check_audio(const struct records *records, struct irrun_error *err);
+/* records_audio.c: settles which channels the reader gives. IRRUN_DATA if the input is not for
+ * sound, or the sound is of another rate. */
+bool records_take_audio(struct records *records, const struct array_header *header,
+                        struct irrun_error *err);
 
 /* "NAME" and "=" for an option where there are several inputs to choose from, else "" both. */
 const char *records_option_name(const struct records *records, const char **equals);

@@ -78,25 +78,6 @@ bool records_fail_form(const struct records *records, const struct array_header 
     return false;
 }
 
-bool records_check_audio(const struct records *records, struct irrun_error *err)
-{
-    const struct records_port *port = &records->port;
-    const char *path = records_path(records);
-    bool is_standard = strcmp(path, STANDARD_INPUT) == 0;
-    bool is_whole = dtype_is_integer(port->dtype) || port->dtype == IRRUN_BOOLEAN;
-    if (!is_whole || port->is_series || port->keeps_dtype)
-        return true;
-    fail_at(err, IRRUN_DATA, records_place(records),
-            "%s \"%s\" is %s, but s16 gives numbers from -1 to 1", port->what, port->name,
-            irrun_dtype_name(port->dtype));
-    return port->dtype == IRRUN_I16
-               ? fail_hint(err, "raw:%s reads the samples unchanged", is_standard ? "-" : path)
-               : fail_hint(err,
-                           "to read the samples unchanged, convert them with NumPy: "
-                           "numpy.fromfile(\"%s\", \"<i2\").astype(TYPE).tofile(\"y.raw\")",
-                           is_standard ? "FILE" : path);
-}
-
 /* ---- --axis ---------------------------------------------------------------------------------- */
 
 /* The axis that was meant: the one that is as long as a slice, or the last. */

@@ -16,7 +16,7 @@ struct format {
     const char *read_endings;  /* ".csv .txt": file names that mean this format; "" for none */
     const char *write_endings; /* the same for outputs */
     bool can_read, can_write;
-    bool has_shape; /* arrays say their shape (npy npz ark); raw, csv and s16 do not */
+    bool has_shape; /* arrays say their shape (npy npz ark); raw, csv, s16 and wav do not */
     bool has_names; /* npz: read with archive_open; one file holds several outputs */
     bool has_keys;  /* ark: every array has a key */
     bool is_shared; /* one destination may hold several outputs (text npz ark none) */
@@ -44,8 +44,8 @@ struct format_spec {
 bool format_parse_source(const char *text, struct format_spec *spec, struct irrun_error *err);
 bool format_parse_destination(const char *text, struct format_spec *spec, struct irrun_error *err);
 
-/* A file with sound, by its name or by a word before a colon, which no format here reads; what to
- * type instead, with that name and a model's. */
+/* A file with sound, by its name, which no format here reads; what to type instead, with that name
+ * ("-": a pipe) and a model's. */
 bool format_is_sound(const char *path);
 bool format_hint_sound(struct irrun_error *err, const char *path, const char *model);
 
@@ -58,9 +58,11 @@ struct array_header {
     const char *name;       /* npz: the member's name; else NULL */
     const char *key;        /* ark; else NULL */
     enum irrun_dtype dtype; /* IRRUN_DYNAMIC: none (raw, csv): the caller chooses when he reads */
-    bool has_shape;         /* false: a row of numbers of unknown length (raw, csv, s16) */
+    bool has_shape;         /* false: a row of numbers of unknown length (raw, csv, s16, wav) */
     bool is_guess;          /* raw: nothing in its bytes says that they are what they are read as */
-    bool is_audio;          /* s16: samples from -1 to 1 */
+    bool is_audio;          /* s16, wav: samples from -1 to 1 */
+    uint32_t n_channels;    /* wav: of the file; else 0 */
+    int rate_hz;            /* wav: of the file; else 0 */
     struct irrun_shape shape;
 };
 
@@ -84,6 +86,10 @@ bool reader_next(struct reader *reader, struct array_header *header, bool *is_en
  * IRRUN_DATA; whole ones too few for n are left to the caller (--partial). */
 bool reader_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
                  size_t *n_read, struct irrun_error *err);
+
+/* Of wav, after reader_next: gives every channel of a frame, one after the other, instead of their
+ * mean. n of reader_read then is a multiple of their number. */
+void reader_keep_channels(struct reader *reader);
 
 /* Skips as reader_read reads: seeks where the input allows it. */
 bool reader_skip(struct reader *reader, enum irrun_dtype dtype, size_t n, size_t *n_skipped,

@@ -37,7 +37,8 @@ struct reader *reader_new(const struct reader_methods *methods, const char *path
  * as many bytes as it takes to tell. */
 bool reader_check_kind(struct reader *reader, const char *wanted, struct irrun_error *err);
 
-extern const struct reader_methods npy_reader, raw_reader, s16_reader, csv_reader, ark_reader;
+extern const struct reader_methods npy_reader, raw_reader, s16_reader, csv_reader, ark_reader,
+    wav_reader;
 
 /* ---- Writers -------------------------------------------------------------------------------- */
 

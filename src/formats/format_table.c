@@ -37,6 +37,10 @@ static const struct format formats[] = {
      .can_read = true,
      .is_binary = true,
      .reader = &s16_reader},
+    {.name = "wav", .read_endings = ".wav .flac .ogg", .write_endings = "",
+     .can_read = true,
+     .is_binary = true,
+     .reader = &wav_reader},
     {.name = "none", .read_endings = "", .write_endings = "",
      .can_write = true, .can_pipe = true, .can_pause = true,
      .is_shared = true,
@@ -108,32 +112,20 @@ static const struct format *format_of_ending(const char *path, enum direction di
     return NULL;
 }
 
-static const char sound_endings[] =
-    ".wav .flac .mp3 .ogg .opus .m4a .aif .aiff .au .snd .sph .w64 .gsm .amr";
-
-/* What stands after "wav:"; the whole text if nothing like that is in front. */
-static const char *sound_path(const char *text)
-{
-    char ending[16];
-    const char *colon = strchr(text, ':');
-    bool is_word = colon && snprintf(ending, sizeof ending, ".%.*s", (int)(colon - text), text) <
-                                (int)sizeof ending;
-    return is_word && has_ending(sound_endings, ending) ? colon + 1 : text;
-}
+/* Of sound files that go through sox. */
+static const char sound_endings[] = ".mp3 .opus .m4a .aif .aiff .au .snd .sph .w64 .gsm .amr";
 
 bool format_is_sound(const char *path)
 {
-    return sound_path(path) != path || has_ending(sound_endings, file_ending(path));
+    return has_ending(sound_endings, file_ending(path));
 }
 
 bool format_hint_sound(struct irrun_error *err, const char *path, const char *model)
 {
-    const char *file = sound_path(path);
-    bool is_named = *file != '\0' && strcmp(file, "-") != 0;
     return fail_hint(err,
                      "sox %s -r RATE -c 1 -t f32 - | irrun %s -i raw:-; RATE is what the model was "
                      "trained with",
-                     is_named ? file : "FILE.wav", model);
+                     strcmp(path, "-") == 0 ? "FILE.wav" : path, model);
 }
 
 /* Writes the names of the formats to `text`, separated by spaces. */

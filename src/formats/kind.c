@@ -40,7 +40,8 @@ bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const 
     const char *typed = strcmp(path, STANDARD_INPUT) == 0 ? "-" : path;
     if (is_sound(bytes, n)) {
         fail_at_offset(err, IRRUN_DATA, path, 0, "is a sound file with a header, not %s", wanted);
-        return format_hint_sound(err, typed, "MODEL.xml");
+        return strcmp(typed, "-") == 0 ? format_hint_sound(err, typed, "MODEL.xml")
+                                       : fail_hint(err, "read it as wav:%s", typed);
     }
     if (is_gzip(bytes, n)) {
         fail_at_offset(err, IRRUN_DATA, path, 0, "is compressed with gzip, not %s", wanted);

@@ -18,10 +18,9 @@ setup() {
     answered 2 "for the weights" "inputs go with -i: irrun sum.xml -i raw:x" sum.xml raw:x
     answered 2 "for the model" "inputs go with -i: irrun sum.xml -i five.npy" five.npy sum.xml
     answered 2 "for the weights of sum.xml" "irrun runs one model at a time: irrun pair.xml" sum.xml pair.xml
-    answered 2 "'a.WAV' is taken for the weights" "sox a.WAV $sound sum.xml $rate" sum.xml a.WAV
-    answered 2 "a.flac" "sox a.flac $sound MODEL.xml $rate" sum.xml -i a.flac
-    answered 2 "wav:a.wav" "sox a.wav $sound MODEL.xml $rate" sum.xml -i wav:a.wav
-    answered 2 "wav:-" "sox FILE.wav $sound MODEL.xml $rate" sum.xml -i wav:-
+    answered 2 "'a.WAV' is taken for the weights" "inputs go with -i: irrun sum.xml -i a.WAV" sum.xml a.WAV
+    answered 2 "'a.M4A' is taken for the weights" "sox a.M4A $sound sum.xml $rate" sum.xml a.M4A
+    answered 2 "a.mp3" "sox a.mp3 $sound MODEL.xml $rate" sum.xml -i a.mp3
     run_apart irrun vad.xml vad.bin --random -o none:
     [ "$status" -eq 0 ]
 }
@@ -220,7 +219,7 @@ setup() {
     answered 65 "standard input: byte 0: error: is an npy document, not raw" "read it as npy:-" sum.xml -i raw:- <five.npy
     printf 'RIFF1234WAVEfmt ' >a.wav
     for format in raw csv npy npz ark; do
-        answered 65 "a.wav: byte 0: error: is a sound file" "sox a.wav $sound MODEL.xml $rate" \
+        answered 65 "a.wav: byte 0: error: is a sound file" "read it as wav:a.wav" \
             sum.xml -i $format:a.wav
     done
     raw 1 2 >short.raw

@@ -73,7 +73,7 @@ refused_raw() {
     answered 65 "x: byte 7: error: the input ends inside a sample: its number of bytes is odd" \
         "s16 is raw 16-bit audio, little-endian, without a header" "$data/twice.xml" -i s16:x -o none:
     answered 65 "a.wav: byte 0: error: is a sound file with a header, not s16" \
-        "sox a.wav -r RATE -c 1 -t f32 - | irrun MODEL.xml -i raw:-; RATE is what the model was trained with" \
+        "read it as wav:a.wav" \
         vad.xml -i s16:a.wav -o none:
     run_apart irrun vad.xml -i s16:- -o none: < <(cat a.wav)
     [ "$status" -eq 65 ]

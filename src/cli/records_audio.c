@@ -1,0 +1,80 @@
+/* What is sound may fill an input: numbers from -1 to 1, the rate, the channels.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/records_internal.h"
+
+/* Samples from -1 to 1 for an input of integers: each would become 0. */
+static bool check_type(const struct records *records, bool is_s16, struct irrun_error *err)
+{
+    const struct records_port *port = &records->port;
+    const char *path = records_path(records);
+    bool is_standard = strcmp(path, STANDARD_INPUT) == 0;
+    bool is_whole = dtype_is_integer(port->dtype) || port->dtype == IRRUN_BOOLEAN;
+    if (!is_whole || port->is_series || port->keeps_dtype)
+        return true;
+    fail_at(err, IRRUN_DATA, records_place(records),
+            "%s \"%s\" is %s, but %s gives numbers from -1 to 1", port->what, port->name,
+            irrun_dtype_name(port->dtype), is_s16 ? "s16" : "wav");
+    if (!is_s16)
+        return port->dtype == IRRUN_I16 &&
+               fail_hint(err, "sox %s -t s16 - | irrun ... -i raw:- reads the samples unchanged",
+                         is_standard ? "FILE" : path);
+    return port->dtype == IRRUN_I16
+               ? fail_hint(err, "raw:%s reads the samples unchanged", is_standard ? "-" : path)
+               : fail_hint(err,
+                           "to read the samples unchanged, convert them with NumPy: "
+                           "numpy.fromfile(\"%s\", \"<i2\").astype(TYPE).tofile(\"y.raw\")",
+                           is_standard ? "FILE" : path);
+}
+
+static bool check_rate(const struct records *records, int rate_hz, struct irrun_error *err)
+{
+    double wanted = records->options ? records->options->rate_hz : 0;
+    char number[TEXT_NUMBER_BYTES + 1];
+    if (wanted == 0 || wanted == rate_hz)
+        return true;
+    number[text_from_f64(wanted, number)] = '\0';
+    fail_at(err, IRRUN_DATA, records_place(records), "has %d samples a second, but --rate=%s",
+            rate_hz, number);
+    return fail_hint(err, "sox %s -r %s other.wav converts it", records_path(records), number);
+}
+
+/* The dimension of a record that holds the channels, if one does: static, as long as they are many,
+ * and not the one that is cut. */
+static bool find_channels(const struct records *records, uint32_t n_channels, uint32_t *found)
+{
+    const struct irrun_partial_shape *shape = &records->port.shape;
+    int64_t axis = records->axis ? records->axis->axis : shape->rank;
+    if (axis < 0)
+        axis += shape->rank;
+    for (uint32_t i = 0; i < shape->rank && !shape->is_rank_dynamic; i++) {
+        *found = i;
+        if (i != axis && shape->min[i] == n_channels && shape->max[i] == n_channels)
+            return true;
+    }
+    return false;
+}
+
+bool records_take_audio(struct records *records, const struct array_header *header,
+                        struct irrun_error *err)
+{
+    char shape[SHAPE_TEXT_BYTES];
+    uint32_t axis;
+    if (!check_type(records, header->n_channels == 0, err) ||
+        (header->n_channels > 0 && !check_rate(records, header->rate_hz, err)))
+        return false;
+    if (header->n_channels < 2 || !find_channels(records, header->n_channels, &axis))
+        return true;
+    if (axis + 1 == records->port.shape.rank) {
+        reader_keep_channels(records->reader);
+        return true;
+    }
+    fail_at(err, IRRUN_DATA, records_place(records),
+            "has %u channels, which must be the last dimension, but %s \"%s\" is %s",
+            (unsigned)header->n_channels, records->port.what, records->port.name,
+            partial_shape_format(&records->port.shape, shape));
+    return fail_hint(err, "sox %s -c 1 mono.wav joins the channels", records_path(records));
+}

@@ -1,0 +1,121 @@
+/* wav: any sound file that libsndfile reads, as f32 from -1 to 1. Its channels are averaged unless
+ * the caller wants them all, one after the other in every frame.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "formats/format_internal.h"
+#include "formats/sound_library.h"
+
+#define BLOCK_FLOATS 4096 /* at least a frame */
+
+struct wav {
+    struct reader reader;
+    const struct sound_library *library;
+    struct sound_file *file; /* NULL: not open */
+    struct sound_info info;
+    bool keeps_channels;
+};
+
+/* libsndfile reads the descriptor itself; the byte source only opens and closes it. */
+static bool open_sound(struct wav *wav, struct irrun_error *err)
+{
+    struct reader *reader = &wav->reader;
+    struct byte_source *source = &reader->source;
+    if (!source->can_seek) {
+        fail_at(err, IRRUN_USAGE, (struct place){reader->path, 0, 0},
+                "wav is read from files, not from a pipe");
+        return format_hint_sound(err, "-", "MODEL.xml");
+    }
+    wav->library = sound_library_load(reader->path, err);
+    if (!wav->library)
+        return false;
+    wav->info = (struct sound_info){.n_frames = 0};
+    if (lseek(source->fd, (off_t)source->first_offset, SEEK_SET) >= 0)
+        wav->file = wav->library->open_fd(source->fd, SOUND_MODE_READ, &wav->info, 0);
+    if (!wav->file)
+        return fail_at(err, IRRUN_DATA, (struct place){reader->path, 0, 0},
+                       "is not a sound file that libsndfile reads: %s",
+                       wav->library->message(NULL));
+    return (wav->info.n_channels > 0 && wav->info.n_channels <= BLOCK_FLOATS) ||
+           fail_at(err, IRRUN_DATA, (struct place){reader->path, 0, 0}, "has %d channels",
+                   wav->info.n_channels);
+}
+
+static bool wav_next(struct reader *reader, struct array_header *header, bool *is_end,
+                     struct irrun_error *err)
+{
+    struct wav *wav = (struct wav *)reader;
+    *is_end = wav->file != NULL;
+    if (*is_end)
+        return true;
+    if (!open_sound(wav, err))
+        return false;
+    *header = (struct array_header){.dtype = IRRUN_F32,
+                                    .is_audio = true,
+                                    .n_channels = (uint32_t)wav->info.n_channels,
+                                    .rate_hz = wav->info.rate_hz};
+    return true;
+}
+
+void reader_keep_channels(struct reader *reader)
+{
+    assert(reader->methods == &wav_reader);
+    ((struct wav *)reader)->keeps_channels = true;
+}
+
+static bool check_errors(const struct wav *wav, struct irrun_error *err)
+{
+    return wav->library->error(wav->file) == 0 ||
+           fail_at(err, IRRUN_DATA, (struct place){wav->reader.path, 0, 0}, "cannot be decoded: %s",
+                   wav->library->message(wav->file));
+}
+
+/* Means of n frames, into `data` if it is not NULL. */
+static void average(const float *frames, size_t n, size_t n_channels, float *data)
+{
+    for (size_t i = 0; i < n && data; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < n_channels; k++)
+            sum += (double)frames[i * n_channels + k];
+        data[i] = (float)(sum / (double)n_channels);
+    }
+}
+
+/* Also what is skipped is decoded: not every format can seek exactly. */
+static bool wav_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
+                     size_t *n_read, struct irrun_error *err)
+{
+    struct wav *wav = (struct wav *)reader;
+    size_t n_channels = (size_t)wav->info.n_channels;
+    size_t n_values = wav->keeps_channels ? n_channels : 1; /* of a frame */
+    float block[BLOCK_FLOATS], *target = data;
+    assert(dtype == IRRUN_F32 && n % n_values == 0);
+    (void)dtype;
+    for (*n_read = 0; *n_read < n;) {
+        size_t n_frames = (n - *n_read) / n_values, n_fit = BLOCK_FLOATS / n_channels;
+        n_frames = n_frames < n_fit ? n_frames : n_fit;
+        bool is_direct = target && n_values == n_channels;
+        float *at = target ? target + *n_read : NULL;
+        int64_t n_got =
+            wav->library->read_frames(wav->file, is_direct ? at : block, (int64_t)n_frames);
+        if (n_got <= 0)
+            break;
+        if (!is_direct)
+            average(block, (size_t)n_got, n_channels, at);
+        *n_read += (size_t)n_got * n_values;
+    }
+    return check_errors(wav, err);
+}
+
+static void wav_forget(struct reader *reader)
+{
+    struct wav *wav = (struct wav *)reader;
+    if (wav->file)
+        wav->library->close(wav->file);
+    wav->file = NULL;
+}
+
+const struct reader_methods wav_reader = {
+    .size_bytes = sizeof(struct wav), .next = wav_next, .read = wav_read, .forget = wav_forget};

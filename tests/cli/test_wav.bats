@@ -1,0 +1,95 @@
+#!/usr/bin/env bats
+# wav: sound files through libsndfile.
+# SPDX-License-Identifier: Apache-2.0
+
+# shellcheck disable=SC2046,SC2154 # lists of numbers; common.bash sets the names
+load common
+
+setup() {
+    common_setup
+    [[ ${LDFLAGS-} != *-static* ]] || skip "a static program loads no library"
+}
+
+# wav RATE CHANNELS SAMPLE...: a file of 16 bits on standard output.
+wav() {
+    perl -e '
+        my ($rate, $channels, @samples) = @ARGV;
+        my $data = pack("s<*", @samples);
+        binmode STDOUT;
+        print "RIFF", pack("V", 36 + length $data), "WAVEfmt ",
+            pack("VvvVVvv", 16, 1, $channels, $rate, 2 * $channels * $rate, 2 * $channels, 16),
+            "data", pack("V", length $data), $data;
+    ' -- "$@"
+}
+
+@test "wav is what s16 is of its samples, whole, in slices, skipped and cycled" {
+    wav 16000 1 $(seq -8000 3 8000) >a.wav
+    perl -e 'print pack("s<*", @ARGV)' -- $(seq -8000 3 8000) >a.s16
+    local how
+    for how in "" "--axis=1:512:128:384" "-n 30 --emit=all" "--axis=1 --rate=16000"; do
+        # shellcheck disable=SC2086 # several options
+        irrun "$data/vad.xml" -i s16:a.s16 --partial=pad $how -o csv:want
+        # shellcheck disable=SC2086
+        irrun "$data/vad.xml" -i a.wav --partial=pad $how -o csv:got
+        cmp want got
+    done
+    irrun "$data/vad.xml" -i s16:a.s16 --partial=pad -o csv:want
+    irrun "$data/vad.xml" -i wav:- --partial=pad -o csv:- <a.wav | cmp - want
+    printf 'a\ta.wav\nb\twav:a.wav\n' >list
+    irrun "$data/vad.xml" --manifest=list --partial=pad -o %k.csv
+    cmp a.csv want
+    cmp b.csv want
+}
+
+@test "other files that libsndfile reads" {
+    wav 16000 1 $(seq -8000 3 8000) >a.wav
+    irrun "$data/vad.xml" -i a.wav --partial=pad -o csv:want
+    sox a.wav a.flac
+    sox a.wav a.aiff
+    irrun "$data/vad.xml" -i a.flac --partial=pad -o csv:- | cmp - want
+    irrun "$data/vad.xml" -i wav:a.aiff --partial=pad -o csv:- | cmp - want
+}
+
+@test "channels are averaged, or kept where the last dimension is theirs" {
+    wav 8000 2 8192 16384 -8192 0 0 0 >a.wav
+    [ "$(irrun "$data/sum.xml" -i a.wav -o csv:- | lines)" = "0.375 0.25 0.25" ]
+    [ "$(irrun "$data/twice.xml" -i a.wav -o csv:- | lines)" = "0.5,1 -0.5,0 0,0" ]
+    [ "$(irrun "$data/twice_open.xml" -i a.wav --axis=0:3 -o csv:- | lines)" = "0.5,1 -0.5,0 0,0" ]
+}
+
+@test "what is refused" {
+    wav 8000 2 1 2 3 4 >a.wav
+    refused 65 "a.wav: error: has 8000 samples a second, but --rate=16000" \
+        "$data/vad.xml" -i a.wav --axis=1 --rate=16000 -o none:
+    [[ $stderr == *"sox a.wav -r 16000 other.wav"* ]]
+    refused 65 'has 2 channels, which must be the last dimension, but input "x" is [2,?]' \
+        "$data/twice_axis.xml" -i a.wav --axis=1:1 -o none:
+    refused 65 'but wav gives numbers from -1 to 1' "$data/twice_i32.xml" -i a.wav -o none:
+    echo 1 >b.wav
+    refused 65 "b.wav: error: is not a sound file that libsndfile reads" "$data/vad.xml" -i b.wav -o none:
+    refused 66 "c.wav: error: cannot be opened" "$data/vad.xml" -i c.wav -o none:
+    refused 2 "wav is read from files, not from a pipe" "$data/vad.xml" -i wav:- -o none: < <(cat a.wav)
+    [[ $stderr == *"sox FILE.wav -r RATE -c 1 -t f32 - | irrun MODEL.xml -i raw:-"* ]]
+    usage_error "format wav is only for inputs" "$data/vad.xml" --random -o wav:a.wav
+}
+
+@test "without libsndfile" {
+    wav 8000 1 1 2 >a.wav
+    cat >none.c <<'END'
+#include <stddef.h>
+#include <string.h>
+void *dlopen(const char *name, int flags);
+void *dlopen(const char *name, int flags)
+{
+    (void)name, (void)flags;
+    return NULL;
+}
+END
+    [[ ${BUILD-} != *sanitize* ]] || skip "sanitizers come before any preloaded library"
+    ${CC:-cc} -shared -fPIC -o none.so none.c
+    LD_PRELOAD=$PWD/none.so run_apart irrun "$data/twice.xml" -i a.wav -o none:
+    [ "$status" -eq 71 ]
+    [[ $stderr == *"cannot load libsndfile, which reads a.wav: libsndfile.so.1"* ]]
+    [[ $stderr == *"libsndfile1 on Debian"*"sox a.wav -t f32 - | irrun ... -i raw:-"* ]]
+    LD_PRELOAD=$PWD/none.so irrun "$data/twice.xml" --random -o none:
+}
