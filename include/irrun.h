@@ -125,6 +125,7 @@ struct irrun_options {
      * op, or the input of the model whose NaN or inf made it fail. */
     bool stops_at_nan;
     bool lets_inf_pass; /* with stops_at_nan: at NaN only */
+    bool times_ops;     /* the time of every op is measured: irrun_profile_new */
 };
 
 /* An input or an output of the model. All pointers belong to the model. */
@@ -271,6 +272,52 @@ struct irrun_session_info {
 };
 
 void irrun_session_describe(const struct irrun_session *session, struct irrun_session_info *info);
+
+/* ---- Where the time goes -------------------------------------------------------------------- */
+
+/* A layer, or one that irrun has put in the place of others, under the name of one of them. */
+struct irrun_op_name {
+    const char *type, *name;
+    uint32_t line; /* of the <layer> */
+};
+
+/* What an op took, or several that run as one step. */
+struct irrun_op_time {
+    const struct irrun_op_name *members; /* [n_members], in their order */
+    size_t n_members;
+    uint32_t depth; /* 0: an op of the model; 1: of a body of the op before it with depth 0 … */
+    uint64_t n_calls;
+    double time_s;      /* an op with bodies: with their ops */
+    double in_bodies_s; /* the part of time_s that these ops took */
+    double flops;       /* floating point operations, estimated from the shapes; 0: none */
+    double bytes;       /* of its operands: read and written */
+};
+
+/* By time, the longest first; ops of a body come after the op that runs it. */
+struct irrun_profile {
+    const struct irrun_op_time *ops;
+    size_t n_ops;
+    double clock_s; /* the part of the time that reading the clock took */
+};
+
+/* The sums over all sessions, which must be of one model loaded with times_ops. The profile is the
+ * caller's to free; its strings belong to the model. */
+bool irrun_profile_new(const struct irrun_session *const *sessions, size_t n_sessions,
+                       struct irrun_profile **profile, struct irrun_error *err);
+void irrun_profile_free(struct irrun_profile *profile);
+
+/* Forgets what was measured so far. */
+void irrun_session_clear_times(struct irrun_session *session);
+
+/* What this machine can do at most with the kernels and the threads of the session: multiply-adds
+ * of f32 in registers, and reads from as much memory as an iteration touches, n_bytes. Measures for
+ * `seconds`. */
+struct irrun_peak {
+    double flops_per_s, bytes_per_s;
+    size_t n_bytes;
+};
+bool irrun_session_measure_peak(const struct irrun_session *session, double seconds,
+                                struct irrun_peak *peak, struct irrun_error *err);
 
 /* An operator that irrun has, in the opsets first … last. */
 struct irrun_supported_op {

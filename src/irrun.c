@@ -24,6 +24,7 @@
 #include "plan/unrolled.h"
 #include "runtime/initial_value.h"
 #include "runtime/model_facts.h"
+#include "runtime/op_times.h"
 #include "runtime/session.h"
 
 struct irrun_model {
@@ -106,6 +107,7 @@ static bool load(struct irrun_model *model, const char *xml_path,
     model->model.keeps_ops = options->keep_ops;
     model->model.stops_at_nan = options->stops_at_nan;
     model->model.lets_inf_pass = options->lets_inf_pass;
+    model->model.times_steps = options->times_ops;
     if (!taps_add(ir->graph, arena, options->taps, options->n_taps, err) ||
         !toposort(ir->graph, arena, err) || !check(model, options->is_dry, err))
         return false;
@@ -330,4 +332,43 @@ void irrun_session_describe(const struct irrun_session *session, struct irrun_se
         .arena_bytes = session_arena_bytes(session->session),
         .state_bytes = session_state_bytes(session->session),
     };
+}
+
+/* ---- times --------------------------------------------------------------------------------- */
+
+bool irrun_profile_new(const struct irrun_session *const *sessions, size_t n_sessions,
+                       struct irrun_profile **profile, struct irrun_error *err)
+{
+    error_clear(err);
+    *profile = NULL;
+    const struct step_times_table **tables = new_array(n_sessions, sizeof *tables, err);
+    for (size_t i = 0; i < n_sessions && tables; i++)
+        tables[i] = &sessions[i]->session->times;
+    if (tables)
+        *profile = op_times_collect(sessions[0]->session->model->graph, tables, n_sessions, err);
+    free(tables);
+    return *profile != NULL;
+}
+
+void irrun_profile_free(struct irrun_profile *profile)
+{
+    op_times_free(profile);
+}
+
+void irrun_session_clear_times(struct irrun_session *session)
+{
+    step_times_clear(&session->session->times);
+}
+
+bool irrun_session_measure_peak(const struct irrun_session *session, double seconds,
+                                struct irrun_peak *peak, struct irrun_error *err)
+{
+    error_clear(err);
+    const struct session *inner = session->session;
+    size_t least = 16384, most = (size_t)64 << 20;
+    peak->n_bytes = session_arena_bytes(inner) + session_state_bytes(inner) +
+                    session->model->model.packed_bytes;
+    peak->n_bytes = peak->n_bytes < least ? least : peak->n_bytes < most ? peak->n_bytes : most;
+    return peak_measure(&session->model->model.kernels, inner->pool, peak->n_bytes, seconds,
+                        &peak->flops_per_s, &peak->bytes_per_s, err);
 }

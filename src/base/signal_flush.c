@@ -9,8 +9,9 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 #define MAX_BUFFERS 256
 #define LAST_WAIT_MS 1000
@@ -83,9 +84,7 @@ void signal_buffer_unlock(struct signal_buffer *buffer, size_t n_complete)
 
 static int64_t now_ms(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)(clock_now_ns() / 1000000);
 }
 
 /* If poll says that a pipe is writable, a write of PIPE_BUF bytes does not block. */

@@ -92,12 +92,12 @@ bool option_set_word(struct options *options, const struct option_row *row, cons
     return true;
 }
 
-/* Of two words the second is true. */
+/* Of two words the second is true; without one it is as the first. */
 bool option_set_bool(struct options *options, const struct option_row *row, const char *value,
                      struct irrun_error *err)
 {
-    size_t index;
-    if (!option_choose_word(row, row->metavar, value, &index, err))
+    size_t index = 0;
+    if (value && !option_choose_word(row, row->metavar, value, &index, err))
         return false;
     *(bool *)member_of(options, row) = index == 1;
     return true;

@@ -282,6 +282,8 @@ static bool check_together(const struct options *options, struct irrun_error *er
     bool is_divided = options->n_jobs > 1 || options->n_shards > 1;
     if (options->reset.when == RESET_NEVER && is_divided)
         return fail(err, IRRUN_USAGE, "--reset=never cannot be used with --jobs or --shard");
+    if (options->stops_at_nan && option_is_given(options, OPTION_ID_profile))
+        return fail(err, IRRUN_USAGE, "--profile and --fail-on-nan cannot be used together");
     return check_standard_input(options, err);
 }
 

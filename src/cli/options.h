@@ -229,6 +229,7 @@ struct options {
     bool is_line_buffered, is_synced, skips_existing;
 
     bool wants_stats, wants_samples;
+    bool profiles_types;     /* --profile=type; option_is_given says whether there is a --profile */
     const char *report_path; /* NULL: none; "-": standard output */
     double rate_hz;          /* 0: none */
     bool is_quiet, is_verbose;

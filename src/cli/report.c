@@ -136,6 +136,8 @@ static void add_everything(struct json *json, const struct report *report)
     json_number(json, "real_time_factor", stats_real_time_factor(stats, report->options));
     json_close(json, '}');
     add_memory(json, report->info, stats);
+    if (report->profile)
+        profile_report(report->profile, json);
     json_open(json, "expect", '[');
     collector_report(report->collector, json);
     json_close(json, ']');

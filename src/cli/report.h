@@ -4,6 +4,7 @@
 #define IRRUN_CLI_REPORT_H
 
 #include "cli/collect.h"
+#include "cli/profile.h"
 #include "cli/stats.h"
 
 /* Everything that a report tells. */
@@ -13,6 +14,7 @@ struct report {
     const struct stats *stats;
     const struct irrun_session_info *info;
     const struct collector *collector;
+    const struct profile *profile; /* NULL: none */
     int exit_code;
 };
 

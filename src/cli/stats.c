@@ -5,31 +5,18 @@
 #include <inttypes.h>
 #include <math.h>
 #include <sys/resource.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "cli/machine.h"
-
-static uint64_t read_clock(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
-uint64_t stats_now_ns(void)
-{
-    return read_clock(CLOCK_MONOTONIC);
-}
 
 double stats_now_s(void)
 {
-    return (double)stats_now_ns() * 1e-9;
+    return (double)clock_now_ns() * 1e-9;
 }
 
 struct stats_clocks stats_read_clocks(void)
 {
-    return (struct stats_clocks){stats_now_s(),
-                                 (double)read_clock(CLOCK_PROCESS_CPUTIME_ID) * 1e-9};
+    return (struct stats_clocks){stats_now_s(), (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) * 1e-9};
 }
 
 /* getrusage also counts what the process was before it became this program: the memory of a large

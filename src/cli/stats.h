@@ -31,9 +31,8 @@ double stats_iterations_per_s(const struct stats *stats); /* NaN if no time pass
 const char *stats_format_time(double seconds, char text[32]);
 const char *stats_format_bytes(double n_bytes, char text[32]);
 
-/* Seconds, and nanoseconds, on a clock that only goes forward. */
+/* Seconds on a clock that only goes forward. */
 double stats_now_s(void);
-uint64_t stats_now_ns(void);
 
 /* The time that has passed, and the CPU time of this process. */
 struct stats_clocks {

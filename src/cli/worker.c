@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cli/machine.h"
 #include "cli/warning.h"
 #include "cli/worker_internal.h"
@@ -189,6 +190,7 @@ static bool warm_up(struct worker *worker, struct irrun_error *err)
     if (worker->is_warm || n == 0)
         return true;
     worker->is_warm = true;
+    double start_s = stats_now_s();
     if (!snapshot_take(&worker->snapshot, worker->model, worker->session, err))
         return false;
     for (uint64_t i = 0; i < n; i++) {
@@ -197,6 +199,8 @@ static bool warm_up(struct worker *worker, struct irrun_error *err)
     }
     bool is_restored = snapshot_restore(&worker->snapshot, worker->session, err);
     snapshot_free(&worker->snapshot);
+    irrun_session_clear_times(worker->session);
+    worker->stats.loop_s -= stats_now_s() - start_s;
     return is_restored;
 }
 
@@ -205,9 +209,9 @@ static bool run_once(struct worker *worker, struct irrun_error *err)
     struct stats *stats = &worker->stats;
     if (!stats->is_timed)
         return run_session(worker, err);
-    uint64_t start_ns = stats_now_ns();
+    uint64_t start_ns = clock_now_ns();
     bool is_run = run_session(worker, err);
-    uint64_t duration_ns = stats_now_ns() - start_ns;
+    uint64_t duration_ns = clock_now_ns() - start_ns;
     if (stats->latency.n == 0)
         stats->first_iteration_s = (double)duration_ns * 1e-9;
     latency_add(&stats->latency, duration_ns);
@@ -254,7 +258,7 @@ static bool pass_on(struct worker *worker, const struct sequence *sequence, uint
 
 bool worker_is_late(const struct worker *worker)
 {
-    return worker->deadline_ns != UINT64_MAX && stats_now_ns() >= worker->deadline_ns;
+    return worker->deadline_ns != UINT64_MAX && clock_now_ns() >= worker->deadline_ns;
 }
 
 static bool iterate(struct worker *worker, const struct sequence *sequence, uint64_t *n_done,
@@ -302,7 +306,7 @@ static void expect_iterations(struct worker *worker)
                                                    : inputs_n_expected(worker->inputs);
     atomic_store_explicit(&worker->counter.n_expected, n, memory_order_relaxed);
     if (options->duration_s > 0 && worker->deadline_ns == UINT64_MAX)
-        worker->deadline_ns = stats_now_ns() + (uint64_t)(fmin(options->duration_s, 1e9) * 1e9);
+        worker->deadline_ns = clock_now_ns() + (uint64_t)(fmin(options->duration_s, 1e9) * 1e9);
 }
 
 /* The records from worker->checkpoint on, and what is written of the last. */

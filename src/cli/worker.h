@@ -29,7 +29,7 @@ struct worker {
     char *identity;               /* of --checkpoint; NULL: there is none */
     struct stats stats;
     struct progress_counter counter;
-    uint64_t deadline_ns;  /* of --duration, on the clock of stats_now_ns; UINT64_MAX: none */
+    uint64_t deadline_ns;  /* of --duration, on the clock of clock_now_ns; UINT64_MAX: none */
     size_t until_output;   /* of --until */
     uint64_t reset_period; /* iterations from one reset to the next within a sequence; 0: none */
     bool is_warm;

@@ -14,6 +14,7 @@
 #include "kernels/gemm_int8.h"
 #include "kernels/igemm_f32.h"
 #include "kernels/packed_gemm.h"
+#include "kernels/peak.h"
 #include "kernels/quantize.h"
 #include "kernels/select.h"
 #include "kernels/softmax.h"
@@ -34,7 +35,8 @@
     FAMILY(fused_f32, fused_fn, level)                                                             \
     FAMILY(softmax_f32, softmax_f32_fn, level)                                                     \
     FAMILY(depthwise_f32, const struct depthwise_kernels, level)                                   \
-    FAMILY(transpose_f32, transpose_f32_fn, level)
+    FAMILY(transpose_f32, transpose_f32_fn, level)                                                 \
+    FAMILY(peak, const struct peak_kernels, level)
 
 #define KERNEL_TYPE(family, type, level) typedef type family##_kernel;
 KERNEL_FAMILIES(KERNEL_TYPE, )

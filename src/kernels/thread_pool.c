@@ -11,7 +11,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 #define LINE 64 /* bytes that two cores cannot write at once without disturbing each other */
 
@@ -49,13 +50,6 @@ struct wait {
     uint64_t start_ns;
 };
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
 static void relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -71,7 +65,7 @@ static bool spin(struct wait *wait)
     relax();
     if (++wait->n_turns % 32 != 0)
         return true;
-    uint64_t now = now_ns();
+    uint64_t now = clock_now_ns();
     if (wait->start_ns == 0)
         wait->start_ns = now;
     return now - wait->start_ns < SPIN_NS;

@@ -165,3 +165,41 @@ bool infer_einsum(struct infer *infer, const char *text, struct einsum_equation 
     return arrow ? read_output(infer, text, arrow + 2, n_ellipsis, equation)
                  : make_output(infer, text, n_ellipsis, equation);
 }
+
+/* ---- its work ---- */
+
+static void widen(double *size, int64_t dim)
+{
+    if (*size < (double)dim)
+        *size = (double)dim;
+}
+
+/* Reads the term of an input, up to a comma or an arrow, and returns its end. */
+static const char *read_sizes(const char *term, const struct irrun_shape *shape,
+                              double sizes[EINSUM_N_LABELS])
+{
+    const char *end = term + strcspn(term, ",-");
+    uint32_t n_letters = 0, axis = 0;
+    for (const char *at = term; at < end; at++)
+        n_letters += is_letter(*at);
+    uint32_t n_more = shape->rank > n_letters ? shape->rank - n_letters : 0;
+    for (const char *at = term; at < end && axis < shape->rank; at++) {
+        if (is_letter(*at))
+            widen(&sizes[label_of(*at)], shape->dims[axis++]);
+        for (uint32_t i = 0; i < n_more && strncmp(at, "...", 3) == 0; i++)
+            widen(&sizes[EINSUM_N_LABELS - n_more + i], shape->dims[axis++]);
+    }
+    return end;
+}
+
+double einsum_flops(const char *equation, struct irrun_tensor *const *in, uint32_t n_inputs)
+{
+    double sizes[EINSUM_N_LABELS] = {0}, n = 2;
+    for (uint32_t i = 0; i < n_inputs; i++) {
+        const char *end = read_sizes(equation, &in[i]->shape, sizes);
+        equation = end + (*end == ',');
+    }
+    for (size_t i = 0; i < EINSUM_N_LABELS; i++)
+        n *= sizes[i] > 0 ? sizes[i] : 1;
+    return n;
+}

@@ -2,7 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/grouped_convolution.h"
 
+#include <string.h>
+
 #include "base/checked.h"
+#include "ops/cost.h"
 
 enum { DATA, FILTERS };
 
@@ -130,4 +133,18 @@ bool convolution_run(const struct step *step, struct irrun_error *err)
     else
         run_groups(step);
     return true;
+}
+
+/* Every element of the output of a group takes a product with every weight that its channel has; in
+ * a transpose every element of the input does. The first dimensions of the filters are the groups
+ * and the channels of these elements. */
+double convolution_flops(const struct op *op, struct irrun_tensor *const *in,
+                         struct irrun_tensor *const *out)
+{
+    const struct irrun_shape *filters = &in[1]->shape;
+    uint32_t n_group_dims = *(const uint32_t *)op->def->family;
+    bool is_transposed = strstr(op->def->type, "Backprop") != NULL;
+    double n_channels =
+        n_group_dims < filters->rank ? (double)shape_product(filters, 0, n_group_dims + 1) : 0;
+    return 2 * cost_n(is_transposed ? in[0] : out[0]) * cost_ratio(cost_n(in[1]), n_channels);
 }

@@ -57,6 +57,10 @@ bool convolution_prepare(struct prepare *prepare, convolution_group_fn *run_grou
  * for all groups. */
 bool convolution_run(const struct step *step, struct irrun_error *err);
 
+/* As op_def.flops, also for a transpose. */
+double convolution_flops(const struct op *op, struct irrun_tensor *const *in,
+                         struct irrun_tensor *const *out);
+
 #define CONVOLUTION_OP(object, type_, n_group_dims, attrs_type, state_type)                        \
     const struct op_def object = {                                                                 \
         .type = type_,                                                                             \
@@ -71,6 +75,7 @@ bool convolution_run(const struct step *step, struct irrun_error *err);
         .prepacks = prepacks,                                                                      \
         .prepare = prepare,                                                                        \
         .run = convolution_run,                                                                    \
+        .flops = convolution_flops,                                                                \
     }
 
 #endif

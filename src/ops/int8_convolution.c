@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "ops/cost.h"
 #include "ops/int8_borders.h"
 #include "ops/int8_ops.h"
 #include "ops/product_batch.h"
@@ -290,6 +291,15 @@ static const struct op_input_def inputs[] = {
     {.name = NULL},
 };
 
+static double flops(const struct op *op, struct irrun_tensor *const *in,
+                    struct irrun_tensor *const *out)
+{
+    const struct int8_convolution_attrs *attrs = op->attrs;
+    size_t c_in = attrs->is_depthwise ? 1 : attrs->c_in;
+    (void)in;
+    return 2 * cost_n(out[0]) * (double)c_in * (double)(attrs->kernel[0] * attrs->kernel[1]);
+}
+
 const struct op_def op_int8_convolution = {
     .type = "Convolution",
     .inputs = inputs,
@@ -299,4 +309,5 @@ const struct op_def op_int8_convolution = {
     .infer = infer,
     .prepare = prepare,
     .run = run,
+    .flops = flops,
 };

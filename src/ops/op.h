@@ -64,6 +64,7 @@ struct infer;
 struct plan;
 struct prepare;
 struct step;
+struct step_cost;
 
 struct op_def {
     const char *type;   /* as in the IR */
@@ -88,6 +89,9 @@ struct op_def {
     uint32_t (*prepacks)(const struct prepare *prepare, uint32_t constants);
     bool (*prepare)(struct prepare *prepare);
     bool (*run)(const struct step *step, struct irrun_error *err);
+    /* Optional: the floating point operations of a run, see op_flops in cost.h. */
+    double (*flops)(const struct op *op, struct irrun_tensor *const *in,
+                    struct irrun_tensor *const *out);
 };
 
 /* ---- infer -------------------------------------------------------------------------------- */
@@ -250,8 +254,9 @@ struct step {
     const struct epilogue *epilogue; /* NULL: none. What prepared.epilogue promised */
     const struct graph *graph;
     const struct op *op;
-    struct session *session;  /* for ops with bodies */
-    struct thread_pool *pool; /* to share large work with; NULL = one thread */
+    struct session *session;      /* for ops with bodies */
+    struct thread_pool *pool;     /* to share large work with; NULL = one thread */
+    const struct step_cost *cost; /* NULL: steps are not timed */
 };
 
 /* Fails with the op's place, type and name before the message. */

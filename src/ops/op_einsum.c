@@ -156,6 +156,13 @@ static bool run(const struct step *step, struct irrun_error *err)
     return true;
 }
 
+static double flops(const struct op *op, struct irrun_tensor *const *in,
+                    struct irrun_tensor *const *out)
+{
+    (void)out;
+    return einsum_flops(((const struct einsum_attrs *)op->attrs)->equation, in, op->n_inputs);
+}
+
 const struct op_def op_einsum = {
     .type = "Einsum",
     .opset = 7,
@@ -167,4 +174,5 @@ const struct op_def op_einsum = {
     .infer = infer,
     .prepare = prepare,
     .run = run,
+    .flops = flops,
 };

@@ -1,6 +1,7 @@
 /* MatMul-1: products of the last two dimensions; the others are batches that broadcast. A list is a
  * row on the left and a column on the right.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/cost.h"
 #include "ops/integer_matrix.h"
 #include "ops/internal_ops.h"
 #include "ops/op_state.h"
@@ -194,6 +195,15 @@ static bool run(const struct step *step, struct irrun_error *err)
     return true;
 }
 
+static double flops(const struct op *op, struct irrun_tensor *const *in,
+                    struct irrun_tensor *const *out)
+{
+    const struct matmul_attrs *attrs = op->attrs;
+    const struct irrun_shape *a = &in[A]->shape;
+    uint32_t back = attrs->transpose_a && a->rank > 1 ? 2 : 1;
+    return a->rank > 0 ? 2 * cost_n(out[0]) * (double)a->dims[a->rank - back] : 0;
+}
+
 #define MATMUL_OP(object, inputs_)                                                                 \
     const struct op_def object = {                                                                 \
         .type = "MatMul",                                                                          \
@@ -207,6 +217,7 @@ static bool run(const struct step *step, struct irrun_error *err)
         .prepacks = prepacks,                                                                      \
         .prepare = prepare,                                                                        \
         .run = run,                                                                                \
+        .flops = flops,                                                                            \
     }
 
 MATMUL_OP(op_matmul, inputs);

@@ -11,6 +11,7 @@
  * A sequence takes as many steps as sequence_lengths says. LSTMCell-1 and LSTMSequence-1 add
  * peepholes and an input gate tied to the forget gate, which OpenVINO's CPU plugin ignores.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/cost.h"
 #include "ops/internal_ops.h"
 #include "ops/recurrent_op.h"
 
@@ -58,6 +59,18 @@ enum form { FORM_CELL, FORM_SEQUENCE, FORM_OVER_TIME };
 #define N_STATES(kind_) ((kind_) == RECURRENT_LSTM ? 2 : 1)
 #define FIRST_WEIGHT(kind_, form_) (1 + N_STATES(kind_) + ((form_) == FORM_SEQUENCE))
 
+/* Every step multiplies W and R of all directions. */
+static double flops(const struct op *op, struct irrun_tensor *const *in,
+                    struct irrun_tensor *const *out)
+{
+    const struct recurrent_family *family = recurrent_family_of(op);
+    const struct irrun_shape *x = &in[family->x]->shape;
+    double n_columns = x->rank > 0 ? (double)x->dims[x->rank - 1] : 0;
+    (void)out;
+    return 2 * cost_ratio(cost_n(in[family->x]), n_columns) *
+           (cost_n(in[family->w]) + cost_n(in[family->r]));
+}
+
 #define ROW(type_, kind_, form_, inputs_, attrs_, ...)                                             \
     {                                                                                              \
         .type = type_, .inputs = inputs_, .attrs = attrs_,                                         \
@@ -78,7 +91,7 @@ enum form { FORM_CELL, FORM_SEQUENCE, FORM_OVER_TIME };
         .attrs_size = sizeof(struct recurrent_attrs),                                              \
         .state_size = sizeof(struct recurrent_state), .infer = recurrent_infer,                    \
         .prepacks = recurrent_prepacks, .prepare = recurrent_prepare, .run = recurrent_run,        \
-        __VA_ARGS__                                                                                \
+        .flops = flops, __VA_ARGS__                                                                \
     }
 
 const struct op_def op_lstm_cell_v1 =

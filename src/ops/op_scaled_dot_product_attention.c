@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "kernels/attention.h"
+#include "ops/cost.h"
 #include "ops/indexing.h"
 #include "ops/product_batch.h"
 #include "tensor/broadcast.h"
@@ -283,6 +284,16 @@ static bool run(const struct step *step, struct irrun_error *err)
     return true;
 }
 
+/* Two products over the keys. */
+static double flops(const struct op *op, struct irrun_tensor *const *in,
+                    struct irrun_tensor *const *out)
+{
+    const struct irrun_shape *key = &in[1]->shape;
+    (void)op;
+    return key->rank < 2 ? 0
+                         : 2 * (double)key->dims[key->rank - 2] * (cost_n(in[0]) + cost_n(out[0]));
+}
+
 const struct op_def op_scaled_dot_product_attention = {
     .type = "ScaledDotProductAttention",
     .opset = 13,
@@ -294,4 +305,5 @@ const struct op_def op_scaled_dot_product_attention = {
     .infer = infer,
     .prepare = prepare,
     .run = run,
+    .flops = flops,
 };

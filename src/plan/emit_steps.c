@@ -1,8 +1,47 @@
 /* Turns pending steps into the steps of a plan: main_steps, for every iteration, and all steps.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/cost.h"
 #include "plan/step_builder.h"
 
 #define LINE_BYTES 64
+
+/* The operations of an op, by the shapes that its operands have in the graph. */
+static bool count_flops(struct plan *plan, const struct op *op, double *flops,
+                        struct irrun_error *err)
+{
+    struct irrun_tensor **tensors =
+        arena_alloc_array(&plan->arena, (size_t)op->n_inputs + op->n_outputs, sizeof *tensors, err);
+    if (!tensors)
+        return false;
+    for (uint32_t i = 0; i < op->n_inputs; i++)
+        tensors[i] = &plan->slots[op_input(plan->request.graph, op, i)].tensor;
+    for (uint32_t k = 0; k < op->n_outputs; k++)
+        tensors[op->n_inputs + k] = &plan->slots[op->first_output + k].tensor;
+    *flops += op_flops(op, tensors, tensors + op->n_inputs);
+    return true;
+}
+
+/* The work of a step, whose operands are `tensors`, and where its time is added. */
+static bool find_cost(struct plan *plan, const struct pending_step *pending,
+                      struct irrun_tensor *const *tensors, const struct step_cost **found,
+                      struct irrun_error *err)
+{
+    const struct step_times key = {.graph = plan->request.graph,
+                                   .members = pending->members ? pending->members : &pending->op,
+                                   .n_members = pending->members ? pending->n_members : 1,
+                                   .is_conversion = !pending->state};
+    struct step_cost *cost = arena_alloc(&plan->arena, sizeof *cost, err);
+    if (!cost)
+        return false;
+    cost->times = step_times_find(plan->request.times, &key, err);
+    cost->bytes = op_bytes(pending->op, tensors, pending->n_inputs, tensors + pending->n_inputs,
+                           pending->n_outputs);
+    for (uint32_t i = 0; i < key.n_members && !key.is_conversion; i++)
+        if (!count_flops(plan, key.members[i], &cost->flops, err))
+            return false;
+    *found = cost;
+    return cost->times != NULL;
+}
 
 static bool emit_step(struct plan *plan, const struct pending_step *pending, struct step *step,
                       struct irrun_error *err)
@@ -15,6 +54,9 @@ static bool emit_step(struct plan *plan, const struct pending_step *pending, str
         tensors[i] = &plan->slots[pending->in[i]].tensor;
     for (uint32_t i = 0; i < pending->n_outputs; i++)
         tensors[pending->n_inputs + i] = &plan->slots[pending->out[i]].tensor;
+    const struct step_cost *cost = NULL;
+    if (plan->request.times && !find_cost(plan, pending, tensors, &cost, err))
+        return false;
     *step = (struct step){.flat = pending->made.flat,
                           .state = pending->state,
                           .in = tensors,
@@ -25,7 +67,8 @@ static bool emit_step(struct plan *plan, const struct pending_step *pending, str
                           .graph = plan->request.graph,
                           .op = pending->op,
                           .session = plan->request.session,
-                          .pool = plan->request.pool};
+                          .pool = plan->request.pool,
+                          .cost = cost};
     return true;
 }
 

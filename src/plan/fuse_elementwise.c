@@ -177,6 +177,19 @@ static bool list_slots(struct fused_program *fused, const struct fused_state *st
     return true;
 }
 
+/* Lists the ops of n steps that become one. */
+static bool list_members(struct fused_program *fused, const struct pending_step *steps, size_t n,
+                         struct pending_step *joined)
+{
+    const struct op **members =
+        arena_alloc_array(&fused->plan->arena, n, sizeof *members, fused->err);
+    for (size_t i = 0; i < n && members; i++)
+        members[i] = steps[i].op;
+    joined->members = members;
+    joined->n_members = (uint32_t)n;
+    return members != NULL;
+}
+
 static struct fused_state *add_state(struct fused_program *fused)
 {
     struct plan *plan = fused->plan;
@@ -205,7 +218,8 @@ static bool fuse_run(struct fused_program *fused, const struct pending_step *ste
                                     .is_main = steps->is_main};
     if (joined->is_main)
         plan->n_fused_ops += (uint32_t)n;
-    return list_slots(fused, state, steps, n, NO_ID, joined);
+    return list_members(fused, steps, n, joined) &&
+           list_slots(fused, state, steps, n, NO_ID, joined);
 }
 
 /* ---- products ---- */
@@ -291,7 +305,8 @@ static bool fuse_product(struct fused_program *fused, const struct pending_step 
     joined->epilogue = state;
     if (joined->is_main)
         plan->n_epilogue_ops += (uint32_t)*n;
-    return list_slots(fused, state, steps, n_left, except, joined);
+    return list_members(fused, product, 1 + *n, joined) &&
+           list_slots(fused, state, steps, n_left, except, joined);
 }
 
 /* ---- all ---- */

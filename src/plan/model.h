@@ -55,6 +55,7 @@ struct model {
     bool keeps_ops;
     bool stops_at_nan;  /* checks the outputs of every step */
     bool lets_inf_pass; /* … only for NaN */
+    bool times_steps;
 };
 
 /* Fills model->variables and the analysis of every graph: pairs ReadValue with Assign, finds the

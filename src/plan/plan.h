@@ -10,6 +10,7 @@
 #include "ops/body.h"
 #include "ops/op.h"
 #include "plan/model.h"
+#include "plan/step_times.h"
 
 enum slot_kind {
     SLOT_NONE,     /* not planned, or unused */
@@ -68,6 +69,7 @@ struct plan_request {
     const struct variable_state *variables; /* per variable of the model */
     bool is_body;                           /* Parameters and Results hold f16 and bf16 as f32 */
     struct session *session;                /* for steps that need it */
+    struct step_times_table *times;         /* NULL: steps are not timed */
     struct thread_pool *pool;               /* of the session; NULL = one thread */
 };
 

@@ -9,6 +9,8 @@
 struct pending_step {
     struct prepared made;
     const struct op *op;
+    const struct op *const *members; /* the ops that run as this step; NULL: op alone */
+    uint32_t n_members;
     const void *state;                  /* NULL: a conversion */
     const struct fused_state *epilogue; /* NULL: none */
     uint32_t *in, *out;                 /* slot ids */

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "runtime/finite_check.h"
+#include "runtime/op_times.h"
 
 /* ---- choosing a plan ---- */
 
@@ -62,6 +64,7 @@ static struct plan *make_plan(struct runner *runner, const struct irrun_tensor *
                                    .variables = session->variables.states,
                                    .is_body = runner->is_body,
                                    .session = session,
+                                   .times = session->model->times_steps ? &session->times : NULL,
                                    .pool = session->pool};
     pthread_mutex_lock(&session->model->lock);
     struct plan *old = plan_set_evict(&runner->plans, runner->plan);
@@ -132,12 +135,15 @@ static bool run_steps(const struct step *steps, uint32_t n_steps, struct irrun_e
 static struct plan *go_on(struct runner *runner, struct plan *plan, struct irrun_error *err)
 {
     struct session *session = runner->session;
+    uint64_t start = session->model->times_steps ? clock_now_ns() : 0;
     pthread_mutex_lock(&session->model->lock);
     struct plan *next = plan_continue(plan, err);
     pthread_mutex_unlock(&session->model->lock);
     if (!next || !variables_reserve(&session->variables, next->uses, next->n_uses, err))
         return NULL;
     set_outputs(runner, next);
+    if (session->model->times_steps)
+        op_times_add_infer(next, clock_now_ns() - start);
     return next;
 }
 
@@ -145,14 +151,16 @@ bool runner_execute(struct runner *runner, const struct irrun_tensor *const *in,
                     struct irrun_error *err)
 {
     const struct variables *variables = &runner->session->variables;
-    bool looks = runner->session->model->stops_at_nan;
+    const struct model *model = runner->session->model;
+    bool looks = model->stops_at_nan;
     for (struct plan *plan = runner->plan;;) {
         bind_moving_slots(plan, in, variables);
         bool is_first = variables->n_unset > 0;
         const struct step *steps = is_first ? plan->steps : plan->main_steps;
         uint32_t n_steps = is_first ? plan->n_steps : plan->n_main_steps;
-        if (!(looks ? finite_run(runner, plan, steps, n_steps, err)
-                    : run_steps(steps, n_steps, err)))
+        if (!(looks                ? finite_run(runner, plan, steps, n_steps, err)
+              : model->times_steps ? op_times_run(steps, n_steps, err)
+                                   : run_steps(steps, n_steps, err)))
             return false;
         if (looks && !runner->is_body && !finite_check_results(plan, err))
             return false;

@@ -15,8 +15,9 @@ struct session {
     struct irrun_tensor *inputs;
     const struct irrun_tensor **input_pointers;
     bool *has_input;
-    bool is_input_changed; /* a type or shape, since the plan in use was chosen */
-    size_t n_missing;      /* inputs that were never set */
+    bool is_input_changed;         /* a type or shape, since the plan in use was chosen */
+    size_t n_missing;              /* inputs that were never set */
+    struct step_times_table times; /* of a model whose steps are timed */
     /* Set by finite_check.c: the body's Parameter that held the first NaN or infinity. */
     const struct graph *failed_body; /* NULL: none did */
     uint32_t failed_parameter;

@@ -41,6 +41,7 @@ void session_free(struct session *session)
     runner_free(session->root);
     thread_pool_free(session->pool);
     variables_free(&session->variables);
+    step_times_free(&session->times);
     free(session->inputs);
     free(session->input_pointers);
     free(session->has_input);

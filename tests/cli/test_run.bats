@@ -149,7 +149,7 @@ KEYS
 
 @test "options of later versions are refused by name" {
     local option
-    for option in --profile --profile=type --trace=t.json --dot --list-ops; do
+    for option in --trace=t.json --dot --list-ops; do
         run_apart irrun "$option" "$data/sum.xml" --random
         [ "$status" -eq 2 ]
         [[ $stderr == *"unknown option ${option%%=*}"* ]]

@@ -38,6 +38,7 @@ static const struct {
     {"fused_f32", check_fused, measure_fused, 0},
     {"transpose_f32", check_transpose, measure_transpose, 0},
     {"depthwise_f32", check_depthwise, measure_depthwise, 0},
+    {"peak", check_peak, measure_peak, 0},
 };
 
 /* ---- what is being tried ---- */

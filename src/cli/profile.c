@@ -1,0 +1,273 @@
+/* The table of --profile, and the same for the report.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/profile.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "cli/stats.h"
+
+#define PEAK_S 0.05          /* to measure what the machine can do */
+#define CLOCK_SHARE 0.02     /* of the total, from which on the cost of measuring is told */
+#define TYPE_BYTES 96        /* of the types of the ops that run as one step */
+#define MOST_TYPES 3         /* that are named */
+#define MOST_TYPE_COLUMNS 32 /* of the column of the types */
+
+bool profile_new(struct profile *profile, const struct irrun_session *const *sessions,
+                 size_t n_sessions, double total_s, const struct irrun_session_info *info,
+                 struct irrun_error *err)
+{
+    *profile = (struct profile){.total_s = total_s, .info = info};
+    return irrun_profile_new(sessions, n_sessions, &profile->times, err) &&
+           irrun_session_measure_peak(sessions[0], PEAK_S, &profile->peak, err);
+}
+
+void profile_free(struct profile *profile)
+{
+    irrun_profile_free(profile->times);
+    profile->times = NULL;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+/* A line of the table. */
+struct row {
+    char type[TYPE_BYTES];
+    const struct irrun_op_time *op; /* NULL: several of a type */
+    uint64_t n_calls;
+    double time_s, flops, bytes;
+    bool has_bodies;
+};
+
+struct rows {
+    struct row *items;
+    size_t n;
+};
+
+/* "MatMul+Add+Relu", "Multiply+Add+Abs+4". */
+static void join_types(const struct irrun_op_time *op, char type[TYPE_BYTES])
+{
+    size_t length = 0;
+    for (size_t i = 0; i < op->n_members && i < MOST_TYPES && length < TYPE_BYTES; i++)
+        length += (size_t)snprintf(type + length, TYPE_BYTES - length, "%s%s", i > 0 ? "+" : "",
+                                   op->members[i].type);
+    if (op->n_members > MOST_TYPES && length < TYPE_BYTES)
+        snprintf(type + length, TYPE_BYTES - length, "+%zu", op->n_members - MOST_TYPES);
+}
+
+static int by_type(const void *a, const void *b)
+{
+    return strcmp(((const struct row *)a)->type, ((const struct row *)b)->type);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    return x->time_s < y->time_s ? 1 : x->time_s > y->time_s ? -1 : by_type(a, b);
+}
+
+/* Adds up rows of one type. Ops of bodies stand for themselves then. */
+static void merge_types(struct rows *rows)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < rows->n; i++) {
+        struct row *row = &rows->items[i];
+        row->time_s -= row->op->in_bodies_s;
+        row->op = NULL;
+    }
+    qsort(rows->items, rows->n, sizeof *rows->items, by_type);
+    for (size_t i = 0; i < rows->n; i++) {
+        struct row *row = &rows->items[i], *last = &rows->items[n > 0 ? n - 1 : 0];
+        if (n == 0 || strcmp(last->type, row->type) != 0) {
+            rows->items[n++] = *row;
+            continue;
+        }
+        last->n_calls += row->n_calls;
+        last->time_s += row->time_s;
+        last->flops += row->flops;
+        last->bytes += row->bytes;
+    }
+    rows->n = n;
+    qsort(rows->items, n, sizeof *rows->items, by_time);
+}
+
+static bool make_rows(const struct profile *profile, bool is_by_type, struct rows *rows,
+                      struct irrun_error *err)
+{
+    rows->n = profile->times->n_ops;
+    rows->items = new_array(rows->n, sizeof *rows->items, err);
+    for (size_t i = 0; i < rows->n && rows->items; i++) {
+        const struct irrun_op_time *op = &profile->times->ops[i];
+        struct row *row = &rows->items[i];
+        *row = (struct row){.op = op,
+                            .n_calls = op->n_calls,
+                            .time_s = op->time_s,
+                            .flops = op->flops,
+                            .bytes = op->bytes,
+                            .has_bodies = op->in_bodies_s > 0};
+        join_types(op, row->type);
+        if (row->has_bodies && is_by_type)
+            row->flops = 0;
+    }
+    if (rows->items && is_by_type && rows->n > 0)
+        merge_types(rows);
+    return rows->items != NULL;
+}
+
+/* Which part of the time the machine would need at least. */
+static double peak_share(const struct profile *profile, const struct row *row)
+{
+    double least_s =
+        fmax(row->flops / profile->peak.flops_per_s, row->bytes / profile->peak.bytes_per_s);
+    return row->time_s > 0 && !row->has_bodies ? least_s / row->time_s : NAN;
+}
+
+static double outside_s(const struct profile *profile)
+{
+    double inside = 0;
+    for (size_t i = 0; i < profile->times->n_ops; i++)
+        inside += profile->times->ops[i].depth == 0 ? profile->times->ops[i].time_s : 0;
+    return fmax(profile->total_s - inside, 0);
+}
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+/* A number, or a dash. */
+static void print_number(FILE *out, int width, int n_decimals, double value)
+{
+    if (isfinite(value))
+        fprintf(out, "%*.*f ", width, n_decimals, value);
+    else
+        fprintf(out, "%*s ", width, "-");
+}
+
+static void print_shares(FILE *out, double time_s, double sum_s, double total_s)
+{
+    print_number(out, 11, 3, time_s * 1e3);
+    print_number(out, 6, 2, time_s / total_s * 100);
+    print_number(out, 6, 2, sum_s / total_s * 100);
+}
+
+static void print_name(FILE *out, const struct irrun_op_time *op)
+{
+    fprintf(out, " %6" PRIu32 "  ", op->members[0].line);
+    for (size_t i = 0; i < op->n_members; i++)
+        fprintf(out, "%s%s", i > 0 ? " + " : "", op->members[i].name);
+}
+
+static void print_row(FILE *out, const struct profile *profile, const struct row *row, double sum_s,
+                      int n_columns)
+{
+    uint32_t depth = row->op ? row->op->depth : 0;
+    print_shares(out, row->time_s, depth == 0 ? sum_s : NAN, profile->total_s);
+    fprintf(out, "%9" PRIu64 " ", row->n_calls);
+    print_number(out, 10, 3, row->time_s / (double)row->n_calls * 1e6);
+    print_number(out, 8, 2, row->flops > 0 ? row->flops / row->time_s * 1e-9 : NAN);
+    print_number(out, 8, 2, row->has_bodies ? NAN : row->bytes / row->time_s * 1e-9);
+    print_number(out, 6, 1, peak_share(profile, row) * 100);
+    if (row->op) {
+        fprintf(out, " %*s%-*s", (int)(2 * depth), "", n_columns - (int)(2 * depth), row->type);
+        print_name(out, row->op);
+    } else {
+        fprintf(out, " %s", row->type);
+    }
+    putc('\n', out);
+}
+
+static int count_columns(const struct rows *rows)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < rows->n; i++) {
+        uint32_t depth = rows->items[i].op ? rows->items[i].op->depth : 0;
+        size_t n = strlen(rows->items[i].type) + 2 * (size_t)depth;
+        most = n > most ? n : most;
+    }
+    return (int)(most < MOST_TYPE_COLUMNS ? most : MOST_TYPE_COLUMNS);
+}
+
+static void print_head(FILE *out, const struct profile *profile, bool is_by_type, int n_columns)
+{
+    char bytes[32];
+    fprintf(out, "%s, %u thread%s, can do %.1f GFLOP/s, and read %.1f GB/s from %s\n",
+            profile->info->simd, profile->info->n_threads, profile->info->n_threads == 1 ? "" : "s",
+            profile->peak.flops_per_s * 1e-9, profile->peak.bytes_per_s * 1e-9,
+            stats_format_bytes((double)profile->peak.n_bytes, bytes));
+    fprintf(out, "%11s %6s %6s %9s %10s %8s %8s %6s  ", "total ms", "%", "sum %", "calls",
+            "us a call", "GFLOP/s", "GB/s", "% peak");
+    if (is_by_type)
+        fprintf(out, "type\n");
+    else
+        fprintf(out, "%-*s %6s  %s\n", n_columns, "type", "line", "name");
+}
+
+bool profile_print(FILE *out, const struct profile *profile, bool by_type, struct irrun_error *err)
+{
+    struct rows rows;
+    double sum_s = 0, total_s = profile->total_s, clock_s = profile->times->clock_s;
+    if (!make_rows(profile, by_type, &rows, err))
+        return false;
+    int n_columns = count_columns(&rows);
+    print_head(out, profile, by_type, n_columns);
+    for (size_t i = 0; i < rows.n; i++) {
+        const struct row *row = &rows.items[i];
+        sum_s += row->op && row->op->depth > 0 ? 0 : row->time_s;
+        print_row(out, profile, row, sum_s, n_columns);
+    }
+    static const char *const names[] = {"outside ops", "total"};
+    for (size_t i = 0; i < 2; i++) {
+        print_shares(out, i == 0 ? outside_s(profile) : total_s, total_s, total_s);
+        fprintf(out, "%9s %10s %8s %8s %6s  %s\n", "-", "-", "-", "-", "-", names[i]);
+    }
+    if (clock_s > CLOCK_SHARE * total_s)
+        fprintf(out, "of this, reading the clock took %.1f %%\n", clock_s / total_s * 100);
+    free(rows.items);
+    return true;
+}
+
+/* ---- The report ------------------------------------------------------------------------------ */
+
+static void report_op(const struct profile *profile, const struct irrun_op_time *op,
+                      struct json *json)
+{
+    const struct row row = {.time_s = op->time_s,
+                            .flops = op->flops,
+                            .bytes = op->bytes,
+                            .has_bodies = op->in_bodies_s > 0};
+    json_open(json, NULL, '{');
+    json_open(json, "members", '[');
+    for (size_t i = 0; i < op->n_members; i++) {
+        json_open(json, NULL, '{');
+        json_string(json, "type", op->members[i].type);
+        json_string(json, "name", op->members[i].name);
+        json_count(json, "line", op->members[i].line);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    json_count(json, "depth", op->depth);
+    json_count(json, "calls", op->n_calls);
+    json_number(json, "time_s", op->time_s);
+    json_number(json, "in_bodies_s", op->in_bodies_s);
+    json_number(json, "flops", op->flops);
+    json_number(json, "bytes", op->bytes);
+    json_number(json, "peak_share", peak_share(profile, &row));
+    json_close(json, '}');
+}
+
+void profile_report(const struct profile *profile, struct json *json)
+{
+    json_open(json, "profile", '{');
+    json_number(json, "total_s", profile->total_s);
+    json_number(json, "outside_ops_s", outside_s(profile));
+    json_number(json, "clock_s", profile->times->clock_s);
+    json_number(json, "peak_flops_per_s", profile->peak.flops_per_s);
+    json_number(json, "peak_bytes_per_s", profile->peak.bytes_per_s);
+    json_close(json, '}');
+    json_open(json, "ops", '[');
+    for (size_t i = 0; i < profile->times->n_ops; i++)
+        report_op(profile, &profile->times->ops[i], json);
+    json_close(json, ']');
+}

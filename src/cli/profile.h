@@ -1,0 +1,31 @@
+/* --profile: the time of every op, or of every type of op.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_CLI_PROFILE_H
+#define IRRUN_CLI_PROFILE_H
+
+#include <stdio.h>
+
+#include "cli/json.h"
+#include "cli/options.h"
+
+struct profile {
+    struct irrun_profile *times;
+    struct irrun_peak peak;
+    double total_s; /* all iterations of all sessions, with what is between them */
+    const struct irrun_session_info *info;
+};
+
+/* Collects what the sessions measured in total_s, and measures what this machine can do. To be
+ * freed, also on failure. */
+bool profile_new(struct profile *profile, const struct irrun_session *const *sessions,
+                 size_t n_sessions, double total_s, const struct irrun_session_info *info,
+                 struct irrun_error *err);
+void profile_free(struct profile *profile);
+
+/* Prints a line for each op; by_type: for each type. */
+bool profile_print(FILE *out, const struct profile *profile, bool by_type, struct irrun_error *err);
+
+/* Adds the keys "profile" and "ops". */
+void profile_report(const struct profile *profile, struct json *json);
+
+#endif

@@ -1,0 +1,31 @@
+/* The work of an op, estimated from the shapes of its operands.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_OPS_COST_H
+#define IRRUN_OPS_COST_H
+
+#include "ops/op.h"
+
+/* Floating point operations; a multiply-add is two. By def->flops, or else one per element of
+ * output 0 or input 0, whichever has more; moving elements is none. The tensors of all inputs and
+ * outputs of the op are given; only their shapes count. */
+double op_flops(const struct op *op, struct irrun_tensor *const *in,
+                struct irrun_tensor *const *out);
+
+/* Bytes read and written. Of an input whose elements are only moved at most as many are read as are
+ * written. */
+double op_bytes(const struct op *op, struct irrun_tensor *const *in, uint32_t n_inputs,
+                struct irrun_tensor *const *out, uint32_t n_outputs);
+
+/* Elements of a tensor, as a factor. */
+static inline double cost_n(const struct irrun_tensor *tensor)
+{
+    return (double)shape_n_elements(&tensor->shape);
+}
+
+/* a / b, 0 for a division by 0. */
+static inline double cost_ratio(double a, double b)
+{
+    return b > 0 ? a / b : 0;
+}
+
+#endif

@@ -1,0 +1,51 @@
+/* How long steps take: the figures of a session whose steps are timed, kept apart from its plans,
+ * which come and go.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_PLAN_STEP_TIMES_H
+#define IRRUN_PLAN_STEP_TIMES_H
+
+#include "graph/graph.h"
+
+/* Of the steps for one op, or for several that run as one step, in all plans. */
+struct step_times {
+    const struct graph *graph;
+    const struct op *const *members; /* in their order */
+    uint32_t n_members;
+    bool is_conversion; /* of an operand of the op */
+    uint64_t n_calls, time_ns;
+    double flops, bytes;
+};
+
+/* The work of a step of one plan, and where its time is added. */
+struct step_cost {
+    struct step_times *times;
+    double flops, bytes;
+};
+
+/* All zero = empty. */
+struct step_times_table {
+    struct arena arena;
+    struct step_times **items; /* in the order of their first plan */
+    size_t n, capacity;
+    struct step_times **buckets; /* by members; a power of two of them */
+    size_t n_buckets;
+};
+
+/* The entry for these steps, which is added if it is new. NULL with *err filled if there is no
+ * memory. The list of members is copied. */
+struct step_times *step_times_find(struct step_times_table *table, const struct step_times *key,
+                                   struct irrun_error *err);
+/* Sets all figures to 0. */
+void step_times_clear(struct step_times_table *table);
+void step_times_free(struct step_times_table *table);
+
+static inline void step_times_add(const struct step_cost *cost, uint64_t time_ns)
+{
+    struct step_times *times = cost->times;
+    times->n_calls++;
+    times->time_ns += time_ns;
+    times->flops += cost->flops;
+    times->bytes += cost->bytes;
+}
+
+#endif

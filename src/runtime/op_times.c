@@ -1,0 +1,156 @@
+/* Times steps while they run; afterwards sorts them by time, those of bodies under their op.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/op_times.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+
+/* ---- while it runs ---- */
+
+bool op_times_run(const struct step *steps, uint32_t n_steps, struct irrun_error *err)
+{
+    uint64_t before = clock_now_ns();
+    for (const struct step *step = steps, *end = steps + n_steps; step < end; step++) {
+        if (!step->flat.run(step, err))
+            return false;
+        uint64_t now = clock_now_ns();
+        step_times_add(step->cost, now - before);
+        before = now;
+    }
+    return true;
+}
+
+void op_times_add_infer(const struct plan *continuation, uint64_t time_ns)
+{
+    const struct step *head = continuation->head_steps[0];
+    if (head)
+        head->cost->times->time_ns += time_ns;
+}
+
+/* ---- afterwards ---- */
+
+struct collected {
+    struct irrun_profile profile;
+    struct step_times_table sums; /* over all sessions; its arena has everything */
+    struct irrun_op_time *ops;
+};
+
+static bool add_tables(struct step_times_table *sums, const struct step_times_table *const *tables,
+                       size_t n_tables, struct irrun_error *err)
+{
+    for (size_t t = 0; t < n_tables; t++) {
+        for (size_t i = 0; i < tables[t]->n; i++) {
+            const struct step_times *from = tables[t]->items[i];
+            struct step_times *to = step_times_find(sums, from, err);
+            if (!to)
+                return false;
+            to->n_calls += from->n_calls;
+            to->time_ns += from->time_ns;
+            to->flops += from->flops;
+            to->bytes += from->bytes;
+        }
+    }
+    return true;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct step_times *x = *(struct step_times *const *)a;
+    const struct step_times *y = *(struct step_times *const *)b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? 1 : -1;
+    return x->members[0] < y->members[0] ? -1 : x->members[0] > y->members[0];
+}
+
+static bool name_members(struct collected *collected, const struct step_times *times,
+                         struct irrun_op_time *op, struct irrun_error *err)
+{
+    struct irrun_op_name *names =
+        arena_alloc_array(&collected->sums.arena, times->n_members, sizeof *names, err);
+    for (uint32_t i = 0; i < times->n_members && names; i++) {
+        const struct op *member = times->members[i];
+        const char *type = times->is_conversion ? "(convert)" : member->def->type;
+        names[i] = (struct irrun_op_name){type, member->name, member->line};
+    }
+    op->members = names;
+    op->n_members = times->n_members;
+    return names != NULL;
+}
+
+/* Appends the ops of a graph, and of bodies after their op, whose work is that of its bodies. */
+static bool list_graph(struct collected *collected, const struct graph *graph, uint32_t depth,
+                       struct irrun_error *err)
+{
+    for (size_t i = 0; i < collected->sums.n; i++) {
+        const struct step_times *times = collected->sums.items[i];
+        if (times->graph != graph || times->n_calls == 0)
+            continue;
+        size_t at = collected->profile.n_ops++;
+        struct irrun_op_time *op = &collected->ops[at];
+        *op = (struct irrun_op_time){.depth = depth,
+                                     .n_calls = times->n_calls,
+                                     .time_s = (double)times->time_ns * 1e-9,
+                                     .flops = times->flops,
+                                     .bytes = times->bytes};
+        const struct op *first = times->members[0];
+        if (!name_members(collected, times, op, err))
+            return false;
+        for (uint32_t b = 0; b < first->n_bodies && !times->is_conversion; b++)
+            if (!list_graph(collected, first->bodies[b].graph, depth + 1, err))
+                return false;
+        for (size_t k = at + 1; k < collected->profile.n_ops; k++) {
+            if (collected->ops[k].depth != depth + 1)
+                continue;
+            op->in_bodies_s += collected->ops[k].time_s;
+            op->flops += collected->ops[k].flops;
+        }
+    }
+    return true;
+}
+
+/* Seconds that one reading of the clock takes. */
+static double time_clock(void)
+{
+    enum { N = 1000 };
+    uint64_t start = clock_now_ns(), end = start;
+    for (int i = 0; i < N; i++)
+        end = clock_now_ns();
+    return (double)(end - start) * 1e-9 / N;
+}
+
+struct irrun_profile *op_times_collect(const struct graph *graph,
+                                       const struct step_times_table *const *tables,
+                                       size_t n_tables, struct irrun_error *err)
+{
+    struct collected *collected = calloc(1, sizeof *collected);
+    if (!collected) {
+        fail_memory(err, sizeof *collected);
+        return NULL;
+    }
+    struct step_times_table *sums = &collected->sums;
+    bool is_done = add_tables(sums, tables, n_tables, err);
+    if (sums->n > 0)
+        qsort(sums->items, sums->n, sizeof *sums->items, by_time);
+    collected->ops = arena_alloc_array(&sums->arena, sums->n, sizeof *collected->ops, err);
+    if (!is_done || !collected->ops || !list_graph(collected, graph, 0, err)) {
+        op_times_free(&collected->profile);
+        return NULL;
+    }
+    uint64_t n_readings = 0;
+    for (size_t i = 0; i < sums->n; i++)
+        n_readings += sums->items[i]->n_calls;
+    collected->profile.ops = collected->ops;
+    collected->profile.clock_s = (double)n_readings * time_clock();
+    return &collected->profile;
+}
+
+/* The profile is the first member. */
+void op_times_free(struct irrun_profile *profile)
+{
+    struct collected *collected = (void *)profile;
+    if (!collected)
+        return;
+    step_times_free(&collected->sums);
+    free(collected);
+}

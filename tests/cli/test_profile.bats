@@ -1,0 +1,116 @@
+#!/usr/bin/env bats
+# --profile: where the time goes, on standard error and in the report.
+# SPDX-License-Identifier: Apache-2.0
+
+# shellcheck disable=SC2154 # common.bash sets them
+load common
+
+setup() {
+    common_setup
+    cases=$root/tests/cases
+}
+
+# profiled MODEL ARGUMENT...: the table, without its times: calls, depth of the indentation, type, line and names.
+profiled() {
+    irrun "$@" -o none: --profile 2>&1 >/dev/null | sed -nE '3,$s/^ *[^ ]+ +[^ ]+ +[^ ]+ +([^ ]+) +[^ ]+ +[^ ]+ +[^ ]+ +[^ ]+  ( *)(.*)/\1 \2\3/p' |
+        tr -s ' '
+}
+
+@test "--profile has a line for every step: calls, type, line, names; outside ops; the total" {
+    profiled "$data/sum.xml" --random -n 7 | sort >got
+    sort >want <<'END'
+1 ReadValue 10 read
+7 Add 14 add
+7 Assign 19 save
+- outside ops
+- total
+END
+    diff want got
+    run_apart irrun "$data/sum.xml" --random -n 7 --profile
+    [ "$output" = "$(irrun "$data/sum.xml" --random -n 7)" ]
+    [[ $stderr == *" thread, can do "*" GFLOP/s, and read "*" GB/s from 16.0 KB"* ]]
+}
+
+@test "--profile: ops that run as one step are one line that names them" {
+    profiled "$data/joined.xml" --random -n 5 | grep -x '5 Multiply+Abs+Add 6 Multiply + Abs + Add'
+    [ "$(profiled "$data/joined.xml" --random -n 5 --no-fuse | grep -c '^5 ')" -eq 3 ]
+    local model=$root/models/lstm_tagger/model.xml
+    profiled "$model" --random -n 5 | grep '^5 MatMul+Add 289 MatMul_[0-9]* + Add_'
+}
+
+@test "--profile: bodies are indented under their Loop and If, and are part of its time" {
+    local model=$cases/loop/nested
+    profiled "$model/model.xml" -i "$model/in.npz" >got
+    grep -xE '1 Loop 30 Loop_4' got
+    grep -xE '3 Loop 75 Loop_3' got
+    grep -xE '6 Multiply\+Add 112 Multiply_2 \+ Add_4' got
+    irrun "$model/model.xml" -i "$model/in.npz" -o none: --profile 2>&1 | grep -E '    Multiply\+Add +112'
+    irrun "$model/model.xml" -i "$model/in.npz" --profile --report=r.json 2>/dev/null
+    jq -e '[.ops[] | .depth] == [0, 1, 2, 1]' r.json
+    jq -e '.ops[0] | .time_s >= .in_bodies_s and .in_bodies_s > 0' r.json
+    jq -e '.ops[1].time_s + .ops[3].time_s - .ops[0].in_bodies_s | fabs < 1e-9' r.json
+    jq -e '.ops[0].flops == .ops[1].flops + .ops[3].flops' r.json
+    model=$cases/if/state_in_branch
+    profiled "$model/model.xml" -i "$model/in.npz" | grep -x '6 If 19 If_2'
+    model=$cases/loop/endless_from_data # its passes run before its shape is known
+    irrun "$model/model.xml" -i "$model/in.npz" --profile --report=r.json 2>/dev/null
+    jq -e '.ops[0] | .members[0].type == "Loop" and .time_s >= .in_bodies_s and .in_bodies_s > 0' r.json
+}
+
+@test "--profile=type adds up by type, without counting bodies twice" {
+    local model=$cases/loop/nested
+    run_apart irrun "$model/model.xml" -i "$model/in.npz" -o none: --profile=type
+    [ "$(sed -n '3,$p' <<<"$stderr" | grep -v 'reading the clock' | awk '{ print $4, $9 }' | sort | tr '\n' ' ')" = \
+        "- outside - total 3 Add 4 Loop 6 Multiply+Add " ]
+    sed -n '3,$p' <<<"$stderr" | awk '/ total$/ { total = $1 } !/ total$|clock/ { sum += $1 } END { exit !(sum - total < 0.005 && total - sum < 0.005) }'
+}
+
+@test "--profile: the lines add up to the total, which is the time of the iterations" {
+    irrun "$root/models/lstm_tagger/model.xml" --random -n 300 --warmup=3 --profile --report=r.json 2>/dev/null
+    jq -e '([.ops[] | select(.depth == 0) | .time_s] | add) + .profile.outside_ops_s - .profile.total_s | fabs < 1e-9' r.json
+    jq -e '.profile.total_s * .throughput.iterations_per_s / .run.iterations - 1 | fabs < 1e-9' r.json
+    jq -e '.profile.total_s < .time_s.total' r.json
+    jq -e '[.ops[] | .calls] | max == 300' r.json # the warm-up is not in it
+    jq -e '[.ops[] | .time_s] | . == (sort | reverse)' r.json
+    jq -e '.profile | .peak_flops_per_s > 1e6 and .peak_bytes_per_s > 1e6 and .clock_s >= 0' r.json
+    irrun "$data/sum.xml" --random --report=r.json
+    jq -e 'has("ops") or has("profile") | not' r.json
+}
+
+@test "--profile counts the operations of products, convolutions and recurrent ops" {
+    flops() { # family/case type: of one run
+        irrun "$cases/$1/model.xml" -i "$cases/$1/in.npz" --no-fuse --profile --report=r.json >/dev/null 2>&1
+        jq -r --arg type "$2" '[.ops[] | select(.members[0].type == $type) | .flops / .calls] | add' r.json
+    }
+    [ "$(flops matmul/batch_transpose_b MatMul)" = 240 ] # 2*3*4 sums of 5 products
+    [ "$(flops matmul/transpose_a MatMul)" = 120 ]
+    [ "$(flops convolution/conv2d Convolution)" = 4536 ]                                            # 3*7*6 sums of 2*3*3
+    [ "$(flops group_convolution/two_groups_2d GroupConvolution)" = 768 ]                           # 2*2*3*4 of 2*2*2
+    [ "$(flops convolution_backprop_data/conv2d ConvolutionBackpropData)" = 4320 ]                  # 5*4*6 in 3*3*2
+    [ "$(flops group_convolution_backprop_data/groups_2d GroupConvolutionBackpropData)" = 4320 ]    # 10*4*3 in 3*2*3
+    [ "$(flops lstm_sequence/bidirectional LSTMSequence)" = 4480 ]                                  # 2*5 steps, 2*16*(3+4)
+    [ "$(flops lstm_cell/activations LSTMCell)" = 640 ]                                             # 2 times 20*(3+5)
+    [ "$(flops scaled_dot_product_attention/causal ScaledDotProductAttention)" = 5880 ]             # 2*3*5*7*(8+6)
+    [ "$(flops einsum/attention Einsum)" = 1440 ]                                                   # bqhd,bkhd: 2*3*4*5*6
+    [ "$(flops einsum/ellipsis Einsum)" = 480 ]                                                     # ...ij,...jk: 2*5*3*4*2
+    irrun "$cases/int8/chain/model.xml" --random -o none: --profile --report=r.json 2>/dev/null
+    # 16*6*6 sums of 3*3*3, 16*6*6 of 3*3, 24*6*6 of 16, all on bytes
+    jq -e '[.ops[] | select(.members[0].type == "Convolution") | .flops] | add == 69120' r.json
+}
+
+@test "--profile of several jobs and threads, and of a run that finds a difference" {
+    printf '%s\n' a b c d | sed 's/.*/&\tvalue.npy/' >list
+    npy '<f4' '3, 1' 1 2 3 >value.npy
+    irrun "$data/sum.xml" --manifest=list --jobs=2 -j2 -o none: --profile --report=r.json 2>table
+    jq -e '[.ops[] | select(.members[0].name == "add") | .calls] == [12]' r.json
+    grep -q '^[^ ]*, 2 threads, can do' table
+    npy '<f4' '1,' 5 >want.npy
+    run_apart irrun "$data/sum.xml" -i value.npy -n 3 --expect=want.npy --profile
+    [ "$status" -eq 1 ]
+    [[ $stderr == *" total"* ]]
+}
+
+@test "--profile goes with no --fail-on-nan" {
+    usage_error "--profile and --fail-on-nan cannot be used together" "$data/sum.xml" --random --profile --fail-on-nan
+    usage_error "--profile takes op or type, not 'ops'" "$data/sum.xml" --random --profile=ops
+}
