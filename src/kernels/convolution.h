@@ -5,10 +5,9 @@
 #define IRRUN_KERNELS_CONVOLUTION_H
 
 #include "irrun.h"
+#include "kernels/epilogue.h"
 #include "kernels/gemm.h"
-#include "kernels/packed_gemm.h"
 #include "kernels/sliding_window.h"
-#include "kernels/transpose_f32.h"
 
 struct convolution {
     struct window window;
@@ -31,7 +30,6 @@ struct convolution_job {
     const float *in;
     float *out;
     float *patches;
-    transpose_f32_fn *transpose;
     const struct epilogue *epilogue; /* NULL: none. Else out is its element `first` */
     size_t first;
 };
@@ -41,17 +39,8 @@ struct convolution_job {
 void convolution_by_gemm(const struct convolution *convolution, gemm_f32_fn *gemm,
                          const float *weights, const struct convolution_job *job);
 
-/* The same with packed weights (k = c_in * kernel, c_out columns), which stay in the cache for all
- * patches; n_patches is not 0. products: [n_patches][c_out]. */
-void convolution_by_packed_gemm(const struct convolution *convolution,
-                                const struct packed_matrix *weights,
-                                const struct convolution_job *job, float *products);
-
 /* The best n_patches; -1: the direct loops are faster. */
 int64_t convolution_n_patches(const struct convolution *convolution);
-
-/* The same for packed weights, which need patches for a pointwise convolution too. */
-int64_t convolution_n_packed_patches(const struct convolution *convolution);
 
 /* The transpose by a GEMM and col2im: products of the weights with n_positions of the input at a
  * time, whose columns ([c_out * kernel] [n_positions]) are added into the output. */

@@ -17,13 +17,6 @@ static int64_t count_patches(int64_t n_terms, int64_t n_out)
     return n < n_out ? n : n_out;
 }
 
-int64_t convolution_n_packed_patches(const struct convolution *c)
-{
-    int64_t n_terms = c->c_in * window_product(c->window.kernel);
-    int64_t n = convolution_n_patches(c);
-    return n != 0 || n_terms == 0 ? n : count_patches(n_terms, window_product(c->window.out));
-}
-
 static bool is_pointwise(const struct window *w)
 {
     for (int d = 0; d < 3; d++)
@@ -111,15 +104,6 @@ static void copy_patches(const struct convolution *c, const struct convolution_j
     int64_t n_in = window_product(w->in);
     bool is_line = w->in[0] == 1 && w->in[1] == 1 && w->kernel[0] == 1 && w->kernel[1] == 1 &&
                    w->out[0] == 1 && w->out[1] == 1;
-    if (is_pointwise(w)) { /* rows become columns */
-        job->transpose(&(struct transpose_f32){.n_rows = (size_t)c->c_in,
-                                               .n_columns = (size_t)n,
-                                               .from = in + first,
-                                               .from_stride = (size_t)n_in,
-                                               .to = to,
-                                               .to_stride = (size_t)c->c_in});
-        return;
-    }
     if (is_line && w->kernel[2] <= SHORT_LINE) {
         copy_lines(c, in, first, n, to);
         return;
@@ -186,40 +170,6 @@ void convolution_by_gemm(const struct convolution *c, gemm_f32_fn *gemm, const f
         gemm(&product);
         if (is_early)
             run_epilogue(job, c_out, n_out, first, product.n);
-    }
-    if (!is_early)
-        run_epilogue(job, c_out, n_out, 0, n_out);
-}
-
-void convolution_by_packed_gemm(const struct convolution *c, const struct packed_matrix *weights,
-                                const struct convolution_job *job, float *products)
-{
-    size_t n_out = (size_t)window_product(c->window.out), c_out = (size_t)c->c_out;
-    size_t n_patches = (size_t)job->n_patches;
-    bool is_early = has_early_epilogue(job->n_patches, n_out, c_out);
-    struct epilogue bias_only = {.bias = job->epilogue ? job->epilogue->bias : NULL};
-    for (size_t first = 0; first < n_out; first += n_patches) {
-        size_t rest = n_out - first, n = rest < n_patches ? rest : n_patches;
-        copy_patches(c, job, (int64_t)first, (int64_t)n);
-        packed_gemm(weights, &(struct packed_gemm){
-                                 .begin = 0,
-                                 .end = weights->n_panels,
-                                 .m = n,
-                                 .n = c_out,
-                                 .a = job->patches,
-                                 .lda = weights->k,
-                                 .c = products,
-                                 .ldc = c_out,
-                                 .epilogue = &bias_only,
-                             });
-        job->transpose(&(struct transpose_f32){.n_rows = n,
-                                               .n_columns = c_out,
-                                               .from = products,
-                                               .from_stride = c_out,
-                                               .to = job->out + first,
-                                               .to_stride = n_out});
-        if (is_early)
-            run_epilogue(job, c_out, n_out, first, n);
     }
     if (!is_early)
         run_epilogue(job, c_out, n_out, 0, n_out);

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/transpose_f32.h"
+
 #define IGEMM_MAX_MR 12
 #define IGEMM_MAX_NR 128
 
@@ -32,6 +34,24 @@ struct igemm_args {
 };
 typedef void igemm_microkernel_fn(const struct igemm_args *args);
 
+/* The same with the channels in lanes: c[row][i] (+)= bias[i] + sum over k of
+ * a[indirection[k].offset + positions[row]] * b[k][i], for the mr rows and the vectors of columns
+ * of the function. A row is a position of the output. */
+struct igemm_channels_args {
+    size_t k;
+    const float *a;
+    const struct indirection *indirection; /* [k]; masks are not used */
+    const int32_t *positions;              /* [mr] */
+    const float *b;                        /* [k][columns] */
+    float *c;
+    size_t ldc;
+    const float *bias; /* [columns]; NULL: zeros, as it must be with is_added */
+    bool is_added;
+};
+typedef void igemm_channels_fn(const struct igemm_channels_args *args);
+
+#define IGEMM_MAX_VECTORS 3 /* of channels */
+
 /* IGEMM_UNMASKED ignores masks. IGEMM_MASKED_LOADS does not read masked elements, which may be
  * outside the buffer. */
 enum igemm_masking { IGEMM_UNMASKED, IGEMM_MASKED, IGEMM_MASKED_LOADS, N_IGEMM_MASKINGS };
@@ -40,6 +60,11 @@ enum igemm_masking { IGEMM_UNMASKED, IGEMM_MASKED, IGEMM_MASKED_LOADS, N_IGEMM_M
 struct igemm_microkernels {
     igemm_microkernel_fn *run[N_IGEMM_MASKINGS][IGEMM_MAX_MR + 1]; /* [masking][mr] */
     uint8_t nr[IGEMM_MAX_MR + 1];                                  /* [mr]: a multiple of 8 */
+
+    /* With channels in lanes, [vectors][mr], up to the first NULL of a row. */
+    igemm_channels_fn *channels[IGEMM_MAX_VECTORS + 1][IGEMM_MAX_MR + 1];
+    size_t lanes;
+    transpose_f32_fn *transpose;
 };
 
 #endif

@@ -91,6 +91,69 @@ ALWAYS_INLINE void run_igemm(const struct igemm_args *args, size_t mr, size_t n_
     }
 MICROKERNELS(DEFINE_MICROKERNEL)
 
+/* All callers pass constants for mr and n_vectors. */
+ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t mr, size_t n_vectors)
+{
+    vec sums[IGEMM_MAX_MR][IGEMM_MAX_VECTORS], weights[IGEMM_MAX_VECTORS];
+    ptrdiff_t positions[IGEMM_MAX_MR];
+    const float *b = args->b;
+
+    UNROLL
+    for (size_t r = 0; r < mr; r++) {
+        positions[r] = args->positions[r];
+        UNROLL
+        for (size_t v = 0; v < n_vectors; v++)
+            sums[r][v] = vec_zero();
+    }
+    for (size_t k = 0; k < args->k; k++, b += n_vectors * VECTOR_LANES) {
+        const float *a = args->a + args->indirection[k].offset;
+        UNROLL
+        for (size_t v = 0; v < n_vectors; v++)
+            weights[v] = vec_load(b + v * VECTOR_LANES);
+        UNROLL
+        for (size_t r = 0; r < mr; r++) {
+            vec factor = vec_set1(a[positions[r]]);
+            UNROLL
+            for (size_t v = 0; v < n_vectors; v++)
+                sums[r][v] = vec_fma(factor, weights[v], sums[r][v]);
+        }
+    }
+    UNROLL
+    for (size_t r = 0; r < mr; r++) {
+        UNROLL
+        for (size_t v = 0; v < n_vectors; v++) {
+            float *to = args->c + r * args->ldc + v * VECTOR_LANES;
+            vec sum = args->is_added ? vec_add(vec_load(to), sums[r][v]) : sums[r][v];
+            vec_store(to, args->bias ? vec_add(vec_load(args->bias + v * VECTOR_LANES), sum) : sum);
+        }
+    }
+}
+
+/* The sums, the weights of a row and a factor are in registers, and a product if there is no
+ * FMA. */
+/* clang-format off */
+#define ROWS_4(X, vectors) X(vectors, 1) X(vectors, 2) X(vectors, 3) X(vectors, 4)
+#define ROWS_6(X, vectors) ROWS_4(X, vectors) X(vectors, 5) X(vectors, 6)
+#define ROWS_8(X, vectors) ROWS_6(X, vectors) X(vectors, 7) X(vectors, 8)
+#define ROWS_12(X, vectors)                                                                        \
+    ROWS_8(X, vectors) X(vectors, 9) X(vectors, 10) X(vectors, 11) X(vectors, 12)
+#if VECTOR_REGISTERS == 32
+#define CHANNELS(X) ROWS_12(X, 1) ROWS_12(X, 2) ROWS_8(X, 3)
+#elif VECTOR_HAS_FMA
+#define CHANNELS(X) ROWS_12(X, 1) ROWS_6(X, 2) ROWS_4(X, 3)
+#else
+#define CHANNELS(X) ROWS_12(X, 1) ROWS_6(X, 2)
+#endif
+/* clang-format on */
+
+#define DEFINE_CHANNELS(vectors, rows)                                                             \
+    static void channels_##vectors##_##rows(const struct igemm_channels_args *args)                \
+    {                                                                                              \
+        run_channels(args, rows, vectors);                                                         \
+    }
+CHANNELS(DEFINE_CHANNELS)
+
+#define CHANNELS_ENTRY(vectors, rows) [vectors][rows] = channels_##vectors##_##rows,
 #define UNMASKED_ENTRY(rows, vectors) [rows] = unmasked_##rows,
 #define MASKED_ENTRY(rows, vectors) [rows] = masked_##rows,
 #define MASKED_LOADS_ENTRY(rows, vectors) [rows] = masked_loads_##rows,
@@ -101,4 +164,7 @@ const struct igemm_microkernels LEVEL_NAME(igemm_f32, LEVEL) = {
             {MICROKERNELS(MASKED_ENTRY)},
             {MICROKERNELS(MASKED_LOADS_ENTRY)}},
     .nr = {MICROKERNELS(NR_ENTRY)},
+    .channels = {CHANNELS(CHANNELS_ENTRY)},
+    .lanes = VECTOR_LANES,
+    .transpose = LEVEL_NAME(transpose_f32, LEVEL),
 };

@@ -27,6 +27,7 @@ static inline void copy_strided(const float *restrict from, int64_t stride, floa
         to[i] = from[i * stride];
 }
 
+#define LONG_ROW 64  /* floats */
 #define SHORT_ROW 16 /* floats: below, a call costs more than a loop */
 
 static inline void copy_row(const float *from, float *to, int64_t n)
@@ -58,13 +59,14 @@ static void copy_plane(const struct indirect_convolution *conv, const float *in,
                        float *to)
 {
     const struct window *w = &conv->window;
-    int64_t first, end, stride = w->stride[2], at = n[2] - w->pad_begin[2];
+    const int64_t *strides = conv->plane_stride;
+    int64_t first, end, stride = strides[2], at = n[2] - w->pad_begin[2];
     find_inside(at, stride, w->in[2], conv->plane[2], &first, &end);
     at += first * stride;
     for (int64_t z = 0; z < conv->plane[0]; z++) {
-        int64_t in_z = z * w->stride[0] - w->pad_begin[0] + n[0];
+        int64_t in_z = z * strides[0] - w->pad_begin[0] + n[0];
         for (int64_t y = 0; y < conv->plane[1]; y++, to += conv->plane[2]) {
-            int64_t in_y = y * w->stride[1] - w->pad_begin[1] + n[1];
+            int64_t in_y = y * strides[1] - w->pad_begin[1] + n[1];
             if (in_z < 0 || in_z >= w->in[0] || in_y < 0 || in_y >= w->in[1] || first >= end)
                 memset(to, 0, (size_t)conv->plane[2] * sizeof *to);
             else
@@ -74,9 +76,45 @@ static void copy_plane(const struct indirect_convolution *conv, const float *in,
     }
 }
 
+/* Copies n floats in blocks, without calls. */
+static inline void copy_blocks(const float *from, float *to, int64_t n)
+{
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        memcpy(to + i, from + i, 4 * sizeof *to);
+    for (; i < n; i++)
+        to[i] = from[i];
+}
+
+/* The only plane of a channel, for which the pads are added. */
+static void copy_padded(const struct indirect_convolution *conv, const float *in, float *to)
+{
+    const int64_t *size = conv->window.in, *pad = conv->window.pad_begin;
+    int64_t first[3], end[3];
+    memset(to, 0, conv->channel_floats * sizeof *to);
+    for (int d = 0; d < 3; d++)
+        find_inside(-pad[d], 1, size[d], conv->plane[d], &first[d], &end[d]);
+    int64_t n = end[2] - first[2];
+    for (int64_t z = first[0]; z < end[0]; z++) {
+        for (int64_t y = first[1]; y < end[1]; y++) {
+            const float *from =
+                in + ((z - pad[0]) * size[1] + y - pad[1]) * size[2] + first[2] - pad[2];
+            float *row = to + (z * conv->plane[1] + y) * conv->plane[2] + first[2];
+            if (n < LONG_ROW)
+                copy_blocks(from, row, n);
+            else
+                memcpy(row, from, (size_t)n * sizeof *row);
+        }
+    }
+}
+
 static void copy_channel(const struct indirect_convolution *conv, const float *in, float *to)
 {
     int64_t n[3];
+    if (window_product(conv->plane_stride) == 1) {
+        copy_padded(conv, in, to);
+        return;
+    }
     for (n[0] = 0; n[0] < conv->n_planes[0]; n[0]++)
         for (n[1] = 0; n[1] < conv->n_planes[1]; n[1]++)
             for (n[2] = 0; n[2] < conv->n_planes[2]; n[2]++, to += window_product(conv->plane))
@@ -264,9 +302,11 @@ static void run_share(void *context, size_t share, size_t n_shares)
     size_t n_out = (size_t)window_product(conv->out);
     float *sums = job->scratch + conv->copy_floats + share * conv->acc_floats;
 
-    if (!conv->is_masked)
+    if (!conv->is_masked && !conv->is_in_place)
         copy_input(conv, job, share, n_shares);
-    for (size_t i = 0; i < conv->n_subconvolutions; i++) {
+    if (conv->is_by_channels)
+        indirect_convolution_by_channels(conv, job, share, n_shares, sums);
+    for (size_t i = 0; i < conv->n_subconvolutions && !conv->is_by_channels; i++) {
         size_t n_tiles = (size_t)conv->n_groups * conv->subconvolutions[i].n_column_tiles;
         compute_columns(run, &conv->subconvolutions[i], n_tiles * share / n_shares,
                         n_tiles * (share + 1) / n_shares, sums);
@@ -285,8 +325,9 @@ static double count_macs(const struct indirect_convolution *conv)
     double n = 0;
     for (size_t i = 0; i < conv->n_subconvolutions; i++) {
         const struct subconvolution *sub = &conv->subconvolutions[i];
-        n +=
-            (double)(sub->n_row_tiles * sub->mr * sub->k) * (double)(sub->n_column_tiles * sub->nr);
+        n += conv->is_by_channels ? (double)(conv->ld_sums * sub->k) * (double)sub->n_positions
+                                  : (double)(sub->n_row_tiles * sub->mr * sub->k) *
+                                        (double)(sub->n_column_tiles * sub->nr);
     }
     return n * (double)conv->n_groups;
 }
@@ -295,7 +336,7 @@ void indirect_convolution_run(const struct indirect_convolution *conv,
                               const struct indirect_convolution_job *job)
 {
     struct run run = {conv, job, job->epilogue && job->epilogue->is_map};
-    for (size_t i = 0; i < conv->n_subconvolutions; i++)
+    for (size_t i = 0; i < conv->n_subconvolutions && !conv->is_by_channels; i++)
         run.is_early &= count_sums(conv, &conv->subconvolutions[i]) >= EARLY_FROM;
     thread_pool_run(job->pool, run_share, &run,
                     count_macs(conv) >= SHARE_FROM ? thread_pool_n_threads(job->pool) : 1);

@@ -37,7 +37,11 @@
  * A transposed convolution with stride s is s convolutions (in each dimension) with every s-th tap,
  * which share B: the phases of the output. They are further rows of A, and their positions are
  * stored s apart. If the kernel is not a multiple of s, the later phases have a tap less: they are
- * a subconvolution of their own, since a tap of zero would make NaN of an infinity. */
+ * a subconvolution of their own, since a tap of zero would make NaN of an infinity.
+ *
+ * All that has positions in the lanes of vectors. Small outputs and strides waste lanes or copies;
+ * there the channels are in the lanes: a tile of the transpose of C, whose rows are any output
+ * positions, from an input that is copied with its pads, or read where it lies if it has none. */
 
 /* What a tile reads of B for so many terms stays in an L1 cache while all of A passes: 128 rows of
  * two cache lines are 16 KB. */
@@ -53,12 +57,15 @@ struct subconvolution {
     size_t nr, n_column_tiles;              /* for positions */
     size_t k, kc;                           /* c_in * taps, and how many are summed at a time */
     size_t first_indirection, first_weight; /* where its part of these begins */
+    size_t first_position;                  /* channels in lanes: of its first phase */
+    size_t n_positions;                     /* and of all its phases */
 };
 
 struct indirect_convolution {
     struct window window; /* from the input to positions */
     int64_t n_groups, c_in, c_out;
     bool is_transposed;
+    bool is_by_channels; /* channels in lanes, else positions */
     const struct igemm_microkernels *microkernels;
 
     /* The output: position p of phase f goes to p * out_stride + f - out_crop, if that is in
@@ -68,9 +75,13 @@ struct indirect_convolution {
 
     /* The padded copy, [n_groups][c_in][n_planes][plane]; if is_masked, plane is a channel of the
      * input as one row, and out is as well. */
-    int64_t n_planes[3], plane[3];
+    int64_t n_planes[3], plane[3], plane_stride[3];
     size_t channel_floats; /* of its planes, or of the input */
     size_t copy_floats;
+
+    /* Channels in lanes: n_panels of them, as equal as can be. */
+    bool is_in_place; /* there is no copy */
+    size_t n_panels, n_vectors, ld_sums;
 
     /* Instead of the copy. */
     bool is_masked;
@@ -81,36 +92,40 @@ struct indirect_convolution {
     size_t n_subconvolutions;
     size_t acc_floats; /* of a thread: a column of tiles, and their biases */
     size_t packed_floats;
-    size_t n_indirections;
+    size_t n_indirections, n_positions;
 
     /* By indirect_convolution_fill. */
     const struct indirection *indirection; /* [n_indirections] */
     const unsigned char *masks;            /* [window.kernel][mask_bytes] */
+    const int32_t *positions;              /* [n_positions]: in the copy */
 };
 
-/* Leaves the indirection buffer and the masks to indirect_convolution_fill. False if there is
- * nothing to compute, or too much to count, or if it is a transposed convolution with dilations or
- * negative pads. */
+/* Leaves the buffers to indirect_convolution_fill. False if there is nothing to compute, or too
+ * much to count, or if it is a transposed convolution with dilations or negative pads. */
 bool indirect_convolution_plan(struct indirect_convolution *conv,
                                const struct igemm_microkernels *microkernels,
                                const struct convolution *convolution, int64_t n_groups,
-                               bool is_transposed);
+                               bool is_transposed, bool is_by_channels);
 
-/* Whether it is faster than im2col and a GEMM, or the direct loops. */
-bool indirect_convolution_is_better(const struct indirect_convolution *conv);
+/* Plans the faster of the two ways; false also if the direct loops are faster. */
+bool indirect_convolution_choose(struct indirect_convolution *conv,
+                                 const struct igemm_microkernels *microkernels,
+                                 const struct convolution *convolution, int64_t n_groups,
+                                 bool is_transposed);
 
 /* How much scratch memory indirect_convolution_run wants; false if that is too much to count. */
 bool indirect_convolution_scratch(const struct indirect_convolution *conv, unsigned n_threads,
                                   size_t *n_bytes);
 
-/* Fills memory for n_indirections, and, if it is masked, for the masks of all taps; zeros before.
- * It is borrowed from now on. */
+/* Fills memory for n_indirections, for n_positions, and, if it is masked, for the masks of all
+ * taps; zeros before. It is borrowed from now on. */
 void indirect_convolution_fill(struct indirect_convolution *conv, struct indirection *indirection,
-                               unsigned char *masks);
+                               int32_t *positions, unsigned char *masks);
 
 /* weights: [n_groups][c_out][c_in][kernel], or [n_groups][c_in][c_out][kernel] of a transposed
  * convolution, of f32 or f16, at any address. packed: of each subconvolution
- * [n_groups][k / kc][n_row_tiles][kc][mr]. */
+ * [n_groups][k / kc][n_row_tiles][kc][mr], or, with channels in lanes,
+ * [n_groups][phases][k / kc][n_panels][kc][channels]. */
 void indirect_convolution_pack(const struct indirect_convolution *conv, const void *weights,
                                bool is_f16, float *packed);
 
@@ -120,9 +135,23 @@ static inline const int64_t *indirect_convolution_positions(const struct indirec
     return conv->is_masked ? conv->plane : conv->window.out;
 }
 
+/* The vectors of a panel of channels, and of all before it. */
+static inline size_t panel_begin(const struct indirect_convolution *conv, size_t panel)
+{
+    return conv->n_vectors * panel / conv->n_panels;
+}
+
 /* How many taps of window.kernel a subconvolution has. */
 void subconvolution_taps(const struct indirect_convolution *conv, const struct subconvolution *sub,
                          int64_t n_taps[3]);
+
+/* Phase `number` of a subconvolution: it has positions begin ... begin + n - 1 of each dimension
+ * that are in out. */
+struct phase {
+    int64_t at[3], begin[3], n[3];
+};
+struct phase subconvolution_phase(const struct indirect_convolution *conv,
+                                  const struct subconvolution *sub, int64_t number);
 
 /* One batch element. */
 struct indirect_convolution_job {
@@ -135,6 +164,12 @@ struct indirect_convolution_job {
     const struct epilogue *epilogue; /* NULL: none. Else out is its element `first` */
     size_t first;
 };
+
+/* A thread's share with channels in lanes, of the input as it is copied or lies. With an epilogue
+ * that is a map. */
+void indirect_convolution_by_channels(const struct indirect_convolution *conv,
+                                      const struct indirect_convolution_job *job, size_t share,
+                                      size_t n_shares, float *sums);
 
 /* The same bytes for any thread pool. */
 void indirect_convolution_run(const struct indirect_convolution *conv,

@@ -77,6 +77,43 @@ static float *pack_block(const struct packing *packing, size_t begin, size_t n, 
     return packed;
 }
 
+/* The terms of a block for the panels of a phase. */
+static float *pack_channels(const struct packing *packing, size_t phase, size_t begin, size_t n,
+                            float *packed)
+{
+    const struct indirect_convolution *conv = packing->conv;
+    size_t lanes = conv->microkernels->lanes, c_out = (size_t)conv->c_out;
+    size_t n_phases = (size_t)window_product(packing->sub->n_phases);
+    float terms[IGEMM_MAX_KC];
+    for (size_t panel = 0; panel < conv->n_panels; panel++) {
+        size_t first = panel_begin(conv, panel) * lanes;
+        size_t n_columns = panel_begin(conv, panel + 1) * lanes - first;
+        for (size_t column = 0; column < n_columns; column++) {
+            size_t channel = first + column;
+            size_t row = channel < c_out ? channel * n_phases + phase : SIZE_MAX;
+            read_terms(packing, row, begin, n, terms);
+            for (size_t k = 0; k < n; k++)
+                packed[k * n_columns + column] = terms[k];
+        }
+        packed += n * n_columns;
+    }
+    return packed;
+}
+
+static float *pack_group(const struct packing *packing, float *packed)
+{
+    const struct subconvolution *sub = packing->sub;
+    size_t n_phases = (size_t)window_product(sub->n_phases), n;
+    bool is_by_channels = packing->conv->is_by_channels;
+    for (size_t phase = 0; phase < (is_by_channels ? n_phases : 1); phase++)
+        for (size_t begin = 0; begin < sub->k; begin += n) {
+            n = sub->k - begin < sub->kc ? sub->k - begin : sub->kc;
+            packed = is_by_channels ? pack_channels(packing, phase, begin, n, packed)
+                                    : pack_block(packing, begin, n, packed);
+        }
+    return packed;
+}
+
 void indirect_convolution_pack(const struct indirect_convolution *conv, const void *weights,
                                bool is_f16, float *packed)
 {
@@ -87,9 +124,6 @@ void indirect_convolution_pack(const struct indirect_convolution *conv, const vo
         for (size_t group = 0; group < (size_t)conv->n_groups; group++) {
             const unsigned char *filters = (const unsigned char *)weights;
             struct packing packing = {conv, sub, filters + group * n_weights * size, is_f16};
-            for (size_t begin = 0, n; begin < sub->k; begin += n) {
-                n = sub->k - begin < sub->kc ? sub->k - begin : sub->kc;
-                packed = pack_block(&packing, begin, n, packed);
-            }
+            packed = pack_group(&packing, packed);
         }
 }

@@ -42,22 +42,48 @@ static bool plan_transposed(struct indirect_convolution *conv, const struct wind
     return true;
 }
 
+/* Channels whose distance is a multiple of 1 KB share a few sets of an L1 cache. */
+#define SET_FLOATS 256
+#define LINE_FLOATS 16
+
 static bool plan_planes(struct indirect_convolution *conv)
 {
     const struct window *w = &conv->window;
     size_t floats = 1;
     for (int d = 0; d < 3; d++) {
         int64_t reach = (w->kernel[d] - 1) * w->dilation[d];
-        conv->n_planes[d] = reach + 1 < w->stride[d] ? reach + 1 : w->stride[d];
-        conv->plane[d] = w->out[d] + reach / w->stride[d];
+        int64_t last = reach + (w->out[d] - 1) * w->stride[d];
+        conv->plane_stride[d] = conv->is_by_channels ? 1 : w->stride[d];
+        conv->n_planes[d] = reach + 1 < conv->plane_stride[d] ? reach + 1 : conv->plane_stride[d];
+        conv->plane[d] = conv->is_by_channels ? last + 1 : w->out[d] + reach / w->stride[d];
         if (!checked_mul(floats, (size_t)conv->n_planes[d], &floats) ||
             !checked_mul(floats, (size_t)conv->plane[d], &floats))
             return false;
     }
+    if (conv->is_by_channels && floats % SET_FLOATS == 0)
+        floats += LINE_FLOATS;
     conv->channel_floats = floats;
     /* The last tile reads beyond the last position. */
     return checked_mul(floats, (size_t)(conv->c_in * conv->n_groups), &floats) &&
            checked_add(floats, IGEMM_MAX_NR, &conv->copy_floats) && conv->copy_floats <= INT32_MAX;
+}
+
+/* The input as it lies, if no tap leaves it. */
+static bool plan_in_place(struct indirect_convolution *conv)
+{
+    const struct window *w = &conv->window;
+    size_t n_floats = (size_t)window_product(w->in);
+    conv->is_in_place = true;
+    for (int d = 0; d < 3; d++) {
+        int64_t last = (w->kernel[d] - 1) * w->dilation[d] + (w->out[d] - 1) * w->stride[d];
+        conv->is_in_place &= w->pad_begin[d] <= 0 && last - w->pad_begin[d] < w->in[d];
+        conv->n_planes[d] = conv->plane_stride[d] = 1;
+        conv->plane[d] = w->in[d];
+    }
+    conv->channel_floats = n_floats;
+    return conv->is_in_place &&
+           checked_mul(n_floats, (size_t)(conv->c_in * conv->n_groups), &n_floats) &&
+           n_floats <= INT32_MAX;
 }
 
 #define MASKS_BYTES (1 << 20) /* fits into an L2 cache */
@@ -82,7 +108,7 @@ static bool plan_masks(struct indirect_convolution *conv)
         conv->min_offset = conv->min_offset * w->in[d] - w->pad_begin[d];
         conv->max_offset =
             conv->max_offset * w->in[d] + (w->kernel[d] - 1) * w->dilation[d] - w->pad_begin[d];
-        conv->n_planes[d] = 1;
+        conv->n_planes[d] = conv->plane_stride[d] = 1;
         conv->plane[d] = conv->out[d] = d < 2 ? 1 : n;
     }
     conv->max_offset += (conv->c_in - 1) * n;
@@ -139,13 +165,58 @@ static bool plan_tiles(struct indirect_convolution *conv, struct subconvolution 
     return true;
 }
 
+/* Positions whose sums are computed together: they stay in the cache, and there are enough of them
+ * for the weights to be worth a read. */
+#define CHUNK_FLOATS 32768
+#define MIN_CHUNK 24
+#define MAX_CHUNK 96
+
+static size_t count_positions(const struct indirect_convolution *conv,
+                              const struct subconvolution *sub)
+{
+    size_t n = 0;
+    for (int64_t i = 0; i < window_product(sub->n_phases); i++)
+        n += (size_t)window_product(subconvolution_phase(conv, sub, i).n);
+    return n;
+}
+
+static bool plan_channels(struct indirect_convolution *conv, struct subconvolution *sub)
+{
+    const struct igemm_microkernels *microkernels = conv->microkernels;
+    size_t lanes = microkernels->lanes, most = IGEMM_MAX_VECTORS, n_weights;
+    while (!microkernels->channels[most][1])
+        most--;
+    conv->n_vectors = divide_up((size_t)conv->c_out, lanes);
+    conv->n_panels = divide_up(conv->n_vectors, most);
+    conv->ld_sums = conv->n_vectors * lanes;
+    most = divide_up(conv->n_vectors, conv->n_panels);
+    while (sub->mr < IGEMM_MAX_MR && microkernels->channels[most][sub->mr + 1])
+        sub->mr++;
+    sub->nr = CHUNK_FLOATS / conv->ld_sums;
+    sub->nr = sub->nr < MIN_CHUNK ? MIN_CHUNK : sub->nr > MAX_CHUNK ? MAX_CHUNK : sub->nr;
+    sub->kc = sub->k > 0 ? divide_up(sub->k, divide_up(sub->k, IGEMM_MAX_KC)) : 0;
+    sub->first_indirection = conv->n_indirections;
+    sub->first_weight = conv->packed_floats;
+    sub->first_position = conv->n_positions;
+    sub->n_positions = count_positions(conv, sub);
+    conv->n_indirections += sub->k;
+    conv->n_positions += sub->n_positions;
+    conv->acc_floats = (sub->nr + 1) * conv->ld_sums;
+    if (conv->is_transposed)
+        conv->acc_floats += sub->nr * conv->ld_sums;
+    return checked_mul(sub->k, conv->ld_sums, &n_weights) &&
+           checked_mul(n_weights, (size_t)window_product(sub->n_phases), &n_weights) &&
+           checked_mul(n_weights, (size_t)conv->n_groups, &n_weights) &&
+           checked_add(conv->packed_floats, n_weights, &conv->packed_floats);
+}
+
 static bool plan_subconvolutions(struct indirect_convolution *conv)
 {
     for (unsigned i = 0; i < MAX_SUBCONVOLUTIONS; i++) {
         struct subconvolution *sub = &conv->subconvolutions[conv->n_subconvolutions];
         if (!plan_taps(conv, (bool[3]){i & 4, i & 2, i & 1}, sub))
             continue;
-        if (!plan_tiles(conv, sub))
+        if (!(conv->is_by_channels ? plan_channels : plan_tiles)(conv, sub))
             return false;
         conv->n_subconvolutions++;
     }
@@ -157,12 +228,14 @@ static bool plan_subconvolutions(struct indirect_convolution *conv)
 
 bool indirect_convolution_plan(struct indirect_convolution *conv,
                                const struct igemm_microkernels *microkernels,
-                               const struct convolution *c, int64_t n_groups, bool is_transposed)
+                               const struct convolution *c, int64_t n_groups, bool is_transposed,
+                               bool is_by_channels)
 {
     *conv = (struct indirect_convolution){.n_groups = n_groups,
                                           .c_in = c->c_in,
                                           .c_out = c->c_out,
                                           .is_transposed = is_transposed,
+                                          .is_by_channels = is_by_channels,
                                           .microkernels = microkernels};
     memcpy(conv->kernel, c->window.kernel, sizeof conv->kernel);
     if (!is_transposed)
@@ -170,31 +243,46 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
     else if (!plan_transposed(conv, &c->window))
         return false;
     return c->c_in > 0 && !window_is_empty(conv->window.kernel) && c->c_out > 0 && n_groups > 0 &&
-           !window_is_empty(conv->out) && (plan_masks(conv) || plan_planes(conv)) &&
+           !window_is_empty(conv->out) && c->c_out <= INT32_MAX &&
+           window_product(conv->out) <= INT32_MAX &&
+           ((is_by_channels ? plan_in_place : plan_masks)(conv) || plan_planes(conv)) &&
            plan_subconvolutions(conv);
 }
 
-/* In multiplications that vectors of 16 make. Measured: im2col costs as much for a patch as
- * multiplying it with some 12 channels, ten times that if it is made of short rows; loops of
- * scalars cost 12 times what vectors do. */
-bool indirect_convolution_is_better(const struct indirect_convolution *conv)
+#define SCALAR_COST 12 /* of a multiplication in a loop of scalars */
+
+/* In multiplications; 16 of them take a cycle. Fitted to the times of 60 convolutions: tiles of
+ * positions have more vectors to load, copies are of short rows, and sums are turned or stored row
+ * by row. */
+static double find_cost(const struct indirect_convolution *conv)
 {
-    const struct window *w = &conv->window;
-    double n_out = (double)window_product(w->out), k = (double)conv->subconvolutions[0].k;
-    size_t c_out = (size_t)conv->c_out, group = 16;
-    double scalar = 12, patch = w->kernel[0] * w->kernel[1] > 1 ? 120 : 12, indirect = 0;
+    double cost = (double)conv->copy_floats * (conv->is_by_channels ? 16 : 11);
     for (size_t i = 0; i < conv->n_subconvolutions; i++) {
         const struct subconvolution *sub = &conv->subconvolutions[i];
-        indirect += (double)(sub->n_column_tiles * sub->nr) *
-                    (double)(sub->mr * sub->n_row_tiles + 2) * (double)sub->k;
+        double k = (double)sub->k;
+        if (conv->is_by_channels)
+            cost += (double)sub->n_positions * (double)conv->ld_sums * (k * 1.05 + 15);
+        else
+            cost += (double)(sub->n_column_tiles * sub->nr) *
+                    ((double)(sub->mr * sub->n_row_tiles) * k * 1.2 +
+                     (double)(conv->c_out * window_product(sub->n_phases)) * 15);
     }
-    if (conv->is_transposed)
-        return indirect < (double)(window_product(w->in) * window_product(conv->kernel) *
-                                   conv->c_in * conv->c_out) *
-                              scalar;
-    if (conv->n_groups == 1 && c_out >= group)
-        return indirect < n_out * ((double)(divide_up(c_out, group) * group) + patch) * k;
-    return indirect < n_out * (double)c_out * scalar * k;
+    return cost;
+}
+
+bool indirect_convolution_choose(struct indirect_convolution *conv,
+                                 const struct igemm_microkernels *microkernels,
+                                 const struct convolution *c, int64_t n_groups, bool is_transposed)
+{
+    struct indirect_convolution by_channels;
+    if (!indirect_convolution_plan(conv, microkernels, c, n_groups, is_transposed, false))
+        return false;
+    if (indirect_convolution_plan(&by_channels, microkernels, c, n_groups, is_transposed, true) &&
+        find_cost(&by_channels) < find_cost(conv))
+        *conv = by_channels;
+    return find_cost(conv) < (double)window_product(c->window.out) *
+                                 (double)window_product(conv->kernel) * (double)c->c_in *
+                                 (double)c->c_out * SCALAR_COST;
 }
 
 bool indirect_convolution_scratch(const struct indirect_convolution *conv, unsigned n_threads,
@@ -212,65 +300,19 @@ void subconvolution_taps(const struct indirect_convolution *conv, const struct s
         n_taps[d] = conv->window.kernel[d] - sub->first_tap[d];
 }
 
-/* Sets a bit for every position at which tap k is inside the input. */
-static void fill_mask(const struct indirect_convolution *conv, const int64_t k[3],
-                      unsigned char *mask)
+struct phase subconvolution_phase(const struct indirect_convolution *conv,
+                                  const struct subconvolution *sub, int64_t number)
 {
-    const struct window *w = &conv->window;
-    for (int64_t i = 0; i < (int64_t)conv->channel_floats; i++) {
-        int64_t p[3];
-        bool is_inside = true;
-        window_unravel(w->in, i, p);
-        for (int d = 0; d < 3; d++) {
-            int64_t at = p[d] + k[d] * w->dilation[d] - w->pad_begin[d];
-            is_inside &= at >= 0 && at < w->in[d];
-        }
-        mask[i / 8] |= (unsigned char)(is_inside << i % 8);
-    }
-}
-
-/* Where the row of B of tap k begins in a channel. */
-static int64_t find_offset(const struct indirect_convolution *conv, const int64_t k[3])
-{
-    const struct window *w = &conv->window;
-    int64_t number = 0, at = 0;
+    struct phase phase;
+    window_unravel(sub->n_phases, number, phase.at);
     for (int d = 0; d < 3; d++) {
-        int64_t shift = k[d] * w->dilation[d];
-        number = number * conv->n_planes[d] + shift % w->stride[d];
-        at = conv->is_masked ? at * w->in[d] + shift - w->pad_begin[d]
-                             : at * conv->plane[d] + shift / w->stride[d];
+        int64_t stride = conv->out_stride[d];
+        phase.at[d] += sub->first_phase[d];
+        int64_t before = conv->out_crop[d] - phase.at[d], end = conv->out[d] + before;
+        phase.begin[d] = before > 0 ? (before + stride - 1) / stride : 0;
+        end = end > 0 ? (end + stride - 1) / stride : 0;
+        end = end < conv->window.out[d] ? end : conv->window.out[d];
+        phase.n[d] = end > phase.begin[d] ? end - phase.begin[d] : 0;
     }
-    return number * window_product(conv->plane) + at;
-}
-
-static void fill_subconvolution(const struct indirect_convolution *conv,
-                                const struct subconvolution *sub, struct indirection *indirection,
-                                unsigned char *masks)
-{
-    int64_t n_taps[3], k[3];
-    subconvolution_taps(conv, sub, n_taps);
-    int64_t n = window_product(n_taps);
-    for (int64_t tap = 0; tap < n; tap++) {
-        size_t mask = (size_t)tap * conv->mask_bytes;
-        window_unravel(n_taps, tap, k);
-        for (int d = 0; d < 3; d++)
-            k[d] += sub->first_tap[d];
-        int64_t offset = find_offset(conv, k);
-        for (int64_t channel = 0; channel < conv->c_in; channel++)
-            indirection[channel * n + tap] = (struct indirection){
-                (int32_t)(channel * (int64_t)conv->channel_floats + offset), (uint32_t)mask};
-        if (conv->is_masked)
-            fill_mask(conv, k, masks + mask);
-    }
-}
-
-void indirect_convolution_fill(struct indirect_convolution *conv, struct indirection *indirection,
-                               unsigned char *masks)
-{
-    for (size_t i = 0; i < conv->n_subconvolutions; i++) {
-        const struct subconvolution *sub = &conv->subconvolutions[i];
-        fill_subconvolution(conv, sub, indirection + sub->first_indirection, masks);
-    }
-    conv->indirection = indirection;
-    conv->masks = masks;
+    return phase;
 }

@@ -13,11 +13,8 @@ struct convolution_attrs {
 
 struct convolution_state {
     struct grouped_convolution grouped;
-    int64_t n_patches;             /* at a time; 0 and -1 as in convolution_n_patches */
-    gemm_f32_fn *gemm;             /* NULL: the direct loops */
-    struct packed_matrix packed_b; /* the filters, if they are constant; data NULL: not packed */
-    transpose_f32_fn *transpose;
-    size_t patches_bytes; /* scratch: the patches, then their products */
+    int64_t n_patches; /* at a time; 0 and -1 as in convolution_n_patches */
+    gemm_f32_fn *gemm; /* NULL: the direct loops */
 };
 
 static const struct attr_def attr_table[] = {
@@ -45,39 +42,12 @@ static bool infer(struct infer *infer)
            convolution_infer_output(infer);
 }
 
-/* The filters of one group are one matrix. */
-static bool wants_packed(const struct prepare *prepare)
-{
-    const struct convolution_state *state = prepare->state;
-    const struct convolution *convolution = &state->grouped.one;
-
-    return state->grouped.n_groups == 1 && convolution_n_packed_patches(convolution) > 0 &&
-           prepacked_matrix_is_wanted(prepare, DATA, FILTERS, (size_t)convolution->c_out);
-}
-
 static uint32_t prepacks(const struct prepare *prepare, uint32_t constants)
 {
     struct indirect_convolution conv;
-    if (convolution_wants_depthwise(prepare))
-        return 0;
-    return convolution_wants_indirect(prepare, &conv) || wants_packed(prepare)
+    return !convolution_wants_depthwise(prepare) && convolution_wants_indirect(prepare, &conv)
                ? constants & 1U << FILTERS
                : 0;
-}
-
-static bool pack(struct prepare *prepare)
-{
-    struct convolution_state *state = prepare->state;
-    const struct convolution *c = &state->grouped.one;
-    size_t n_terms = (size_t)(c->c_in * window_product(c->window.kernel)), products_bytes;
-    state->n_patches = convolution_n_packed_patches(c);
-    size_t n = (size_t)state->n_patches;
-    if (!checked_mul(n * sizeof(float), n_terms, &state->patches_bytes) ||
-        !checked_mul(n * sizeof(float), (size_t)c->c_out, &products_bytes) ||
-        !checked_add(state->patches_bytes, products_bytes, &prepare->made.scratch_bytes))
-        return fail_memory(prepare->err, SIZE_MAX);
-    return prepacked_matrix_pack(prepare, FILTERS, n_terms, (size_t)c->c_out, true, n,
-                                 &state->packed_b);
 }
 
 static void run_group(const struct step *step, const void *in, const void *filters, void *out,
@@ -90,14 +60,10 @@ static void run_group(const struct step *step, const void *in, const void *filte
         .in = in,
         .out = out,
         .patches = step->scratch,
-        .transpose = state->transpose,
         .epilogue = step->epilogue,
         .first = first,
     };
-    if (state->packed_b.data) {
-        convolution_by_packed_gemm(c, &state->packed_b, &job,
-                                   (void *)((char *)step->scratch + state->patches_bytes));
-    } else if (state->gemm) {
+    if (state->gemm) {
         convolution_by_gemm(c, state->gemm, filters, &job);
     } else {
         state->grouped.direct(c, false, in, filters, out);
@@ -114,11 +80,9 @@ static bool prepare(struct prepare *prepare)
         return false;
     if (state->grouped.is_depthwise)
         return true;
-    state->transpose = prepare->kernels->transpose_f32;
     if (prepare->prepacked != 0) {
-        return convolution_wants_indirect(prepare, &state->grouped.packed.conv)
-                   ? prepacked_convolution_pack(prepare, &state->grouped.packed)
-                   : pack(prepare);
+        return convolution_wants_indirect(prepare, &state->grouped.packed.conv) &&
+               prepacked_convolution_pack(prepare, &state->grouped.packed);
     }
     int64_t n_terms = convolution->c_in * window_product(convolution->window.kernel);
     state->n_patches = convolution_n_patches(convolution);

@@ -11,13 +11,12 @@ bool prepacked_convolution_is_wanted(const struct prepare *prepare,
                                      bool is_transposed, struct indirect_convolution *conv)
 {
     return prepacked_matrix_is_allowed(prepare, DATA, FILTERS) &&
-           indirect_convolution_plan(conv, prepare->kernels->igemm_f32, convolution, n_groups,
-                                     is_transposed) &&
-           indirect_convolution_is_better(conv);
+           indirect_convolution_choose(conv, prepare->kernels->igemm_f32, convolution, n_groups,
+                                       is_transposed);
 }
 
-/* No packed matrix has a layout of that number. */
-#define LAYOUT_INDIRECT 100
+/* No packed matrix has a layout of these numbers. */
+enum { LAYOUT_POSITIONS = 100, LAYOUT_CHANNELS };
 
 bool prepacked_convolution_pack(struct prepare *prepare, struct prepacked_convolution *packed)
 {
@@ -25,19 +24,22 @@ bool prepacked_convolution_pack(struct prepare *prepare, struct prepacked_convol
     size_t n_kernel = (size_t)window_product(conv->window.kernel);
     struct indirection *indirection =
         arena_alloc_array(prepare->arena, conv->n_indirections, sizeof *indirection, prepare->err);
+    int32_t *positions =
+        arena_alloc_array(prepare->arena, conv->n_positions, sizeof *positions, prepare->err);
     unsigned char *masks =
         arena_alloc_array(prepare->arena, n_kernel, conv->mask_bytes, prepare->err);
     const struct irrun_tensor *filters = prepare_constant(prepare, FILTERS);
     bool is_new;
 
-    if (!indirection || !masks)
+    if (!indirection || !positions || !masks)
         return false;
     if (!indirect_convolution_scratch(conv, thread_pool_n_threads(prepare->pool),
                                       &prepare->made.scratch_bytes))
         return fail_memory(prepare->err, SIZE_MAX);
-    indirect_convolution_fill(conv, indirection, masks);
+    indirect_convolution_fill(conv, indirection, positions, masks);
     float *data =
-        prepare_prepacked(prepare, LAYOUT_INDIRECT, conv->packed_floats * sizeof *data, &is_new);
+        prepare_prepacked(prepare, conv->is_by_channels ? LAYOUT_CHANNELS : LAYOUT_POSITIONS,
+                          conv->packed_floats * sizeof *data, &is_new);
     if (data && is_new) {
         size_t n = (size_t)shape_n_elements(&filters->shape);
         const void *elements = prepare_elements(prepare, FILTERS, 0, n);

@@ -113,6 +113,79 @@ static bool try_tile(const struct trial *trial, size_t rows, size_t k, enum igem
     return is_good;
 }
 
+/* ---- channels in lanes ---- */
+
+/* Positions are anywhere in the image, and may be the same. */
+static bool try_channels(const struct trial *trial, size_t n_vectors, size_t rows, size_t k,
+                         enum beginning beginning)
+{
+    const struct igemm_microkernels *kernels = trial->variant->igemm_f32;
+    size_t n_columns = n_vectors * kernels->lanes, ldc = n_columns + random_below(3);
+    float image[100], bias[IGEMM_MAX_VECTORS * 16], held = beginning == ADDED ? 0.75F : POISON;
+    int32_t positions[IGEMM_MAX_MR];
+    struct indirection *indirection = calloc(k + 1, sizeof *indirection);
+    struct guarded weights = guarded_new(k * n_columns * sizeof(float) + 4);
+    struct guarded sums = guarded_new(((rows - 1) * ldc + n_columns) * sizeof(float));
+    float *b = (void *)guarded_last(&weights, k * n_columns * sizeof(float));
+    float *c = (void *)guarded_last(&sums, ((rows - 1) * ldc + n_columns) * sizeof(float));
+    bool is_good = true;
+    trial_says("channels: vectors=%zu rows=%zu k=%zu beginning=%d", n_vectors, rows, k,
+               (int)beginning);
+    for (size_t i = 0; i < 100; i++)
+        image[i] = random_float(1.0F);
+    for (size_t i = 0; i < k * n_columns; i++)
+        b[i] = random_float(0.5F);
+    for (size_t i = 0; i < k; i++)
+        indirection[i].offset = (int32_t)random_below(50) - 20;
+    for (size_t i = 0; i < rows; i++)
+        positions[i] = (int32_t)random_below(50) + 20;
+    for (size_t i = 0; i < n_columns; i++)
+        bias[i] = random_float(1.0F);
+    for (size_t i = 0; i < (rows - 1) * ldc + n_columns; i++)
+        c[i] = held;
+    kernels->channels[n_vectors][rows](
+        &(struct igemm_channels_args){.k = k,
+                                      .a = image,
+                                      .indirection = indirection,
+                                      .positions = positions,
+                                      .b = b,
+                                      .c = c,
+                                      .ldc = ldc,
+                                      .bias = beginning == FROM_BIAS ? bias : NULL,
+                                      .is_added = beginning == ADDED});
+    for (size_t i = 0; i < rows * n_columns && is_good; i++) {
+        size_t row = i / n_columns, column = i % n_columns;
+        double start = beginning == FROM_BIAS ? (double)bias[column] : 0;
+        double sum = beginning == ADDED ? (double)held : start, size = 1 + fabs(sum);
+        for (size_t t = 0; t < k; t++) {
+            double term = (double)image[positions[row] + indirection[t].offset] *
+                          (double)b[t * n_columns + column];
+            sum += term;
+            size += fabs(term);
+        }
+        double got = (double)c[row * ldc + column];
+        if (!(fabs(got - sum) <= 2e-7 * size * sqrt((double)(k + 4))))
+            is_good = trial_fail("row %zu, column %zu: %.9g, expected %.9g", row, column, got, sum);
+    }
+    guarded_free(&weights);
+    guarded_free(&sums);
+    free(indirection);
+    return is_good;
+}
+
+static bool check_channels(const struct trial *trial)
+{
+    static const size_t depths[] = {0, 1, 9, 100, 513};
+    const struct igemm_microkernels *kernels = trial->variant->igemm_f32;
+    for (size_t vectors = 1; vectors <= IGEMM_MAX_VECTORS; vectors++)
+        for (size_t rows = 1; rows <= IGEMM_MAX_MR && kernels->channels[vectors][rows]; rows++)
+            for (size_t i = 0; i < N_BEGINNINGS * sizeof depths / sizeof depths[0]; i++)
+                if (!try_channels(trial, vectors, rows, depths[i / N_BEGINNINGS],
+                                  (enum beginning)(i % N_BEGINNINGS)))
+                    return false;
+    return true;
+}
+
 bool check_igemm(const struct trial *trial)
 {
     static const size_t depths[] = {0, 1, 2, 3, 9, 25, 100, 513};
@@ -124,7 +197,7 @@ bool check_igemm(const struct trial *trial)
                           (enum igemm_masking)(i % N_IGEMM_MASKINGS),
                           (enum beginning)(i / N_IGEMM_MASKINGS % N_BEGINNINGS)))
                 return false;
-    return true;
+    return check_channels(trial);
 }
 
 static void run_tile(const void *context)

@@ -54,11 +54,8 @@ static void both_ways_follow_the_definition(void **state)
         for (int64_t i = 0; i < c.c_out * n_out; i++)
             out[i] = NAN;
         convolution_by_gemm(&c, gemm_plain_f32, weights,
-                            &(struct convolution_job){.transpose = transpose_f32_scalar,
-                                                      .n_patches = n_patches,
-                                                      .in = in,
-                                                      .out = out,
-                                                      .patches = patches});
+                            &(struct convolution_job){
+                                .n_patches = n_patches, .in = in, .out = out, .patches = patches});
         assert_convolved(&c, in, weights, out, "by gemm");
         free(in);
         free(weights);
@@ -71,7 +68,7 @@ static void both_ways_follow_the_definition(void **state)
  * on. */
 struct way {
     int64_t n_groups;
-    bool is_transposed, is_f16;
+    bool is_transposed, is_f16, is_by_channels;
     struct thread_pool *pool;
     const struct epilogue *epilogue;
 };
@@ -95,14 +92,16 @@ static bool convolve_indirectly(const struct convolution *c, const struct way *w
 {
     struct indirect_convolution conv;
     size_t scratch_bytes;
-    if (!indirect_convolution_plan(&conv, microkernels, c, way->n_groups, way->is_transposed) ||
+    if (!indirect_convolution_plan(&conv, microkernels, c, way->n_groups, way->is_transposed,
+                                   way->is_by_channels) ||
         !indirect_convolution_scratch(&conv, thread_pool_n_threads(way->pool), &scratch_bytes))
         return false;
     struct indirection *indirection = malloc(conv.n_indirections * sizeof *indirection);
+    int32_t *positions = malloc((conv.n_positions + 1) * sizeof *positions);
     unsigned char *masks = calloc((size_t)window_product(conv.window.kernel), conv.mask_bytes);
     float *packed = malloc(conv.packed_floats * sizeof *packed);
     float *scratch = new_numbers((int64_t)(scratch_bytes / sizeof *scratch));
-    indirect_convolution_fill(&conv, indirection, masks);
+    indirect_convolution_fill(&conv, indirection, positions, masks);
     pack_weights(&conv, weights, way->is_f16, packed);
     indirect_convolution_run(&conv, &(struct indirect_convolution_job){.in = in,
                                                                        .packed = packed,
@@ -111,6 +110,7 @@ static bool convolve_indirectly(const struct convolution *c, const struct way *w
                                                                        .pool = way->pool,
                                                                        .epilogue = way->epilogue});
     free(indirection);
+    free(positions);
     free(masks);
     free(packed);
     free(scratch);
@@ -149,7 +149,8 @@ static void the_indirect_one_follows_the_definition(void **state)
             float *weights = new_numbers(n_groups * n_weights);
             for (int64_t i = 0; i < n_groups * n_out + n_behind; i++)
                 out[i] = NAN;
-            struct way way = {.n_groups = n_groups, .is_f16 = round % 2};
+            struct way way = {
+                .n_groups = n_groups, .is_f16 = round % 2, .is_by_channels = round % 4 < 2};
             assert_true(convolve_indirectly(&c, &way, kernels.igemm_f32, in, weights, out));
             for (int64_t group = 0; group < n_groups; group++)
                 assert_convolved(&c, in + group * n_in, weights + group * n_weights,
@@ -184,6 +185,7 @@ static void the_indirect_one_transposes(void **state)
         struct way way = {.n_groups = next_between(1, 3),
                           .is_transposed = true,
                           .is_f16 = round % 2,
+                          .is_by_channels = round % 4 < 2,
                           .epilogue = &epilogue};
         int64_t n_in = c.c_in * window_product(c.window.out);
         int64_t n_out = c.c_out * window_product(c.window.in);
@@ -231,7 +233,9 @@ static void the_indirect_one_refuses_what_cannot_be_counted(void **state)
                             4};
     kernels_fill(&kernels, simd_best());
     if (kernels.igemm_f32)
-        assert_false(indirect_convolution_plan(&conv, kernels.igemm_f32, &c, 1, true));
+        for (int way = 0; way < 2; way++)
+            assert_false(
+                indirect_convolution_plan(&conv, kernels.igemm_f32, &c, 1, true, way == 1));
 }
 
 static void the_indirect_one_knows_no_threads(void **state)
@@ -255,9 +259,10 @@ static void the_indirect_one_knows_no_threads(void **state)
         in[i] = sinf((float)i);
     kernels_fill(&kernels, simd_best());
     struct thread_pool *pool = thread_pool_new(3, &err);
-    /* The input as it is, a copy in planes, and a transposed convolution. */
-    for (int i = 0; i < 3 && kernels.igemm_f32; i++) {
-        struct way way = {.n_groups = 1, .is_transposed = i == 2};
+    /* The input as it is, a copy in planes, and a transposed convolution, both ways. */
+    for (int round = 0; round < 6 && kernels.igemm_f32; round++) {
+        int i = round / 2;
+        struct way way = {.n_groups = 1, .is_transposed = i == 2, .is_by_channels = round % 2 == 1};
         c.window.stride[2] = i == 0 ? 1 : 2;
         c.window.out[2] = i == 0 ? 61 : 31;
         int64_t n_out = 13 * 60 * (i == 1 ? 31 : 61);
@@ -273,53 +278,26 @@ static void the_indirect_one_knows_no_threads(void **state)
     free(shared);
 }
 
-/* Packed filters, of one element and of several, with any number of patches at a time. */
-static void packed_filters_give_the_same(void **state)
+/* Few positions are multiplied by channels, few channels by positions; a term is left to the
+ * loops. */
+static void the_faster_way_is_chosen(void **state)
 {
     (void)state;
     struct kernels kernels;
+    struct indirect_convolution conv;
     kernels_fill(&kernels, simd_best());
-    for (int round = 0; round < 60 && kernels.packed_gemm; round++) {
-        int64_t length = next_between(1, 50), size = next_between(0, 1) ? 1 : 3;
-        struct convolution c = {{.in = {1, 1, length + size - 1},
-                                 .out = {1, 1, length},
-                                 .kernel = {1, 1, size},
+    for (int round = 0; round < 3 && kernels.igemm_f32; round++) {
+        int64_t size = round == 0 ? 6 : round == 1 ? 60 : 1, n_channels = round == 0 ? 128 : 8;
+        struct convolution c = {{.in = {1, size, size},
+                                 .out = {1, size, size},
+                                 .kernel = {1, 1, 1},
                                  .stride = {1, 1, 1},
                                  .dilation = {1, 1, 1}},
-                                next_between(1, 40),
-                                next_between(1, 80)};
-        int64_t n_patches = next_between(1, length), n_terms = c.c_in * size;
-        float *in = new_numbers(c.c_in * (length + size - 1));
-        float *weights = new_numbers(c.c_out * n_terms), *out = new_numbers(c.c_out * length);
-        float *patches = new_numbers(n_patches * n_terms);
-        float *products = new_numbers(n_patches * c.c_out);
-        struct packed_matrix packed_b = {
-            .k = (size_t)n_terms, .n_panels = ((size_t)c.c_out + 63) / 64, .width = 4};
-        size_t n_bytes;
-        assert_true(
-            packed_matrix_layout(&packed_b, kernels.packed_gemm, (size_t)n_patches, &n_bytes));
-        void *packed = aligned_alloc(64, n_bytes);
-        for (size_t group = 0; group < packed_b.n_panels * 4; group++) {
-            size_t left = group * 16 < (size_t)c.c_out ? (size_t)c.c_out - group * 16 : 0;
-            packed_matrix_pack_group(&packed_b, packed, group / 4, group % 4,
-                                     weights + (left ? group * 16 * packed_b.k : 0), false,
-                                     packed_b.k, left < 16 ? left : 16);
-        }
-        packed_b.data = packed;
-        convolution_by_packed_gemm(&c, &packed_b,
-                                   &(struct convolution_job){.transpose = transpose_f32_scalar,
-                                                             .n_patches = n_patches,
-                                                             .in = in,
-                                                             .out = out,
-                                                             .patches = patches},
-                                   products);
-        assert_convolved(&c, in, weights, out, "packed");
-        free(in);
-        free(weights);
-        free(out);
-        free(patches);
-        free(products);
-        free(packed);
+                                n_channels,
+                                round < 2 ? n_channels : 1};
+        bool is_chosen = indirect_convolution_choose(&conv, kernels.igemm_f32, &c, 1, false);
+        assert_int_equal(is_chosen, round < 2);
+        assert_true(!is_chosen || conv.is_by_channels == (round == 0));
     }
 }
 
@@ -335,9 +313,8 @@ static void kernels_of_one_element_need_no_patches(void **state)
                             6};
     assert_int_equal(convolution_n_patches(&c), 0);
     float *in = new_numbers(60), *weights = new_numbers(24), *out = new_numbers(90);
-    convolution_by_gemm(
-        &c, gemm_plain_f32, weights,
-        &(struct convolution_job){.transpose = transpose_f32_scalar, .in = in, .out = out});
+    convolution_by_gemm(&c, gemm_plain_f32, weights,
+                        &(struct convolution_job){.in = in, .out = out});
     assert_convolved(&c, in, weights, out, "pointwise");
     free(in);
     free(weights);
@@ -370,7 +347,7 @@ int main(void)
         cmocka_unit_test(the_indirect_one_transposes),
         cmocka_unit_test(the_indirect_one_refuses_what_cannot_be_counted),
         cmocka_unit_test(the_indirect_one_knows_no_threads),
-        cmocka_unit_test(packed_filters_give_the_same),
+        cmocka_unit_test(the_faster_way_is_chosen),
         cmocka_unit_test(kernels_of_one_element_need_no_patches),
         cmocka_unit_test(integers_wrap),
     };

@@ -1,0 +1,176 @@
+/* Indirect convolution with the channels in the lanes of vectors: tiles of the product, and their
+ * stores.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "kernels/indirect_convolution.h"
+
+/* Some positions of a phase, whose sums are [positions][ld_sums]. */
+struct chunk {
+    const struct subconvolution *sub;
+    const float *in;          /* of the group */
+    const float *packed;      /* of the group and the phase */
+    const int32_t *positions; /* of the chunk */
+    size_t first, n;          /* in the phase */
+};
+
+/* The tiles of a panel, of nearly one size. */
+static void compute_panel(const struct indirect_convolution *conv, const struct chunk *chunk,
+                          size_t n_vectors, struct igemm_channels_args *args)
+{
+    size_t n_tiles = (chunk->n + chunk->sub->mr - 1) / chunk->sub->mr, begin = 0;
+    for (size_t tile = 0; tile < n_tiles; tile++) {
+        size_t end = chunk->n * (tile + 1) / n_tiles;
+        args->positions = chunk->positions + begin;
+        conv->microkernels->channels[n_vectors][end - begin](args);
+        args->c += (end - begin) * args->ldc;
+        begin = end;
+    }
+}
+
+/* All channels; only the bias if there are no terms. */
+static void compute_chunk(const struct indirect_convolution *conv, const struct chunk *chunk,
+                          const float *biases, float *sums)
+{
+    const struct subconvolution *sub = chunk->sub;
+    const float *packed = chunk->packed;
+    size_t done = 0, n;
+    do {
+        n = sub->k - done < sub->kc ? sub->k - done : sub->kc;
+        for (size_t panel = 0; panel < conv->n_panels; panel++) {
+            size_t begin = panel_begin(conv, panel);
+            size_t n_vectors = panel_begin(conv, panel + 1) - begin;
+            size_t lanes = conv->microkernels->lanes;
+            compute_panel(conv, chunk, n_vectors,
+                          &(struct igemm_channels_args){
+                              .k = n,
+                              .a = chunk->in,
+                              .indirection = conv->indirection + sub->first_indirection + done,
+                              .b = packed,
+                              .c = sums + begin * lanes,
+                              .ldc = conv->ld_sums,
+                              .bias = biases && done == 0 ? biases + begin * lanes : NULL,
+                              .is_added = done > 0,
+                          });
+            packed += n * n_vectors * lanes;
+        }
+        done += n;
+    } while (done < sub->k);
+}
+
+/* Where position i of a phase is in a channel of the output. */
+static int64_t find_output(const struct indirect_convolution *conv, const struct phase *phase,
+                           int64_t i)
+{
+    int64_t q[3], at = 0;
+    window_unravel(phase->n, i, q);
+    for (int d = 0; d < 3; d++)
+        at = at * conv->out[d] + (q[d] + phase->begin[d]) * conv->out_stride[d] + phase->at[d] -
+             conv->out_crop[d];
+    return at;
+}
+
+/* Turns the sums, and, if the convolution is transposed, takes their positions apart. */
+static void store_chunk(const struct indirect_convolution *conv, const struct chunk *chunk,
+                        const struct phase *phase, float *sums, float *out)
+{
+    size_t c_out = (size_t)conv->c_out, n_out = (size_t)window_product(conv->out), n;
+    float *turned = sums + chunk->sub->nr * conv->ld_sums;
+    conv->microkernels->transpose(&(struct transpose_f32){
+        .n_rows = chunk->n,
+        .n_columns = c_out,
+        .from = sums,
+        .from_stride = conv->ld_sums,
+        .to = conv->is_transposed ? turned : out + chunk->first,
+        .to_stride = conv->is_transposed ? chunk->n : n_out,
+    });
+    for (size_t i = 0; i < chunk->n && conv->is_transposed; i += n) {
+        size_t row = (size_t)phase->n[2], stride = (size_t)conv->out_stride[2];
+        size_t rest = row - (chunk->first + i) % row;
+        float *to = out + find_output(conv, phase, (int64_t)(chunk->first + i));
+        n = chunk->n - i < rest ? chunk->n - i : rest;
+        for (size_t channel = 0; channel < c_out; channel++)
+            for (size_t j = 0; j < n; j++)
+                to[channel * n_out + j * stride] = turned[channel * chunk->n + i + j];
+    }
+}
+
+/* A thread's share, whose chunks are counted over all groups and phases. */
+struct channels_run {
+    const struct indirect_convolution *conv;
+    const struct indirect_convolution_job *job;
+    size_t begin, end, number;
+    float *sums, *biases;
+};
+
+static void run_phase(struct channels_run *run, const struct subconvolution *sub, size_t group,
+                      const struct phase *phase, const int32_t *positions, const float *packed)
+{
+    const struct indirect_convolution *conv = run->conv;
+    const struct indirect_convolution_job *job = run->job;
+    size_t n = (size_t)window_product(phase->n), n_chunks = (n + sub->nr - 1) / sub->nr;
+    size_t c_out = (size_t)conv->c_out, n_out = (size_t)window_product(conv->out);
+    const float *bias = job->epilogue ? job->epilogue->bias : NULL;
+    const float *in = conv->is_in_place ? job->in : job->scratch;
+    if (bias)
+        memcpy(run->biases, bias + group * c_out, c_out * sizeof *bias);
+    for (size_t i = 0; i < n_chunks; i++, run->number++) {
+        size_t first = n * i / n_chunks;
+        struct chunk chunk = {.sub = sub,
+                              .in = in + group * (size_t)conv->c_in * conv->channel_floats,
+                              .packed = packed,
+                              .positions = positions + first,
+                              .first = first,
+                              .n = n * (i + 1) / n_chunks - first};
+        if (run->number < run->begin || run->number >= run->end)
+            continue;
+        compute_chunk(conv, &chunk, bias ? run->biases : NULL, run->sums);
+        if (job->epilogue && job->epilogue->is_map)
+            epilogue_run_on(job->epilogue, run->sums, chunk.n * conv->ld_sums);
+        store_chunk(conv, &chunk, phase, run->sums, job->out + group * c_out * n_out);
+    }
+}
+
+static void run_subconvolution(struct channels_run *run, const struct subconvolution *sub)
+{
+    const struct indirect_convolution *conv = run->conv;
+    const float *packed = run->job->packed + sub->first_weight;
+    for (size_t group = 0; group < (size_t)conv->n_groups; group++) {
+        const int32_t *positions = conv->positions + sub->first_position;
+        for (int64_t i = 0; i < window_product(sub->n_phases); i++) {
+            struct phase phase = subconvolution_phase(conv, sub, i);
+            run_phase(run, sub, group, &phase, positions, packed);
+            positions += window_product(phase.n);
+            packed += sub->k * conv->ld_sums;
+        }
+    }
+}
+
+static size_t count_chunks(const struct indirect_convolution *conv)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < conv->n_subconvolutions; i++) {
+        const struct subconvolution *sub = &conv->subconvolutions[i];
+        for (int64_t j = 0; j < window_product(sub->n_phases); j++) {
+            struct phase phase = subconvolution_phase(conv, sub, j);
+            n += ((size_t)window_product(phase.n) + sub->nr - 1) / sub->nr;
+        }
+    }
+    return n * (size_t)conv->n_groups;
+}
+
+void indirect_convolution_by_channels(const struct indirect_convolution *conv,
+                                      const struct indirect_convolution_job *job, size_t share,
+                                      size_t n_shares, float *sums)
+{
+    size_t n_chunks = count_chunks(conv);
+    struct channels_run run = {.conv = conv,
+                               .job = job,
+                               .begin = n_chunks * share / n_shares,
+                               .end = n_chunks * (share + 1) / n_shares,
+                               .biases = sums + conv->acc_floats - conv->ld_sums,
+                               .sums = sums};
+    memset(run.biases, 0, conv->ld_sums * sizeof *run.biases);
+    for (size_t i = 0; i < conv->n_subconvolutions; i++)
+        run_subconvolution(&run, &conv->subconvolutions[i]);
+}
