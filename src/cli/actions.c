@@ -117,6 +117,22 @@ static void print_variable(const struct irrun_variable *variable)
         printf("%s\n", variable->init);
 }
 
+/* What --feed makes a variable of. */
+static bool print_feed(const struct irrun_model *model, const struct feed_spec *feed,
+                       struct irrun_error *err)
+{
+    size_t input, output;
+    char shape[SHAPE_TEXT_BYTES];
+    if (!irrun_model_find_output(model, feed->out, &output, err) ||
+        !irrun_model_find_input(model, feed->in, &input, err))
+        return false;
+    const struct irrun_port *port = irrun_model_input(model, input);
+    printf("  %s  %s %s  from: %s%s\n", port->name, irrun_dtype_name(port->dtype),
+           partial_shape_format(&port->shape, shape), irrun_model_output(model, output)->name,
+           feed->is_argmax ? ":argmax" : "");
+    return true;
+}
+
 static void print_op_counts(const struct irrun_model_info *info)
 {
     size_t n_unsupported = 0;
@@ -136,11 +152,12 @@ static void print_op_counts(const struct irrun_model_info *info)
     }
 }
 
-static void print_model(const struct irrun_model *model, const char *path)
+static bool print_model(const struct irrun_model *model, const struct options *options,
+                        struct irrun_error *err)
 {
     struct irrun_model_info info;
     irrun_model_describe(model, &info);
-    printf("model: %s (IR version %" PRIu32 ")\n", info.name[0] ? info.name : path,
+    printf("model: %s (IR version %" PRIu32 ")\n", info.name[0] ? info.name : options->model_path,
            info.ir_version);
     printf("inputs: %zu\n", irrun_model_n_inputs(model));
     for (size_t i = 0; i < irrun_model_n_inputs(model); i++)
@@ -148,11 +165,16 @@ static void print_model(const struct irrun_model *model, const char *path)
     printf("outputs: %zu\n", irrun_model_n_outputs(model));
     for (size_t i = 0; i < irrun_model_n_outputs(model); i++)
         print_port(irrun_model_output(model, i));
-    printf("variables: %zu\n", irrun_model_n_variables(model));
+    printf("variables: %zu\n", irrun_model_n_variables(model) + options->feeds.n);
     for (size_t i = 0; i < irrun_model_n_variables(model); i++)
         print_variable(irrun_model_variable(model, i));
+    for (size_t i = 0; i < options->feeds.n; i++) {
+        if (!print_feed(model, &options->feeds.items[i], err))
+            return false;
+    }
     printf("weights: %" PRIu64 " bytes\n", info.weights_bytes);
     print_op_counts(&info);
+    return true;
 }
 
 /* ---- --supported-ops ------------------------------------------------------------------------- */
@@ -254,7 +276,7 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
     tell_notes(model, options);
     bool is_done = true;
     if (options->action == ACTION_INSPECT)
-        print_model(model, options->model_path);
+        is_done = print_model(model, options, err);
     else if (options->action == ACTION_CHECK)
         is_done = check_model(model, options, err);
     else

@@ -15,7 +15,6 @@
 
 #define TEXT_MEMBER "checkpoint"
 #define VARIABLE_PREFIX "variable:"
-#define FED_PREFIX "fed:"
 
 /* Limit of the text member: a command line has at most 6 MB, and every output adds a line. */
 #define MAX_TEXT_BYTES ((int64_t)16 << 20)
@@ -24,7 +23,6 @@ void checkpoint_free(struct checkpoint *checkpoint)
 {
     free(checkpoint->positions);
     snapshot_free(&checkpoint->variables);
-    snapshot_free(&checkpoint->fed);
     *checkpoint = (struct checkpoint){.positions = NULL};
 }
 
@@ -66,11 +64,11 @@ static bool add_member(struct member_list *list, const char *prefix, const char 
     return true;
 }
 
-static bool list_members(struct member_list *list, const struct irrun_model *model,
+static bool list_members(struct member_list *list, const struct all_variables *variables,
                          const struct checkpoint *checkpoint, const struct irrun_tensor *text,
                          struct irrun_error *err)
 {
-    size_t n = 1 + checkpoint->variables.n + checkpoint->fed.n;
+    size_t n = 1 + checkpoint->variables.n;
     list->names = arena_alloc_array(&list->arena, n, sizeof(char *), err);
     list->values = arena_alloc_array(&list->arena, n, sizeof(struct irrun_tensor *), err);
     if (!list->names || !list->values || !add_member(list, TEXT_MEMBER, "", text, err))
@@ -78,20 +76,14 @@ static bool list_members(struct member_list *list, const struct irrun_model *mod
     for (size_t i = 0; i < checkpoint->variables.n; i++) {
         const struct irrun_tensor *value = &checkpoint->variables.values[i];
         if (value->data &&
-            !add_member(list, VARIABLE_PREFIX, irrun_model_variable(model, i)->id, value, err))
-            return false;
-    }
-    for (size_t i = 0; i < checkpoint->fed.n; i++) {
-        char number[24];
-        snprintf(number, sizeof number, "%zu", i);
-        if (!add_member(list, FED_PREFIX, number, &checkpoint->fed.values[i], err))
+            !add_member(list, VARIABLE_PREFIX, all_variables_form(variables, i).id, value, err))
             return false;
     }
     return true;
 }
 
 bool checkpoint_write(const struct options *options, const char *identity,
-                      const struct irrun_model *model, const struct checkpoint *checkpoint,
+                      const struct all_variables *variables, const struct checkpoint *checkpoint,
                       struct irrun_error *err)
 {
     struct text text = {0};
@@ -103,7 +95,7 @@ bool checkpoint_write(const struct options *options, const char *identity,
     struct irrun_tensor bytes = {
         .dtype = IRRUN_U8, .shape = {.rank = 1, .dims = {(int64_t)text.length}}, .data = text.data};
     bool is_written =
-        text_check(&text, err) && list_members(&list, model, checkpoint, &bytes, err) &&
+        text_check(&text, err) && list_members(&list, variables, checkpoint, &bytes, err) &&
         tensor_file_write(options->checkpoint_path, list.names, list.values, list.n, &how, err);
     arena_free(&list.arena);
     text_free(&text);
@@ -240,40 +232,23 @@ static bool read_value(struct archive *archive, const struct options *options, c
 }
 
 static bool read_variables(struct archive *archive, const struct options *options,
-                           const struct irrun_model *model, struct snapshot *snapshot,
+                           const struct all_variables *variables, struct snapshot *snapshot,
                            struct irrun_error *err)
 {
-    if (!snapshot_new(snapshot, irrun_model_n_variables(model), err))
+    if (!snapshot_new(snapshot, all_variables_count(variables), err))
         return false;
     for (size_t i = 0; i < snapshot->n; i++) {
-        const struct irrun_variable *variable = irrun_model_variable(model, i);
-        if (!read_value(archive, options, VARIABLE_PREFIX, variable->id, variable->dtype,
-                        &variable->shape, &snapshot->values[i], err))
-            return false;
-    }
-    return true;
-}
-
-static bool read_fed(struct archive *archive, const struct options *options,
-                     const struct irrun_model *model, const struct inputs *inputs,
-                     struct snapshot *snapshot, struct irrun_error *err)
-{
-    if (!snapshot_new(snapshot, options->feeds.n, err))
-        return false;
-    for (size_t i = 0; i < snapshot->n; i++) {
-        const struct irrun_port *port = irrun_model_input(model, inputs_fed(inputs, i));
-        char number[24];
-        snprintf(number, sizeof number, "%zu", i);
-        if (!read_value(archive, options, FED_PREFIX, number, port->dtype, &port->shape,
-                        &snapshot->values[i], err))
+        const struct variable_form variable = all_variables_form(variables, i);
+        if (!read_value(archive, options, VARIABLE_PREFIX, variable.id, variable.dtype,
+                        &variable.shape, &snapshot->values[i], err))
             return false;
     }
     return true;
 }
 
 bool checkpoint_read(const struct options *options, const char *identity,
-                     const struct irrun_model *model, const struct inputs *inputs,
-                     struct checkpoint *checkpoint, struct irrun_error *err)
+                     const struct all_variables *variables, struct checkpoint *checkpoint,
+                     struct irrun_error *err)
 {
     struct archive *archive;
     *checkpoint = (struct checkpoint){.positions = NULL};
@@ -283,8 +258,7 @@ bool checkpoint_read(const struct options *options, const char *identity,
         return false;
     checkpoint->is_found = true;
     bool is_read = read_text(archive, options, identity, checkpoint, err) &&
-                   read_variables(archive, options, model, &checkpoint->variables, err) &&
-                   read_fed(archive, options, model, inputs, &checkpoint->fed, err);
+                   read_variables(archive, options, variables, &checkpoint->variables, err);
     archive_close(archive);
     return is_read;
 }

@@ -1,12 +1,11 @@
 /* --checkpoint: how far a run has come, in a file from which another process resumes.
  *
  * An npz: member "checkpoint" is text that says of which run it is and where its outputs stand; the
- * others are the variables ("variable:ID") and the inputs that --feed fills ("fed:K").
+ * others are the variables ("variable:ID").
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_CHECKPOINT_H
 #define IRRUN_CLI_CHECKPOINT_H
 
-#include "cli/inputs.h"
 #include "cli/model_identity.h"
 #include "cli/snapshot.h"
 
@@ -18,8 +17,6 @@ struct checkpoint {
     struct writer_position *positions; /* [n_positions] of the destinations */
     size_t n_positions;
     struct snapshot variables;
-    struct snapshot
-        fed; /* by --feed, in the order of the options; empty before the second iteration */
 };
 
 void checkpoint_free(struct checkpoint *checkpoint);
@@ -35,12 +32,12 @@ bool checkpoint_identify(const struct model_identity *model, const struct irrun_
 /* Reads the file at options->checkpoint_path, if there is one. IRRUN_DATA if it is damaged, or of a
  * run that was another one, saying in what. */
 bool checkpoint_read(const struct options *options, const char *identity,
-                     const struct irrun_model *model, const struct inputs *inputs,
-                     struct checkpoint *checkpoint, struct irrun_error *err);
+                     const struct all_variables *variables, struct checkpoint *checkpoint,
+                     struct irrun_error *err);
 
 /* Writes it; the file appears complete or the old one stays. */
 bool checkpoint_write(const struct options *options, const char *identity,
-                      const struct irrun_model *model, const struct checkpoint *checkpoint,
+                      const struct all_variables *variables, const struct checkpoint *checkpoint,
                       struct irrun_error *err);
 
 /* At the end of the run. */

@@ -68,7 +68,7 @@ bool checkpoint_identify(const struct model_identity *model, const struct irrun_
     struct irrun_session_info session_info;
     struct text text = {0};
     irrun_session_describe(session, &session_info);
-    text_add(&text, "irrun-checkpoint/2 irrun %s\n", irrun_version());
+    text_add(&text, "irrun-checkpoint/3 irrun %s\n", irrun_version());
     text_add(&text, "model xml=%s\nweights bin=%s%s\n", model->xml, model->bin, model->time);
     text_add(&text, "engine %s, %s, %s, %s\n", session_info.simd, session_info.gemm,
              irrun_build()->blas, irrun_build()->compiler);

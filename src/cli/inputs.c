@@ -31,9 +31,9 @@ void inputs_free(struct inputs *inputs)
     if (!inputs)
         return;
     inputs_close(inputs);
+    inputs_free_feeds(inputs);
     free(inputs->records);
     free(inputs->slots);
-    free(inputs->feeds);
     free(inputs->streams);
     free(inputs);
 }
@@ -41,6 +41,8 @@ void inputs_free(struct inputs *inputs)
 void inputs_close(struct inputs *inputs)
 {
     bool is_whole = inputs->records && inputs->slots;
+    if (is_whole && inputs->feeds)
+        inputs_end_feeds(inputs);
     for (size_t i = 0; is_whole && i <= inputs->n; i++) {
         records_close(&inputs->records[i]);
         inputs->slots[i].is_filled = false;
@@ -54,9 +56,8 @@ void inputs_close(struct inputs *inputs)
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-/* Tells the session where the input's record is. */
-static bool bind_records(struct inputs *inputs, struct irrun_session *session,
-                         const struct records *records, struct irrun_error *err)
+bool inputs_bind(struct inputs *inputs, struct irrun_session *session,
+                 const struct records *records, struct irrun_error *err)
 {
     size_t index = (size_t)(records - inputs->records);
     char text[SHAPE_TEXT_BYTES];
@@ -94,7 +95,7 @@ bool inputs_open(struct inputs *inputs, const struct sequence *sequence,
     if (!inputs_fill(inputs, sequence, err) || !settle_records(inputs, must_look_ahead, err))
         return false;
     for (size_t i = 0; i <= inputs->n; i++) {
-        if (inputs->slots[i].is_filled && !bind_records(inputs, session, &inputs->records[i], err))
+        if (inputs->slots[i].is_filled && !inputs_bind(inputs, session, &inputs->records[i], err))
             return false;
     }
     return true;
@@ -131,7 +132,7 @@ bool inputs_next(struct inputs *inputs, struct irrun_session *session, bool *has
             going = records;
         else
             ended = records;
-        if (records->is_new_place && has_one && !bind_records(inputs, session, records, err))
+        if (records->is_new_place && has_one && !inputs_bind(inputs, session, records, err))
             return false;
     }
     if (ended && going)
@@ -152,7 +153,7 @@ bool inputs_rewind(struct inputs *inputs, struct irrun_session *session, struct 
                         records->port.name, records_path(records));
         if (!records_rewind(records, err))
             return false;
-        if (records->is_new_place && !bind_records(inputs, session, records, err))
+        if (records->is_new_place && !inputs_bind(inputs, session, records, err))
             return false;
     }
     return true;
@@ -177,44 +178,15 @@ bool inputs_skip(struct inputs *inputs, struct irrun_session *session, uint64_t 
     inputs->was_given = n > 0;
     for (size_t i = 0; i < inputs->n_streams; i++) {
         if (!skip_records(inputs->streams[i], n, err) ||
-            !bind_records(inputs, session, inputs->streams[i], err))
+            !inputs_bind(inputs, session, inputs->streams[i], err))
             return false;
     }
-    return true;
-}
-
-const struct irrun_tensor *inputs_record(const struct inputs *inputs, size_t index)
-{
-    return &inputs->records[index].record;
+    return inputs_skip_prompts(inputs, n, err);
 }
 
 bool inputs_are_stacked(const struct inputs *inputs)
 {
     return inputs->n_streams > 0;
-}
-
-bool inputs_set(struct inputs *inputs, struct irrun_session *session, size_t index,
-                const struct irrun_tensor *value, struct irrun_error *err)
-{
-    struct records *records = &inputs->records[index];
-    return records_set(records, value, err) &&
-           (!records->is_new_place || bind_records(inputs, session, records, err));
-}
-
-size_t inputs_fed(const struct inputs *inputs, size_t i)
-{
-    return inputs->feeds[i].input;
-}
-
-bool inputs_feed_back(struct inputs *inputs, struct irrun_session *session,
-                      const struct irrun_tensor *const *values, struct irrun_error *err)
-{
-    for (size_t i = 0; i < inputs->options->feeds.n; i++) {
-        const struct feed *feed = &inputs->feeds[i];
-        if (!inputs_set(inputs, session, feed->input, values[feed->output], err))
-            return false;
-    }
-    return true;
 }
 
 bool inputs_ask_for_reset(const struct inputs *inputs)

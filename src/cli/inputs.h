@@ -37,16 +37,28 @@ bool inputs_rewind(struct inputs *inputs, struct irrun_session *session, struct 
 bool inputs_feed_back(struct inputs *inputs, struct irrun_session *session,
                       const struct irrun_tensor *const *values, struct irrun_error *err);
 
-/* Which input --feed number i fills. */
-size_t inputs_fed(const struct inputs *inputs, size_t i);
+/* The variables that the inputs are: those that --feed fills, in the order of the options. Named as
+ * their inputs. */
+size_t inputs_n_variables(const struct inputs *inputs);
+struct irrun_port;
+const struct irrun_port *inputs_variable_port(const struct inputs *inputs, size_t i);
+const struct irrun_tensor *inputs_variable(const struct inputs *inputs, size_t i);
 
-/* Gives input `index`, which --feed fills, its next value: a copy. IRRUN_DATA if it does not
- * fit. */
-bool inputs_set(struct inputs *inputs, struct irrun_session *session, size_t index,
-                const struct irrun_tensor *value, struct irrun_error *err);
+/* Whether -i gives its first value, which wins over --state-in. */
+bool inputs_variable_is_given(const struct inputs *inputs, size_t i);
 
-/* The present record of input `index`. */
-const struct irrun_tensor *inputs_record(const struct inputs *inputs, size_t index);
+/* The next value: a copy. IRRUN_DATA if it does not fit. */
+bool inputs_set_variable(struct inputs *inputs, struct irrun_session *session, size_t i,
+                         const struct irrun_tensor *value, struct irrun_error *err);
+
+/* All of them return to their first value. */
+bool inputs_reset_variables(struct inputs *inputs, struct irrun_session *session,
+                            struct irrun_error *err);
+
+/* After inputs_open, for --reset=never: to the value at the end of the sequence before, unless -i
+ * gives one. */
+bool inputs_keep_variables(struct inputs *inputs, struct irrun_session *session,
+                           struct irrun_error *err);
 
 /* Whether records come along some axis (or that is not known yet), so that outputs are stacks too;
  * if not, every iteration has the same record. */

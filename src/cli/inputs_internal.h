@@ -13,9 +13,15 @@ struct input_slot {
     const struct shape_spec *shape; /* NULL: none was given */
 };
 
-/* A --feed. */
+/* A --feed. The present value is the record of the input. */
 struct feed {
     size_t output, input;
+    bool is_argmax;
+    bool has_source;             /* -i gives the first values … */
+    struct records prompt;       /* … these; closed once they are over */
+    struct irrun_tensor initial; /* the first value; malloc'ed */
+    struct irrun_tensor last;    /* the value at the end of the last sequence; malloc'ed or NULL */
+    struct irrun_tensor picked;  /* of argmax; malloc'ed or NULL */
 };
 
 struct inputs {
@@ -39,8 +45,32 @@ struct inputs {
 /* Checks the names in --axis, --shape, --feed and --random. */
 bool inputs_find_names(struct inputs *inputs, struct irrun_error *err);
 
+/* What a record of input `index` looks like, with --shape in place of the open dimensions. */
+struct records_port inputs_port(const struct inputs *inputs, size_t index);
+
+/* Tells the session where the input's record is. */
+bool inputs_bind(struct inputs *inputs, struct irrun_session *session,
+                 const struct records *records, struct irrun_error *err);
+
 /* Opens the sources of the sequence, and fills what they leave: records for every input. */
 bool inputs_fill(struct inputs *inputs, const struct sequence *sequence, struct irrun_error *err);
+
+/* ---- --feed: inputs_fed.c -------------------------------------------------------------------- */
+
+bool inputs_find_feeds(struct inputs *inputs, struct irrun_error *err);
+
+/* The sources of fed inputs become prompts, of which the first record is the input's. */
+bool inputs_open_prompts(struct inputs *inputs, struct irrun_error *err);
+
+/* Every input has its first record, to which a reset returns. */
+bool inputs_begin_feeds(struct inputs *inputs, struct irrun_error *err);
+
+/* After n iterations of the sequence that another process has run. */
+bool inputs_skip_prompts(struct inputs *inputs, uint64_t n, struct irrun_error *err);
+
+/* The sequence is over; what --reset=never needs is kept. */
+void inputs_end_feeds(struct inputs *inputs);
+void inputs_free_feeds(struct inputs *inputs);
 
 /* random.c: a record for input `index`; its data is malloc'ed, the caller's. Floats that the type
  * cannot hold are rounded to nearest even; integers and booleans are made from them as Convert

@@ -76,24 +76,8 @@ static bool find_shapes(struct inputs *inputs, struct irrun_error *err)
     return true;
 }
 
-static bool find_loops(struct inputs *inputs, struct irrun_error *err)
-{
-    const struct feed_list *list = &inputs->options->feeds;
-    for (size_t i = 0; i < list->n; i++) {
-        struct feed *feed = &inputs->feeds[i];
-        if (!irrun_model_find_output(inputs->model, list->items[i].out, &feed->output, err) ||
-            !irrun_model_find_input(inputs->model, list->items[i].in, &feed->input, err))
-            return false;
-        if (inputs->slots[feed->input].is_fed)
-            return fail(err, IRRUN_USAGE, "--feed is given twice for input \"%s\"",
-                        list->items[i].in);
-        inputs->slots[feed->input].is_fed = true;
-    }
-    return true;
-}
-
 /* What a record of input `index` looks like, with --shape in place of the open dimensions. */
-static struct records_port port_of_input(const struct inputs *inputs, size_t index)
+struct records_port inputs_port(const struct inputs *inputs, size_t index)
 {
     if (index == inputs->n)
         return (struct records_port){.what = "series",
@@ -114,7 +98,7 @@ static bool check_axes(const struct inputs *inputs, struct irrun_error *err)
 {
     struct records_port widest = {.shape = {.rank = 0}};
     for (size_t i = 0; i < inputs->n; i++) {
-        struct records_port port = port_of_input(inputs, i);
+        struct records_port port = inputs_port(inputs, i);
         if (inputs->slots[i].axis && !records_check_axis(&port, inputs->slots[i].axis, err))
             return false;
         bool is_wider = port.shape.is_rank_dynamic || port.shape.rank > widest.shape.rank;
@@ -131,7 +115,7 @@ static bool check_axes(const struct inputs *inputs, struct irrun_error *err)
 bool inputs_find_names(struct inputs *inputs, struct irrun_error *err)
 {
     return find_axes(inputs, err) && find_shapes(inputs, err) && check_axes(inputs, err) &&
-           find_loops(inputs, err) &&
+           inputs_find_feeds(inputs, err) &&
            named_check(NAMED_LIST(inputs->options->randoms), inputs->model, irrun_model_find_input,
                        err);
 }
@@ -203,7 +187,7 @@ static const char *input_name(void *context, size_t index)
 static bool claim_input(struct inputs *inputs, size_t index, const struct format *format,
                         const char *path, const struct axis_spec **axis, struct irrun_error *err)
 {
-    struct records_port port = port_of_input(inputs, index);
+    struct records_port port = inputs_port(inputs, index);
     if (inputs->slots[index].is_filled)
         return fail(err, format->has_names ? IRRUN_DATA : IRRUN_USAGE,
                     "input \"%s\" has two sources, %s and %s", port.name,
@@ -222,7 +206,7 @@ static bool take_reader(void *context, size_t index, const struct binding *bindi
                         struct reader *reader, struct irrun_error *err)
 {
     struct inputs *inputs = context;
-    struct records_port port = port_of_input(inputs, index);
+    struct records_port port = inputs_port(inputs, index);
     const struct axis_spec *axis = NULL;
     if (!claim_input(inputs, index, binding->spec.format, reader_path(reader), &axis, err)) {
         reader_close(reader);
@@ -242,7 +226,7 @@ static bool take_array(struct inputs *inputs, const struct binder *binder,
     if (!bind_find_port(binder, binding, &index, err) ||
         !claim_input(inputs, index, binding->spec.format, binding->spec.path, &axis, err))
         return false;
-    struct records_port port = port_of_input(inputs, index);
+    struct records_port port = inputs_port(inputs, index);
     struct irrun_tensor array = source->array;
     source->array.data = NULL;
     return records_open_array(&inputs->records[index], &port, &array, binding->spec.path, axis,
@@ -264,23 +248,6 @@ static bool read_sources(struct inputs *inputs, const struct sequence *sequence,
         if (!(source->array.data ? take_array(inputs, &binder, source, err)
                                  : bind_source(&binder, &source->binding, err)))
             return false;
-    }
-    return true;
-}
-
-/* --feed gives an input all values but the first: of that there is one. */
-static bool settle_fed_inputs(struct inputs *inputs, struct irrun_error *err)
-{
-    for (size_t i = 0; i < inputs->n; i++) {
-        struct records *records = &inputs->records[i];
-        if (!inputs->slots[i].is_fed || !inputs->slots[i].is_filled)
-            continue;
-        bool is_one;
-        if (!records_settle_one(records, &is_one, err))
-            return false;
-        if (!is_one)
-            return fail(err, IRRUN_USAGE, "--feed fills input \"%s\": %s must give it one record",
-                        records->port.name, records_path(records));
     }
     return true;
 }
@@ -316,7 +283,7 @@ static bool fill_the_rest(struct inputs *inputs, const struct sequence *sequence
     static const struct random_spec zeros = {.kind = RANDOM_ZEROS};
     const struct options *options = inputs->options;
     for (size_t i = 0; i < inputs->n; i++) {
-        struct records_port port = port_of_input(inputs, i);
+        struct records_port port = inputs_port(inputs, i);
         struct irrun_tensor record;
         if (inputs->slots[i].is_filled)
             continue;
@@ -354,6 +321,7 @@ static bool find_reset_records(struct inputs *inputs, struct irrun_error *err)
 
 bool inputs_fill(struct inputs *inputs, const struct sequence *sequence, struct irrun_error *err)
 {
-    return read_sources(inputs, sequence, err) && settle_fed_inputs(inputs, err) &&
-           fill_the_rest(inputs, sequence, err) && find_reset_records(inputs, err);
+    return read_sources(inputs, sequence, err) && inputs_open_prompts(inputs, err) &&
+           fill_the_rest(inputs, sequence, err) && inputs_begin_feeds(inputs, err) &&
+           find_reset_records(inputs, err);
 }

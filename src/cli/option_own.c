@@ -117,6 +117,13 @@ bool option_set_feed(struct options *options, const struct option_row *row, cons
     struct feed_spec spec;
     if (!option_split_name(options, value, &spec.out, &spec.in, err))
         return false;
+    static const char argmax[] = ":argmax";
+    size_t n_argmax = sizeof argmax - 1, length = strlen(spec.in);
+    spec.is_argmax = length > n_argmax && strcmp(spec.in + length - n_argmax, argmax) == 0;
+    if (spec.is_argmax)
+        spec.in = arena_strndup(&options->arena, spec.in, length - n_argmax, err);
+    if (!spec.in)
+        return false;
     if (!spec.out || *spec.in == '\0')
         return fail(err, IRRUN_USAGE, "--%s: '%s' is not OUT=IN", row->name, value);
     return OPTION_ADD(options, &options->feeds, &spec, err);

@@ -124,6 +124,7 @@ struct shape_list {
 /* Output `out` of an iteration becomes input `in` of the next. */
 struct feed_spec {
     const char *out, *in;
+    bool is_argmax; /* not the output, but where it is largest */
 };
 
 struct feed_list {

@@ -88,7 +88,7 @@ static bool prepare(struct run *run, struct irrun_error *err)
         return false;
     bool is_reset_given = option_is_given(options, OPTION_ID_reset);
     bool wants_state = is_reset_given || options->state_in || options->state_out;
-    if (wants_state && irrun_model_n_variables(run->model) == 0)
+    if (wants_state && irrun_model_n_variables(run->model) + options->feeds.n == 0)
         warn(options, "%s: the model has no variable",
              is_reset_given ? "--reset" : "--state-in, --state-out");
     if (options->trace_path && run->n_workers > 1)

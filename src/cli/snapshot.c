@@ -34,26 +34,26 @@ bool snapshot_copy(struct irrun_tensor *copy, const struct irrun_tensor *value,
     return copy->data != NULL;
 }
 
-bool snapshot_take(struct snapshot *snapshot, const struct irrun_model *model,
-                   const struct irrun_session *session, struct irrun_error *err)
+bool snapshot_take(struct snapshot *snapshot, const struct all_variables *variables,
+                   struct irrun_error *err)
 {
-    if (!snapshot_new(snapshot, irrun_model_n_variables(model), err))
+    if (!snapshot_new(snapshot, all_variables_count(variables), err))
         return false;
     for (size_t i = 0; i < snapshot->n; i++) {
-        const struct irrun_tensor *value = irrun_session_variable(session, i);
+        const struct irrun_tensor *value = all_variables_value(variables, i);
         if (value && !snapshot_copy(&snapshot->values[i], value, err))
             return false;
     }
     return true;
 }
 
-bool snapshot_restore(const struct snapshot *snapshot, struct irrun_session *session,
+bool snapshot_restore(const struct snapshot *snapshot, const struct all_variables *variables,
                       struct irrun_error *err)
 {
-    irrun_session_reset(session);
+    if (!all_variables_reset(variables, err))
+        return false;
     for (size_t i = 0; i < snapshot->n; i++) {
-        if (snapshot->values[i].data &&
-            !irrun_session_set_variable(session, i, &snapshot->values[i], err))
+        if (snapshot->values[i].data && !all_variables_set(variables, i, &snapshot->values[i], err))
             return false;
     }
     return true;

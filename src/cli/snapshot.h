@@ -3,8 +3,7 @@
 #ifndef IRRUN_CLI_SNAPSHOT_H
 #define IRRUN_CLI_SNAPSHOT_H
 
-#include "base/error.h"
-#include "tensor/tensor.h"
+#include "cli/all_variables.h"
 
 /* All zero = empty: every variable unset. */
 struct snapshot {
@@ -15,16 +14,16 @@ struct snapshot {
 /* n values that are unset; *snapshot may hold earlier ones. */
 bool snapshot_new(struct snapshot *snapshot, size_t n, struct irrun_error *err);
 
-/* Copies the variables of the session; *snapshot may hold earlier ones. */
-bool snapshot_take(struct snapshot *snapshot, const struct irrun_model *model,
-                   const struct irrun_session *session, struct irrun_error *err);
+/* Copies the variables; *snapshot may hold earlier ones. */
+bool snapshot_take(struct snapshot *snapshot, const struct all_variables *variables,
+                   struct irrun_error *err);
 
 /* A copy in memory of its own. */
 bool snapshot_copy(struct irrun_tensor *copy, const struct irrun_tensor *value,
                    struct irrun_error *err);
 
-/* Gives the session's variables these values; those unset go back to their initial ones. */
-bool snapshot_restore(const struct snapshot *snapshot, struct irrun_session *session,
+/* Gives the variables these values; those unset go back to their initial ones. */
+bool snapshot_restore(const struct snapshot *snapshot, const struct all_variables *variables,
                       struct irrun_error *err);
 void snapshot_free(struct snapshot *snapshot);
 

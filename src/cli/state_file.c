@@ -26,21 +26,21 @@ static void make_comment(const struct model_identity *identity, unsigned version
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 /* The members that a state of the model has. */
-static void list_variables(const struct irrun_model *model, struct text *names)
+static void list_variables(const struct all_variables *variables, struct text *names)
 {
-    for (size_t i = 0; i < irrun_model_n_variables(model); i++)
-        text_add(names, "%s%s", i == 0 ? "" : ", ", irrun_model_variable(model, i)->id);
+    for (size_t i = 0; i < all_variables_count(variables); i++)
+        text_add(names, "%s%s", i == 0 ? "" : ", ", all_variables_form(variables, i).id);
 }
 
 /* Two comments of one version that differ. */
 static bool fail_other_model(const char *comment, const char *own, const char *path,
-                             const struct irrun_model *model, struct irrun_error *err)
+                             const struct all_variables *variables, struct irrun_error *err)
 {
     size_t n_xml = (size_t)(strstr(own, " bin=") - own), n_start = strcspn(own, " ") + 1;
     fail_at(err, IRRUN_DATA, (struct place){path, 0, 0}, "belongs to %s",
             strncmp(comment, own, n_xml) == 0 ? "other weights" : "another model");
     struct text names = {0};
-    list_variables(model, &names);
+    list_variables(variables, &names);
     fail_hint(err,
               "it has '%.100s', this model has '%s'; --state-any-model loads it anyway if its "
               "members are %.400s",
@@ -50,7 +50,8 @@ static bool fail_other_model(const char *comment, const char *own, const char *p
 }
 
 /* What the comment says; a comment that is not ours says nothing. */
-static bool check_comment(const char *comment, const char *path, const struct irrun_model *model,
+static bool check_comment(const char *comment, const char *path,
+                          const struct all_variables *variables,
                           const struct model_identity *identity, bool is_any_model, size_t *n_unset,
                           struct irrun_error *err)
 {
@@ -70,14 +71,14 @@ static bool check_comment(const char *comment, const char *path, const struct ir
                        irrun_version(), COMMENT_VERSION);
     make_comment(identity, version, *n_unset, own);
     return is_any_model || strcmp(comment, own) == 0 ||
-           fail_other_model(comment, own, path, model, err);
+           fail_other_model(comment, own, path, variables, err);
 }
 
-static bool fail_member(const struct irrun_model *model, const char *path, const char *name,
+static bool fail_member(const struct all_variables *variables, const char *path, const char *name,
                         struct irrun_error *err)
 {
     struct text names = {0};
-    list_variables(model, &names);
+    list_variables(variables, &names);
     fail_at(err, IRRUN_DATA, (struct place){path, 0, 0},
             "member \"%s\" is not a variable of the model", name);
     if (names.data)
@@ -87,73 +88,74 @@ static bool fail_member(const struct irrun_model *model, const char *path, const
 }
 
 static bool check_extra(const struct archive *archive, const char *path,
-                        const struct irrun_model *model, struct irrun_error *err)
+                        const struct all_variables *variables, struct irrun_error *err)
 {
     for (size_t i = 0; i < archive_n_members(archive); i++) {
         const char *name = archive_member(archive, i)->name;
         bool is_known = false;
-        for (size_t j = 0; j < irrun_model_n_variables(model); j++)
-            is_known |= strcmp(irrun_model_variable(model, j)->id, name) == 0;
+        for (size_t j = 0; j < all_variables_count(variables); j++)
+            is_known |= strcmp(all_variables_form(variables, j).id, name) == 0;
         if (!is_known)
-            return fail_member(model, path, name, err);
+            return fail_member(variables, path, name, err);
     }
     return true;
 }
 
-static bool read_members(struct archive *archive, const char *path, const struct irrun_model *model,
-                         size_t n_unset, struct snapshot *snapshot, struct irrun_error *err)
+static bool read_members(struct archive *archive, const char *path,
+                         const struct all_variables *variables, size_t n_unset,
+                         struct snapshot *snapshot, struct irrun_error *err)
 {
-    size_t n = irrun_model_n_variables(model), n_missing = 0;
+    size_t n = all_variables_count(variables), n_missing = 0;
     for (size_t i = 0; i < n; i++) {
-        const struct irrun_variable *variable = irrun_model_variable(model, i);
+        const struct variable_form variable = all_variables_form(variables, i);
         size_t member;
-        if (archive_find(archive, variable->id, &member)) {
+        if (archive_find(archive, variable.id, &member)) {
             char what[256];
-            const struct tensor_form form = {what, variable->dtype, variable->shape};
-            snprintf(what, sizeof what, "variable \"%s\"", variable->id);
+            const struct tensor_form form = {what, variable.dtype, variable.shape};
+            snprintf(what, sizeof what, "variable \"%s\"", variable.id);
             if (!tensor_file_read(archive, member, path, &form, &snapshot->values[i], err))
                 return false;
         } else if (n_missing++ == n_unset) {
             return fail_at(err, IRRUN_DATA, (struct place){path, 0, 0},
-                           "has no member for variable \"%s\"", variable->id);
+                           "has no member for variable \"%s\"", variable.id);
         }
     }
     return true;
 }
 
-bool state_file_read(const char *path, const struct irrun_model *model,
+bool state_file_read(const char *path, const struct all_variables *variables,
                      const struct model_identity *identity, bool is_any_model,
                      struct snapshot *snapshot, struct irrun_error *err)
 {
     size_t n_unset;
     struct archive *archive;
-    if (!snapshot_new(snapshot, irrun_model_n_variables(model), err) ||
+    if (!snapshot_new(snapshot, all_variables_count(variables), err) ||
         !archive_open(path, &archive, err))
         return false;
-    bool is_read = check_comment(archive_comment(archive), path, model, identity, is_any_model,
+    bool is_read = check_comment(archive_comment(archive), path, variables, identity, is_any_model,
                                  &n_unset, err) &&
-                   check_extra(archive, path, model, err) &&
-                   read_members(archive, path, model, n_unset, snapshot, err);
+                   check_extra(archive, path, variables, err) &&
+                   read_members(archive, path, variables, n_unset, snapshot, err);
     archive_close(archive);
     return is_read;
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-bool state_file_write(const char *path, const struct irrun_model *model,
-                      const struct model_identity *identity, const struct irrun_session *session,
-                      bool is_synced, struct irrun_error *err)
+bool state_file_write(const char *path, const struct all_variables *variables,
+                      const struct model_identity *identity, bool is_synced,
+                      struct irrun_error *err)
 {
-    size_t n = irrun_model_n_variables(model), n_set = 0;
+    size_t n = all_variables_count(variables), n_set = 0;
     const char **names = new_array(n, sizeof(char *), err);
     const struct irrun_tensor **values = new_array(n, sizeof(struct irrun_tensor *), err);
     char comment[COMMENT_BYTES];
     bool is_written = names && values;
     for (size_t i = 0; i < n && is_written; i++) {
-        const struct irrun_tensor *value = irrun_session_variable(session, i);
+        const struct irrun_tensor *value = all_variables_value(variables, i);
         if (!value)
             continue;
-        names[n_set] = irrun_model_variable(model, i)->id;
+        names[n_set] = all_variables_form(variables, i).id;
         values[n_set++] = value;
     }
     make_comment(identity, COMMENT_VERSION, n - n_set, comment);

@@ -9,16 +9,16 @@
 #include "cli/model_identity.h"
 #include "cli/snapshot.h"
 
-/* Reads the values of all variables of the model into *snapshot. IRRUN_DATA for members that are
+/* Reads the values of all variables into *snapshot. IRRUN_DATA for members that are
  * missing, too many or of another type or shape, and for a file of another model unless
  * is_any_model; one without our comment is taken for NumPy's. */
-bool state_file_read(const char *path, const struct irrun_model *model,
+bool state_file_read(const char *path, const struct all_variables *variables,
                      const struct model_identity *identity, bool is_any_model,
                      struct snapshot *snapshot, struct irrun_error *err);
 
-/* Writes the variables of the session; the file appears complete or not at all. */
-bool state_file_write(const char *path, const struct irrun_model *model,
-                      const struct model_identity *identity, const struct irrun_session *session,
-                      bool is_synced, struct irrun_error *err);
+/* Writes the variables; the file appears complete or not at all. */
+bool state_file_write(const char *path, const struct all_variables *variables,
+                      const struct model_identity *identity, bool is_synced,
+                      struct irrun_error *err);
 
 #endif

@@ -66,9 +66,11 @@ bool worker_open(struct worker *worker, struct irrun_model *model,
         !irrun_model_find_output(model, options->until_name, &worker->until_output, err))
         return false;
     worker->stats.is_timed = options->wants_stats || options->report_path;
-    return open_session(worker, err) &&
-           inputs_new(model, options, &worker->wait, &worker->inputs, err) &&
-           (!worker->stats.is_timed ||
+    if (!open_session(worker, err) ||
+        !inputs_new(model, options, &worker->wait, &worker->inputs, err))
+        return false;
+    worker->variables = (struct all_variables){model, worker->session, worker->inputs};
+    return (!worker->stats.is_timed ||
             latency_new(&worker->stats.latency, options->wants_samples, err));
 }
 
@@ -191,13 +193,13 @@ static bool warm_up(struct worker *worker, struct irrun_error *err)
         return true;
     worker->is_warm = true;
     double start_s = stats_now_s();
-    if (!snapshot_take(&worker->snapshot, worker->model, worker->session, err))
+    if (!snapshot_take(&worker->snapshot, &worker->variables, err))
         return false;
     for (uint64_t i = 0; i < n; i++) {
         if (!run_session(worker, err))
             return fail_more(err, " (in warm-up %" PRIu64 ")", i);
     }
-    bool is_restored = snapshot_restore(&worker->snapshot, worker->session, err);
+    bool is_restored = snapshot_restore(&worker->snapshot, &worker->variables, err);
     snapshot_free(&worker->snapshot);
     irrun_session_clear_times(worker->session);
     worker->stats.loop_s -= stats_now_s() - start_s;

@@ -17,6 +17,7 @@ struct worker {
     const struct model_identity *model_identity; /* for states and checkpoints; borrowed */
     struct irrun_session *session;
     struct inputs *inputs;
+    struct all_variables variables;
     struct collector *collector; /* shared by all workers */
     struct backlog backlog;
     const struct sequence *sequence;    /* the present one */

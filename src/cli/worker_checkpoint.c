@@ -12,16 +12,8 @@
 static bool restore(struct worker *worker, struct irrun_error *err)
 {
     const struct checkpoint *checkpoint = &worker->checkpoint;
-    if (!snapshot_restore(&checkpoint->variables, worker->session, err) ||
-        !inputs_skip(worker->inputs, worker->session, checkpoint->n_iterations, err))
-        return false;
-    for (size_t i = 0; i < worker->options->feeds.n; i++) {
-        const struct irrun_tensor *value = &checkpoint->fed.values[i];
-        if (value->data &&
-            !inputs_set(worker->inputs, worker->session, inputs_fed(worker->inputs, i), value, err))
-            return false;
-    }
-    return true;
+    return inputs_skip(worker->inputs, worker->session, checkpoint->n_iterations, err) &&
+           snapshot_restore(&checkpoint->variables, &worker->variables, err);
 }
 
 static bool go_on(struct worker *worker, struct irrun_error *err)
@@ -46,24 +38,10 @@ bool worker_checkpoint_begin(struct worker *worker, struct irrun_error *err)
         return true;
     if (!checkpoint_identify(worker->model_identity, worker->session, options, &worker->identity,
                              err) ||
-        !checkpoint_read(options, worker->identity, worker->model, worker->inputs,
-                         &worker->checkpoint, err) ||
+        !checkpoint_read(options, worker->identity, &worker->variables, &worker->checkpoint, err) ||
         (worker->checkpoint.is_found && !go_on(worker, err)))
         return false;
     signals_defer();
-    return true;
-}
-
-static bool take_fed(struct worker *worker, struct snapshot *fed, struct irrun_error *err)
-{
-    if (!snapshot_new(fed, worker->options->feeds.n, err))
-        return false;
-    for (size_t i = 0; i < fed->n; i++) {
-        const struct irrun_tensor *record =
-            inputs_record(worker->inputs, inputs_fed(worker->inputs, i));
-        if (!snapshot_copy(&fed->values[i], record, err))
-            return false;
-    }
     return true;
 }
 
@@ -81,9 +59,8 @@ static bool save(struct worker *worker, uint64_t n_done, bool is_finishing, stru
     checkpoint->n_positions = n;
     return irrun_model_check_weights(worker->model, err) &&
            outputs_pause(outputs, checkpoint->positions, err) &&
-           snapshot_take(&checkpoint->variables, worker->model, worker->session, err) &&
-           take_fed(worker, &checkpoint->fed, err) &&
-           checkpoint_write(worker->options, worker->identity, worker->model, checkpoint, err);
+           snapshot_take(&checkpoint->variables, &worker->variables, err) &&
+           checkpoint_write(worker->options, worker->identity, &worker->variables, checkpoint, err);
 }
 
 bool worker_checkpoint_step(struct worker *worker, uint64_t n_done, struct irrun_error *err)

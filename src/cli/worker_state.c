@@ -30,14 +30,29 @@ bool worker_state_check(const struct options *options, struct irrun_error *err)
            check_path(options, "--state-out=", options->state_out, err);
 }
 
+/* What -i gives wins over what is loaded. */
+static void drop_given(struct worker *worker)
+{
+    size_t n = worker->loaded.n, n_inputs = inputs_n_variables(worker->inputs);
+    for (size_t i = 0; i < n_inputs; i++) {
+        struct irrun_tensor *value = &worker->loaded.values[n - n_inputs + i];
+        if (!inputs_variable_is_given(worker->inputs, i))
+            continue;
+        free(value->data);
+        value->data = NULL;
+    }
+}
+
 static bool load(struct worker *worker, const char *key, struct irrun_error *err)
 {
     char *path;
     if (!path_fill_field(worker->options->state_in, 'k', key, true, &path, err))
         return false;
-    bool is_loaded = state_file_read(path, worker->model, worker->model_identity,
-                                     worker->options->takes_any_state, &worker->loaded, err) &&
-                     snapshot_restore(&worker->loaded, worker->session, err);
+    bool is_loaded = state_file_read(path, &worker->variables, worker->model_identity,
+                                     worker->options->takes_any_state, &worker->loaded, err);
+    if (is_loaded)
+        drop_given(worker);
+    is_loaded = is_loaded && snapshot_restore(&worker->loaded, &worker->variables, err);
     free(path);
     return is_loaded;
 }
@@ -49,16 +64,17 @@ bool worker_state_begin(struct worker *worker, const struct sequence *sequence,
     bool is_first = worker->stats.n_sequences++ == 0;
     if (options->state_in && (is_first || path_has_field(options->state_in, 'k')))
         return load(worker, sequence->key, err);
-    return is_first || options->reset.when == RESET_NEVER || worker_state_reset(worker, err);
+    if (options->reset.when == RESET_NEVER)
+        return is_first || inputs_keep_variables(worker->inputs, worker->session, err);
+    return is_first || worker_state_reset(worker, err);
 }
 
 bool worker_state_reset(struct worker *worker, struct irrun_error *err)
 {
     worker->stats.n_resets++;
     if (worker->options->resets_to_state)
-        return snapshot_restore(&worker->loaded, worker->session, err);
-    irrun_session_reset(worker->session);
-    return true;
+        return snapshot_restore(&worker->loaded, &worker->variables, err);
+    return all_variables_reset(&worker->variables, err);
 }
 
 static bool save(struct worker *worker, const char *key, struct irrun_error *err)
@@ -66,7 +82,7 @@ static bool save(struct worker *worker, const char *key, struct irrun_error *err
     char *path;
     if (!path_fill_field(worker->options->state_out, 'k', key, true, &path, err))
         return false;
-    bool is_saved = state_file_write(path, worker->model, worker->model_identity, worker->session,
+    bool is_saved = state_file_write(path, &worker->variables, worker->model_identity,
                                      worker->options->is_synced, err);
     free(path);
     return is_saved;

@@ -1,0 +1,34 @@
+/* All variables of a run, as resets, states and checkpoints see them: those of the model, then the
+ * inputs that carry something from one iteration to the next.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_CLI_ALL_VARIABLES_H
+#define IRRUN_CLI_ALL_VARIABLES_H
+
+#include "cli/inputs.h"
+
+struct all_variables {
+    const struct irrun_model *model;
+    struct irrun_session *session;
+    struct inputs *inputs;
+};
+
+struct variable_form {
+    const char *id;
+    enum irrun_dtype dtype;
+    struct irrun_partial_shape shape;
+};
+
+size_t all_variables_count(const struct all_variables *variables);
+struct variable_form all_variables_form(const struct all_variables *variables, size_t index);
+
+/* NULL: unset. */
+const struct irrun_tensor *all_variables_value(const struct all_variables *variables, size_t index);
+
+/* Copies the value, which must fit. */
+bool all_variables_set(const struct all_variables *variables, size_t index,
+                       const struct irrun_tensor *value, struct irrun_error *err);
+
+/* All of them return to their initial values. */
+bool all_variables_reset(const struct all_variables *variables, struct irrun_error *err);
+
+#endif

@@ -1,0 +1,105 @@
+#!/usr/bin/env bats
+# --feed: an output that becomes an input is a variable: first values, resets, states, checkpoints.
+# SPDX-License-Identifier: Apache-2.0
+
+# shellcheck disable=SC2046,SC2154 # lists of numbers; common.bash sets the names
+load common
+
+setup() {
+    common_setup
+    # plus = a + b and minus = a - b, of two numbers: minus fed to b alternates.
+    npy '<f4' '6, 2' 1 2 3 4 5 6 7 8 9 10 11 12 >a.npy
+    fed=("$data/pair.xml" --feed=minus=b)
+}
+
+# The minus of records of a.npy from FIRST to LAST, with further options.
+minus() { # FIRST LAST OPTION...
+    irrun "${fed[@]}" -i a=csv:<(seq 12 | xargs -n 2 | sed -n "$1,$2p") -o minus=csv:- "${@:3}"
+}
+
+@test "a run cut in two, with --state-out and --state-in, equals the whole" {
+    minus 1 6 >want
+    [ "$(lines <want)" = "1,2 2,2 3,4 4,4 5,6 6,6" ]
+    local cut
+    for cut in 1 2 5; do
+        minus 1 $cut --state-out=s.npz >got
+        [ "$(unzip -Z1 s.npz)" = b.npy ]
+        minus $((cut + 1)) 6 --state-in=s.npz >>got
+        cmp want got
+    done
+    npy '<f4' '2,' 1 2 >b.npy
+    [ "$(minus 1 1 --state-in=s.npz -i b=b.npy)" = "0,0" ] # -i wins
+    refused 65 's.npz: error: member "b" is not a variable of the model' "$data/pair.xml" -i a=a.npy --random \
+        --feed=minus=a --state-in=s.npz --state-any-model
+    run_apart irrun "${fed[@]}" -i a=a.npy -o none: --state-out=s.npz
+    [ "$stderr" = "" ]
+}
+
+@test "a reset returns to the first value" {
+    npy '<f4' '2,' 1 1 >b.npy
+    [ "$(minus 1 6 -i b=b.npy --reset=2 | lines)" = "0,1 3,3 4,5 3,3 8,9 3,3" ]
+    [ "$(minus 1 3 --reset | lines)" = "1,2 3,4 5,6" ]
+    irrun "${fed[@]}" --random=zeros -n 1 --state-out=zero.npz -o none:
+    npy '<f4' '2,' 10 10 >b.npy
+    (zip -q b.npz b.npy)
+    [ "$(minus 1 4 --state-in=b.npz --reset=2 --reset-to=state | lines)" = "-9,-8 12,12 -5,-4 12,12" ]
+}
+
+@test "sequences begin with the first value, with --reset=never they continue" {
+    printf '1 2\n3 4\n' >one.csv
+    printf '5 6\n' >two.csv
+    printf 'one\ta=one.csv\ntwo\ta=two.csv\n' >list
+    [ "$(irrun "${fed[@]}" --manifest=list -o minus=csv:- | lines)" = "1,2 2,2 5,6" ]
+    [ "$(irrun "${fed[@]}" --manifest=list -o minus=csv:- --reset=never | lines)" = "1,2 2,2 3,4" ]
+    [ "$(irrun "${fed[@]}" --manifest=list -o minus=csv:- --jobs=2 | lines)" = "1,2 2,2 5,6" ]
+    irrun "${fed[@]}" --manifest=list -o none: --state-out=%k.npz
+    [ "$(irrun "${fed[@]}" --manifest=list -o minus=csv:- --state-in=%k.npz | lines)" = "-1,0 4,4 0,0" ]
+}
+
+@test "several records of -i go first" {
+    npy '<f4' '3, 1' 1 2 3 >prompt.npy
+    irrun "$data/sum.xml" -i prompt.npy --feed=sum=x -n 5 --emit=all -o csv:want
+    [ "$(lines <want)" = "1 3 6 12 24" ]
+    irrun "$data/sum.xml" -i npy:- --feed=sum=x -n 5 --emit=all -o csv:- <prompt.npy | cmp - want
+    printf '1\n2\n3\n' | irrun "$data/sum.xml" -i csv:- --feed=sum=x -n 5 --emit=all -o csv:- | cmp - want
+    [ "$(irrun "$data/sum.xml" -i prompt.npy --feed=sum=x -n 2 --emit=all -o csv:- | lines)" = "1 3" ]
+    answered 2 "every input comes from --feed" "limit it with -n, --until or --duration" \
+        "$data/sum.xml" -i prompt.npy --feed=sum=x -o none:
+    usage_error "--reset=2: prompt.npy gives fed input \"x\" several records, and a reset returns to one" \
+        "$data/sum.xml" -i prompt.npy --feed=sum=x -n 5 --reset=2
+    npy '<f4' '0, 1' >none.npy
+    refused 65 'none.npy contains no record' "$data/sum.xml" -i none.npy --feed=sum=x -n 5
+}
+
+@test "an interrupted run continues within the prompt and after it" {
+    seq 5000 | awk '{ print $1 % 5 - 2 }' >prompt.csv
+    local how=("$data/sum.xml" -i prompt.csv --feed=sum=x -n 20000 --reset=never --emit=all) seconds
+    irrun "${how[@]}" -o want.csv
+    for seconds in 0.02 0.03 0.05 0.1 0.2 0.5 1 2 5 20; do
+        status=0
+        "$IRRUN" "${how[@]}" -o got.csv --checkpoint=ck --checkpoint-every=10 --timeout=$seconds 2>stderr ||
+            status=$?
+        [ "$status" -eq 75 ] || break
+    done
+    [ "$status" -eq 0 ]
+    cmp want.csv got.csv
+}
+
+@test "argmax is the index of the largest" {
+    local pick="$data/pick.xml"
+    npy '<f4' '1, 4' 0 5 9 9 >x.npy
+    [ "$(irrun "$pick" -i x=x.npy --feed=y=k:argmax -n 3 --emit=all -o y=csv:- | lines)" = "0,5,9,9 2,7,11,11 2,7,11,11" ]
+    npy '<f4' '1, 4' 0 nan 9 9 >x.npy
+    [ "$(irrun "$pick" -i x=x.npy --feed=y=k:argmax -n 2 --emit=all -o y=csv:- | lines)" = "0,nan,9,9 2,nan,11,11" ]
+    usage_error 'no input "k:max"' "$pick" -i x=x.npy --feed=y=k:max -n 2
+    npy '<f4' '2, 4' 0 5 9 9 1 1 1 1 >two.npy
+    refused 65 'output "y" [2,4] has 2 rows to take an index of, but input "k" is [1]' "$pick" -i x=two.npy --axis=x=0:2 \
+        --feed=y=k:argmax -n 2
+}
+
+@test "--inspect shows fed inputs as variables; names must not be those of others" {
+    irrun --inspect "${fed[@]}" | grep -A 1 '^variables: 1$' | grep -qx '  b  f32 \[2\]  from: minus'
+    irrun --inspect "$data/sum.xml" --feed=sum=x | grep -qx 'variables: 2'
+    sed 's/"total"/"x"/' "$data/sum.xml" >clash.xml
+    usage_error '--feed: "x" is also a variable of the model' clash.xml --feed=sum=x -n 2
+}
