@@ -33,9 +33,9 @@ static void print_row(FILE *out, const struct option_row *row)
 static void print_short_help(FILE *out)
 {
     static const enum option_id common[] = {
-        OPTION_ID_input, OPTION_ID_output, OPTION_ID_random, OPTION_ID_iterations,
-        OPTION_ID_reset, OPTION_ID_axis,   OPTION_ID_expect, OPTION_ID_stats,
-        OPTION_ID_check, OPTION_ID_inspect};
+        OPTION_ID_input,  OPTION_ID_output,   OPTION_ID_axis, OPTION_ID_feed,
+        OPTION_ID_reset,  OPTION_ID_manifest, OPTION_ID_jobs, OPTION_ID_iterations,
+        OPTION_ID_expect, OPTION_ID_inspect};
     fputs("irrun runs an OpenVINO IR model, and keeps its variables from record to record.\n"
           "\n"
           "  irrun [options] MODEL.xml [WEIGHTS.bin]\n"

@@ -20,6 +20,10 @@ names_in_list() {
     [ "$(irrun -h)" = "$(irrun --help)" ]
     [ "$(irrun -h | awk 'length > 80' | wc -l)" -eq 0 ]
     irrun -h | grep -q 'sox a.wav -r 16000 -c 1 .*--partial=pad'
+    local option
+    for option in manifest jobs feed; do
+        irrun -h | grep -q "^      --$option="
+    done
 }
 
 @test "--help=all shows every option of the list, and no other" {
