@@ -69,19 +69,26 @@ static inline void put_file(const char *path, const void *data, size_t size_byte
     assert_int_equal(fclose(file), 0);
 }
 
-/* The file's bytes and a NUL, malloc'ed; the file is removed. */
-static inline char *take_file(const char *path, size_t *size_bytes)
+/* Returns how many bytes of the file are in `data`. */
+static inline size_t get_file(const char *path, char *data, size_t capacity)
 {
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
+    size_t n = fread(data, 1, capacity, file);
+    fclose(file);
+    return n;
+}
+
+/* The file's bytes and a NUL, malloc'ed; the file is removed. */
+static inline char *take_file(const char *path, size_t *size_bytes)
+{
     size_t capacity = 1 << 20;
     char *data = malloc(capacity);
     assert_non_null(data);
-    size_t n = fread(data, 1, capacity - 1, file);
+    size_t n = get_file(path, data, capacity - 1);
     data[n] = '\0';
     if (size_bytes)
         *size_bytes = n;
-    fclose(file);
     remove(path);
     return data;
 }

@@ -15,15 +15,6 @@ static struct archive *open_archive(const char *path)
     return archive;
 }
 
-static size_t get_file(const char *path, char data[1024])
-{
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    size_t n = fread(data, 1, 1024, file);
-    fclose(file);
-    return n;
-}
-
 static void assert_member(struct archive *archive, const char *name, enum irrun_dtype dtype,
                           const char *shape, const void *want, size_t n)
 {
@@ -69,7 +60,7 @@ static void reads_from_a_pipe(void **state)
 {
     (void)state;
     char data[1024], path[32];
-    size_t n = get_file(DATA "deflated.npz", data);
+    size_t n = get_file(DATA "deflated.npz", data, sizeof data);
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(write(ends[1], data, n), n);
@@ -160,7 +151,7 @@ static void refuses_every_truncation(void **state)
 {
     (void)state;
     char data[1024];
-    size_t n = get_file(DATA "stored.npz", data);
+    size_t n = get_file(DATA "stored.npz", data, sizeof data);
     const char *path = in_folder("cut");
     for (size_t length = 0; length < n; length++) {
         put_file(path, data, length);
@@ -200,7 +191,7 @@ static void survives_every_flipped_byte(void **state)
     const char *path = in_folder("flipped");
     for (size_t i = 0; i < 2; i++) {
         char data[1024];
-        size_t n = get_file(paths[i], data);
+        size_t n = get_file(paths[i], data, sizeof data);
         for (size_t at = 0; at < n; at++) {
             char byte = data[at];
             data[at] = (char)(at % 3 == 0 ? ~byte : byte ^ 1 << at % 8);
