@@ -1,13 +1,10 @@
-/* The public API of models and sessions. Says in which order ir, plan and runtime load a model, and
- * what of it is kept for those who only look; the work is theirs. What the build itself has is
- * irrun_build.c.
+/* The public API of models; that of sessions is runtime/session.c. Says in which order ir, plan and
+ * runtime load a model, and what of it is kept for those who only look; the work is theirs. What
+ * the build itself has is irrun_build.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "irrun.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/cpu_count.h"
 #include "base/mapping.h"
@@ -38,11 +35,6 @@ struct irrun_model {
     bool is_prepared;
 };
 
-struct irrun_session {
-    struct irrun_model *model;
-    struct session *session;
-};
-
 /* ---- loading ------------------------------------------------------------------------------- */
 
 /* For a look only; without the weights there is nothing to see. */
@@ -50,12 +42,13 @@ static bool find_init_values(struct irrun_model *model, struct irrun_error *err)
 {
     struct file_map weights = {.data = NULL};
     const char *path = model->ir.weights_path;
-    struct stat status;
     bool is_found = true;
-    if (path && (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || access(path, R_OK) != 0))
-        return true;
-    if (path && !file_map_open(&weights, path, err))
-        return false;
+    if (path && !file_map_open(&weights, path, err)) {
+        bool is_missing = err->code == IRRUN_NO_INPUT;
+        if (is_missing)
+            error_clear(err);
+        return is_missing;
+    }
     for (size_t i = 0; i < model->model.n_variables && is_found; i++) {
         const struct variable_decl *decl = &model->model.variables[i];
         if (decl->read->n_inputs > 0)
@@ -240,8 +233,6 @@ const char *irrun_mapped_file(const void *address, bool *is_cut)
     return mapping_find(address, is_cut);
 }
 
-/* ---- running ------------------------------------------------------------------------------- */
-
 bool irrun_session_new(struct irrun_model *model, struct irrun_session **session,
                        struct irrun_error *err)
 {
@@ -251,87 +242,8 @@ bool irrun_session_new(struct irrun_model *model, struct irrun_session **session
         *err = model->problem;
         return false;
     }
-    struct irrun_session *created = calloc(1, sizeof *created);
-    if (!created)
-        return fail_memory(err, sizeof *created);
-    created->model = model;
-    created->session = session_new(&model->model, err);
-    if (!created->session) {
-        free(created);
-        return false;
-    }
-    *session = created;
-    return true;
-}
-
-void irrun_session_free(struct irrun_session *session)
-{
-    if (!session)
-        return;
-    session_free(session->session);
-    free(session);
-}
-
-bool irrun_session_set_input(struct irrun_session *session, size_t index,
-                             const struct irrun_tensor *tensor, struct irrun_error *err)
-{
-    error_clear(err);
-    return session_set_input(session->session, &session->model->inputs.items[index], index, tensor,
-                             err);
-}
-
-bool irrun_session_plan(struct irrun_session *session, struct irrun_error *err)
-{
-    error_clear(err);
-    return session_plan(session->session, &session->model->inputs, err);
-}
-
-bool irrun_session_run(struct irrun_session *session, struct irrun_error *err)
-{
-    err->code = IRRUN_OK;
-    return session_run(session->session, &session->model->inputs, err);
-}
-
-const struct irrun_tensor *irrun_session_output(const struct irrun_session *session, size_t index)
-{
-    return runner_output(session->session->root, (uint32_t)index);
-}
-
-const struct irrun_tensor *irrun_session_variable(const struct irrun_session *session, size_t index)
-{
-    const struct variable *variable = &session->session->variables.items[index];
-    return variable->is_set ? &variable->value : NULL;
-}
-
-bool irrun_session_set_variable(struct irrun_session *session, size_t index,
-                                const struct irrun_tensor *tensor, struct irrun_error *err)
-{
-    error_clear(err);
-    return session_set_variable(session->session, index, tensor, err);
-}
-
-void irrun_session_reset(struct irrun_session *session)
-{
-    variables_reset(&session->session->variables);
-}
-
-void irrun_session_describe(const struct irrun_session *session, struct irrun_session_info *info)
-{
-    const struct irrun_model *model = session->model;
-    const struct plan *plan = session->session->root->plan;
-    *info = (struct irrun_session_info){
-        .gemm = kernels_gemm_name(&model->model.kernels),
-        .simd = simd_name(model->model.kernels.simd),
-        .n_threads = model->model.n_threads,
-        .n_steps = plan ? plan->n_main_steps : 0,
-        .n_view_ops = plan ? plan->n_view_ops : 0,
-        .n_fused_ops = plan ? plan->n_fused_ops : 0,
-        .n_epilogue_ops = plan ? plan->n_epilogue_ops : 0,
-        .weights_mapped_bytes = model->ir.weights.size_bytes,
-        .weights_packed_bytes = model->model.packed_bytes,
-        .arena_bytes = session_arena_bytes(session->session),
-        .state_bytes = session_state_bytes(session->session),
-    };
+    *session = session_new(&model->model, &model->inputs, err);
+    return *session != NULL;
 }
 
 /* ---- times --------------------------------------------------------------------------------- */
@@ -343,9 +255,9 @@ bool irrun_profile_new(const struct irrun_session *const *sessions, size_t n_ses
     *profile = NULL;
     const struct step_times_table **tables = new_array(n_sessions, sizeof *tables, err);
     for (size_t i = 0; i < n_sessions && tables; i++)
-        tables[i] = &sessions[i]->session->times;
+        tables[i] = &sessions[i]->times;
     if (tables)
-        *profile = op_times_collect(sessions[0]->session->model->graph, tables, n_sessions, err);
+        *profile = op_times_collect(sessions[0]->model->graph, tables, n_sessions, err);
     free(tables);
     return *profile != NULL;
 }
@@ -357,18 +269,18 @@ void irrun_profile_free(struct irrun_profile *profile)
 
 void irrun_session_clear_times(struct irrun_session *session)
 {
-    step_times_clear(&session->session->times);
+    step_times_clear(&session->times);
 }
 
 bool irrun_session_measure_peak(const struct irrun_session *session, double seconds,
                                 struct irrun_peak *peak, struct irrun_error *err)
 {
     error_clear(err);
-    const struct session *inner = session->session;
+    struct irrun_session_info info;
     size_t least = 16384, most = (size_t)64 << 20;
-    peak->n_bytes = session_arena_bytes(inner) + session_state_bytes(inner) +
-                    session->model->model.packed_bytes;
+    irrun_session_describe(session, &info);
+    peak->n_bytes = info.arena_bytes + info.state_bytes + info.weights_packed_bytes;
     peak->n_bytes = peak->n_bytes < least ? least : peak->n_bytes < most ? peak->n_bytes : most;
-    return peak_measure(&session->model->model.kernels, inner->pool, peak->n_bytes, seconds,
+    return peak_measure(&session->model->kernels, session->pool, peak->n_bytes, seconds,
                         &peak->flops_per_s, &peak->bytes_per_s, err);
 }

@@ -254,9 +254,9 @@ struct step {
     const struct epilogue *epilogue; /* NULL: none. What prepared.epilogue promised */
     const struct graph *graph;
     const struct op *op;
-    struct session *session;      /* for ops with bodies */
-    struct thread_pool *pool;     /* to share large work with; NULL = one thread */
-    const struct step_cost *cost; /* NULL: steps are not timed */
+    struct irrun_session *session; /* for ops with bodies */
+    struct thread_pool *pool;      /* to share large work with; NULL = one thread */
+    const struct step_cost *cost;  /* NULL: steps are not timed */
 };
 
 /* Fails with the op's place, type and name before the message. */

@@ -68,7 +68,7 @@ struct plan_request {
     const bool *is_constant; /* per Parameter; NULL = none is */
     const struct variable_state *variables; /* per variable of the model */
     bool is_body;                           /* Parameters and Results hold f16 and bf16 as f32 */
-    struct session *session;                /* for steps that need it */
+    struct irrun_session *session;          /* for steps that need it */
     struct step_times_table *times;         /* NULL: steps are not timed */
     struct thread_pool *pool;               /* of the session; NULL = one thread */
 };

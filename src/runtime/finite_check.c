@@ -178,7 +178,7 @@ static bool blame_parameter(struct runner *runner, const struct plan *plan, cons
 bool finite_blame(struct runner *runner, const struct plan *plan, const struct op *op,
                   struct irrun_error *err)
 {
-    struct session *session = runner->session;
+    struct irrun_session *session = runner->session;
     const struct graph *body = session->failed_body;
     session->failed_body = NULL;
     for (uint32_t b = 0; b < op->n_bodies && body && err->code == IRRUN_MISMATCH; b++) {

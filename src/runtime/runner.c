@@ -56,7 +56,7 @@ struct runner *plan_body_runner(struct plan *plan, const struct graph *body,
 static struct plan *make_plan(struct runner *runner, const struct irrun_tensor *const *in,
                               struct irrun_error *err)
 {
-    struct session *session = runner->session;
+    struct irrun_session *session = runner->session;
     struct plan_request request = {.model = session->model,
                                    .graph = runner->graph,
                                    .in = in,
@@ -134,7 +134,7 @@ static bool run_steps(const struct step *steps, uint32_t n_steps, struct irrun_e
 
 static struct plan *go_on(struct runner *runner, struct plan *plan, struct irrun_error *err)
 {
-    struct session *session = runner->session;
+    struct irrun_session *session = runner->session;
     uint64_t start = session->model->times_steps ? clock_now_ns() : 0;
     pthread_mutex_lock(&session->model->lock);
     struct plan *next = plan_continue(plan, err);
@@ -209,7 +209,7 @@ enum irrun_dtype runner_output_dtype(const struct runner *runner, uint32_t i)
     return runner->outputs[i]->declared;
 }
 
-struct runner *runner_new(struct session *session, const struct graph *graph, bool is_body,
+struct runner *runner_new(struct irrun_session *session, const struct graph *graph, bool is_body,
                           const bool *is_constant, struct irrun_error *err)
 {
     struct runner *runner = calloc(1, sizeof *runner);

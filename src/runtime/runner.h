@@ -7,9 +7,10 @@
 #include "plan/plan.h"
 #include "runtime/variables.h"
 
-struct session {
+struct irrun_session {
     struct model *model;
-    struct thread_pool *pool; /* NULL = one thread */
+    const struct ports *ports; /* the inputs of the model */
+    struct thread_pool *pool;  /* NULL = one thread */
     struct variables variables;
     struct runner *root;
     struct irrun_tensor *inputs;
@@ -25,7 +26,7 @@ struct session {
 };
 
 struct runner {
-    struct session *session;
+    struct irrun_session *session;
     const struct graph *graph;
     bool is_body;
     bool *is_constant; /* per value */
@@ -34,7 +35,7 @@ struct runner {
     const struct slot **outputs; /* per Result, after a run */
 };
 
-struct runner *runner_new(struct session *session, const struct graph *graph, bool is_body,
+struct runner *runner_new(struct irrun_session *session, const struct graph *graph, bool is_body,
                           const bool *is_constant, struct irrun_error *err);
 
 /* Selects or makes a plan for these inputs and variables. */

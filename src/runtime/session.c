@@ -1,18 +1,20 @@
-/* One run of iterations. An iteration with unchanged shapes runs its steps at once.
+/* The public API of sessions: one run of iterations. An iteration with unchanged shapes runs its
+ * steps at once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/session.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-struct session *session_new(struct model *model, struct irrun_error *err)
+struct irrun_session *session_new(struct model *model, const struct ports *inputs,
+                                  struct irrun_error *err)
 {
-    struct session *session = calloc(1, sizeof *session);
+    struct irrun_session *session = calloc(1, sizeof *session);
     if (!session) {
         fail_memory(err, sizeof *session);
         return NULL;
     }
     session->model = model;
+    session->ports = inputs;
     size_t n = model->graph->n_parameters;
     session->inputs = new_array(n, sizeof *session->inputs, err);
     session->input_pointers = new_array(n, sizeof *session->input_pointers, err);
@@ -28,13 +30,13 @@ struct session *session_new(struct model *model, struct irrun_error *err)
     if (is_done && variables_new(&session->variables, model, err))
         session->root = runner_new(session, model->graph, false, NULL, err);
     if (!session->root) {
-        session_free(session);
+        irrun_session_free(session);
         return NULL;
     }
     return session;
 }
 
-void session_free(struct session *session)
+void irrun_session_free(struct irrun_session *session)
 {
     if (!session)
         return;
@@ -48,10 +50,12 @@ void session_free(struct session *session)
     free(session);
 }
 
-bool session_set_input(struct session *session, const struct irrun_port *port, size_t index,
-                       const struct irrun_tensor *tensor, struct irrun_error *err)
+bool irrun_session_set_input(struct irrun_session *session, size_t index,
+                             const struct irrun_tensor *tensor, struct irrun_error *err)
 {
+    const struct irrun_port *port = &session->ports->items[index];
     struct irrun_tensor *input = &session->inputs[index];
+    error_clear(err);
     if (session->has_input[index] && input->dtype == tensor->dtype &&
         shape_equals(&input->shape, &tensor->shape)) {
         input->data = tensor->data;
@@ -73,9 +77,9 @@ bool session_set_input(struct session *session, const struct irrun_port *port, s
 }
 
 /* An input that was not set is planned with its declared shape, if that is static. */
-static bool fill_shape(struct session *session, const struct irrun_port *port, size_t index,
-                       struct irrun_error *err)
+static bool fill_shape(struct irrun_session *session, size_t index, struct irrun_error *err)
 {
+    const struct irrun_port *port = &session->ports->items[index];
     struct irrun_tensor *input = &session->inputs[index];
     input->dtype = port->dtype;
     if (partial_shape_to_shape(&port->shape, &input->shape))
@@ -87,10 +91,11 @@ static bool fill_shape(struct session *session, const struct irrun_port *port, s
     return fail_hint(err, "give it with data or with --shape");
 }
 
-bool session_plan(struct session *session, const struct ports *inputs, struct irrun_error *err)
+bool irrun_session_plan(struct irrun_session *session, struct irrun_error *err)
 {
-    for (size_t i = 0; i < inputs->n; i++)
-        if (!session->has_input[i] && !fill_shape(session, &inputs->items[i], i, err))
+    error_clear(err);
+    for (size_t i = 0; i < session->ports->n; i++)
+        if (!session->has_input[i] && !fill_shape(session, i, err))
             return false;
     if (!runner_choose_plan(session->root, session->input_pointers, err))
         return false;
@@ -99,9 +104,9 @@ bool session_plan(struct session *session, const struct ports *inputs, struct ir
     return true;
 }
 
-static bool fail_missing(const struct session *session, const struct ports *inputs,
-                         struct irrun_error *err)
+static bool fail_missing(const struct irrun_session *session, struct irrun_error *err)
 {
+    const struct ports *inputs = session->ports;
     fail(err, IRRUN_USAGE, "%zu of %zu inputs %s no value:", session->n_missing, inputs->n,
          session->n_missing == 1 ? "has" : "have");
     for (size_t i = 0; i < inputs->n; i++)
@@ -110,14 +115,15 @@ static bool fail_missing(const struct session *session, const struct ports *inpu
     return false;
 }
 
-bool session_run(struct session *session, const struct ports *inputs, struct irrun_error *err)
+bool irrun_session_run(struct irrun_session *session, struct irrun_error *err)
 {
+    err->code = IRRUN_OK;
     if (session->n_missing > 0)
-        return fail_missing(session, inputs, err);
+        return fail_missing(session, err);
     struct variables *variables = &session->variables;
     bool has_plan =
         session->root->plan && !session->is_input_changed && !variables->is_shape_changed;
-    if (!has_plan && !session_plan(session, inputs, err))
+    if (!has_plan && !irrun_session_plan(session, err))
         return false;
     if (!runner_execute(session->root, session->input_pointers, err)) {
         variables_roll_back(variables);
@@ -127,9 +133,21 @@ bool session_run(struct session *session, const struct ports *inputs, struct irr
     return true;
 }
 
-bool session_set_variable(struct session *session, size_t index, const struct irrun_tensor *tensor,
-                          struct irrun_error *err)
+const struct irrun_tensor *irrun_session_output(const struct irrun_session *session, size_t index)
 {
+    return runner_output(session->root, (uint32_t)index);
+}
+
+const struct irrun_tensor *irrun_session_variable(const struct irrun_session *session, size_t index)
+{
+    const struct variable *variable = &session->variables.items[index];
+    return variable->is_set ? &variable->value : NULL;
+}
+
+bool irrun_session_set_variable(struct irrun_session *session, size_t index,
+                                const struct irrun_tensor *tensor, struct irrun_error *err)
+{
+    error_clear(err);
     const struct variable_decl *decl = &session->model->variables[index];
     bool fits_type = decl->dtype == IRRUN_DYNAMIC || decl->dtype == tensor->dtype;
     if (!fits_type || !partial_shape_admits(&decl->shape, &tensor->shape)) {
@@ -142,6 +160,14 @@ bool session_set_variable(struct session *session, size_t index, const struct ir
     return variable_set(&session->variables, (uint32_t)index, tensor, err);
 }
 
+void irrun_session_reset(struct irrun_session *session)
+{
+    variables_reset(&session->variables);
+}
+
+/* ---- What it uses ---------------------------------------------------------------------------- */
+
+/* Of values and scratch. */
 static size_t plan_bytes(const struct plan *plan)
 {
     size_t sum = plan->block_capacity;
@@ -150,19 +176,24 @@ static size_t plan_bytes(const struct plan *plan)
     return sum;
 }
 
-size_t session_arena_bytes(const struct session *session)
+void irrun_session_describe(const struct irrun_session *session, struct irrun_session_info *info)
 {
-    size_t sum = 0;
+    const struct model *model = session->model;
+    const struct plan *plan = session->root->plan;
+    *info = (struct irrun_session_info){
+        .gemm = kernels_gemm_name(&model->kernels),
+        .simd = simd_name(model->kernels.simd),
+        .n_threads = model->n_threads,
+        .n_steps = plan ? plan->n_main_steps : 0,
+        .n_view_ops = plan ? plan->n_view_ops : 0,
+        .n_fused_ops = plan ? plan->n_fused_ops : 0,
+        .n_epilogue_ops = plan ? plan->n_epilogue_ops : 0,
+        .weights_mapped_bytes = model->graph->weights->size_bytes,
+        .weights_packed_bytes = model->packed_bytes,
+    };
     for (uint32_t i = 0; i < session->root->plans.n; i++)
-        sum += plan_bytes(session->root->plans.items[i]);
-    return sum;
-}
-
-size_t session_state_bytes(const struct session *session)
-{
-    size_t sum = 0;
+        info->arena_bytes += plan_bytes(session->root->plans.items[i]);
     for (uint32_t i = 0; i < session->variables.n; i++)
         for (int b = 0; b < 3; b++)
-            sum += session->variables.items[i].capacity[b];
-    return sum;
+            info->state_bytes += session->variables.items[i].capacity[b];
 }

@@ -38,16 +38,6 @@ static struct {
 
 static size_t n_models, n_operands;
 
-static struct session *session_of(const struct case_session *opened)
-{
-    struct { /* what irrun.c has in a session */
-        struct irrun_model *model;
-        struct session *session;
-    } whole;
-    memcpy(&whole, (const void *)opened->session, sizeof whole);
-    return whole.session;
-}
-
 /* ---- operands ---- */
 
 /* The constant that operand i is in every plan; NULL: none. */
@@ -178,7 +168,7 @@ static void visit(const char *path)
     if (!case_open(path, &opened, &err))
         return;
     if (irrun_session_run(opened.session, &err)) {
-        const struct plan *plan = session_of(&opened)->root->plan;
+        const struct plan *plan = opened.session->root->plan;
         size_t n_before, n_after;
         unsigned char *before = keep_outputs(&opened, &n_before);
         n_models++;
