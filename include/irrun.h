@@ -326,7 +326,6 @@ struct irrun_supported_op {
     uint32_t types; /* bit 1 << dtype for each element type that its first input may have */
 };
 
-size_t irrun_n_supported_ops(void);
 bool irrun_supported_op(size_t index, struct irrun_supported_op *op); /* false: no such index */
 
 /* The families of kernels, each with a variant for every level: "select_x32" … NULL: no such

@@ -9,11 +9,6 @@
 #include "kernels/kernels.h"
 #include "ops/op.h"
 
-size_t irrun_n_supported_ops(void)
-{
-    return n_op_defs;
-}
-
 bool irrun_supported_op(size_t index, struct irrun_supported_op *op)
 {
     if (index >= n_op_defs)

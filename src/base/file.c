@@ -31,22 +31,30 @@ static bool is_unchanged(const struct file_map *map, int fd)
            now.st_mtim.tv_sec == map->written.tv_sec && now.st_mtim.tv_nsec == map->written.tv_nsec;
 }
 
+bool file_read_full(int fd, const char *path, void *data, size_t size_bytes, size_t *n_read,
+                    struct irrun_error *err)
+{
+    for (*n_read = 0; *n_read < size_bytes;) {
+        ssize_t n = read(fd, (unsigned char *)data + *n_read, size_bytes - *n_read);
+        if (n == 0)
+            break;
+        if (n > 0)
+            *n_read += (size_t)n;
+        else if (errno != EINTR)
+            return fail_errno(err, IRRUN_NO_INPUT, path, "cannot be read", errno);
+    }
+    return true;
+}
+
 static bool copy_file(struct file_map *map, int fd, const char *path, struct irrun_error *err)
 {
-    size_t n_done = 0;
+    size_t n_done;
     unsigned char *data = huge_alloc(map->size_bytes); /* aligned, as a mapping is */
     if (!data)
         return fail_memory(err, map->size_bytes);
     map->data = data;
-    while (n_done < map->size_bytes) {
-        ssize_t n = read(fd, data + n_done, map->size_bytes - n_done);
-        if (n == 0)
-            break;
-        if (n > 0)
-            n_done += (size_t)n;
-        else if (errno != EINTR)
-            return fail_errno(err, IRRUN_NO_INPUT, path, "cannot be read", errno);
-    }
+    if (!file_read_full(fd, path, data, map->size_bytes, &n_done, err))
+        return false;
     return (n_done == map->size_bytes && is_unchanged(map, fd)) || fail_written(path, err);
 }
 

@@ -32,6 +32,10 @@ bool file_map_check(const struct file_map *map, struct irrun_error *err);
 void file_map_forget(const struct file_map *map, const void *data, size_t size_bytes);
 void file_map_close(struct file_map *map);
 
+/* Reads until `data` is full or the file ends. IRRUN_NO_INPUT. */
+bool file_read_full(int fd, const char *path, void *data, size_t size_bytes, size_t *n_read,
+                    struct irrun_error *err);
+
 /* The path of a file, which need not be there, without symbolic links and dots; malloc'ed. Where
  * not even the folder is there, `path` as it is. NULL: no memory. */
 char *file_real_path(const char *path);

@@ -13,8 +13,8 @@
 void parsed_body_free(struct parsed_body *parsed)
 {
     free(parsed->layers.refs);
-    free(parsed->inputs);
-    free(parsed->outputs);
+    free(parsed->inputs.items);
+    free(parsed->outputs.items);
     free(parsed->back_edges);
     *parsed = (struct parsed_body){.graph = NULL};
 }
@@ -47,8 +47,7 @@ static bool read_purpose(struct ir_builder *builder, xml_attrs attrs, enum port_
     return fail_hint(builder->err, "leave it out for an ordinary input or output");
 }
 
-static bool read_port_map(struct ir_builder *builder, xml_attrs attrs, const char *element,
-                          struct port_map *map)
+static bool read_port_map(struct ir_builder *builder, xml_attrs attrs, struct port_map *map)
 {
     const char *external = attrs_find(attrs, "external_port_id");
     *map = (struct port_map){.external = -2, .end = -1, .stride = 1, .part_size = 1};
@@ -60,10 +59,10 @@ static bool read_port_map(struct ir_builder *builder, xml_attrs attrs, const cha
         fail_at(builder->err, IRRUN_DATA, here(builder),
                 external ? "<%s>: external_port_id is \"%.100s\", expected a port id or -1"
                          : "<%s> has no external_port_id",
-                element, external);
+                builder->element->name, external);
         return fail_hint(builder->err, "it names a port of the layer; -1 is none of them");
     }
-    return read_id(builder, element, attrs, "internal_layer_id", &map->internal_id) &&
+    return read_id(builder, attrs, "internal_layer_id", &map->internal_id) &&
            read_number(builder, attrs, "axis", &map->axis) &&
            read_number(builder, attrs, "start", &map->start) &&
            read_number(builder, attrs, "end", &map->end) &&
@@ -72,48 +71,29 @@ static bool read_port_map(struct ir_builder *builder, xml_attrs attrs, const cha
            read_purpose(builder, attrs, &map->purpose);
 }
 
-static bool add_input_map(struct ir_builder *builder, xml_attrs attrs, struct parsed_body *parsed)
+/* The body that the current element is about. */
+static struct parsed_body *body_at(struct ir_builder *builder, struct scope *scope)
 {
-    if (!grow_array((void **)&parsed->inputs, parsed->n_inputs, &parsed->inputs_capacity,
-                    sizeof *parsed->inputs, builder->err))
-        return false;
-    return read_port_map(builder, attrs, "input", &parsed->inputs[parsed->n_inputs++]);
+    return &scope->layer.bodies[builder->element->body];
 }
 
-static bool add_output_map(struct ir_builder *builder, xml_attrs attrs, struct parsed_body *parsed)
+/* An <input> or an <output>. */
+bool start_port_map(struct ir_builder *builder, xml_attrs attrs)
 {
-    if (!grow_array((void **)&parsed->outputs, parsed->n_outputs, &parsed->outputs_capacity,
-                    sizeof *parsed->outputs, builder->err))
-        return false;
-    return read_port_map(builder, attrs, "output", &parsed->outputs[parsed->n_outputs++]);
-}
-
-bool start_port_map_input(struct ir_builder *builder, xml_attrs attrs)
-{
-    return add_input_map(builder, attrs, &current_layer(builder)->bodies[0]);
-}
-
-bool start_port_map_output(struct ir_builder *builder, xml_attrs attrs)
-{
-    return add_output_map(builder, attrs, &current_layer(builder)->bodies[0]);
-}
-
-bool start_else_port_map_input(struct ir_builder *builder, xml_attrs attrs)
-{
-    return add_input_map(builder, attrs, &current_layer(builder)->bodies[1]);
-}
-
-bool start_else_port_map_output(struct ir_builder *builder, xml_attrs attrs)
-{
-    return add_output_map(builder, attrs, &current_layer(builder)->bodies[1]);
+    struct parsed_body *parsed = body_at(builder, builder->scope);
+    bool is_input = strcmp(builder->element->name, "input") == 0;
+    struct parsed_maps *maps = is_input ? &parsed->inputs : &parsed->outputs;
+    return grow_array((void **)&maps->items, maps->n, &maps->capacity, sizeof *maps->items,
+                      builder->err) &&
+           read_port_map(builder, attrs, &maps->items[maps->n++]);
 }
 
 bool start_back_edge(struct ir_builder *builder, xml_attrs attrs)
 {
     struct parsed_body *parsed = &current_layer(builder)->bodies[0];
     struct parsed_back_edge edge = {.line = here(builder).line, .column = here(builder).column};
-    if (!read_id(builder, "edge", attrs, "from-layer", &edge.from_layer) ||
-        !read_id(builder, "edge", attrs, "to-layer", &edge.to_layer) ||
+    if (!read_id(builder, attrs, "from-layer", &edge.from_layer) ||
+        !read_id(builder, attrs, "to-layer", &edge.to_layer) ||
         !grow_array((void **)&parsed->back_edges, parsed->n_back_edges,
                     &parsed->back_edges_capacity, sizeof *parsed->back_edges, builder->err))
         return false;
@@ -142,11 +122,12 @@ static const char *extend_path(struct ir_builder *builder, const char *name, con
     return path;
 }
 
-static bool start_body_of(struct ir_builder *builder, const struct parsed_body *parsed,
-                          const char *element)
+bool start_body(struct ir_builder *builder, xml_attrs attrs)
 {
     const struct op *op = current_op(builder);
-    if (parsed->graph) {
+    const char *element = builder->element->name;
+    (void)attrs;
+    if (body_at(builder, builder->scope)->graph) {
         fail_at(builder->err, IRRUN_DATA, here(builder), "%s \"%.200s\" has a second <%s>",
                 op_type(op), op->name, element);
         return fail_hint(builder->err, "remove one of the two");
@@ -160,41 +141,13 @@ static bool start_body_of(struct ir_builder *builder, const struct parsed_body *
     return path && scope_new(builder, path);
 }
 
-bool start_body(struct ir_builder *builder, xml_attrs attrs)
+bool end_body(struct ir_builder *builder)
 {
-    (void)attrs;
-    return start_body_of(builder, &current_layer(builder)->bodies[0], "body");
-}
-
-bool start_then_body(struct ir_builder *builder, xml_attrs attrs)
-{
-    (void)attrs;
-    return start_body_of(builder, &current_layer(builder)->bodies[0], "then_body");
-}
-
-bool start_else_body(struct ir_builder *builder, xml_attrs attrs)
-{
-    (void)attrs;
-    return start_body_of(builder, &current_layer(builder)->bodies[1], "else_body");
-}
-
-static bool end_body_of(struct ir_builder *builder, unsigned index)
-{
-    struct parsed_body *parsed = &builder->scope->parent->layer.bodies[index];
+    struct parsed_body *parsed = body_at(builder, builder->scope->parent);
     if (!finish_graph(builder, &parsed->graph, &parsed->layers))
         return false;
     scope_pop(builder);
     return true;
-}
-
-bool end_body(struct ir_builder *builder)
-{
-    return end_body_of(builder, 0);
-}
-
-bool end_else_body(struct ir_builder *builder)
-{
-    return end_body_of(builder, 1);
 }
 
 /* From the id of a layer of the body to the op, which must have this role. */
@@ -263,30 +216,30 @@ static bool drop_repeated(struct ir_builder *builder, struct port_map *maps, uin
     return true;
 }
 
+/* Moves the entries to the arena. */
+static bool finish_maps(struct ir_builder *builder, const struct parsed_body *parsed, bool is_input,
+                        struct port_map **maps, uint32_t *n)
+{
+    const struct parsed_maps *from = is_input ? &parsed->inputs : &parsed->outputs;
+    *n = (uint32_t)from->n;
+    *maps = arena_alloc_array(&builder->model->arena, from->n, sizeof **maps, builder->err);
+    for (uint32_t i = 0; *maps && i < *n; i++) {
+        (*maps)[i] = from->items[i];
+        if (!resolve_map(builder, parsed, is_input, &(*maps)[i]))
+            return false;
+    }
+    return *maps != NULL;
+}
+
 static bool finish_body(struct ir_builder *builder, struct parsed_body *parsed, struct body *body)
 {
-    struct arena *arena = &builder->model->arena;
     body->graph = parsed->graph;
-    body->n_inputs = (uint32_t)parsed->n_inputs;
-    body->n_outputs = (uint32_t)parsed->n_outputs;
     body->n_back_edges = (uint32_t)parsed->n_back_edges;
-    body->inputs = arena_alloc_array(arena, parsed->n_inputs, sizeof *body->inputs, builder->err);
-    body->outputs =
-        arena_alloc_array(arena, parsed->n_outputs, sizeof *body->outputs, builder->err);
-    body->back_edges =
-        arena_alloc_array(arena, parsed->n_back_edges, sizeof *body->back_edges, builder->err);
-    if (!body->inputs || !body->outputs || !body->back_edges)
+    body->back_edges = arena_alloc_array(&builder->model->arena, parsed->n_back_edges,
+                                         sizeof *body->back_edges, builder->err);
+    if (!body->back_edges || !finish_maps(builder, parsed, true, &body->inputs, &body->n_inputs) ||
+        !finish_maps(builder, parsed, false, &body->outputs, &body->n_outputs))
         return false;
-    for (uint32_t i = 0; i < body->n_inputs; i++) {
-        body->inputs[i] = parsed->inputs[i];
-        if (!resolve_map(builder, parsed, true, &body->inputs[i]))
-            return false;
-    }
-    for (uint32_t i = 0; i < body->n_outputs; i++) {
-        body->outputs[i] = parsed->outputs[i];
-        if (!resolve_map(builder, parsed, false, &body->outputs[i]))
-            return false;
-    }
     for (uint32_t i = 0; i < body->n_back_edges; i++) {
         const struct parsed_back_edge *edge = &parsed->back_edges[i];
         struct place place = {builder->file, edge->line, edge->column};

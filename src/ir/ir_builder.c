@@ -34,37 +34,22 @@ enum state {
 
 #define IN_ANY_LAYER (IN_LAYER | IN_LOOP_LAYER | IN_IF_LAYER)
 
-struct element {
-    uint32_t places; /* set of states */
-    const char *name;
-    enum state inside;
-    bool (*start)(struct ir_builder *builder, xml_attrs attrs);
-    bool (*end)(struct ir_builder *builder);
-};
-
-bool parse_id(const char *text, uint32_t *id)
+bool read_id(struct ir_builder *builder, xml_attrs attrs, const char *name, uint32_t *id)
 {
-    int64_t number;
-    if (!text_to_i64(text, strlen(text), &number) || number < 0 || number >= NO_ID)
-        return false;
-    *id = (uint32_t)number;
-    return true;
-}
-
-bool read_id(struct ir_builder *builder, const char *element, xml_attrs attrs, const char *name,
-             uint32_t *id)
-{
+    const char *element = builder->element->name;
     const char *text = attrs_find(attrs, name);
+    int64_t number;
     if (!text) {
         fail_at(builder->err, IRRUN_DATA, here(builder), "<%s> has no %s", element, name);
         return fail_hint(builder->err, "write <%s %s=\"...\">", element, name);
     }
-    if (!parse_id(text, id)) {
+    if (!text_to_i64(text, strlen(text), &number) || number < 0 || number >= NO_ID) {
         fail_at(builder->err, IRRUN_DATA, here(builder),
                 "<%s>: %s is \"%.100s\", expected a whole number below 4294967295", element, name,
                 text);
         return fail_hint(builder->err, "layers and ports are known by numbers: 0, 1, 2 ...");
     }
+    *id = (uint32_t)number;
     return true;
 }
 
@@ -149,34 +134,34 @@ static bool start_mean(struct ir_builder *builder, xml_attrs attrs)
 }
 
 static const struct element elements[] = {
-    {IN_PORT, "dim", IN_LEAF, start_dim, end_dim},
-    {IN_INPUT, "port", IN_PORT, start_input_port, NULL},
-    {IN_OUTPUT, "port", IN_PORT, start_output_port, NULL},
-    {IN_ANY_LAYER, "data", IN_LEAF, start_data, NULL},
-    {IN_ANY_LAYER, "input", IN_INPUT, NULL, NULL},
-    {IN_ANY_LAYER, "output", IN_OUTPUT, NULL, NULL},
-    {IN_LAYERS, "layer", IN_LAYER, start_layer, end_layer},
-    {IN_EDGES, "edge", IN_LEAF, start_edge, NULL},
-    {IN_GRAPH, "layers", IN_LAYERS, NULL, NULL},
-    {IN_GRAPH, "edges", IN_EDGES, NULL, NULL},
-    {IN_LOOP_LAYER, "port_map", IN_PORT_MAP, NULL, NULL},
-    {IN_LOOP_LAYER, "back_edges", IN_BACK_EDGES, NULL, NULL},
-    {IN_LOOP_LAYER, "body", IN_GRAPH, start_body, end_body},
-    {IN_IF_LAYER, "then_port_map", IN_PORT_MAP, NULL, NULL},
-    {IN_IF_LAYER, "else_port_map", IN_ELSE_PORT_MAP, NULL, NULL},
-    {IN_IF_LAYER, "then_body", IN_GRAPH, start_then_body, end_body},
-    {IN_IF_LAYER, "else_body", IN_GRAPH, start_else_body, end_else_body},
-    {IN_PORT_MAP, "input", IN_LEAF, start_port_map_input, NULL},
-    {IN_PORT_MAP, "output", IN_LEAF, start_port_map_output, NULL},
-    {IN_ELSE_PORT_MAP, "input", IN_LEAF, start_else_port_map_input, NULL},
-    {IN_ELSE_PORT_MAP, "output", IN_LEAF, start_else_port_map_output, NULL},
-    {IN_BACK_EDGES, "edge", IN_LEAF, start_back_edge, NULL},
-    {IN_GRAPH, "pre-process", IN_PRE_PROCESS, NULL, NULL},
-    {IN_PRE_PROCESS, "channel", IN_PRE_PROCESS, NULL, NULL},
-    {IN_PRE_PROCESS, "mean", IN_LEAF, start_mean, NULL},
+    {IN_PORT, "dim", IN_LEAF, start_dim, end_dim, 0},
+    {IN_INPUT, "port", IN_PORT, start_input_port, NULL, 0},
+    {IN_OUTPUT, "port", IN_PORT, start_output_port, NULL, 0},
+    {IN_ANY_LAYER, "data", IN_LEAF, start_data, NULL, 0},
+    {IN_ANY_LAYER, "input", IN_INPUT, NULL, NULL, 0},
+    {IN_ANY_LAYER, "output", IN_OUTPUT, NULL, NULL, 0},
+    {IN_LAYERS, "layer", IN_LAYER, start_layer, end_layer, 0},
+    {IN_EDGES, "edge", IN_LEAF, start_edge, NULL, 0},
+    {IN_GRAPH, "layers", IN_LAYERS, NULL, NULL, 0},
+    {IN_GRAPH, "edges", IN_EDGES, NULL, NULL, 0},
+    {IN_LOOP_LAYER, "port_map", IN_PORT_MAP, NULL, NULL, 0},
+    {IN_LOOP_LAYER, "back_edges", IN_BACK_EDGES, NULL, NULL, 0},
+    {IN_LOOP_LAYER, "body", IN_GRAPH, start_body, end_body, 0},
+    {IN_IF_LAYER, "then_port_map", IN_PORT_MAP, NULL, NULL, 0},
+    {IN_IF_LAYER, "else_port_map", IN_ELSE_PORT_MAP, NULL, NULL, 0},
+    {IN_IF_LAYER, "then_body", IN_GRAPH, start_body, end_body, 0},
+    {IN_IF_LAYER, "else_body", IN_GRAPH, start_body, end_body, 1},
+    {IN_PORT_MAP, "input", IN_LEAF, start_port_map, NULL, 0},
+    {IN_PORT_MAP, "output", IN_LEAF, start_port_map, NULL, 0},
+    {IN_ELSE_PORT_MAP, "input", IN_LEAF, start_port_map, NULL, 1},
+    {IN_ELSE_PORT_MAP, "output", IN_LEAF, start_port_map, NULL, 1},
+    {IN_BACK_EDGES, "edge", IN_LEAF, start_back_edge, NULL, 0},
+    {IN_GRAPH, "pre-process", IN_PRE_PROCESS, NULL, NULL, 0},
+    {IN_PRE_PROCESS, "channel", IN_PRE_PROCESS, NULL, NULL, 0},
+    {IN_PRE_PROCESS, "mean", IN_LEAF, start_mean, NULL, 0},
 };
 
-static const struct element net_element = {IN_DOCUMENT, "net", IN_GRAPH, start_net, end_net};
+static const struct element net_element = {IN_DOCUMENT, "net", IN_GRAPH, start_net, end_net, 0};
 
 static const struct element *find_element(uint32_t state, const char *name)
 {
@@ -213,6 +198,7 @@ static bool on_start(void *context, struct xml_reader *xml, const char *name,
         builder->n_skipped = 1;
         return true;
     }
+    builder->element = element;
     if (element->start && !element->start(builder, attrs))
         return false;
     uint32_t state = element->inside;
@@ -233,13 +219,8 @@ static bool on_end(void *context, struct xml_reader *xml)
         builder->n_skipped--;
         return true;
     }
-    const struct element *element = builder->open[--builder->n_open];
+    const struct element *element = builder->element = builder->open[--builder->n_open];
     return !element->end || element->end(builder);
-}
-
-static bool on_text(void *context, const char *bytes, size_t n)
-{
-    return add_dim_text(context, bytes, n);
 }
 
 /* The path of the XML with .bin in place of its ending. */
@@ -278,7 +259,7 @@ static bool prepare_model(struct ir_builder *builder, const char *xml_path,
 bool ir_load_in_pieces(const char *xml_path, const char *weights_path, bool needs_weights,
                        size_t piece_bytes, struct ir_model *model, struct irrun_error *err)
 {
-    static const struct xml_handlers handlers = {on_start, on_end, on_text};
+    static const struct xml_handlers handlers = {on_start, on_end, add_dim_text};
     *model = (struct ir_model){.needs_weights = needs_weights};
     struct ir_builder *builder = calloc(1, sizeof *builder);
     if (!builder)

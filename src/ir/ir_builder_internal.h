@@ -40,10 +40,10 @@ struct parsed_back_edge {
 struct parsed_body {
     struct graph *graph; /* NULL until its element ends */
     struct layer_index layers;
-    struct port_map *inputs;
-    size_t n_inputs, inputs_capacity;
-    struct port_map *outputs;
-    size_t n_outputs, outputs_capacity;
+    struct parsed_maps {
+        struct port_map *items;
+        size_t n, capacity;
+    } inputs, outputs;
     struct parsed_back_edge *back_edges;
     size_t n_back_edges, back_edges_capacity;
 };
@@ -93,7 +93,20 @@ struct found_op {
     const struct op_fault *fault;
 };
 
-struct element;
+/* The attributes of an element: name, value, name, value …, NULL. */
+typedef const char *const *xml_attrs;
+
+struct ir_builder;
+
+/* An element that is not skipped, and what is done with it. */
+struct element {
+    uint32_t places; /* set of states, which are ir_builder.c's */
+    const char *name;
+    uint32_t inside; /* the state within it */
+    bool (*start)(struct ir_builder *builder, xml_attrs attrs);
+    bool (*end)(struct ir_builder *builder);
+    unsigned body; /* which of the bodies of its layer it is about */
+};
 
 #define MAX_ELEMENTS (8 + 4 * MAX_BODY_DEPTH)
 
@@ -105,6 +118,7 @@ struct ir_builder {
     const char *net_name;
     uint32_t ir_version;
     struct scope *scope;                      /* the innermost net or body */
+    const struct element *element;            /* the one that starts or ends */
     const struct element *open[MAX_ELEMENTS]; /* the elements we are in, but for skipped ones */
     uint32_t states[MAX_ELEMENTS];            /* the elements allowed in each of them */
     uint32_t n_open;
@@ -115,16 +129,10 @@ struct ir_builder {
     struct found_op found_ops[N_FOUND_OPS];
 };
 
-typedef const char *const *xml_attrs;
-
 /* ---- ir_builder.c --------------------------------------------------------------------------- */
 
-/* A layer id or port id: 0 … NO_ID - 1. */
-bool parse_id(const char *text, uint32_t *id);
-
-/* Reads a required id; fails naming the element. */
-bool read_id(struct ir_builder *builder, const char *element, xml_attrs attrs, const char *name,
-             uint32_t *id);
+/* Reads a required id of the current element, of a layer or a port: 0 … NO_ID - 1. */
+bool read_id(struct ir_builder *builder, xml_attrs attrs, const char *name, uint32_t *id);
 
 struct scope *scope_new(struct ir_builder *builder, const char *path);
 
@@ -177,7 +185,7 @@ bool start_input_port(struct ir_builder *builder, xml_attrs attrs);
 bool start_output_port(struct ir_builder *builder, xml_attrs attrs);
 bool start_dim(struct ir_builder *builder, xml_attrs attrs);
 bool end_dim(struct ir_builder *builder);
-bool add_dim_text(struct ir_builder *builder, const char *bytes, size_t n);
+bool add_dim_text(void *context, const char *bytes, size_t n); /* context: the ir_builder */
 
 /* Adds an output of the current layer. */
 bool add_output(struct ir_builder *builder, uint32_t port_id);
@@ -205,16 +213,10 @@ uint32_t find_layer(const struct layer_index *layers, uint32_t layer_id);
 
 /* ---- ir_bodies.c ---------------------------------------------------------------------------- */
 
-bool start_port_map_input(struct ir_builder *builder, xml_attrs attrs);
-bool start_port_map_output(struct ir_builder *builder, xml_attrs attrs);
-bool start_else_port_map_input(struct ir_builder *builder, xml_attrs attrs);
-bool start_else_port_map_output(struct ir_builder *builder, xml_attrs attrs);
+bool start_port_map(struct ir_builder *builder, xml_attrs attrs);
 bool start_back_edge(struct ir_builder *builder, xml_attrs attrs);
 bool start_body(struct ir_builder *builder, xml_attrs attrs);
-bool start_then_body(struct ir_builder *builder, xml_attrs attrs);
-bool start_else_body(struct ir_builder *builder, xml_attrs attrs);
 bool end_body(struct ir_builder *builder);
-bool end_else_body(struct ir_builder *builder);
 
 /* Brings the bodies of the current layer into its op. */
 bool finish_bodies(struct ir_builder *builder);

@@ -11,10 +11,10 @@ bool start_edge(struct ir_builder *builder, xml_attrs attrs)
 {
     struct scope *scope = builder->scope;
     struct parsed_edge edge = {.line = here(builder).line, .column = here(builder).column};
-    if (!read_id(builder, "edge", attrs, "from-layer", &edge.from_layer) ||
-        !read_id(builder, "edge", attrs, "from-port", &edge.from_port) ||
-        !read_id(builder, "edge", attrs, "to-layer", &edge.to_layer) ||
-        !read_id(builder, "edge", attrs, "to-port", &edge.to_port) ||
+    if (!read_id(builder, attrs, "from-layer", &edge.from_layer) ||
+        !read_id(builder, attrs, "from-port", &edge.from_port) ||
+        !read_id(builder, attrs, "to-layer", &edge.to_layer) ||
+        !read_id(builder, attrs, "to-port", &edge.to_port) ||
         !grow_array((void **)&scope->edges, scope->n_edges, &scope->edges_capacity,
                     sizeof *scope->edges, builder->err))
         return false;

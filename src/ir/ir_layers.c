@@ -99,7 +99,7 @@ static const char *keep_version(struct ir_builder *builder, const char *version)
 bool start_layer(struct ir_builder *builder, xml_attrs attrs)
 {
     uint32_t id;
-    if (!read_id(builder, "layer", attrs, "id", &id))
+    if (!read_id(builder, attrs, "id", &id))
         return false;
     const char *type = attrs_find(attrs, "type");
     if (!type) {

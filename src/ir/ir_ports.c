@@ -51,7 +51,7 @@ bool start_input_port(struct ir_builder *builder, xml_attrs attrs)
 {
     struct scope *scope = builder->scope;
     uint32_t id;
-    if (!read_id(builder, "port", attrs, "id", &id) || !has_room(builder, scope->n_inputs) ||
+    if (!read_id(builder, attrs, "id", &id) || !has_room(builder, scope->n_inputs) ||
         !grow_array((void **)&scope->inputs, scope->n_inputs, &scope->inputs_capacity,
                     sizeof *scope->inputs, builder->err))
         return false;
@@ -81,7 +81,7 @@ bool start_output_port(struct ir_builder *builder, xml_attrs attrs)
     struct scope *scope = builder->scope;
     struct parsed_layer *layer = current_layer(builder);
     uint32_t id;
-    if (!read_id(builder, "port", attrs, "id", &id) || !add_output(builder, id))
+    if (!read_id(builder, attrs, "id", &id) || !add_output(builder, id))
         return false;
     const char *precision = attrs_find(attrs, "precision");
     if (!precision || !dtype_parse(precision, &layer->port_precision))
@@ -104,8 +104,9 @@ bool start_dim(struct ir_builder *builder, xml_attrs attrs)
     return true;
 }
 
-bool add_dim_text(struct ir_builder *builder, const char *bytes, size_t n)
+bool add_dim_text(void *context, const char *bytes, size_t n)
 {
+    struct ir_builder *builder = context;
     for (size_t i = 0; i < n && builder->n_skipped == 0; i++) {
         char c = bytes[i];
         bool is_blank = c == ' ' || (c >= '\t' && c <= '\r');

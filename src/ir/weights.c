@@ -53,7 +53,9 @@ static bool check_type_and_size(const struct graph *graph, const struct op *op,
     return fail_hint(err, "element_type, shape, offset and size are in the layer's <data>");
 }
 
-bool weights_check_const(const struct graph *graph, const struct op *op, struct irrun_error *err)
+/* Whether the bytes of a Const are all there: offset and size are in the file, and size suffices
+ * for the shape. */
+static bool check_const(const struct graph *graph, const struct op *op, struct irrun_error *err)
 {
     const struct const_attrs *attrs = op->attrs;
     if (!check_type_and_size(graph, op, err))
@@ -89,7 +91,7 @@ static bool check_all(const struct graph *graph, struct irrun_error *err)
 {
     for (uint32_t i = 0; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
-        if (is_const(op) && !weights_check_const(graph, op, err))
+        if (is_const(op) && !check_const(graph, op, err))
             return false;
         for (uint32_t k = 0; k < op->n_bodies; k++)
             if (!check_all(op->bodies[k].graph, err))

@@ -13,8 +13,4 @@ bool weights_open(struct ir_model *model, struct irrun_error *err);
 /* A digest of the content; of a large file, of a sample of it: *is_sampled. 0 without weights. */
 uint64_t weights_digest(const struct file_map *weights, bool *is_sampled);
 
-/* Whether the bytes of a Const are all there: offset and size are in the file, and size suffices
- * for the shape. IRRUN_DATA otherwise; IRRUN_UNSUPPORTED for a type that has no numbers. */
-bool weights_check_const(const struct graph *graph, const struct op *op, struct irrun_error *err);
-
 #endif

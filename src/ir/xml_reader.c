@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "ir/sniff.h"
 
 #define PIECE_BYTES ((size_t)64 << 10)
@@ -198,23 +199,6 @@ static bool fail_form(struct xml_reader *xml)
     return fail_hint(xml->err, "to find the place: xmllint --noout %s", xml->file);
 }
 
-/* Reads until `buffer` is full or the file ends; false on an error. */
-static bool read_full(struct xml_reader *xml, int fd, unsigned char *buffer, size_t size_bytes,
-                      size_t *n)
-{
-    *n = 0;
-    while (*n < size_bytes) {
-        ssize_t n_read = read(fd, buffer + *n, size_bytes - *n);
-        if (n_read == 0)
-            return true;
-        if (n_read > 0)
-            *n += (size_t)n_read;
-        else if (errno != EINTR)
-            return fail_errno(xml->err, IRRUN_NO_INPUT, xml->file, "cannot be read", errno);
-    }
-    return true;
-}
-
 static void keep_head(struct xml_reader *xml, const unsigned char *bytes, size_t n)
 {
     size_t n_kept = SNIFF_BYTES - xml->n_head < n ? SNIFF_BYTES - xml->n_head : n;
@@ -227,7 +211,8 @@ static void keep_head(struct xml_reader *xml, const unsigned char *bytes, size_t
 static bool complete_head(struct xml_reader *xml, int fd)
 {
     size_t n;
-    if (!read_full(xml, fd, xml->head + xml->n_head, SNIFF_BYTES - xml->n_head, &n))
+    if (!file_read_full(fd, xml->file, xml->head + xml->n_head, SNIFF_BYTES - xml->n_head, &n,
+                        xml->err))
         return false;
     xml->n_head += n;
     return true;
@@ -253,7 +238,7 @@ static bool feed(struct xml_reader *xml, int fd, size_t piece_bytes)
         if (!buffer)
             return fail_memory(xml->err, wanted);
         size_t n;
-        if (!read_full(xml, fd, buffer, wanted, &n))
+        if (!file_read_full(fd, xml->file, buffer, wanted, &n, xml->err))
             return false;
         keep_head(xml, buffer, n);
         add_to_digest(xml, buffer, n);

@@ -11,7 +11,7 @@ struct parameter_attrs {
 };
 
 /* The bytes are in the .bin, at any alignment, possibly shared with other Consts; `size` may be
- * more than the shape needs. weights_check_const says whether they are there. */
+ * more than the shape needs. weights_open checks whether they are there. */
 struct const_attrs {
     enum irrun_dtype element_type;
     struct irrun_shape shape;
