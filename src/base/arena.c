@@ -130,14 +130,15 @@ void arena_reset(struct arena *arena)
         add_block(arena, 2 * capacity_bytes);
 }
 
-bool grow_array(void **items, size_t n, size_t *capacity, size_t item_bytes,
-                struct irrun_error *err)
+bool reserve_array(void **items, size_t n, size_t *capacity, size_t item_bytes,
+                   struct irrun_error *err)
 {
-    if (n < *capacity)
+    if (n <= *capacity)
         return true;
     size_t wanted, size_bytes;
-    if (!checked_mul(*capacity < 4 ? 4 : *capacity, 2, &wanted) ||
-        !checked_mul(wanted, item_bytes, &size_bytes))
+    if (!checked_mul(*capacity, 2, &wanted) || wanted < n)
+        wanted = n;
+    if (!checked_mul(wanted, item_bytes, &size_bytes))
         return fail_memory(err, SIZE_MAX);
 
     /* The caller's pointer has a type of its own, so it is read and written as bytes. */
@@ -149,6 +150,12 @@ bool grow_array(void **items, size_t n, size_t *capacity, size_t item_bytes,
     memcpy(items, &grown, sizeof grown);
     *capacity = wanted;
     return true;
+}
+
+bool grow_array(void **items, size_t n, size_t *capacity, size_t item_bytes,
+                struct irrun_error *err)
+{
+    return n < *capacity || reserve_array(items, n < 8 ? 8 : n + 1, capacity, item_bytes, err);
 }
 
 void *new_array(size_t n, size_t item_bytes, struct irrun_error *err)

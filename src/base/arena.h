@@ -26,9 +26,11 @@ void arena_free(struct arena *arena);
 /* Forgets everything that was handed out, but keeps the memory for the next use. */
 void arena_reset(struct arena *arena);
 
-/* A growing array on the heap: makes room for one more of `item_bytes` after *n, doubling
- * *capacity. Returns false with *err filled if there is no memory; *items stays valid. The caller
- * frees *items. */
+/* A growing array on the heap: makes room for n items in all, or for one more after n of them;
+ * *capacity at least doubles. Returns false with *err filled if there is no memory; *items stays
+ * valid. The caller frees *items. */
+bool reserve_array(void **items, size_t n, size_t *capacity, size_t item_bytes,
+                   struct irrun_error *err);
 bool grow_array(void **items, size_t n, size_t *capacity, size_t item_bytes,
                 struct irrun_error *err);
 

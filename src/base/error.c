@@ -59,8 +59,8 @@ void error_clear(struct irrun_error *err)
     err->hint[0] = '\0';
 }
 
-bool fail_at_v(struct irrun_error *err, enum irrun_error_code code, struct place place,
-               const char *format, va_list args)
+static bool fail_at_v(struct irrun_error *err, enum irrun_error_code code, struct place place,
+                      const char *format, va_list args)
 {
     if (err->code != IRRUN_OK)
         return false;

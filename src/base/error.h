@@ -33,8 +33,6 @@ bool fail_at(struct irrun_error *err, enum irrun_error_code code, struct place p
              const char *format, ...) PRINTF_LIKE(4, 5);
 bool fail_at_offset(struct irrun_error *err, enum irrun_error_code code, const char *file,
                     uint64_t offset, const char *format, ...) PRINTF_LIKE(5, 6);
-bool fail_at_v(struct irrun_error *err, enum irrun_error_code code, struct place place,
-               const char *format, va_list args);
 
 /* Out of memory: size_bytes were requested; SIZE_MAX: the size overflowed. */
 bool fail_memory(struct irrun_error *err, size_t size_bytes);

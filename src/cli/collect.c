@@ -136,14 +136,8 @@ static bool add_piece(struct backlog *backlog, const void *data, size_t size_byt
         return fail_memory(err, SIZE_MAX);
     padded &= ~(PIECE_ALIGNMENT - 1);
     needed = backlog->n_bytes + padded;
-    if (needed > backlog->capacity) {
-        size_t capacity = needed > 2 * backlog->capacity ? needed : 2 * backlog->capacity;
-        unsigned char *grown = realloc(backlog->bytes, capacity);
-        if (!grown)
-            return fail_memory(err, capacity);
-        backlog->bytes = grown;
-        backlog->capacity = capacity;
-    }
+    if (!reserve_array((void **)&backlog->bytes, needed, &backlog->capacity, 1, err))
+        return false;
     if (size_bytes > 0)
         memcpy(backlog->bytes + backlog->n_bytes, data, size_bytes);
     backlog->n_bytes = needed;

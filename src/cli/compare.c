@@ -232,13 +232,8 @@ static bool keep_last(struct expectation *item, const struct irrun_tensor *got,
                       struct irrun_error *err)
 {
     size_t size_bytes = tensor_n_bytes(got);
-    if (size_bytes > item->last_capacity || !item->last.data) {
-        void *grown = realloc(item->last.data, size_bytes ? size_bytes : 1);
-        if (!grown)
-            return fail_memory(err, size_bytes);
-        item->last.data = grown;
-        item->last_capacity = size_bytes;
-    }
+    if (!reserve_array(&item->last.data, size_bytes ? size_bytes : 1, &item->last_capacity, 1, err))
+        return false;
     if (size_bytes > 0)
         memcpy(item->last.data, got->data, size_bytes);
     item->last.dtype = got->dtype;

@@ -67,14 +67,8 @@ static bool make_room(struct records *records, const struct irrun_tensor *old,
         records->capacity_bytes = size_bytes;
         records->is_new_place = true;
     }
-    if (records->source_dtype != records->record.dtype && staging_bytes > records->staging_bytes) {
-        void *staging = realloc(records->staging, staging_bytes);
-        if (!staging)
-            return fail_memory(err, staging_bytes);
-        records->staging = staging;
-        records->staging_bytes = staging_bytes;
-    }
-    return true;
+    return records->source_dtype == records->record.dtype ||
+           reserve_array(&records->staging, staging_bytes, &records->staging_bytes, 1, err);
 }
 
 /* The axis of the Parameter's own that --axis names. */

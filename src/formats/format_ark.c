@@ -18,7 +18,6 @@ struct ark {
     enum irrun_dtype dtype;
     struct irrun_shape shape;
     size_t n_left;
-    uint32_t line; /* 1-based, while everything so far was text; else 0 */
     /* An array in text is held here; its dtype is f32. */
     float *values;
     size_t n_values, capacity;
@@ -28,9 +27,9 @@ struct ark {
 static bool fail_entry(struct ark *ark, struct irrun_error *err, const char *what)
 {
     const struct reader *reader = &ark->reader;
-    if (ark->is_text && ark->line != 0)
-        return fail_at(err, IRRUN_DATA, (struct place){reader->path, ark->line, 0}, "key %s: %s",
-                       ark->key, what);
+    if (ark->is_text && ark->reader.line != 0)
+        return fail_at(err, IRRUN_DATA, (struct place){reader->path, ark->reader.line, 0},
+                       "key %s: %s", ark->key, what);
     return fail_source(&reader->source, err, "key %s: %s", ark->key, what);
 }
 
@@ -47,8 +46,8 @@ static bool peek(struct ark *ark, int *c, struct irrun_error *err)
 static void take(struct ark *ark)
 {
     struct byte_source *source = &ark->reader.source;
-    if (*source_bytes(source) == '\n' && ark->line != 0 && ark->line != UINT32_MAX)
-        ark->line++;
+    if (*source_bytes(source) == '\n' && ark->reader.line != 0 && ark->reader.line != UINT32_MAX)
+        ark->reader.line++;
     source_consume(source, 1);
 }
 
@@ -142,12 +141,10 @@ static bool add_value(struct ark *ark, const char *word, size_t length, struct i
     float value;
     if (!csv_number_parse(word, length, IRRUN_F32, &value, &why))
         return fail_entry(ark, err, "a value is not a number");
-    void *values = ark->values;
-    bool is_grown = grow_array(&values, ark->n_values, &ark->capacity, sizeof value, err);
-    ark->values = values;
-    if (is_grown)
-        ark->values[ark->n_values++] = value;
-    return is_grown;
+    if (!grow_array((void **)&ark->values, ark->n_values, &ark->capacity, sizeof value, err))
+        return false;
+    ark->values[ark->n_values++] = value;
+    return true;
 }
 
 static bool take_value(struct ark *ark, struct irrun_error *err)
@@ -269,7 +266,7 @@ static bool ark_next(struct reader *reader, struct array_header *header, bool *i
     if (!pass_array(ark, err))
         return false;
     if (source->offset == 0)
-        ark->line = 1;
+        ark->reader.line = 1; /* until something is not text */
     if (!read_key(ark, is_end, err))
         return false;
     if (*is_end)
@@ -279,7 +276,7 @@ static bool ark_next(struct reader *reader, struct array_header *header, bool *i
     ark->is_text = source_available(source) < 2 || memcmp(source_bytes(source), "\0B", 2) != 0;
     if (!ark->is_text) {
         source_consume(source, 2);
-        ark->line = 0;
+        ark->reader.line = 0;
     }
     if (!(ark->is_text ? read_text(ark, err) : read_binary_header(ark, err)))
         return false;
@@ -320,13 +317,5 @@ static void ark_forget(struct reader *reader)
     ark->n_left = ark->n_values = ark->capacity = 0;
 }
 
-static uint32_t ark_line(const struct reader *reader)
-{
-    return ((const struct ark *)reader)->line;
-}
-
-const struct reader_methods ark_reader = {.size_bytes = sizeof(struct ark),
-                                          .next = ark_next,
-                                          .read = ark_read,
-                                          .forget = ark_forget,
-                                          .line = ark_line};
+const struct reader_methods ark_reader = {
+    .size_bytes = sizeof(struct ark), .next = ark_next, .read = ark_read, .forget = ark_forget};

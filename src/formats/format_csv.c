@@ -12,8 +12,7 @@
 struct csv {
     struct reader reader;
     bool is_begun;
-    uint32_t line;        /* 1-based, of the next byte; stays at its maximum */
-    uint64_t line_offset; /* where that line begins */
+    uint64_t line_offset; /* where the line begins */
     size_t n_in_row;      /* numbers of this line that were read */
 };
 
@@ -27,7 +26,7 @@ static bool csv_next(struct reader *reader, struct array_header *header, bool *i
     if (csv->is_begun)
         return true;
     csv->is_begun = true;
-    csv->line = 1;
+    csv->reader.line = 1;
     /* The mark that some programs put before UTF-8. */
     if (!source_want(source, 1, err))
         return false;
@@ -45,15 +44,10 @@ static bool csv_next(struct reader *reader, struct array_header *header, bool *i
     return true;
 }
 
-static uint32_t csv_line(const struct reader *reader)
-{
-    return ((const struct csv *)reader)->line;
-}
-
 static struct place place_here(const struct csv *csv)
 {
     uint64_t column = csv->reader.source.offset - csv->line_offset + 1;
-    return (struct place){csv->reader.path, csv->line,
+    return (struct place){csv->reader.path, csv->reader.line,
                           column < UINT32_MAX ? (uint32_t)column : UINT32_MAX};
 }
 
@@ -75,7 +69,7 @@ static bool fail_word(const struct csv *csv, const char *word, size_t length, co
         return fail_at(err, IRRUN_DATA, place_here(csv), "\"%.*s%s\" %s: %s was expected", shown,
                        word, more, why, irrun_dtype_name(dtype));
     fail_at(err, IRRUN_DATA, place_here(csv), "\"%.*s%s\" %s", shown, word, more, why);
-    bool is_heading = csv->line == 1 && csv->n_in_row == 0 && is_text(word, length) &&
+    bool is_heading = csv->reader.line == 1 && csv->n_in_row == 0 && is_text(word, length) &&
                       strchr("+-.0123456789", word[0]) == NULL;
     if (memchr(word, '"', length))
         fail_hint(err, "remove the quotes: tr -d '\"' <FILE | irrun ... -i csv:-");
@@ -101,7 +95,7 @@ static bool peek(struct csv *csv, int *c, struct irrun_error *err)
 static void end_line(struct csv *csv)
 {
     source_consume(&csv->reader.source, 1);
-    csv->line += csv->line != UINT32_MAX;
+    csv->reader.line += csv->reader.line != UINT32_MAX;
     csv->line_offset = csv->reader.source.offset;
     csv->n_in_row = 0;
 }
@@ -285,14 +279,11 @@ static void csv_forget(struct reader *reader)
     struct csv *csv = (struct csv *)reader;
     csv->is_begun = false;
     csv->n_in_row = 0;
-    csv->line = 0;
+    csv->reader.line = 0;
 }
 
-const struct reader_methods csv_reader = {.size_bytes = sizeof(struct csv),
-                                          .next = csv_next,
-                                          .read = csv_read,
-                                          .forget = csv_forget,
-                                          .line = csv_line};
+const struct reader_methods csv_reader = {
+    .size_bytes = sizeof(struct csv), .next = csv_next, .read = csv_read, .forget = csv_forget};
 
 static bool csv_write(struct writer *writer, size_t output, const struct irrun_tensor *record,
                       const struct record_label *label, struct irrun_error *err)

@@ -14,8 +14,9 @@
 struct reader {
     const struct reader_methods *methods;
     struct byte_source source;
-    char *path; /* as shown in messages */
-    char *name; /* of the npz member; NULL otherwise */
+    char *path;    /* as shown in messages */
+    char *name;    /* of the npz member; NULL otherwise */
+    uint32_t line; /* 1-based, of the next byte of text, stays at its maximum; 0: no lines */
 };
 
 struct reader_methods {
@@ -25,8 +26,7 @@ struct reader_methods {
     /* As reader_read; data NULL: skips. */
     bool (*read)(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
                  size_t *n_read, struct irrun_error *err);
-    void (*forget)(struct reader *reader);         /* frees what it holds; ready to begin again */
-    uint32_t (*line)(const struct reader *reader); /* NULL: no lines */
+    void (*forget)(struct reader *reader); /* frees what it holds; ready to begin again */
 };
 
 /* A reader of nothing yet: the caller opens reader->source. NULL with *err filled. */

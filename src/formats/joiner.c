@@ -25,21 +25,6 @@ void joiner_free(struct joiner *joiner)
     *joiner = (struct joiner){0};
 }
 
-static bool reserve(struct joiner *joiner, size_t n_bytes, struct irrun_error *err)
-{
-    if (n_bytes <= joiner->capacity)
-        return true;
-    size_t capacity = joiner->capacity < SIZE_MAX / 2 && joiner->capacity * 2 > n_bytes
-                          ? joiner->capacity * 2
-                          : n_bytes;
-    unsigned char *data = realloc(joiner->data, capacity);
-    if (data == NULL)
-        return fail_memory(err, capacity);
-    joiner->data = data;
-    joiner->capacity = capacity;
-    return true;
-}
-
 static bool fits(const struct joiner *joiner, const struct irrun_tensor *record)
 {
     if (record->dtype != joiner->dtype || record->shape.rank != joiner->shape.rank)
@@ -71,11 +56,9 @@ static bool append(struct joiner *joiner, const struct irrun_tensor *record, uin
     if (!checked_add(joiner->n_bytes, size_bytes, &n_bytes) ||
         !checked_add_i64(*length, record->shape.dims[axis], length))
         return fail_memory(err, SIZE_MAX);
-    void *lengths = joiner->lengths;
-    bool is_grown = grow_array(&lengths, joiner->n_records, &joiner->lengths_capacity,
-                               sizeof *joiner->lengths, err);
-    joiner->lengths = lengths;
-    if (!is_grown || !reserve(joiner, n_bytes, err))
+    if (!grow_array((void **)&joiner->lengths, joiner->n_records, &joiner->lengths_capacity,
+                    sizeof *joiner->lengths, err) ||
+        !reserve_array((void **)&joiner->data, n_bytes, &joiner->capacity, 1, err))
         return false;
     if (size_bytes != 0)
         memcpy(joiner->data + joiner->n_bytes, record->data, size_bytes);

@@ -103,7 +103,7 @@ const char *reader_path(const struct reader *reader)
 
 uint32_t reader_line(const struct reader *reader)
 {
-    return reader->methods->line ? reader->methods->line(reader) : 0;
+    return reader->line;
 }
 
 /* ---- A whole array --------------------------------------------------------------------------- */

@@ -7,9 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/output_file.h"
-
-#define FIRST_BYTES ((size_t)4 * 1024)
 
 static bool fail_spool(const struct spool *spool, int reason, struct irrun_error *err)
 {
@@ -35,21 +34,6 @@ static bool write_disk(struct spool *spool, const unsigned char *data, size_t si
     return true;
 }
 
-static bool grow(struct spool *spool, size_t n_bytes, struct irrun_error *err)
-{
-    size_t capacity = spool->capacity ? spool->capacity : FIRST_BYTES;
-    while (capacity < n_bytes)
-        capacity *= 2;
-    if (capacity == spool->capacity)
-        return true;
-    unsigned char *memory = realloc(spool->memory, capacity);
-    if (memory == NULL)
-        return fail_memory(err, capacity);
-    spool->memory = memory;
-    spool->capacity = capacity;
-    return true;
-}
-
 bool spool_write(struct spool *spool, const void *data, size_t size_bytes, struct irrun_error *err)
 {
     if (size_bytes > SPOOL_MEMORY_BYTES - spool->n_memory) {
@@ -61,7 +45,8 @@ bool spool_write(struct spool *spool, const void *data, size_t size_bytes, struc
         return write_disk(spool, data, size_bytes, err);
     if (size_bytes == 0)
         return true;
-    if (!grow(spool, spool->n_memory + size_bytes, err))
+    if (!reserve_array((void **)&spool->memory, spool->n_memory + size_bytes, &spool->capacity, 1,
+                       err))
         return false;
     memcpy(spool->memory + spool->n_memory, data, size_bytes);
     spool->n_memory += size_bytes;
