@@ -70,6 +70,7 @@ struct int8_depthwise {
     size_t n, n_taps, n_channels;
     const uint8_t *const *taps;  /* [n_taps]: where the channels of the first pixel begin */
     size_t step;                 /* bytes from there to those of the next pixel */
+    size_t row_taps;             /* so many taps follow each other by this step: rows of n_taps */
     const uint8_t *end;          /* up to here 16 bytes may be read at once, from lower addresses */
     const int16_t (*weights)[2]; /* [n_taps][channels of all groups]; the second number is 0 */
     const int32_t *start;

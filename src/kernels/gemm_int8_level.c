@@ -157,6 +157,7 @@ static void multiply(const struct int8_product *p)
 }
 
 enum { PIXELS = VECTOR_LANES == 16 ? 8 : 4 }; /* at a time: they share the weights */
+enum { ROW_TAPS = 3 };                        /* of a row whose pixels are loaded once */
 
 /* What follows the n channels meets weights of 0. */
 ALWAYS_INLINE vec_i32 load_channels(const uint8_t *at, const uint8_t *end, size_t n)
@@ -168,22 +169,34 @@ ALWAYS_INLINE vec_i32 load_channels(const uint8_t *at, const uint8_t *end, size_
     return vec_i32_load_u8(bytes);
 }
 
-ALWAYS_INLINE void convolve_channels(const struct int8_depthwise *d, size_t pixel, size_t channel,
-                                     const size_t n_pixels, size_t n)
+/* Taps of a row: what one of them sees in a pixel the next one sees in the pixel before. */
+ALWAYS_INLINE void add_row(const struct int8_depthwise *d, size_t tap, size_t pixel, size_t channel,
+                           const size_t n_pixels, const size_t n_taps, size_t n, vec_i32 *sums)
 {
     size_t n_columns = int8_n_groups(d->n_channels) * INT8_GROUP;
+    const uint8_t *from = d->taps[tap] + pixel * d->step + channel;
+    vec_i32 seen[PIXELS + ROW_TAPS - 1];
+    UNROLL
+    for (size_t i = 0; i < n_pixels + n_taps - 1; i++)
+        seen[i] = load_channels(from + i * d->step, d->end, n);
+    UNROLL
+    for (size_t t = 0; t < n_taps; t++) {
+        vec_i32 weights = vec_i32_load(d->weights + (tap + t) * n_columns + channel);
+        UNROLL
+        for (size_t i = 0; i < n_pixels; i++)
+            sums[i] = vec_i32_dot_channels(sums[i], seen[i + t], weights);
+    }
+}
+
+ALWAYS_INLINE void convolve_channels(const struct int8_depthwise *d, size_t pixel, size_t channel,
+                                     const size_t n_pixels, const size_t row_taps, size_t n)
+{
     vec_i32 sums[PIXELS];
     UNROLL
     for (size_t i = 0; i < n_pixels; i++)
         sums[i] = vec_i32_load(d->start + channel);
-    for (size_t tap = 0; tap < d->n_taps; tap++) {
-        vec_i32 weights = vec_i32_load(d->weights + tap * n_columns + channel);
-        const uint8_t *from = d->taps[tap] + pixel * d->step + channel;
-        UNROLL
-        for (size_t i = 0; i < n_pixels; i++)
-            sums[i] =
-                vec_i32_dot_i16(sums[i], load_channels(from + i * d->step, d->end, n), weights);
-    }
+    for (size_t tap = 0; tap < d->n_taps; tap += row_taps)
+        add_row(d, tap, pixel, channel, n_pixels, row_taps, n, sums);
     UNROLL
     for (size_t i = 0; i < n_pixels; i++)
         store(d->to, &d->requantization,
@@ -192,33 +205,42 @@ ALWAYS_INLINE void convolve_channels(const struct int8_depthwise *d, size_t pixe
 }
 
 /* The last pixels that are taken together begin so early that they are as many as the others. */
-ALWAYS_INLINE void convolve_pixels(const struct int8_depthwise *d, size_t channel, size_t n)
+ALWAYS_INLINE void convolve_pixels(const struct int8_depthwise *d, size_t channel,
+                                   const size_t row_taps, size_t n)
 {
     size_t pixel = 0;
     for (; pixel + PIXELS <= d->n; pixel += PIXELS)
-        convolve_channels(d, pixel, channel, PIXELS, n);
+        convolve_channels(d, pixel, channel, PIXELS, row_taps, n);
     if (pixel < d->n && d->n >= PIXELS) {
-        convolve_channels(d, d->n - PIXELS, channel, PIXELS, n);
+        convolve_channels(d, d->n - PIXELS, channel, PIXELS, row_taps, n);
         return;
     }
     for (; PIXELS > 4 && pixel + 4 <= d->n; pixel += 4)
-        convolve_channels(d, pixel, channel, 4, n);
+        convolve_channels(d, pixel, channel, 4, row_taps, n);
     for (; pixel < d->n; pixel++)
-        convolve_channels(d, pixel, channel, 1, n);
+        convolve_channels(d, pixel, channel, 1, row_taps, n);
 }
 
 /* The last vector begins so early that it is full. */
-static void depthwise(const struct int8_depthwise *d)
+ALWAYS_INLINE void convolve(const struct int8_depthwise *d, const size_t row_taps)
 {
     size_t channel = 0;
     for (; channel + VECTOR_LANES <= d->n_channels; channel += VECTOR_LANES)
-        convolve_pixels(d, channel, VECTOR_LANES);
+        convolve_pixels(d, channel, row_taps, VECTOR_LANES);
     if (channel < d->n_channels && channel > 0)
-        convolve_pixels(d, d->n_channels - VECTOR_LANES, VECTOR_LANES);
+        convolve_pixels(d, d->n_channels - VECTOR_LANES, row_taps, VECTOR_LANES);
     else if (VECTOR_LANES > 8 && d->n_channels == 8)
-        convolve_pixels(d, 0, 8);
+        convolve_pixels(d, 0, row_taps, 8);
     else if (channel < d->n_channels)
-        convolve_pixels(d, 0, d->n_channels);
+        convolve_pixels(d, 0, row_taps, d->n_channels);
+}
+
+static void depthwise(const struct int8_depthwise *d)
+{
+    if (d->row_taps == ROW_TAPS)
+        convolve(d, ROW_TAPS);
+    else
+        convolve(d, 1);
 }
 
 static void multiply_wide(const struct int8_wide_product *p)

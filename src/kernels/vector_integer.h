@@ -86,4 +86,14 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_bytes(vec_i32 sum, struct bytes_factor a, stru
 }
 #endif
 
+/* sum + a * b: of a byte and 0, by a signed byte as 16 bits and 0. */
+ALWAYS_INLINE vec_i32 vec_i32_dot_channels(vec_i32 sum, vec_i32 a, vec_i32 b)
+{
+#ifdef VECTOR_HAS_DOT_U8
+    return vec_i32_dot_u8(sum, a, b);
+#else
+    return vec_i32_dot_i16(sum, a, b);
+#endif
+}
+
 #endif

@@ -197,12 +197,14 @@ static void multiply(const struct job *job, const struct block *block)
 static void convolve_channels(const struct job *job, const struct block *block)
 {
     const struct int8_convolution_attrs *attrs = job->attrs;
+    const struct window *w = &job->state->window;
     job->state->kernels->depthwise(&(struct int8_depthwise){
         .n = block->n,
         .n_taps = attrs->n_segments,
         .n_channels = attrs->c_out,
         .taps = block->segments,
-        .step = (size_t)job->state->window.stride[2] * attrs->c_in,
+        .step = (size_t)w->stride[2] * attrs->c_in,
+        .row_taps = w->dilation[2] == w->stride[2] ? (size_t)w->kernel[2] : 1,
         .end = job->end,
         .weights = attrs->weights,
         .start = attrs->start,

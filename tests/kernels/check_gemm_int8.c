@@ -229,6 +229,9 @@ static bool try_depthwise(const struct trial *trial, size_t n, size_t n_taps, si
                                .n_channels = n_channels,
                                .taps = taps,
                                .step = stride * n_channels,
+                               .row_taps = stride > 1   ? 1
+                                           : n_taps % 3 ? n_taps
+                                                        : 3,
                                .end = x + in_bytes,
                                .weights = (const int16_t(*)[2])weights,
                                .start = p.start,
