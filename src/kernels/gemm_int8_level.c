@@ -16,18 +16,30 @@ enum { MOST_ROWS = 2, GROUPS = 1, GROUPS_OF_A_ROW = 1 };
 #endif
 enum { MOST_VECTORS = GROUPS_OF_A_ROW * GROUP_VECTORS };
 
-/* Writes n of the lanes, which belong to the columns from `column` on, to element `at` of c. */
-ALWAYS_INLINE void store(enum int8_result to, const struct requantization *requantization,
-                         const float *bias, size_t column, vec_i32 sum, void *c, size_t at,
-                         size_t n)
+/* How the sums of some neighbouring columns are scaled. */
+struct scaling {
+    vec scale, bias, low, high;
+};
+
+ALWAYS_INLINE struct scaling scaling_of(enum int8_result to, const struct requantization *r,
+                                        size_t column)
+{
+    if (to == INT8_TO_I32)
+        return (struct scaling){0};
+    return (struct scaling){vec_load(r->scale + column), vec_load(r->bias + column),
+                            vec_set1(r->low), vec_set1(r->high)};
+}
+
+/* Writes n of the lanes to element `at` of c. */
+ALWAYS_INLINE void store(enum int8_result to, const struct scaling *scaling, vec_i32 sum, void *c,
+                         size_t at, size_t n)
 {
     if (to == INT8_TO_I32) {
         vec_i32_store_first((int32_t *)c + at, sum, n);
         return;
     }
-    vec x = vec_mul(vec_of_i32(sum), vec_load(requantization->scale + column));
-    x = vec_add(x, vec_load(bias + column));
-    x = vec_min(vec_max(x, vec_set1(requantization->low)), vec_set1(requantization->high));
+    vec x = vec_add(vec_mul(vec_of_i32(sum), scaling->scale), scaling->bias);
+    x = vec_min(vec_max(x, scaling->low), scaling->high);
     if (to == INT8_TO_F32) {
         vec_i32_store_first((float *)c + at, (vec_i32)x, n);
         return;
@@ -40,6 +52,34 @@ ALWAYS_INLINE void store(enum int8_result to, const struct requantization *requa
     uint8_t bytes[VECTOR_LANES];
     vec_i32_store_u8(bytes, whole);
     memcpy((uint8_t *)c + at, bytes, n);
+}
+
+/* A vector of columns of some rows, those from element `at` of c on. */
+ALWAYS_INLINE void store_rows(enum int8_result to, struct scaling scaling,
+                              const float *const *biases, size_t column, const vec_i32 *sums,
+                              const size_t next, const size_t n_rows, void *c, size_t at,
+                              size_t ldc, size_t n)
+{
+    UNROLL
+    for (size_t r = 0; r < n_rows; r++) {
+        if (biases)
+            scaling.bias = vec_load(biases[r] + column);
+        store(to, &scaling, sums[r * next], c, at + r * ldc, n);
+    }
+}
+
+/* The same; most results are whole vectors of bytes. */
+ALWAYS_INLINE void finish(enum int8_result to, const struct requantization *requantization,
+                          const float *const *biases, size_t column, const vec_i32 *sums,
+                          const size_t next, const size_t n_rows, void *c, size_t at, size_t ldc,
+                          size_t n)
+{
+    struct scaling scaling = scaling_of(to, requantization, column);
+    if (to == INT8_TO_U8 && n == VECTOR_LANES)
+        store_rows(INT8_TO_U8, scaling, biases, column, sums, next, n_rows, c, at, ldc,
+                   VECTOR_LANES);
+    else
+        store_rows(to, scaling, biases, column, sums, next, n_rows, c, at, ldc, n);
 }
 
 /* Four columns of the rows of a, four rows of the groups of b. */
@@ -83,16 +123,12 @@ ALWAYS_INLINE void multiply_tile(const struct int8_product *p, size_t row, size_
             multiply_quad(a + quad * INT8_QUAD, p->lda, b, group_bytes, n_rows, n_groups, sums);
     }
     UNROLL
-    for (size_t r = 0; r < n_rows; r++) {
-        const float *bias = p->row_biases ? p->row_biases[row + r] : p->requantization.bias;
-        UNROLL
-        for (size_t v = 0; v < n_vectors; v++) {
-            size_t column = group * INT8_GROUP + v * VECTOR_LANES;
-            size_t left = p->n - column;
-            if (column < p->n)
-                store(p->to, &p->requantization, bias, column, sums[r][v], p->c,
-                      (row + r) * p->ldc + column, left < VECTOR_LANES ? left : VECTOR_LANES);
-        }
+    for (size_t v = 0; v < n_vectors; v++) {
+        size_t column = group * INT8_GROUP + v * VECTOR_LANES, left = p->n - column;
+        if (column < p->n)
+            finish(p->to, &p->requantization, p->row_biases ? p->row_biases + row : NULL, column,
+                   &sums[0][v], MOST_VECTORS, n_rows, p->c, row * p->ldc + column, p->ldc,
+                   left < VECTOR_LANES ? left : VECTOR_LANES);
     }
 }
 
@@ -197,11 +233,8 @@ ALWAYS_INLINE void convolve_channels(const struct int8_depthwise *d, size_t pixe
         sums[i] = vec_i32_load(d->start + channel);
     for (size_t tap = 0; tap < d->n_taps; tap += row_taps)
         add_row(d, tap, pixel, channel, n_pixels, row_taps, n, sums);
-    UNROLL
-    for (size_t i = 0; i < n_pixels; i++)
-        store(d->to, &d->requantization,
-              d->pixel_biases ? d->pixel_biases[pixel + i] : d->requantization.bias, channel,
-              sums[i], d->c, (pixel + i) * d->n_channels + channel, n);
+    finish(d->to, &d->requantization, d->pixel_biases ? d->pixel_biases + pixel : NULL, channel,
+           sums, 1, n_pixels, d->c, pixel * d->n_channels + channel, d->n_channels, n);
 }
 
 /* The last pixels that are taken together begin so early that they are as many as the others. */
