@@ -236,6 +236,14 @@ static bool convert_directly(enum irrun_dtype from_dtype, const unsigned char *r
         CONVERT_EACH(int64_t, float, x);
     case TYPE_PAIR(IRRUN_F32, IRRUN_I32):
         CONVERT_EACH(float, int32_t, x >= -0x1p31F && x < 0x1p31F ? (int32_t)x : INT32_MIN);
+    case TYPE_PAIR(IRRUN_F32, IRRUN_I8):
+    case TYPE_PAIR(IRRUN_F32, IRRUN_U8):
+        CONVERT_EACH(float, uint8_t,
+                     (uint8_t)(x >= -0x1p31F && x < 0x1p31F ? (int32_t)x : INT32_MIN));
+    case TYPE_PAIR(IRRUN_U8, IRRUN_I32):
+        CONVERT_EACH(uint8_t, int32_t, x);
+    case TYPE_PAIR(IRRUN_I8, IRRUN_I32):
+        CONVERT_EACH(int8_t, int32_t, x);
     case TYPE_PAIR(IRRUN_F32, IRRUN_I64):
         CONVERT_EACH(float, int64_t, x >= -0x1p63F && x < 0x1p63F ? (int64_t)x : INT64_MIN);
     case TYPE_PAIR(IRRUN_I64, IRRUN_F64):
