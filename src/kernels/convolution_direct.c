@@ -22,21 +22,21 @@ struct term {
     struct places in, out;
 };
 
-static struct term plan_term(const struct window *w, bool is_transposed, const int64_t k[3])
+static void plan_term(const struct window *w, bool is_transposed, const int64_t k[3],
+                      struct term *term)
 {
-    struct term term = {.out.step = {w->out[1] * w->out[2], w->out[2], 1}};
     int64_t in_strides[3] = {w->in[1] * w->in[2], w->in[2], 1};
+    struct places *in = is_transposed ? &term->out : &term->in;
+    struct places *out = is_transposed ? &term->in : &term->out;
+    in->start = out->start = 0;
+    out->step[0] = w->out[1] * w->out[2];
+    out->step[1] = w->out[2];
+    out->step[2] = 1;
     for (int d = 0; d < 3; d++) {
-        window_positions(w, d, k[d], &term.first[d], &term.end[d]);
-        term.in.start += (k[d] * w->dilation[d] - w->pad_begin[d]) * in_strides[d];
-        term.in.step[d] = w->stride[d] * in_strides[d];
+        window_positions(w, d, k[d], &term->first[d], &term->end[d]);
+        in->start += (k[d] * w->dilation[d] - w->pad_begin[d]) * in_strides[d];
+        in->step[d] = w->stride[d] * in_strides[d];
     }
-    if (is_transposed) {
-        struct places in = term.in;
-        term.in = term.out;
-        term.out = in;
-    }
-    return term;
 }
 
 #define BODY "kernels/convolution_direct_body.h"

@@ -25,7 +25,8 @@ static void NAME(add_terms)(const struct window *w, bool is_transposed, const T 
     for (k[0] = 0; k[0] < w->kernel[0]; k[0]++) {
         for (k[1] = 0; k[1] < w->kernel[1]; k[1]++) {
             for (k[2] = 0; k[2] < w->kernel[2]; k[2]++) {
-                struct term term = plan_term(w, is_transposed, k);
+                struct term term;
+                plan_term(w, is_transposed, k, &term);
                 NAME(add_term)(&term, in, *weight++, out);
             }
         }

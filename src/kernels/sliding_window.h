@@ -34,6 +34,12 @@ static inline void window_unravel(const int64_t dims[3], int64_t i, int64_t at[3
     at[2] = i % dims[2];
 }
 
+/* Rounded up; most divisors are 1, and divisions take long. */
+static inline int64_t window_divide(int64_t n, int64_t by)
+{
+    return by == 1 ? n : (n + by - 1) / by;
+}
+
 /* The kernel elements [first, end) along dimension d that lie inside the input for output position
  * o. */
 static inline void window_inside(const struct window *window, int d, int64_t o, int64_t *first,
@@ -41,8 +47,8 @@ static inline void window_inside(const struct window *window, int d, int64_t o, 
 {
     int64_t at = o * window->stride[d] - window->pad_begin[d], step = window->dilation[d];
     int64_t room = window->in[d] - at;
-    *first = at < 0 ? (-at + step - 1) / step : 0;
-    *end = room <= 0 ? 0 : (room + step - 1) / step;
+    *first = at < 0 ? window_divide(-at, step) : 0;
+    *end = room <= 0 ? 0 : window_divide(room, step);
     if (*end > window->kernel[d])
         *end = window->kernel[d];
     if (*first > *end)
@@ -56,8 +62,8 @@ static inline void window_positions(const struct window *window, int d, int64_t 
 {
     int64_t at = k * window->dilation[d] - window->pad_begin[d], stride = window->stride[d];
     int64_t room = window->in[d] - at;
-    *first = at < 0 ? (-at + stride - 1) / stride : 0;
-    *end = room <= 0 ? 0 : (room + stride - 1) / stride;
+    *first = at < 0 ? window_divide(-at, stride) : 0;
+    *end = room <= 0 ? 0 : window_divide(room, stride);
     if (*end > window->out[d])
         *end = window->out[d];
     if (*first > *end)
