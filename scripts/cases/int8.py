@@ -82,7 +82,7 @@ class Quantised:
     def __init__(self, name, shape, low=0.0, high=2.0, levels=256, dynamic=False):
         self.name, self.net, self.g = name, Net(name), rng("int8 " + name)
         self.feed = uniform(self.g, shape, low - 0.2, high + 0.2)
-        port = self.net.param("x", "f32", [-1] * 4 if dynamic else list(shape))
+        port = self.net.param("x", "f32", [-1] * len(shape) if dynamic else list(shape))
         self.x = Value(self.net, port, self.feed).quantised(low, high, levels=levels)
 
     def integers(self, *shape, scales=None, low=-127):
@@ -113,8 +113,13 @@ class Quantised:
                   for piece, group in zip(np.split(x.array, len(groups), 1), groups)]
         return Value(self.net, port, np.concatenate(pieces, 1))
 
-    def biased(self, x):
-        return x.with_("Add", uniform(self.g, (1, x.array.shape[1], 1, 1)), np.add)
+    def multiplied(self, x, w, transpose_b=True):
+        port = self.net.op("MatMul", x.port, w.port,
+                           data={"transpose_a": False, "transpose_b": transpose_b})
+        return Value(self.net, port, x.array @ (w.array.T if transpose_b else w.array))
+
+    def biased(self, x, shape=None):
+        return x.with_("Add", uniform(self.g, shape or (1, x.array.shape[1], 1, 1)), np.add)
 
     def case(self, about, *ys):
         for i, y in enumerate(ys):
@@ -200,6 +205,61 @@ def border_cases():
     yield m.case("No dimension is known.", m.convolved(m.x, m.integers(8, 4, 3, 3)).quantised(-2, 2))
 
 
+def row_cases():
+    """MatMul between FakeQuantizes."""
+    m = Quantised("rows", (16, 64))
+    yield m.case("FakeQuantize of 255 levels on the matrix.", m.multiplied(m.x, m.faked(40, 64)))
+    m = Quantised("rows_chain", (5, 3, 36), -0.5, 1.5)
+    y = m.biased(m.multiplied(m.x, m.integers(24, 36)), (24, )).relu().quantised(0, 2)
+    yield m.case("Bias, ReLU and a second product, whose input stays bytes.",
+                 m.biased(m.multiplied(y, m.integers(7, 24, scales=1)), (1, )).quantised(-1, 1))
+    m = Quantised("rows_by_columns", (6, 33), -1, 1)
+    array = m.g.integers(-127, 128, (33, 18)).astype(np.int8)
+    scale = uniform(m.g, (1, 18), 0.002, 0.006)
+    w = Value(m.net, m.net.const(array), array).dequantised(scale)
+    yield m.case("The columns of the matrix have the scales; rows fill no quad.",
+                 m.multiplied(m.x, w, transpose_b=False))
+    m = Quantised("rows_one", (1, 130), 0, 1, levels=16)
+    yield m.case("One row of few levels.", m.multiplied(m.x, m.integers(200, 130)).quantised(-2, 2))
+    m = Quantised("rows_no_level_is_zero", (50, 21), 0.25, 1)
+    yield m.case("No level of the input is 0.", m.multiplied(m.x, m.integers(16, 21)).quantised(-1, 3))
+    m = Quantised("rows_bias_of_rank_3", (4, 20), -2, 2)
+    yield m.case("The bias adds a dimension.",
+                 m.biased(m.multiplied(m.x, m.integers(12, 20)), (1, 1, 12)).quantised(-3, 3))
+    m = Quantised("rows_dynamic", (2, 2, 3, 28), dynamic=True)
+    yield m.case("No dimension is known.", m.multiplied(m.x, m.integers(19, 28)).quantised(-3, 3))
+    m = Quantised("rows_and_pixels", (1, 6, 5, 8))
+    y = m.convolved(m.x, m.integers(6, 6, 3, 3)).quantised(-2, 2)
+    yield m.case("Rows of what was convolved, and of what is convolved too.", m.multiplied(y, m.faked(9, 8)),
+                 m.multiplied(m.x, m.faked(4, 8)))
+
+
+def many_terms(kind, shape, weights, about):
+    """More terms than sums of 32 bits hold; sums of f32 are exact."""
+    n = 65800
+    net = Net(kind)
+    x = net.op("Broadcast", net.param("x", "f32", [1]), net.const(np.array(shape(n))), mode="numpy")
+    x = Value(net, x, np.full(shape(n), 2.0)).quantised(0, 2)
+    w = net.op("Broadcast", net.const(np.array([127], np.int8)), net.const(np.array(weights(n))),
+               mode="numpy")
+    w = Value(net, w, np.full(weights(n), 127, np.int8)).dequantised(np.float32(0.0078125))
+    data = {"transpose_a": False, "transpose_b": True}
+    if kind == "many_terms":
+        data = {"strides": "1,1", "pads_begin": "0,0", "pads_end": "0,0", "dilations": "1,1",
+                "auto_pad": "explicit"}
+    y = net.op("Convolution" if kind == "many_terms" else "MatMul", x.port, w.port, data=data)
+    net.result(y, "y")
+    want = np.full(shape(1)[:1] + weights(1)[:1] + shape(1)[2:], 2 * 127 * n / 128, np.float32)
+    return Case("int8", kind, net, {"x": np.array([3], np.float32)}, {"y": want}, about, FLOAT)
+
+
+def many_terms_cases():
+    yield many_terms("many_terms", lambda n: (1, n, 1, 2), lambda n: (3, n, 1, 1),
+                     "A convolution whose sums do not fit into 32 bits.")
+    yield many_terms("many_terms_rows", lambda n: (2, n), lambda n: (3, n),
+                     "A product whose sums do not fit into 32 bits.")
+
+
 def chain_cases():
     m = Quantised("chain", (1, 3, 12, 12))
     y = m.biased(m.convolved(m.x, m.integers(16, 3, 3, 3), (2, 2))).quantised(0, 2)
@@ -224,5 +284,7 @@ def cases():
     yield from convolution_cases()
     yield from depthwise_cases()
     yield from border_cases()
+    yield from row_cases()
+    yield from many_terms_cases()
     yield from chain_cases()
     yield from product_cases()

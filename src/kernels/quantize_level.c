@@ -45,9 +45,26 @@ ALWAYS_INLINE void quantize_lanes(const struct quantization *q, const float *x, 
         memcpy(out + i * pixel_bytes, &pixels[i], n_channels);
 }
 
+/* One channel. */
+static void plane_to_u8(const struct quantization *q, const float *x, uint8_t *out, size_t n)
+{
+    size_t i = 0;
+    for (; i + VECTOR_LANES <= n; i += VECTOR_LANES)
+        vec_i32_store_u8(out + i, level_of(q, vec_load(x + i)));
+    if (i < n) {
+        uint8_t bytes[VECTOR_LANES];
+        vec_i32_store_u8(bytes, level_of(q, vec_load_first(x + i, n - i)));
+        memcpy(out + i, bytes, n - i);
+    }
+}
+
 static void to_u8(const struct quantization *q, const float *x, size_t x_stride, uint8_t *out,
                   size_t n_channels, size_t n)
 {
+    if (n_channels == 1) {
+        plane_to_u8(q, x, out, n);
+        return;
+    }
     for (size_t i = 0; i < n; i += VECTOR_LANES) {
         size_t left = n - i < VECTOR_LANES ? n - i : VECTOR_LANES, c = 0;
         uint8_t *pixels = out + i * n_channels;

@@ -6,27 +6,39 @@ struct bytes_state {
     const struct quantize_kernels *kernels;
 };
 
-static bool check_rank(struct infer *infer)
+/* The order of the dimensions: channels go last, or back. */
+static bool infer_order(struct infer *infer, enum irrun_dtype dtype, const uint32_t order[4])
 {
-    return infer->in[0]->shape.rank == 4 || infer_fail_input(infer, 0, "4 dimensions");
+    const struct bytes_attrs *attrs = infer->attrs;
+    struct irrun_shape in = infer->in[0]->shape, out = in;
+    if (attrs->moves_channels && in.rank != 4)
+        return infer_fail_input(infer, 0, "4 dimensions");
+    for (uint32_t d = 0; d < 4 && attrs->moves_channels; d++)
+        out.dims[d] = in.dims[order[d]];
+    return infer_output(infer, 0, dtype, &out);
 }
 
 static bool infer_to_bytes(struct infer *infer)
 {
-    if (!check_rank(infer))
-        return false;
-    const int64_t *in = infer->in[0]->shape.dims;
-    struct irrun_shape out = shape_of(4, (const int64_t[]){in[0], in[2], in[3], in[1]});
-    return infer_output(infer, 0, IRRUN_U8, &out);
+    return infer_order(infer, IRRUN_U8, (const uint32_t[]){0, 2, 3, 1});
 }
 
 static bool infer_from_bytes(struct infer *infer)
 {
-    if (!check_rank(infer))
-        return false;
-    const int64_t *in = infer->in[0]->shape.dims;
-    struct irrun_shape out = shape_of(4, (const int64_t[]){in[0], in[3], in[1], in[2]});
-    return infer_output(infer, 0, IRRUN_F32, &out);
+    return infer_order(infer, IRRUN_F32, (const uint32_t[]){0, 3, 1, 2});
+}
+
+/* Planes of channels in f32, of each batch element. */
+struct planes {
+    size_t n_batches, n_channels, n;
+};
+
+static struct planes planes_of(const struct bytes_attrs *attrs, const struct irrun_shape *floats)
+{
+    if (!attrs->moves_channels)
+        return (struct planes){1, 1, (size_t)shape_n_elements(floats)};
+    const int64_t *dims = floats->dims;
+    return (struct planes){(size_t)dims[0], (size_t)dims[1], (size_t)(dims[2] * dims[3])};
 }
 
 static bool prepare(struct prepare *prepare)
@@ -40,12 +52,11 @@ static bool run_to_bytes(const struct step *step, struct irrun_error *err)
     (void)err;
     const struct bytes_attrs *attrs = step->op->attrs;
     const struct bytes_state *state = step->state;
-    const int64_t *dims = step->in[0]->shape.dims;
-    size_t n = (size_t)(dims[2] * dims[3]), n_channels = (size_t)dims[1];
-    for (size_t i = 0; i < (size_t)dims[0]; i++)
-        state->kernels->to_u8(&attrs->quantization,
-                              (const float *)step->in[0]->data + i * n * n_channels, n,
-                              (uint8_t *)step->out[0]->data + i * n * n_channels, n_channels, n);
+    struct planes p = planes_of(attrs, &step->in[0]->shape);
+    for (size_t i = 0; i < p.n_batches; i++)
+        state->kernels->to_u8(
+            &attrs->quantization, (const float *)step->in[0]->data + i * p.n * p.n_channels, p.n,
+            (uint8_t *)step->out[0]->data + i * p.n * p.n_channels, p.n_channels, p.n);
     return true;
 }
 
@@ -54,12 +65,11 @@ static bool run_from_bytes(const struct step *step, struct irrun_error *err)
     (void)err;
     const struct bytes_attrs *attrs = step->op->attrs;
     const struct bytes_state *state = step->state;
-    const int64_t *dims = step->out[0]->shape.dims;
-    size_t n = (size_t)(dims[2] * dims[3]), n_channels = (size_t)dims[1];
-    for (size_t i = 0; i < (size_t)dims[0]; i++)
-        state->kernels->from_u8(&attrs->quantization,
-                                (const uint8_t *)step->in[0]->data + i * n * n_channels,
-                                (float *)step->out[0]->data + i * n * n_channels, n, n_channels, n);
+    struct planes p = planes_of(attrs, &step->out[0]->shape);
+    for (size_t i = 0; i < p.n_batches; i++)
+        state->kernels->from_u8(
+            &attrs->quantization, (const uint8_t *)step->in[0]->data + i * p.n * p.n_channels,
+            (float *)step->out[0]->data + i * p.n * p.n_channels, p.n, p.n_channels, p.n);
     return true;
 }
 

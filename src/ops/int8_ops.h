@@ -1,6 +1,6 @@
 /* Ops between which values are bytes, that no IR file names: plan/int8_convolutions.h puts them in
- * the place of FakeQuantize and Convolution. Bytes lie with the channels last, [N,H,W,C]; values of
- * f32 as ever, [N,C,H,W].
+ * the place of FakeQuantize, Convolution and MatMul. Bytes that are convolved lie with the channels
+ * last, [N,H,W,C]; values of f32 as ever, [N,C,H,W].
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_INT8_OPS_H
 #define IRRUN_OPS_INT8_OPS_H
@@ -10,9 +10,11 @@
 #include "ops/int8_borders.h"
 #include "ops/window.h"
 
-/* Of the two that follow: what a byte stands for. */
+/* Of the two that follow: what a byte stands for, and whether the channels of bytes lie last where
+ * those of f32 are dimension 1. */
 struct bytes_attrs {
     struct quantization quantization;
+    bool moves_channels;
 };
 
 extern const struct op_def op_to_bytes;   /* f32 to u8 */
@@ -34,8 +36,10 @@ struct int8_convolution_attrs {
     struct border_terms border;
     enum int8_result to; /* INT8_TO_U8 or INT8_TO_F32 */
     struct requantization requantization;
+    uint32_t rank_min; /* of the result of a product; dimensions of 1 are put in front */
 };
 
 extern const struct op_def op_int8_convolution; /* u8 to u8 or f32 */
+extern const struct op_def op_int8_matmul;      /* the same of rows, [..., c_in] to [..., c_out] */
 
 #endif

@@ -1,4 +1,4 @@
-/* Finds convolutions between FakeQuantizes, and puts convolutions of bytes in their place.
+/* Finds convolutions and products between FakeQuantizes, and puts those of bytes in their place.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/int8_convolutions.h"
 
@@ -12,7 +12,7 @@
 #include "plan/int8_match.h"
 #include "plan/toposort.h"
 
-#define MOST_NEW 3 /* ops for a convolution: bytes, their convolution, f32 again */
+#define MOST_NEW 3 /* ops for a convolution or a product: bytes, that of bytes, f32 again */
 #define MOST_TERMS (INT32_MAX / (UINT8_MAX * 128)) /* of a sum that i32 holds */
 
 struct pass {
@@ -21,7 +21,8 @@ struct pass {
     struct graph_edit edit;
     struct arena *arena;
     uint32_t n_values;       /* before the pass */
-    uint32_t *bytes;         /* [n_values] the value of u8 that stands for one of f32; NO_ID */
+    uint32_t *bytes[2];      /* [n_values] the value of u8 that stands for one of f32, NO_ID: for
+                           products, and with the channels last */
     uint32_t *n_uses, *user; /* [n_values] how many inputs read a value, and the last op of them */
     struct remarks *remarks;
     struct irrun_error *err;
@@ -69,13 +70,14 @@ static const struct op *find_user(const struct pass *pass, uint32_t value_id)
     return pass->n_uses[value_id] == 1 ? &pass->graph->ops[pass->user[value_id]] : NULL;
 }
 
-static bool is_bias(const struct irrun_tensor *tensor, size_t n_channels)
+/* One for each channel, which are dimension `from_end` from the end, or one for all. */
+static bool is_bias(const struct irrun_tensor *tensor, size_t n_channels, uint32_t from_end)
 {
     const struct irrun_shape *shape = &tensor->shape;
     if (shape_n_elements(shape) == 1)
         return shape->rank <= 4;
-    return (size_t)shape_n_elements(shape) == n_channels && shape->rank >= 3 && shape->rank <= 4 &&
-           (size_t)shape->dims[shape->rank - 3] == n_channels;
+    return (size_t)shape_n_elements(shape) == n_channels && shape->rank >= from_end &&
+           shape->rank <= 4 && (size_t)shape->dims[shape->rank - from_end] == n_channels;
 }
 
 static void match_bias(struct pass *pass, struct int8_match *match)
@@ -85,7 +87,7 @@ static void match_bias(struct pass *pass, struct int8_match *match)
         return;
     uint32_t other = op_input(pass->graph, add, op_input(pass->graph, add, 0) == match->out);
     const struct irrun_tensor *bias = find_floats(pass, other);
-    if (bias && is_bias(bias, match->weights.n_channels)) {
+    if (bias && is_bias(bias, match->weights.n_channels, match->is_product ? 1 : 3)) {
         match->bias = bias;
         match->out = add->first_output;
     }
@@ -107,21 +109,45 @@ static void match_tail(struct pass *pass, struct int8_match *match)
         match->out = next->first_output;
 }
 
-/* ---- a convolution ---- */
+/* ---- a convolution or a product ---- */
+
+static const char *find_filters(struct int8_match *match, const struct irrun_shape *shape)
+{
+    match->is_depthwise = is_type(match->op, "GroupConvolution");
+    if (!shape || shape->rank != (match->is_depthwise ? 5 : 4))
+        return "it is none over two dimensions with constant filters";
+    match->filters = *shape;
+    if (match->is_depthwise && (shape->dims[1] != 1 || shape->dims[2] != 1))
+        return "its groups are not single channels";
+    return NULL;
+}
+
+static const char *find_matrix(struct int8_match *match, const struct irrun_shape *shape)
+{
+    const struct matmul_attrs *attrs = match->op->attrs;
+    if (!shape || shape->rank != 2 || attrs->transpose_a)
+        return "it is none of rows by a constant matrix";
+    match->are_columns = !attrs->transpose_b;
+    match->filters = shape_of(4, (const int64_t[]){shape->dims[match->are_columns],
+                                                   shape->dims[!match->are_columns], 1, 1});
+    return NULL;
+}
 
 static const char *find_fault(struct pass *pass, struct int8_match *match)
 {
-    const struct constant *filters =
-        pass->graph->analysis->constants[op_input(pass->graph, match->op, 1)];
+    const struct op *producer = value_producer(pass->graph, match->in);
+    uint32_t weights = op_input(pass->graph, match->op, 1);
+    const struct constant *constant = pass->graph->analysis->constants[weights];
+    const struct irrun_shape *shape = constant ? &constant->tensor.shape : NULL;
     bool is_found;
-    match->is_depthwise = is_type(match->op, "GroupConvolution");
-    if (!filters || filters->tensor.shape.rank != (match->is_depthwise ? 5 : 4))
-        return "it is none over two dimensions with constant filters";
-    match->filters = filters->tensor.shape;
-    if (match->is_depthwise && (match->filters.dims[1] != 1 || match->filters.dims[2] != 1))
-        return "its groups are not single channels";
-    if (!int8_weights_find(&pass->finder, pass->graph, op_input(pass->graph, match->op, 1),
-                           &match->weights, &is_found, pass->err) ||
+    if (producer->def == &op_from_bytes &&
+        ((const struct bytes_attrs *)producer->attrs)->moves_channels == match->is_product)
+        return "the bytes of its input are in another order";
+    const char *fault = match->is_product ? find_matrix(match, shape) : find_filters(match, shape);
+    if (fault)
+        return fault;
+    if (!int8_weights_find(&pass->finder, pass->graph, weights, match->are_columns, &match->weights,
+                           &is_found, pass->err) ||
         !is_found)
         return "its filters are not integers of 8 bits with a scale for each channel";
     if (match->weights.n_inner > MOST_TERMS)
@@ -136,11 +162,12 @@ static uint32_t add_op(struct pass *pass, const struct op_def *def, const void *
     return graph_edit_add(&pass->edit, def, attrs, &like, &in, 1, 1);
 }
 
-static const void *bytes_attrs(struct pass *pass, const struct quantization *range)
+static const void *bytes_attrs(struct pass *pass, const struct quantization *range,
+                               bool moves_channels)
 {
     struct bytes_attrs *attrs = arena_alloc(pass->arena, sizeof *attrs, pass->err);
     if (attrs)
-        attrs->quantization = *range;
+        *attrs = (struct bytes_attrs){*range, moves_channels};
     return attrs;
 }
 
@@ -148,21 +175,23 @@ static bool replace(struct pass *pass, const struct int8_match *match)
 {
     uint32_t op_id = (uint32_t)(match->op - pass->graph->ops);
     const void *attrs = int8_match_attrs(match, pass->arena, pass->err);
-    const void *in_attrs = bytes_attrs(pass, &match->in_range);
-    const void *out_attrs = bytes_attrs(pass, &match->out_range);
+    const void *in_attrs = bytes_attrs(pass, &match->in_range, !match->is_product);
+    const void *out_attrs = bytes_attrs(pass, &match->out_range, !match->is_product);
+    const struct op_def *def = match->is_product ? &op_int8_matmul : &op_int8_convolution;
+    uint32_t *bytes = pass->bytes[!match->is_product];
     if (!attrs || !in_attrs || !out_attrs)
         return false;
-    if (pass->bytes[match->in] == NO_ID) {
+    if (bytes[match->in] == NO_ID) {
         uint32_t quantize = pass->graph->values[match->in].op_id;
         uint32_t x = op_input(pass->graph, &pass->graph->ops[quantize], 0);
         uint32_t added = add_op(pass, &op_to_bytes, in_attrs, quantize, x);
-        pass->bytes[match->in] = pass->graph->ops[added].first_output;
+        bytes[match->in] = pass->graph->ops[added].first_output;
     }
-    uint32_t added = add_op(pass, &op_int8_convolution, attrs, op_id, pass->bytes[match->in]);
+    uint32_t added = add_op(pass, def, attrs, op_id, bytes[match->in]);
     if (match->has_out_range) {
         uint32_t quantize = pass->graph->values[match->out].op_id;
-        pass->bytes[match->out] = pass->graph->ops[added].first_output;
-        added = add_op(pass, &op_from_bytes, out_attrs, quantize, pass->bytes[match->out]);
+        bytes[match->out] = pass->graph->ops[added].first_output;
+        added = add_op(pass, &op_from_bytes, out_attrs, quantize, bytes[match->out]);
     }
     graph_edit_take_over(&pass->edit, added, match->out);
     return true;
@@ -179,11 +208,17 @@ static bool find_in_range(struct pass *pass, uint32_t value_id, struct quantizat
     return find_range(pass, op, range);
 }
 
+static bool is_candidate(const struct op *op)
+{
+    return is_type(op, "Convolution") || is_type(op, "GroupConvolution") || is_type(op, "MatMul");
+}
+
 static bool visit(struct pass *pass, uint32_t op_id)
 {
     struct int8_match match = {.op = &pass->graph->ops[op_id]};
-    if (!is_type(match.op, "Convolution") && !is_type(match.op, "GroupConvolution"))
+    if (!is_candidate(match.op))
         return true;
+    match.is_product = is_type(match.op, "MatMul");
     match.in = op_input(pass->graph, match.op, 0);
     match.out = match.op->first_output;
     if (!find_in_range(pass, match.in, &match.in_range))
@@ -209,13 +244,14 @@ static bool count_uses(struct pass *pass)
     const struct graph *graph = pass->graph;
     struct arena *arena = pass->finder.arena;
     pass->n_values = graph->n_values;
-    pass->bytes = arena_alloc_array(arena, graph->n_values, sizeof *pass->bytes, pass->err);
+    pass->bytes[0] = arena_alloc_array(arena, graph->n_values, sizeof(uint32_t), pass->err);
+    pass->bytes[1] = arena_alloc_array(arena, graph->n_values, sizeof(uint32_t), pass->err);
     pass->n_uses = arena_alloc_array(arena, graph->n_values, sizeof *pass->n_uses, pass->err);
     pass->user = arena_alloc_array(arena, graph->n_values, sizeof *pass->user, pass->err);
-    if (!pass->bytes || !pass->n_uses || !pass->user)
+    if (!pass->bytes[0] || !pass->bytes[1] || !pass->n_uses || !pass->user)
         return false;
     for (uint32_t i = 0; i < graph->n_values; i++)
-        pass->bytes[i] = NO_ID;
+        pass->bytes[0][i] = pass->bytes[1][i] = NO_ID;
     for (uint32_t i = 0; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
         for (uint32_t k = 0; k < op->n_inputs; k++) {
@@ -237,10 +273,10 @@ static bool find_constants(struct pass *pass)
     return analysis->constants && constants_find(&pass->finder, pass->graph, pass->err);
 }
 
-static bool run_pass(struct pass *pass, size_t n_convolutions)
+static bool run_pass(struct pass *pass, size_t n_candidates)
 {
     const struct graph *graph = pass->graph;
-    size_t n = MOST_NEW * n_convolutions;
+    size_t n = MOST_NEW * n_candidates;
     if (!find_constants(pass) || !count_uses(pass) ||
         !graph_edit_begin(&pass->edit, pass->graph, pass->arena, n, n, n, pass->err))
         return false;
@@ -260,15 +296,15 @@ bool int8_convolutions_replace(const struct model *model, struct remarks *remark
         .arena = model->arena,
         .remarks = remarks,
         .err = err};
-    size_t n_convolutions = 0, n_quantizes = 0;
+    size_t n_candidates = 0, n_quantizes = 0;
     for (uint32_t i = 0; i < model->graph->n_order; i++) {
         const struct op *op = &model->graph->ops[model->graph->order[i]];
-        n_convolutions += is_type(op, "Convolution") || is_type(op, "GroupConvolution");
+        n_candidates += is_candidate(op);
         n_quantizes += is_type(op, "FakeQuantize");
     }
-    if (n_convolutions == 0 || n_quantizes == 0 || model->stops_at_nan)
+    if (n_candidates == 0 || n_quantizes == 0 || model->stops_at_nan)
         return true;
-    bool is_done = run_pass(&pass, n_convolutions);
+    bool is_done = run_pass(&pass, n_candidates);
     model->graph->analysis = NULL;
     arena_free(&memory);
     return is_done && toposort(model->graph, model->arena, err);

@@ -135,7 +135,6 @@ const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *m
     if (!attrs)
         return NULL;
     *attrs = (struct int8_convolution_attrs){
-        .window = *(const struct window_attrs *)match->op->attrs,
         .is_depthwise = match->is_depthwise,
         .kernel = {dims[2], dims[3]},
         .c_in = match->is_depthwise ? match->weights.n_channels : (size_t)dims[1],
@@ -143,6 +142,10 @@ const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *m
         .zero = find_zero(&match->in_range),
         .to = match->has_out_range ? INT8_TO_U8 : INT8_TO_F32,
     };
+    if (!match->is_product)
+        attrs->window = *(const struct window_attrs *)match->op->attrs;
+    else if (match->bias)
+        attrs->rank_min = match->bias->shape.rank;
     find_segments(attrs);
     bool is_packed = match->is_depthwise ? pack_taps(&match->weights, attrs, arena, err)
                                          : pack_filters(&match->weights, attrs, arena, err);

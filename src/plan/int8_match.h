@@ -1,4 +1,4 @@
-/* A convolution between FakeQuantizes, and what makes one op of it.
+/* A convolution or a product between FakeQuantizes, and what makes one op of it.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_INT8_MATCH_H
 #define IRRUN_PLAN_INT8_MATCH_H
@@ -11,8 +11,9 @@ struct int8_match {
     const struct op *op;
     uint32_t in; /* the value that FakeQuantize gives */
     struct quantization in_range, out_range;
-    bool is_depthwise, has_relu, has_out_range;
-    struct irrun_shape filters; /* [c_out][c_in][2], [channels][1][1][2] */
+    bool is_depthwise, is_product, has_relu, has_out_range;
+    bool are_columns;           /* of the constant matrix: channels */
+    struct irrun_shape filters; /* [c_out][c_in][2], [channels][1][1][2]; [n][k][1][1] */
     struct int8_weights weights;
     const struct irrun_tensor *bias; /* NULL: none */
     uint32_t out;                    /* the last value that the op stands for */

@@ -85,29 +85,31 @@ static bool find_scales(struct model *model, const struct graph *graph, uint32_t
 
 /* Whether all elements of a channel are multiples of the scale: bit for bit if they are products
  * with it. */
-static bool divide(const float *from, size_t n, double scale, bool is_product, int8_t *to)
+static bool divide(const float *from, size_t stride, size_t n, double scale, bool is_product,
+                   int8_t *to)
 {
     for (size_t i = 0; i < n; i++) {
-        double steps = nearbyint((double)from[i] / scale);
+        float x = from[i * stride];
+        double steps = nearbyint((double)x / scale);
         if (!(steps >= INT8_MIN && steps <= INT8_MAX))
             return false;
         to[i] = (int8_t)steps;
-        bool is_right = is_product ? (float)steps * (float)scale == from[i]
-                                   : fabs((double)from[i] - steps * scale) <= ROUNDING * scale;
+        bool is_right = is_product ? (float)steps * (float)scale == x
+                                   : fabs((double)x - steps * scale) <= ROUNDING * scale;
         if (!is_right)
             return false;
     }
     return true;
 }
 
-static bool divide_channel(const struct scales *scales, const float *from,
+static bool divide_channel(const struct scales *scales, const float *from, size_t stride,
                            struct int8_weights *weights, size_t channel)
 {
     size_t n = n_scales(scales), n_inner = weights->n_inner;
     for (size_t i = 0; i < n; i++) {
         double scale = scale_at(scales, (channel + i) % n);
         if (scale > 0 && isfinite(scale) &&
-            divide(from + channel * n_inner, n_inner, scale, scales->factors != NULL,
+            divide(from, stride, n_inner, scale, scales->factors != NULL,
                    weights->elements + channel * n_inner)) {
             weights->scales[channel] = (float)scale;
             return true;
@@ -117,14 +119,16 @@ static bool divide_channel(const struct scales *scales, const float *from,
 }
 
 bool int8_weights_find(struct model *model, const struct graph *graph, uint32_t value_id,
-                       struct int8_weights *weights, bool *is_found, struct irrun_error *err)
+                       bool are_columns, struct int8_weights *weights, bool *is_found,
+                       struct irrun_error *err)
 {
     struct scales scales;
     *is_found = false;
     const struct irrun_tensor *tensor = floats(model, graph, value_id, err);
     if (!tensor || !find_scales(model, graph, value_id, &scales, err))
         return err->code == IRRUN_OK;
-    size_t n = n_of(tensor), n_channels = (size_t)tensor->shape.dims[0];
+    size_t n = n_of(tensor), rank = tensor->shape.rank;
+    size_t n_channels = (size_t)tensor->shape.dims[are_columns ? rank - 1 : 0];
     if (n == 0)
         return true;
     *weights = (struct int8_weights){.n_channels = n_channels, .n_inner = n / n_channels};
@@ -134,6 +138,8 @@ bool int8_weights_find(struct model *model, const struct graph *graph, uint32_t 
         return false;
     *is_found = true;
     for (size_t channel = 0; channel < n_channels && *is_found; channel++)
-        *is_found = divide_channel(&scales, tensor->data, weights, channel);
+        *is_found = divide_channel(
+            &scales, (const float *)tensor->data + channel * (are_columns ? 1 : n / n_channels),
+            are_columns ? n_channels : 1, weights, channel);
     return true;
 }

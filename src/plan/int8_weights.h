@@ -12,8 +12,10 @@ struct int8_weights {
 };
 
 /* What the constant `value_id` is, in the model's arena; the scales are those that its producers
- * multiply with. *is_found: that they give the elements. False with *err filled on failure. */
+ * multiply with. Its channels are the first dimension, or, if they are columns, the last one.
+ * *is_found: that the scales give the elements. False with *err filled on failure. */
 bool int8_weights_find(struct model *model, const struct graph *graph, uint32_t value_id,
-                       struct int8_weights *weights, bool *is_found, struct irrun_error *err);
+                       bool are_columns, struct int8_weights *weights, bool *is_found,
+                       struct irrun_error *err);
 
 #endif

@@ -1,0 +1,119 @@
+/* Products of rows of bytes by a constant matrix.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "base/checked.h"
+#include "ops/int8_ops.h"
+#include "ops/product_batch.h"
+
+#define MOST_ROWS 48 /* of a part, where parts are rows: a multiple of those of every tile */
+
+struct matmul_state {
+    const struct int8_kernels *kernels;
+    size_t m, row_bytes; /* of whole quads */
+    size_t n_parts;
+    bool by_rows; /* parts are rows, or groups of columns */
+};
+
+static bool infer(struct infer *infer)
+{
+    const struct int8_convolution_attrs *attrs = infer->attrs;
+    struct matmul_state *state = infer->state;
+    struct irrun_shape out = infer->in[0]->shape;
+    if (out.rank == 0 || out.dims[out.rank - 1] != (int64_t)attrs->c_in)
+        return infer_fail_input(infer, 0, "rows of %zu, as the matrix has", attrs->c_in);
+    state->m = (size_t)shape_n_elements(&out) / attrs->c_in;
+    out.dims[out.rank - 1] = (int64_t)attrs->c_out;
+    if (out.rank < attrs->rank_min) {
+        uint32_t n = attrs->rank_min - out.rank;
+        memmove(out.dims + n, out.dims, out.rank * sizeof *out.dims);
+        for (uint32_t d = 0; d < n; d++)
+            out.dims[d] = 1;
+        out.rank = attrs->rank_min;
+    }
+    return infer_output(infer, 0, attrs->to == INT8_TO_U8 ? IRRUN_U8 : IRRUN_F32, &out);
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    const struct int8_convolution_attrs *attrs = prepare->attrs;
+    struct matmul_state *state = prepare->state;
+    size_t n_groups = int8_n_groups(attrs->c_out), n_rows = state->m / MOST_ROWS + 1;
+    double work = (double)state->m * (double)attrs->c_in * (double)attrs->c_out / 4;
+    state->kernels = prepare->kernels->gemm_int8;
+    state->row_bytes = int8_n_quads(attrs->c_in) * INT8_QUAD;
+    state->by_rows = n_rows > n_groups;
+    state->n_parts = product_n_parts(prepare, work, state->by_rows ? n_rows : n_groups);
+    if (state->row_bytes == attrs->c_in)
+        return true;
+    return checked_mul(state->m, state->row_bytes, &prepare->made.scratch_bytes) ||
+           fail_memory(prepare->err, SIZE_MAX);
+}
+
+static void run_part(void *context, size_t part, size_t n_parts)
+{
+    const struct step *step = context;
+    const struct int8_convolution_attrs *attrs = step->op->attrs;
+    const struct matmul_state *state = step->state;
+    size_t n_groups = int8_n_groups(attrs->c_out), size = dtype_size(step->out[0]->dtype);
+    size_t first = state->by_rows ? state->m * part / n_parts : 0;
+    size_t end = state->by_rows ? state->m * (part + 1) / n_parts : state->m;
+    bool is_copied = state->row_bytes != attrs->c_in;
+    const uint8_t *rows = is_copied ? step->scratch : step->in[0]->data;
+    const uint8_t *a = rows + first * state->row_bytes;
+    state->kernels->multiply(&(struct int8_product){
+        .m = end - first,
+        .n = attrs->c_out,
+        .n_segments = 1,
+        .n_quads = state->row_bytes / INT8_QUAD,
+        .begin = state->by_rows ? 0 : n_groups * part / n_parts,
+        .end = state->by_rows ? n_groups : n_groups * (part + 1) / n_parts,
+        .a = &a,
+        .lda = state->row_bytes,
+        .b = attrs->filters,
+        .start = attrs->start,
+        .to = attrs->to,
+        .requantization = attrs->requantization,
+        .c = (char *)step->out[0]->data + first * attrs->c_out * size,
+        .ldc = attrs->c_out,
+    });
+}
+
+/* Rows of whole quads; what is behind a row meets zeros. */
+static void copy_rows(const struct step *step)
+{
+    const struct int8_convolution_attrs *attrs = step->op->attrs;
+    const struct matmul_state *state = step->state;
+    uint8_t *to = step->scratch;
+    for (size_t i = 0; i < state->m; i++, to += state->row_bytes) {
+        memcpy(to, (const uint8_t *)step->in[0]->data + i * attrs->c_in, attrs->c_in);
+        memset(to + attrs->c_in, 0, state->row_bytes - attrs->c_in);
+    }
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct int8_convolution_attrs *attrs = step->op->attrs;
+    const struct matmul_state *state = step->state;
+    if (state->row_bytes != attrs->c_in)
+        copy_rows(step);
+    thread_pool_run(step->pool, run_part, (void *)step, state->n_parts);
+    return true;
+}
+
+static const struct op_input_def inputs[] = {
+    {"data", .types = TYPE_BIT(IRRUN_U8)},
+    {.name = NULL},
+};
+
+const struct op_def op_int8_matmul = {
+    .type = "MatMul",
+    .inputs = inputs,
+    .n_outputs = 1,
+    .attrs_size = sizeof(struct int8_convolution_attrs),
+    .state_size = sizeof(struct matmul_state),
+    .infer = infer,
+    .prepare = prepare,
+    .run = run,
+};
