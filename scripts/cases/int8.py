@@ -78,12 +78,22 @@ def product_cases():
 
 
 class Quantised:
-    """A model of convolutions; x is quantised to [low, high]."""
-    def __init__(self, name, shape, low=0.0, high=2.0, levels=256, dynamic=False):
+    """A model of convolutions; x is quantised to [low, high]. Its kind may be of bytes; order: that of
+    a Transpose in front."""
+    def __init__(self, name, shape, low=0.0, high=2.0, levels=256, dynamic=False, kind=None, order=None):
         self.name, self.net, self.g = name, Net(name), rng("int8 " + name)
         self.feed = uniform(self.g, shape, low - 0.2, high + 0.2)
-        port = self.net.param("x", "f32", [-1] * len(shape) if dynamic else list(shape))
-        self.x = Value(self.net, port, self.feed).quantised(low, high, levels=levels)
+        if kind:
+            self.feed = self.g.integers(np.iinfo(kind).min, np.iinfo(kind).max + 1, shape).astype(kind)
+        dtype = {np.uint8: "u8", np.int8: "i8", None: "f32"}[kind]
+        port = self.net.param("x", dtype, [-1] * len(shape) if dynamic else list(shape))
+        x = Value(self.net, port, self.feed)
+        if kind:
+            x = x.converted("f32")
+        if order:
+            port = self.net.op("Transpose", x.port, self.net.const(np.array(order)))
+            x = Value(self.net, port, x.array.transpose(order))
+        self.x = x.quantised(low, high, levels=levels)
 
     def integers(self, *shape, scales=None, low=-127):
         """Filters in i8 with a scale for each output channel, or one."""
@@ -234,6 +244,22 @@ def row_cases():
                  m.multiplied(m.x, m.faked(4, 8)))
 
 
+def input_cases():
+    """Inputs that are bytes, or have the channels last, as cameras and converters have them."""
+    for name, shape, kind, order in (("input_u8", (2, 7, 9, 3), np.uint8, (0, 3, 1, 2)),
+                                     ("input_i8", (1, 6, 7, 9), np.int8, None),
+                                     ("input_channels_last", (2, 7, 9, 5), None, (0, 3, 1, 2)),
+                                     ("input_transposed_otherwise", (1, 7, 6, 9), np.int8, (0, 2, 1, 3))):
+        low, high = (-100, 120) if kind == np.int8 else (0, 200) if kind else (-1, 1)
+        m = Quantised(name, shape, low, high, kind=kind, order=order)
+        scale = 0.01 if kind else 1.0
+        w = m.integers(8, m.x.array.shape[1], 3, 3)
+        y = m.convolved(m.x, w).with_("Multiply", scale, np.multiply)
+        yield m.case("Bytes or f32, their channels first or last.", m.biased(y).quantised(-2, 2))
+    m = Quantised("input_rows_u8", (5, 33), 0, 240, kind=np.uint8)
+    yield m.case("Rows of bytes.", m.multiplied(m.x, m.integers(17, 33)).quantised(-200, 200))
+
+
 def many_terms(kind, shape, weights, about):
     """More terms than sums of 32 bits hold; sums of f32 are exact."""
     n = 65800
@@ -285,6 +311,7 @@ def cases():
     yield from depthwise_cases()
     yield from border_cases()
     yield from row_cases()
+    yield from input_cases()
     yield from many_terms_cases()
     yield from chain_cases()
     yield from product_cases()

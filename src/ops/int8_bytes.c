@@ -1,9 +1,10 @@
-/* From f32 to bytes and back.
+/* From f32, or from integers of 8 bits, to bytes and back.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/int8_ops.h"
 
 struct bytes_state {
     const struct quantize_kernels *kernels;
+    uint8_t levels[256]; /* of inputs that are bytes */
 };
 
 /* The order of the dimensions: channels go last, or back. */
@@ -28,7 +29,7 @@ static bool infer_from_bytes(struct infer *infer)
     return infer_order(infer, IRRUN_F32, (const uint32_t[]){0, 3, 1, 2});
 }
 
-/* Planes of channels in f32, of each batch element. */
+/* Planes of channels, of each batch element. */
 struct planes {
     size_t n_batches, n_channels, n;
 };
@@ -41,10 +42,30 @@ static struct planes planes_of(const struct bytes_attrs *attrs, const struct irr
     return (struct planes){(size_t)dims[0], (size_t)dims[1], (size_t)(dims[2] * dims[3])};
 }
 
-static bool prepare(struct prepare *prepare)
+static bool prepare_from_bytes(struct prepare *prepare)
 {
     ((struct bytes_state *)prepare->state)->kernels = prepare->kernels->quantize;
     return true;
+}
+
+static bool prepare_to_bytes(struct prepare *prepare)
+{
+    const struct bytes_attrs *attrs = prepare->attrs;
+    struct bytes_state *state = prepare->state;
+    float floats[256];
+    for (int i = 0; i < 256; i++)
+        floats[i] = (float)(prepare->in[0]->dtype == IRRUN_I8 ? (int8_t)i : i);
+    state->kernels = prepare->kernels->quantize;
+    state->kernels->to_u8(&attrs->quantization, floats, 256, state->levels, 1, 256);
+    return true;
+}
+
+static void translate(const uint8_t levels[256], const uint8_t *x, uint8_t *out, size_t n_channels,
+                      size_t n)
+{
+    for (size_t c = 0; c < n_channels; c++)
+        for (size_t i = 0; i < n; i++)
+            out[i * n_channels + c] = levels[x[c * n + i]];
 }
 
 static bool run_to_bytes(const struct step *step, struct irrun_error *err)
@@ -53,10 +74,16 @@ static bool run_to_bytes(const struct step *step, struct irrun_error *err)
     const struct bytes_attrs *attrs = step->op->attrs;
     const struct bytes_state *state = step->state;
     struct planes p = planes_of(attrs, &step->in[0]->shape);
-    for (size_t i = 0; i < p.n_batches; i++)
-        state->kernels->to_u8(
-            &attrs->quantization, (const float *)step->in[0]->data + i * p.n * p.n_channels, p.n,
-            (uint8_t *)step->out[0]->data + i * p.n * p.n_channels, p.n_channels, p.n);
+    for (size_t i = 0; i < p.n_batches; i++) {
+        size_t first = i * p.n * p.n_channels;
+        uint8_t *out = (uint8_t *)step->out[0]->data + first;
+        if (step->in[0]->dtype == IRRUN_F32)
+            state->kernels->to_u8(&attrs->quantization, (const float *)step->in[0]->data + first,
+                                  p.n, out, p.n_channels, p.n);
+        else
+            translate(state->levels, (const uint8_t *)step->in[0]->data + first, out, p.n_channels,
+                      p.n);
+    }
     return true;
 }
 
@@ -73,8 +100,8 @@ static bool run_from_bytes(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-static const struct op_input_def floats[] = {
-    {"X", .types = TYPE_BIT(IRRUN_F32)},
+static const struct op_input_def numbers[] = {
+    {"X", .types = TYPE_BIT(IRRUN_F32) | TYPE_BIT(IRRUN_I8) | TYPE_BIT(IRRUN_U8)},
     {.name = NULL},
 };
 
@@ -83,12 +110,13 @@ static const struct op_input_def bytes[] = {
     {.name = NULL},
 };
 
-#define BYTES_OP(inputs_, infer_, run_)                                                            \
+#define BYTES_OP(inputs_, infer_, prepare_, run_)                                                  \
     {                                                                                              \
         .type = "FakeQuantize", .inputs = inputs_, .n_outputs = 1,                                 \
         .attrs_size = sizeof(struct bytes_attrs), .state_size = sizeof(struct bytes_state),        \
-        .infer = infer_, .prepare = prepare, .run = run_,                                          \
+        .infer = infer_, .prepare = prepare_, .run = run_,                                         \
     }
 
-const struct op_def op_to_bytes = BYTES_OP(floats, infer_to_bytes, run_to_bytes);
-const struct op_def op_from_bytes = BYTES_OP(bytes, infer_from_bytes, run_from_bytes);
+const struct op_def op_to_bytes = BYTES_OP(numbers, infer_to_bytes, prepare_to_bytes, run_to_bytes);
+const struct op_def op_from_bytes =
+    BYTES_OP(bytes, infer_from_bytes, prepare_from_bytes, run_from_bytes);

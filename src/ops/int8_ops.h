@@ -17,7 +17,7 @@ struct bytes_attrs {
     bool moves_channels;
 };
 
-extern const struct op_def op_to_bytes;   /* f32 to u8 */
+extern const struct op_def op_to_bytes;   /* f32, or i8 or u8 of the same value, to u8 */
 extern const struct op_def op_from_bytes; /* u8 to f32 */
 
 /* A convolution of bytes, of all channels or channel by channel, with what followed it. The

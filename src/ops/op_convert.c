@@ -1,10 +1,6 @@
 /* Convert-1 and ConvertLike-1: another element type, by the rules of convert_elements.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ops/op.h"
-
-struct convert_attrs {
-    enum irrun_dtype destination_type;
-};
+#include "ops/op_state.h"
 
 static const struct attr_def attr_table[] = {
     ATTR(struct convert_attrs, destination_type, NULL),

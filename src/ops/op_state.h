@@ -10,6 +10,10 @@ struct parameter_attrs {
     struct irrun_partial_shape shape;
 };
 
+struct convert_attrs {
+    enum irrun_dtype destination_type;
+};
+
 /* The bytes are in the .bin, at any alignment, possibly shared with other Consts; `size` may be
  * more than the shape needs. weights_open checks whether they are there. */
 struct const_attrs {

@@ -171,22 +171,64 @@ static const void *bytes_attrs(struct pass *pass, const struct quantization *ran
     return attrs;
 }
 
+/* Whether the order of a Transpose moves the channels from the end to dimension 1. */
+static bool moves_channels(struct pass *pass, const struct op *op)
+{
+    static const int64_t wanted[] = {0, 3, 1, 2};
+    uint32_t order_id = op_input(pass->graph, op, 1);
+    const struct constant *constant = pass->graph->analysis->constants[order_id];
+    if (!constant || constant->tensor.dtype != IRRUN_I64 ||
+        shape_n_elements(&constant->tensor.shape) != 4)
+        return false;
+    const struct irrun_tensor *order =
+        constant_demand(&pass->finder, pass->graph, order_id, pass->err);
+    return order && memcmp(order->data, wanted, sizeof wanted) == 0;
+}
+
+static bool is_byte_parameter(const struct op *op)
+{
+    if (!is_type(op, "Parameter"))
+        return false;
+    enum irrun_dtype dtype = ((const struct parameter_attrs *)op->attrs)->element_type;
+    return dtype == IRRUN_U8 || dtype == IRRUN_I8;
+}
+
+/* The op that makes bytes of what the producer of the match's input quantises: of images whose
+ * channels lie last already, and of inputs that are bytes, as they are. */
+static bool add_bytes(struct pass *pass, const struct int8_match *match, uint32_t *value_id)
+{
+    uint32_t quantize = pass->graph->values[match->in].op_id;
+    uint32_t x = op_input(pass->graph, &pass->graph->ops[quantize], 0);
+    bool is_moved = !match->is_product;
+    const struct op *op = value_producer(pass->graph, x);
+    if (is_moved && is_type(op, "Transpose") && moves_channels(pass, op)) {
+        x = op_input(pass->graph, op, 0);
+        is_moved = false;
+        op = value_producer(pass->graph, x);
+    }
+    if (is_type(op, "Convert") &&
+        ((const struct convert_attrs *)op->attrs)->destination_type == IRRUN_F32 &&
+        is_byte_parameter(value_producer(pass->graph, op_input(pass->graph, op, 0))))
+        x = op_input(pass->graph, op, 0);
+    const void *attrs = bytes_attrs(pass, &match->in_range, is_moved);
+    if (!attrs || pass->err->code != IRRUN_OK)
+        return false;
+    uint32_t added = add_op(pass, &op_to_bytes, attrs, quantize, x);
+    *value_id = pass->graph->ops[added].first_output;
+    return true;
+}
+
 static bool replace(struct pass *pass, const struct int8_match *match)
 {
     uint32_t op_id = (uint32_t)(match->op - pass->graph->ops);
     const void *attrs = int8_match_attrs(match, pass->arena, pass->err);
-    const void *in_attrs = bytes_attrs(pass, &match->in_range, !match->is_product);
     const void *out_attrs = bytes_attrs(pass, &match->out_range, !match->is_product);
     const struct op_def *def = match->is_product ? &op_int8_matmul : &op_int8_convolution;
     uint32_t *bytes = pass->bytes[!match->is_product];
-    if (!attrs || !in_attrs || !out_attrs)
+    if (!attrs || !out_attrs)
         return false;
-    if (bytes[match->in] == NO_ID) {
-        uint32_t quantize = pass->graph->values[match->in].op_id;
-        uint32_t x = op_input(pass->graph, &pass->graph->ops[quantize], 0);
-        uint32_t added = add_op(pass, &op_to_bytes, in_attrs, quantize, x);
-        bytes[match->in] = pass->graph->ops[added].first_output;
-    }
+    if (bytes[match->in] == NO_ID && !add_bytes(pass, match, &bytes[match->in]))
+        return false;
     uint32_t added = add_op(pass, def, attrs, op_id, bytes[match->in]);
     if (match->has_out_range) {
         uint32_t quantize = pass->graph->values[match->out].op_id;
