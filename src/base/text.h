@@ -56,6 +56,11 @@ static inline size_t slice_length(struct slice slice)
     return (size_t)(slice.end - slice.at);
 }
 
+/* The word as it is typed in a shell: itself, or in single quotes if a character needs them. A word
+ * that does not fit is cut. */
+#define TEXT_TYPED_BYTES 512
+const char *text_typed(const char *word, char out[TEXT_TYPED_BYTES]);
+
 /* Without the blanks at both ends. */
 struct slice slice_trim(struct slice slice);
 

@@ -27,21 +27,22 @@ static bool is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-static bool is_xml(const char *name)
+static bool has_ending(const char *name, const char *ending)
 {
-    size_t length = strlen(name);
-    return length > 4 && text_equals_ignore_case(name + length - 4, ".xml");
+    size_t length = strlen(name), n = strlen(ending);
+    return length > n && text_equals_ignore_case(name + length - n, ending);
 }
 
-/* How many models are in the folder, and the name of one: "model.xml", else the first in the
- * alphabet. */
-static size_t count_models(const char *folder, char name[NAME_BYTES])
+/* How many files with the ending are in the folder, and the name of one: `best`, else the first in
+ * the alphabet. */
+static size_t count_files(const char *folder, const char *ending, const char *best,
+                          char name[NAME_BYTES])
 {
     size_t n = 0;
     DIR *stream = opendir(folder);
     for (struct dirent *entry; stream && (entry = readdir(stream)) != NULL;) {
-        bool is_best = strcmp(entry->d_name, "model.xml") == 0;
-        if (!is_xml(entry->d_name) || strlen(entry->d_name) >= NAME_BYTES)
+        bool is_best = strcmp(entry->d_name, best) == 0;
+        if (!has_ending(entry->d_name, ending) || strlen(entry->d_name) >= NAME_BYTES)
             continue;
         if (n++ == 0 || is_best || strcmp(entry->d_name, name) < 0)
             strcpy(name, entry->d_name);
@@ -57,26 +58,27 @@ static size_t count_models(const char *folder, char name[NAME_BYTES])
 
 static void advise_folder(const char *folder, struct irrun_error *err)
 {
-    char name[NAME_BYTES];
-    size_t n = count_models(folder, name), length = strlen(folder);
+    char name[NAME_BYTES], path[PATH_BYTES + NAME_BYTES], typed[TEXT_TYPED_BYTES];
+    size_t n = count_files(folder, ".xml", "model.xml", name), length = strlen(folder);
     const char *slash = length > 0 && folder[length - 1] == '/' ? "" : "/";
+    snprintf(path, sizeof path, "%s%s%s", folder, slash, name);
     if (n == 1)
-        fail_hint(err, "did you mean %s%s%s?", folder, slash, name);
+        fail_hint(err, "did you mean %s?", text_typed(path, typed));
     else if (n > 1)
-        fail_hint(err, "it holds %zu models, %s%s%s is one of them", n, folder, slash, name);
+        fail_hint(err, "it holds %zu models, %s is one of them", n, text_typed(path, typed));
 }
 
 /* vad, vad.bin: did you mean vad.xml? */
 static void advise_model(const char *path, struct irrun_error *err)
 {
-    char other[PATH_BYTES];
+    char other[PATH_BYTES], typed[TEXT_TYPED_BYTES];
     const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
     int stem = dot ? (int)(dot - path) : (int)strlen(path);
     if (snprintf(other, sizeof other, "%s.xml", path) < (int)sizeof other && is_file(other))
-        fail_hint(err, "did you mean %s?", other);
+        fail_hint(err, "did you mean %s?", text_typed(other, typed));
     else if (snprintf(other, sizeof other, "%.*s.xml", stem, path) < (int)sizeof other &&
              is_file(other))
-        fail_hint(err, "did you mean %s?", other);
+        fail_hint(err, "did you mean %s?", text_typed(other, typed));
 }
 
 /* Weights given as the model. */
@@ -122,10 +124,40 @@ static void advise_near(const char *path, struct irrun_error *err)
     }
     if (stream)
         closedir(stream);
+    char near[PATH_BYTES + NAME_BYTES], typed[TEXT_TYPED_BYTES];
+    snprintf(near, sizeof near, "%.*s%s", (int)n_folder, path, nearest);
     if (nearest[0])
-        fail_hint(err, "did you mean %.*s%s?", (int)n_folder, path, nearest);
+        fail_hint(err, "did you mean %s?", text_typed(near, typed));
     else if (is_folder_open && path[0] != '/' && getcwd(folder, sizeof folder))
         fail_hint(err, "the current folder is %s", folder);
+}
+
+/* https://host/model.xml. */
+static bool advise_url(const char *path, struct irrun_error *err)
+{
+    const char *mark = strstr(path, "://");
+    char typed[TEXT_TYPED_BYTES];
+    return mark && strcspn(path, "./") + 2 > (size_t)(mark - path) &&
+           !fail_hint(err, "irrun reads files; to fetch it: curl -LO %s", text_typed(path, typed));
+}
+
+/* The model's .bin is missing, but another one lies beside it. */
+static void advise_other_weights(const char *model, const char *path, struct irrun_error *err)
+{
+    char name[NAME_BYTES], folder[PATH_BYTES], other[PATH_BYTES + NAME_BYTES];
+    char typed[TEXT_TYPED_BYTES], typed_model[TEXT_TYPED_BYTES];
+    const char *slash = strrchr(path, '/');
+    int n_folder = slash ? (int)(slash - path) + 1 : 0;
+    if (snprintf(folder, sizeof folder, "%.*s", n_folder, path) >= (int)sizeof folder)
+        return;
+    size_t n = count_files(n_folder > 0 ? folder : ".", ".bin", "", name);
+    if (n == 0)
+        return;
+    snprintf(other, sizeof other, "%s%s", folder, name);
+    err->hint[0] = '\0';
+    fail_hint(err, "%s lies beside it: irrun %s %s reads the weights from there",
+              n == 1 ? "another .bin" : "more than one .bin", text_typed(model, typed_model),
+              text_typed(other, typed));
 }
 
 /* A folder that is to be made first. */
@@ -139,8 +171,17 @@ static void advise_output(const char *path, struct irrun_error *err)
         return;
     memcpy(folder, path, length);
     folder[length] = '\0';
+    char typed[TEXT_TYPED_BYTES];
     if (stat(folder, &status) != 0 && errno == ENOENT)
-        fail_hint(err, "mkdir -p %s", folder);
+        fail_hint(err, "mkdir -p %s", text_typed(folder, typed));
+}
+
+static bool is_input(const struct options *options, const char *path)
+{
+    size_t i = 0;
+    while (i < options->inputs.n && strcmp(options->inputs.items[i].spec.path, path) != 0)
+        i++;
+    return i < options->inputs.n;
 }
 
 void advise(const struct options *options, struct irrun_error *err)
@@ -148,8 +189,15 @@ void advise(const struct options *options, struct irrun_error *err)
     struct stat status;
     const char *path = err->file;
     bool is_model = options->model_path && strcmp(path, options->model_path) == 0;
+    if (is_model && err->code == IRRUN_DATA && has_ending(path, ".blob")) {
+        err->hint[0] = '\0';
+        fail_hint(err, "a .blob is compiled for one device: give the .xml it was made from");
+    }
     if (is_model && err->code == IRRUN_DATA)
         advise_weights(path, err);
+    if (options->model_path && !is_model && !options->weights_path && has_ending(path, ".bin") &&
+        err->code == IRRUN_NO_INPUT && !is_input(options, path))
+        advise_other_weights(options->model_path, path, err);
     if (!err->hint[0] && err->code == IRRUN_CANT_CREATE)
         advise_output(path, err);
     if (err->hint[0] || path[0] == '\0' || err->code != IRRUN_NO_INPUT)
@@ -158,7 +206,7 @@ void advise(const struct options *options, struct irrun_error *err)
         advise_folder(path, err);
         return;
     }
-    if (stat(path, &status) == 0)
+    if (stat(path, &status) == 0 || advise_url(path, err))
         return;
     if (is_model)
         advise_model(path, err);

@@ -104,10 +104,19 @@ bool inputs_open(struct inputs *inputs, const struct sequence *sequence,
 static bool fail_counts(const struct records *longer, const struct records *shorter,
                         struct irrun_error *err)
 {
-    return fail(err, IRRUN_DATA,
-                "%s \"%s\" (%s) has %" PRIu64 " records, but %s \"%s\" (%s) has more",
-                shorter->port.what, shorter->port.name, records_path(shorter), shorter->n_records,
-                longer->port.what, longer->port.name, records_path(longer));
+    char shape[SHAPE_TEXT_BYTES];
+    fail(err, IRRUN_DATA, "%s \"%s\" (%s) has %" PRIu64 " record%s, but %s \"%s\" (%s) has more",
+         shorter->port.what, shorter->port.name, records_path(shorter), shorter->n_records,
+         shorter->n_records == 1 ? "" : "s", longer->port.what, longer->port.name,
+         records_path(longer));
+    if (shorter->n_records != 1)
+        return false;
+    return fail_hint(err,
+                     "%s, so its one record is not repeated; an array %s would be, in NumPy x[0]",
+                     shorter->is_unsized ? "a file without a shape is a stack"
+                     : shorter->axis     ? "it is cut along --axis"
+                                         : "it is a stack of length 1",
+                     shape_format(&shorter->record.shape, shape));
 }
 
 static void drop_stream(struct inputs *inputs, size_t i)

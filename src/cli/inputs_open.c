@@ -188,10 +188,18 @@ static bool claim_input(struct inputs *inputs, size_t index, const struct format
                         const char *path, const struct axis_spec **axis, struct irrun_error *err)
 {
     struct records_port port = inputs_port(inputs, index);
-    if (inputs->slots[index].is_filled)
-        return fail(err, format->has_names ? IRRUN_DATA : IRRUN_USAGE,
-                    "input \"%s\" has two sources, %s and %s", port.name,
-                    records_path(&inputs->records[index]), path);
+    if (inputs->slots[index].is_filled) {
+        char typed[TEXT_TYPED_BYTES], typed_other[TEXT_TYPED_BYTES];
+        fail(err, format->has_names ? IRRUN_DATA : IRRUN_USAGE,
+             "input \"%s\" has two sources, %s and %s", port.name,
+             records_path(&inputs->records[index]), path);
+        return !inputs->options->manifest_path && inputs->options->inputs.n > 1 &&
+               fail_hint(err,
+                         "printf '%%s\\n' %s %s | irrun MODEL.xml --manifest=- runs them as two "
+                         "sequences",
+                         text_typed(records_path(&inputs->records[index]), typed_other),
+                         text_typed(path, typed));
+    }
     if (index == inputs->n && !format->has_shape && format->is_binary) {
         fail(err, IRRUN_USAGE,
              "--reset=if:%s cannot be read from %s: %s does not hold one number per record",

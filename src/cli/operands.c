@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cli/option_internal.h"
 
 /* ---- Values of options ----------------------------------------------------------------------- */
 
@@ -80,10 +81,24 @@ static bool is_data(const char *path)
 static bool fail_data(const char *path, const char *role, const char *model,
                       struct irrun_error *err)
 {
+    char typed[TEXT_TYPED_BYTES], typed_model[TEXT_TYPED_BYTES];
     fail(err, IRRUN_USAGE, "'%s' is taken for %s", path, role);
     if (format_is_sound(path))
-        return format_hint_sound(err, path, model);
-    return fail_hint(err, "inputs go with -i: irrun %s -i %s", model, path);
+        return format_hint_sound(err, text_typed(path, typed), text_typed(model, typed_model));
+    return fail_hint(err, "inputs go with -i: irrun %s -i %s", text_typed(model, typed_model),
+                     text_typed(path, typed));
+}
+
+/* `irrun my model.xml`: neighbours that together are the name of a file. */
+static bool check_blanks(int n, char **words, struct irrun_error *err)
+{
+    for (int i = 0; i + 1 < n; i++) {
+        if (!option_hint_blank(words[i], words[i + 1], err))
+            continue;
+        fail(err, IRRUN_USAGE, "'%s' and '%s' are taken for two files", words[i], words[i + 1]);
+        return !option_hint_blank(words[i], words[i + 1], err);
+    }
+    return true;
 }
 
 static bool check_files(const char *model, const char *weights, struct irrun_error *err)
@@ -116,6 +131,8 @@ bool operands_take(struct options *options, char *const next_words[N_OPTIONS], i
         fail(err, IRRUN_USAGE, "no model is given");
         return fail_hint(err, "irrun [options] MODEL.xml [WEIGHTS.bin]; irrun --help");
     }
+    if (!check_blanks(n, words, err))
+        return false;
     if (n > 2) {
         fail(err, IRRUN_USAGE, "too many files: '%s'", words[2]);
         return fail_hint(err, "irrun takes one model and its weights; inputs go with -i");

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 
@@ -48,6 +49,22 @@ bool option_split_name(struct options *options, const char *value, const char **
     *name = arena_strndup(&options->arena, value, (size_t)(equals - value), err);
     *rest = equals + 1;
     return *name != NULL;
+}
+
+bool option_hint_blank(const char *word, const char *next, struct irrun_error *err)
+{
+    char path[1024], whole[1200], typed[TEXT_TYPED_BYTES];
+    for (const char *start = word; start; start = strpbrk(start, "=:")) {
+        start += start != word;
+        if (snprintf(path, sizeof path, "%s %s", start, next) >= (int)sizeof path ||
+            access(path, F_OK) != 0)
+            continue;
+        snprintf(whole, sizeof whole, "%s %s", word, next);
+        err->hint[0] = '\0';
+        return access(start, F_OK) != 0 &&
+               !fail_hint(err, "quote a name with blanks: %s", text_typed(whole, typed));
+    }
+    return false;
 }
 
 bool option_choose_word(const struct option_row *row, const char *words, const char *value,

@@ -25,6 +25,10 @@ bool option_add_item(struct options *options, void **items, size_t *n, size_t it
 bool option_split_name(struct options *options, const char *value, const char **name,
                        const char **rest, struct irrun_error *err);
 
+/* Whether there is no file `word`, which may have a NAME= or a FORMAT: in front, but one called
+ * `word next`: a name with a blank that was not quoted. The hint then says so. */
+bool option_hint_blank(const char *word, const char *next, struct irrun_error *err);
+
 /* The index of value among words, "auto|never"; otherwise an error that lists them. */
 bool option_choose_word(const struct option_row *row, const char *words, const char *value,
                         size_t *index, struct irrun_error *err);

@@ -176,8 +176,13 @@ static bool take(struct parser *parser, enum option_id id, const char *value)
                     before, given.value);
     if (!value)
         parser->next_words[id] = parser->words[0];
-    return OPTION_ADD(options, &options->given, &given, parser->err) &&
-           row->set(options, row, value, parser->err);
+    if (!OPTION_ADD(options, &options->given, &given, parser->err))
+        return false;
+    if (row->set(options, row, value, parser->err))
+        return true;
+    if (value && parser->words[0])
+        option_hint_blank(value, parser->words[0], parser->err);
+    return false;
 }
 
 /* value: what stands in the same word; NULL: nothing. */

@@ -47,6 +47,29 @@ static bool hint_longer(const struct records *records, const struct irrun_shape 
                      name, equals, axis, n + 1, n);
 }
 
+/* A stack whose records are of another shape than the input's, which is known. */
+static bool hint_stack(const struct irrun_partial_shape *wanted, const struct irrun_shape *shape,
+                       struct irrun_error *err)
+{
+    struct irrun_shape record;
+    char found[SHAPE_TEXT_BYTES], text[SHAPE_TEXT_BYTES];
+    const struct irrun_shape inner = shape_of(shape->rank - 1, shape->dims + 1);
+    if (!partial_shape_to_shape(wanted, &record))
+        return fail_hint(err, "it is a stack of %" PRId64 " records %s", shape->dims[0],
+                         shape_format(&inner, found));
+    shape_format(&inner, found);
+    int64_t n = shape_n_elements(&record), n_all = shape_n_elements(shape);
+    fail_hint(err, "it is a stack of %" PRId64 " records %s", shape->dims[0], found);
+    if (n == 0 || n_all % n != 0)
+        return false;
+    err->hint[0] = '\0';
+    shape_format(&record, text);
+    return fail_hint(err,
+                     "it is a stack of %" PRId64 " records %s; in NumPy x.reshape(-1,%.*s) makes "
+                     "%" PRId64 " of it that fit",
+                     shape->dims[0], found, (int)strlen(text) - 2, text + 1, n_all / n);
+}
+
 bool records_fail_form(const struct records *records, const struct array_header *header,
                        struct irrun_error *err)
 {
@@ -70,6 +93,9 @@ bool records_fail_form(const struct records *records, const struct array_header 
                                                  : "--axis needs an array of rank %" PRIu32
                                                    ": in NumPy x[None] adds an axis in front",
                   rank);
+    else if (!port->shape.is_rank_dynamic && !records->axis && header->shape.rank == rank + 1 &&
+             rank > 0)
+        hint_stack(&port->shape, &header->shape, err);
     else if (!port->shape.is_rank_dynamic && !records->axis)
         fail_hint(err,
                   "one record has rank %" PRIu32 ", a stack of records rank %" PRIu32

@@ -356,6 +356,21 @@ static bool has_open_dimensions(const struct irrun_model *model)
     return false;
 }
 
+static void warn_unchecked(const struct irrun_model *model, const struct options *options)
+{
+    char shape[SHAPE_TEXT_BYTES];
+    for (size_t i = 0; i < irrun_model_n_inputs(model); i++) {
+        const struct irrun_port *port = irrun_model_input(model, i);
+        if (partial_shape_is_static(&port->shape))
+            continue;
+        warn(options,
+             "input \"%s\" is %s: shapes, types and memory are not checked; -i, or --random with "
+             "--shape=%s=D,D,..., sets its dimensions",
+             port->name, partial_shape_format(&port->shape, shape), port->name);
+        return;
+    }
+}
+
 bool check_model(struct irrun_model *model, const struct options *options, struct irrun_error *err)
 {
     struct run run = {.options = options, .model = model};
@@ -366,7 +381,7 @@ bool check_model(struct irrun_model *model, const struct options *options, struc
         is_fine = sequences_next(run.sequences, &sequence, &has_one, err) &&
                   (!has_one || worker_prepare(&run.workers[0], &sequence, err));
     else if (is_fine && has_open_dimensions(model))
-        tell(options, "the model has open dimensions: no plan is made without inputs");
+        warn_unchecked(model, options);
     else
         is_fine = is_fine && worker_plan(&run.workers[0], err);
     sequence_free(&sequence);

@@ -145,11 +145,27 @@ static void list_formats(enum direction direction, char *text, size_t size_bytes
     }
 }
 
+/* x.npy.gz: what to type instead. */
+static bool hint_gzip(const char *text, struct irrun_error *err)
+{
+    char stem[256], typed[TEXT_TYPED_BYTES];
+    size_t length = strlen(text);
+    if (length < 4 || length - 3 >= sizeof stem ||
+        !text_equals_ignore_case(text + length - 3, ".gz"))
+        return false;
+    snprintf(stem, sizeof stem, "%.*s", (int)length - 3, text);
+    const struct format *format = format_of_ending(stem, READING);
+    return format && !fail_hint(err, "gunzip -c %s | irrun MODEL.xml -i %s:-",
+                                text_typed(text, typed), format->name);
+}
+
 static bool fail_no_format(const char *text, enum direction direction, struct irrun_error *err)
 {
     char names[128];
     list_formats(direction, names, sizeof names);
     fail(err, IRRUN_USAGE, "the format of \"%s\" is not known", text);
+    if (direction == READING && hint_gzip(text, err))
+        return false;
     if (direction == READING && format_is_sound(text))
         return format_hint_sound(err, text, "MODEL.xml");
     return fail_hint(err, "write FORMAT:%s with one of: %s", text, names);

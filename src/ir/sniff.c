@@ -40,7 +40,7 @@ static bool has_control_bytes(const unsigned char *head, size_t n)
 
 const char *sniff(const unsigned char *head, size_t n, const char **hint)
 {
-    static const char convert[] = "convert it to OpenVINO IR first: ovc model.onnx";
+    static const char convert[] = "convert it to OpenVINO IR first: ovc %s";
     *hint = NULL;
     if (sniff_is_lfs_pointer(head, n)) {
         *hint = "fetch the real file: git lfs pull";
@@ -51,7 +51,7 @@ const char *sniff(const unsigned char *head, size_t n, const char **hint)
         return "a zip archive";
     }
     if (HAS_AT(0, "\x1f\x8b")) {
-        *hint = "unpack it: gunzip";
+        *hint = "unpack it: gunzip -c %s >model.xml";
         return "compressed with gzip";
     }
     *hint = convert;

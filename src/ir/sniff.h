@@ -9,7 +9,7 @@
 #define SNIFF_BYTES 64
 
 /* What the bytes at the beginning of a file look like ("a zip archive"), or NULL; *hint is what to
- * do about it, for a file given as model, or NULL. */
+ * do about it, for a file given as model, or NULL; it may have one %s, where the file is named. */
 const char *sniff(const unsigned char *head, size_t n, const char **hint);
 
 /* Whether it is a Git LFS pointer file, not the content. */

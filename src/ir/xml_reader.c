@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "ir/sniff.h"
 
 #define PIECE_BYTES ((size_t)64 << 10)
@@ -160,6 +161,17 @@ static bool is_cut_short(enum XML_Error code)
            code == XML_ERROR_PARTIAL_CHAR || code == XML_ERROR_UNCLOSED_CDATA_SECTION;
 }
 
+/* The hint of sniff, with the file where it says %s. */
+static bool hint_file(struct irrun_error *err, const char *hint, const char *file)
+{
+    char typed[TEXT_TYPED_BYTES];
+    const char *gap = strstr(hint, "%s");
+    if (!gap)
+        return fail_hint(err, "%s", hint);
+    return fail_hint(err, "%.*s%s%s", (int)(gap - hint), hint,
+                     strcmp(file, STANDARD_INPUT) == 0 ? "FILE" : text_typed(file, typed), gap + 2);
+}
+
 /* The file is not well-formed. */
 static bool fail_form(struct xml_reader *xml)
 {
@@ -167,12 +179,13 @@ static bool fail_form(struct xml_reader *xml)
     if (code == XML_ERROR_NO_MEMORY)
         return fail_memory(xml->err, PIECE_BYTES);
     struct place place = current_place(xml);
+    char typed[TEXT_TYPED_BYTES];
     const char *hint;
     const char *kind = xml->has_root ? NULL : sniff(xml->head, xml->n_head, &hint);
     if (kind) {
         fail_at(xml->err, IRRUN_DATA, (struct place){xml->file, 0, 0},
                 "is %s, not the XML of an OpenVINO IR", kind);
-        return hint ? fail_hint(xml->err, "%s", hint) : false;
+        return hint && hint_file(xml->err, hint, xml->file);
     }
     if (!xml->has_root && xml->n_head == 0)
         return fail_empty(xml);
@@ -196,7 +209,8 @@ static bool fail_form(struct xml_reader *xml)
         fail_at(xml->err, IRRUN_DATA, place, "not well-formed XML: %s", XML_ErrorString(code));
     if (code == XML_ERROR_JUNK_AFTER_DOC_ELEMENT)
         return fail_hint(xml->err, "nothing may follow the closing </net>");
-    return fail_hint(xml->err, "to find the place: xmllint --noout %s", xml->file);
+    return fail_hint(xml->err, "to find the place: xmllint --noout %s",
+                     text_typed(xml->file, typed));
 }
 
 static void keep_head(struct xml_reader *xml, const unsigned char *bytes, size_t n)

@@ -2,7 +2,7 @@
 # What people type by mistake is answered with what they meant, ready to be typed.
 # SPDX-License-Identifier: Apache-2.0
 
-# shellcheck disable=SC2154 # common.bash sets them
+# shellcheck disable=SC2046,SC2154 # common.bash sets them
 load common
 
 setup() {
@@ -393,4 +393,67 @@ setup() {
     irrun sum.xml -i five.npy -o z.npz
     answered 65 'no input; the model has:' "-i x=z.npz reads it under that name" sum.xml -i z.npz
     irrun sum.xml -i x=z.npz -o none:
+}
+
+@test "models of other programs, and how the very file is converted" {
+    printf '\x08\x07\x12\x04test' >m.onnx
+    cp m.onnx "a b.onnx"
+    printf '\x1c\0\0\0TFL3xx' >n.tflite
+    printf '\x01\0\0\0\0\0\0blob' >c.blob
+    gzip -c sum.xml >s.xml.gz
+    answered 65 "is an ONNX model" "convert it to OpenVINO IR first: ovc m.onnx" m.onnx --random
+    answered 65 "is an ONNX model" "convert it to OpenVINO IR first: ovc 'a b.onnx'" "a b.onnx" --random
+    answered 65 "is a TensorFlow Lite model" "convert it to OpenVINO IR first: ovc n.tflite" n.tflite
+    answered 65 "c.blob: error: " "a .blob is compiled for one device: give the .xml it was made from" c.blob
+    answered 65 "is compressed with gzip" "unpack it: gunzip -c s.xml.gz >model.xml" s.xml.gz --random
+    answered 2 'format of "x.csv.gz" is not known' "gunzip -c x.csv.gz | irrun MODEL.xml -i csv:-" sum.xml -i x.csv.gz
+}
+
+@test "a URL, and weights under another name" {
+    answered 66 "https://a.org/m.xml: error: " "irrun reads files; to fetch it: curl -LO https://a.org/m.xml" \
+        https://a.org/m.xml --random
+    answered 66 "https://a.org/x.npy: error: " "irrun reads files; to fetch it: curl -LO https://a.org/x.npy" \
+        sum.xml -i https://a.org/x.npy
+    mkdir w && cp vad.xml w
+    answered 66 "w/vad.bin: error: cannot be opened" "Const \"axis\" (w/vad.xml:18) needs the weights; name another file after the model" \
+        w/vad.xml --random
+    cp vad.bin w/other.bin
+    answered 66 "w/vad.bin: error: cannot be opened" \
+        "another .bin lies beside it: irrun w/vad.xml w/other.bin reads the weights from there" w/vad.xml --random
+    irrun w/vad.xml w/other.bin --random -o none:
+}
+
+@test "names with blanks, without quotes and in hints" {
+    cp sum.xml "my sum.xml"
+    echo 1 >"my clip.csv"
+    answered 2 "'my' and 'sum.xml' are taken for two files" "quote a name with blanks: 'my sum.xml'" my sum.xml --random
+    answered 2 'format of "my" is not known' "quote a name with blanks: 'my clip.csv'" sum.xml -i my clip.csv
+    answered 2 'format of "my" is not known' "quote a name with blanks: 'x=my clip.csv'" sum.xml -i x=my clip.csv
+    answered 66 "my smu.xml: error: " "did you mean 'my sum.xml'?" "my smu.xml" --random
+    answered 2 "is taken for the weights" "inputs go with -i: irrun sum.xml -i 'my clip.csv'" sum.xml "my clip.csv"
+}
+
+@test "two sources for one input, one record beside a stack, a stack of other records" {
+    echo 1 >a.csv
+    echo 2 >b.csv
+    answered 2 'input "x" has two sources, a.csv and b.csv' \
+        "printf '%s\\n' a.csv b.csv | irrun MODEL.xml --manifest=- runs them as two sequences" sum.xml -i a.csv -i b.csv
+    npy '<f4' '3, 2' 1 2 3 4 5 6 >stack.npy
+    npy '<f4' '1, 2' 1 2 >one.npy
+    answered 65 'input "b" (one.npy) has 1 record, but input "a" (stack.npy) has more' \
+        "it is a stack of length 1, so its one record is not repeated; an array [2] would be, in NumPy x[0]" \
+        pair.xml -i a=stack.npy -i b=one.npy -o none:
+    npy '<f4' '4, 2, 256' $(seq 2048) >s.npy
+    answered 65 'input "x" is f32 [1,512], but this array is f32 [4,2,256]' \
+        "it is a stack of 4 records [2,256]; in NumPy x.reshape(-1,1,512) makes 4 of it that fit" vad.xml -i s.npy
+}
+
+@test "--check says what it cannot check" {
+    run_apart irrun --check "$data/twice_open.xml"
+    [ "$status" -eq 0 ]
+    [[ $stderr == *'input "x" is [?,2]: shapes, types and memory are not checked'*"--shape=x=D,D"* ]]
+    run_apart irrun --check "$data/twice_open.xml" --random --shape=x=3,2
+    [ "$stderr" = "" ]
+    run_apart irrun --check -q "$data/twice_open.xml"
+    [ "$stderr" = "" ]
 }

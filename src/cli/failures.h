@@ -1,0 +1,22 @@
+/* --keep-going: the sequences that failed and were left out.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_CLI_FAILURES_H
+#define IRRUN_CLI_FAILURES_H
+
+#include "cli/sequence.h"
+
+struct failures {
+    const struct options *options;
+    uint64_t n, first_number;         /* the first in the order of sequences … */
+    enum irrun_error_code first_code; /* … failed so */
+};
+
+/* Reports the failure, if the other sequences may be run nevertheless, and clears *err. For one
+ * thread at a time. */
+bool failures_pass_over(struct failures *failures, const struct sequence *sequence,
+                        struct irrun_error *err);
+
+/* At the end: fails if one of n_sequences did. */
+bool failures_judge(const struct failures *failures, uint64_t n_sequences, struct irrun_error *err);
+
+#endif
