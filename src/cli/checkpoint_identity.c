@@ -74,7 +74,8 @@ bool checkpoint_identify(const struct model_identity *model, const struct irrun_
              irrun_build()->blas, irrun_build()->compiler);
     bool is_made = !options->state_in || add_file(&text, options->state_in, err);
     for (size_t i = 0; i < options->inputs.n && is_made; i++)
-        is_made = add_file(&text, options->inputs.items[i].spec.path, err);
+        is_made = options->inputs.items[i].spec.format->is_made ||
+                  add_file(&text, options->inputs.items[i].spec.path, err);
     for (size_t i = 0; i < options->given.n; i++) {
         const struct given_option *given = &options->given.items[i];
         if (has_effect(given->id))

@@ -72,6 +72,12 @@ bool inputs_skip_prompts(struct inputs *inputs, uint64_t n, struct irrun_error *
 void inputs_end_feeds(struct inputs *inputs);
 void inputs_free_feeds(struct inputs *inputs);
 
+/* value_input.c: a record of the numbers in `text`, "V[,V...]"; one fills every element. Its data
+ * is malloc'ed, the caller's. IRRUN_USAGE if they are not numbers of the port's type, or too few
+ * or too many. */
+bool value_record(const char *text, const struct records_port *port, struct irrun_tensor *record,
+                  struct irrun_error *err);
+
 /* random.c: a record for input `index`; its data is malloc'ed, the caller's. Floats that the type
  * cannot hold are rounded to nearest even; integers and booleans are made from them as Convert
  * does. The numbers of one input do not depend on the others. IRRUN_USAGE if the port has open

@@ -193,7 +193,7 @@ static bool claim_input(struct inputs *inputs, size_t index, const struct format
         fail(err, format->has_names ? IRRUN_DATA : IRRUN_USAGE,
              "input \"%s\" has two sources, %s and %s", port.name,
              records_path(&inputs->records[index]), path);
-        return !inputs->options->manifest_path && inputs->options->inputs.n > 1 &&
+        return !inputs->options->manifest_path && inputs->n == 1 &&
                fail_hint(err,
                          "printf '%%s\\n' %s %s | irrun MODEL.xml --manifest=- runs them as two "
                          "sequences",
@@ -241,6 +241,69 @@ static bool take_array(struct inputs *inputs, const struct binder *binder,
                               inputs->options, err);
 }
 
+/* Whether the sequence, --feed or --random names a source for the input. */
+static bool has_named_source(const struct inputs *inputs, const struct sequence *sequence,
+                             size_t index)
+{
+    const struct random_spec *random = named_find(NAMED_LIST(inputs->options->randoms),
+                                                  inputs->model, irrun_model_find_input, index);
+    bool is_named = inputs->slots[index].is_fed || (random && random->name);
+    for (size_t i = 0; i < sequence->n_inputs && !is_named; i++) {
+        const char *name = sequence->inputs[i].binding.name;
+        struct irrun_error ignored;
+        size_t other;
+        error_clear(&ignored);
+        is_named =
+            name && irrun_model_find_input(inputs->model, name, &other, &ignored) && other == index;
+    }
+    return is_named;
+}
+
+/* A source without a name in a manifest is that of the only input which has no other. */
+static struct binding name_source(const struct inputs *inputs, const struct sequence *sequence,
+                                  const struct binding *binding)
+{
+    struct binding named = *binding;
+    size_t n = 0;
+    for (size_t i = 0; i < inputs->n && !binding->name && !binding->spec.format->has_names; i++) {
+        if (!has_named_source(inputs, sequence, i) && n++ == 0)
+            named.name = irrun_model_input(inputs->model, i)->name;
+    }
+    return n == 1 && inputs->n > 1 && sequence->place.file ? named : *binding;
+}
+
+/* value: a record for every iteration. */
+static bool take_value(struct inputs *inputs, const struct binder *binder,
+                       const struct binding *binding, struct irrun_error *err)
+{
+    const struct axis_spec *axis = NULL;
+    struct irrun_tensor record;
+    size_t index;
+    if (!bind_find_port(binder, binding, &index, err) ||
+        !claim_input(inputs, index, binding->spec.format, binding->spec.path, &axis, err))
+        return false;
+    struct records_port port = inputs_port(inputs, index);
+    if (inputs->slots[index].axis)
+        return fail(err, IRRUN_USAGE, "--axis: input \"%s\" is filled by value:%s", port.name,
+                    binding->spec.path);
+    if (!value_record(binding->spec.path, &port, &record, err))
+        return false;
+    records_open_record(&inputs->records[index], &port, &record);
+    inputs->records[index].path = "value:";
+    return true;
+}
+
+static bool read_source(struct inputs *inputs, const struct sequence *sequence,
+                        const struct binder *binder, struct sequence_input *source,
+                        struct irrun_error *err)
+{
+    if (source->array.data)
+        return take_array(inputs, binder, source, err);
+    const struct binding binding = name_source(inputs, sequence, &source->binding);
+    return binding.spec.format->is_made ? take_value(inputs, binder, &binding, err)
+                                        : bind_source(binder, &binding, err);
+}
+
 static bool read_sources(struct inputs *inputs, const struct sequence *sequence,
                          struct irrun_error *err)
 {
@@ -252,9 +315,7 @@ static bool read_sources(struct inputs *inputs, const struct sequence *sequence,
                                   .context = inputs,
                                   .archives = &inputs->archives};
     for (size_t i = 0; i < sequence->n_inputs; i++) {
-        struct sequence_input *source = &sequence->inputs[i];
-        if (!(source->array.data ? take_array(inputs, &binder, source, err)
-                                 : bind_source(&binder, &source->binding, err)))
+        if (!read_source(inputs, sequence, &binder, &sequence->inputs[i], err))
             return false;
     }
     return true;

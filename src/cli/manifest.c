@@ -4,23 +4,28 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "formats/byte_source.h"
 
 struct manifest {
     struct byte_source source;
-    char *path;       /* as shown in messages */
-    struct text line; /* the last one, without its end */
-    uint32_t n_lines; /* read so far */
+    char *path;         /* as shown in messages */
+    struct text line;   /* the last one, without its end */
+    uint32_t n_lines;   /* read so far */
+    bool has_only_keys; /* --random fills all inputs */
 };
 
-bool manifest_open(const char *path, const struct reader_wait *wait, struct manifest **manifest,
-                   struct irrun_error *err)
+bool manifest_open(const struct options *options, const struct reader_wait *wait,
+                   struct manifest **manifest, struct irrun_error *err)
 {
+    const char *path = options->manifest_path;
     struct manifest *made = *manifest = new_array(1, sizeof *made, err);
     if (!made)
         return false;
+    for (size_t i = 0; i < options->randoms.n; i++)
+        made->has_only_keys |= options->randoms.items[i].name == NULL;
     made->path = strdup(strcmp(path, "-") == 0 ? STANDARD_INPUT : path);
     if (!made->path)
         return fail_memory(err, strlen(path) + 1);
@@ -118,11 +123,31 @@ static bool lacks_tabs(const char *line)
     return word && format_parse_source(equals ? equals + 1 : word + 1, &spec, &ignored);
 }
 
-static bool parse_line(char *line, struct sequence *sequence, struct irrun_error *err)
+/* A line that is a source and nothing else; false without an error if it is not. */
+static bool parse_path(const char *line, struct sequence *sequence, struct irrun_error *err)
+{
+    struct binding binding = {.name = NULL};
+    struct irrun_error ignored;
+    error_clear(&ignored);
+    if (!format_parse_source(line, &binding.spec, &ignored) || binding.spec.format->has_keys)
+        return false;
+    sequence->inputs = arena_alloc_array(&sequence->arena, 1, sizeof *sequence->inputs, err);
+    sequence->key = sequence_key_of_path(binding.spec.path, &sequence->arena, err);
+    if (!sequence->inputs || !sequence->key)
+        return false;
+    sequence->inputs[0] = (struct sequence_input){.binding = binding};
+    sequence->n_inputs = 1;
+    return true;
+}
+
+static bool parse_line(const struct manifest *manifest, char *line, struct sequence *sequence,
+                       struct irrun_error *err)
 {
     size_t n = count_fields(line);
-    if (n == 1 && lacks_tabs(line))
+    if (n == 1 && lacks_tabs(line) && access(line, F_OK) != 0)
         return fail(err, IRRUN_DATA, "one field: fields are separated by tabs");
+    if (n == 1 && !manifest->has_only_keys && (parse_path(line, sequence, err) || err->code))
+        return err->code == IRRUN_OK;
     struct binding *outputs = arena_alloc_array(&sequence->arena, n, sizeof *outputs, err);
     sequence->inputs = arena_alloc_array(&sequence->arena, n, sizeof *sequence->inputs, err);
     if (!outputs || !sequence->inputs)
@@ -153,7 +178,7 @@ bool manifest_next(struct manifest *manifest, struct sequence *sequence, bool is
         return true;
     sequence->place = (struct place){manifest->path, manifest->n_lines, 0};
     char *line = arena_strdup(&sequence->arena, manifest->line.data, err);
-    if (line && parse_line(line, sequence, err))
+    if (line && parse_line(manifest, line, sequence, err))
         return true;
     sequence_locate(sequence, err);
     return false;

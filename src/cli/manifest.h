@@ -1,6 +1,7 @@
 /* --manifest: a file with a sequence on every line.
  *
- * KEY, then NAME=SRC or SRC, then >NAME=DST or >DST, separated by tabs. Empty lines are skipped.
+ * KEY, then NAME=SRC or SRC, then >NAME=DST or >DST, separated by tabs; or only SRC, whose file
+ * name is the key. Empty lines are skipped.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_MANIFEST_H
 #define IRRUN_CLI_MANIFEST_H
@@ -9,10 +10,10 @@
 
 struct manifest;
 
-/* Opens a file, or "-" = standard input. wait: what is done before the next line makes the run
- * wait; borrowed, may be NULL. IRRUN_NO_INPUT. */
-bool manifest_open(const char *path, const struct reader_wait *wait, struct manifest **manifest,
-                   struct irrun_error *err);
+/* Opens the file that the options name, or "-" = standard input. wait: what is done before the
+ * next line makes the run wait; borrowed, may be NULL. IRRUN_NO_INPUT. */
+bool manifest_open(const struct options *options, const struct reader_wait *wait,
+                   struct manifest **manifest, struct irrun_error *err);
 void manifest_close(struct manifest *manifest); /* NULL is allowed */
 
 /* Reads the next line into the sequence, or only past it if it is not wanted. IRRUN_DATA with the

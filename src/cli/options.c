@@ -282,8 +282,11 @@ static bool check_standard_input(const struct options *options, struct irrun_err
 /* Options that do not go together. */
 static bool check_together(const struct options *options, struct irrun_error *err)
 {
-    if (options->manifest_path && options->inputs.n > 0)
-        return fail(err, IRRUN_USAGE, "--manifest and -i cannot be used together");
+    for (size_t i = 0; i < options->inputs.n; i++) {
+        if (options->manifest_path && !options->inputs.items[i].spec.format->is_made)
+            return fail(err, IRRUN_USAGE,
+                        "--manifest and -i cannot be used together, except for -i value:");
+    }
     bool is_divided = options->n_jobs > 1 || options->n_shards > 1;
     if (options->reset.when == RESET_NEVER && is_divided)
         return fail(err, IRRUN_USAGE, "--reset=never cannot be used with --jobs or --shard");

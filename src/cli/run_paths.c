@@ -62,7 +62,8 @@ static bool visit_bindings(struct run_paths *paths, enum path_kind kind,
                            const struct binding_list *list, struct irrun_error *err)
 {
     for (size_t i = 0; i < list->n; i++) {
-        if (!visit(paths, kind, list->items[i].spec.path, err))
+        if (!list->items[i].spec.format->is_made &&
+            !visit(paths, kind, list->items[i].spec.path, err))
             return false;
     }
     return true;
@@ -114,7 +115,8 @@ static bool visit_sequence(struct run_paths *paths, const struct sequence *seque
     paths->sequence = sequence;
     /* Without a manifest the inputs are those of the command line. */
     for (size_t i = 0; i < sequence->n_inputs && sequence->place.file; i++) {
-        if (!visit(paths, PATH_INPUT, sequence->inputs[i].binding.spec.path, err))
+        const struct format_spec *spec = &sequence->inputs[i].binding.spec;
+        if (!spec->format->is_made && !visit(paths, PATH_INPUT, spec->path, err))
             return false;
     }
     return visit_state(paths, PATH_STATE_IN, paths->options->state_in, err) &&

@@ -55,7 +55,7 @@ bool sequences_new(const struct options *options, const struct reader_wait *wait
     if (!made->readers)
         return false;
     if (options->manifest_path)
-        return manifest_open(options->manifest_path, wait, &made->manifest, err);
+        return manifest_open(options, wait, &made->manifest, err);
     for (size_t i = 0; i < options->inputs.n; i++) {
         const struct binding *binding = &options->inputs.items[i];
         if (!binding->spec.format->has_keys)
@@ -184,8 +184,7 @@ static bool read_arrays(struct sequences *sequences, struct sequence *sequence,
 
 /* ---- Iterating ------------------------------------------------------------------------------- */
 
-/* The file's name without directory and extension. */
-static char *key_of_path(const char *path, struct arena *arena, struct irrun_error *err)
+char *sequence_key_of_path(const char *path, struct arena *arena, struct irrun_error *err)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
@@ -194,15 +193,19 @@ static char *key_of_path(const char *path, struct arena *arena, struct irrun_err
                          err);
 }
 
+/* Those of the command line; beside a manifest they come after its own. */
 static bool copy_bindings(const struct options *options, struct sequence *sequence,
                           struct irrun_error *err)
 {
-    size_t n = options->inputs.n;
+    size_t n_own = sequence->n_inputs, n = n_own + options->inputs.n;
+    const struct sequence_input *own = sequence->inputs;
     sequence->inputs = arena_alloc_array(&sequence->arena, n, sizeof *sequence->inputs, err);
     if (!sequence->inputs)
         return false;
     for (size_t i = 0; i < n; i++)
-        sequence->inputs[i].binding = options->inputs.items[i];
+        sequence->inputs[i] =
+            i < n_own ? own[i]
+                      : (struct sequence_input){.binding = options->inputs.items[i - n_own]};
     sequence->n_inputs = n;
     return true;
 }
@@ -222,9 +225,13 @@ static bool next_of_options(struct sequences *sequences, struct sequence *sequen
         return sequences->is_list || check_ends(sequences, err);
     if (!is_ours)
         return true;
-    const char *path = options->inputs.n > 0 ? options->inputs.items[0].spec.path : "-";
+    const char *path = "-";
+    for (size_t i = options->inputs.n; i-- > 0;) {
+        if (!options->inputs.items[i].spec.format->is_made)
+            path = options->inputs.items[i].spec.path;
+    }
     sequence->key = header.key ? arena_strdup(&sequence->arena, header.key, err)
-                               : key_of_path(path, &sequence->arena, err);
+                               : sequence_key_of_path(path, &sequence->arena, err);
     return sequence->key && copy_bindings(options, sequence, err) &&
            (sequences->is_list || read_arrays(sequences, sequence, &header, err));
 }
@@ -252,7 +259,7 @@ bool sequences_next(struct sequences *sequences, struct sequence *sequence, bool
     }
     sequences->n_given++;
     *has_one = true;
-    return true;
+    return !sequences->manifest || options->inputs.n == 0 || copy_bindings(options, sequence, err);
 }
 
 void sequence_locate(const struct sequence *sequence, struct irrun_error *err)

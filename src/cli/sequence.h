@@ -42,6 +42,9 @@ void sequence_free(struct sequence *sequence);
  * there is bad data, not bad usage. */
 void sequence_locate(const struct sequence *sequence, struct irrun_error *err);
 
+/* The file's name without directory and extension, in the arena. */
+char *sequence_key_of_path(const char *path, struct arena *arena, struct irrun_error *err);
+
 /* Whether there may be more than one. */
 bool sequences_are_many(const struct options *options);
 

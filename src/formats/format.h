@@ -20,6 +20,7 @@ struct format {
     bool has_names; /* npz: read with archive_open; one file holds several outputs */
     bool has_keys;  /* ark: every array has a key */
     bool is_shared; /* one destination may hold several outputs (text npz ark none) */
+    bool is_made;   /* value: no file, the path says what it is */
     bool is_binary; /* never to be shown on a terminal */
     bool can_pipe;  /* may be written to a pipe; every readable format can be read from one */
     bool can_pause; /* writing may stop and resume in another process: writer_pause */
