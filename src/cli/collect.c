@@ -267,6 +267,19 @@ void collector_give_up(struct collector *collector, struct backlog *backlog,
         replay(collector, backlog, sequence, &ignored);
 }
 
+void collector_leave_out(struct collector *collector, struct backlog *backlog,
+                         const struct sequence *sequence)
+{
+    bool has_turn = is_turn_of(collector, sequence) && backlog->n_bytes == 0;
+    backlog->n_bytes = 0;
+    if (!wait_for_turn(collector, sequence))
+        return;
+    if (has_turn)
+        outputs_drop_sequence(collector->outputs, sequence);
+    collector->has_skipped = true;
+    pass_turn(collector);
+}
+
 bool collector_flush(struct collector *collector, const struct sequence *sequence,
                      struct irrun_error *err)
 {

@@ -45,6 +45,11 @@ bool collector_end(struct collector *collector, struct backlog *backlog,
 void collector_give_up(struct collector *collector, struct backlog *backlog,
                        const struct sequence *sequence);
 
+/* The sequence failed, and the others are run: its turn is over. What it gave stays only in files
+ * that it shares with others. */
+void collector_leave_out(struct collector *collector, struct backlog *backlog,
+                         const struct sequence *sequence);
+
 /* Sends off what waits for pipes, if it is the turn of the sequence; NULL: there is no other
  * worker. */
 bool collector_flush(struct collector *collector, const struct sequence *sequence,

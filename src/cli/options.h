@@ -195,6 +195,7 @@ struct options {
     const char *manifest_path; /* NULL: none; "-": standard input */
     uint64_t shard, n_shards;
     uint64_t n_jobs;
+    bool keeps_going; /* if a sequence fails */
     enum cast cast;
     enum partial partial;
     bool takes_any_raw; /* --raw-check=never */

@@ -353,3 +353,18 @@ bool outputs_end_sequence(struct outputs *outputs, struct irrun_error *err)
     }
     return true;
 }
+
+void outputs_drop_sequence(struct outputs *outputs, const struct sequence *sequence)
+{
+    if (outputs->key != sequence->key)
+        return;
+    for (size_t i = 0; i < outputs->present->n; i++) {
+        struct destination *item = &outputs->present->items[i];
+        if (item->is_per_sequence) {
+            writer_abort(item->writer);
+            item->writer = NULL;
+        } else if (item->writer) {
+            writer_drop_sequence(item->writer);
+        }
+    }
+}

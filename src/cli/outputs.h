@@ -78,6 +78,9 @@ bool outputs_write(struct outputs *outputs, const struct irrun_tensor *const *va
 bool outputs_flush(struct outputs *outputs, struct irrun_error *err);
 bool outputs_end_sequence(struct outputs *outputs, struct irrun_error *err);
 
+/* Removes what the sequence has written alone, if it has begun. */
+void outputs_drop_sequence(struct outputs *outputs, const struct sequence *sequence);
+
 /* Everything is on disk under its name. */
 bool outputs_finish(struct outputs *outputs, struct irrun_error *err);
 

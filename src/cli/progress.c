@@ -46,6 +46,17 @@ static void write_line(const struct progress *progress, double elapsed_s)
     warning_show_progress(progress->options, text, progress->is_plain);
 }
 
+/* What stays at the end of a batch. */
+static void write_summary(const struct progress *progress)
+{
+    struct tally tally = count(progress);
+    char text[160];
+    snprintf(text, sizeof text, "irrun: %" PRIu64 " sequence%s, %" PRIu64 " iterations in %.1f s",
+             tally.n_sequences, tally.n_sequences == 1 ? "" : "s", tally.n_iterations,
+             stats_now_s() - progress->start_s);
+    warning_show_progress(progress->options, text, true);
+}
+
 /* Whether it was told to stop. */
 static bool wait_ms(struct progress *progress, long n_ms)
 {
@@ -63,12 +74,11 @@ static bool wait_ms(struct progress *progress, long n_ms)
 static void *write_lines(void *context)
 {
     struct progress *progress = context;
-    double start_s = stats_now_s();
     long pause_ms = progress->is_plain ? PLAIN_LINE_MS : TERMINAL_LINE_MS;
     pthread_mutex_lock(&progress->lock);
     for (bool must_stop = wait_ms(progress, FIRST_LINE_MS); !must_stop;
          must_stop = wait_ms(progress, pause_ms))
-        write_line(progress, stats_now_s() - start_s);
+        write_line(progress, stats_now_s() - progress->start_s);
     pthread_mutex_unlock(&progress->lock);
     return NULL;
 }
@@ -80,7 +90,8 @@ void progress_start(struct progress *progress, const struct options *options,
                                   .counters = counters,
                                   .n_counters = n_counters,
                                   .is_plain = options->progress == PROGRESS_PLAIN,
-                                  .is_many = is_many};
+                                  .is_many = is_many,
+                                  .start_s = stats_now_s()};
     bool is_wanted = progress->is_plain || (options->progress == PROGRESS_AUTO &&
                                             !options->is_quiet && warning_is_terminal());
     if (!is_wanted)
@@ -106,5 +117,7 @@ void progress_stop(struct progress *progress)
     pthread_cond_destroy(&progress->stopped);
     pthread_mutex_destroy(&progress->lock);
     warning_show_progress(progress->options, NULL, progress->is_plain);
+    if (progress->is_many)
+        write_summary(progress);
     progress->is_running = false;
 }

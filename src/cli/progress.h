@@ -20,6 +20,7 @@ struct progress {
     const struct progress_counter *const *counters;
     size_t n_counters;
     bool is_running, is_plain, is_many;
+    double start_s;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t stopped;
@@ -32,7 +33,7 @@ void progress_start(struct progress *progress, const struct options *options,
                     const struct progress_counter *const *counters, size_t n_counters,
                     bool is_many);
 
-/* Takes the line away. All zero is allowed. */
+/* Takes the line away; of several sequences a summary stays. All zero is allowed. */
 void progress_stop(struct progress *progress);
 
 #endif

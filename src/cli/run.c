@@ -5,7 +5,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "cli/failures.h"
 #include "cli/report.h"
+#include "cli/run_check.h"
 #include "cli/run_paths.h"
 #include "cli/trace.h"
 #include "cli/warning.h"
@@ -28,6 +30,8 @@ struct run {
     bool is_over;              /* no further sequence begins */
     struct irrun_error *error; /* of the first sequence, in their order, that failed */
     uint64_t error_index;
+    uint64_t n_sequences; /* so far, with those that … */
+    struct failures failures;
 };
 
 /* ---- Beginning and end ----------------------------------------------------------------------- */
@@ -86,22 +90,7 @@ static bool prepare(struct run *run, struct irrun_error *err)
     if (!sequences_new(options, run->n_workers == 1 ? &run->wait : NULL, false, &run->sequences,
                        err))
         return false;
-    bool is_reset_given = option_is_given(options, OPTION_ID_reset);
-    bool wants_state = is_reset_given || options->state_in || options->state_out;
-    if (wants_state && irrun_model_n_variables(run->model) + options->feeds.n == 0)
-        warn(options, "%s: the model has no variable",
-             is_reset_given ? "--reset" : "--state-in, --state-out");
-    if (options->trace_path && run->n_workers > 1)
-        return fail(err, IRRUN_USAGE, "--tap-all cannot be used with --jobs");
-    if (options->skips_existing && options->expected.n > 0 && sequences_are_many(options))
-        return fail(err, IRRUN_USAGE,
-                    "--expect compares the records of all sequences and cannot be used with "
-                    "--skip-existing");
-    if (options->rate_hz > 0 && options->axes.n == 0) {
-        fail(err, IRRUN_USAGE, "--rate counts frames along --axis, which is not given");
-        return fail_hint(err, "add --axis=K; 1 is the second axis");
-    }
-    return true;
+    return run_check(run->model, options, err);
 }
 
 /* Outputs first: a state without them would let the next run leave records out. */
@@ -119,7 +108,8 @@ static bool finish(struct run *run, struct irrun_error *err)
         return false;
     if (run->options->checkpoint_path && !checkpoint_remove(run->options, err))
         return false;
-    return collector_judge(run->collector, err);
+    return collector_judge(run->collector, err) &&
+           failures_judge(&run->failures, run->n_sequences, err);
 }
 
 /* ---- Sequences ------------------------------------------------------------------------------- */
@@ -143,13 +133,40 @@ static void note_failure(struct run *run, uint64_t index, const struct irrun_err
     collector_stop(run->collector, index);
 }
 
+/* Of a manifest, --keep-going passes over lines that cannot be understood. The lock is held. */
+static bool read_sequence(struct run *run, struct sequence *sequence, bool *has_one,
+                          struct irrun_error *err)
+{
+    while (!run->is_over) {
+        run->n_sequences++;
+        if (sequences_next(run->sequences, sequence, has_one, err)) {
+            run->n_sequences -= !*has_one;
+            return true;
+        }
+        if (!sequence->place.file || !failures_pass_over(&run->failures, sequence, err))
+            return false;
+        sequence_free(sequence);
+    }
+    return true;
+}
+
+static bool leave_out(struct run *run, struct worker *worker, const struct sequence *sequence,
+                      struct irrun_error *err)
+{
+    pthread_mutex_lock(&run->lock);
+    bool is_left_out = failures_pass_over(&run->failures, sequence, err);
+    pthread_mutex_unlock(&run->lock);
+    if (is_left_out)
+        collector_leave_out(run->collector, &worker->backlog, sequence);
+    return is_left_out;
+}
+
 static bool next_sequence(struct run *run, struct sequence *sequence, struct irrun_error *err)
 {
     bool has_one = false;
     pthread_mutex_lock(&run->lock);
-    bool is_read =
-        run->is_over || (sequences_next(run->sequences, sequence, &has_one, err) &&
-                         (!has_one || run_paths_begin_sequence(run->paths, sequence, err)));
+    bool is_read = read_sequence(run, sequence, &has_one, err) &&
+                   (!has_one || run_paths_begin_sequence(run->paths, sequence, err));
     run->is_over = run->is_over || !has_one;
     pthread_mutex_unlock(&run->lock);
     if (!is_read)
@@ -204,6 +221,10 @@ static void run_worker(struct run *run, struct worker *worker)
         if (!run_sequence(run, worker, &sequence, &err)) {
             sequence_locate(&sequence, &err);
             blame_weights(run, &err);
+            if (leave_out(run, worker, &sequence, &err)) {
+                sequence_free(&sequence);
+                continue;
+            }
             collector_give_up(run->collector, &worker->backlog, &sequence);
             note_failure(run, sequence.index, &err);
             break;
@@ -335,7 +356,7 @@ static bool show(struct run *run, const struct stats_clocks *start, double load_
 bool run_model(struct irrun_model *model, const struct options *options,
                const struct stats_clocks *start, double load_s, struct irrun_error *err)
 {
-    struct run run = {.options = options, .model = model};
+    struct run run = {.options = options, .model = model, .failures = {.options = options}};
     bool is_ready = prepare(&run, err);
     bool is_done = is_ready && (run.is_dry || run_paths_reserve(run.paths, err)) &&
                    run_workers(&run, err) && finish(&run, err);
@@ -347,30 +368,6 @@ bool run_model(struct irrun_model *model, const struct options *options,
 
 /* ---- --check --------------------------------------------------------------------------------- */
 
-static bool has_open_dimensions(const struct irrun_model *model)
-{
-    for (size_t i = 0; i < irrun_model_n_inputs(model); i++) {
-        if (!partial_shape_is_static(&irrun_model_input(model, i)->shape))
-            return true;
-    }
-    return false;
-}
-
-static void warn_unchecked(const struct irrun_model *model, const struct options *options)
-{
-    char shape[SHAPE_TEXT_BYTES];
-    for (size_t i = 0; i < irrun_model_n_inputs(model); i++) {
-        const struct irrun_port *port = irrun_model_input(model, i);
-        if (partial_shape_is_static(&port->shape))
-            continue;
-        warn(options,
-             "input \"%s\" is %s: shapes, types and memory are not checked; -i, or --random with "
-             "--shape=%s=D,D,..., sets its dimensions",
-             port->name, partial_shape_format(&port->shape, shape), port->name);
-        return;
-    }
-}
-
 bool check_model(struct irrun_model *model, const struct options *options, struct irrun_error *err)
 {
     struct run run = {.options = options, .model = model};
@@ -380,8 +377,8 @@ bool check_model(struct irrun_model *model, const struct options *options, struc
     if (is_fine && has_inputs)
         is_fine = sequences_next(run.sequences, &sequence, &has_one, err) &&
                   (!has_one || worker_prepare(&run.workers[0], &sequence, err));
-    else if (is_fine && has_open_dimensions(model))
-        warn_unchecked(model, options);
+    else if (is_fine && warn_unchecked(model, options))
+        is_fine = true;
     else
         is_fine = is_fine && worker_plan(&run.workers[0], err);
     sequence_free(&sequence);

@@ -207,6 +207,9 @@ void writer_expect(struct writer *writer, size_t output, enum irrun_dtype dtype,
  * sequence does it too. */
 bool writer_end_sequence(struct writer *writer, struct irrun_error *err);
 
+/* The sequence failed: what was joined is not written. */
+void writer_drop_sequence(struct writer *writer);
+
 /* Whether it writes to standard output, a device or a FIFO: what is written cannot be taken
  * back. */
 bool writer_is_direct(const struct writer *writer);

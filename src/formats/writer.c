@@ -266,6 +266,14 @@ bool writer_end_sequence(struct writer *writer, struct irrun_error *err)
     return writer->joiners == NULL || write_joined(writer, err);
 }
 
+void writer_drop_sequence(struct writer *writer)
+{
+    for (size_t i = 0; i < writer->options.n_outputs && writer->joiners; i++)
+        joiner_clear(&writer->joiners[i]);
+    free(writer->sequence);
+    writer->sequence = NULL;
+}
+
 bool writer_is_direct(const struct writer *writer)
 {
     return writer->methods != &none_writer && writer->file.is_direct;

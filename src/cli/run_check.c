@@ -1,0 +1,43 @@
+/* Options of a run that do not fit together, or not the model.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/run_check.h"
+
+#include "cli/sequence.h"
+#include "cli/warning.h"
+
+bool run_check(const struct irrun_model *model, const struct options *options,
+               struct irrun_error *err)
+{
+    bool is_reset_given = option_is_given(options, OPTION_ID_reset);
+    bool wants_state = is_reset_given || options->state_in || options->state_out;
+    if (wants_state && irrun_model_n_variables(model) + options->feeds.n == 0)
+        warn(options, "%s: the model has no variable",
+             is_reset_given ? "--reset" : "--state-in, --state-out");
+    if (options->trace_path && options->n_jobs > 1 && sequences_are_many(options))
+        return fail(err, IRRUN_USAGE, "--tap-all cannot be used with --jobs");
+    if (options->skips_existing && options->expected.n > 0 && sequences_are_many(options))
+        return fail(err, IRRUN_USAGE,
+                    "--expect compares the records of all sequences and cannot be used with "
+                    "--skip-existing");
+    if (options->rate_hz > 0 && options->axes.n == 0) {
+        fail(err, IRRUN_USAGE, "--rate counts frames along --axis, which is not given");
+        return fail_hint(err, "add --axis=K; 1 is the second axis");
+    }
+    return true;
+}
+
+bool warn_unchecked(const struct irrun_model *model, const struct options *options)
+{
+    char shape[SHAPE_TEXT_BYTES];
+    for (size_t i = 0; i < irrun_model_n_inputs(model); i++) {
+        const struct irrun_port *port = irrun_model_input(model, i);
+        if (partial_shape_is_static(&port->shape))
+            continue;
+        warn(options,
+             "input \"%s\" is %s: shapes, types and memory are not checked; -i, or --random with "
+             "--shape=%s=D,D,..., sets its dimensions",
+             port->name, partial_shape_format(&port->shape, shape), port->name);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,77 @@
+#!/usr/bin/env bats
+# --keep-going: a sequence that fails is left out; what a batch says at its end.
+# SPDX-License-Identifier: Apache-2.0
+
+# shellcheck disable=SC2154 # common.bash sets them
+load common
+
+setup() {
+    common_setup
+    local i
+    for i in 1 2 3 4 5; do echo "$i $i" >"$i.csv"; done
+    echo "x y" >2.csv
+    rm 4.csv
+    printf '%s.csv\n' 1 2 3 4 5 >list
+}
+
+@test "the others are run, and the first failure is the exit status" {
+    local jobs
+    for jobs in 1 3; do
+        rm -f ./*.out
+        run_apart irrun "$data/twice.xml" --manifest=list --keep-going -o csv:%k.out --jobs=$jobs
+        [ "$status" -eq 65 ]
+        [ "$(grep -c 'error: ' <<<"$stderr")" -eq 3 ]
+        [[ $stderr == *'2.csv:1:1: error: "x" is not a number'* ]]
+        [[ $stderr == *"4.csv: error: cannot be opened"* ]]
+        [ "${stderr##*$'\n'}" = "irrun: error: 2 of 5 sequences failed" ]
+        [ "$(echo ./*.out)" = "./1.out ./3.out ./5.out" ]
+        [ "$(cat ./*.out | lines)" = "2,2 6,6 10,10" ]
+    done
+    nothing_left
+    run_apart irrun "$data/twice.xml" --manifest=list -o csv:%k.new
+    [ "$status" -eq 65 ]
+    [ "$(echo ./*.new)" = "./1.new" ]
+    sed -i 1,3d list
+    run_apart irrun "$data/twice.xml" --manifest=list --keep-going -o none:
+    [ "$status" -eq 66 ]
+    printf '5.csv\n' >list
+    run_apart irrun "$data/twice.xml" --manifest=list --keep-going -o none:
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "" ]
+}
+
+@test "files that sequences share hold the others" {
+    printf '7 7\n8 8\n9\n' >2.csv # fails in its third record
+    run_apart irrun "$data/twice.xml" --manifest=list --keep-going -o csv:all.csv
+    [ "$status" -eq 65 ]
+    [ "$(lines <all.csv)" = "2,2 14,14 16,16 6,6 10,10" ]
+    run_apart irrun "$data/twice.xml" --manifest=list --keep-going -o all.ark --concat=0
+    [ "$status" -eq 65 ]
+    [ "$(irrun "$data/twice.xml" -i all.ark | grep -c '^# ')" -eq 3 ]
+    run_apart irrun "$data/twice.xml" --manifest=list --keep-going -o %k.npy --jobs=2
+    [ "$(echo ./*.npy)" = "./1.npy ./3.npy ./5.npy" ]
+    nothing_left
+}
+
+@test "lines that cannot be understood, and failures that end the run" {
+    printf '1.csv\na\t=1.csv\n3.csv\n' >list
+    run_apart irrun "$data/twice.xml" --manifest=list --keep-going -o csv:-
+    [ "$status" -eq 65 ]
+    [ "$(lines <<<"$output")" = "2,2 6,6" ]
+    [[ $stderr == *"list:2: error: "*"irrun: error: 1 of 3 sequences failed" ]]
+    printf '1.csv\n3.csv\n' >list
+    run_apart irrun "$data/twice.xml" --manifest=list --keep-going -o none/%k.csv
+    [ "$status" -eq 73 ]
+    [ "$(grep -c error <<<"$stderr")" -eq 1 ]
+}
+
+@test "a summary at the end of a batch" {
+    printf '1.csv\n3.csv\n' >list
+    run_apart irrun "$data/twice.xml" --manifest=list --progress=plain -o none:
+    [ "$status" -eq 0 ]
+    [[ $stderr == "irrun: 2 sequences, 2 iterations in "*" s" ]]
+    run_apart irrun "$data/twice.xml" --manifest=list -o none:
+    [ "$stderr" = "" ]
+    run_apart irrun "$data/twice.xml" -i 1.csv --progress=plain -o none:
+    [ "$stderr" = "" ]
+}
