@@ -52,6 +52,24 @@ typedef void igemm_channels_fn(const struct igemm_channels_args *args);
 
 #define IGEMM_MAX_VECTORS 3 /* of channels */
 
+/* The transforms of winograd_body.h. A tile has n_y x n_x elements of the input, 4 in a dimension
+ * in which it has two outputs, else 1. */
+struct winograd_input {
+    const float *from;                /* rows of a channel; a vector beyond the last can be read */
+    size_t from_stride, from_channel; /* floats from row to row, and to the next channel */
+    float *to; /* element e of tile t: to[e * to_stride + t], the rows of tiles side by side */
+    size_t to_stride, to_channel;
+    size_t n_channels, n_rows, n_tiles; /* n_rows rows of n_tiles */
+    size_t n_y, n_x;
+};
+struct winograd_output {
+    const float *from; /* element e of tile t: from + e * from_stride + t * ld, ld channels */
+    size_t from_stride, ld, n_tiles, n_y, n_x;
+    const float *bias;    /* [ld]; NULL: zeros */
+    float *to;            /* [n_rows][width][ld] */
+    size_t n_rows, width; /* may be less than the tiles have */
+};
+
 /* IGEMM_UNMASKED ignores masks. IGEMM_MASKED_LOADS does not read masked elements, which may be
  * outside the buffer. */
 enum igemm_masking { IGEMM_UNMASKED, IGEMM_MASKED, IGEMM_MASKED_LOADS, N_IGEMM_MASKINGS };
@@ -63,6 +81,8 @@ struct igemm_microkernels {
 
     /* With channels in lanes, [vectors][mr], up to the first NULL of a row. */
     igemm_channels_fn *channels[IGEMM_MAX_VECTORS + 1][IGEMM_MAX_MR + 1];
+    void (*winograd_input)(const struct winograd_input *input);
+    bool (*winograd_output)(const struct winograd_output *output); /* false: one is not finite */
     size_t lanes;
     transpose_f32_fn *transpose;
 };

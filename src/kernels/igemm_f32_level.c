@@ -3,6 +3,8 @@
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 
+#include "kernels/winograd_body.h"
+
 #define MAX_VECTORS 8
 
 /* The mask bits of vector v. */
@@ -165,6 +167,8 @@ const struct igemm_microkernels LEVEL_NAME(igemm_f32, LEVEL) = {
             {MICROKERNELS(MASKED_LOADS_ENTRY)}},
     .nr = {MICROKERNELS(NR_ENTRY)},
     .channels = {CHANNELS(CHANNELS_ENTRY)},
+    .winograd_input = winograd_input,
+    .winograd_output = winograd_output,
     .lanes = VECTOR_LANES,
     .transpose = LEVEL_NAME(transpose_f32, LEVEL),
 };

@@ -41,7 +41,13 @@
  *
  * All that has positions in the lanes of vectors. Small outputs and strides waste lanes or copies;
  * there the channels are in the lanes: a tile of the transpose of C, whose rows are any output
- * positions, from an input that is copied with its pads, or read where it lies if it has none. */
+ * positions, from an input that is copied with its pads, or read where it lies if it has none.
+ *
+ * If the kernel is 3 x 3, 1 x 3 or 3 x 1 and has neither strides nor dilations, Winograd's minimal
+ * filtering may take its place: F(2 x 2, 3 x 3) makes of a tile of 4 x 4 elements 2 x 2 outputs by
+ * 16 products, one in each of 16 GEMMs, instead of 36. Every output still depends on its own inputs
+ * alone; but an infinity becomes NaN, and so positions among which a sum is not finite are computed
+ * again without it. */
 
 /* What a tile reads of B for so many terms stays in an L1 cache while all of A passes: 128 rows of
  * two cache lines are 16 KB. */
@@ -83,6 +89,11 @@ struct indirect_convolution {
     bool is_in_place; /* there is no copy */
     size_t n_panels, n_vectors, ld_sums;
 
+    /* Winograd: tiles of tile[0] x tile[1] elements, 4 or 1; tile[0] = 0: without. A chunk has
+     * n_tiles at most, in whole rows. */
+    size_t tile[2], n_row_tiles, n_tiles, tile_stride;
+    size_t winograd_kc, winograd_indirection, winograd_position, winograd_weight;
+
     /* Instead of the copy. */
     bool is_masked;
     size_t mask_bytes;              /* of a tap: a bit for each position */
@@ -107,7 +118,13 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
                                const struct convolution *convolution, int64_t n_groups,
                                bool is_transposed, bool is_by_channels);
 
-/* Plans the faster of the two ways; false also if the direct loops are faster. */
+/* Adds Winograd's filtering to a plan with channels in lanes; false if it does not apply. */
+bool indirect_convolution_plan_winograd(struct indirect_convolution *conv);
+
+/* What it costs without the copy, as indirect_convolution_choose counts. */
+double winograd_cost(const struct indirect_convolution *conv);
+
+/* Plans the fastest way; false also if the direct loops are faster. */
 bool indirect_convolution_choose(struct indirect_convolution *conv,
                                  const struct igemm_microkernels *microkernels,
                                  const struct convolution *convolution, int64_t n_groups,
@@ -134,6 +151,29 @@ static inline const int64_t *indirect_convolution_positions(const struct indirec
 {
     return conv->is_masked ? conv->plane : conv->window.out;
 }
+
+/* What a filter's taps of a channel become for the elements of a tile. The weights of Winograd's
+ * GEMMs are behind the others: [n_groups][elements][c_in / kc][n_panels][kc][channels]. */
+void winograd_transform_weights(const struct indirect_convolution *conv, const float *taps,
+                                float *elements);
+
+/* A product of any positions with channels in lanes. */
+struct channels_product {
+    size_t k, kc, mr, n; /* n positions */
+    const float *a;
+    const struct indirection *indirection;
+    const int32_t *positions;
+    const float *packed;
+    const float *biases; /* NULL: zeros */
+    float *sums;         /* [n][ld_sums] */
+};
+void indirect_convolution_multiply(const struct indirect_convolution *conv,
+                                   const struct channels_product *product);
+
+/* By Winograd's filtering n_rows rows of the output from `row` on, [n_rows][row][ld_sums], with
+ * memory for the transforms; false: not all sums are finite. */
+bool winograd_run(const struct indirect_convolution *conv, const float *in, const float *packed,
+                  const float *biases, size_t row, size_t n_rows, float *memory, float *sums);
 
 /* The vectors of a panel of channels, and of all before it. */
 static inline size_t panel_begin(const struct indirect_convolution *conv, size_t panel)

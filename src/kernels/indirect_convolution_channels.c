@@ -5,58 +5,59 @@
 
 #include "kernels/indirect_convolution.h"
 
-/* Some positions of a phase, whose sums are [positions][ld_sums]. */
-struct chunk {
-    const struct subconvolution *sub;
-    const float *in;          /* of the group */
-    const float *packed;      /* of the group and the phase */
-    const int32_t *positions; /* of the chunk */
-    size_t first, n;          /* in the phase */
-};
-
 /* The tiles of a panel, of nearly one size. */
-static void compute_panel(const struct indirect_convolution *conv, const struct chunk *chunk,
-                          size_t n_vectors, struct igemm_channels_args *args)
+static void multiply_panel(const struct indirect_convolution *conv,
+                           const struct channels_product *product, size_t n_vectors,
+                           struct igemm_channels_args *args)
 {
-    size_t n_tiles = (chunk->n + chunk->sub->mr - 1) / chunk->sub->mr, begin = 0;
+    size_t n_tiles = (product->n + product->mr - 1) / product->mr, begin = 0;
     for (size_t tile = 0; tile < n_tiles; tile++) {
-        size_t end = chunk->n * (tile + 1) / n_tiles;
-        args->positions = chunk->positions + begin;
+        size_t end = product->n * (tile + 1) / n_tiles;
+        args->positions = product->positions + begin;
         conv->microkernels->channels[n_vectors][end - begin](args);
         args->c += (end - begin) * args->ldc;
         begin = end;
     }
 }
 
-/* All channels; only the bias if there are no terms. */
-static void compute_chunk(const struct indirect_convolution *conv, const struct chunk *chunk,
-                          const float *biases, float *sums)
+/* Only the bias if there are no terms. */
+void indirect_convolution_multiply(const struct indirect_convolution *conv,
+                                   const struct channels_product *product)
 {
-    const struct subconvolution *sub = chunk->sub;
-    const float *packed = chunk->packed;
+    const float *packed = product->packed, *biases = product->biases;
     size_t done = 0, n;
     do {
-        n = sub->k - done < sub->kc ? sub->k - done : sub->kc;
+        n = product->k - done < product->kc ? product->k - done : product->kc;
         for (size_t panel = 0; panel < conv->n_panels; panel++) {
             size_t begin = panel_begin(conv, panel);
             size_t n_vectors = panel_begin(conv, panel + 1) - begin;
             size_t lanes = conv->microkernels->lanes;
-            compute_panel(conv, chunk, n_vectors,
-                          &(struct igemm_channels_args){
-                              .k = n,
-                              .a = chunk->in,
-                              .indirection = conv->indirection + sub->first_indirection + done,
-                              .b = packed,
-                              .c = sums + begin * lanes,
-                              .ldc = conv->ld_sums,
-                              .bias = biases && done == 0 ? biases + begin * lanes : NULL,
-                              .is_added = done > 0,
-                          });
+            multiply_panel(conv, product, n_vectors,
+                           &(struct igemm_channels_args){
+                               .k = n,
+                               .a = product->a,
+                               .indirection = product->indirection + done,
+                               .b = packed,
+                               .c = product->sums + begin * lanes,
+                               .ldc = conv->ld_sums,
+                               .bias = biases && done == 0 ? biases + begin * lanes : NULL,
+                               .is_added = done > 0,
+                           });
             packed += n * n_vectors * lanes;
         }
         done += n;
-    } while (done < sub->k);
+    } while (done < product->k);
 }
+
+/* Some positions of a phase, whose sums are [positions][ld_sums]. */
+struct chunk {
+    const struct subconvolution *sub;
+    const float *in; /* of the group */
+    size_t group;
+    const float *packed;      /* of the group and the phase */
+    const int32_t *positions; /* of the chunk */
+    size_t first, n;          /* in the phase */
+};
 
 /* Where position i of a phase is in a channel of the output. */
 static int64_t find_output(const struct indirect_convolution *conv, const struct phase *phase,
@@ -103,6 +104,33 @@ struct channels_run {
     float *sums, *biases;
 };
 
+static void compute_chunk(const struct channels_run *run, const struct chunk *chunk)
+{
+    const struct indirect_convolution *conv = run->conv;
+    const struct subconvolution *sub = chunk->sub;
+    const float *biases = run->job->epilogue && run->job->epilogue->bias ? run->biases : NULL;
+    size_t row = (size_t)conv->out[2];
+    size_t n_weights = conv->tile[0] * conv->tile[1] * (size_t)conv->c_in * conv->ld_sums;
+    const float *weights = run->job->packed + conv->winograd_weight + chunk->group * n_weights;
+    if (conv->tile[0] > 0 &&
+        winograd_run(conv, chunk->in, weights, biases, chunk->first / row, chunk->n / row,
+                     run->sums + (sub->nr + 1) * conv->ld_sums, run->sums))
+        return;
+    indirect_convolution_multiply(conv,
+                                  &(struct channels_product){
+                                      .k = sub->k,
+                                      .kc = sub->kc,
+                                      .mr = sub->mr,
+                                      .n = chunk->n,
+                                      .a = chunk->in,
+                                      .indirection = conv->indirection + sub->first_indirection,
+                                      .positions = chunk->positions,
+                                      .packed = chunk->packed,
+                                      .biases = biases,
+                                      .sums = run->sums,
+                                  });
+}
+
 static void run_phase(struct channels_run *run, const struct subconvolution *sub, size_t group,
                       const struct phase *phase, const int32_t *positions, const float *packed)
 {
@@ -115,16 +143,19 @@ static void run_phase(struct channels_run *run, const struct subconvolution *sub
     if (bias)
         memcpy(run->biases, bias + group * c_out, c_out * sizeof *bias);
     for (size_t i = 0; i < n_chunks; i++, run->number++) {
-        size_t first = n * i / n_chunks;
+        bool is_even = conv->tile[0] == 0; /* else whole rows of tiles */
+        size_t first = is_even ? n * i / n_chunks : i * sub->nr;
+        size_t end = is_even ? n * (i + 1) / n_chunks : first + sub->nr;
         struct chunk chunk = {.sub = sub,
                               .in = in + group * (size_t)conv->c_in * conv->channel_floats,
+                              .group = group,
                               .packed = packed,
                               .positions = positions + first,
                               .first = first,
-                              .n = n * (i + 1) / n_chunks - first};
+                              .n = (end < n ? end : n) - first};
         if (run->number < run->begin || run->number >= run->end)
             continue;
-        compute_chunk(conv, &chunk, bias ? run->biases : NULL, run->sums);
+        compute_chunk(run, &chunk);
         if (job->epilogue && job->epilogue->is_map)
             epilogue_run_on(job->epilogue, run->sums, chunk.n * conv->ld_sums);
         store_chunk(conv, &chunk, phase, run->sums, job->out + group * c_out * n_out);

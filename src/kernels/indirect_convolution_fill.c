@@ -81,6 +81,11 @@ void indirect_convolution_fill(struct indirect_convolution *conv, struct indirec
         if (conv->is_by_channels)
             fill_positions(conv, sub, positions + sub->first_position);
     }
+    for (int64_t i = 0; i < conv->c_in && conv->tile[0] > 0; i++)
+        indirection[conv->winograd_indirection + (size_t)i].offset =
+            (int32_t)(i * (int64_t)conv->tile_stride);
+    for (size_t i = 0; i < conv->n_tiles; i++)
+        positions[conv->winograd_position + i] = (int32_t)i;
     conv->indirection = indirection;
     conv->positions = positions;
     conv->masks = masks;

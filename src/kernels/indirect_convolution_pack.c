@@ -100,6 +100,31 @@ static float *pack_channels(const struct packing *packing, size_t phase, size_t 
     return packed;
 }
 
+/* Those of Winograd's GEMMs. */
+static void pack_winograd(const struct packing *packing, float *packed)
+{
+    const struct indirect_convolution *conv = packing->conv;
+    size_t lanes = conv->microkernels->lanes, c_in = (size_t)conv->c_in, n;
+    size_t n_elements = conv->tile[0] * conv->tile[1], n_taps = packing->sub->k / c_in;
+    for (size_t begin = 0; begin < c_in; begin += n) {
+        n = c_in - begin < conv->winograd_kc ? c_in - begin : conv->winograd_kc;
+        for (size_t panel = 0; panel < conv->n_panels; panel++) {
+            size_t first = panel_begin(conv, panel) * lanes;
+            size_t n_columns = panel_begin(conv, panel + 1) * lanes - first;
+            for (size_t i = 0; i < n * n_columns; i++) {
+                float taps[9], elements[16];
+                size_t channel = first + i % n_columns, k = begin + i / n_columns;
+                size_t row = channel < (size_t)conv->c_out ? channel : SIZE_MAX;
+                read_terms(packing, row, k * n_taps, n_taps, taps);
+                winograd_transform_weights(conv, taps, elements);
+                for (size_t e = 0; e < n_elements; e++)
+                    packed[e * c_in * conv->ld_sums + i] = elements[e];
+            }
+            packed += n * n_columns;
+        }
+    }
+}
+
 static float *pack_group(const struct packing *packing, float *packed)
 {
     const struct subconvolution *sub = packing->sub;
@@ -119,11 +144,16 @@ void indirect_convolution_pack(const struct indirect_convolution *conv, const vo
 {
     size_t n_weights = (size_t)(conv->c_out * conv->c_in * window_product(conv->kernel));
     size_t size = is_f16 ? sizeof(uint16_t) : sizeof(float);
+    float *begin = packed;
     for (const struct subconvolution *sub = conv->subconvolutions;
          sub < conv->subconvolutions + conv->n_subconvolutions; sub++)
         for (size_t group = 0; group < (size_t)conv->n_groups; group++) {
             const unsigned char *filters = (const unsigned char *)weights;
             struct packing packing = {conv, sub, filters + group * n_weights * size, is_f16};
             packed = pack_group(&packing, packed);
+            if (conv->tile[0] > 0)
+                pack_winograd(&packing, begin + conv->winograd_weight +
+                                            group * conv->tile[0] * conv->tile[1] *
+                                                (size_t)conv->c_in * conv->ld_sums);
         }
 }

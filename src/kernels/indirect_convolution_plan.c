@@ -1,5 +1,6 @@
 /* The geometry of an indirect convolution.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -251,6 +252,8 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
 
 #define SCALAR_COST 12 /* of a multiplication in a loop of scalars */
 
+#define WORTH_WINOGRAD 0.95 /* of the cost without: it rounds more often */
+
 /* In multiplications; 16 of them take a cycle. Fitted to the times of 60 convolutions: tiles of
  * positions have more vectors to load, copies are of short rows, and sums are turned or stored row
  * by row. */
@@ -260,7 +263,9 @@ static double find_cost(const struct indirect_convolution *conv)
     for (size_t i = 0; i < conv->n_subconvolutions; i++) {
         const struct subconvolution *sub = &conv->subconvolutions[i];
         double k = (double)sub->k;
-        if (conv->is_by_channels)
+        if (conv->tile[0] > 0)
+            cost += winograd_cost(conv);
+        else if (conv->is_by_channels)
             cost += (double)sub->n_positions * (double)conv->ld_sums * (k * 1.05 + 15);
         else
             cost += (double)(sub->n_column_tiles * sub->nr) *
@@ -274,12 +279,16 @@ bool indirect_convolution_choose(struct indirect_convolution *conv,
                                  const struct igemm_microkernels *microkernels,
                                  const struct convolution *c, int64_t n_groups, bool is_transposed)
 {
-    struct indirect_convolution by_channels;
+    struct indirect_convolution other;
     if (!indirect_convolution_plan(conv, microkernels, c, n_groups, is_transposed, false))
         return false;
-    if (indirect_convolution_plan(&by_channels, microkernels, c, n_groups, is_transposed, true) &&
-        find_cost(&by_channels) < find_cost(conv))
-        *conv = by_channels;
+    if (indirect_convolution_plan(&other, microkernels, c, n_groups, is_transposed, true)) {
+        if (find_cost(&other) < find_cost(conv))
+            *conv = other;
+        if (indirect_convolution_plan_winograd(&other) &&
+            find_cost(&other) < find_cost(conv) * WORTH_WINOGRAD)
+            *conv = other;
+    }
     return find_cost(conv) < (double)window_product(c->window.out) *
                                  (double)window_product(conv->kernel) * (double)c->c_in *
                                  (double)c->c_out * SCALAR_COST;

@@ -16,7 +16,7 @@ bool prepacked_convolution_is_wanted(const struct prepare *prepare,
 }
 
 /* No packed matrix has a layout of these numbers. */
-enum { LAYOUT_POSITIONS = 100, LAYOUT_CHANNELS };
+enum { LAYOUT_POSITIONS = 100, LAYOUT_CHANNELS, LAYOUT_WINOGRAD };
 
 bool prepacked_convolution_pack(struct prepare *prepare, struct prepacked_convolution *packed)
 {
@@ -37,9 +37,10 @@ bool prepacked_convolution_pack(struct prepare *prepare, struct prepacked_convol
                                       &prepare->made.scratch_bytes))
         return fail_memory(prepare->err, SIZE_MAX);
     indirect_convolution_fill(conv, indirection, positions, masks);
-    float *data =
-        prepare_prepacked(prepare, conv->is_by_channels ? LAYOUT_CHANNELS : LAYOUT_POSITIONS,
-                          conv->packed_floats * sizeof *data, &is_new);
+    uint32_t layout = conv->tile[0] > 0      ? LAYOUT_WINOGRAD
+                      : conv->is_by_channels ? LAYOUT_CHANNELS
+                                             : LAYOUT_POSITIONS;
+    float *data = prepare_prepacked(prepare, layout, conv->packed_floats * sizeof *data, &is_new);
     if (data && is_new) {
         size_t n = (size_t)shape_n_elements(&filters->shape);
         const void *elements = prepare_elements(prepare, FILTERS, 0, n);

@@ -68,7 +68,7 @@ static void both_ways_follow_the_definition(void **state)
  * on. */
 struct way {
     int64_t n_groups;
-    bool is_transposed, is_f16, is_by_channels;
+    bool is_transposed, is_f16, is_by_channels, is_winograd;
     struct thread_pool *pool;
     const struct epilogue *epilogue;
 };
@@ -94,6 +94,7 @@ static bool convolve_indirectly(const struct convolution *c, const struct way *w
     size_t scratch_bytes;
     if (!indirect_convolution_plan(&conv, microkernels, c, way->n_groups, way->is_transposed,
                                    way->is_by_channels) ||
+        (way->is_winograd && !indirect_convolution_plan_winograd(&conv)) ||
         !indirect_convolution_scratch(&conv, thread_pool_n_threads(way->pool), &scratch_bytes))
         return false;
     struct indirection *indirection = malloc(conv.n_indirections * sizeof *indirection);
@@ -217,6 +218,59 @@ static void the_indirect_one_transposes(void **state)
     }
 }
 
+/* A kernel of 3 x 3, 1 x 3 or 3 x 1. */
+static struct window next_winograd_window(int round)
+{
+    struct window w = next_window();
+    for (int d = 0; d < 3; d++) {
+        w.kernel[d] = d == 0 || round % 3 == d ? 1 : 3;
+        w.stride[d] = w.dilation[d] = 1;
+        w.in[d] = d == 0 ? 1 : next_between(3, d == 2 && round % 7 == 0 ? 80 : 12);
+        w.pad_begin[d] = d == 0 ? 0 : next_between(-1, 2);
+        w.pad_end[d] = d == 0 ? 0 : next_between(0, 2);
+        w.out[d] = w.in[d] + w.pad_begin[d] + w.pad_end[d] - w.kernel[d] + 1;
+        if (w.out[d] < 1)
+            return next_winograd_window(round);
+    }
+    return w;
+}
+
+/* Exactly, since the transforms of such numbers are exact; and an infinity, or NaN, makes of the
+ * rest what the loops of scalars make of it. */
+static void winograd_follows_the_definition(void **state)
+{
+    (void)state;
+    static const float specials[] = {0, INFINITY, NAN};
+    struct kernels kernels;
+    for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
+        kernels_fill(&kernels, simd);
+        for (int round = 0; round < 100 && simd_is_there(simd); round++) {
+            struct convolution c = {next_winograd_window(round), next_between(1, 140),
+                                    next_between(1, 70)};
+            int64_t n_groups = next_between(1, 2), n_in = c.c_in * window_product(c.window.in);
+            int64_t n_out = c.c_out * window_product(c.window.out);
+            int64_t n_weights = c.c_out * c.c_in * window_product(c.window.kernel);
+            float *in = new_numbers(n_groups * n_in), *weights = new_numbers(n_groups * n_weights);
+            float *out = new_numbers(n_groups * n_out), *want = new_numbers(n_groups * n_out);
+            in[next_between(0, n_groups * n_in - 1)] = specials[round % 3];
+            struct way way = {.n_groups = n_groups,
+                              .is_f16 = round % 2,
+                              .is_by_channels = true,
+                              .is_winograd = true};
+            assert_true(convolve_indirectly(&c, &way, kernels.igemm_f32, in, weights, out));
+            for (int64_t group = 0; group < n_groups; group++)
+                convolution_direct(IRRUN_F32)(&c, false, in + group * n_in,
+                                              weights + group * n_weights, want + group * n_out);
+            for (int64_t i = 0; i < n_groups * n_out; i++)
+                assert_same(out[i], want[i], i);
+            free(in);
+            free(weights);
+            free(out);
+            free(want);
+        }
+    }
+}
+
 /* No term is there when tiles or rows are so many that they cannot be counted. */
 static void the_indirect_one_refuses_what_cannot_be_counted(void **state)
 {
@@ -259,10 +313,13 @@ static void the_indirect_one_knows_no_threads(void **state)
         in[i] = sinf((float)i);
     kernels_fill(&kernels, simd_best());
     struct thread_pool *pool = thread_pool_new(3, &err);
-    /* The input as it is, a copy in planes, and a transposed convolution, both ways. */
-    for (int round = 0; round < 6 && kernels.igemm_f32; round++) {
-        int i = round / 2;
-        struct way way = {.n_groups = 1, .is_transposed = i == 2, .is_by_channels = round % 2 == 1};
+    /* The input as it is, a copy in planes, and a transposed convolution, both ways; Winograd. */
+    for (int round = 0; round < 7 && kernels.igemm_f32; round++) {
+        int i = round / 2 % 3;
+        struct way way = {.n_groups = 1,
+                          .is_transposed = i == 2,
+                          .is_by_channels = round % 2 == 1 || round == 6,
+                          .is_winograd = round == 6};
         c.window.stride[2] = i == 0 ? 1 : 2;
         c.window.out[2] = i == 0 ? 61 : 31;
         int64_t n_out = 13 * 60 * (i == 1 ? 31 : 61);
@@ -345,6 +402,7 @@ int main(void)
         cmocka_unit_test(both_ways_follow_the_definition),
         cmocka_unit_test(the_indirect_one_follows_the_definition),
         cmocka_unit_test(the_indirect_one_transposes),
+        cmocka_unit_test(winograd_follows_the_definition),
         cmocka_unit_test(the_indirect_one_refuses_what_cannot_be_counted),
         cmocka_unit_test(the_indirect_one_knows_no_threads),
         cmocka_unit_test(the_faster_way_is_chosen),

@@ -1,0 +1,172 @@
+/* Winograd's minimal filtering in an indirect convolution: its plan, its weights, and its GEMMs.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/checked.h"
+#include "kernels/indirect_convolution.h"
+
+static size_t divide_up(size_t a, size_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* ---- The plan ----------------------------------------------------------------------------- */
+
+/* Floats of both transforms, so that they stay in an L2 cache. */
+#define TRANSFORM_FLOATS 65536
+
+static bool has_tiles(const struct indirect_convolution *conv, int d)
+{
+    const struct window *w = &conv->window;
+    return w->stride[d] == 1 &&
+           (w->kernel[d] == 1 || (w->kernel[d] == 3 && w->dilation[d] == 1 && d > 0));
+}
+
+/* The copy has all of the last tile, and is there in any case. */
+static bool plan_copy(struct indirect_convolution *conv)
+{
+    size_t floats = 1;
+    conv->is_in_place = false;
+    for (int d = 0; d < 3; d++) {
+        int64_t reach = d > 0 && conv->tile[d - 1] == 4 ? 2 + conv->out[d] % 2 : 0;
+        conv->plane[d] = conv->out[d] + reach;
+        if (!checked_mul(floats, (size_t)conv->plane[d], &floats))
+            return false;
+    }
+    conv->channel_floats = floats;
+    return checked_mul(floats, (size_t)(conv->c_in * conv->n_groups), &floats) &&
+           checked_add(floats, IGEMM_MAX_NR, &conv->copy_floats) && conv->copy_floats <= INT32_MAX;
+}
+
+bool indirect_convolution_plan_winograd(struct indirect_convolution *conv)
+{
+    struct subconvolution *sub = &conv->subconvolutions[0];
+    size_t c_in = (size_t)conv->c_in, n_elements, n_rows, n_weights, n_floats;
+    if (!conv->is_by_channels || conv->is_transposed || conv->window.out[0] != 1 ||
+        !has_tiles(conv, 0) || !has_tiles(conv, 1) || !has_tiles(conv, 2))
+        return false;
+    conv->tile[0] = conv->window.kernel[1] == 3 ? 4 : 1;
+    conv->tile[1] = conv->window.kernel[2] == 3 ? 4 : 1;
+    n_elements = conv->tile[0] * conv->tile[1];
+    conv->n_row_tiles = divide_up((size_t)conv->out[2], conv->tile[1] == 4 ? 2 : 1);
+    n_floats = n_elements * (c_in + conv->ld_sums);
+    n_rows = TRANSFORM_FLOATS / n_floats / conv->n_row_tiles;
+    n_rows = n_rows < 1 ? 1 : n_rows;
+    conv->n_tiles = n_rows * conv->n_row_tiles;
+    conv->tile_stride = (divide_up(conv->n_tiles, 16) | 1) * 16;
+    conv->winograd_kc = divide_up(c_in, divide_up(c_in, IGEMM_MAX_KC));
+    conv->winograd_indirection = conv->n_indirections;
+    conv->winograd_position = conv->n_positions;
+    conv->winograd_weight = conv->packed_floats;
+    sub->nr = n_rows * (conv->tile[0] == 4 ? 2 : 1) * (size_t)conv->out[2];
+    conv->n_indirections += c_in;
+    conv->n_positions += conv->n_tiles;
+    return n_elements > 1 && plan_copy(conv) &&
+           checked_mul(conv->ld_sums, sub->nr + 2, &conv->acc_floats) &&
+           checked_mul(n_floats, conv->tile_stride, &n_floats) &&
+           checked_add(conv->acc_floats, n_floats, &conv->acc_floats) &&
+           checked_mul(n_elements * c_in, conv->ld_sums, &n_weights) &&
+           checked_mul(n_weights, (size_t)conv->n_groups, &n_weights) &&
+           checked_add(conv->packed_floats, n_weights, &conv->packed_floats);
+}
+
+double winograd_cost(const struct indirect_convolution *conv)
+{
+    double n_rows = (double)divide_up((size_t)conv->out[1], conv->tile[0] == 4 ? 2 : 1);
+    double n_elements = (double)(conv->tile[0] * conv->tile[1]), c_in = (double)conv->c_in;
+    double n_products = n_rows * (double)conv->n_row_tiles * n_elements * (double)conv->ld_sums;
+    double n_vectors = n_rows * (double)divide_up(conv->n_row_tiles, 16) * n_elements * c_in;
+    double n_outputs = (double)window_product(conv->out) * (double)conv->ld_sums;
+    return n_products * (c_in * 1.05 + 5) + n_vectors * 180 + n_outputs * 15;
+}
+
+/* ---- The weights -------------------------------------------------------------------------- */
+
+/* G g, from g[0], g[step] ... to u[0], u[step] ... */
+static void transform_3(const double *g, size_t step, double *u)
+{
+    double even = g[0] + g[2 * step], odd = g[step];
+    u[3 * step] = g[2 * step];
+    u[0] = g[0];
+    u[step] = (even + odd) / 2;
+    u[2 * step] = (even - odd) / 2;
+}
+
+void winograd_transform_weights(const struct indirect_convolution *conv, const float *taps,
+                                float *elements)
+{
+    double u[4][4] = {{0}};
+    const int64_t *kernel = conv->window.kernel;
+    for (int64_t y = 0; y < kernel[1]; y++)
+        for (int64_t x = 0; x < kernel[2]; x++)
+            u[y][x] = (double)taps[y * kernel[2] + x];
+    for (int64_t y = 0; y < kernel[1] && kernel[2] == 3; y++)
+        transform_3(u[y], 1, u[y]);
+    for (size_t x = 0; x < conv->tile[1] && kernel[1] == 3; x++)
+        transform_3(&u[0][x], 4, &u[0][x]);
+    for (size_t i = 0; i < conv->tile[0] * conv->tile[1]; i++)
+        elements[i] = (float)u[i / conv->tile[1]][i % conv->tile[1]];
+}
+
+/* ---- The GEMMs ---------------------------------------------------------------------------- */
+
+static void transform_input(const struct indirect_convolution *conv, const float *in, size_t row,
+                            size_t n_tile_rows, float *to)
+{
+    size_t width = (size_t)conv->plane[2];
+    conv->microkernels->winograd_input(&(struct winograd_input){
+        .from = in + row * width,
+        .from_stride = width,
+        .from_channel = conv->channel_floats,
+        .to = to,
+        .to_stride = (size_t)conv->c_in * conv->tile_stride,
+        .to_channel = conv->tile_stride,
+        .n_channels = (size_t)conv->c_in,
+        .n_rows = n_tile_rows,
+        .n_tiles = conv->n_row_tiles,
+        .n_y = conv->tile[0],
+        .n_x = conv->tile[1],
+    });
+}
+
+static bool transform_output(const struct indirect_convolution *conv, const float *from,
+                             const float *biases, size_t n_rows, float *sums)
+{
+    size_t step = conv->tile[0] == 4 ? 2 : 1, width = (size_t)conv->out[2];
+    bool is_finite = true;
+    for (size_t row = 0; row < n_rows; row += step)
+        is_finite &= conv->microkernels->winograd_output(&(struct winograd_output){
+            .from = from + row / step * conv->n_row_tiles * conv->ld_sums,
+            .from_stride = conv->tile_stride * conv->ld_sums,
+            .ld = conv->ld_sums,
+            .n_tiles = conv->n_row_tiles,
+            .n_y = conv->tile[0],
+            .n_x = conv->tile[1],
+            .bias = biases,
+            .to = sums + row * width * conv->ld_sums,
+            .n_rows = n_rows - row,
+            .width = width,
+        });
+    return is_finite;
+}
+
+bool winograd_run(const struct indirect_convolution *conv, const float *in, const float *packed,
+                  const float *biases, size_t row, size_t n_rows, float *memory, float *sums)
+{
+    size_t c_in = (size_t)conv->c_in, n_elements = conv->tile[0] * conv->tile[1];
+    size_t n_tile_rows = divide_up(n_rows, conv->tile[0] == 4 ? 2 : 1);
+    float *products = memory + n_elements * c_in * conv->tile_stride;
+    transform_input(conv, in, row, n_tile_rows, memory);
+    for (size_t i = 0; i < n_elements; i++)
+        indirect_convolution_multiply(
+            conv, &(struct channels_product){
+                      .k = c_in,
+                      .kc = conv->winograd_kc,
+                      .mr = conv->subconvolutions[0].mr,
+                      .n = n_tile_rows * conv->n_row_tiles,
+                      .a = memory + i * c_in * conv->tile_stride,
+                      .indirection = conv->indirection + conv->winograd_indirection,
+                      .positions = conv->positions + conv->winograd_position,
+                      .packed = packed + i * c_in * conv->ld_sums,
+                      .sums = products + i * conv->tile_stride * conv->ld_sums,
+                  });
+    return transform_output(conv, products, biases, n_rows, sums);
+}

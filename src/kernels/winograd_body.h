@@ -1,0 +1,166 @@
+/* The transforms of Winograd's minimal filtering F(2, 3), in one or two dimensions, for vectors of
+ * any length. Two outputs take four products instead of six, and each depends on its three inputs
+ * alone: Y = A (G g . B d), with
+ *
+ *     B d = d0 - d2, d1 + d2, d2 - d1, d1 - d3
+ *     G g = g0, (g0 + g1 + g2) / 2, (g0 - g1 + g2) / 2, g2
+ *     A m = m0 + m1 + m2, m1 - m2 - m3
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/igemm_f32.h"
+
+#ifndef VECTOR_LANES
+#error "include the vector operations of a level before: kernels/level.h"
+#endif
+
+#define SEGMENT 32                        /* tiles at a time */
+#define SEGMENT_FLOATS (SEGMENT + 1 + 16) /* with a vector beyond */
+
+ALWAYS_INLINE void transform_4(const vec d[4], vec v[4])
+{
+    v[0] = vec_sub(d[0], d[2]);
+    v[1] = vec_add(d[1], d[2]);
+    v[2] = vec_sub(d[2], d[1]);
+    v[3] = vec_sub(d[1], d[3]);
+}
+
+/* Elements 0, 2, 4 ... and 1, 3, 5 ... of a row. */
+ALWAYS_INLINE void split_row(const float *restrict row, size_t n, float *restrict even,
+                             float *restrict odd)
+{
+    for (size_t i = 0; i < n; i++)
+        even[i] = row[2 * i];
+    for (size_t i = 0; i < n; i++)
+        odd[i] = row[2 * i + 1];
+}
+
+/* n tiles of a row of tiles, of n_y x n_x elements each, 4 or 1. */
+ALWAYS_INLINE void transform_input(const struct winograd_input *input, size_t first, size_t n,
+                                   size_t n_y, size_t n_x, float even[4][SEGMENT_FLOATS],
+                                   float odd[4][SEGMENT_FLOATS])
+{
+    const float *from = input->from + first * (n_x == 4 ? 2 : 1);
+    for (size_t y = 0; y < n_y && n_x == 4; y++)
+        split_row(from + y * input->from_stride, n + 1, even[y], odd[y]);
+    for (size_t i = 0; i < n; i += VECTOR_LANES) {
+        vec d[4][4], v[4][4];
+        UNROLL
+        for (size_t y = 0; y < n_y; y++) {
+            if (n_x == 1) {
+                d[y][0] = vec_load(from + y * input->from_stride + i);
+                continue;
+            }
+            d[y][0] = vec_load(even[y] + i);
+            d[y][1] = vec_load(odd[y] + i);
+            d[y][2] = vec_load(even[y] + i + 1);
+            d[y][3] = vec_load(odd[y] + i + 1);
+            transform_4(d[y], v[y]);
+            UNROLL
+            for (size_t x = 0; x < 4; x++)
+                d[y][x] = v[y][x];
+        }
+        UNROLL
+        for (size_t x = 0; x < n_x; x++) {
+            vec column[4] = {d[0][x]}, turned[4] = {d[0][x]};
+            if (n_y == 4) {
+                UNROLL
+                for (size_t y = 0; y < 4; y++)
+                    column[y] = d[y][x];
+                transform_4(column, turned);
+            }
+            UNROLL
+            for (size_t y = 0; y < n_y; y++) {
+                float *to = input->to + (y * n_x + x) * input->to_stride + first + i;
+                if (n - i < VECTOR_LANES)
+                    vec_store_first(to, turned[y], n - i);
+                else
+                    vec_store(to, turned[y]);
+            }
+        }
+    }
+}
+
+/* n_y and n_x are constants wherever this is used. */
+ALWAYS_INLINE void transform_rows(const struct winograd_input *input, size_t n_y, size_t n_x)
+{
+    float even[4][SEGMENT_FLOATS] = {{0}}, odd[4][SEGMENT_FLOATS] = {{0}};
+    for (size_t channel = 0; channel < input->n_channels; channel++) {
+        struct winograd_input row = *input;
+        row.from += channel * input->from_channel;
+        row.to += channel * input->to_channel;
+        for (size_t i = 0; i < input->n_rows; i++) {
+            for (size_t first = 0, n; first < input->n_tiles; first += n) {
+                n = input->n_tiles - first < SEGMENT ? input->n_tiles - first : SEGMENT;
+                transform_input(&row, first, n, n_y, n_x, even, odd);
+            }
+            row.from += (n_y == 4 ? 2 : 1) * input->from_stride;
+            row.to += input->n_tiles;
+        }
+    }
+}
+
+static void winograd_input(const struct winograd_input *input)
+{
+    if (input->n_y == 4 && input->n_x == 4)
+        transform_rows(input, 4, 4);
+    else if (input->n_y == 4)
+        transform_rows(input, 4, 1);
+    else
+        transform_rows(input, 1, 4);
+}
+
+/* A vector of channels of a tile. */
+ALWAYS_INLINE vec transform_output(const struct winograd_output *output, size_t tile, size_t at,
+                                   size_t n_y, size_t n_x, vec check)
+{
+    const float *from = output->from + tile * output->ld + at;
+    const size_t out_y = n_y == 4 ? 2 : 1, out_x = n_x == 4 ? 2 : 1;
+    vec rows[4][2], bias = output->bias ? vec_load(output->bias + at) : vec_zero();
+    UNROLL
+    for (size_t y = 0; y < n_y; y++) {
+        vec m[4];
+        UNROLL
+        for (size_t x = 0; x < n_x; x++)
+            m[x] = vec_load(from + (y * n_x + x) * output->from_stride);
+        rows[y][0] = n_x == 4 ? vec_add(vec_add(m[0], m[1]), m[2]) : m[0];
+        rows[y][1] = n_x == 4 ? vec_sub(vec_sub(m[1], m[2]), m[3]) : m[0];
+    }
+    UNROLL
+    for (size_t x = 0; x < out_x; x++) {
+        vec sums[2] = {rows[0][x], rows[0][x]};
+        if (n_y == 4) {
+            sums[0] = vec_add(vec_add(rows[0][x], rows[1][x]), rows[2][x]);
+            sums[1] = vec_sub(vec_sub(rows[1][x], rows[2][x]), rows[3][x]);
+        }
+        UNROLL
+        for (size_t y = 0; y < out_y; y++) {
+            size_t column = n_x == 4 ? 2 * tile + x : tile;
+            check = vec_fma(sums[y], vec_zero(), check);
+            if (y < output->n_rows && column < output->width)
+                vec_store(output->to + (y * output->width + column) * output->ld + at,
+                          vec_add(bias, sums[y]));
+        }
+    }
+    return check;
+}
+
+ALWAYS_INLINE vec transform_tiles(const struct winograd_output *output, size_t n_y, size_t n_x)
+{
+    vec check = vec_zero();
+    for (size_t tile = 0; tile < output->n_tiles; tile++)
+        for (size_t at = 0; at < output->ld; at += VECTOR_LANES)
+            check = transform_output(output, tile, at, n_y, n_x, check);
+    return check;
+}
+
+static bool winograd_output(const struct winograd_output *output)
+{
+    float lanes[VECTOR_LANES];
+    bool is_finite = true;
+    vec check = output->n_y == 4 && output->n_x == 4 ? transform_tiles(output, 4, 4)
+                : output->n_y == 4                   ? transform_tiles(output, 4, 1)
+                                                     : transform_tiles(output, 1, 4);
+    vec_store(lanes, check);
+    for (size_t i = 0; i < VECTOR_LANES; i++)
+        is_finite &= lanes[i] == 0;
+    return is_finite;
+}
