@@ -55,7 +55,7 @@ typedef void igemm_channels_fn(const struct igemm_channels_args *args);
 /* The transforms of winograd_body.h. A tile has n_y x n_x elements of the input, 4 in a dimension
  * in which it has two outputs, else 1. */
 struct winograd_input {
-    const float *from;                /* rows of a channel; a vector beyond the last can be read */
+    const float *from;                /* rows of a channel; three vectors beyond can be read */
     size_t from_stride, from_channel; /* floats from row to row, and to the next channel */
     float *to; /* element e of tile t: to[e * to_stride + t], the rows of tiles side by side */
     size_t to_stride, to_channel;

@@ -75,7 +75,7 @@ double winograd_cost(const struct indirect_convolution *conv)
     double n_products = n_rows * (double)conv->n_row_tiles * n_elements * (double)conv->ld_sums;
     double n_vectors = n_rows * (double)divide_up(conv->n_row_tiles, 16) * n_elements * c_in;
     double n_outputs = (double)window_product(conv->out) * (double)conv->ld_sums;
-    return n_products * (c_in * 1.05 + 5) + n_vectors * 180 + n_outputs * 15;
+    return n_products * (c_in * 1.05 + 5) + n_vectors * 110 + n_outputs * 15;
 }
 
 /* ---- The weights -------------------------------------------------------------------------- */

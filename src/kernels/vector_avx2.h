@@ -112,6 +112,18 @@ ALWAYS_INLINE vec vec_load_f16(const void *at)
     return _mm256_cvtph_ps(_mm_loadu_si128(at));
 }
 
+/* Elements 0, 2, 4 ... and 1, 3, 5 ... of a, then of b. */
+ALWAYS_INLINE vec vec_even(vec a, vec b)
+{
+    __m256d pairs = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0x88));
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(pairs, 0xD8));
+}
+ALWAYS_INLINE vec vec_odd(vec a, vec b)
+{
+    __m256d pairs = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0xDD));
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(pairs, 0xD8));
+}
+
 /* Lane i of row j becomes lane j of row i. */
 ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
 {

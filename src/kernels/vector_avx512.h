@@ -132,6 +132,18 @@ ALWAYS_INLINE vec vec_load_f16(const void *at)
     return _mm512_cvtph_ps(_mm256_loadu_si256(at));
 }
 
+/* Elements 0, 2, 4 ... and 1, 3, 5 ... of a, then of b. */
+ALWAYS_INLINE vec vec_even(vec a, vec b)
+{
+    __m512i i = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    return _mm512_permutex2var_ps(a, i, b);
+}
+ALWAYS_INLINE vec vec_odd(vec a, vec b)
+{
+    __m512i i = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    return _mm512_permutex2var_ps(a, i, b);
+}
+
 /* Lane i of row j becomes lane j of row i. */
 ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
 {

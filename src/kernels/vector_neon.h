@@ -77,6 +77,16 @@ ALWAYS_INLINE vec vec_round(vec x)
     return vrndnq_f32(x);
 }
 
+/* Elements 0, 2, 4 ... and 1, 3, 5 ... of a, then of b. */
+ALWAYS_INLINE vec vec_even(vec a, vec b)
+{
+    return vuzp1q_f32(a, b);
+}
+ALWAYS_INLINE vec vec_odd(vec a, vec b)
+{
+    return vuzp2q_f32(a, b);
+}
+
 /* Lane i of row j becomes lane j of row i. */
 ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
 {

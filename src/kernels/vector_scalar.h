@@ -69,6 +69,16 @@ ALWAYS_INLINE vec vec_sigmoid_times_tanh(vec x, vec y)
     return vec_sigmoid(x) * vec_tanh(y);
 }
 
+/* Elements 0, 2, 4 ... and 1, 3, 5 ... of a, then of b. */
+ALWAYS_INLINE vec vec_even(vec a, vec b)
+{
+    return (vec){a[0], a[2], b[0], b[2]};
+}
+ALWAYS_INLINE vec vec_odd(vec a, vec b)
+{
+    return (vec){a[1], a[3], b[1], b[3]};
+}
+
 /* Lane i of row j becomes lane j of row i. */
 ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
 {

@@ -32,6 +32,16 @@ ALWAYS_INLINE vec vec_select(vec_mask mask, vec a, vec b)
     return _mm_blendv_ps(b, a, _mm_castsi128_ps(mask));
 }
 
+/* Elements 0, 2, 4 ... and 1, 3, 5 ... of a, then of b. */
+ALWAYS_INLINE vec vec_even(vec a, vec b)
+{
+    return _mm_shuffle_ps(a, b, 0x88);
+}
+ALWAYS_INLINE vec vec_odd(vec a, vec b)
+{
+    return _mm_shuffle_ps(a, b, 0xDD);
+}
+
 /* Lane i of row j becomes lane j of row i. */
 ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
 {

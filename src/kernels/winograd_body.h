@@ -12,9 +12,6 @@
 #error "include the vector operations of a level before: kernels/level.h"
 #endif
 
-#define SEGMENT 32                        /* tiles at a time */
-#define SEGMENT_FLOATS (SEGMENT + 1 + 16) /* with a vector beyond */
-
 ALWAYS_INLINE void transform_4(const vec d[4], vec v[4])
 {
     v[0] = vec_sub(d[0], d[2]);
@@ -23,77 +20,62 @@ ALWAYS_INLINE void transform_4(const vec d[4], vec v[4])
     v[3] = vec_sub(d[1], d[3]);
 }
 
-/* Elements 0, 2, 4 ... and 1, 3, 5 ... of a row. */
-ALWAYS_INLINE void split_row(const float *restrict row, size_t n, float *restrict even,
-                             float *restrict odd)
+/* Four neighbours of each tile. */
+ALWAYS_INLINE void load_row(const float *row, vec d[4])
 {
-    for (size_t i = 0; i < n; i++)
-        even[i] = row[2 * i];
-    for (size_t i = 0; i < n; i++)
-        odd[i] = row[2 * i + 1];
+    UNROLL
+    for (size_t x = 0; x < 4; x += 2) {
+        vec a = vec_load(row + x), b = vec_load(row + x + VECTOR_LANES);
+        d[x] = vec_even(a, b);
+        d[x + 1] = vec_odd(a, b);
+    }
 }
 
-/* n tiles of a row of tiles, of n_y x n_x elements each, 4 or 1. */
-ALWAYS_INLINE void transform_input(const struct winograd_input *input, size_t first, size_t n,
-                                   size_t n_y, size_t n_x, float even[4][SEGMENT_FLOATS],
-                                   float odd[4][SEGMENT_FLOATS])
+/* A vector of tiles, or the first n of it, which have n_y x n_x elements each, 4 or 1: constants
+ * wherever this is used. */
+ALWAYS_INLINE void transform_input(const struct winograd_input *input, const float *from, float *to,
+                                   size_t n, size_t n_y, size_t n_x)
 {
-    const float *from = input->from + first * (n_x == 4 ? 2 : 1);
-    for (size_t y = 0; y < n_y && n_x == 4; y++)
-        split_row(from + y * input->from_stride, n + 1, even[y], odd[y]);
-    for (size_t i = 0; i < n; i += VECTOR_LANES) {
-        vec d[4][4], v[4][4];
-        UNROLL
-        for (size_t y = 0; y < n_y; y++) {
-            if (n_x == 1) {
-                d[y][0] = vec_load(from + y * input->from_stride + i);
-                continue;
-            }
-            d[y][0] = vec_load(even[y] + i);
-            d[y][1] = vec_load(odd[y] + i);
-            d[y][2] = vec_load(even[y] + i + 1);
-            d[y][3] = vec_load(odd[y] + i + 1);
-            transform_4(d[y], v[y]);
+    vec d[4][4], v[4][4];
+    UNROLL
+    for (size_t y = 0; y < n_y; y++) {
+        d[y][0] = vec_load(from + y * input->from_stride);
+        if (n_x == 4) {
+            load_row(from + y * input->from_stride, v[y]);
+            transform_4(v[y], d[y]);
+        }
+    }
+    UNROLL
+    for (size_t x = 0; x < n_x; x++) {
+        vec column[4] = {d[0][x]}, turned[4] = {d[0][x]};
+        if (n_y == 4) {
             UNROLL
-            for (size_t x = 0; x < 4; x++)
-                d[y][x] = v[y][x];
+            for (size_t y = 0; y < 4; y++)
+                column[y] = d[y][x];
+            transform_4(column, turned);
         }
         UNROLL
-        for (size_t x = 0; x < n_x; x++) {
-            vec column[4] = {d[0][x]}, turned[4] = {d[0][x]};
-            if (n_y == 4) {
-                UNROLL
-                for (size_t y = 0; y < 4; y++)
-                    column[y] = d[y][x];
-                transform_4(column, turned);
-            }
-            UNROLL
-            for (size_t y = 0; y < n_y; y++) {
-                float *to = input->to + (y * n_x + x) * input->to_stride + first + i;
-                if (n - i < VECTOR_LANES)
-                    vec_store_first(to, turned[y], n - i);
-                else
-                    vec_store(to, turned[y]);
-            }
+        for (size_t y = 0; y < n_y; y++) {
+            float *element = to + (y * n_x + x) * input->to_stride;
+            if (n < VECTOR_LANES)
+                vec_store_first(element, turned[y], n);
+            else
+                vec_store(element, turned[y]);
         }
     }
 }
 
-/* n_y and n_x are constants wherever this is used. */
 ALWAYS_INLINE void transform_rows(const struct winograd_input *input, size_t n_y, size_t n_x)
 {
-    float even[4][SEGMENT_FLOATS] = {{0}}, odd[4][SEGMENT_FLOATS] = {{0}};
     for (size_t channel = 0; channel < input->n_channels; channel++) {
-        struct winograd_input row = *input;
-        row.from += channel * input->from_channel;
-        row.to += channel * input->to_channel;
-        for (size_t i = 0; i < input->n_rows; i++) {
-            for (size_t first = 0, n; first < input->n_tiles; first += n) {
-                n = input->n_tiles - first < SEGMENT ? input->n_tiles - first : SEGMENT;
-                transform_input(&row, first, n, n_y, n_x, even, odd);
-            }
-            row.from += (n_y == 4 ? 2 : 1) * input->from_stride;
-            row.to += input->n_tiles;
+        const float *from = input->from + channel * input->from_channel;
+        float *to = input->to + channel * input->to_channel;
+        for (size_t row = 0; row < input->n_rows; row++) {
+            for (size_t i = 0; i < input->n_tiles; i += VECTOR_LANES)
+                transform_input(input, from + i * (n_x == 4 ? 2 : 1), to + i, input->n_tiles - i,
+                                n_y, n_x);
+            from += (n_y == 4 ? 2 : 1) * input->from_stride;
+            to += input->n_tiles;
         }
     }
 }
