@@ -127,8 +127,7 @@ static bool infer_both(struct infer *infer, struct if_state *state, bool *is_kno
 {
     struct irrun_tensor *other =
         arena_alloc_array(infer->arena, infer->n_outputs, sizeof *other, infer->err);
-    struct irrun_error ignored;
-    error_clear(&ignored);
+    struct irrun_error ignored = {.code = IRRUN_OK};
     bool is_then_known = false, is_else_known = false;
     if (!other)
         return false;

@@ -1,0 +1,25 @@
+/* Assign-3 (opset3 to 5) and Assign-6: the next value of a variable; the output is the input. The
+ * engine commits it at the end of the iteration. The variable has the type and shape that its
+ * ReadValue says.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/op_state.h"
+
+static const struct op_input_def inputs[] = {
+    {.name = "new_value", .types = TYPES_ANY},
+    {.name = NULL},
+};
+
+static const struct attr_def attr_table[] = {
+    ATTR(struct assign_attrs, variable_id, NULL),
+    ATTR_END,
+};
+
+#define ASSIGN(first, last)                                                                        \
+    {                                                                                              \
+        .type = "Assign", .opset = first, .opset_last = last, .role = ROLE_ASSIGN,                 \
+        .flags = OP_MOVES, .inputs = inputs, .n_outputs = 1, .attrs = attr_table,                  \
+        .attrs_size = sizeof(struct assign_attrs),                                                 \
+    }
+
+const struct op_def op_assign_v3 = ASSIGN(3, 5);
+const struct op_def op_assign_v6 = ASSIGN(6, 0);
