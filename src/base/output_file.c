@@ -325,10 +325,9 @@ static void release(struct output_file *out)
 
 void output_file_abort(struct output_file *out)
 {
-    struct irrun_error ignored;
+    struct irrun_error ignored = {.code = IRRUN_OK};
     if (out->path == NULL && out->buffer == NULL)
         return;
-    error_clear(&ignored);
     if (out->fd >= 0 && out->is_direct)
         send(out, out->n_complete, &ignored);
     if (out->temporary && !out->is_partial)

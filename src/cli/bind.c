@@ -28,9 +28,8 @@ const void *named_find(struct named_list list, const struct irrun_model *model, 
     const void *common = NULL;
     for (size_t i = list.n; i-- > 0;) {
         const void *item = (const char *)list.items + i * list.item_bytes;
-        struct irrun_error ignored;
+        struct irrun_error ignored = {.code = IRRUN_OK};
         size_t named;
-        error_clear(&ignored);
         if (!name_of(item))
             common = item;
         else if (find(model, name_of(item), &named, &ignored) && named == port)
@@ -79,9 +78,8 @@ static bool take_all_members(const struct binder *binder, const struct binding *
 {
     for (size_t i = 0; i < archive_n_members(archive); i++) {
         const char *name = archive_member(archive, i)->name;
-        struct irrun_error other;
+        struct irrun_error other = {.code = IRRUN_OK};
         size_t port;
-        error_clear(&other);
         if (!binder->find(binder->context, name, &port, &other))
             return fail_member(binder, binding, archive, name, &other, err);
         if (!take_member(binder, binding, archive, i, port, err))
@@ -98,9 +96,8 @@ static bool take_one_member(const struct binder *binder, const struct binding *b
     if (archive_find(archive, binding->name, &member))
         return take_member(binder, binding, archive, member, port, err);
     for (member = 0; member < n; member++) {
-        struct irrun_error ignored;
+        struct irrun_error ignored = {.code = IRRUN_OK};
         size_t other;
-        error_clear(&ignored);
         if (binder->find(binder->context, archive_member(archive, member)->name, &other,
                          &ignored) &&
             other == port)

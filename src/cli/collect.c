@@ -261,8 +261,7 @@ bool collector_end(struct collector *collector, struct backlog *backlog,
 void collector_give_up(struct collector *collector, struct backlog *backlog,
                        const struct sequence *sequence)
 {
-    struct irrun_error ignored;
-    error_clear(&ignored);
+    struct irrun_error ignored = {.code = IRRUN_OK};
     if (backlog->n_bytes > 0 && wait_for_turn(collector, sequence))
         replay(collector, backlog, sequence, &ignored);
 }

@@ -166,8 +166,7 @@ static bool hint_reset(const struct inputs *inputs, const char *name, struct irr
 static bool find_input(void *context, const char *name, size_t *index, struct irrun_error *err)
 {
     const struct inputs *inputs = context;
-    struct irrun_error other;
-    error_clear(&other);
+    struct irrun_error other = {.code = IRRUN_OK};
     if (irrun_model_find_input(inputs->model, name, index, &other))
         return true;
     *index = inputs->n;

@@ -117,9 +117,8 @@ static size_t count_fields(const char *line)
 static bool lacks_tabs(const char *line)
 {
     struct format_spec spec;
-    struct irrun_error ignored;
+    struct irrun_error ignored = {.code = IRRUN_OK};
     const char *word = strrchr(line, ' '), *equals = word ? strchr(word, '=') : NULL;
-    error_clear(&ignored);
     return word && format_parse_source(equals ? equals + 1 : word + 1, &spec, &ignored);
 }
 

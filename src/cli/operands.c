@@ -20,8 +20,7 @@ static bool is_number(const char *word)
 static bool is_value_of(const struct option_row *row, const char *word)
 {
     struct options scratch = {.action = ACTION_RUN};
-    struct irrun_error ignored;
-    error_clear(&ignored);
+    struct irrun_error ignored = {.code = IRRUN_OK};
     bool is_value = row->argument == OPTION_MAYBE && row->set(&scratch, row, word, &ignored);
     options_free(&scratch);
     return is_value;
@@ -72,8 +71,7 @@ static bool has_ending(const char *path, const char *ending)
 static bool is_data(const char *path)
 {
     struct format_spec spec;
-    struct irrun_error ignored;
-    error_clear(&ignored);
+    struct irrun_error ignored = {.code = IRRUN_OK};
     return format_is_sound(path) || (!has_ending(path, ".bin") && !has_ending(path, ".xml") &&
                                      format_parse_source(path, &spec, &ignored));
 }

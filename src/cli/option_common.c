@@ -164,10 +164,9 @@ bool option_set_npz(struct options *options, const struct option_row *row, const
                     struct irrun_error *err)
 {
     struct format_spec spec;
-    struct irrun_error ignored;
+    struct irrun_error ignored = {.code = IRRUN_OK};
     if (!option_set_path(options, row, value, err))
         return false;
-    error_clear(&ignored);
     if (!format_parse_destination(value, &spec, &ignored) ||
         (spec.format->has_names && spec.path == value))
         return true;

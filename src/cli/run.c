@@ -215,8 +215,7 @@ static void blame_weights(const struct run *run, struct irrun_error *err)
 static void run_worker(struct run *run, struct worker *worker)
 {
     struct sequence sequence = {.key = NULL};
-    struct irrun_error err;
-    error_clear(&err);
+    struct irrun_error err = {.code = IRRUN_OK};
     while (next_sequence(run, &sequence, &err)) {
         if (!run_sequence(run, worker, &sequence, &err)) {
             sequence_locate(&sequence, &err);
@@ -343,8 +342,7 @@ static bool show(struct run *run, const struct stats_clocks *start, double load_
                             .stats = stats,
                             .collector = run->collector,
                             .exit_code = (int)err->code};
-    struct irrun_error show_error;
-    error_clear(&show_error);
+    struct irrun_error show_error = {.code = IRRUN_OK};
     bool is_whole = err->code == IRRUN_OK || err->code == IRRUN_MISMATCH;
     if (show_all(run, is_whole, load_s, &report, &show_error))
         return true;

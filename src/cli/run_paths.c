@@ -145,8 +145,7 @@ static bool is_told_later(const struct run_paths *paths, const struct irrun_erro
 static bool list_sequences(struct run_paths *paths, sequence_fn *take, struct irrun_error *err)
 {
     struct sequences *sequences;
-    struct irrun_error wrong;
-    error_clear(&wrong);
+    struct irrun_error wrong = {.code = IRRUN_OK};
     bool has_one = sequences_new(paths->options, NULL, true, &sequences, &wrong);
     while (has_one) {
         struct sequence sequence;

@@ -271,8 +271,7 @@ void sequence_locate(const struct sequence *sequence, struct irrun_error *err)
         fail_hint(err, "named in %s:%u", place->file, (unsigned)place->line);
         return;
     }
-    struct irrun_error located;
-    error_clear(&located);
+    struct irrun_error located = {.code = IRRUN_OK};
     fail_at(&located, err->code == IRRUN_USAGE ? IRRUN_DATA : err->code, *place, "%s",
             err->message);
     fail_hint(&located, "%s", err->hint);

@@ -51,8 +51,7 @@ static void print_text(struct warnings *warnings, const char *text)
 /* Whether the text is new. Without memory for it, it is. */
 static bool remember(struct warnings *warnings, const char *text)
 {
-    struct irrun_error ignored;
-    error_clear(&ignored);
+    struct irrun_error ignored = {.code = IRRUN_OK};
     for (size_t i = 0; i < warnings->n; i++) {
         if (strcmp(warnings->texts[i], text) == 0)
             return false;

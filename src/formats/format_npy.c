@@ -60,8 +60,7 @@ static bool parse_header(struct npy *npy, size_t text_offset, size_t text_bytes,
     if (total == npy->n_last_text && memcmp(bytes, npy->last_text, total) == 0)
         return true;
     npy->n_last_text = 0;
-    struct irrun_error problem;
-    error_clear(&problem);
+    struct irrun_error problem = {.code = IRRUN_OK};
     if (!npy_header_parse((const char *)bytes + text_offset, text_bytes, &npy->header, &problem)) {
         fail_source(source, err, "%s", problem.message);
         return problem.hint[0] ? fail_hint(err, "%s", problem.hint) : false;
