@@ -23,6 +23,33 @@ ALWAYS_INLINE vec adjust(vec result, const float *adjustment, enum depthwise_ter
     return result;
 }
 
+/* Adjusts and stores the results of n_rows positions from p on; returns what is to be checked. */
+ALWAYS_INLINE vec store_positions(const struct depthwise_tile *tile, size_t p, size_t n_rows,
+                                  size_t n_vectors, enum depthwise_term term, bool is_blocked,
+                                  vec results[][DEPTHWISE_MAX_VECTORS], vec check)
+{
+    size_t last = is_blocked ? 0 : tile->last;
+    UNROLL
+    for (size_t r = 0; r < n_rows; r++) {
+        UNROLL
+        for (size_t v = 0; v < n_vectors; v++) {
+            size_t at = v + 1 == n_vectors ? last : v * VECTOR_LANES;
+            float *to = tile->out + (p + r) * tile->out_step + at;
+            vec result = results[r][v];
+            check = term == DEPTHWISE_MAXIMA ? vec_min(result, check)
+                                             : vec_fma(result, vec_zero(), check);
+            const float *adjustment = tile->adjustment + (p + r) * tile->adjustment_step;
+            result =
+                adjust(result, adjustment + (term == DEPTHWISE_SUMS ? at : 0), term, is_blocked);
+            if (is_blocked || n_vectors > 1 || tile->n_stored == VECTOR_LANES)
+                vec_store(to, result);
+            else
+                vec_store_first(to, result, tile->n_stored);
+        }
+    }
+    return check;
+}
+
 /* n_rows positions from p on. n_rows, n_vectors, term and is_blocked are constants wherever this is
  * used. */
 ALWAYS_INLINE vec run_positions(const struct depthwise_tile *tile, size_t p, size_t n_rows,
@@ -61,41 +88,69 @@ ALWAYS_INLINE vec run_positions(const struct depthwise_tile *tile, size_t p, siz
             }
         }
     }
+    return store_positions(tile, p, n_rows, n_vectors, term, is_blocked, results, check);
+}
+
+/* Whether the taps are nine, and those of a row are the first of the next position: of three
+ * positions each element is read once. */
+ALWAYS_INLINE bool has_three_rows(const struct depthwise_tile *tile)
+{
+    const int32_t *offsets = tile->offsets + tile->first_tap;
+    return tile->n_taps == 9 && tile->n_slices * tile->n_lines == 1 &&
+           offsets[3] - offsets[0] == tile->image_step &&
+           offsets[4] - offsets[1] == tile->image_step &&
+           offsets[5] - offsets[2] == tile->image_step &&
+           offsets[6] - offsets[3] == tile->image_step &&
+           offsets[7] - offsets[4] == tile->image_step &&
+           offsets[8] - offsets[5] == tile->image_step;
+}
+
+/* The same sums as run_positions makes, in the same order. */
+ALWAYS_INLINE vec run_three_rows(const struct depthwise_tile *tile, size_t p, size_t n_rows,
+                                 size_t n_vectors, vec check)
+{
+    vec results[MAX_VECTORS][DEPTHWISE_MAX_VECTORS], weights[9];
+    const ptrdiff_t step = tile->image_step, start = tile->start + (ptrdiff_t)p * step;
+    const int32_t *offsets = tile->offsets + tile->first_tap;
+    UNROLL
+    for (size_t t = 0; t < 9; t++)
+        weights[t] = vec_set1(tile->weights[tile->first_tap + t]);
     UNROLL
     for (size_t r = 0; r < n_rows; r++) {
         UNROLL
-        for (size_t v = 0; v < n_vectors; v++) {
-            size_t at = v + 1 == n_vectors ? last : v * VECTOR_LANES;
-            float *to = tile->out + (p + r) * tile->out_step + at;
-            vec result = results[r][v];
-            check = term == DEPTHWISE_MAXIMA ? vec_min(result, check)
-                                             : vec_fma(result, vec_zero(), check);
-            const float *adjustment = tile->adjustment + (p + r) * tile->adjustment_step;
-            result =
-                adjust(result, adjustment + (term == DEPTHWISE_SUMS ? at : 0), term, is_blocked);
-            if (is_blocked || n_vectors > 1 || tile->n_stored == VECTOR_LANES)
-                vec_store(to, result);
-            else
-                vec_store_first(to, result, tile->n_stored);
+        for (size_t v = 0; v < n_vectors; v++)
+            results[r][v] = vec_zero();
+    }
+    UNROLL
+    for (size_t line = 0; line < n_rows + 2; line++) {
+        UNROLL
+        for (size_t t = 0; t < 3; t++) {
+            const float *at = tile->image + (start + (ptrdiff_t)line * step + offsets[t]);
+            UNROLL
+            for (size_t v = 0; v < n_vectors; v++) {
+                vec x = vec_load(at + (v + 1 == n_vectors ? tile->last : v * VECTOR_LANES));
+                UNROLL
+                for (size_t row = 0; row < 3; row++)
+                    if (line >= row && line - row < n_rows)
+                        results[line - row][v] =
+                            vec_fma(weights[row * 3 + t], x, results[line - row][v]);
+            }
         }
     }
-    return check;
+    return store_positions(tile, p, n_rows, n_vectors, DEPTHWISE_PRODUCTS, false, results, check);
 }
 
 #define CASE(rows)                                                                                 \
     case rows:                                                                                     \
         if ((rows) <= most)                                                                        \
-            check = run_positions(tile, p, rows, n_vectors, term, is_blocked, check);              \
+            check = is_nine ? run_three_rows(tile, p, rows, n_vectors, check)                      \
+                            : run_positions(tile, p, rows, n_vectors, term, is_blocked, check);    \
         break;
 
-/* In even parts of at most so many positions as registers hold; half as many do for the poolings of
- * rows, which are few. */
-ALWAYS_INLINE void run_tile(const struct depthwise_tile *tile, size_t n_vectors,
-                            enum depthwise_term term, bool is_blocked)
+/* In even parts of at most so many positions. */
+ALWAYS_INLINE void run_parts(const struct depthwise_tile *tile, size_t most, size_t n_vectors,
+                             enum depthwise_term term, bool is_blocked, bool is_nine)
 {
-    const size_t n_results =
-        is_blocked || term == DEPTHWISE_PRODUCTS ? MAX_VECTORS : MAX_VECTORS / 2;
-    const size_t most = n_results > n_vectors ? n_results / n_vectors : 1;
     size_t n_parts = (tile->n + most - 1) / most, p = 0;
     vec check = vec_load(tile->check);
     for (size_t part = 0; part < n_parts; part++) {
@@ -113,6 +168,21 @@ ALWAYS_INLINE void run_tile(const struct depthwise_tile *tile, size_t n_vectors,
         p = end;
     }
     vec_store(tile->check, check);
+}
+
+/* As many positions as registers hold; half as many do for the poolings of rows, which are few.
+ * With nine weights in registers four rows are enough. */
+ALWAYS_INLINE void run_tile(const struct depthwise_tile *tile, size_t n_vectors,
+                            enum depthwise_term term, bool is_blocked)
+{
+    const size_t n_results =
+        is_blocked || term == DEPTHWISE_PRODUCTS ? MAX_VECTORS : MAX_VECTORS / 2;
+    const size_t most = n_results > n_vectors ? n_results / n_vectors : 1;
+    const size_t most_rows = VECTOR_REGISTERS == 32 || most > 4 ? 4 : most;
+    if (term == DEPTHWISE_PRODUCTS && !is_blocked && has_three_rows(tile))
+        run_parts(tile, most_rows, n_vectors, term, is_blocked, true);
+    else
+        run_parts(tile, most, n_vectors, term, is_blocked, false);
 }
 
 #define TILES(X, term) X(term, 1) X(term, 2) X(term, 3) X(term, 4)

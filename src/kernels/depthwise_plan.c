@@ -123,11 +123,19 @@ static bool list_spans(struct depthwise *plan, int d, struct arena *arena, struc
 
 #define LONG_ROW 8 /* vectors: from so many on, they are computed along the row */
 
+/* A kernel of 3 x 3 whose tiles read every element once, down the rows. */
+static bool has_three_rows(const struct depthwise *plan)
+{
+    const struct window *w = &plan->window;
+    return plan->term == DEPTHWISE_PRODUCTS && w->kernel[0] == 1 && w->kernel[1] == 3 &&
+           w->kernel[2] == 3 && w->stride[1] == 1 && w->dilation[1] == 1;
+}
+
 static bool list_strips(struct depthwise *plan, struct arena *arena, struct irrun_error *err)
 {
     int64_t lanes = (int64_t)plan->kernels->lanes, size = plan->window.out[2];
     size_t n_vectors = (size_t)divide_up(size, lanes), n_whole = (size_t)(size / lanes);
-    bool is_long = n_vectors >= LONG_ROW;
+    bool is_long = n_vectors >= LONG_ROW && !has_three_rows(plan);
     plan->n_strips = is_long ? 1 + (n_vectors > n_whole)
                              : (n_vectors + DEPTHWISE_MAX_VECTORS - 1) / DEPTHWISE_MAX_VECTORS;
     struct depthwise_strip *strips = arena_alloc_array(arena, plan->n_strips, sizeof *strips, err);
@@ -216,7 +224,9 @@ static bool suits_blocks(const struct depthwise *plan)
     int64_t lanes = (int64_t)plan->kernels->lanes, n_vectors = divide_up(w->out[2], lanes);
     double n_taps = (double)window_product(w->kernel), n_in = (double)window_product(w->in);
     double n_out = (double)(window_product(w->out) * plan->multiplier);
-    double n_lines = (double)(w->in[0] * w->in[1]), tap = n_vectors < LONG_ROW ? 1.4 : 1;
+    double n_lines = (double)(w->in[0] * w->in[1]), tap = has_three_rows(plan)   ? 0.8
+                                                          : n_vectors < LONG_ROW ? 1.4
+                                                                                 : 1;
     double row = ((double)n_vectors * n_taps * tap + 10) / (double)w->out[2];
     double copies = w->stride[2] > 1 ? n_in * 0.6 : n_in * 2 / (double)lanes;
     double in_blocks = n_in * 5 + n_out * (n_taps * 0.75 + 8) + n_taps * 5;
