@@ -13,6 +13,7 @@
 #include "ir/weights.h"
 #include "kernels/cpu.h"
 #include "ops/op.h"
+#include "plan/compressed_weights.h"
 #include "plan/int8_convolutions.h"
 #include "plan/model.h"
 #include "plan/taps.h"
@@ -112,7 +113,8 @@ static bool load(struct irrun_model *model, const char *xml_path,
         (!options->is_dry && !options->keep_ops &&
          (!unrolled_replace(ir->graph, arena, &model->remarks, err) ||
           !transposed_factors_fold(ir->graph, arena, &model->remarks, err) ||
-          !int8_convolutions_replace(&model->model, &model->remarks, err))))
+          !int8_convolutions_replace(&model->model, &model->remarks, err) ||
+          !compressed_weights_keep(&model->model, &model->remarks, err))))
         return false;
     model->is_prepared = model_prepare(&model->model, options->is_dry, err);
     if (!model->is_prepared || !ports_of_inputs(ir->graph, arena, &model->inputs, err) ||

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "irrun.h"
+#include "kernels/compressed_gemm.h"
 #include "kernels/cpu.h"
 #include "kernels/depthwise_kernels.h"
 #include "kernels/elementwise_f32.h"
@@ -30,6 +31,7 @@
     FAMILY(packed_gemm, const struct gemm_microkernels, level)                                     \
     FAMILY(igemm_f32, const struct igemm_microkernels, level)                                      \
     FAMILY(gemm_int8, const struct int8_kernels, level)                                            \
+    FAMILY(compressed_gemm, const struct compressed_kernels, level)                                \
     FAMILY(quantize, const struct quantize_kernels, level)                                         \
     FAMILY(elementwise_f32, const struct elementwise_kernels, level)                               \
     FAMILY(fused_f32, fused_fn, level)                                                             \

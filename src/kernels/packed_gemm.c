@@ -188,8 +188,8 @@ static void multiply_micropanel(const struct packed_matrix *packed_b,
 void packed_gemm_panel(const struct packed_matrix *packed_b, const struct panel_product *product)
 {
     size_t n_columns = packed_b->width * PANEL_GROUP, columns = packed_b->nr_groups * PANEL_GROUP;
-    const unsigned char *weights =
-        (const unsigned char *)packed_b->data + product->panel * packed_b->panel_bytes;
+    const unsigned char *weights = (const unsigned char *)packed_b->data +
+                                   (product->panel - packed_b->first_panel) * packed_b->panel_bytes;
 
     for (size_t column = 0; column < n_columns; column += columns) {
         if (product->rows <= packed_b->max_mr)

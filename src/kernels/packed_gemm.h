@@ -48,7 +48,8 @@ struct packed_matrix {
     size_t panel_bytes;
     size_t max_mr;
     gemm_microkernel_fn *microkernels[GEMM_MAX_MR + 1]; /* [rows] */
-    const void *data; /* [n_panels][width / nr_groups][k][nr_groups][16] */
+    const void *data;   /* [n_panels][width / nr_groups][k][nr_groups][16] */
+    size_t first_panel; /* the one that data begins with */
 };
 
 /* The micro-kernels of a level. One whose sums do not fit into registers is NULL; the one of one

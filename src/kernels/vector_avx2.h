@@ -146,6 +146,14 @@ ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
     }
 }
 
+/* The lanes of a and b in turn. */
+ALWAYS_INLINE void vec_interleave(vec a, vec b, vec to[2])
+{
+    vec low = _mm256_unpacklo_ps(a, b), high = _mm256_unpackhi_ps(a, b);
+    to[0] = _mm256_permute2f128_ps(low, high, 0x20);
+    to[1] = _mm256_permute2f128_ps(low, high, 0x31);
+}
+
 /* The sums of the lanes of each. */
 ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 {

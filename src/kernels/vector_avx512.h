@@ -172,6 +172,16 @@ ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
     }
 }
 
+/* The lanes of a and b in turn. */
+ALWAYS_INLINE void vec_interleave(vec a, vec b, vec to[2])
+{
+    const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    const __m512i high =
+        _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    to[0] = _mm512_permutex2var_ps(a, low, b);
+    to[1] = _mm512_permutex2var_ps(a, high, b);
+}
+
 ALWAYS_INLINE __m256 halves(vec x)
 {
     return _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));
@@ -191,6 +201,14 @@ ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 
 /* Integers of 32 bits. */
 typedef int32_t vec_i32 __attribute__((vector_size(64)));
+
+#define VECTOR_HAS_LOOKUP
+
+/* The elements of a table that the low 4 bits of every lane name. */
+ALWAYS_INLINE vec vec_lookup(vec table, vec_i32 at)
+{
+    return _mm512_permutexvar_ps((__m512i)at, table);
+}
 
 /* sum + the two products of a 16-bit integer of a by one of b in every lane. */
 ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)

@@ -98,6 +98,13 @@ ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
     rows[3] = vcombine_f32(vget_high_f32(b), vget_high_f32(d));
 }
 
+/* The lanes of a and b in turn. */
+ALWAYS_INLINE void vec_interleave(vec a, vec b, vec to[2])
+{
+    to[0] = vzip1q_f32(a, b);
+    to[1] = vzip2q_f32(a, b);
+}
+
 /* The sums of the lanes of each. */
 ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 {

@@ -90,6 +90,13 @@ ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
     memcpy(rows, turned, sizeof turned);
 }
 
+/* The lanes of a and b in turn. */
+ALWAYS_INLINE void vec_interleave(vec a, vec b, vec to[2])
+{
+    to[0] = (vec){a[0], b[0], a[1], b[1]};
+    to[1] = (vec){a[2], b[2], a[3], b[3]};
+}
+
 /* The sums of the lanes of each. */
 ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 {

@@ -48,6 +48,13 @@ ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
     _MM_TRANSPOSE4_PS(rows[0], rows[1], rows[2], rows[3]);
 }
 
+/* The lanes of a and b in turn. */
+ALWAYS_INLINE void vec_interleave(vec a, vec b, vec to[2])
+{
+    to[0] = _mm_unpacklo_ps(a, b);
+    to[1] = _mm_unpackhi_ps(a, b);
+}
+
 /* The sums of the lanes of each. */
 ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 {

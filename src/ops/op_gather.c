@@ -2,12 +2,9 @@
  * differ in batch_dims and in what an index outside the axis means.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/index_copies.h"
+#include "ops/op_state.h"
 
 enum { DATA, INDICES, AXIS };
-
-struct gather_attrs {
-    int64_t batch_dims;
-};
 
 /* data is [n_batches][n_outer][axis_dim][slice], indices [n_batches][n_indices]. */
 struct gather_state {

@@ -42,4 +42,8 @@ struct matmul_attrs {
     bool transpose_a, transpose_b;
 };
 
+struct gather_attrs {
+    int64_t batch_dims;
+};
+
 #endif

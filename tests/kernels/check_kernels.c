@@ -33,6 +33,7 @@ static const struct {
     {"igemm_f32", check_igemm, measure_igemm, 0},
     {"quantize", check_quantize, measure_quantize, 0},
     {"gemm_int8", check_gemm_int8, measure_gemm_int8, 0},
+    {"compressed_gemm", check_compressed_gemm, measure_compressed_gemm, 0},
     {"elementwise_f32", check_elementwise, measure_elementwise, 0},
     {"softmax_f32", check_softmax, measure_softmax, 0},
     {"fused_f32", check_fused, measure_fused, 0},

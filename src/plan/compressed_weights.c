@@ -1,0 +1,316 @@
+/* Finds Const -> Convert [-> Subtract] [-> Multiply] [-> Reshape] [-> Convert] in front of a MatMul
+ * or a Gather, and puts an op in their place that reads the Const.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "plan/compressed_weights.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ops/compressed_ops.h"
+#include "ops/internal_ops.h"
+#include "ops/op_state.h"
+#include "plan/graph_edit.h"
+#include "plan/graph_ints.h"
+#include "plan/toposort.h"
+#include "tensor/small_float.h"
+
+#define MOST_INPUTS 4
+#define MOST_ZERO 0x1p16 /* a zero point of integers is below this */
+
+struct pass {
+    struct model finder; /* finds constants, in memory that goes with the pass */
+    struct graph *graph;
+    struct graph_edit edit;
+    struct arena *arena;
+    struct constant **constants;
+    uint32_t n_values; /* before the pass */
+    struct remarks *remarks;
+    struct irrun_error *err;
+};
+
+/* A constant that the kernels can read as it is stored, as a matrix. */
+struct match {
+    uint32_t stored, scales, zeros; /* values; NO_ID: there are none */
+    struct irrun_shape shape;       /* of the Const: rows, groups, elements, or those turned */
+    struct compressed_attrs attrs;
+};
+
+static bool is_type(const struct op *op, const char *type)
+{
+    return op->def && strcmp(op->def->type, type) == 0;
+}
+
+/* The constant behind a value; NULL: it is none. */
+static const struct constant *constant_of(const struct pass *pass, uint32_t value_id)
+{
+    return value_id < pass->n_values ? pass->constants[value_id] : NULL;
+}
+
+static const struct op *producer_of(const struct pass *pass, uint32_t value_id, const char *type)
+{
+    const struct op *op = value_producer(pass->graph, value_id);
+    return is_type(op, type) && constant_of(pass, value_id) ? op : NULL;
+}
+
+static bool is_compressed(const struct pass *pass, uint32_t value_id)
+{
+    const struct op *op = value_producer(pass->graph, value_id);
+    return op->def && op->def->role == ROLE_CONST &&
+           compressed_type_is(((const struct const_attrs *)op->attrs)->element_type);
+}
+
+/* Const -> Convert to a float. */
+static bool match_convert(const struct pass *pass, uint32_t value_id, uint32_t *stored)
+{
+    const struct op *convert = producer_of(pass, value_id, "Convert");
+    if (!convert || !is_compressed(pass, op_input(pass->graph, convert, 0)))
+        return false;
+    enum irrun_dtype to = pass->constants[value_id]->declared;
+    *stored = op_input(pass->graph, convert, 0);
+    return to == IRRUN_F32 || dtype_is_half(to);
+}
+
+/* … [-> Subtract]. */
+static bool match_shifted(const struct pass *pass, uint32_t value_id, struct match *match)
+{
+    const struct op *subtract = producer_of(pass, value_id, "Subtract");
+    if (!subtract)
+        return match_convert(pass, value_id, &match->stored);
+    uint32_t zeros = op_input(pass->graph, subtract, 1), bytes;
+    bool is_whole =
+        match_convert(pass, zeros, &bytes) && !small_float_is(pass->constants[bytes]->declared);
+    match->zeros = is_whole ? bytes : zeros;
+    return match_convert(pass, op_input(pass->graph, subtract, 0), &match->stored);
+}
+
+/* … [-> Multiply]. */
+static bool match_scaled(const struct pass *pass, uint32_t value_id, struct match *match)
+{
+    const struct op *multiply = producer_of(pass, value_id, "Multiply");
+    if (!multiply)
+        return match_shifted(pass, value_id, match);
+    uint32_t a = op_input(pass->graph, multiply, 0), b = op_input(pass->graph, multiply, 1);
+    match->scales = b;
+    if (match_shifted(pass, a, match))
+        return true;
+    match->zeros = NO_ID;
+    match->scales = a;
+    return match_shifted(pass, b, match);
+}
+
+/* Through what changes neither elements nor their order. */
+static uint32_t skip(const struct pass *pass, uint32_t value_id, const char *type)
+{
+    const struct op *op = producer_of(pass, value_id, type);
+    if (!op || is_compressed(pass, op_input(pass->graph, op, 0)) ||
+        !constant_of(pass, op_input(pass->graph, op, 0)))
+        return value_id;
+    return op_input(pass->graph, op, 0);
+}
+
+/* ---- shapes ---- */
+
+/* How far apart the numbers of neighbouring rows and groups are; elements of a group must share
+ * one. `axes`: the dimensions of the Const that are rows, groups and elements; NO_ID: none. */
+static bool find_steps(const struct pass *pass, uint32_t value_id, const struct irrun_shape *shape,
+                       const uint32_t axes[3], size_t *row_step, size_t *group_step)
+{
+    size_t steps[3] = {0, 0, 0};
+    if (value_id == NO_ID)
+        return true;
+    const struct irrun_shape *numbers = &constant_of(pass, value_id)->tensor.shape;
+    if (shape_n_elements(numbers) != 1 && numbers->rank != shape->rank)
+        return false;
+    for (uint32_t i = 0; i < 3 && shape_n_elements(numbers) != 1; i++) {
+        uint32_t axis = axes[i];
+        if (axis == NO_ID || numbers->dims[axis] == 1)
+            continue;
+        if (numbers->dims[axis] != shape->dims[axis])
+            return false;
+        steps[i] = (size_t)shape_product(numbers, axis + 1, numbers->rank);
+    }
+    *row_step = steps[0];
+    *group_step = steps[1];
+    return steps[2] == 0;
+}
+
+/* The kernels take whole zero points of integers: those of other types are read here. */
+static bool are_whole(struct pass *pass, uint32_t value_id)
+{
+    const struct constant *constant = constant_of(pass, value_id);
+    if (dtype_is_integer(constant->declared))
+        return true;
+    const struct irrun_tensor *tensor =
+        constant_demand(&pass->finder, pass->graph, value_id, pass->err);
+    size_t n = tensor ? (size_t)shape_n_elements(&tensor->shape) : 0;
+    for (size_t i = 0; i < n; i++) {
+        double zero;
+        convert_elements(tensor->dtype, (const char *)tensor->data + i * dtype_size(tensor->dtype),
+                         IRRUN_F64, &zero, 1);
+        if (!(fabs(zero) < MOST_ZERO) || zero != nearbyint(zero))
+            return false;
+    }
+    return tensor != NULL;
+}
+
+/* Rows and groups of a matrix that may have been reshaped; `is_turned`: it is [k][n]. */
+static bool find_layout(const struct pass *pass, const struct irrun_shape *matrix, bool is_turned,
+                        struct match *match)
+{
+    static const uint32_t layouts[2][2][3] = {{{0, NO_ID, 1}, {1, NO_ID, 0}},
+                                              {{0, 1, 2}, {2, 0, 1}}};
+    const struct irrun_shape *shape = &constant_of(pass, match->stored)->tensor.shape;
+    struct compressed_attrs *attrs = &match->attrs;
+    if (matrix->rank != 2 || shape->rank < 2 || shape->rank > 3)
+        return false;
+    const uint32_t *axes = layouts[shape->rank - 2][is_turned];
+    attrs->is_turned = is_turned;
+    attrs->n = (size_t)matrix->dims[is_turned];
+    attrs->k = (size_t)matrix->dims[!is_turned];
+    attrs->group = (size_t)shape->dims[axes[2]];
+    bool is_half = dtype_stored_bits(constant_of(pass, match->stored)->declared) == 4;
+    return attrs->n > 0 && attrs->k > 0 && shape->dims[axes[0]] == (int64_t)attrs->n &&
+           shape_n_elements(shape) == (int64_t)(attrs->n * attrs->k) &&
+           !(is_half && attrs->group % 2 != 0) &&
+           find_steps(pass, match->scales, shape, axes, &attrs->scale_row_step,
+                      &attrs->scale_group_step) &&
+           find_steps(pass, match->zeros, shape, axes, &attrs->zero_row_step,
+                      &attrs->zero_group_step);
+}
+
+static bool match_matrix(struct pass *pass, uint32_t value_id, bool is_turned, struct match *match)
+{
+    *match = (struct match){.stored = NO_ID, .scales = NO_ID, .zeros = NO_ID};
+    const struct constant *constant = constant_of(pass, value_id);
+    if (!constant || !(constant->declared == IRRUN_F32 || dtype_is_half(constant->declared)))
+        return false;
+    match->attrs.dtype = constant->declared;
+    uint32_t inner = skip(pass, value_id, "Convert");
+    inner = skip(pass, inner, "Reshape");
+    if (!match_scaled(pass, inner, match) ||
+        !find_layout(pass, &constant->tensor.shape, is_turned, match))
+        return false;
+    return match->zeros == NO_ID || small_float_is(constant_of(pass, match->stored)->declared) ||
+           are_whole(pass, match->zeros);
+}
+
+/* ---- the ops ---- */
+
+/* Puts `def` in the place of op `op_id`; the constant is its input `constant`, and `other` the
+ * other one. */
+static bool replace(struct pass *pass, uint32_t op_id, const struct op_def *def, uint32_t other,
+                    uint32_t constant, struct match *match)
+{
+    struct compressed_attrs *attrs = arena_alloc(pass->arena, sizeof *attrs, pass->err);
+    uint32_t inputs[MOST_INPUTS], n = 2;
+    if (!attrs)
+        return false;
+    match->attrs.constant = constant;
+    inputs[constant] = match->stored;
+    inputs[!constant] = other;
+    match->attrs.scales = match->scales == NO_ID ? NO_ID : n;
+    if (match->scales != NO_ID)
+        inputs[n++] = match->scales;
+    match->attrs.zeros = match->zeros == NO_ID ? NO_ID : n;
+    if (match->zeros != NO_ID)
+        inputs[n++] = match->zeros;
+    *attrs = match->attrs;
+    const struct op op = pass->graph->ops[op_id];
+    uint32_t added = graph_edit_add(&pass->edit, def, attrs, &op, inputs, n, 1);
+    graph_edit_take_over(&pass->edit, added, op.first_output);
+    const char *type = irrun_dtype_name(pass->constants[match->stored]->declared);
+    char groups[64] = "";
+    if (attrs->group < attrs->k)
+        snprintf(groups, sizeof groups, " in groups of %zu", attrs->group);
+    return remarks_add(pass->remarks, pass->arena, pass->err,
+                       "%s \"%s\" (line %u) reads its weights as they are stored: %s%s%s",
+                       op.def->type, op.name, (unsigned)op.line, type, groups,
+                       attrs->is_turned ? ", turned once" : "");
+}
+
+static bool visit_matmul(struct pass *pass, uint32_t op_id)
+{
+    const struct op *op = &pass->graph->ops[op_id];
+    const struct matmul_attrs *attrs = op->attrs;
+    struct match match;
+    uint32_t a = op_input(pass->graph, op, 0);
+    bool has_order = op->n_inputs == 3;
+    const struct constant *order =
+        has_order ? constant_of(pass, op_input(pass->graph, op, 2)) : NULL;
+    if (attrs->transpose_a || constant_of(pass, a) ||
+        (has_order && (!order || shape_n_elements(&order->tensor.shape) != 2)) ||
+        !match_matrix(pass, op_input(pass->graph, op, 1), !attrs->transpose_b, &match))
+        return pass->err->code == IRRUN_OK;
+    return replace(pass, op_id, &op_compressed_matmul, a, 1, &match);
+}
+
+static bool visit_gather(struct pass *pass, uint32_t op_id)
+{
+    const struct op *op = &pass->graph->ops[op_id];
+    struct match match;
+    int64_t axis;
+    uint32_t n, data = op_input(pass->graph, op, 0), indices = op_input(pass->graph, op, 1);
+    const struct constant *constant = constant_of(pass, data);
+    if (!constant || constant_of(pass, indices) ||
+        !graph_ints(pass->graph, op_input(pass->graph, op, 2), &axis, 1, &n) ||
+        (axis != 0 && axis != -(int64_t)constant->tensor.shape.rank) ||
+        (op->def->attrs && ((const struct gather_attrs *)op->attrs)->batch_dims != 0) ||
+        !match_matrix(pass, data, false, &match))
+        return pass->err->code == IRRUN_OK;
+    match.attrs.gives_zeros = op->def->opset >= 8;
+    return replace(pass, op_id, &op_compressed_gather, indices, 0, &match);
+}
+
+static bool visit(struct pass *pass, uint32_t op_id)
+{
+    const struct op *op = &pass->graph->ops[op_id];
+    if (is_type(op, "MatMul") && (op->n_inputs == 2 || op->def == &op_matmul_transposed))
+        return visit_matmul(pass, op_id);
+    return !is_type(op, "Gather") || op->n_inputs != 3 || visit_gather(pass, op_id);
+}
+
+static bool run_pass(struct pass *pass, size_t n_users)
+{
+    struct graph_analysis *analysis = arena_alloc(pass->finder.arena, sizeof *analysis, pass->err);
+    if (!analysis)
+        return false;
+    analysis->constants = arena_alloc_array(pass->finder.arena, pass->n_values,
+                                            sizeof *analysis->constants, pass->err);
+    pass->graph->analysis = analysis;
+    pass->constants = analysis->constants;
+    if (!analysis->constants || !constants_find(&pass->finder, pass->graph, pass->err) ||
+        !graph_edit_begin(&pass->edit, pass->graph, pass->arena, n_users, n_users,
+                          MOST_INPUTS * n_users, pass->err))
+        return false;
+    uint32_t n_order = pass->graph->n_order;
+    for (uint32_t i = 0; i < n_order; i++)
+        if (!visit(pass, pass->graph->order[i]))
+            return false;
+    return true;
+}
+
+bool compressed_weights_keep(const struct model *model, struct remarks *remarks,
+                             struct irrun_error *err)
+{
+    struct arena memory = {0};
+    struct pass pass = {
+        .finder = {.graph = model->graph, .arena = &memory, .kernels = model->kernels},
+        .graph = model->graph,
+        .arena = model->arena,
+        .n_values = model->graph->n_values,
+        .remarks = remarks,
+        .err = err};
+    size_t n_users = 0, n_constants = 0;
+    for (uint32_t i = 0; i < model->graph->n_order; i++) {
+        const struct op *op = &model->graph->ops[model->graph->order[i]];
+        n_users += is_type(op, "MatMul") || is_type(op, "Gather");
+        n_constants += op->n_outputs == 1 && is_compressed(&pass, op->first_output);
+    }
+    if (n_users == 0 || n_constants == 0 || !kernels_may_pack(&model->kernels))
+        return true;
+    bool is_done = run_pass(&pass, n_users);
+    model->graph->analysis = NULL;
+    arena_free(&memory);
+    return is_done && toposort(model->graph, model->arena, err);
+}

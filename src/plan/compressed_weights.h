@@ -1,0 +1,14 @@
+/* Constants that are integers or small floats times a scale, as compressed language models have
+ * them, stay as they are stored where a product or a Gather reads them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_PLAN_COMPRESSED_WEIGHTS_H
+#define IRRUN_PLAN_COMPRESSED_WEIGHTS_H
+
+#include "plan/model.h"
+#include "plan/remarks.h"
+
+/* Rewrites those of the model's graph, and sorts it again. *remarks gets a line for each. */
+bool compressed_weights_keep(const struct model *model, struct remarks *remarks,
+                             struct irrun_error *err);
+
+#endif

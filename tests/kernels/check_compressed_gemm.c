@@ -1,0 +1,246 @@
+/* Products by compressed matrices against their definition: every type, groups around a vector,
+ * scales and zero points per group, per row or for all, at the end of the memory.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check_kernels.h"
+#include "tensor/small_float.h"
+
+static const enum irrun_dtype types[] = {IRRUN_U8, IRRUN_I8,  IRRUN_U4,
+                                         IRRUN_I4, IRRUN_NF4, IRRUN_F4E2M1};
+#define N_TYPES (sizeof types / sizeof types[0])
+
+struct problem {
+    struct compressed_matrix matrix;
+    struct guarded codes, scales, zeros;
+};
+
+static void *take(struct guarded *guarded, size_t n_bytes)
+{
+    *guarded = guarded_new(n_bytes);
+    return guarded_last(guarded, n_bytes);
+}
+
+/* One number for all, one per row, or one per group. */
+static void choose_steps(struct group_numbers *numbers, size_t n_groups, size_t how)
+{
+    numbers->row_step = how == 0 ? 0 : how == 1 ? 1 : n_groups;
+    numbers->group_step = how == 2;
+}
+
+static size_t count_numbers(const struct group_numbers *numbers, size_t n, size_t n_groups)
+{
+    return (n - 1) * numbers->row_step + (n_groups - 1) * numbers->group_step + 1;
+}
+
+static float value_of(enum irrun_dtype dtype, uint8_t code)
+{
+    switch (dtype) {
+    case IRRUN_I8:
+        return (int8_t)code;
+    case IRRUN_I4:
+        return (float)((code ^ 8) - 8);
+    case IRRUN_U8:
+    case IRRUN_U4:
+        return code;
+    default:
+        return small_float_to_f32(dtype, code);
+    }
+}
+
+static struct problem problem_new(enum irrun_dtype dtype, size_t n, size_t n_groups, size_t group)
+{
+    struct problem problem = {
+        .matrix = {.dtype = dtype, .n = n, .k = n_groups * group, .group = group}};
+    struct compressed_matrix *matrix = &problem.matrix;
+    size_t n_bytes = compressed_bytes(matrix, n * matrix->k);
+    unsigned char *codes = take(&problem.codes, n_bytes);
+    random_fill(codes, n_bytes);
+    matrix->row = codes;
+    for (int code = 0; code < 16; code++)
+        matrix->values[code] = value_of(dtype, (uint8_t)code);
+    choose_steps(&matrix->scales, n_groups, random_below(3));
+    choose_steps(&matrix->zeros, n_groups, random_below(3));
+    size_t n_scales = count_numbers(&matrix->scales, n, n_groups);
+    float *scales = take(&problem.scales, n_scales * sizeof *scales);
+    for (size_t i = 0; i < n_scales; i++)
+        scales[i] = random_float(2);
+    matrix->scales.data = random_below(4) > 0 ? scales : NULL;
+    matrix->scales.dtype = IRRUN_F32;
+    size_t n_zeros = count_numbers(&matrix->zeros, n, n_groups), kind = random_below(4);
+    void *zeros = take(&problem.zeros, n_zeros * sizeof(float));
+    random_fill(zeros, n_zeros * sizeof(float));
+    matrix->zeros.dtype = kind == 0 ? IRRUN_U8 : kind == 1 ? IRRUN_I8 : IRRUN_F32;
+    for (size_t i = 0; kind == 2 && i < n_zeros; i++)
+        ((float *)zeros)[i] =
+            small_float_is(dtype) ? random_float(9) : nearbyintf(random_float(300));
+    matrix->zeros.data = kind < 3 ? zeros : NULL;
+    return problem;
+}
+
+static void problem_free(struct problem *problem)
+{
+    guarded_free(&problem->codes);
+    guarded_free(&problem->scales);
+    guarded_free(&problem->zeros);
+}
+
+static float number_of(const struct group_numbers *numbers, size_t row, size_t group, float none)
+{
+    size_t at = row * numbers->row_step + group * numbers->group_step;
+    if (!numbers->data)
+        return none;
+    return numbers->dtype == IRRUN_U8   ? (float)((const uint8_t *)numbers->data)[at]
+           : numbers->dtype == IRRUN_I8 ? (float)((const int8_t *)numbers->data)[at]
+                                        : ((const float *)numbers->data)[at];
+}
+
+static float element_of(const struct compressed_matrix *matrix, size_t row, size_t k)
+{
+    size_t at = row * matrix->k + k, group = k / matrix->group;
+    bool is_half = matrix->dtype != IRRUN_U8 && matrix->dtype != IRRUN_I8;
+    uint8_t code = is_half ? matrix->row[at / 2] >> (at % 2 * 4) & 15 : matrix->row[at];
+    volatile float shifted =
+        value_of(matrix->dtype, code) - number_of(&matrix->zeros, row, group, 0);
+    return shifted * number_of(&matrix->scales, row, group, 1);
+}
+
+static bool check_expanded(const struct trial *trial, const struct compressed_matrix *matrix)
+{
+    size_t row = random_below((uint32_t)matrix->n), k = matrix->k;
+    size_t first = random_below((uint32_t)(k / matrix->group)) * matrix->group;
+    size_t n = 1 + random_below((uint32_t)(k - first));
+    if (matrix->dtype != IRRUN_U8 && matrix->dtype != IRRUN_I8)
+        n += n % 2;
+    struct guarded guarded;
+    float *to = take(&guarded, n * sizeof *to);
+    bool is_good = true;
+    trial->variant->compressed_gemm->expand(matrix, row, first, n, to);
+    for (size_t i = 0; i < n && is_good; i++)
+        if (to[i] != element_of(matrix, row, first + i))
+            is_good = trial_fail("element %zu of row %zu is %g, not %g", first + i, row,
+                                 (double)to[i], (double)element_of(matrix, row, first + i));
+    guarded_free(&guarded);
+    return is_good;
+}
+
+static bool is_right(const struct compressed_product *p, const float *x, size_t i, size_t j)
+{
+    const struct compressed_matrix *matrix = p->matrix;
+    double want = p->start ? (double)p->start[j] : 0, size = fabs(want);
+    for (size_t k = 0; k < matrix->k; k++) {
+        double term = (double)x[i * matrix->k + k] * (double)element_of(matrix, j, k);
+        want += term;
+        size += fabs(term);
+    }
+    double got = (double)p->c[i * p->ldc + j];
+    return fabs(got - want) <= 1e-5 * size ||
+           trial_fail("c[%zu][%zu] is %g, not %g", i, j, got, want);
+}
+
+/* The columns begin ... end of m rows; what lies beside them stays. */
+static bool check_product(const struct trial *trial, const struct compressed_matrix *matrix,
+                          size_t m)
+{
+    size_t n = matrix->n, k = matrix->k, row = compressed_row_floats(matrix);
+    size_t begin = random_below((uint32_t)n), end = begin + 1 + random_below((uint32_t)(n - begin));
+    struct guarded of_x, of_arranged, of_c, of_start;
+    float *x = take(&of_x, m * k * sizeof *x), *c = take(&of_c, m * n * sizeof *c);
+    float *arranged = take(&of_arranged, m * row * sizeof *x);
+    float *start = take(&of_start, n * sizeof *start);
+    for (size_t i = 0; i < m * k; i++)
+        x[i] = random_float(1);
+    for (size_t i = 0; i < m * n; i++)
+        c[i] = -77;
+    for (size_t i = 0; i < n; i++)
+        start[i] = random_float(1);
+    for (size_t i = 0; i < m; i++)
+        trial->variant->compressed_gemm->arrange(matrix, x + i * k, arranged + i * row);
+    struct compressed_product p = {.matrix = matrix,
+                                   .m = m,
+                                   .begin = begin,
+                                   .end = end,
+                                   .x = arranged,
+                                   .start = random_below(2) ? start : NULL,
+                                   .c = c,
+                                   .ldc = n};
+    trial->variant->compressed_gemm->multiply(&p);
+    bool is_good = true;
+    for (size_t i = 0; i < m * n && is_good; i++) {
+        if (i % n >= begin && i % n < end)
+            is_good = is_right(&p, x, i / n, i % n);
+        else if (c[i] != -77)
+            is_good = trial_fail("c[%zu][%zu] is written", i / n, i % n);
+    }
+    guarded_free(&of_x);
+    guarded_free(&of_arranged);
+    guarded_free(&of_c);
+    guarded_free(&of_start);
+    return is_good;
+}
+
+static bool try_sizes(const struct trial *trial, size_t type, size_t n, size_t n_groups,
+                      size_t group)
+{
+    struct problem problem = problem_new(types[type], n, n_groups, group);
+    bool is_good = true;
+    for (size_t m = 1; m <= COMPRESSED_MOST_ROWS && is_good; m++) {
+        trial_says("%s m=%zu n=%zu groups=%zu group=%zu", irrun_dtype_name(types[type]), m, n,
+                   n_groups, group);
+        is_good = check_product(trial, &problem.matrix, m);
+    }
+    is_good = is_good && check_expanded(trial, &problem.matrix);
+    problem_free(&problem);
+    return is_good;
+}
+
+bool check_compressed_gemm(const struct trial *trial)
+{
+    for (size_t type = 0; type < N_TYPES; type++) {
+        for (size_t group = 2; group <= 140; group += 2) {
+            size_t n = 1 + random_below(11), n_groups = 1 + random_below(4);
+            if (!try_sizes(trial, type, n, n_groups, group))
+                return false;
+        }
+        if (!try_sizes(trial, type, 9, 1, 1026))
+            return false;
+    }
+    return try_sizes(trial, 0, 5, 3, 7) && try_sizes(trial, 1, 5, 1, 35);
+}
+
+static void multiply(const void *context)
+{
+    const struct trial *trial = ((const void *const *)context)[0];
+    trial->variant->compressed_gemm->multiply(((const void *const *)context)[1]);
+}
+
+void measure_compressed_gemm(const struct trial *trial)
+{
+    static const size_t sizes[][4] = {{0, 1, 1024, 1024}, {0, 1, 32768, 1536}, {2, 1, 1024, 128},
+                                      {2, 1, 32768, 128}, {2, 4, 1024, 128},   {4, 1, 1024, 128}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        enum irrun_dtype dtype = types[sizes[i][0]];
+        size_t m = sizes[i][1], n = sizes[i][2], group = sizes[i][3];
+        struct problem problem = problem_new(dtype, n, group == 128 ? 12 : 1, group);
+        size_t n_floats = m * (compressed_row_floats(&problem.matrix) + n);
+        float *x = calloc(n_floats, sizeof *x);
+        if (!x)
+            return;
+        struct compressed_product p = {.matrix = &problem.matrix,
+                                       .m = m,
+                                       .end = n,
+                                       .x = x,
+                                       .c = x + n_floats - m * n,
+                                       .ldc = n};
+        char what[64];
+        snprintf(what, sizeof what, "%zux%zux%zu %s", m, problem.matrix.k, n,
+                 irrun_dtype_name(dtype));
+        double seconds = measure_s(multiply, (const void *[]){trial, &p});
+        measure_line(what, seconds, compressed_bytes(&problem.matrix, n * problem.matrix.k));
+        free(x);
+        problem_free(&problem);
+    }
+}
