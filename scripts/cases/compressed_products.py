@@ -4,9 +4,9 @@
 import numpy as np
 
 from . import departures
-from .common import rng, uniform
+from .common import EXACT, rng, uniform
 from .compressed import FLOAT, LONG_SUMS, case, matmul, random_bytes, values
-from .net import Net
+from .net import Net, round_bf16
 
 
 def expanded(net, key, n, k, dtype, group=0, turned=False, zero="", scale="rows", wide="f32",
@@ -105,6 +105,19 @@ def outside(name, about):
                 openvino=departures.GATHER_OUTSIDE)
 
 
+def table(name, about, dtype, axis=0):
+    """1 MB of f32 and more, converted from 16 bits."""
+    net = Net(name)
+    shape = (1031, 257)
+    array = np.resize(uniform(rng("compressed product", name), (997, )), shape)
+    at = np.array([[0, 256, -5], [3, 3, 77]])
+    p = net.param("at", "i64", [-1, -1])
+    port = net.op("Convert", net.const(array, dtype), destination_type="f32")
+    net.result(net.op("Gather", port, p, net.i64(axis), v=8, batch_dims=0), "y")
+    held = round_bf16(array) if dtype == "bf16" else array.astype(np.float16)
+    return case(name, net, {"at": at}, {"y": np.take(held, at, axis)}, about, EXACT)
+
+
 def row_cases():
     for rows in (1, 2, 3, 4, 5, 19):
         yield product(f"product_{rows}_rows_u4", f"{rows} rows by u4 in groups of 32.",
@@ -151,6 +164,8 @@ def form_cases():
     yield tied("tied_u8", "A table of u8 that is gathered from and multiplied by.", "u8",
                zero="whole")
     yield tied("tied_i4", "… of i4 in groups.", "i4", group=16)
+    yield table("table_f16", "Rows of a large table of f16.", "f16")
+    yield table("table_bf16", "Columns of a large table of bf16.", "bf16", axis=1)
     yield outside("gather_outside", "Rows before the first and behind the last one are zeros.")
 
 

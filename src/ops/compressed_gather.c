@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ops/compressed_ops.h"
+#include "ops/cost.h"
 #include "ops/indexing.h"
 
 #define INDICES 1
@@ -72,6 +73,13 @@ static bool run(const struct step *step, struct irrun_error *err)
     return rows != NULL;
 }
 
+static double flops(const struct op *op, struct irrun_tensor *const *in,
+                    struct irrun_tensor *const *out)
+{
+    (void)op, (void)in;
+    return 2 * cost_n(out[0]);
+}
+
 const struct op_def op_compressed_gather = {
     .type = "Gather",
     .opset = 8,
@@ -83,4 +91,5 @@ const struct op_def op_compressed_gather = {
     .prepacks = compressed_prepacks,
     .prepare = prepare,
     .run = run,
+    .flops = flops,
 };

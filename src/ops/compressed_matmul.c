@@ -5,6 +5,7 @@
 #include "ops/compressed_ops.h"
 
 #include "base/checked.h"
+#include "ops/cost.h"
 #include "ops/prepacked_matrix.h"
 #include "ops/product_batch.h"
 
@@ -211,6 +212,13 @@ static bool run(const struct step *step, struct irrun_error *err)
     return true;
 }
 
+static double flops(const struct op *op, struct irrun_tensor *const *in,
+                    struct irrun_tensor *const *out)
+{
+    (void)in;
+    return 2 * cost_n(out[0]) * (double)((const struct compressed_attrs *)op->attrs)->k;
+}
+
 const struct op_def op_compressed_matmul = {
     .type = "MatMul",
     .opset = 1,
@@ -222,4 +230,5 @@ const struct op_def op_compressed_matmul = {
     .prepacks = compressed_prepacks,
     .prepare = prepare,
     .run = run,
+    .flops = flops,
 };

@@ -15,7 +15,8 @@
 #include "plan/toposort.h"
 #include "tensor/small_float.h"
 
-#define MOST_INPUTS 4
+#define MOST_NEW 2       /* ops for a MatMul or a Gather … */
+#define MOST_INPUTS 4    /* … and their inputs */
 #define MOST_ZERO 0x1p16 /* a zero point of integers is below this */
 
 struct pass {
@@ -51,6 +52,12 @@ static const struct op *producer_of(const struct pass *pass, uint32_t value_id, 
 {
     const struct op *op = value_producer(pass->graph, value_id);
     return is_type(op, type) && constant_of(pass, value_id) ? op : NULL;
+}
+
+/* Whether the pass may have to do with such a Const. */
+static bool is_kept(const struct const_attrs *attrs)
+{
+    return compressed_type_is(attrs->element_type) || dtype_is_half(attrs->element_type);
 }
 
 static bool is_compressed(const struct pass *pass, uint32_t value_id)
@@ -245,6 +252,36 @@ static bool visit_matmul(struct pass *pass, uint32_t op_id)
     return replace(pass, op_id, &op_compressed_matmul, a, 1, &match);
 }
 
+/* From f16 or bf16 rows are gathered first and converted then, unless the table is small. */
+#define HALVES_FROM (1 << 18)
+
+static bool is_table_of_halves(const struct pass *pass, const struct op *gather)
+{
+    const struct op *convert = producer_of(pass, op_input(pass->graph, gather, 0), "Convert");
+    const struct op *source =
+        convert ? value_producer(pass->graph, op_input(pass->graph, convert, 0)) : NULL;
+    if (!source || !source->def || source->def->role != ROLE_CONST)
+        return false;
+    const struct const_attrs *stored = source->attrs;
+    return dtype_is_half(stored->element_type) && shape_n_elements(&stored->shape) >= HALVES_FROM;
+}
+
+static bool convert_behind(struct pass *pass, uint32_t op_id)
+{
+    const struct graph *graph = pass->graph;
+    const struct op gather = graph->ops[op_id];
+    const struct op convert = *value_producer(graph, op_input(graph, &gather, 0));
+    uint32_t inputs[] = {op_input(graph, &convert, 0), op_input(graph, &gather, 1),
+                         op_input(graph, &gather, 2)};
+    uint32_t added = graph_edit_add(&pass->edit, gather.def, gather.attrs, &gather, inputs, 3, 1);
+    uint32_t rows = graph->ops[added].first_output;
+    added = graph_edit_add(&pass->edit, convert.def, convert.attrs, &convert, &rows, 1, 1);
+    graph_edit_take_over(&pass->edit, added, gather.first_output);
+    return remarks_add(pass->remarks, pass->arena, pass->err,
+                       "Gather \"%s\" (line %u) is in front of Convert \"%s\"", gather.name,
+                       (unsigned)gather.line, convert.name);
+}
+
 static bool visit_gather(struct pass *pass, uint32_t op_id)
 {
     const struct op *op = &pass->graph->ops[op_id];
@@ -252,8 +289,11 @@ static bool visit_gather(struct pass *pass, uint32_t op_id)
     int64_t axis;
     uint32_t n, data = op_input(pass->graph, op, 0), indices = op_input(pass->graph, op, 1);
     const struct constant *constant = constant_of(pass, data);
-    if (!constant || constant_of(pass, indices) ||
-        !graph_ints(pass->graph, op_input(pass->graph, op, 2), &axis, 1, &n) ||
+    if (!constant || constant_of(pass, indices))
+        return true;
+    if (is_table_of_halves(pass, op))
+        return convert_behind(pass, op_id);
+    if (!graph_ints(pass->graph, op_input(pass->graph, op, 2), &axis, 1, &n) ||
         (axis != 0 && axis != -(int64_t)constant->tensor.shape.rank) ||
         (op->def->attrs && ((const struct gather_attrs *)op->attrs)->batch_dims != 0) ||
         !match_matrix(pass, data, false, &match))
@@ -280,8 +320,8 @@ static bool run_pass(struct pass *pass, size_t n_users)
     pass->graph->analysis = analysis;
     pass->constants = analysis->constants;
     if (!analysis->constants || !constants_find(&pass->finder, pass->graph, pass->err) ||
-        !graph_edit_begin(&pass->edit, pass->graph, pass->arena, n_users, n_users,
-                          MOST_INPUTS * n_users, pass->err))
+        !graph_edit_begin(&pass->edit, pass->graph, pass->arena, MOST_NEW * n_users,
+                          MOST_NEW * n_users, MOST_INPUTS * n_users, pass->err))
         return false;
     uint32_t n_order = pass->graph->n_order;
     for (uint32_t i = 0; i < n_order; i++)
@@ -305,7 +345,7 @@ bool compressed_weights_keep(const struct model *model, struct remarks *remarks,
     for (uint32_t i = 0; i < model->graph->n_order; i++) {
         const struct op *op = &model->graph->ops[model->graph->order[i]];
         n_users += is_type(op, "MatMul") || is_type(op, "Gather");
-        n_constants += op->n_outputs == 1 && is_compressed(&pass, op->first_output);
+        n_constants += is_type(op, "Const") && is_kept(op->attrs);
     }
     if (n_users == 0 || n_constants == 0 || !kernels_may_pack(&model->kernels))
         return true;
