@@ -48,6 +48,15 @@ bool inputs_find_names(struct inputs *inputs, struct irrun_error *err);
 /* What a record of input `index` looks like, with --shape in place of the open dimensions. */
 struct records_port inputs_port(const struct inputs *inputs, size_t index);
 
+/* inputs_sources.c: opens the sources of the sequence, records for their inputs. */
+bool inputs_read_sources(struct inputs *inputs, const struct sequence *sequence,
+                         struct irrun_error *err);
+
+/* Which input a name means; the series of --reset=if: is none of the model's. `context` is the
+ * inputs. */
+bool inputs_find_source_input(void *context, const char *name, size_t *index,
+                              struct irrun_error *err);
+
 /* Tells the session where the input's record is. */
 bool inputs_bind(struct inputs *inputs, struct irrun_session *session,
                  const struct records *records, struct irrun_error *err);

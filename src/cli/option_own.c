@@ -111,6 +111,19 @@ bool option_set_shape(struct options *options, const struct option_row *row, con
     return OPTION_ADD(options, &options->shapes, &spec, err);
 }
 
+bool option_set_columns(struct options *options, const struct option_row *row, const char *value,
+                        struct irrun_error *err)
+{
+    struct columns_spec spec;
+    if (!option_split_name(options, value, &spec.name, &spec.text, err))
+        return false;
+    size_t length = strlen(spec.text);
+    if (length == 0 || spec.text[0] == ',' || spec.text[length - 1] == ',' ||
+        strstr(spec.text, ",,"))
+        return fail(err, IRRUN_USAGE, "--%s: '%s' is not A,B,...", row->name, spec.text);
+    return OPTION_ADD(options, &options->columns, &spec, err);
+}
+
 bool option_set_feed(struct options *options, const struct option_row *row, const char *value,
                      struct irrun_error *err)
 {

@@ -132,6 +132,17 @@ struct feed_list {
     size_t n;
 };
 
+/* Of a csv file: "A,B,...". */
+struct columns_spec {
+    const char *name; /* NULL: every csv that is read */
+    const char *text;
+};
+
+struct columns_list {
+    struct columns_spec *items;
+    size_t n;
+};
+
 struct tap_list {
     const char **items;
     size_t n;
@@ -190,6 +201,7 @@ struct options {
     struct binding_list inputs;
     struct random_list randoms;
     struct axis_list axes;
+    struct columns_list columns;
     struct shape_list shapes;
     uint64_t seed;
     const char *manifest_path; /* NULL: none; "-": standard input */

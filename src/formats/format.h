@@ -73,6 +73,11 @@ bool reader_open(const struct format *format, const char *path, struct reader **
                  struct irrun_error *err);
 void reader_close(struct reader *reader); /* NULL is allowed */
 
+/* The same for a csv file of which only some columns are read: "A,B,...", each a heading or a
+ * number from 0; borrowed. The first line is a heading if one of them is. */
+bool reader_open_columns(const char *path, const char *columns, struct reader **reader,
+                         struct irrun_error *err);
+
 /* Goes to the next array, skipping what is left of the present one, and reads its header; at the
  * end of the stream *is_end is set. What has no shape is exactly one array. Nothing is allocated by
  * what a header claims: one that claims more than the file holds is IRRUN_DATA. */

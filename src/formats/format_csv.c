@@ -16,6 +16,17 @@ struct csv {
     size_t n_in_row;      /* numbers of this line that were read */
 };
 
+bool csv_skip_mark(struct byte_source *source, struct irrun_error *err)
+{
+    bool is_marked = source_available(source) != 0 && source_bytes(source)[0] == 0xef;
+    if (is_marked && !source_want(source, 3, err))
+        return false;
+    if (is_marked && source_available(source) >= 3 &&
+        memcmp(source_bytes(source), "\xef\xbb\xbf", 3) == 0)
+        source_consume(source, 3);
+    return true;
+}
+
 static bool csv_next(struct reader *reader, struct array_header *header, bool *is_end,
                      struct irrun_error *err)
 {
@@ -27,19 +38,14 @@ static bool csv_next(struct reader *reader, struct array_header *header, bool *i
         return true;
     csv->is_begun = true;
     csv->reader.line = 1;
-    /* The mark that some programs put before UTF-8. */
     if (!source_want(source, 1, err))
         return false;
     /* No number begins with what is not text, with a P or an R, nor with ".s". */
     if (source_available(source) != 0 && memchr("\x93PR.\x1f", *source_bytes(source), 5) &&
         !reader_check_kind(reader, "csv", err))
         return false;
-    bool is_marked = source_available(source) != 0 && source_bytes(source)[0] == 0xef;
-    if (is_marked && !source_want(source, 3, err))
+    if (!csv_skip_mark(source, err))
         return false;
-    if (is_marked && source_available(source) >= 3 &&
-        memcmp(source_bytes(source), "\xef\xbb\xbf", 3) == 0)
-        source_consume(source, 3);
     csv->line_offset = source->offset;
     return true;
 }

@@ -40,6 +40,10 @@ bool reader_check_kind(struct reader *reader, const char *wanted, struct irrun_e
 extern const struct reader_methods npy_reader, raw_reader, s16_reader, csv_reader, ark_reader,
     wav_reader;
 
+/* Of csv: passes over the mark that some programs put before UTF-8; a byte is available, if there
+ * is one. */
+bool csv_skip_mark(struct byte_source *source, struct irrun_error *err);
+
 /* ---- Writers -------------------------------------------------------------------------------- */
 
 /* What the records of one output have in common, once the first (or writer_expect) has said it. */

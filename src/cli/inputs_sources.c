@@ -1,0 +1,244 @@
+/* Opens what a sequence reads and binds it to the model's inputs by name. What is left unfilled is
+ * inputs_open.c's.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/inputs_internal.h"
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+static bool is_series_name(const struct inputs *inputs, const char *name)
+{
+    const struct reset_policy *reset = &inputs->options->reset;
+    return reset->when == RESET_IF && strcmp(reset->name, name) == 0;
+}
+
+/* --axis without NAME means the only input that is read. */
+static bool find_axis(const struct inputs *inputs, size_t index, const struct axis_spec **axis,
+                      struct irrun_error *err)
+{
+    *axis = inputs->slots[index].axis;
+    if (*axis || !inputs->common_axis || index == inputs->n)
+        return true;
+    *axis = inputs->common_axis;
+    for (size_t i = 0; i < inputs->n; i++) {
+        if (!inputs->slots[i].is_filled || inputs->records[i].axis != *axis)
+            continue;
+        fail(err, IRRUN_USAGE, "--axis must name the input to cut, \"%s\" or \"%s\"",
+             inputs->records[i].port.name, irrun_model_input(inputs->model, index)->name);
+        return fail_hint(err, "write --axis=NAME=%" PRId64, inputs->common_axis->axis);
+    }
+    return true;
+}
+
+static bool are_all_filled(const struct inputs *inputs)
+{
+    size_t i = 0;
+    while (i < inputs->n && (inputs->slots[i].is_filled || inputs->slots[i].is_fed))
+        i++;
+    return i == inputs->n;
+}
+
+/* What no input is called may have been meant for --reset=if:, if none lacks its source. Returns
+ * false. */
+static bool hint_reset(const struct inputs *inputs, const char *name, struct irrun_error *err)
+{
+    const struct reset_policy *reset = &inputs->options->reset;
+    const unsigned limit = 2;
+    if (reset->when == RESET_IF && text_distance(name, reset->name, limit) <= limit) {
+        err->hint[0] = '\0';
+        return fail_hint(err, "did you mean --reset=if:%s?", name);
+    }
+    return reset->when != RESET_IF && irrun_model_n_variables(inputs->model) > 0 &&
+           are_all_filled(inputs) && fail_hint(err, "to reset by it, --reset=if:%s", name);
+}
+
+/* Which input a name means; the series of --reset=if: is none of the model's. */
+bool inputs_find_source_input(void *context, const char *name, size_t *index,
+                              struct irrun_error *err)
+{
+    const struct inputs *inputs = context;
+    struct irrun_error other;
+    error_clear(&other);
+    if (irrun_model_find_input(inputs->model, name, index, &other))
+        return true;
+    *index = inputs->n;
+    if (is_series_name(inputs, name))
+        return true;
+    *err = other;
+    return hint_reset(inputs, name, err);
+}
+
+static const char *input_name(void *context, size_t index)
+{
+    const struct inputs *inputs = context;
+    return irrun_model_input(inputs->model, index)->name;
+}
+
+/* Whether the input may be filled from `path`, and how it is cut. */
+static bool claim_input(struct inputs *inputs, size_t index, const struct format *format,
+                        const char *path, const struct axis_spec **axis, struct irrun_error *err)
+{
+    struct records_port port = inputs_port(inputs, index);
+    if (inputs->slots[index].is_filled) {
+        char typed[TEXT_TYPED_BYTES], typed_other[TEXT_TYPED_BYTES];
+        fail(err, format->has_names ? IRRUN_DATA : IRRUN_USAGE,
+             "input \"%s\" has two sources, %s and %s", port.name,
+             records_path(&inputs->records[index]), path);
+        return !inputs->options->manifest_path && inputs->n == 1 &&
+               fail_hint(err,
+                         "printf '%%s\\n' %s %s | irrun MODEL.xml --manifest=- runs them as two "
+                         "sequences",
+                         text_typed(records_path(&inputs->records[index]), typed_other),
+                         text_typed(path, typed));
+    }
+    if (index == inputs->n && !format->has_shape && format->is_binary) {
+        fail(err, IRRUN_USAGE,
+             "--reset=if:%s cannot be read from %s: %s does not hold one number per record",
+             port.name, path, format->name);
+        return fail_hint(err, "csv, npy and a member of an npz do");
+    }
+    inputs->slots[index].is_filled = find_axis(inputs, index, axis, err);
+    return inputs->slots[index].is_filled;
+}
+
+static bool take_reader(void *context, size_t index, const struct binding *binding,
+                        struct reader *reader, struct irrun_error *err)
+{
+    struct inputs *inputs = context;
+    struct records_port port = inputs_port(inputs, index);
+    const struct axis_spec *axis = NULL;
+    if (!claim_input(inputs, index, binding->spec.format, reader_path(reader), &axis, err)) {
+        reader_close(reader);
+        return false;
+    }
+    reader_on_wait(reader, inputs->wait);
+    return records_open(&inputs->records[index], &port, reader, axis, inputs->options, err);
+}
+
+/* An array that is in memory already. */
+static bool take_array(struct inputs *inputs, const struct binder *binder,
+                       struct sequence_input *source, struct irrun_error *err)
+{
+    const struct binding *binding = &source->binding;
+    const struct axis_spec *axis = NULL;
+    size_t index;
+    if (!bind_find_port(binder, binding, &index, err) ||
+        !claim_input(inputs, index, binding->spec.format, binding->spec.path, &axis, err))
+        return false;
+    struct records_port port = inputs_port(inputs, index);
+    struct irrun_tensor array = source->array;
+    source->array.data = NULL;
+    return records_open_array(&inputs->records[index], &port, &array, binding->spec.path, axis,
+                              inputs->options, err);
+}
+
+/* Whether the sequence, --feed or --random names a source for the input. */
+static bool has_named_source(const struct inputs *inputs, const struct sequence *sequence,
+                             size_t index)
+{
+    const struct random_spec *random = named_find(NAMED_LIST(inputs->options->randoms),
+                                                  inputs->model, irrun_model_find_input, index);
+    bool is_named = inputs->slots[index].is_fed || (random && random->name);
+    for (size_t i = 0; i < sequence->n_inputs && !is_named; i++) {
+        const char *name = sequence->inputs[i].binding.name;
+        struct irrun_error ignored;
+        size_t other;
+        error_clear(&ignored);
+        is_named =
+            name && irrun_model_find_input(inputs->model, name, &other, &ignored) && other == index;
+    }
+    return is_named;
+}
+
+/* A source without a name in a manifest is that of the only input which has no other. */
+static struct binding name_source(const struct inputs *inputs, const struct sequence *sequence,
+                                  const struct binding *binding)
+{
+    struct binding named = *binding;
+    size_t n = 0;
+    for (size_t i = 0; i < inputs->n && !binding->name && !binding->spec.format->has_names; i++) {
+        if (!has_named_source(inputs, sequence, i) && n++ == 0)
+            named.name = irrun_model_input(inputs->model, i)->name;
+    }
+    return n == 1 && inputs->n > 1 && sequence->place.file ? named : *binding;
+}
+
+/* value: a record for every iteration. */
+static bool take_value(struct inputs *inputs, const struct binder *binder,
+                       const struct binding *binding, struct irrun_error *err)
+{
+    const struct axis_spec *axis = NULL;
+    struct irrun_tensor record;
+    size_t index;
+    if (!bind_find_port(binder, binding, &index, err) ||
+        !claim_input(inputs, index, binding->spec.format, binding->spec.path, &axis, err))
+        return false;
+    struct records_port port = inputs_port(inputs, index);
+    if (inputs->slots[index].axis)
+        return fail(err, IRRUN_USAGE, "--axis: input \"%s\" is filled by value:%s", port.name,
+                    binding->spec.path);
+    if (!value_record(binding->spec.path, &port, &record, err))
+        return false;
+    records_open_record(&inputs->records[index], &port, &record);
+    inputs->records[index].path = "value:";
+    return true;
+}
+
+/* --columns, if it is for this source; *is_taken: then it was read so. */
+static bool take_columns(struct inputs *inputs, const struct binder *binder,
+                         const struct binding *binding, bool *is_taken, struct irrun_error *err)
+{
+    struct irrun_error ignored;
+    struct reader *reader;
+    size_t index;
+    error_clear(&ignored);
+    *is_taken = false;
+    if (inputs->options->columns.n == 0 || binding->spec.format->has_names ||
+        !bind_find_port(binder, binding, &index, &ignored))
+        return true;
+    const struct columns_spec *spec = named_find(NAMED_LIST(inputs->options->columns),
+                                                 inputs->model, irrun_model_find_input, index);
+    bool is_csv = strcmp(binding->spec.format->name, "csv") == 0;
+    if (!spec || (!is_csv && !spec->name))
+        return true;
+    if (!is_csv)
+        return fail(err, IRRUN_USAGE, "--columns: input \"%s\" is read from %s, which is not csv",
+                    spec->name, binding->spec.path);
+    *is_taken = true;
+    return reader_open_columns(binding->spec.path, spec->text, &reader, err) &&
+           take_reader(inputs, index, binding, reader, err);
+}
+
+static bool read_source(struct inputs *inputs, const struct sequence *sequence,
+                        const struct binder *binder, struct sequence_input *source,
+                        struct irrun_error *err)
+{
+    if (source->array.data)
+        return take_array(inputs, binder, source, err);
+    const struct binding binding = name_source(inputs, sequence, &source->binding);
+    bool is_taken;
+    if (!take_columns(inputs, binder, &binding, &is_taken, err) || is_taken)
+        return err->code == IRRUN_OK;
+    return binding.spec.format->is_made ? take_value(inputs, binder, &binding, err)
+                                        : bind_source(binder, &binding, err);
+}
+
+bool inputs_read_sources(struct inputs *inputs, const struct sequence *sequence,
+                         struct irrun_error *err)
+{
+    const struct binder binder = {.option = "-i ",
+                                  .n_ports = inputs->n,
+                                  .name = input_name,
+                                  .find = inputs_find_source_input,
+                                  .take = take_reader,
+                                  .context = inputs,
+                                  .archives = &inputs->archives};
+    for (size_t i = 0; i < sequence->n_inputs; i++) {
+        if (!read_source(inputs, sequence, &binder, &sequence->inputs[i], err))
+            return false;
+    }
+    return true;
+}

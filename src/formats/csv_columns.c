@@ -1,0 +1,265 @@
+/* Some columns of a csv file with several: chosen by the headings in its first line, or by number.
+ * Fields in double quotes are passed over as a whole.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/csv_number.h"
+#include "formats/format_internal.h"
+
+struct csv_columns {
+    struct reader reader;
+    const char *wanted; /* "A,B,...": borrowed */
+    bool is_begun;
+    char separator;
+    size_t n_wanted;
+    size_t n_fields; /* up to the last that is wanted */
+    size_t *slots;   /* [n_fields]: which of the wanted ones a field is, from 1; 0: none */
+};
+
+struct field {
+    const char *start;
+    size_t length;
+};
+
+/* ---- Lines and fields ------------------------------------------------------------------------ */
+
+/* The next line that has something to read, wholly in the buffer and not consumed; NULL at the
+ * end. */
+static bool find_line(struct csv_columns *csv, struct field *line, struct irrun_error *err)
+{
+    struct byte_source *source = &csv->reader.source;
+    for (;;) {
+        const char *start = (const char *)source_bytes(source);
+        size_t n = source_available(source);
+        const char *end = n ? memchr(start, '\n', n) : NULL;
+        if (!end && !source->is_at_end) {
+            if (n == SOURCE_BUFFER_BYTES)
+                return fail_at(err, IRRUN_DATA,
+                               (struct place){csv->reader.path, csv->reader.line, 0},
+                               "the line has more than %zu bytes", SOURCE_BUFFER_BYTES);
+            if (!source_more(source, err))
+                return false;
+            continue;
+        }
+        *line = (struct field){n ? start : NULL, end ? (size_t)(end - start) : n};
+        while (line->length > 0 && text_is_blank(start[line->length - 1]))
+            line->length--;
+        if (!line->start || (line->length > 0 && *start != '#'))
+            return true;
+        source_consume(source, end ? (size_t)(end - start) + 1 : n);
+        csv->reader.line++;
+    }
+}
+
+static void end_line(struct csv_columns *csv)
+{
+    struct byte_source *source = &csv->reader.source;
+    const unsigned char *start = source_bytes(source);
+    size_t n = source_available(source);
+    const unsigned char *end = memchr(start, '\n', n);
+    source_consume(source, end ? (size_t)(end - start) + 1 : n);
+    csv->reader.line++;
+}
+
+/* Takes a field off the front of *rest, whose start becomes NULL after the last. */
+static struct field take_field(struct field *rest, char separator)
+{
+    struct field field = *rest;
+    const char *end = field.start + field.length, *at = field.start;
+    if (field.length > 0 && *at == '"') {
+        for (at++; at < end && (*at != '"' || (at + 1 < end && at[1] == '"')); at++)
+            at += *at == '"';
+    }
+    const char *next = at < end ? memchr(at, separator, (size_t)(end - at)) : NULL;
+    *rest = next ? (struct field){next + 1, (size_t)(end - next) - 1} : (struct field){NULL, 0};
+    field.length = (size_t)((next ? next : end) - field.start);
+    while (field.length > 0 && text_is_blank(field.start[field.length - 1]))
+        field.length--;
+    for (; field.length > 0 && text_is_blank(*field.start); field.length--)
+        field.start++;
+    return field;
+}
+
+/* ---- Headings -------------------------------------------------------------------------------- */
+
+static bool are_equal(struct field heading, struct field name)
+{
+    if (heading.length > 1 && heading.start[0] == '"') {
+        heading.start++;
+        heading.length -= 2;
+    }
+    return heading.length == name.length && memcmp(heading.start, name.start, name.length) == 0;
+}
+
+/* The number of the column with that heading. */
+static bool find_heading(const struct csv_columns *csv, struct field line, struct field name,
+                         size_t *index, struct irrun_error *err)
+{
+    struct field rest = line;
+    for (*index = 0; rest.start; ++*index) {
+        if (are_equal(take_field(&rest, csv->separator), name))
+            return true;
+    }
+    fail_at(err, IRRUN_DATA, (struct place){csv->reader.path, csv->reader.line, 0},
+            "no column \"%.*s\"", (int)name.length, name.start);
+    return fail_hint(err, "the columns are %.*s", (int)(line.length < 900 ? line.length : 900),
+                     line.start);
+}
+
+static bool choose(struct csv_columns *csv, size_t index, struct irrun_error *err)
+{
+    if (index >= csv->n_fields) {
+        size_t *grown = realloc(csv->slots, (index + 1) * sizeof *grown);
+        if (!grown)
+            return fail_memory(err, (index + 1) * sizeof *grown);
+        memset(grown + csv->n_fields, 0, (index + 1 - csv->n_fields) * sizeof *grown);
+        csv->slots = grown;
+        csv->n_fields = index + 1;
+    }
+    if (csv->slots[index] != 0)
+        return fail(err, IRRUN_USAGE, "--columns=%s names a column twice", csv->wanted);
+    csv->slots[index] = ++csv->n_wanted;
+    return true;
+}
+
+#define MAX_COLUMN 65535
+
+static bool is_number(struct field name, int64_t *number)
+{
+    bool is_all = name.length > 0;
+    for (size_t i = 0; i < name.length; i++)
+        is_all = is_all && name.start[i] >= '0' && name.start[i] <= '9';
+    return is_all && text_to_i64(name.start, name.length, number) && *number <= MAX_COLUMN;
+}
+
+/* Settles the columns by the first line, which is consumed if one of them is named. */
+static bool find_columns(struct csv_columns *csv, struct irrun_error *err)
+{
+    struct field line, rest = {csv->wanted, strlen(csv->wanted)};
+    bool has_names = false;
+    if (!find_line(csv, &line, err))
+        return false;
+    bool has_tab = line.start && memchr(line.start, '\t', line.length);
+    bool has_comma = line.start && memchr(line.start, ',', line.length);
+    csv->separator = has_tab && !has_comma ? '\t' : ',';
+    while (rest.start) {
+        const struct field name = take_field(&rest, ',');
+        int64_t number;
+        size_t index;
+        bool is_named = !is_number(name, &number);
+        has_names |= is_named;
+        if (is_named && !line.start)
+            return true; /* no line: no record */
+        if (is_named && !find_heading(csv, line, name, &index, err))
+            return false;
+        if (!choose(csv, is_named ? index : (size_t)number, err))
+            return false;
+    }
+    if (has_names)
+        end_line(csv);
+    return true;
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+static bool columns_next(struct reader *reader, struct array_header *header, bool *is_end,
+                         struct irrun_error *err)
+{
+    struct csv_columns *csv = (struct csv_columns *)reader;
+    *is_end = csv->is_begun;
+    *header = (struct array_header){.dtype = IRRUN_DYNAMIC};
+    if (csv->is_begun)
+        return true;
+    csv->is_begun = true;
+    reader->line = 1;
+    return source_want(&reader->source, 1, err) && csv_skip_mark(&reader->source, err) &&
+           find_columns(csv, err);
+}
+
+static bool fail_field(const struct csv_columns *csv, struct field line, struct field field,
+                       const char *why, struct irrun_error *err)
+{
+    struct place place = {csv->reader.path, csv->reader.line,
+                          (uint32_t)(field.start - line.start) + 1};
+    fail_at(err, IRRUN_DATA, place, "\"%.*s\" %s", (int)(field.length < 40 ? field.length : 40),
+            field.start, why);
+    return csv->reader.line == 1 &&
+           fail_hint(err, "if it is a heading, name the columns by it: --columns=%.*s,...",
+                     (int)(field.length < 40 ? field.length : 40), field.start);
+}
+
+static bool read_row(struct csv_columns *csv, struct field line, enum irrun_dtype dtype,
+                     unsigned char *data, struct irrun_error *err)
+{
+    struct field rest = line;
+    size_t size_bytes = dtype_size(dtype);
+    for (size_t i = 0; i < csv->n_fields; i++) {
+        const char *why = "is not a number";
+        if (!rest.start)
+            return fail_at(err, IRRUN_DATA, (struct place){csv->reader.path, csv->reader.line, 0},
+                           "the line has %zu columns, but column %zu is to be read", i,
+                           csv->n_fields - 1);
+        const struct field field = take_field(&rest, csv->separator);
+        if (csv->slots[i] != 0 && !csv_number_parse(field.start, field.length, dtype,
+                                                    data + (csv->slots[i] - 1) * size_bytes, &why))
+            return fail_field(csv, line, field, why, err);
+    }
+    end_line(csv);
+    return true;
+}
+
+/* Also what is skipped is parsed, so that it is refused where it would be without skipping. */
+static bool columns_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
+                         size_t *n_read, struct irrun_error *err)
+{
+    struct csv_columns *csv = (struct csv_columns *)reader;
+    size_t n_row = csv->n_wanted, row_bytes = n_row * dtype_size(dtype);
+    unsigned char *row = data ? data : malloc(row_bytes + 1);
+    bool is_read = row || fail_memory(err, row_bytes);
+    *n_read = 0;
+    if (is_read && n_row > 0 && n % n_row != 0)
+        is_read =
+            fail(err, IRRUN_USAGE, "--columns=%s: rows of %zu numbers do not fill a record of %zu",
+                 csv->wanted, n_row, n);
+    while (is_read && *n_read < n) {
+        struct field line;
+        is_read = find_line(csv, &line, err);
+        if (!is_read || !line.start)
+            break;
+        is_read = read_row(csv, line, dtype, data ? row + *n_read / n_row * row_bytes : row, err);
+        *n_read += n_row;
+    }
+    if (!data)
+        free(row);
+    return is_read;
+}
+
+static void columns_forget(struct reader *reader)
+{
+    struct csv_columns *csv = (struct csv_columns *)reader;
+    free(csv->slots);
+    csv->slots = NULL;
+    csv->n_wanted = csv->n_fields = 0;
+    csv->is_begun = false;
+    reader->line = 0;
+}
+
+static const struct reader_methods columns_reader = {.size_bytes = sizeof(struct csv_columns),
+                                                     .next = columns_next,
+                                                     .read = columns_read,
+                                                     .forget = columns_forget};
+
+bool reader_open_columns(const char *path, const char *columns, struct reader **reader,
+                         struct irrun_error *err)
+{
+    *reader = reader_new(&columns_reader, path, err);
+    if (*reader == NULL)
+        return false;
+    ((struct csv_columns *)*reader)->wanted = columns;
+    if (source_open_file(&(*reader)->source, path, (*reader)->path, err))
+        return true;
+    reader_close(*reader);
+    *reader = NULL;
+    return false;
+}
