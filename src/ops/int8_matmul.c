@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "ops/cost.h"
 #include "ops/int8_ops.h"
 #include "ops/product_batch.h"
 
@@ -102,6 +103,14 @@ static bool run(const struct step *step, struct irrun_error *err)
     return true;
 }
 
+static double flops(const struct op *op, struct irrun_tensor *const *in,
+                    struct irrun_tensor *const *out)
+{
+    (void)in;
+    const struct int8_convolution_attrs *attrs = op->attrs;
+    return 2 * cost_n(out[0]) * (double)attrs->c_in;
+}
+
 static const struct op_input_def inputs[] = {
     {"data", .types = TYPE_BIT(IRRUN_U8)},
     {.name = NULL},
@@ -113,6 +122,7 @@ const struct op_def op_int8_matmul = {
     .n_outputs = 1,
     .attrs_size = sizeof(struct int8_convolution_attrs),
     .state_size = sizeof(struct matmul_state),
+    .flops = flops,
     .infer = infer,
     .prepare = prepare,
     .run = run,

@@ -42,4 +42,7 @@ struct int8_convolution_attrs {
 extern const struct op_def op_int8_convolution; /* u8 to u8 or f32 */
 extern const struct op_def op_int8_matmul;      /* the same of rows, [..., c_in] to [..., c_out] */
 
+/* MaxPool of bytes, [N,H,W,C]. Attributes: struct window_attrs. Pads take no part. */
+extern const struct op_def op_int8_max_pool;
+
 #endif

@@ -3,11 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "ops/op.h"
-
-struct concat_attrs {
-    int64_t axis;
-};
+#include "ops/op_state.h"
 
 /* The output is [n_rows] of pieces, one of each input, of so many elements. */
 struct concat_state {

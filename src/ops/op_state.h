@@ -10,6 +10,10 @@ struct parameter_attrs {
     struct irrun_partial_shape shape;
 };
 
+struct concat_attrs {
+    int64_t axis;
+};
+
 struct convert_attrs {
     enum irrun_dtype destination_type;
 };

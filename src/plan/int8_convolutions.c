@@ -6,35 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ops/int8_ops.h"
 #include "ops/op_state.h"
-#include "plan/graph_edit.h"
 #include "plan/int8_match.h"
+#include "plan/int8_pass_internal.h"
 #include "plan/toposort.h"
 
-#define MOST_NEW 3 /* ops for a convolution or a product: bytes, that of bytes, f32 again */
+#define MOST_NEW 3 /* ops in the place of one: bytes, that of bytes, f32 again */
 #define MOST_TERMS (INT32_MAX / (UINT8_MAX * 128)) /* of a sum that i32 holds */
 
-struct pass {
-    struct model finder; /* finds constants, in memory that goes with the pass */
-    struct graph *graph;
-    struct graph_edit edit;
-    struct arena *arena;
-    uint32_t n_values;       /* before the pass */
-    uint32_t *bytes[2];      /* [n_values] the value of u8 that stands for one of f32, NO_ID: for
-                           products, and with the channels last */
-    uint32_t *n_uses, *user; /* [n_values] how many inputs read a value, and the last op of them */
-    struct remarks *remarks;
-    struct irrun_error *err;
-};
-
-static bool is_type(const struct op *op, const char *type)
-{
-    return op->def && strcmp(op->def->type, type) == 0;
-}
-
 /* The data of a constant of f32; NULL if it is none, or on failure. */
-static const struct irrun_tensor *find_floats(struct pass *pass, uint32_t value_id)
+static const struct irrun_tensor *find_floats(struct int8_pass *pass, uint32_t value_id)
 {
     if (value_id >= pass->n_values)
         return NULL;
@@ -45,11 +26,11 @@ static const struct irrun_tensor *find_floats(struct pass *pass, uint32_t value_
 }
 
 /* The one range of a FakeQuantize whose levels are bytes. */
-static bool find_range(struct pass *pass, const struct op *op, struct quantization *range)
+static bool find_range(struct int8_pass *pass, const struct op *op, struct quantization *range)
 {
     const struct fake_quantize_attrs *attrs = op->attrs;
     float bounds[4];
-    if (!is_type(op, "FakeQuantize") || op->n_inputs != 5 || attrs->levels > 256)
+    if (!int8_is_type(op, "FakeQuantize") || op->n_inputs != 5 || attrs->levels > 256)
         return false;
     for (uint32_t i = 0; i < 4; i++) {
         const struct irrun_tensor *bound = find_floats(pass, op_input(pass->graph, op, 1 + i));
@@ -65,7 +46,7 @@ static bool find_range(struct pass *pass, const struct op *op, struct quantizati
 /* ---- what follows ---- */
 
 /* The only op that reads a value; NULL. */
-static const struct op *find_user(const struct pass *pass, uint32_t value_id)
+static const struct op *find_user(const struct int8_pass *pass, uint32_t value_id)
 {
     return pass->n_uses[value_id] == 1 ? &pass->graph->ops[pass->user[value_id]] : NULL;
 }
@@ -80,10 +61,10 @@ static bool is_bias(const struct irrun_tensor *tensor, size_t n_channels, uint32
            shape->rank <= 4 && (size_t)shape->dims[shape->rank - from_end] == n_channels;
 }
 
-static void match_bias(struct pass *pass, struct int8_match *match)
+static void match_bias(struct int8_pass *pass, struct int8_match *match)
 {
     const struct op *add = find_user(pass, match->out);
-    if (!add || !is_type(add, "Add") || add->n_inputs != 2)
+    if (!add || !int8_is_type(add, "Add") || add->n_inputs != 2)
         return;
     uint32_t other = op_input(pass->graph, add, op_input(pass->graph, add, 0) == match->out);
     const struct irrun_tensor *bias = find_floats(pass, other);
@@ -93,11 +74,11 @@ static void match_bias(struct pass *pass, struct int8_match *match)
     }
 }
 
-static void match_tail(struct pass *pass, struct int8_match *match)
+static void match_tail(struct int8_pass *pass, struct int8_match *match)
 {
     match_bias(pass, match);
     const struct op *next = find_user(pass, match->out);
-    if (next && is_type(next, "ReLU")) {
+    if (next && int8_is_type(next, "ReLU")) {
         match->has_relu = true;
         match->out = next->first_output;
         next = find_user(pass, match->out);
@@ -113,7 +94,7 @@ static void match_tail(struct pass *pass, struct int8_match *match)
 
 static const char *find_filters(struct int8_match *match, const struct irrun_shape *shape)
 {
-    match->is_depthwise = is_type(match->op, "GroupConvolution");
+    match->is_depthwise = int8_is_type(match->op, "GroupConvolution");
     if (!shape || shape->rank != (match->is_depthwise ? 5 : 4))
         return "it is none over two dimensions with constant filters";
     match->filters = *shape;
@@ -133,7 +114,7 @@ static const char *find_matrix(struct int8_match *match, const struct irrun_shap
     return NULL;
 }
 
-static const char *find_fault(struct pass *pass, struct int8_match *match)
+static const char *find_fault(struct int8_pass *pass, struct int8_match *match)
 {
     const struct op *producer = value_producer(pass->graph, match->in);
     uint32_t weights = op_input(pass->graph, match->op, 1);
@@ -155,14 +136,7 @@ static const char *find_fault(struct pass *pass, struct int8_match *match)
     return NULL;
 }
 
-static uint32_t add_op(struct pass *pass, const struct op_def *def, const void *attrs,
-                       uint32_t like_id, uint32_t in)
-{
-    const struct op like = pass->graph->ops[like_id];
-    return graph_edit_add(&pass->edit, def, attrs, &like, &in, 1, 1);
-}
-
-static const void *bytes_attrs(struct pass *pass, const struct quantization *range,
+static const void *bytes_attrs(struct int8_pass *pass, const struct quantization *range,
                                bool moves_channels)
 {
     struct bytes_attrs *attrs = arena_alloc(pass->arena, sizeof *attrs, pass->err);
@@ -172,7 +146,7 @@ static const void *bytes_attrs(struct pass *pass, const struct quantization *ran
 }
 
 /* Whether the order of a Transpose moves the channels from the end to dimension 1. */
-static bool moves_channels(struct pass *pass, const struct op *op)
+static bool moves_channels(struct int8_pass *pass, const struct op *op)
 {
     static const int64_t wanted[] = {0, 3, 1, 2};
     uint32_t order_id = op_input(pass->graph, op, 1);
@@ -187,7 +161,7 @@ static bool moves_channels(struct pass *pass, const struct op *op)
 
 static bool is_byte_parameter(const struct op *op)
 {
-    if (!is_type(op, "Parameter"))
+    if (!int8_is_type(op, "Parameter"))
         return false;
     enum irrun_dtype dtype = ((const struct parameter_attrs *)op->attrs)->element_type;
     return dtype == IRRUN_U8 || dtype == IRRUN_I8;
@@ -195,30 +169,30 @@ static bool is_byte_parameter(const struct op *op)
 
 /* The op that makes bytes of what the producer of the match's input quantises: of images whose
  * channels lie last already, and of inputs that are bytes, as they are. */
-static bool add_bytes(struct pass *pass, const struct int8_match *match, uint32_t *value_id)
+static bool add_bytes(struct int8_pass *pass, const struct int8_match *match, uint32_t *value_id)
 {
     uint32_t quantize = pass->graph->values[match->in].op_id;
     uint32_t x = op_input(pass->graph, &pass->graph->ops[quantize], 0);
     bool is_moved = !match->is_product;
     const struct op *op = value_producer(pass->graph, x);
-    if (is_moved && is_type(op, "Transpose") && moves_channels(pass, op)) {
+    if (is_moved && int8_is_type(op, "Transpose") && moves_channels(pass, op)) {
         x = op_input(pass->graph, op, 0);
         is_moved = false;
         op = value_producer(pass->graph, x);
     }
-    if (is_type(op, "Convert") &&
+    if (int8_is_type(op, "Convert") &&
         ((const struct convert_attrs *)op->attrs)->destination_type == IRRUN_F32 &&
         is_byte_parameter(value_producer(pass->graph, op_input(pass->graph, op, 0))))
         x = op_input(pass->graph, op, 0);
     const void *attrs = bytes_attrs(pass, &match->in_range, is_moved);
     if (!attrs || pass->err->code != IRRUN_OK)
         return false;
-    uint32_t added = add_op(pass, &op_to_bytes, attrs, quantize, x);
+    uint32_t added = int8_add_op(pass, &op_to_bytes, attrs, quantize, x);
     *value_id = pass->graph->ops[added].first_output;
     return true;
 }
 
-static bool replace(struct pass *pass, const struct int8_match *match)
+static bool replace(struct int8_pass *pass, const struct int8_match *match)
 {
     uint32_t op_id = (uint32_t)(match->op - pass->graph->ops);
     const void *attrs = int8_match_attrs(match, pass->arena, pass->err);
@@ -229,18 +203,18 @@ static bool replace(struct pass *pass, const struct int8_match *match)
         return false;
     if (bytes[match->in] == NO_ID && !add_bytes(pass, match, &bytes[match->in]))
         return false;
-    uint32_t added = add_op(pass, def, attrs, op_id, bytes[match->in]);
+    uint32_t added = int8_add_op(pass, def, attrs, op_id, bytes[match->in]);
     if (match->has_out_range) {
         uint32_t quantize = pass->graph->values[match->out].op_id;
         bytes[match->out] = pass->graph->ops[added].first_output;
-        added = add_op(pass, &op_from_bytes, out_attrs, quantize, bytes[match->out]);
+        added = int8_add_op(pass, &op_from_bytes, out_attrs, quantize, bytes[match->out]);
     }
     graph_edit_take_over(&pass->edit, added, match->out);
     return true;
 }
 
 /* The range of a value that is of bytes already, or comes from a FakeQuantize. */
-static bool find_in_range(struct pass *pass, uint32_t value_id, struct quantization *range)
+static bool find_in_range(struct int8_pass *pass, uint32_t value_id, struct quantization *range)
 {
     const struct op *op = value_producer(pass->graph, value_id);
     if (op->def == &op_from_bytes) {
@@ -252,15 +226,16 @@ static bool find_in_range(struct pass *pass, uint32_t value_id, struct quantizat
 
 static bool is_candidate(const struct op *op)
 {
-    return is_type(op, "Convolution") || is_type(op, "GroupConvolution") || is_type(op, "MatMul");
+    return int8_is_type(op, "Convolution") || int8_is_type(op, "GroupConvolution") ||
+           int8_is_type(op, "MatMul");
 }
 
-static bool visit(struct pass *pass, uint32_t op_id)
+static bool visit(struct int8_pass *pass, uint32_t op_id)
 {
     struct int8_match match = {.op = &pass->graph->ops[op_id]};
     if (!is_candidate(match.op))
-        return true;
-    match.is_product = is_type(match.op, "MatMul");
+        return int8_pass_on(pass, op_id);
+    match.is_product = int8_is_type(match.op, "MatMul");
     match.in = op_input(pass->graph, match.op, 0);
     match.out = match.op->first_output;
     if (!find_in_range(pass, match.in, &match.in_range))
@@ -281,7 +256,7 @@ static bool visit(struct pass *pass, uint32_t op_id)
 
 /* ---- the pass ---- */
 
-static bool count_uses(struct pass *pass)
+static bool count_uses(struct int8_pass *pass)
 {
     const struct graph *graph = pass->graph;
     struct arena *arena = pass->finder.arena;
@@ -304,7 +279,7 @@ static bool count_uses(struct pass *pass)
     return true;
 }
 
-static bool find_constants(struct pass *pass)
+static bool find_constants(struct int8_pass *pass)
 {
     struct graph_analysis *analysis = arena_alloc(pass->finder.arena, sizeof *analysis, pass->err);
     if (!analysis)
@@ -315,12 +290,19 @@ static bool find_constants(struct pass *pass)
     return analysis->constants && constants_find(&pass->finder, pass->graph, pass->err);
 }
 
-static bool run_pass(struct pass *pass, size_t n_candidates)
+static bool run_pass(struct int8_pass *pass)
 {
     const struct graph *graph = pass->graph;
-    size_t n = MOST_NEW * n_candidates;
+    size_t n = 0, n_inputs = 0;
+    for (uint32_t i = 0; i < graph->n_order; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        if (is_candidate(op) || int8_passes_on(op)) {
+            n += MOST_NEW;
+            n_inputs += MOST_NEW + op->n_inputs;
+        }
+    }
     if (!find_constants(pass) || !count_uses(pass) ||
-        !graph_edit_begin(&pass->edit, pass->graph, pass->arena, n, n, n, pass->err))
+        !graph_edit_begin(&pass->edit, pass->graph, pass->arena, n, n, n_inputs, pass->err))
         return false;
     for (uint32_t i = 0; i < graph->n_order; i++)
         if (!visit(pass, graph->order[i]))
@@ -332,7 +314,7 @@ bool int8_convolutions_replace(const struct model *model, struct remarks *remark
                                struct irrun_error *err)
 {
     struct arena memory = {0};
-    struct pass pass = {
+    struct int8_pass pass = {
         .finder = {.graph = model->graph, .arena = &memory, .kernels = model->kernels},
         .graph = model->graph,
         .arena = model->arena,
@@ -342,11 +324,11 @@ bool int8_convolutions_replace(const struct model *model, struct remarks *remark
     for (uint32_t i = 0; i < model->graph->n_order; i++) {
         const struct op *op = &model->graph->ops[model->graph->order[i]];
         n_candidates += is_candidate(op);
-        n_quantizes += is_type(op, "FakeQuantize");
+        n_quantizes += int8_is_type(op, "FakeQuantize");
     }
     if (n_candidates == 0 || n_quantizes == 0 || model->stops_at_nan)
         return true;
-    bool is_done = run_pass(&pass, n_candidates);
+    bool is_done = run_pass(&pass);
     model->graph->analysis = NULL;
     arena_free(&memory);
     return is_done && toposort(model->graph, model->arena, err);

@@ -1,0 +1,101 @@
+/* MaxPool of bytes whose channels lie last.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "ops/int8_ops.h"
+#include "ops/product_batch.h"
+
+struct max_state {
+    struct window window;      /* dimension 0 is 1 */
+    size_t n_rows, n_channels; /* of the output, of all batch elements */
+    size_t n_parts;
+};
+
+static bool infer(struct infer *infer)
+{
+    const struct window_attrs *attrs = infer->attrs;
+    struct max_state *state = infer->state;
+    struct irrun_shape out = infer->in[0]->shape;
+    struct window *w = &state->window;
+    if (!infer_window(infer, attrs, 2, out.dims + 1, attrs->kernel.items, w))
+        return false;
+    out.dims[1] = w->out[1];
+    out.dims[2] = w->out[2];
+    state->n_rows = (size_t)(out.dims[0] * out.dims[1]);
+    state->n_channels = (size_t)out.dims[3];
+    return infer_output(infer, 0, IRRUN_U8, &out);
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    struct max_state *state = prepare->state;
+    const struct window *w = &state->window;
+    double row = (double)(w->out[2] * window_product(w->kernel)) * (double)state->n_channels;
+    state->n_parts = product_n_parts(prepare, (double)state->n_rows * row / 16, state->n_rows + 1);
+    return true;
+}
+
+static void take_larger(const uint8_t *restrict from, uint8_t *restrict to, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = from[i] > to[i] ? from[i] : to[i];
+}
+
+/* The output pixels of a row, tap by tap. */
+static void add_tap(const struct max_state *state, const uint8_t *row, int64_t tap, uint8_t *to)
+{
+    const struct window *w = &state->window;
+    size_t n = state->n_channels;
+    int64_t first, end;
+    window_positions(w, 2, tap, &first, &end);
+    for (int64_t x = first; x < end; x++) {
+        int64_t from = x * w->stride[2] - w->pad_begin[2] + tap * w->dilation[2];
+        take_larger(row + (size_t)from * n, to + (size_t)x * n, n);
+    }
+}
+
+static void run_part(void *context, size_t part, size_t n_parts)
+{
+    const struct step *step = context;
+    const struct max_state *state = step->state;
+    const struct window *w = &state->window;
+    size_t in_bytes = (size_t)w->in[2] * state->n_channels;
+    size_t out_bytes = (size_t)w->out[2] * state->n_channels;
+    for (size_t i = state->n_rows * part / n_parts; i < state->n_rows * (part + 1) / n_parts; i++) {
+        int64_t y = (int64_t)i % w->out[1], first, end;
+        const uint8_t *image = (const uint8_t *)step->in[0]->data +
+                               i / (size_t)w->out[1] * (size_t)w->in[1] * in_bytes;
+        uint8_t *to = (uint8_t *)step->out[0]->data + i * out_bytes;
+        memset(to, 0, out_bytes);
+        window_inside(w, 1, y, &first, &end);
+        for (int64_t k = first; k < end; k++) {
+            int64_t row = y * w->stride[1] - w->pad_begin[1] + k * w->dilation[1];
+            for (int64_t tap = 0; tap < w->kernel[2]; tap++)
+                add_tap(state, image + (size_t)row * in_bytes, tap, to);
+        }
+    }
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct max_state *state = step->state;
+    thread_pool_run(step->pool, run_part, (void *)step, state->n_parts);
+    return true;
+}
+
+static const struct op_input_def inputs[] = {
+    {"data", .types = TYPE_BIT(IRRUN_U8)},
+    {.name = NULL},
+};
+
+const struct op_def op_int8_max_pool = {
+    .type = "MaxPool",
+    .inputs = inputs,
+    .n_outputs = 1,
+    .attrs_size = sizeof(struct window_attrs),
+    .state_size = sizeof(struct max_state),
+    .infer = infer,
+    .prepare = prepare,
+    .run = run,
+};

@@ -1,0 +1,101 @@
+/* Ops that choose among values or put them side by side, and so pass bytes on.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/op_state.h"
+#include "plan/int8_pass_internal.h"
+
+bool int8_passes_on(const struct op *op)
+{
+    return int8_is_type(op, "MaxPool") || int8_is_type(op, "Concat");
+}
+
+/* What the bytes behind a value stand for; NULL: there are none. */
+static const struct bytes_attrs *find_bytes(const struct int8_pass *pass, uint32_t value_id)
+{
+    const struct op *op = value_producer(pass->graph, value_id);
+    return op->def == &op_from_bytes ? op->attrs : NULL;
+}
+
+/* The bytes that `added` gives stand for the output of an op. */
+static void take_over(struct int8_pass *pass, uint32_t op_id, uint32_t added,
+                      const struct bytes_attrs *attrs)
+{
+    uint32_t out = pass->graph->ops[op_id].first_output;
+    uint32_t bytes = pass->graph->ops[added].first_output;
+    pass->bytes[attrs->moves_channels][out] = bytes;
+    graph_edit_take_over(&pass->edit, int8_add_op(pass, &op_from_bytes, attrs, op_id, bytes), out);
+}
+
+/* A window that lies in the pads alone would give what no byte stands for. */
+static bool has_small_pads(const struct window_attrs *window)
+{
+    const struct i64_list *lists[] = {&window->pads_begin, &window->pads_end};
+    for (int side = 0; side < 2; side++)
+        for (uint32_t d = 0; d < lists[side]->n; d++)
+            if (lists[side]->n != 2 || lists[side]->items[d] < 0 ||
+                lists[side]->items[d] >= window->kernel.items[d])
+                return false;
+    return true;
+}
+
+static bool pass_on_max(struct int8_pass *pass, uint32_t op_id)
+{
+    const struct op *op = &pass->graph->ops[op_id];
+    const struct window_attrs *window = op->attrs;
+    uint32_t in = op_input(pass->graph, op, 0);
+    const struct bytes_attrs *attrs = find_bytes(pass, in);
+    bool is_alone = op->n_outputs == 1 || pass->n_uses[op->first_output + 1] == 0;
+    if (!attrs || !attrs->moves_channels || !is_alone || window->kernel.n != 2 ||
+        window->rounding_type != ROUNDING_FLOOR || !has_small_pads(window))
+        return true;
+    uint32_t bytes = pass->bytes[1][in];
+    take_over(pass, op_id, int8_add_op(pass, &op_int8_max_pool, window, op_id, bytes), attrs);
+    return true;
+}
+
+static bool are_same(const struct bytes_attrs *a, const struct bytes_attrs *b)
+{
+    return a->moves_channels == b->moves_channels &&
+           memcmp(&a->quantization, &b->quantization, sizeof a->quantization) == 0;
+}
+
+/* Where dimension `axis` of f32 lies in bytes; -1: there is none. */
+static int64_t find_axis(int64_t axis, bool moves_channels)
+{
+    static const int64_t places[] = {0, 3, 1, 2};
+    if (!moves_channels)
+        return axis;
+    return axis < -4 || axis > 3 ? -1 : places[axis < 0 ? axis + 4 : axis];
+}
+
+static bool pass_on_concat(struct int8_pass *pass, uint32_t op_id)
+{
+    const struct op op = pass->graph->ops[op_id];
+    uint32_t first = op_input(pass->graph, &op, 0);
+    const struct bytes_attrs *attrs = find_bytes(pass, first);
+    uint32_t *inputs =
+        arena_alloc_array(pass->finder.arena, op.n_inputs, sizeof *inputs, pass->err);
+    struct concat_attrs *concat = arena_alloc(pass->arena, sizeof *concat, pass->err);
+    if (!inputs || !concat)
+        return false;
+    for (uint32_t i = 0; i < op.n_inputs; i++) {
+        uint32_t in = op_input(pass->graph, &op, i);
+        const struct bytes_attrs *other = find_bytes(pass, in);
+        if (!attrs || !other || !are_same(attrs, other))
+            return true;
+        inputs[i] = pass->bytes[attrs->moves_channels][in];
+    }
+    concat->axis = find_axis(((const struct concat_attrs *)op.attrs)->axis, attrs->moves_channels);
+    if (attrs->moves_channels && concat->axis < 0)
+        return true;
+    uint32_t added = graph_edit_add(&pass->edit, op.def, concat, &op, inputs, op.n_inputs, 1);
+    take_over(pass, op_id, added, attrs);
+    return true;
+}
+
+bool int8_pass_on(struct int8_pass *pass, uint32_t op_id)
+{
+    const struct op *op = &pass->graph->ops[op_id];
+    if (int8_is_type(op, "MaxPool"))
+        return pass_on_max(pass, op_id);
+    return !int8_is_type(op, "Concat") || pass_on_concat(pass, op_id);
+}
