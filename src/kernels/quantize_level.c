@@ -41,7 +41,10 @@ ALWAYS_INLINE void quantize_lanes(const struct quantization *q, const float *x, 
         all |= level_of(q, numbers) << (int)(8 * c);
     }
     memcpy(pixels, &all, sizeof all);
-    for (size_t i = 0; i < n; i++)
+    size_t i = 0;
+    for (; n_channels == 3 && pixel_bytes == 3 && i + 1 < n; i++)
+        memcpy(out + i * pixel_bytes, &pixels[i], 4); /* the next pixel writes over the last byte */
+    for (; i < n; i++)
         memcpy(out + i * pixel_bytes, &pixels[i], n_channels);
 }
 
