@@ -25,7 +25,7 @@ ALWAYS_INLINE vec_i32 level_of(const struct quantization *q, vec x)
 {
     vec level = vec_mul(vec_sub(x, vec_set1(q->in_low)), vec_set1(q->inverse_scale));
     level = vec_min(vec_max(level, vec_zero()), vec_set1(q->last));
-    return vec_to_i32(vec_round(level));
+    return vec_round_to_i32(level);
 }
 
 /* Up to four channels of as many pixels as there are lanes: a lane holds the bytes of a pixel. */

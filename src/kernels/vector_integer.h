@@ -44,6 +44,15 @@ ALWAYS_INLINE vec_i32 vec_to_i32(vec x)
 {
     return __builtin_convertvector((lane_floats)x, vec_i32);
 }
+/* To the nearest, ties to even, as vec_round. */
+ALWAYS_INLINE vec_i32 vec_round_to_i32(vec x)
+{
+#ifdef MM
+    return (vec_i32)MM(cvtps_epi32)(x);
+#else
+    return vec_to_i32(vec_round(x));
+#endif
+}
 
 /* Four bytes in every lane, as a factor of vec_i32_dot_bytes: unsigned ones as a, signed ones as
  * b. */
