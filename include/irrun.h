@@ -245,6 +245,43 @@ struct irrun_model_info {
  * op_counts with their problem, and only irrun_session_new refuses the model. */
 void irrun_model_describe(const struct irrun_model *model, struct irrun_model_info *info);
 
+/* A layer, or one that irrun has put in the place of others, under the name of one of them. */
+struct irrun_op_name {
+    const char *type, *name;
+    uint32_t line; /* of the <layer> */
+};
+
+/* What the XML alone tells of a model that is_dry. All pointers belong to the model. */
+struct irrun_analysis {
+    uint64_t n_parameters; /* elements of the Consts that are weights, not indices */
+    double flops, bytes;   /* of an iteration, as in irrun_op_time */
+    size_t n_open_ops;     /* ops without which these are: the XML leaves a shape of theirs open */
+    uint64_t values_bytes; /* the most that inputs, outputs and values take at a time */
+    uint64_t state_bytes;  /* variables, front and back */
+    const struct irrun_op_name *unused; /* Consts whose bytes of the .bin nothing needs */
+    size_t n_unused;
+    uint64_t unused_bytes;
+    const char *const *suspicions; /* what looks like a mistake, a line each */
+    size_t n_suspicions;
+};
+
+bool irrun_model_analyse(const struct irrun_model *model, struct irrun_analysis *analysis,
+                         struct irrun_error *err);
+
+/* A layer as written. All pointers belong to the model. */
+struct irrun_layer {
+    const char *name, *type;
+    const char *version; /* "opset1" */
+    const char *path;    /* of the body that it is in: "layer/body/"; "" if in none */
+    uint32_t line;
+    const struct irrun_port *outputs; /* with all names that irrun_options.taps takes for them */
+    size_t n_outputs;
+};
+
+/* All layers, those of a body after the layer that has it. */
+bool irrun_model_list_layers(struct irrun_model *model, const struct irrun_layer **layers,
+                             size_t *n, struct irrun_error *err);
+
 /* Which .bin a model has, for telling whether a later run has the same. */
 struct irrun_weights_info {
     uint64_t size_bytes; /* 0 if none is in use; then the rest is 0 */
@@ -274,12 +311,6 @@ struct irrun_session_info {
 void irrun_session_describe(const struct irrun_session *session, struct irrun_session_info *info);
 
 /* ---- Where the time goes -------------------------------------------------------------------- */
-
-/* A layer, or one that irrun has put in the place of others, under the name of one of them. */
-struct irrun_op_name {
-    const char *type, *name;
-    uint32_t line; /* of the <layer> */
-};
 
 /* What an op took, or several that run as one step. */
 struct irrun_op_time {

@@ -21,6 +21,7 @@
 #include "plan/transposed_factors.h"
 #include "plan/unrolled.h"
 #include "runtime/initial_value.h"
+#include "runtime/model_analysis.h"
 #include "runtime/model_facts.h"
 #include "runtime/op_times.h"
 #include "runtime/session.h"
@@ -213,6 +214,20 @@ void irrun_model_describe(const struct irrun_model *model, struct irrun_model_in
         .warnings = model->facts.warnings,
         .n_warnings = model->facts.n_warnings,
     };
+}
+
+bool irrun_model_analyse(const struct irrun_model *model, struct irrun_analysis *analysis,
+                         struct irrun_error *err)
+{
+    error_clear(err);
+    return model_analyse(&model->model, analysis, err);
+}
+
+bool irrun_model_list_layers(struct irrun_model *model, const struct irrun_layer **layers,
+                             size_t *n, struct irrun_error *err)
+{
+    error_clear(err);
+    return model_list_layers(&model->model, layers, n, err);
 }
 
 void irrun_model_weights(const struct irrun_model *model, struct irrun_weights_info *info)

@@ -1,10 +1,11 @@
-/* Actions print to standard output; the caller checks for write errors once.
+/* The dispatch of all actions, and those that need no model. They print to standard output; the
+ * caller checks for write errors once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/actions.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
+#include "cli/inspect.h"
 #include "cli/json.h"
 #include "cli/machine.h"
 #include "cli/run.h"
@@ -94,89 +95,6 @@ static bool print_kernels(const char *simd, struct irrun_error *err)
     return used != NULL;
 }
 
-/* ---- --inspect ------------------------------------------------------------------------------- */
-
-static void print_port(const struct irrun_port *port)
-{
-    char shape[SHAPE_TEXT_BYTES];
-    printf("  %s  %s %s", port->name, irrun_dtype_name(port->dtype),
-           partial_shape_format(&port->shape, shape));
-    for (size_t i = 0; i < port->n_names; i++)
-        printf("%s%s", i == 0 ? "  also: " : ", ", port->names[i]);
-    putchar('\n');
-}
-
-static void print_variable(const struct irrun_variable *variable)
-{
-    char shape[SHAPE_TEXT_BYTES];
-    printf("  %s  %s %s  init: ", variable->id, irrun_dtype_name(variable->dtype),
-           partial_shape_format(&variable->shape, shape));
-    if (variable->init_value)
-        printf("%s (%s)\n", variable->init_value, variable->init);
-    else
-        printf("%s\n", variable->init);
-}
-
-/* What --feed makes a variable of. */
-static bool print_feed(const struct irrun_model *model, const struct feed_spec *feed,
-                       struct irrun_error *err)
-{
-    size_t input, output;
-    char shape[SHAPE_TEXT_BYTES];
-    if (!irrun_model_find_output(model, feed->out, &output, err) ||
-        !irrun_model_find_input(model, feed->in, &input, err))
-        return false;
-    const struct irrun_port *port = irrun_model_input(model, input);
-    printf("  %s  %s %s  from: %s%s\n", port->name, irrun_dtype_name(port->dtype),
-           partial_shape_format(&port->shape, shape), irrun_model_output(model, output)->name,
-           feed->is_argmax ? ":argmax" : "");
-    return true;
-}
-
-static void print_op_counts(const struct irrun_model_info *info)
-{
-    size_t n_unsupported = 0;
-    printf("ops: %zu\n", info->n_ops);
-    for (size_t i = 0; i < info->n_op_counts; i++) {
-        const struct irrun_op_count *count = &info->op_counts[i];
-        printf("  %6zu  %s  %s\n", count->n, count->type, count->version);
-        n_unsupported += count->problem != NULL;
-    }
-    if (n_unsupported == 0)
-        return;
-    printf("unsupported: %zu\n", n_unsupported);
-    for (size_t i = 0; i < info->n_op_counts; i++) {
-        const struct irrun_op_count *count = &info->op_counts[i];
-        if (count->problem)
-            printf("  %6zu  %s  %s: %s\n", count->n, count->type, count->version, count->problem);
-    }
-}
-
-static bool print_model(const struct irrun_model *model, const struct options *options,
-                        struct irrun_error *err)
-{
-    struct irrun_model_info info;
-    irrun_model_describe(model, &info);
-    printf("model: %s (IR version %" PRIu32 ")\n", info.name[0] ? info.name : options->model_path,
-           info.ir_version);
-    printf("inputs: %zu\n", irrun_model_n_inputs(model));
-    for (size_t i = 0; i < irrun_model_n_inputs(model); i++)
-        print_port(irrun_model_input(model, i));
-    printf("outputs: %zu\n", irrun_model_n_outputs(model));
-    for (size_t i = 0; i < irrun_model_n_outputs(model); i++)
-        print_port(irrun_model_output(model, i));
-    printf("variables: %zu\n", irrun_model_n_variables(model) + options->feeds.n);
-    for (size_t i = 0; i < irrun_model_n_variables(model); i++)
-        print_variable(irrun_model_variable(model, i));
-    for (size_t i = 0; i < options->feeds.n; i++) {
-        if (!print_feed(model, &options->feeds.items[i], err))
-            return false;
-    }
-    printf("weights: %" PRIu64 " bytes\n", info.weights_bytes);
-    print_op_counts(&info);
-    return true;
-}
-
 /* ---- --supported-ops ------------------------------------------------------------------------- */
 
 static void print_supported_op(const struct irrun_supported_op *op)
@@ -261,7 +179,7 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
                                       .stops_at_nan = options->stops_at_nan,
                                       .lets_inf_pass = options->lets_inf_pass,
                                       .times_ops = option_is_given(options, OPTION_ID_profile),
-                                      .is_dry = options->action == ACTION_INSPECT};
+                                      .is_dry = action_is_dry(options->action)};
     struct irrun_model *model;
     const struct stats_clocks start = stats_read_clocks();
     if (options->action == ACTION_RUN && options->checkpoint_path)
@@ -276,7 +194,11 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
     tell_notes(model, options);
     bool is_done = true;
     if (options->action == ACTION_INSPECT)
-        is_done = print_model(model, options, err);
+        is_done = inspect_as_text(model, options, err);
+    else if (options->action == ACTION_INSPECT_JSON)
+        is_done = inspect_as_json(model, options, err);
+    else if (options->action == ACTION_LIST_OPS)
+        is_done = inspect_list_ops(model, err);
     else if (options->action == ACTION_CHECK)
         is_done = check_model(model, options, err);
     else

@@ -53,9 +53,10 @@ bool destination_add(struct destination_list *list, const struct binding *bindin
     size_t n = n_default_outputs(list->model), index;
     if (!path_check_fields("-o ", spec->path, "kn", err))
         return false;
+    if (binding->name && !irrun_model_find_output(list->model, binding->name, &index, err))
+        return fail_hint(err, "--tap=NAME makes a tensor an output; --list-ops lists them");
     if (binding->name)
-        return irrun_model_find_output(list->model, binding->name, &index, err) &&
-               add_destination(list, spec, &index, 1, err);
+        return add_destination(list, spec, &index, 1, err);
     if (path_has_field(spec->path, 'n')) {
         for (size_t i = 0; i < n; i++) {
             if (!add_destination(list, spec, &i, 1, err))

@@ -118,11 +118,9 @@ static bool check_files(const char *model, const char *weights, struct irrun_err
 bool operands_take(struct options *options, char *const next_words[N_OPTIONS], int n, char **words,
                    struct irrun_error *err)
 {
-    bool needs_model = options->action == ACTION_RUN || options->action == ACTION_CHECK ||
-                       options->action == ACTION_INSPECT;
     if (!check_values(next_words, n, words, err))
         return false;
-    if (!needs_model)
+    if (!action_needs_model(options->action))
         return n == 0 || options->action == ACTION_HELP || options->action == ACTION_HELP_ALL ||
                fail(err, IRRUN_USAGE, "--%s takes no file: '%s'", options->action_name, words[0]);
     if (n == 0) {

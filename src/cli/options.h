@@ -53,10 +53,13 @@ extern const struct option_row option_rows[N_OPTIONS];
 
 /* ---- What was asked for ---------------------------------------------------------------------- */
 
+/* Up to LIST_OPS with a model; from INSPECT on without its weights. */
 enum action {
     ACTION_RUN,
     ACTION_CHECK,
     ACTION_INSPECT,
+    ACTION_INSPECT_JSON,
+    ACTION_LIST_OPS,
     ACTION_SUPPORTED_OPS,
     ACTION_SUPPORTED_OPS_JSON,
     ACTION_LIST_KERNELS,
@@ -259,6 +262,16 @@ struct options {
  * arena. To be freed in any case. Fails with IRRUN_USAGE. */
 bool options_parse(int argc, char **argv, struct options *options, struct irrun_error *err);
 void options_free(struct options *options);
+
+static inline bool action_needs_model(enum action action)
+{
+    return action <= ACTION_LIST_OPS;
+}
+
+static inline bool action_is_dry(enum action action)
+{
+    return action >= ACTION_INSPECT && action_needs_model(action);
+}
 
 bool option_is_given(const struct options *options, enum option_id id);
 

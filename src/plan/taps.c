@@ -88,7 +88,7 @@ static bool fail_unknown(const struct graph *graph, const char *name, struct irr
         if (near)
             fail_more(err, "%s%s", n_near++ == 0 ? "; similar names:\n  " : "\n  ", near);
     }
-    return fail_hint(err, "LAYER:PORT names an output of a layer with several");
+    return fail_hint(err, "irrun --list-ops lists all names");
 }
 
 /* Per value, whether a Result takes it. */

@@ -9,6 +9,7 @@
 #include "ir/ir_check.h"
 #include "ops/op_state.h"
 #include "ops/recurrent_op.h"
+#include "runtime/ports.h"
 
 struct blob {
     uint64_t begin, end;
@@ -177,4 +178,47 @@ bool model_list_variables(const struct model *model, struct irrun_variable **var
                                                   .column = read->column};
     }
     return true;
+}
+
+struct layer_list {
+    struct irrun_layer *items;
+    size_t n, capacity;
+};
+
+static bool list_graph(struct layer_list *list, const struct graph *graph, struct arena *arena,
+                       struct irrun_error *err)
+{
+    for (uint32_t i = 0; i < graph->n_ops; i++) {
+        const struct op *op = &graph->ops[i];
+        if (!grow_array((void **)&list->items, list->n, &list->capacity, sizeof *list->items, err))
+            return false;
+        struct irrun_layer *layer = &list->items[list->n++];
+        *layer = (struct irrun_layer){.name = op->name,
+                                      .type = op->def ? op->def->type : op->fault->type,
+                                      .version = op->version,
+                                      .path = graph->path,
+                                      .line = op->line,
+                                      .n_outputs = op->n_outputs};
+        if (!ports_of_op(graph, op, arena, &layer->outputs, err))
+            return false;
+        for (uint32_t b = 0; b < op->n_bodies; b++)
+            if (!list_graph(list, op->bodies[b].graph, arena, err))
+                return false;
+    }
+    return true;
+}
+
+bool model_list_layers(const struct model *model, const struct irrun_layer **layers, size_t *n,
+                       struct irrun_error *err)
+{
+    struct layer_list list = {.items = NULL};
+    struct irrun_layer *copy = NULL;
+    if (list_graph(&list, model->graph, model->arena, err))
+        copy = arena_alloc_array(model->arena, list.n, sizeof *copy, err);
+    if (copy && list.n > 0)
+        memcpy(copy, list.items, list.n * sizeof *copy);
+    free(list.items);
+    *layers = copy;
+    *n = list.n;
+    return copy != NULL;
 }

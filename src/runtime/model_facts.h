@@ -23,4 +23,8 @@ bool model_facts_collect(struct ir_model *model, struct model_facts *facts,
 bool model_list_variables(const struct model *model, struct irrun_variable **variables,
                           struct irrun_error *err);
 
+/* All layers as written, those of a body after the layer that has it; in the model's arena. */
+bool model_list_layers(const struct model *model, const struct irrun_layer **layers, size_t *n,
+                       struct irrun_error *err);
+
 #endif

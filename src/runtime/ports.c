@@ -78,6 +78,30 @@ static void take_hints(const struct value *value, struct irrun_port *port)
     }
 }
 
+bool ports_of_op(const struct graph *graph, const struct op *op, struct arena *arena,
+                 const struct irrun_port **ports, struct irrun_error *err)
+{
+    struct irrun_port *items = arena_alloc_array(arena, op->n_outputs, sizeof *items, err);
+    for (uint32_t k = 0; k < op->n_outputs && items; k++) {
+        const struct value *value = &graph->values[op->first_output + k];
+        const char *layer_name = layer_port_name(op, k, arena, err);
+        const char **names =
+            arena_alloc_array(arena, (size_t)value->n_names + 1, sizeof *names, err);
+        if (!layer_name || !names)
+            return false;
+        items[k] = (struct irrun_port){.name = value->n_names > 0 ? value->names[0] : layer_name,
+                                       .names = names,
+                                       .line = op->line,
+                                       .column = op->column};
+        take_hints(value, &items[k]);
+        for (uint32_t i = 0; i < value->n_names; i++)
+            add_alias(&items[k], names, value->names[i]);
+        add_alias(&items[k], names, layer_name);
+    }
+    *ports = items;
+    return items != NULL;
+}
+
 /* is_named: per value, whether a Result before took its name. */
 static bool name_output(const struct graph *graph, size_t index, bool *is_named,
                         struct arena *arena, struct ports *ports, struct irrun_error *err)

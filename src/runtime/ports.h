@@ -20,6 +20,10 @@ bool ports_of_inputs(const struct graph *graph, struct arena *arena, struct port
 bool ports_of_outputs(const struct graph *graph, struct arena *arena, struct ports *ports,
                       struct irrun_error *err);
 
+/* The outputs of an op with all their names, as the XML declares them. */
+bool ports_of_op(const struct graph *graph, const struct op *op, struct arena *arena,
+                 const struct irrun_port **ports, struct irrun_error *err);
+
 /* Resolves a primary name, an alias or "@K"; IRRUN_USAGE, with a list, for none or several. */
 bool ports_find(const struct ports *ports, const char *name, size_t *index,
                 struct irrun_error *err);

@@ -203,7 +203,7 @@ setup() {
     answered 2 'no output "mimus"' "did you mean minus?" pair.xml --random -o mimus=csv:-
     answered 2 'no input "firsts_of_all"' "did you mean first?" pair.xml --random -i firsts_of_all=five.npy
     answered 2 'no output "min"' "did you mean minus?" pair.xml --random -o min=csv:-
-    answered 2 'no output "nothing"' "" pair.xml --random -o nothing=csv:-
+    answered 2 'no output "nothing"' "--tap=NAME makes a tensor an output; --list-ops lists them" pair.xml --random -o nothing=csv:-
 }
 
 @test "a format that the file itself contradicts" {
@@ -374,13 +374,13 @@ setup() {
 
 @test "an option that irrun lacks" {
     local option
-    for option in trace=f dot list-ops zzz; do
+    for option in trace=f dot zzz; do
         answered 2 "irrun: error: unknown option --${option%=*}" "irrun --help=all lists them" sum.xml --random --$option
     done
     answered 2 "unknown option --axsi" "did you mean --axis?" sum.xml --random --axsi=1
     answered 2 "unknown option --tats" "did you mean --stats?" sum.xml --random --tats
     answered 2 "unknown option -y" "irrun --help=all lists them" sum.xml --random -y
-    answered 2 "--inspect takes text, not 'json'" "" sum.xml --inspect=json
+    answered 2 "--inspect takes text or json, not 'jso'" "did you mean --inspect=json?" sum.xml --inspect=jso
 }
 
 @test "a member that is not an input" {

@@ -1,0 +1,272 @@
+/* Compares what is there with what the outputs of the model depend on.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/model_analysis.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ops/op_state.h"
+#include "plan/remarks.h"
+#include "runtime/model_work.h"
+
+struct analyst {
+    const struct model *model;
+    struct remarks suspicions;
+    struct irrun_op_name *unused;
+    size_t n_unused, unused_capacity;
+    const struct const_attrs **used; /* of live Consts; by offset in the end */
+    size_t n_used, used_capacity;
+    uint64_t unused_bytes;
+    struct irrun_error *err;
+};
+
+static enum op_role role_of(const struct op *op)
+{
+    return op->def ? op->def->role : ROLE_ORDINARY;
+}
+
+/* ---- weights ---- */
+
+static int by_offset(const void *a, const void *b)
+{
+    const struct const_attrs *x = *(const struct const_attrs *const *)a;
+    const struct const_attrs *y = *(const struct const_attrs *const *)b;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static const struct const_attrs *const_of(const struct op *op)
+{
+    const struct const_attrs *attrs = role_of(op) == ROLE_CONST ? op->attrs : NULL;
+    return attrs && attrs->size > 0 ? attrs : NULL;
+}
+
+/* The Consts that live ops of the graph and its bodies read. */
+static bool list_used(struct analyst *analyst, const struct graph *graph)
+{
+    for (uint32_t i = 0; i < graph->n_order; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        const struct const_attrs *attrs = const_of(op);
+        if (attrs && !grow_array((void **)&analyst->used, analyst->n_used, &analyst->used_capacity,
+                                 sizeof *analyst->used, analyst->err))
+            return false;
+        if (attrs)
+            analyst->used[analyst->n_used++] = attrs;
+        for (uint32_t b = 0; b < op->n_bodies; b++)
+            if (!list_used(analyst, op->bodies[b].graph))
+                return false;
+    }
+    return true;
+}
+
+static bool is_used(const struct analyst *analyst, const struct const_attrs *attrs)
+{
+    return analyst->n_used > 0 &&
+           bsearch(&attrs, analyst->used, analyst->n_used, sizeof *analyst->used, by_offset);
+}
+
+static bool list_unused(struct analyst *analyst, const struct graph *graph)
+{
+    for (uint32_t i = 0; i < graph->n_ops; i++) {
+        const struct op *op = &graph->ops[i];
+        const struct const_attrs *attrs = const_of(op);
+        for (uint32_t b = 0; b < op->n_bodies; b++)
+            if (!list_unused(analyst, op->bodies[b].graph))
+                return false;
+        if (!attrs || is_used(analyst, attrs))
+            continue;
+        if (!grow_array((void **)&analyst->unused, analyst->n_unused, &analyst->unused_capacity,
+                        sizeof *analyst->unused, analyst->err))
+            return false;
+        analyst->unused[analyst->n_unused++] =
+            (struct irrun_op_name){op->def->type, op->name, op->line};
+        analyst->unused_bytes += (uint64_t)attrs->size;
+    }
+    return true;
+}
+
+static bool is_weight_type(enum irrun_dtype dtype)
+{
+    return dtype != IRRUN_BOOLEAN && dtype != IRRUN_STRING &&
+           (!dtype_is_integer(dtype) || dtype_size(dtype) == 1);
+}
+
+/* Elements of the Consts that are weights, not indices; bytes that several share count once. */
+static uint64_t count_parameters(const struct analyst *analyst)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < analyst->n_used; i++) {
+        const struct const_attrs *attrs = analyst->used[i];
+        bool is_shared = i > 0 && analyst->used[i - 1]->offset == attrs->offset;
+        if (!is_shared && is_weight_type(attrs->element_type))
+            n += (uint64_t)shape_n_elements(&attrs->shape);
+    }
+    return n;
+}
+
+static bool look_at_weights(struct analyst *analyst)
+{
+    if (!list_used(analyst, analyst->model->graph))
+        return false;
+    if (analyst->n_used > 0)
+        qsort(analyst->used, analyst->n_used, sizeof *analyst->used, by_offset);
+    return list_unused(analyst, analyst->model->graph);
+}
+
+/* ---- what is suspicious ---- */
+
+#define SUSPECT(analyst, ...)                                                                      \
+    remarks_add(&(analyst)->suspicions, (analyst)->model->arena, (analyst)->err, __VA_ARGS__)
+
+static const struct variable_decl *variable_of(const struct model *model, const struct graph *graph,
+                                               const struct op *op)
+{
+    uint32_t index = graph->analysis->index_of[op - graph->ops];
+    return index < model->n_variables ? &model->variables[index] : NULL;
+}
+
+static bool has_variables(const struct op *op)
+{
+    for (uint32_t b = 0; b < op->n_bodies; b++)
+        if (op->bodies[b].graph->analysis->has_variables)
+            return true;
+    return false;
+}
+
+/* Per op of the order: whether it depends on an input or a variable. */
+static void find_dependent(const struct graph *graph, bool *is_dependent)
+{
+    for (uint32_t p = 0; p < graph->n_order; p++) {
+        uint32_t id = graph->order[p];
+        const struct op *op = &graph->ops[id];
+        enum op_role role = role_of(op);
+        is_dependent[id] = role == ROLE_PARAMETER || role == ROLE_READ_VALUE || has_variables(op);
+        for (uint32_t i = 0; i < op->n_inputs; i++)
+            is_dependent[id] |= is_dependent[graph->values[op_input(graph, op, i)].op_id];
+    }
+}
+
+/* Per op: whether an output of the model depends on it, directly or by a variable that an op before
+ * has written. */
+static void find_needed(const struct analyst *analyst, const struct graph *graph, bool *is_needed)
+{
+    for (bool is_changed = true; is_changed;) {
+        is_changed = false;
+        for (uint32_t p = graph->n_order; p-- > 0;) {
+            uint32_t id = graph->order[p];
+            const struct op *op = &graph->ops[id];
+            enum op_role role = role_of(op);
+            is_needed[id] |= role == ROLE_RESULT || has_variables(op);
+            if (role == ROLE_ASSIGN) {
+                const struct variable_decl *variable = variable_of(analyst->model, graph, op);
+                bool is_read =
+                    !variable || variable->graph != graph || is_needed[variable->read - graph->ops];
+                is_changed |= is_read && !is_needed[id];
+                is_needed[id] |= is_read;
+            }
+            for (uint32_t i = 0; i < op->n_inputs && is_needed[id]; i++)
+                is_needed[graph->values[op_input(graph, op, i)].op_id] = true;
+        }
+    }
+}
+
+static bool suspect_ops(struct analyst *analyst, const bool *is_dependent, const bool *is_needed)
+{
+    const struct graph *graph = analyst->model->graph;
+    bool is_done = true;
+    for (uint32_t p = 0; p < graph->n_order && is_done; p++) {
+        uint32_t id = graph->order[p];
+        const struct op *op = &graph->ops[id];
+        if (role_of(op) == ROLE_RESULT && !is_dependent[id])
+            is_done = SUSPECT(
+                analyst, "output \"%s\" (line %" PRIu32 ") depends on no input and no variable",
+                op->name, op->line);
+        else if (role_of(op) == ROLE_PARAMETER && !is_needed[id])
+            is_done = SUSPECT(analyst, "no output depends on input \"%s\" (line %" PRIu32 ")",
+                              op->name, op->line);
+    }
+    return is_done;
+}
+
+static bool suspect_variables(struct analyst *analyst, const bool *is_needed)
+{
+    const struct model *model = analyst->model;
+    bool is_done = true;
+    for (uint32_t i = 0; i < model->n_variables && is_done; i++) {
+        const struct variable_decl *variable = &model->variables[i];
+        if (!variable->assign)
+            is_done = SUSPECT(analyst,
+                              "variable \"%s\" (line %" PRIu32 ") has no Assign: it never changes",
+                              variable->id, variable->read->line);
+        else if (variable->graph == model->graph && !is_needed[variable->read - model->graph->ops])
+            is_done = SUSPECT(analyst, "no output depends on variable \"%s\" (line %" PRIu32 ")",
+                              variable->id, variable->read->line);
+    }
+    return is_done;
+}
+
+static bool suspect(struct analyst *analyst)
+{
+    const struct graph *graph = analyst->model->graph;
+    bool *is_dependent = new_array(graph->n_ops, sizeof *is_dependent, analyst->err);
+    bool *is_needed = new_array(graph->n_ops, sizeof *is_needed, analyst->err);
+    bool is_done = is_dependent && is_needed;
+    if (is_done) {
+        find_dependent(graph, is_dependent);
+        find_needed(analyst, graph, is_needed);
+        is_done =
+            suspect_ops(analyst, is_dependent, is_needed) && suspect_variables(analyst, is_needed);
+    }
+    free(is_dependent);
+    free(is_needed);
+    return is_done;
+}
+
+/* ---- all ---- */
+
+static uint64_t count_state_bytes(const struct model *model)
+{
+    uint64_t n_bytes = 0;
+    for (uint32_t i = 0; i < model->n_variables; i++) {
+        const struct variable_decl *variable = &model->variables[i];
+        struct irrun_tensor tensor = {.dtype = variable->dtype};
+        if (tensor.dtype != IRRUN_DYNAMIC &&
+            partial_shape_to_shape(&variable->shape, &tensor.shape))
+            n_bytes += 2 * tensor_n_bytes(&tensor);
+    }
+    return n_bytes;
+}
+
+static bool copy_unused(const struct analyst *analyst, const struct irrun_op_name **unused)
+{
+    struct irrun_op_name *copy =
+        arena_alloc_array(analyst->model->arena, analyst->n_unused, sizeof *copy, analyst->err);
+    if (copy && analyst->n_unused > 0)
+        memcpy(copy, analyst->unused, analyst->n_unused * sizeof *copy);
+    *unused = copy;
+    return copy != NULL;
+}
+
+bool model_analyse(const struct model *model, struct irrun_analysis *analysis,
+                   struct irrun_error *err)
+{
+    struct analyst analyst = {.model = model, .err = err};
+    struct model_work work = {0};
+    bool is_done = model_work_of(model->graph, &work, err) && look_at_weights(&analyst) &&
+                   suspect(&analyst) && copy_unused(&analyst, &analysis->unused);
+    if (is_done) {
+        analysis->n_parameters = count_parameters(&analyst);
+        analysis->flops = work.flops;
+        analysis->bytes = work.bytes;
+        analysis->n_open_ops = work.n_open_ops;
+        analysis->values_bytes = work.values_bytes;
+        analysis->state_bytes = count_state_bytes(model);
+        analysis->n_unused = analyst.n_unused;
+        analysis->unused_bytes = analyst.unused_bytes;
+        analysis->suspicions = analyst.suspicions.items;
+        analysis->n_suspicions = analyst.suspicions.n;
+    }
+    free(analyst.used);
+    free(analyst.unused);
+    return is_done;
+}

@@ -1,0 +1,212 @@
+/* Goes over the live ops with the shapes that the XML gives to their ports. Bodies are counted as
+ * often as their slices say, or once.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/model_work.h"
+
+#include <stdlib.h>
+
+#include "ops/cost.h"
+
+static enum op_role role_of(const struct op *op)
+{
+    return op->def ? op->def->role : ROLE_ORDINARY;
+}
+
+/* What is known of a value. */
+struct known {
+    struct irrun_tensor tensor;
+    bool is_open;     /* the XML does not give all dimensions */
+    bool is_constant; /* computed once, from Consts alone */
+    uint32_t root;    /* the value whose memory it shares; itself */
+    uint32_t last;    /* position in the order where its memory is read last */
+    uint64_t n_bytes; /* of its memory; 0: it has none of its own */
+};
+
+struct graph_work {
+    const struct graph *graph;
+    struct irrun_error *err;
+    struct known *values;
+    struct irrun_tensor **operands; /* of the current op */
+};
+
+static void read_hint(const struct value *value, struct known *known)
+{
+    struct irrun_tensor *tensor = &known->tensor;
+    tensor->dtype = (enum irrun_dtype)value->dtype_hint;
+    tensor->shape.rank = value->rank_hint;
+    known->is_open = tensor->dtype == IRRUN_DYNAMIC || tensor->dtype == IRRUN_STRING;
+    double n = 1;
+    for (uint32_t i = 0; i < value->rank_hint; i++) {
+        tensor->shape.dims[i] = value->dims_hint[i];
+        known->is_open |= value->dims_hint[i] < 0;
+        n *= (double)value->dims_hint[i];
+    }
+    known->is_open |= n > 0x1p53; /* no tensor has so many elements */
+}
+
+static uint32_t input_id(const struct graph *graph, const struct op *op, uint32_t i)
+{
+    return op_input(graph, op, i);
+}
+
+/* Whether all inputs are constants. An op without inputs but a Const may give anything. */
+static bool is_constant(const struct graph_work *work, const struct op *op)
+{
+    bool is_fixed = op->n_inputs > 0 && role_of(op) == ROLE_ORDINARY;
+    for (uint32_t i = 0; i < op->n_inputs && is_fixed; i++)
+        is_fixed = work->values[input_id(work->graph, op, i)].is_constant;
+    return is_fixed || role_of(op) == ROLE_CONST;
+}
+
+/* Fills what is known of the outputs of the op at `position`, and uses its inputs there. */
+static void know_outputs(struct graph_work *work, const struct op *op, uint32_t position)
+{
+    const struct graph *graph = work->graph;
+    bool is_fixed = is_constant(work, op);
+    bool is_view = op->n_inputs > 0 &&
+                   (role_of(op) == ROLE_ASSIGN || (op->def && (op->def->flags & OP_VIEW) != 0));
+    for (uint32_t i = 0; i < op->n_inputs; i++)
+        work->values[work->values[input_id(graph, op, i)].root].last = position;
+    for (uint32_t k = 0; k < op->n_outputs; k++) {
+        uint32_t id = op->first_output + k;
+        struct known *known = &work->values[id];
+        read_hint(&graph->values[id], known);
+        known->is_constant = is_fixed;
+        known->root = is_view ? work->values[input_id(graph, op, 0)].root : id;
+        known->last = position;
+        if (known->root == id && !is_fixed && !known->is_open)
+            known->n_bytes = tensor_n_bytes(&known->tensor);
+    }
+}
+
+/* The output of an Assign is its input, or is not in the XML. */
+static uint32_t count_outputs(const struct op *op)
+{
+    return role_of(op) == ROLE_ASSIGN ? 0 : op->n_outputs;
+}
+
+/* Whether the shapes of all operands are known; lists them. */
+static bool take_operands(struct graph_work *work, const struct op *op)
+{
+    uint32_t n = op->n_inputs + count_outputs(op);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t id =
+            i < op->n_inputs ? input_id(work->graph, op, i) : op->first_output + i - op->n_inputs;
+        work->operands[i] = &work->values[id].tensor;
+        if (work->values[id].is_open)
+            return false;
+    }
+    return true;
+}
+
+/* The passes that a sliced input or a concatenated output asks for; 1 if nothing does. */
+static double count_passes(const struct graph_work *work, const struct op *op,
+                           const struct body *body)
+{
+    for (uint32_t i = 0; i < body->n_inputs + body->n_outputs; i++) {
+        bool is_input = i < body->n_inputs;
+        const struct port_map *map =
+            is_input ? &body->inputs[i] : &body->outputs[i - body->n_inputs];
+        uint32_t n_ports = is_input ? op->n_inputs : op->n_outputs;
+        if (!map->has_axis || map->external < 0 || map->external >= n_ports || map->part_size < 1)
+            continue;
+        uint32_t port = (uint32_t)map->external;
+        const struct known *known =
+            &work->values[is_input ? input_id(work->graph, op, port) : op->first_output + port];
+        int64_t rank = known->tensor.shape.rank, axis = map->axis + (map->axis < 0 ? rank : 0);
+        if (!known->is_open && axis >= 0 && axis < rank)
+            return (double)(known->tensor.shape.dims[axis] / map->part_size);
+    }
+    return 1;
+}
+
+/* Adds the work of bodies: of an If that of the longer branch. */
+static bool add_bodies(struct graph_work *in, const struct op *op, struct model_work *sum)
+{
+    struct model_work most = {0};
+    for (uint32_t b = 0; b < op->n_bodies; b++) {
+        struct model_work body = {0};
+        if (!model_work_of(op->bodies[b].graph, &body, in->err))
+            return false;
+        double n = op->n_bodies == 1 ? count_passes(in, op, &op->bodies[b]) : 1;
+        most.flops = body.flops * n > most.flops ? body.flops * n : most.flops;
+        most.bytes = body.bytes * n > most.bytes ? body.bytes * n : most.bytes;
+        most.n_open_ops += body.n_open_ops;
+        if (most.values_bytes < body.values_bytes)
+            most.values_bytes = body.values_bytes;
+    }
+    sum->flops += most.flops;
+    sum->bytes += most.bytes;
+    sum->n_open_ops += most.n_open_ops;
+    sum->values_bytes = most.values_bytes;
+    return true;
+}
+
+static bool add_op(struct graph_work *in, const struct op *op, struct model_work *sum)
+{
+    enum op_role role = role_of(op);
+    sum->values_bytes = 0;
+    bool is_idle = role != ROLE_ORDINARY && role != ROLE_ASSIGN;
+    if (is_idle || is_constant(in, op))
+        return true;
+    if (!op->def || op->fault || !take_operands(in, op)) {
+        sum->n_open_ops++;
+        return add_bodies(in, op, sum);
+    }
+    if ((op->def->flags & OP_VIEW) == 0 && op->n_bodies == 0) {
+        sum->flops += op_flops(op, in->operands, in->operands + op->n_inputs);
+        sum->bytes += op_bytes(op, in->operands, op->n_inputs, in->operands + op->n_inputs,
+                               count_outputs(op));
+    }
+    return add_bodies(in, op, sum);
+}
+
+/* The most bytes of values that are in use at a time, from the bytes that bodies take at each
+ * position. */
+static uint64_t find_peak(const struct graph_work *work, const uint64_t *body_bytes,
+                          uint64_t *ending)
+{
+    const struct graph *graph = work->graph;
+    uint64_t now = 0, peak = 0;
+    for (uint32_t p = 0; p < graph->n_order; p++) {
+        const struct op *op = &graph->ops[graph->order[p]];
+        for (uint32_t k = 0; k < op->n_outputs; k++) {
+            const struct known *known = &work->values[op->first_output + k];
+            now += known->n_bytes;
+            ending[known->last] += known->n_bytes;
+        }
+        peak = now + body_bytes[p] > peak ? now + body_bytes[p] : peak;
+        now -= ending[p];
+    }
+    return peak;
+}
+
+bool model_work_of(const struct graph *graph, struct model_work *work, struct irrun_error *err)
+{
+    uint32_t most_operands = 0;
+    for (uint32_t i = 0; i < graph->n_order; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        uint32_t n = op->n_inputs + op->n_outputs;
+        most_operands = n > most_operands ? n : most_operands;
+    }
+    struct graph_work in = {.err = err,
+                            .graph = graph,
+                            .values = new_array(graph->n_values, sizeof *in.values, err),
+                            .operands = new_array(most_operands, sizeof *in.operands, err)};
+    uint64_t *body_bytes = new_array(graph->n_order, sizeof *body_bytes, err);
+    uint64_t *ending = new_array(graph->n_order, sizeof *ending, err);
+    bool is_done = in.values && in.operands && body_bytes && ending;
+    for (uint32_t p = 0; p < graph->n_order && is_done; p++) {
+        const struct op *op = &graph->ops[graph->order[p]];
+        know_outputs(&in, op, p);
+        is_done = add_op(&in, op, work);
+        body_bytes[p] = work->values_bytes;
+    }
+    if (is_done)
+        work->values_bytes = find_peak(&in, body_bytes, ending);
+    free(in.values);
+    free(in.operands);
+    free(body_bytes);
+    free(ending);
+    return is_done;
+}

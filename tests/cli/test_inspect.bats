@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# What is told of a model that is not run: --inspect=json, the numbers of --inspect, --list-ops.
+# SPDX-License-Identifier: Apache-2.0
+
+# shellcheck disable=SC2154 # common.bash sets them
+load common
+
+setup() {
+    common_setup
+    cases=$root/tests/cases
+}
+
+# The data of a model with what is said of it by --inspect=json.
+inspected() { # filter model
+    irrun --inspect=json "$2" | jq -c "$1"
+}
+
+@test "--inspect=json has what the text has" {
+    irrun --inspect=json "$data/sum.xml" >sum.json
+    [ "$(wc -l <sum.json)" -eq 1 ]
+    [ "$(jq -r 'keys_unsorted | join(" ")' sum.json)" = "schema name xml ir_version inputs outputs variables feeds ops unsupported weights_bytes parameters unused_weights unused_weights_bytes iteration memory_bytes suspicious" ]
+    jq -e '.schema == "irrun.inspect/1" and .name == "sum" and .ir_version == 11' sum.json
+    jq -e '.inputs == [{name: "x", type: "f32", shape: [1], also: ["x:0", "a"], line: 6}]' sum.json
+    jq -e '.variables == [{id: "total", type: "f32", shape: [1], init: "zeros", init_value: null, line: 10}]' sum.json
+    jq -e '.ops == {Add: 1, Assign: 1, Parameter: 1, ReadValue: 1, Result: 1} and .unsupported == []' sum.json
+    irrun --inspect=json --feed=y=x "$data/chain.xml" |
+        jq -e '.feeds == [{id: "x", type: "f32", shape: [2], from: "y", argmax: false}]'
+    [ "$(inspected '[.unsupported[] | .type] | sort' "$data/lacking.xml")" = '["Defenestrate","Frobnicate"]' ]
+    [ "$(inspected '.inputs[0].shape' "$data/twice_any.xml")" = null ]
+    [ "$(inspected '.inputs[0].shape' "$data/twice_axis.xml")" = '[2,null]' ]
+}
+
+@test "--inspect counts operations, bytes, memory and parameters as the run does" {
+    local model n
+    for model in convolution/conv2d lstm_sequence/bidirectional lstm_cell/activations; do
+        irrun "$cases/$model/model.xml" -i "$cases/$model/in.npz" --no-fuse --profile --report=r.json >/dev/null 2>&1
+        n=$(jq '[.ops[] | select(.depth == 0) | .flops] | add' r.json)
+        [ "$(inspected .iteration.flops "$cases/$model/model.xml")" = "$n" ]
+        n=$(jq '[.ops[] | select(.depth == 0) | .bytes] | add' r.json)
+        [ "$(inspected .iteration.bytes "$cases/$model/model.xml")" = "$n" ]
+    done
+    [ "$(inspected '[.iteration.flops, .iteration.bytes, .iteration.open_ops]' "$data/sum.xml")" = '[1,16,0]' ]
+    [ "$(inspected '[.memory_bytes.values, .memory_bytes.state]' "$data/sum.xml")" = '[12,8]' ]
+    # 54 filters; the picture of 144 floats and the output of 126 are there at a time
+    [ "$(inspected '[.parameters, .weights_bytes, .memory_bytes.values]' "$cases/convolution/conv2d/model.xml")" = '[54,216,1080]' ]
+    run_apart irrun --inspect "$cases/convolution/conv2d/model.xml"
+    [[ $output == *$'\nparameters: 54\nunused weights: 0 bytes\noperations per iteration: 4536\nbytes per iteration: 1296\nmemory: 1080 bytes of values, 0 of state\n'* ]]
+    [ "$(inspected .iteration.open_ops "$data/twice_any.xml")" = 1 ]
+    [[ $(irrun --inspect "$data/twice_any.xml") == *"without 1 op of open shape"* ]]
+}
+
+@test "--inspect needs no weights" {
+    cp "$root/models/lstm_tagger/model.xml" .
+    irrun --inspect=json model.xml | jq 'del(.xml)' >without.json
+    irrun --inspect=json "$root/models/lstm_tagger/model.xml" | jq 'del(.xml) | .variables[].init_value = null' >with.json
+    jq '.variables[].init_value = null' without.json | diff - with.json
+    irrun --list-ops model.xml | diff - <(irrun --list-ops "$root/models/lstm_tagger/model.xml")
+}
+
+@test "--inspect says what is suspicious, and which weights nothing needs" {
+    [ "$(inspected .suspicious "$data/sum.xml")" = '[]' ]
+    # without Assign
+    sed '/<layer id="3"/,/<\/layer>/d; /to-layer="3"/d' "$data/sum.xml" >m.xml
+    [ "$(inspected .suspicious m.xml)" = '["variable \"total\" (line 10) has no Assign: it never changes"]' ]
+    [[ $(irrun --inspect m.xml) == *$'\nsuspicious: 1\n  variable "total" (line 10) has no Assign: it never changes' ]]
+    # the output is the input: the sum is of no use
+    sed 's/from-layer="2" from-port="2" to-layer="4"/from-layer="0" from-port="0" to-layer="4"/' "$data/sum.xml" >m.xml
+    [ "$(inspected .suspicious m.xml)" = '["no output depends on variable \"total\" (line 10)"]' ]
+    # the output is the variable, which only itself adds up: it depends on the input of the iterations before
+    sed 's/from-layer="2" from-port="2" to-layer="4"/from-layer="1" from-port="0" to-layer="4"/' "$data/sum.xml" >m.xml
+    [ "$(inspected .suspicious m.xml)" = '[]' ]
+    # an input that nothing reads, an output of constants alone
+    local model=$cases/convolution/conv2d/model.xml
+    [ "$(inspected '[.suspicious, .unused_weights]' "$model")" = '[[],[]]' ]
+    sed 's/from-layer="2" from-port="[0-9]*" to-layer="3"/from-layer="1" from-port="0" to-layer="3"/' "$model" >m.xml
+    inspected .suspicious m.xml | grep -F 'depends on no input and no variable'
+    inspected .suspicious m.xml | grep -F 'no output depends on input'
+    sed 's/from-layer="2" from-port="[0-9]*" to-layer="3"/from-layer="0" from-port="0" to-layer="3"/' "$model" >m.xml
+    [ "$(inspected '[.unused_weights_bytes, (.unused_weights | length), .parameters]' m.xml)" = '[216,1,0]' ]
+    [[ $(irrun --inspect m.xml) == *$'\nunused weights: 216 bytes\n  '*" (line "* ]]
+}
+
+@test "--list-ops: a line for each op, whose names --tap takes" {
+    diff <(irrun --list-ops "$data/sum.xml" | tr '\t' '|') - <<END
+x|Parameter|opset1|6|f32[1]|x:0|a|x
+read|ReadValue|opset6|10|f32[1]|read
+add|Add|opset1|14|f32[1]|sum|add
+save|Assign|opset6|19|dynamic[...]|save
+result|Result|opset1|23|
+END
+    irrun --list-ops "$root/models/lstm_tagger/model.xml" >list
+    grep -qxF $'lstm\tLSTMSequence\topset5\t169\tf32[1,1,16,8] f32[1,1,8] f32[1,1,8]\tlstm:0\tlstm:1\tlstm:2' list
+    local name
+    cut -f 6- list | tr '\t' '\n' | grep . >names
+    [ "$(wc -l <names)" -gt 10 ]
+    while read -r name; do
+        irrun "$root/models/lstm_tagger/model.xml" --random --tap="$name" -o none:
+    done <names
+    irrun --list-ops "$cases/loop/nested/model.xml" | grep -qxF $'Loop_4/body/Loop_3/body/Multiply_2\tMultiply\topset1\t112\tf32[2]'
+    answered 2 'called "nosuch"' "irrun --list-ops lists all names" "$data/sum.xml" --random --tap=nosuch
+}
