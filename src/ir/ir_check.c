@@ -122,7 +122,7 @@ static void count_inputs(const struct op_def *def, uint32_t *n_min, uint32_t *n_
     }
 }
 
-static bool has_bad_inputs(const struct op *op)
+bool ir_has_bad_inputs(const struct op *op)
 {
     uint32_t n_min, n_max;
     if (!op->def)
@@ -165,7 +165,7 @@ static void find_bad(const struct graph *graph, const struct op **bad)
         const struct op *op = &graph->ops[graph->order[i]];
         bool is_earlier = !*bad || op->line < (*bad)->line ||
                           (op->line == (*bad)->line && op->column < (*bad)->column);
-        bool is_bad = (op->fault && op->fault->code != IRRUN_UNSUPPORTED) || has_bad_inputs(op);
+        bool is_bad = (op->fault && op->fault->code != IRRUN_UNSUPPORTED) || ir_has_bad_inputs(op);
         if (is_bad && is_earlier)
             *bad = op;
         for (uint32_t k = 0; k < op->n_bodies; k++)

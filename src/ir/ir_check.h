@@ -14,4 +14,7 @@ bool ir_check_ops(const struct graph *graph, struct irrun_error *err);
  * so. */
 const char *ir_type_problem(const struct op *op);
 
+/* Whether the op has more or fewer inputs than it takes. */
+bool ir_has_bad_inputs(const struct op *op);
+
 #endif

@@ -67,6 +67,8 @@ static double flops(const struct op *op, struct irrun_tensor *const *in,
     const struct irrun_shape *x = &in[family->x]->shape;
     double n_columns = x->rank > 0 ? (double)x->dims[x->rank - 1] : 0;
     (void)out;
+    if (family->r >= op->n_inputs) /* the legacy form, which infer refuses */
+        return 0;
     return 2 * cost_ratio(cost_n(in[family->x]), n_columns) *
            (cost_n(in[family->w]) + cost_n(in[family->r]));
 }

@@ -23,7 +23,7 @@ struct analyst {
 
 static enum op_role role_of(const struct op *op)
 {
-    return op->def ? op->def->role : ROLE_ORDINARY;
+    return op->def && !op->fault ? op->def->role : ROLE_ORDINARY;
 }
 
 /* ---- weights ---- */
@@ -91,6 +91,15 @@ static bool is_weight_type(enum irrun_dtype dtype)
            (!dtype_is_integer(dtype) || dtype_size(dtype) == 1);
 }
 
+/* 0 if no tensor can have so many. */
+static uint64_t count_elements(const struct irrun_shape *shape)
+{
+    double n = 1;
+    for (uint32_t i = 0; i < shape->rank; i++)
+        n *= (double)shape->dims[i];
+    return n > 0 && n < 0x1p53 ? (uint64_t)n : 0;
+}
+
 /* Elements of the Consts that are weights, not indices; bytes that several share count once. */
 static uint64_t count_parameters(const struct analyst *analyst)
 {
@@ -99,7 +108,7 @@ static uint64_t count_parameters(const struct analyst *analyst)
         const struct const_attrs *attrs = analyst->used[i];
         bool is_shared = i > 0 && analyst->used[i - 1]->offset == attrs->offset;
         if (!is_shared && is_weight_type(attrs->element_type))
-            n += (uint64_t)shape_n_elements(&attrs->shape);
+            n += count_elements(&attrs->shape);
     }
     return n;
 }
@@ -229,10 +238,9 @@ static uint64_t count_state_bytes(const struct model *model)
     uint64_t n_bytes = 0;
     for (uint32_t i = 0; i < model->n_variables; i++) {
         const struct variable_decl *variable = &model->variables[i];
-        struct irrun_tensor tensor = {.dtype = variable->dtype};
-        if (tensor.dtype != IRRUN_DYNAMIC &&
-            partial_shape_to_shape(&variable->shape, &tensor.shape))
-            n_bytes += 2 * tensor_n_bytes(&tensor);
+        struct irrun_shape shape;
+        if (variable->dtype != IRRUN_DYNAMIC && partial_shape_to_shape(&variable->shape, &shape))
+            n_bytes += 2 * count_elements(&shape) * dtype_size(variable->dtype);
     }
     return n_bytes;
 }

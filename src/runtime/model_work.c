@@ -5,11 +5,12 @@
 
 #include <stdlib.h>
 
+#include "ir/ir_check.h"
 #include "ops/cost.h"
 
 static enum op_role role_of(const struct op *op)
 {
-    return op->def ? op->def->role : ROLE_ORDINARY;
+    return op->def && !op->fault ? op->def->role : ROLE_ORDINARY;
 }
 
 /* What is known of a value. */
@@ -37,11 +38,16 @@ static void read_hint(const struct value *value, struct known *known)
     known->is_open = tensor->dtype == IRRUN_DYNAMIC || tensor->dtype == IRRUN_STRING;
     double n = 1;
     for (uint32_t i = 0; i < value->rank_hint; i++) {
-        tensor->shape.dims[i] = value->dims_hint[i];
-        known->is_open |= value->dims_hint[i] < 0;
-        n *= (double)value->dims_hint[i];
+        int64_t dim = value->dims_hint[i];
+        tensor->shape.dims[i] = dim;
+        known->is_open |= dim < 0;
+        n *= dim > 0 ? (double)dim : 1;
     }
-    known->is_open |= n > 0x1p53; /* no tensor has so many elements */
+    known->is_open |= n > 0x1p53;                            /* no tensor has so many elements */
+    if (value->port > 0 && tensor->dtype == IRRUN_DYNAMIC) { /* an output that is not listed */
+        tensor->shape = (struct irrun_shape){.rank = 1};
+        known->is_open = false;
+    }
 }
 
 static uint32_t input_id(const struct graph *graph, const struct op *op, uint32_t i)
@@ -149,7 +155,7 @@ static bool add_op(struct graph_work *in, const struct op *op, struct model_work
     bool is_idle = role != ROLE_ORDINARY && role != ROLE_ASSIGN;
     if (is_idle || is_constant(in, op))
         return true;
-    if (!op->def || op->fault || !take_operands(in, op)) {
+    if (!op->def || op->fault || ir_has_bad_inputs(op) || !take_operands(in, op)) {
         sum->n_open_ops++;
         return add_bodies(in, op, sum);
     }

@@ -31,7 +31,7 @@ bool ports_of_inputs(const struct graph *graph, struct arena *arena, struct port
         return false;
     for (size_t i = 0; i < ports->n; i++) {
         const struct op *op = &graph->ops[graph->parameters[i]];
-        const struct parameter_attrs *attrs = op->attrs;
+        const struct parameter_attrs *attrs = op->attrs; /* NULL: bad ones, in a model to look at */
         const struct value *value = &graph->values[op->first_output];
         const char **names =
             arena_alloc_array(arena, (size_t)value->n_names + 1, sizeof *names, err);
@@ -39,8 +39,8 @@ bool ports_of_inputs(const struct graph *graph, struct arena *arena, struct port
             return false;
         ports->items[i] = (struct irrun_port){.name = op->name,
                                               .names = names,
-                                              .dtype = attrs->element_type,
-                                              .shape = attrs->shape,
+                                              .dtype = attrs ? attrs->element_type : IRRUN_DYNAMIC,
+                                              .shape = attrs ? attrs->shape : partial_shape_any(),
                                               .line = op->line,
                                               .column = op->column};
         for (uint32_t j = 0; j < value->n_names; j++)

@@ -99,3 +99,18 @@ END
     irrun --list-ops "$cases/loop/nested/model.xml" | grep -qxF $'Loop_4/body/Loop_3/body/Multiply_2\tMultiply\topset1\t112\tf32[2]'
     answered 2 'called "nosuch"' "irrun --list-ops lists all names" "$data/sum.xml" --random --tap=nosuch
 }
+
+@test "--inspect and --list-ops of models that cannot run" {
+    local model
+    for model in error_xml/element_type_unknown error_xml/shape_text error_graph/result_of_none error_graph/assign_of_none; do
+        irrun --inspect=json "$cases/$model/model.xml" | jq -e '.schema == "irrun.inspect/1"'
+        irrun --list-ops "$cases/$model/model.xml" >list
+        [ -s list ]
+    done
+    # an op without the inputs that it takes, a shape of more elements than there can be
+    perl -0pe 's/<edge [^>]*to-layer="2" to-port="1"[^>]*>//; s/(type="Convolution".*?)<port id="1".*?<\/port>/$1/s' \
+        "$cases/convolution/conv2d/model.xml" >m.xml
+    [ "$(inspected .iteration.open_ops m.xml)" = 1 ]
+    sed 's/<dim>9</<dim>9000000000000000000</; s/<dim>7</<dim>0</' "$cases/convolution/conv2d/model.xml" >m.xml
+    [ "$(inspected '.iteration | [.flops, .open_ops]' m.xml)" = '[0,1]' ]
+}
