@@ -87,7 +87,7 @@ members() {
     [ "$status" -eq 2 ]
     run_apart irrun "$data/chain.xml" -i a.npy --tap-all=all.npz -o square=csv:- # for this there is --tap
     [ "$status" -eq 2 ]
-    [[ $stderr == *"@0 y" ]]
+    [[ $stderr == *"@0 y"*"--list-ops lists them" ]]
 }
 
 @test "--tap-all of several sequences, of open dimensions, of no iteration" {
