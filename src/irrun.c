@@ -46,7 +46,7 @@ static bool find_init_values(struct irrun_model *model, struct irrun_error *err)
     const char *path = model->ir.weights_path;
     bool is_found = true;
     if (path && !file_map_open(&weights, path, err)) {
-        bool is_missing = err->code == IRRUN_NO_INPUT;
+        bool is_missing = err->code == IRRUN_NO_INPUT && access(path, R_OK) != 0;
         if (is_missing)
             error_clear(err);
         return is_missing;
