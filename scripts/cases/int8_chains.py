@@ -35,7 +35,7 @@ def pool_cases():
                  m.convolved(y, m.integers(6, 20, 3, 3)).quantised(-3, 3))
     m = Quantised("max_pool_pads", (1, 5, 9, 10), -1, 1)
     y = m.convolved(m.x, m.integers(7, 5, 3, 3)).quantised(-1.5, -0.25)
-    yield m.case("Pads are no numbers: all values are below 0.",
+    yield m.case("Pads do not count: all values are below 0.",
                  m.convolved(pooled(m, y, 3, 2, 1), m.integers(7, 1, 1, 3, 3)))
     m = Quantised("max_pool_observed", (1, 5, 9, 10))
     y = m.convolved(m.x, m.integers(7, 5, 3, 3)).quantised(-2, 2)
