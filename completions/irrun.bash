@@ -73,11 +73,11 @@ _irrun_add_source() {
     fi
     # shellcheck disable=SC2086 # words
     _irrun_add "$_irrun_before" ${formats// /: }:
-    _irrun_add_files "$_irrun_before" .npy .npz .raw .bin .csv .txt .ark
+    _irrun_add_files "$_irrun_before" .npy .npz .raw .bin .csv .txt .ark .wav .flac .ogg
 }
 
 _irrun_add_destination() {
-    local formats='text npy npz raw csv ark none' format=${_irrun_value%%:*}
+    local formats='text npy npz raw csv ark wav jsonl none' format=${_irrun_value%%:*}
     if [[ $_irrun_value == *:* && " $formats ark,t " == *" $format "* ]]; then
         _irrun_value=${_irrun_value#*:}
         case $format in
@@ -90,7 +90,7 @@ _irrun_add_destination() {
     fi
     # shellcheck disable=SC2086 # words
     _irrun_add "$_irrun_before" ${formats// /: }:
-    _irrun_add_files "$_irrun_before" .npy .npz .raw .bin .csv .txt .ark
+    _irrun_add_files "$_irrun_before" .npy .npz .raw .bin .csv .txt .ark .wav .flac .ogg
 }
 
 # The values of an option: its name, and what the list calls its value.

@@ -208,6 +208,7 @@ static bool open_destination(struct outputs *outputs, struct destination *item,
                                            : is_stacked || is_shared ? WRITER_STACK
                                                                      : WRITER_ONE,
                                  .concat_axis = item->concat ? (int)item->concat->axis : 0,
+                                 .rate_hz = outputs->options->rate_hz,
                                  .is_text_variant = item->spec.is_text_variant,
                                  .is_summarised = is_terminal,
                                  .is_flushed = is_terminal || outputs->options->is_line_buffered,

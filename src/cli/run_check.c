@@ -2,8 +2,20 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run_check.h"
 
+#include <string.h>
+
 #include "cli/sequence.h"
 #include "cli/warning.h"
+
+/* What else --rate may be for. */
+static bool writes_sound(const struct options *options)
+{
+    size_t i = 0;
+    while (i < options->outputs.n &&
+           strcmp(options->outputs.items[i].spec.format->name, "wav") != 0)
+        i++;
+    return i < options->outputs.n || options->manifest_path;
+}
 
 bool run_check(const struct irrun_model *model, const struct options *options,
                struct irrun_error *err)
@@ -19,7 +31,7 @@ bool run_check(const struct irrun_model *model, const struct options *options,
         return fail(err, IRRUN_USAGE,
                     "--expect compares the records of all sequences and cannot be used with "
                     "--skip-existing");
-    if (options->rate_hz > 0 && options->axes.n == 0) {
+    if (options->rate_hz > 0 && options->axes.n == 0 && !writes_sound(options)) {
         fail(err, IRRUN_USAGE, "--rate counts frames along --axis, which is not given");
         return fail_hint(err, "add --axis=K; 1 is the second axis");
     }

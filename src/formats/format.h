@@ -164,6 +164,7 @@ struct writer_options {
     size_t n_outputs;
     enum writer_layout layout;
     int concat_axis;      /* may be negative */
+    double rate_hz;       /* wav: samples per second; 0: not known */
     bool is_text_variant; /* of the format_spec */
     bool is_summarised;   /* text: as NumPy shows long arrays; for a terminal */
     bool is_flushed;      /* --line-buffer: everything is on its way after each record */

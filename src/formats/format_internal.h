@@ -85,7 +85,7 @@ struct writer_methods {
 };
 
 extern const struct writer_methods npy_writer, npz_writer, raw_writer, csv_writer, text_writer,
-    ark_writer, none_writer;
+    ark_writer, wav_writer, jsonl_writer, none_writer;
 
 /* Holds `record` against the earlier ones of its output and counts it; IRRUN_DATA naming both. */
 bool record_form_check(struct writer *writer, size_t output, const struct irrun_tensor *record,

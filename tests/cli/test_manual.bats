@@ -67,9 +67,9 @@ forms_in_list() {
             [ "$status" -eq 66 ]
         done
         for ending in ${written//—/}; do
-            run_apart irrun "$data/sum.xml" --random=ones -o "a$ending"
+            run_apart irrun "$data/sum.xml" --random=ones -o "a$ending" --axis=0 --rate=1 # wav needs it
             [ "$status" -eq 0 ]
-            run_apart irrun "$data/sum.xml" --random=ones -o "$format:b"
+            run_apart irrun "$data/sum.xml" --random=ones -o "$format:b" --axis=0 --rate=1
             cmp "a$ending" b
         done
     done < <(sed -n '/^\.It Sy format/,/^\.El/s/^\.It \([a-z0-9]*\) Ta \(.*\) Ta \(.*\) Ta .* Ta .* Ta.*/\1 \2\t\3/p' \

@@ -70,7 +70,25 @@ wav() {
     refused 66 "c.wav: error: cannot be opened" "$data/vad.xml" -i c.wav -o none:
     refused 2 "wav is read from files, not from a pipe" "$data/vad.xml" -i wav:- -o none: < <(cat a.wav)
     [[ $stderr == *"sox FILE.wav -r RATE -c 1 -t f32 - | irrun MODEL.xml -i raw:-"* ]]
-    usage_error "format wav is only for inputs" "$data/vad.xml" --random -o wav:a.wav
+}
+
+@test "wav is written with --rate, and read back" {
+    printf '%s\n' '0.5 0.25' '-1 0' '0.125 1' >x.csv
+    irrun "$data/twice.xml" -i x.csv -o y.wav --rate=8000
+    [ "$(soxi -r y.wav) $(soxi -c y.wav) $(soxi -s y.wav) $(soxi -e y.wav)" = "8000 1 6 Floating Point PCM" ]
+    [ "$(irrun "$data/sum.xml" -i y.wav --reset -o csv:- | lines)" = "1 0.5 -2 0 0.25 2" ]
+    irrun "$data/twice_open.xml" -i x.csv --shape=x=3,2 -o y.wav --rate=8000
+    [ "$(soxi -c y.wav) $(soxi -s y.wav)" = "2 3" ]
+    irrun "$data/twice_open.xml" -i x.csv --shape=x=1,2 -o y.wav --rate=8000
+    [ "$(soxi -c y.wav) $(soxi -s y.wav)" = "1 6" ]
+    answered 2 "y.wav: a wav file needs the samples per second" "add --rate=HZ" "$data/twice.xml" -i x.csv -o y.wav
+    usage_error "wav cannot be written to standard output" "$data/twice.xml" -i x.csv -o wav:- --rate=8000
+    usage_error "the rate of a wav file is a whole number" "$data/twice.xml" -i x.csv -o z.wav --rate=0.5
+    usage_error "--rate counts frames along --axis" "$data/twice.xml" -i x.csv -o none: --rate=8000
+    npy '<f4' '2, 1, 2' 1 2 3 4 >three.npy
+    refused 2 'but a wav file takes [frames], [1,frames] or [frames,channels]' "$data/twice_any.xml" -i three.npy -o z.wav --rate=1
+    [ ! -e z.wav ]
+    nothing_left
 }
 
 @test "without libsndfile" {
