@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "irrun.h"
+#include "kernels/affine.h"
 #include "kernels/compressed_gemm.h"
 #include "kernels/cpu.h"
 #include "kernels/depthwise_kernels.h"
@@ -17,6 +18,7 @@
 #include "kernels/packed_gemm.h"
 #include "kernels/peak.h"
 #include "kernels/quantize.h"
+#include "kernels/reduce.h"
 #include "kernels/select.h"
 #include "kernels/softmax.h"
 #include "kernels/transpose_f32.h"
@@ -36,6 +38,8 @@
     FAMILY(elementwise_f32, const struct elementwise_kernels, level)                               \
     FAMILY(fused_f32, fused_fn, level)                                                             \
     FAMILY(softmax_f32, softmax_f32_fn, level)                                                     \
+    FAMILY(reduce, const struct reduce_kernels, level)                                             \
+    FAMILY(affine, const struct affine_kernels, level)                                             \
     FAMILY(depthwise_f32, const struct depthwise_kernels, level)                                   \
     FAMILY(transpose_f32, transpose_f32_fn, level)                                                 \
     FAMILY(peak, const struct peak_kernels, level)

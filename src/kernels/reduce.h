@@ -3,35 +3,62 @@
 #ifndef IRRUN_KERNELS_REDUCE_H
 #define IRRUN_KERNELS_REDUCE_H
 
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "irrun.h"
 
 enum reduce_operation {
     REDUCE_SUM,
+    REDUCE_SUM_OF_MAGNITUDES,
+    REDUCE_SUM_OF_SQUARES,
+    REDUCE_SUM_OF_DEVIATIONS, /* of the squares of the distances from centers; floats only */
     REDUCE_PROD,
     REDUCE_MAX, /* skips NaN */
     REDUCE_MIN,
-    REDUCE_SUM_OF_MAGNITUDES,
-    REDUCE_SUM_OF_SQUARES,
-    REDUCE_AND, /* of 0 and 1 */
+    REDUCE_N_FLOAT_OPERATIONS,
+    REDUCE_AND = REDUCE_N_FLOAT_OPERATIONS, /* of booleans; any byte that is not zero is true */
     REDUCE_OR,
     REDUCE_N_OPERATIONS
 };
 
 /* An accumulator: f32 and f64 are gathered in double, integers in the 64-bit type of their sign,
- * where they wrap. */
+ * where they wrap, booleans as 0 or 1 in u64. */
 union accumulator {
     double f64;
     int64_t i64;
     uint64_t u64;
 };
 
-/* Reduces in[0 … n-1] into accumulators[0] (into_one), or in[i] into accumulators[i]. */
-typedef void reduce_fn(union accumulator *accumulators, bool into_one, const void *in, size_t n);
+/* n_rows rows of n elements, row_step elements from one row to the next. Reduces row r into
+ * accumulators[r], or, if to_columns, column i into accumulators[i]. centers: one for each
+ * accumulator. The order of the additions depends on n and to_columns alone. */
+struct reduction {
+    size_t n_rows, n, row_step;
+    bool to_columns;
+    const double *centers;
+};
+typedef void reduce_fn(const struct reduction *reduction, const void *in,
+                       union accumulator *accumulators);
 
-/* The loop for elements of f32, f64, i64 or u64; widen others first. */
-reduce_fn *reduce_scalar(enum reduce_operation operation, enum irrun_dtype dtype);
+/* A level has loops for floats. */
+struct reduce_kernels {
+    reduce_fn *f32[REDUCE_N_FLOAT_OPERATIONS], *f64[REDUCE_N_FLOAT_OPERATIONS];
+};
+
+/* The loop for elements of f32, f64, i64, u64 or, of AND and OR, boolean; widen others first. */
+reduce_fn *reduce_choose(const struct reduce_kernels *kernels, enum reduce_operation operation,
+                         enum irrun_dtype dtype);
 
 /* The initial value of an accumulator. */
+static inline double reduce_start_float(enum reduce_operation operation)
+{
+    return operation == REDUCE_MAX    ? -INFINITY
+           : operation == REDUCE_MIN  ? INFINITY
+           : operation == REDUCE_PROD ? 1
+                                      : 0;
+}
 union accumulator reduce_start(enum reduce_operation operation, enum irrun_dtype dtype);
 
 #endif

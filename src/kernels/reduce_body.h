@@ -1,20 +1,20 @@
-/* The loops of the reductions for one type of type_body.h. WIDE is the type of the accumulators and
- * FIELD its name in the union; MAGNITUDE(x) is that of x, a WIDE, and ORDER the type to compare in.
+/* The reductions of one integer type of type_body.h, T, in uint64_t. MAGNITUDE(x) is that of x;
+ * comparisons are in T.
  * SPDX-License-Identifier: Apache-2.0 */
-#if !defined(FIELD) || !defined(MAGNITUDE) || !defined(ORDER)
-#error "define FIELD, MAGNITUDE and ORDER as well as BODY"
+#ifndef MAGNITUDE
+#error "define MAGNITUDE as well as BODY"
 #endif
 
 /* All callers pass a constant operation. */
-ALWAYS_INLINE WIDE NAME(fold)(enum reduce_operation operation, WIDE y, WIDE x)
+ALWAYS_INLINE uint64_t NAME(fold)(enum reduce_operation operation, uint64_t y, uint64_t x)
 {
     switch (operation) {
     case REDUCE_PROD:
         return y * x;
     case REDUCE_MAX:
-        return (ORDER)y < (ORDER)x ? x : y;
+        return (T)y < (T)x ? x : y;
     case REDUCE_MIN:
-        return (ORDER)x < (ORDER)y ? x : y;
+        return (T)x < (T)y ? x : y;
     case REDUCE_SUM_OF_MAGNITUDES:
         return y + MAGNITUDE(x);
     case REDUCE_SUM_OF_SQUARES:
@@ -24,37 +24,24 @@ ALWAYS_INLINE WIDE NAME(fold)(enum reduce_operation operation, WIDE y, WIDE x)
     }
 }
 
-/* Sums a run in LANES parts, then adds the parts. */
-ALWAYS_INLINE WIDE NAME(add_run)(enum reduce_operation operation, const T *from, size_t n)
+ALWAYS_INLINE void NAME(reduce)(enum reduce_operation operation, const struct reduction *r,
+                                const uint64_t *x, union accumulator *to)
 {
-    WIDE lanes[LANES] = {0};
-    for (size_t i = 0; i < n; i += LANES)
-        for (size_t l = 0; l < LANES && l < n - i; l++)
-            lanes[l] = NAME(fold)(operation, lanes[l], (WIDE)from[i + l]);
-    return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
-}
-
-ALWAYS_INLINE void NAME(reduce)(enum reduce_operation operation, union accumulator *accumulators,
-                                bool into_one, const T *from, size_t n)
-{
-    if (!into_one) {
-        for (size_t i = 0; i < n; i++)
-            accumulators[i].FIELD = NAME(fold)(operation, accumulators[i].FIELD, (WIDE)from[i]);
-    } else if (operation == REDUCE_PROD || operation == REDUCE_MAX || operation == REDUCE_MIN) {
-        WIDE y = accumulators[0].FIELD;
-        for (size_t i = 0; i < n; i++)
-            y = NAME(fold)(operation, y, (WIDE)from[i]);
-        accumulators[0].FIELD = y;
-    } else {
-        accumulators[0].FIELD += NAME(add_run)(operation, from, n);
+    for (size_t row = 0; row < r->n_rows; row++, x += r->row_step) {
+        uint64_t y = to[row].u64;
+        for (size_t i = 0; r->to_columns && i < r->n; i++)
+            to[i].u64 = NAME(fold)(operation, to[i].u64, x[i]);
+        for (size_t i = 0; !r->to_columns && i < r->n; i++)
+            y = NAME(fold)(operation, y, x[i]);
+        if (!r->to_columns)
+            to[row].u64 = y;
     }
 }
 
 #define REDUCE(name, operation)                                                                    \
-    static void NAME(name)(union accumulator * accumulators, bool into_one, const void *in,        \
-                           size_t n)                                                               \
+    static void NAME(name)(const struct reduction *r, const void *in, union accumulator *to)       \
     {                                                                                              \
-        NAME(reduce)(operation, accumulators, into_one, in, n);                                    \
+        NAME(reduce)(operation, r, in, to);                                                        \
     }
 
 REDUCE(sum, REDUCE_SUM)

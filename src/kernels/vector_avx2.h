@@ -18,9 +18,17 @@
 #define VECTOR_HAS_FMA 1
 #define VECTOR_HAS_MASKED_MEMORY
 #define VECTOR_HAS_STREAM
+#define VECTOR_HAS_F64_MIN_MAX
 typedef __m256 vec;
 typedef __m256i vec_mask;
 typedef __m256i bits;
+
+#define VECTOR_HAS_LOAD_F64_OF_F32
+ALWAYS_INLINE __m256d vec_f64_load_f32(const float *at)
+{
+    return _mm256_cvtps_pd(
+        _mm_loadu_ps(at)); /* gcc makes several instructions of the general one */
+}
 
 #include "kernels/vector_operators_body.h"
 

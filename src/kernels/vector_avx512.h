@@ -20,9 +20,17 @@
 #define VECTOR_HAS_MASKED_MEMORY
 #define VECTOR_HAS_MANTISSA
 #define VECTOR_HAS_STREAM
+#define VECTOR_HAS_F64_MIN_MAX
 typedef __m512 vec;
 typedef __mmask16 vec_mask;
 typedef __m512i bits;
+
+#define VECTOR_HAS_LOAD_F64_OF_F32
+ALWAYS_INLINE __m512d vec_f64_load_f32(const float *at)
+{
+    return _mm512_cvtps_pd(
+        _mm256_loadu_ps(at)); /* gcc makes several instructions of the general one */
+}
 
 #include "kernels/vector_operators_body.h"
 

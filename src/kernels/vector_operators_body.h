@@ -148,6 +148,57 @@ ALWAYS_INLINE void mask_store(void *at, vec_mask mask)
 }
 #endif
 
+/* Vectors of f64, which have half as many lanes. */
+#define VECTOR_F64_LANES (VECTOR_LANES / 2)
+typedef double vec_f64 __attribute__((vector_size(sizeof(vec))));
+typedef int64_t vec_f64_lanes __attribute__((vector_size(sizeof(vec))));
+typedef float vec_half __attribute__((vector_size(sizeof(vec) / 2)));
+
+ALWAYS_INLINE vec_f64 vec_f64_set1(double x)
+{
+    return x - (vec_f64){0};
+}
+ALWAYS_INLINE vec_f64 vec_f64_load(const double *at)
+{
+    vec_f64 x;
+    memcpy(&x, at, sizeof x);
+    return x;
+}
+ALWAYS_INLINE void vec_f64_store(double *at, vec_f64 x)
+{
+    memcpy(at, &x, sizeof x);
+}
+#ifndef VECTOR_HAS_LOAD_F64_OF_F32
+ALWAYS_INLINE vec_f64 vec_f64_load_f32(const float *at)
+{
+    vec_half x;
+    memcpy(&x, at, sizeof x);
+    return __builtin_convertvector(x, vec_f64);
+}
+#endif
+ALWAYS_INLINE void vec_f64_store_f32(float *at, vec_f64 x)
+{
+    vec_half half = __builtin_convertvector(x, vec_half);
+    memcpy(at, &half, sizeof half);
+}
+ALWAYS_INLINE vec_f64 vec_f64_abs(vec_f64 x)
+{
+    return (vec_f64)((vec_f64_lanes)x & INT64_MAX);
+}
+#ifndef VECTOR_HAS_F64_MIN_MAX
+/* If either is NaN, or both are zeros, b. */
+ALWAYS_INLINE vec_f64 vec_f64_min(vec_f64 a, vec_f64 b)
+{
+    vec_f64_lanes is_less = (vec_f64_lanes)(a < b);
+    return (vec_f64)(((vec_f64_lanes)a & is_less) | ((vec_f64_lanes)b & ~is_less));
+}
+ALWAYS_INLINE vec_f64 vec_f64_max(vec_f64 a, vec_f64 b)
+{
+    vec_f64_lanes is_greater = (vec_f64_lanes)(a > b);
+    return (vec_f64)(((vec_f64_lanes)a & is_greater) | ((vec_f64_lanes)b & ~is_greater));
+}
+#endif
+
 /* Bits of any type. */
 ALWAYS_INLINE bits bits_load(const void *at)
 {

@@ -17,6 +17,7 @@
 #define VECTOR_REGISTERS 16
 #define VECTOR_HAS_FMA 0
 #define VECTOR_HAS_STREAM
+#define VECTOR_HAS_F64_MIN_MAX
 typedef __m128 vec;
 typedef __m128i vec_mask;
 typedef __m128i bits;

@@ -28,6 +28,14 @@ ALWAYS_INLINE vec vec_max(vec a, vec b)
 {
     return MM(max_ps)(a, b);
 }
+ALWAYS_INLINE vec_f64 vec_f64_min(vec_f64 a, vec_f64 b)
+{
+    return MM(min_pd)(a, b);
+}
+ALWAYS_INLINE vec_f64 vec_f64_max(vec_f64 a, vec_f64 b)
+{
+    return MM(max_pd)(a, b);
+}
 ALWAYS_INLINE vec vec_sqrt(vec x)
 {
     return MM(sqrt_ps)(x);

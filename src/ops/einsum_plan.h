@@ -42,9 +42,10 @@ struct einsum_plan {
     struct einsum_operand
         last; /* brings the result, or the only input, into the order of the output */
     int64_t sizes[EINSUM_N_AREAS + 1]; /* of the areas; that of the output is not used */
+    reduce_fn *sum;                    /* of f32 and f64 */
 };
 
-/* Reads the equation and plans: all of a zeroed struct but the products. */
+/* Reads the equation and plans: all of a zeroed struct but the products and sum. */
 bool infer_einsum_plan(struct infer *infer, const char *equation, struct einsum_plan *plan);
 
 #endif

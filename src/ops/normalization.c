@@ -4,6 +4,18 @@
 
 #include <string.h>
 
+struct reduction reduction_take(struct broadcast *loops)
+{
+    struct reduction inner = {
+        .n_rows = 1, .n = (size_t)loops->n_inner, .to_columns = loops->inner_strides[1] != 0};
+    if (loops->rank > 0) {
+        const struct broadcast_loop *rows = &loops->loops[--loops->rank];
+        inner.n_rows = (size_t)rows->n;
+        inner.row_step = (size_t)rows->strides[0];
+    }
+    return inner;
+}
+
 bool normalize_infer(struct infer *infer, const bool is_set[IRRUN_MAX_RANK],
                      struct normalize *normalize)
 {
@@ -21,7 +33,10 @@ bool normalize_infer(struct infer *infer, const bool is_set[IRRUN_MAX_RANK],
     bool is_empty = shape_n_elements(data) == 0;
     normalize->n_slices = is_empty ? 0 : (size_t)shape_n_elements(&slices);
     const struct irrun_shape *shapes[] = {data, &slices};
-    return broadcast_plan(&normalize->loops, 2, shapes, infer->arena, infer->err);
+    if (!broadcast_plan(&normalize->loops, 2, shapes, infer->arena, infer->err))
+        return false;
+    normalize->inner = reduction_take(&normalize->loops);
+    return true;
 }
 
 bool normalize_infer_axes(struct infer *infer, struct normalize *normalize)
@@ -37,11 +52,13 @@ bool normalize_prepare(struct prepare *prepare, struct normalize *normalize)
 {
     enum irrun_dtype dtype = prepare->in[0]->dtype;
     normalize->element_bytes = dtype_size(dtype);
-    normalize->sum = reduce_scalar(REDUCE_SUM, dtype);
-    normalize->sum_of_squares = reduce_scalar(REDUCE_SUM_OF_SQUARES, dtype);
-    normalize->deviations = deviations_scalar(dtype);
-    normalize->affine = affine_scalar(dtype);
-    normalize->affine_each = affine_each_scalar(dtype);
+    const struct reduce_kernels *reduce = prepare->kernels->reduce;
+    const struct affine_kernels *affine = prepare->kernels->affine;
+    normalize->sum = reduce_choose(reduce, REDUCE_SUM, dtype);
+    normalize->sum_of_squares = reduce_choose(reduce, REDUCE_SUM_OF_SQUARES, dtype);
+    normalize->sum_of_deviations = reduce_choose(reduce, REDUCE_SUM_OF_DEVIATIONS, dtype);
+    normalize->affine = dtype == IRRUN_F32 ? affine->f32 : affine->f64;
+    normalize->affine_each = dtype == IRRUN_F32 ? affine->each_f32 : affine->each_f64;
     prepare->made.scratch_bytes = normalize->n_slices * 3 * sizeof(double);
     return true;
 }
@@ -63,54 +80,51 @@ struct pass {
     const struct step *step;
     const struct normalize *normalize;
     const struct slices *slices;
-    reduce_fn *fold;
+    reduce_fn *reduce;
     double *to;
 };
 
-static const char *element(const struct pass *pass, int64_t offset)
-{
-    return (const char *)pass->step->in[0]->data + (size_t)offset * pass->normalize->element_bytes;
-}
-
-static bool visit_fold(void *context, const int64_t *offsets)
+static bool visit_reduce(void *context, const int64_t *offsets)
 {
     const struct pass *pass = context;
-    const struct broadcast *loops = &pass->normalize->loops;
-    pass->fold((union accumulator *)(void *)(pass->to + offsets[1]), loops->inner_strides[1] == 0,
-               element(pass, offsets[0]), (size_t)loops->n_inner);
+    struct reduction reduction = pass->normalize->inner;
+    size_t first = (size_t)offsets[0] * pass->normalize->element_bytes;
+    reduction.centers = pass->slices->means + offsets[1];
+    pass->reduce(&reduction, (const char *)pass->step->in[0]->data + first,
+                 (union accumulator *)(void *)(pass->to + offsets[1]));
     return true;
 }
 
-static bool visit_deviations(void *context, const int64_t *offsets)
+static void reduce_slices(const struct step *step, const struct normalize *normalize,
+                          const struct slices *slices, reduce_fn *reduce, double *to)
 {
-    const struct pass *pass = context;
-    const struct broadcast *loops = &pass->normalize->loops;
-    pass->normalize->deviations(pass->slices->sums + offsets[1], pass->slices->means + offsets[1],
-                                loops->inner_strides[1] == 0, element(pass, offsets[0]),
-                                (size_t)loops->n_inner);
-    return true;
+    struct pass pass = {step, normalize, slices, reduce, to};
+    broadcast_walk(&normalize->loops, visit_reduce, &pass);
 }
 
 static bool visit_apply(void *context, const int64_t *offsets)
 {
     const struct pass *pass = context;
     const struct normalize *normalize = pass->normalize;
-    size_t n = (size_t)normalize->loops.n_inner;
+    const struct reduction *inner = &normalize->inner;
     const double *mean = pass->slices->means + offsets[1];
     const double *scale = pass->slices->scales + offsets[1];
-    char *out = (char *)pass->step->out[0]->data + (size_t)offsets[0] * normalize->element_bytes;
-    if (normalize->loops.inner_strides[1] == 0)
-        normalize->affine(&(struct affine){*mean, *scale, 0}, element(pass, offsets[0]), out, n);
-    else
-        normalize->affine_each(mean, scale, element(pass, offsets[0]), out, n);
+    for (size_t row = 0; row < inner->n_rows; row++) {
+        size_t first = ((size_t)offsets[0] + row * inner->row_step) * normalize->element_bytes;
+        const char *in = (const char *)pass->step->in[0]->data + first;
+        char *out = (char *)pass->step->out[0]->data + first;
+        if (inner->to_columns)
+            normalize->affine_each(mean, scale, in, out, inner->n);
+        else
+            normalize->affine(&(struct affine){mean[row], scale[row], 0}, in, out, inner->n);
+    }
     return true;
 }
 
 void normalize_means(const struct step *step, const struct normalize *normalize,
                      const struct slices *slices)
 {
-    struct pass pass = {step, normalize, slices, normalize->sum, slices->means};
-    broadcast_walk(&normalize->loops, visit_fold, &pass);
+    reduce_slices(step, normalize, slices, normalize->sum, slices->means);
     for (size_t i = 0; i < normalize->n_slices; i++)
         slices->means[i] /= (double)normalize->n_terms;
 }
@@ -118,15 +132,13 @@ void normalize_means(const struct step *step, const struct normalize *normalize,
 void normalize_deviations(const struct step *step, const struct normalize *normalize,
                           const struct slices *slices)
 {
-    struct pass pass = {.step = step, .normalize = normalize, .slices = slices};
-    broadcast_walk(&normalize->loops, visit_deviations, &pass);
+    reduce_slices(step, normalize, slices, normalize->sum_of_deviations, slices->sums);
 }
 
 void normalize_squares(const struct step *step, const struct normalize *normalize,
                        const struct slices *slices)
 {
-    struct pass pass = {step, normalize, slices, normalize->sum_of_squares, slices->sums};
-    broadcast_walk(&normalize->loops, visit_fold, &pass);
+    reduce_slices(step, normalize, slices, normalize->sum_of_squares, slices->sums);
 }
 
 void normalize_apply(const struct step *step, const struct normalize *normalize,

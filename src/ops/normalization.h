@@ -1,21 +1,23 @@
-/* What normalisations over axes share: sums of the slices that the axes span, and one map per
- * slice.
+/* What reductions and normalisations over axes share: sums of the slices that the axes span, and
+ * one map per slice.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_NORMALIZATION_H
 #define IRRUN_OPS_NORMALIZATION_H
 
-#include "kernels/normalize.h"
-#include "kernels/reduce.h"
 #include "ops/op.h"
 #include "tensor/broadcast.h"
 
+/* The innermost two loops of data (operand 0) and accumulators (operand 1), which it takes out of
+ * the loops around them. */
+struct reduction reduction_take(struct broadcast *loops);
+
 struct normalize {
-    struct broadcast loops; /* operands: data (input 0, and output 0), slices */
+    struct broadcast loops; /* around `inner`. Operands: data (input 0, and output 0), slices */
+    struct reduction inner;
     size_t n_slices;
     int64_t n_terms; /* elements of a slice */
     size_t element_bytes;
-    reduce_fn *sum, *sum_of_squares;
-    deviations_fn *deviations;
+    reduce_fn *sum, *sum_of_squares, *sum_of_deviations;
     affine_fn *affine;
     affine_each_fn *affine_each;
 };

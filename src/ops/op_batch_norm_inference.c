@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "kernels/normalize.h"
 #include "ops/indexing.h"
 
 struct batch_norm_attrs {
@@ -80,7 +79,8 @@ static bool prepare(struct prepare *prepare)
     const struct batch_norm_family *f = prepare->op->def->family;
     struct batch_norm_state *state = prepare->state;
     const struct step step = prepare_step(prepare);
-    state->affine = affine_scalar(prepare->out[0]->dtype);
+    const struct affine_kernels *affine = prepare->kernels->affine;
+    state->affine = prepare->out[0]->dtype == IRRUN_F32 ? affine->f32 : affine->f64;
     if (!prepare_is_constant(prepare, f->gamma) || !prepare_is_constant(prepare, f->beta) ||
         !prepare_is_constant(prepare, f->mean) || !prepare_is_constant(prepare, f->variance)) {
         prepare->made.scratch_bytes = state->n_channels * sizeof(struct affine);

@@ -4,7 +4,6 @@
 
 #include "base/checked.h"
 #include "kernels/gemm_integer.h"
-#include "kernels/reduce.h"
 #include "ops/einsum_plan.h"
 
 struct einsum_attrs {
@@ -55,6 +54,7 @@ static bool prepare(struct prepare *prepare)
 {
     struct einsum_plan *plan = prepare->state;
     size_t product_bytes = 0;
+    plan->sum = reduce_choose(prepare->kernels->reduce, REDUCE_SUM, prepare->in[0]->dtype);
     for (uint32_t i = 0; i + 1 < prepare->n_inputs; i++) {
         struct product_batch *batch = &plan->joins[i].batch;
         batch->product.dtype = prepare->in[0]->dtype;
@@ -88,9 +88,10 @@ static void sum_rows(const struct step *step, const struct einsum_operand *opera
             size);
         return;
     }
+    const struct einsum_plan *plan = step->state;
     for (int64_t i = 0; i < operand->n_rows; i++) {
         union accumulator sum = {.f64 = 0};
-        reduce_scalar(REDUCE_SUM, dtype)(&sum, true, from + (size_t)i * n * size, n);
+        plan->sum(&(struct reduction){.n_rows = 1, .n = n}, from + (size_t)i * n * size, &sum);
         convert_elements(IRRUN_F64, &sum, dtype, to + (size_t)i * size, 1);
     }
 }

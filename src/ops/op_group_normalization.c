@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "kernels/normalize.h"
-#include "kernels/reduce.h"
 #include "ops/op.h"
 
 enum { DATA, SCALE, BIAS };
@@ -18,8 +16,7 @@ struct group_state {
     size_t n_batches, n_groups, n_channels; /* channels of a group */
     size_t n_inner;                         /* elements of a channel */
     size_t element_bytes;
-    reduce_fn *sum;
-    deviations_fn *deviations;
+    reduce_fn *sum, *sum_of_deviations;
     affine_fn *affine;
 };
 
@@ -70,9 +67,10 @@ static bool prepare(struct prepare *prepare)
     struct group_state *state = prepare->state;
     enum irrun_dtype dtype = prepare->in[DATA]->dtype;
     state->element_bytes = dtype_size(dtype);
-    state->sum = reduce_scalar(REDUCE_SUM, dtype);
-    state->deviations = deviations_scalar(dtype);
-    state->affine = affine_scalar(dtype);
+    const struct kernels *kernels = prepare->kernels;
+    state->sum = reduce_choose(kernels->reduce, REDUCE_SUM, dtype);
+    state->sum_of_deviations = reduce_choose(kernels->reduce, REDUCE_SUM_OF_DEVIATIONS, dtype);
+    state->affine = dtype == IRRUN_F32 ? kernels->affine->f32 : kernels->affine->f64;
     return true;
 }
 
@@ -81,13 +79,13 @@ static void normalize_group(const struct step *step, size_t group, const char *i
     const struct group_state *state = step->state;
     enum irrun_dtype dtype = step->in[DATA]->dtype;
     size_t n = state->n_channels * state->n_inner;
-    union accumulator sum = {.f64 = 0};
-    double mean, squares = 0;
-    state->sum(&sum, true, in, n);
-    mean = sum.f64 / (double)n;
-    state->deviations(&squares, &mean, true, in, n);
+    union accumulator sum = {.f64 = 0}, deviations = {.f64 = 0};
+    state->sum(&(struct reduction){.n_rows = 1, .n = n}, in, &sum);
+    double mean = sum.f64 / (double)n;
+    state->sum_of_deviations(&(struct reduction){.n_rows = 1, .n = n, .centers = &mean}, in,
+                             &deviations);
     double epsilon = ((const struct group_attrs *)step->op->attrs)->epsilon;
-    double scale = 1 / sqrt(squares / (double)n + epsilon);
+    double scale = 1 / sqrt(deviations.f64 / (double)n + epsilon);
     for (size_t i = 0; i < state->n_channels; i++) {
         size_t channel = group * state->n_channels + i;
         struct affine affine = {

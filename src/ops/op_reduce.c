@@ -3,9 +3,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "kernels/reduce.h"
-#include "ops/op.h"
-#include "tensor/broadcast.h"
+#include "ops/normalization.h"
 
 struct reduce_attrs {
     bool keep_dims;
@@ -19,12 +17,13 @@ struct reduce_family {
 };
 
 struct reduce_state {
-    struct broadcast loops; /* operands: data, accumulators */
+    struct broadcast loops; /* around `inner`. Operands: data, accumulators */
+    struct reduction inner;
     size_t n_out;
     int64_t n_folded;      /* elements that make one of the output */
     enum irrun_dtype wide; /* what the loops read */
     size_t element_bytes;  /* of the data */
-    reduce_fn *fold;
+    reduce_fn *reduce;
 };
 
 static const struct attr_def attr_table[] = {
@@ -65,12 +64,15 @@ static bool infer(struct infer *infer)
     if (!infer_output(infer, 0, infer->in[0]->dtype, &out))
         return false;
     const struct irrun_shape *shapes[] = {in, &kept};
-    return broadcast_plan(&state->loops, 2, shapes, infer->arena, infer->err);
+    if (!broadcast_plan(&state->loops, 2, shapes, infer->arena, infer->err))
+        return false;
+    state->inner = reduction_take(&state->loops);
+    return true;
 }
 
 static enum irrun_dtype wide_type(enum irrun_dtype dtype)
 {
-    if (dtype == IRRUN_F32 || dtype == IRRUN_F64)
+    if (dtype == IRRUN_F32 || dtype == IRRUN_F64 || dtype == IRRUN_BOOLEAN)
         return dtype;
     return dtype_is_signed(dtype) ? IRRUN_I64 : IRRUN_U64;
 }
@@ -81,32 +83,38 @@ static bool prepare(struct prepare *prepare)
     const struct reduce_family *family = prepare->op->def->family;
     state->wide = wide_type(prepare->in[0]->dtype);
     state->element_bytes = dtype_size(prepare->in[0]->dtype);
-    state->fold = reduce_scalar(family->operation, state->wide);
+    state->reduce = reduce_choose(prepare->kernels->reduce, family->operation, state->wide);
     state->n_out = (size_t)shape_n_elements(&prepare->out[0]->shape);
     prepare->made.scratch_bytes = state->n_out * sizeof(union accumulator);
     return true;
+}
+
+static void reduce_narrow(const struct step *step, const char *from, union accumulator *to)
+{
+    const struct reduce_state *state = step->state;
+    enum irrun_dtype dtype = step->in[0]->dtype;
+    uint64_t block[256];
+    size_t size = sizeof block / sizeof *block, n = state->inner.n;
+    for (size_t i = 0; i < n; i += size) {
+        size_t n_now = n - i < size ? n - i : size;
+        convert_elements(dtype, from + i * state->element_bytes, state->wide, block, n_now);
+        struct reduction part = {.n_rows = 1, .n = n_now, .to_columns = state->inner.to_columns};
+        state->reduce(&part, block, part.to_columns ? to + i : to);
+    }
 }
 
 static bool visit(void *context, const int64_t *offsets)
 {
     const struct step *step = context;
     const struct reduce_state *state = step->state;
-    enum irrun_dtype dtype = step->in[0]->dtype;
-    bool into_one = state->loops.inner_strides[1] == 0;
+    const struct reduction *inner = &state->inner;
     union accumulator *to = (union accumulator *)step->scratch + offsets[1];
     const char *from = (const char *)step->in[0]->data + (size_t)offsets[0] * state->element_bytes;
-    size_t n = (size_t)state->loops.n_inner;
-    if (dtype == state->wide) {
-        state->fold(to, into_one, from, n);
-        return true;
-    }
-    uint64_t block[256];
-    size_t size = sizeof block / sizeof *block;
-    for (size_t i = 0; i < n; i += size) {
-        size_t n_now = n - i < size ? n - i : size;
-        convert_elements(dtype, from + i * state->element_bytes, state->wide, block, n_now);
-        state->fold(into_one ? to : to + i, into_one, block, n_now);
-    }
+    if (step->in[0]->dtype == state->wide)
+        state->reduce(inner, from, to);
+    for (size_t row = 0; step->in[0]->dtype != state->wide && row < inner->n_rows; row++)
+        reduce_narrow(step, from + row * inner->row_step * state->element_bytes,
+                      inner->to_columns ? to : to + row);
     return true;
 }
 
@@ -130,7 +138,7 @@ static void fill_extreme(struct irrun_tensor *out, size_t n, bool is_lowest)
 
 static void finish_floats(double *sums, size_t n, int64_t n_folded, enum finish finish)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; finish != FINISH_NOTHING && i < n; i++) {
         if (finish == FINISH_MEAN)
             sums[i] = n_folded ? sums[i] / (double)n_folded : 0;
         else if (finish == FINISH_ROOT)
@@ -164,8 +172,9 @@ static bool run(const struct step *step, struct irrun_error *err)
         fill_extreme(out, state->n_out, family->operation == REDUCE_MAX);
         return true;
     }
+    const union accumulator start = reduce_start(family->operation, state->wide);
     for (size_t i = 0; i < state->n_out; i++)
-        accumulators[i] = reduce_start(family->operation, state->wide);
+        accumulators[i] = start;
     broadcast_walk(&state->loops, visit, (void *)step);
     bool is_float = state->wide == IRRUN_F32 || state->wide == IRRUN_F64;
     if (is_float)
@@ -173,8 +182,10 @@ static bool run(const struct step *step, struct irrun_error *err)
     else
         finish_integers(accumulators, state->n_out, state->n_folded, state->wide == IRRUN_I64,
                         family->finish);
-    convert_elements(is_float ? IRRUN_F64 : state->wide, accumulators, out->dtype, out->data,
-                     state->n_out);
+    convert_elements(is_float                       ? IRRUN_F64
+                     : state->wide == IRRUN_BOOLEAN ? IRRUN_U64
+                                                    : state->wide,
+                     accumulators, out->dtype, out->data, state->n_out);
     return true;
 }
 

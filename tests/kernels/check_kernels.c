@@ -38,6 +38,8 @@ static const struct {
     {"softmax_f32", check_softmax, measure_softmax, 0},
     {"fused_f32", check_fused, measure_fused, 0},
     {"transpose_f32", check_transpose, measure_transpose, 0},
+    {"reduce", check_reduce, measure_reduce, 0},
+    {"affine", check_affine, measure_affine, 0},
     {"depthwise_f32", check_depthwise, measure_depthwise, 0},
     {"peak", check_peak, measure_peak, 0},
 };

@@ -24,8 +24,10 @@ check_fn check_softmax, check_select, check_packed_gemm, check_recurrent_cells, 
 measure_fn measure_softmax, measure_select, measure_packed_gemm, measure_recurrent,
     measure_elementwise, measure_fused, measure_igemm, measure_gemm_int8, measure_quantize;
 
-check_fn check_depthwise, check_transpose, check_peak, check_compressed_gemm;
-measure_fn measure_depthwise, measure_transpose, measure_peak, measure_compressed_gemm;
+check_fn check_depthwise, check_transpose, check_peak, check_compressed_gemm, check_reduce,
+    check_affine;
+measure_fn measure_depthwise, measure_transpose, measure_peak, measure_compressed_gemm,
+    measure_reduce, measure_affine;
 
 /* What is tried now, shown if it fails or crashes: "n=33 then=scalar". */
 void trial_says(const char *format, ...) PRINTF_LIKE(1, 2);

@@ -12,15 +12,16 @@ static union accumulator fold(enum reduce_operation operation, enum irrun_dtype 
                               const void *in, size_t n)
 {
     union accumulator result = reduce_start(operation, dtype);
-    reduce_scalar(operation, dtype)(&result, true, in, n);
+    reduce_choose(&reduce_scalar, operation, dtype)(&(struct reduction){.n_rows = 1, .n = n}, in,
+                                                    &result);
     return result;
 }
 
 static void runs_of_any_length_fold_into_one(void **state)
 {
     (void)state;
-    float numbers[20];
-    for (size_t n = 0; n < 20; n++) {
+    float numbers[100];
+    for (size_t n = 0; n < 100; n++) {
         double sum = 0, squares = 0, magnitudes = 0;
         for (size_t i = 0; i < n; i++) {
             numbers[i] = (float)i * (i % 2 ? 1 : -1) + 0.5f;
@@ -39,9 +40,10 @@ static void columns_fold_side_by_side(void **state)
     (void)state;
     union accumulator sums[3] = {{.f64 = 1}, {.f64 = 2}, {.f64 = 3}};
     double row[] = {10, 20, 30};
-    reduce_scalar(REDUCE_SUM, IRRUN_F64)(sums, false, row, 3);
+    struct reduction columns = {.n_rows = 1, .n = 3, .to_columns = true};
+    reduce_choose(&reduce_scalar, REDUCE_SUM, IRRUN_F64)(&columns, row, sums);
     assert_true(sums[0].f64 == 11 && sums[1].f64 == 22 && sums[2].f64 == 33);
-    reduce_scalar(REDUCE_MAX, IRRUN_F64)(sums, false, row, 3);
+    reduce_choose(&reduce_scalar, REDUCE_MAX, IRRUN_F64)(&columns, row, sums);
     assert_true(sums[0].f64 == 11 && sums[1].f64 == 22 && sums[2].f64 == 33);
 }
 
@@ -51,8 +53,8 @@ static void nothing_gives_the_neutral_number(void **state)
     assert_true(fold(REDUCE_SUM, IRRUN_F32, NULL, 0).f64 == 0);
     assert_true(fold(REDUCE_PROD, IRRUN_F32, NULL, 0).f64 == 1);
     assert_true(fold(REDUCE_PROD, IRRUN_I64, NULL, 0).i64 == 1);
-    assert_true(fold(REDUCE_AND, IRRUN_U64, NULL, 0).u64 == 1);
-    assert_true(fold(REDUCE_OR, IRRUN_U64, NULL, 0).u64 == 0);
+    assert_true(fold(REDUCE_AND, IRRUN_BOOLEAN, NULL, 0).u64 == 1);
+    assert_true(fold(REDUCE_OR, IRRUN_BOOLEAN, NULL, 0).u64 == 0);
 }
 
 static void extremes_pass_over_nan(void **state)

@@ -1,0 +1,76 @@
+/* Reductions of f32 and f64 for every level. All compute in double and in the same order, so that
+ * they give the same bytes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/kernels.h"
+#include "kernels/level.h"
+#include "kernels/reduce.h"
+
+/* A row is reduced by groups of elements, several groups side by side, whatever the vectors of the
+ * level; then come the elements left over. */
+#define GROUP 8
+#define N_GROUPS 4
+#define N_PARTS (N_GROUPS * GROUP / VECTOR_F64_LANES)
+#define ROWS_AT_ONCE 8 /* of columns: so many additions to an accumulator before it is stored */
+
+ALWAYS_INLINE double f64_min(double a, double b)
+{
+    return a < b ? a : b;
+}
+ALWAYS_INLINE double f64_max(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* All callers pass a constant operation. V is double or a vector of it. */
+#define FOLD(name, V, abs, min, max)                                                               \
+    ALWAYS_INLINE V name(enum reduce_operation operation, V y, V x, V center)                      \
+    {                                                                                              \
+        switch (operation) {                                                                       \
+        case REDUCE_PROD:                                                                          \
+            return y * x;                                                                          \
+        case REDUCE_MAX:                                                                           \
+            return max(x, y);                                                                      \
+        case REDUCE_MIN:                                                                           \
+            return min(x, y);                                                                      \
+        case REDUCE_SUM_OF_MAGNITUDES:                                                             \
+            return y + abs(x);                                                                     \
+        case REDUCE_SUM_OF_SQUARES:                                                                \
+            return y + x * x;                                                                      \
+        case REDUCE_SUM_OF_DEVIATIONS:                                                             \
+            return y + (x - center) * (x - center);                                                \
+        default:                                                                                   \
+            return y + x;                                                                          \
+        }                                                                                          \
+    }
+FOLD(fold, double, fabs, f64_min, f64_max)
+FOLD(fold_vector, vec_f64, vec_f64_abs, vec_f64_min, vec_f64_max)
+#undef FOLD
+
+/* The operation that folds two results. */
+ALWAYS_INLINE enum reduce_operation join_of(enum reduce_operation operation)
+{
+    return operation <= REDUCE_SUM_OF_DEVIATIONS ? REDUCE_SUM : operation;
+}
+
+#define T float
+#define NAME(name) name##_f32
+#define LOAD vec_f64_load_f32
+#include "kernels/reduce_level_body.h"
+
+#define T double
+#define NAME(name) name##_f64
+#define LOAD vec_f64_load
+#include "kernels/reduce_level_body.h"
+
+#define LOOPS(type)                                                                                \
+    .type = {                                                                                      \
+        [REDUCE_SUM] = sum_##type,                                                                 \
+        [REDUCE_SUM_OF_MAGNITUDES] = magnitudes_##type,                                            \
+        [REDUCE_SUM_OF_SQUARES] = squares_##type,                                                  \
+        [REDUCE_SUM_OF_DEVIATIONS] = deviations_##type,                                            \
+        [REDUCE_PROD] = prod_##type,                                                               \
+        [REDUCE_MAX] = max_##type,                                                                 \
+        [REDUCE_MIN] = min_##type,                                                                 \
+    }
+
+const struct reduce_kernels LEVEL_NAME(reduce, LEVEL) = {LOOPS(f32), LOOPS(f64)};
