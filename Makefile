@@ -159,12 +159,12 @@ check-kernels: $(kernel_check) ## compare every variant of the kernels with the 
 test-cpus: $(irrun) $(kernel_check) ## run kernels and cases on other CPUs, AArch64 among them, under qemu
 	@BUILD=$(BUILD) CC='$(CC)' scripts/test-cpus.sh
 
-# PYTHON: one that has openvino and numpy; MODELS: a folder of further models; ARGS: --threads 1,2, names.
+# PYTHON: one that has openvino and numpy; PARTS: ops, models, grid; MODELS: folders of further models; ARGS: see bench/README.md.
 PYTHON ?= python3
 bench_needs = 'bench: skipped: it needs g++ and a Python with openvino and numpy (pip install openvino numpy; make bench PYTHON=...)'
-bench: $(irrun) ## compare the speed of irrun and OpenVINO (PYTHON=, MODELS=, ARGS=); skipped without OpenVINO
+bench: $(irrun) ## compare the speed of irrun and OpenVINO (PYTHON=, PARTS=, MODELS=, ARGS=); skipped without OpenVINO
 	@if $(PYTHON) -c 'import numpy, openvino' 2>/dev/null && command -v g++ >/dev/null; then \
-	    $(PYTHON) bench/bench.py --irrun $(irrun) $(addprefix --models ,$(MODELS)) $(ARGS); \
+	    $(PYTHON) bench/bench.py --irrun $(irrun) $(addprefix --part ,$(PARTS)) $(addprefix --models ,$(MODELS)) $(ARGS); \
 	else echo $(bench_needs); fi
 
 style: ## check the layout of the sources; FIX=1 applies clang-format to them

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""irrun beside OpenVINO, in one run: bench.py [--irrun PATH] [--rounds N] [--threads 1,2] [--models DIR]... [NAME-PATTERN...]
+"""irrun beside OpenVINO, in one run: bench.py [--part ops|models|grid]... [--irrun PATH] [--rounds N] [--threads 1,2] [--models DIR]... [NAME-PATTERN...]
 
-Makes the models of make_bench_models.py (and takes every model.xml or *.xml below --models), compares the outputs of both sides on the
-same inputs first (a cell that differs is not a cell), then times them in turn and prints a Markdown table: per cell the ratio
-OpenVINO / irrun of the best p50 of all rounds, its spread over the rounds, and whole-process times to the first result.
+Compares the outputs of both sides on the same inputs first (a cell that is wrong is not a cell), then times them in turn and prints
+a Markdown table for each part, the worst ratio first. README.md says what the parts are and how to read the tables.
 Without OpenVINO's Python package it says so and stops: there is nothing to compare with.
 SPDX-License-Identifier: Apache-2.0
 """
@@ -21,6 +20,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
+PARTS = ("ops", "models", "grid")
+DIFFERENT = 1e-4  # of the largest number of an output, or of 1: worth saying
+WRONG = 0.1       # two computations have nothing in common
 
 
 def find_openvino():
@@ -116,9 +118,12 @@ class Cell:
         worst = 0.0
         with np.load(ours) as archive:
             for path, member in zip(raw, archive.files):
-                got = archive[member]
-                want = np.frombuffer(path.read_bytes(), got.dtype).reshape(got.shape)
-                worst = max(worst, float(np.abs(got.astype(np.float64) - want.astype(np.float64)).max(initial=0)))
+                got = archive[member].astype(np.float64)
+                want = np.frombuffer(path.read_bytes(), archive[member].dtype).reshape(got.shape).astype(np.float64)
+                if (np.isnan(got) != np.isnan(want)).any():
+                    return np.inf
+                scale = max(1.0, float(np.nanmax(np.abs(want), initial=0)))
+                worst = max(worst, float(np.nanmax(np.abs(got - want), initial=0)) / scale)
         return worst
 
     def time_irrun(self, threads):
@@ -150,11 +155,13 @@ class Cell:
         return statistics.median(ours), statistics.median(theirs)
 
     def measure(self):
+        """The ratio with the first number of threads, and the row of the table."""
         worst = self.compare()
-        if worst > 1e-4:
-            return f"| {self.name} | outputs differ by {worst:.1e}: not a cell |"
+        if worst > WRONG:
+            raise ValueError(f"outputs differ by {worst:.1e}")
+        name = self.name + (f" (outputs differ by {worst:.1e})" if worst > DIFFERENT else "")
         self.tune()
-        columns = []
+        columns, first_ratio = [], None
         for threads in self.args.threads:
             ours, theirs = [], []
             for _ in range(self.args.rounds):
@@ -162,40 +169,67 @@ class Cell:
                 theirs.append(self.time_peer(threads))
             a, b = [r["p50_us"] for r in ours], [r["p50_us"] for r in theirs]
             ratios = [y / x for x, y in zip(a, b)]
+            first_ratio = first_ratio or min(b) / min(a)
             columns += [f"{min(a):.4g}", f"{min(b):.4g}", f"**{min(b) / min(a):.2f}** ({min(ratios):.2f}-{max(ratios):.2f})"]
             memory = f"{ours[0]['peak_mb']:.1f} / {theirs[0]['peak_rss_kb'] / 1e3:.0f}"
         start = self.whole_process()
-        return f"| {self.name} | {' | '.join(columns)} | {start[0]:.1f} / {start[1]:.0f} ({start[1] / start[0]:.0f}x) | {memory} |"
+        return first_ratio, f"| {name} | {' | '.join(columns)} | {start[0]:.1f} / {start[1]:.0f} ({start[1] / start[0]:.0f}x) | {memory} |"
+
+
+def generated(args, generator):
+    """The models that a program writes, made again if it is younger."""
+    folder, program = args.out / generator, HERE / f"make_{generator}.py"
+    stamp = folder / "made"
+    if not stamp.exists() or stamp.stat().st_mtime < program.stat().st_mtime:
+        subprocess.run([sys.executable, program, folder], check=True)
+        stamp.touch()
+    return sorted(folder.glob("*.xml"))
+
+
+def models_of(part, args):
+    if part == "ops":
+        return generated(args, "op_models")
+    if part == "grid":
+        return generated(args, "bench_models")
+    folders = [ROOT / "models", *args.models]
+    return [model for folder in folders for model in sorted(map(Path, glob.glob(f"{folder}/**/*.xml", recursive=True)))]
+
+
+def print_table(part, args, peer):
+    rows = []
+    for model in models_of(part, args):
+        if args.patterns and not any(fnmatch.fnmatch(name_of(model), p) for p in args.patterns):
+            continue
+        print(f"\r\033[K{part}: {name_of(model)}", end="", file=sys.stderr, flush=True)
+        try:
+            rows.append(Cell(model, args, peer, args.out / "work").measure())
+        except (ValueError, AttributeError, subprocess.CalledProcessError) as error:
+            rows.append((float("inf"), f"| {name_of(model)} | not a cell: {error} |"))
+    print("\r\033[K", end="", file=sys.stderr, flush=True)
+    heads = [f"irrun {t}T | OpenVINO {t}T | ratio (spread)" for t in args.threads]
+    print(f"\n## {part}\n\n| model | {' | '.join(heads)} | process to first result, ms | peak MB |")
+    print("|---" * (3 + 3 * len(args.threads)) + "|")
+    for _, row in sorted(rows):
+        print(row)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--irrun", type=Path, default=ROOT / "build/irrun")
     parser.add_argument("--out", type=Path, default=ROOT / "build/bench")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--threads", type=lambda text: [int(word) for word in text.split(",")], default=[1])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", type=lambda text: [int(word) for word in text.split(",")], default=[1, 2])
+    parser.add_argument("--part", choices=PARTS, action="append", default=[])
     parser.add_argument("--models", type=Path, action="append", default=[])
     parser.add_argument("patterns", nargs="*")
     args = parser.parse_args()
     openvino = find_openvino()
-    grid = args.out / "models"
     (args.out / "work").mkdir(parents=True, exist_ok=True)
-    if not (grid / "acc.xml").exists():
-        subprocess.run([sys.executable, HERE / "make_bench_models.py", grid], check=True)
     peer = build_peer(openvino, args.out)
-    models = sorted(grid.glob("*.xml")) + [m for d in args.models for m in sorted(map(Path, glob.glob(f"{d}/**/*.xml", recursive=True)))]
     cpu = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
-    print(f"{cpu}, {os.cpu_count()} CPUs; {args.rounds} rounds in turn; times in us are the best p50 of the rounds\n")
-    heads = [f"irrun {t}T | OpenVINO {t}T | ratio (spread)" for t in args.threads]
-    print(f"| model | {' | '.join(heads)} | process to first result, ms | peak MB |")
-    print("|---" * (3 + 3 * len(args.threads)) + "|")
-    for model in models:
-        if args.patterns and not any(fnmatch.fnmatch(name_of(model), p) for p in args.patterns):
-            continue
-        try:
-            print(Cell(model, args, peer, args.out / "work").measure(), flush=True)
-        except (ValueError, subprocess.CalledProcessError) as error:
-            print(f"| {name_of(model)} | not a cell: {error} |", flush=True)
+    print(f"{cpu}, {os.cpu_count()} CPUs; {args.rounds} rounds in turn; times in us are the best p50 of the rounds")
+    for part in args.part or PARTS:
+        print_table(part, args, peer)
 
 
 if __name__ == "__main__":
