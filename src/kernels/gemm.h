@@ -6,8 +6,8 @@
  *
  *   plain   gemm_plain_*, with the factors as they lie in memory
  *   cblas   gemm_cblas_*, likewise
- *   packed  packed_gemm.h, and indirect_convolution.h in a convolution, where a factor of
- *           f32 can be packed; all else as with auto
+ *   packed  packed_gemm.h, and indirect_convolution.h in a convolution, where packing a factor of
+ *           f32 pays, and gemm_rows.h for few rows; all else as with auto
  *   auto    the same, but CBLAS for large products with factors that are not packed, if it is a
  *           fast one (blas.h)
  *

@@ -79,7 +79,7 @@ ALWAYS_INLINE void softmax_row(const float *in, float *out, size_t n, bool is_lo
         top = in[i] > top ? in[i] : top;
     for (size_t i = 0; i < n; i += VECTOR_LANES) {
         size_t left = lanes_left(n, i);
-        vec x = vec_sub(load_lanes(in + i, left), vec_set1(top)), power = vec_exp(x);
+        vec x = vec_sub(load_lanes(in + i, left), vec_set1(top)), power = vec_exp_of_negative(x);
         if (left < VECTOR_LANES) { /* ignores lanes beyond the end */
             float lanes[VECTOR_LANES] = {0};
             vec_store_first(lanes, power, left);
@@ -107,7 +107,8 @@ ALWAYS_INLINE void softmax_columns(const float *in, float *out, size_t n, size_t
     for (size_t i = 0; i < n; i++)
         highest = vec_max(load_lanes(in + i * step, n_lanes), highest);
     for (size_t i = 0; i < n; i++) {
-        vec x = vec_sub(load_lanes(in + i * step, n_lanes), highest), power = vec_exp(x);
+        vec x = vec_sub(load_lanes(in + i * step, n_lanes), highest),
+            power = vec_exp_of_negative(x);
         sum_add(&sum, power, i);
         store_lanes(out + i * step, is_log ? x : power, n_lanes);
     }

@@ -96,6 +96,13 @@ ALWAYS_INLINE vec vec_exp(vec x)
     return vec_mul(vec_fma(power, p, power), vec_exp2(vec_sub(n, half)));
 }
 
+/* exp(x) for x <= 0; where that is less than the least normal number it may be 0. */
+ALWAYS_INLINE vec vec_exp_of_negative(vec x)
+{
+    vec n, p = vec_expm1_reduced(vec_max(vec_set1(-88.0F), x), &n), power = vec_exp2(n);
+    return vec_fma(power, p, power);
+}
+
 /* exp(x) - 1 for x <= 0; of -0 it is -0. */
 ALWAYS_INLINE vec vec_expm1_of_negative(vec x)
 {

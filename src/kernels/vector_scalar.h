@@ -61,6 +61,7 @@ VEC_UNARY(round, nearbyintf(x))
 VEC_UNARY(sqrt, sqrtf(x))
 VEC_UNARY(tanh, tanhf(x))
 VEC_UNARY(exp, expf(x))
+VEC_UNARY(exp_of_negative, expf(x))
 VEC_UNARY(log, logf(x))
 VEC_UNARY(sigmoid, 1 / (1 + expf(-x)))
 

@@ -25,8 +25,11 @@ bool product_plan(struct prepare *prepare, struct product *product)
         product->f32 = kernels_gemm_f32(kernels, m, n, k);
     else if (product->dtype == IRRUN_F64)
         product->f64 = kernels_gemm_f64(kernels, m, n, k);
-    if (!packing_pays(kernels, product))
+    if (!packing_pays(kernels, product)) {
+        if (product->f32 == gemm_plain_f32 && kernels_may_pack(kernels) && !product->a_transposed)
+            product->f32 = kernels->gemm_rows;
         return true;
+    }
     if (!packed_matrix_plan(&product->packed_b, kernels->packed_gemm, k, n, m, &product->b_bytes) ||
         product->b_bytes > PTRDIFF_MAX / 4 ||
         (product->a_transposed && !checked_mul(TRANSPOSED_ROWS * sizeof(float), k, &a_bytes)) ||

@@ -26,6 +26,13 @@ static bool is_plain(const struct product *p)
                                    : true;
 }
 
+static bool is_cblas(const struct product *p)
+{
+    return p->dtype == IRRUN_F32   ? p->f32 == gemm_cblas_f32
+           : p->dtype == IRRUN_F64 ? p->f64 == gemm_cblas_f64
+                                   : false;
+}
+
 double product_work(const struct product *product)
 {
     double n = (double)product->m * (double)product->n * (double)product->k;
@@ -49,7 +56,7 @@ static size_t divide_up(size_t n, size_t by)
  * their own. */
 static bool can_be_cut(const struct product *p)
 {
-    return product_is_packed(p) || (is_plain(p) && (dtype_is_float(p->dtype) || !p->a_transposed));
+    return product_is_packed(p) || (!is_cblas(p) && (dtype_is_float(p->dtype) || !p->a_transposed));
 }
 
 /* Rows need all panels packed before, and read them all: they must leave the busiest thread an

@@ -30,6 +30,7 @@ static const struct {
     {"select_x32", check_select, measure_select, 4},
     {"select_x64", check_select, measure_select, 8},
     {"packed_gemm", check_packed_gemm, measure_packed_gemm, 0},
+    {"gemm_rows", check_gemm_rows, measure_gemm_rows, 0},
     {"igemm_f32", check_igemm, measure_igemm, 0},
     {"quantize", check_quantize, measure_quantize, 0},
     {"gemm_int8", check_gemm_int8, measure_gemm_int8, 0},

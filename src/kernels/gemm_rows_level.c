@@ -1,0 +1,129 @@
+/* Products of few rows for every level.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/kernels.h"
+#include "kernels/level.h"
+
+#define COLUMNS 4 /* dot products side by side: vec_store_sums adds the lanes of so many */
+#define ROWS 2    /* rows of C that share one reading of a row of B */
+#define VECTORS 4 /* of a row of C, in registers */
+
+ALWAYS_INLINE vec load_lanes(const float *at, size_t n)
+{
+    return n < VECTOR_LANES ? vec_load_first(at, n) : vec_load(at);
+}
+
+/* ---- rows of B along k: dot products --------------------------------------------------------- */
+
+ALWAYS_INLINE void dots(const float *a, const float *b, size_t ldb, size_t k, size_t n_columns,
+                        float sums[COLUMNS])
+{
+    vec parts[COLUMNS];
+    const float *columns[COLUMNS];
+    size_t i = 0;
+    UNROLL
+    for (size_t j = 0; j < COLUMNS; j++) {
+        parts[j] = vec_zero();
+        columns[j] = b + (j < n_columns ? j : 0) * ldb;
+    }
+    for (; i + VECTOR_LANES <= k; i += VECTOR_LANES) {
+        vec x = vec_load(a + i);
+        UNROLL
+        for (size_t j = 0; j < COLUMNS; j++)
+            parts[j] = vec_fma(x, vec_load(columns[j] + i), parts[j]);
+    }
+    if (i < k) {
+        vec x = vec_load_first(a + i, k - i);
+        UNROLL
+        for (size_t j = 0; j < COLUMNS; j++)
+            parts[j] = vec_fma(x, vec_load_first(columns[j] + i, k - i), parts[j]);
+    }
+    vec_store_sums(sums, parts[0], parts[1], parts[2], parts[3]);
+}
+
+static void multiply_by_dots(const struct gemm_f32 *p)
+{
+    for (size_t j = 0; j < p->n; j += COLUMNS) {
+        size_t n = p->n - j < COLUMNS ? p->n - j : COLUMNS;
+        for (size_t i = 0; i < p->m; i++) {
+            float sums[COLUMNS], *c = p->c + i * p->ldc + j;
+            dots(p->a + i * p->lda, p->b + j * p->ldb, p->ldb, p->k, n, sums);
+            for (size_t q = 0; q < n; q++)
+                c[q] = p->is_added ? c[q] + sums[q] : sums[q];
+        }
+    }
+}
+
+/* ---- rows of B along n: sums of scaled rows of B --------------------------------------------- */
+
+/* Adds to n_rows rows and n_vectors vectors of C what one row of B contributes; `last` lanes of the
+ * last vector are there. */
+ALWAYS_INLINE void add_scaled(vec sums[ROWS][VECTORS], const float *a, size_t lda, const float *b,
+                              const size_t n_rows, const size_t n_vectors, size_t last)
+{
+    UNROLL
+    for (size_t v = 0; v < n_vectors; v++) {
+        vec x = load_lanes(b + v * VECTOR_LANES, v + 1 < n_vectors ? VECTOR_LANES : last);
+        UNROLL
+        for (size_t r = 0; r < n_rows; r++)
+            sums[r][v] = vec_fma(vec_set1(a[r * lda]), x, sums[r][v]);
+    }
+}
+
+/* n_rows rows and n_vectors vectors of C, from [i][j] on. Even and odd terms are added apart, so
+ * that an addition need not wait for the one before. */
+ALWAYS_INLINE void multiply_tile(const struct gemm_f32 *p, size_t i, size_t j, const size_t n_rows,
+                                 const size_t n_vectors, size_t last)
+{
+    vec even[ROWS][VECTORS], odd[ROWS][VECTORS];
+    const float *a = p->a + i * p->lda, *b = p->b + j;
+    size_t k = 0;
+    UNROLL
+    for (size_t s = 0; s < n_rows * n_vectors; s++)
+        even[s / n_vectors][s % n_vectors] = odd[s / n_vectors][s % n_vectors] = vec_zero();
+    for (; k + 2 <= p->k; k += 2) {
+        add_scaled(even, a + k, p->lda, b + k * p->ldb, n_rows, n_vectors, last);
+        add_scaled(odd, a + k + 1, p->lda, b + (k + 1) * p->ldb, n_rows, n_vectors, last);
+    }
+    if (k < p->k)
+        add_scaled(even, a + k, p->lda, b + k * p->ldb, n_rows, n_vectors, last);
+    UNROLL
+    for (size_t s = 0; s < n_rows * n_vectors; s++) {
+        size_t r = s / n_vectors, v = s % n_vectors, n = v + 1 < n_vectors ? VECTOR_LANES : last;
+        float *to = p->c + (i + r) * p->ldc + j + v * VECTOR_LANES;
+        vec y = vec_add(even[r][v], odd[r][v]);
+        if (p->is_added)
+            y = vec_add(load_lanes(to, n), y);
+        if (n < VECTOR_LANES)
+            vec_store_first(to, y, n);
+        else
+            vec_store(to, y);
+    }
+}
+
+ALWAYS_INLINE void multiply_rows(const struct gemm_f32 *p, size_t i, const size_t n_rows)
+{
+    size_t j = 0;
+    for (; j + VECTORS * VECTOR_LANES <= p->n; j += VECTORS * VECTOR_LANES)
+        multiply_tile(p, i, j, n_rows, VECTORS, VECTOR_LANES);
+    for (; j + VECTOR_LANES <= p->n; j += VECTOR_LANES)
+        multiply_tile(p, i, j, n_rows, 1, VECTOR_LANES);
+    if (j < p->n)
+        multiply_tile(p, i, j, n_rows, 1, p->n - j);
+}
+
+static void multiply_by_rows(const struct gemm_f32 *p)
+{
+    size_t i = 0;
+    for (; i + ROWS <= p->m; i += ROWS)
+        multiply_rows(p, i, ROWS);
+    for (; i < p->m; i++)
+        multiply_rows(p, i, 1);
+}
+
+void LEVEL_NAME(gemm_rows, LEVEL)(const struct gemm_f32 *product)
+{
+    if (product->b_transposed)
+        multiply_by_dots(product);
+    else
+        multiply_by_rows(product);
+}
