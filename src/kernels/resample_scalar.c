@@ -2,7 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/resample.h"
 
-#define LANES 64 /* sums held at a time */
+#include "kernels/inline.h"
+
+#define LANES 16 /* sums held at a time */
+#define ROWS 8   /* dense rows at a time, which share the reading of the taps */
 
 #define BODY "kernels/resample_body.h"
 #include "kernels/each_float.h"
