@@ -133,9 +133,12 @@ void packed_matrix_pack_columns(const struct packed_matrix *packed_b, void *data
     const unsigned char *from = source;
 
     for (size_t k = 0; k < packed_b->k; k++) {
-        memset(to, 0, group_bytes);
+        if (n_columns < PANEL_GROUP)
+            memset(to, 0, group_bytes);
         if (is_f16_source && !packed_b->is_f16)
             f16_to_f32_n(from, to, n_columns);
+        else if (n_columns == PANEL_GROUP && !is_f16_source) /* a constant size: no call */
+            memcpy(to, from, PANEL_GROUP * sizeof(float));
         else
             memcpy(to, from, n_columns * source_bytes);
         to += packed_b->step_bytes;
@@ -185,13 +188,15 @@ static void multiply_micropanel(const struct packed_matrix *packed_b,
     }
 }
 
-void packed_gemm_panel(const struct packed_matrix *packed_b, const struct panel_product *product)
+/* The micro-panels of the first n columns of a panel. */
+static void multiply_columns(const struct packed_matrix *packed_b,
+                             const struct panel_product *product, size_t n)
 {
-    size_t n_columns = packed_b->width * PANEL_GROUP, columns = packed_b->nr_groups * PANEL_GROUP;
+    size_t columns = packed_b->nr_groups * PANEL_GROUP;
     const unsigned char *weights = (const unsigned char *)packed_b->data +
                                    (product->panel - packed_b->first_panel) * packed_b->panel_bytes;
 
-    for (size_t column = 0; column < n_columns; column += columns) {
+    for (size_t column = 0; column < n; column += columns) {
         if (product->rows <= packed_b->max_mr)
             multiply_tile(packed_b, product->rows,
                           &(struct gemm_args){
@@ -209,12 +214,17 @@ void packed_gemm_panel(const struct packed_matrix *packed_b, const struct panel_
     }
 }
 
+void packed_gemm_panel(const struct packed_matrix *packed_b, const struct panel_product *product)
+{
+    multiply_columns(packed_b, product, packed_b->width * PANEL_GROUP);
+}
+
 /* Rows at a time: their part of A stays in L2 for all panels. */
 #define MC 96
 
 static const float zeros[PANEL_MAX_WIDTH * PANEL_GROUP];
 
-/* The last panel may be wider than the rest of C: its rows go through a buffer. */
+/* The last micro-panel may be wider than the rest of C: its rows go through a buffer. */
 static void multiply_last(const struct packed_matrix *packed_b, struct panel_product product,
                           size_t n)
 {
@@ -228,7 +238,7 @@ static void multiply_last(const struct packed_matrix *packed_b, struct panel_pro
     product.ldc = packed_b->width * PANEL_GROUP;
     for (size_t row = 0; row < n_rows; row += product.rows) {
         product.rows = n_rows - row < packed_b->max_mr ? n_rows - row : packed_b->max_mr;
-        packed_gemm_panel(packed_b, &product);
+        multiply_columns(packed_b, &product, n);
         for (size_t r = 0; r < product.rows; r++)
             memcpy(c + (row + r) * ldc, tile + r * product.ldc, n * sizeof *c);
         product.a += product.rows * product.lda;
@@ -268,11 +278,11 @@ void packed_gemm(const struct packed_matrix *packed_b, const struct packed_gemm 
                 .c = matrix->c + row * matrix->ldc + panel * columns,
                 .ldc = matrix->ldc,
             };
-            size_t left = matrix->n - panel * columns;
-            if (left < columns)
-                multiply_last(packed_b, product, left);
+            size_t left = matrix->n - panel * columns, n = left < columns ? left : columns;
+            if (n % (packed_b->nr_groups * PANEL_GROUP) != 0)
+                multiply_last(packed_b, product, n);
             else
-                packed_gemm_panel(packed_b, &product);
+                multiply_columns(packed_b, &product, n);
         }
         run_epilogue(matrix, columns, row, rows);
     }
