@@ -5,6 +5,7 @@
 #include "irrun.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/cpu_count.h"
 #include "base/mapping.h"

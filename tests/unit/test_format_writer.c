@@ -284,7 +284,8 @@ static void the_table_agrees_with_itself(void **state)
         const struct format *format = format_at(i);
         assert_ptr_equal(format_find(format->name), format);
         assert_int_equal(format->can_write, format->writer != NULL);
-        assert_int_equal(format->can_read, format->reader != NULL || format->has_names || format->is_made);
+        assert_int_equal(format->can_read,
+                         format->reader != NULL || format->has_names || format->is_made);
     }
     assert_null(format_find("np"));
     assert_null(format_find("npyz"));

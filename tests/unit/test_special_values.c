@@ -321,6 +321,13 @@ static bool is_in_bytes(const struct special_case *c)
     return strstr(c->folder, "cases/int8/") || strstr(c->folder, "cases/quantised/");
 }
 
+/* A max pool over NaN alone gives the lowest f32, which a convolution then multiplies. Whether such
+ * sums overflow depends on their order, so these cases are not compared as they are written. */
+static bool sums_lowest_numbers(const struct special_case *c)
+{
+    return strstr(c->folder, "cases/int8/max_pool");
+}
+
 static void try_ways(struct special_case *c, const char *simd, bool keeps_ops)
 {
     static const enum irrun_gemm gemms[] = {IRRUN_GEMM_AUTO, IRRUN_GEMM_PACKED, IRRUN_GEMM_PLAIN};
@@ -341,6 +348,8 @@ static void try_case(const char *folder)
     struct special_case c = {.folder = folder, .atol = 1e-5, .rtol = 1e-4};
     read_tolerance(&c);
     for (int keeps_ops = 1; keeps_ops >= 0; keeps_ops--) {
+        if (keeps_ops && sums_lowest_numbers(&c))
+            continue;
         if (keeps_ops || is_in_bytes(&c))
             keep_scalar(&c, keeps_ops);
         for (enum simd simd = SIMD_scalar; simd < N_SIMD && c.n_wanted > 0; simd++)
