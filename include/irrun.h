@@ -31,7 +31,7 @@ enum irrun_error_code {
     IRRUN_USAGE = 2,        /* the caller asked for something that does not exist */
     IRRUN_DATA = 65,        /* malformed model, weights, tensor file or state */
     IRRUN_NO_INPUT = 66,    /* a file that cannot be opened */
-    IRRUN_UNSUPPORTED = 69, /* an op, version or type that irrun lacks */
+    IRRUN_UNSUPPORTED = 69, /* an op, version or type that irrun does not support */
     IRRUN_INTERNAL = 70,    /* a bug of irrun */
     IRRUN_SYSTEM = 71,      /* out of memory, or another refusal of the system */
     IRRUN_CANT_CREATE = 73, /* an output that cannot be created */
@@ -241,8 +241,8 @@ struct irrun_model_info {
     size_t n_warnings;
 };
 
-/* A model loaded with is_dry has this too, even if it uses ops that irrun lacks: those are in
- * op_counts with their problem, and only irrun_session_new refuses the model. */
+/* A model loaded with is_dry has this too, even if it uses ops that irrun does not support: those
+ * are in op_counts with their problem, and only irrun_session_new refuses the model. */
 void irrun_model_describe(const struct irrun_model *model, struct irrun_model_info *info);
 
 /* A layer, or one that irrun has put in the place of others, under the name of one of them. */

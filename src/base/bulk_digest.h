@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* seed: 0, or the digest of what comes before. */
+/* seed: 0, or the digest of the preceding data. */
 uint64_t bulk_digest(uint64_t seed, const void *data, size_t size_bytes);
 
 #endif

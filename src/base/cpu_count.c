@@ -1,5 +1,4 @@
-/* Asks the scheduler and the cgroup, version 2 or 1. A group's quota also holds for the groups in
- * it.
+/* Asks the scheduler and the cgroup, version 2 or 1. A group's quota also limits its subgroups.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/cpu_count.h"
 
@@ -19,8 +18,8 @@ static unsigned count_affinity(void)
             return 1;
         size_t size_bytes = CPU_ALLOC_SIZE((size_t)n);
         CPU_ZERO_S(size_bytes, set);
-        bool is_told = sched_getaffinity(0, size_bytes, set) == 0;
-        int count = is_told ? CPU_COUNT_S(size_bytes, set) : 0;
+        bool is_known = sched_getaffinity(0, size_bytes, set) == 0;
+        int count = is_known ? CPU_COUNT_S(size_bytes, set) : 0;
         CPU_FREE(set);
         if (count > 0)
             return (unsigned)count;
@@ -28,8 +27,8 @@ static unsigned count_affinity(void)
     return 1;
 }
 
-/* A number in a file of one or two of them: "150000 100000", "max 100000", "-1". False for no
- * number. */
+/* Reads one or two numbers from a file: "150000 100000", "max 100000", "-1". False if one is
+ * missing. */
 static bool read_numbers(const char *folder, const char *name, long long *first, long long *second)
 {
     char path[PATH_BYTES + 64];
@@ -55,7 +54,7 @@ static unsigned quota_of(const char *folder)
     return n < 1 << 20 ? (unsigned)n : 0;
 }
 
-/* The least of the group's quota and those around it, up to the root. */
+/* The smallest quota of the group and its parents, up to the root. */
 static unsigned least_quota(const char *root, const char *controller, const char *group)
 {
     char folder[PATH_BYTES];

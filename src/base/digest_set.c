@@ -11,15 +11,15 @@
 
 #define FIRST_SLOTS 256
 #define MEMORY_SLOTS 8192
-#define PROBED_SLOTS 8  /* that are read at a time from disk */
-#define MOVED_SLOTS 256 /* the same when the set grows */
+#define PROBED_SLOTS 8  /* read from disk at a time */
+#define MOVED_SLOTS 256 /* the same while the set grows */
 
 static bool fail_disk(int reason, struct irrun_error *err)
 {
     return fail(err, IRRUN_IO, "a temporary file: %s", strerror(reason));
 }
 
-/* n slots from `index` on; beyond what was written the file holds zeros. */
+/* Reads n slots from `index` on; slots that were never written are zeros. */
 static bool read_disk(const struct digest_set *set, uint64_t index, struct digest_slot *slots,
                       size_t n, struct irrun_error *err)
 {
@@ -36,10 +36,10 @@ static bool read_disk(const struct digest_set *set, uint64_t index, struct diges
     return true;
 }
 
-/* n slots at most, which are there or in `block`. */
-static const struct digest_slot *look_at(const struct digest_set *set, uint64_t index,
-                                         struct digest_slot *block, uint64_t *n,
-                                         struct irrun_error *err)
+/* Up to *n slots, in memory or read into `block`; *n becomes their number. */
+static const struct digest_slot *get_slots(const struct digest_set *set, uint64_t index,
+                                           struct digest_slot *block, uint64_t *n,
+                                           struct irrun_error *err)
 {
     if (*n > set->capacity - index)
         *n = set->capacity - index;
@@ -62,14 +62,14 @@ static bool write_slot(struct digest_set *set, uint64_t index, const struct dige
     return n == (ssize_t)sizeof *slot || fail_disk(n < 0 ? errno : ENOSPC, err);
 }
 
-/* The slot of the digest and its tag, or the empty one where it belongs. */
+/* Finds the slot of the digest and its tag, or the empty slot where it belongs. */
 static bool find_slot(const struct digest_set *set, struct digest digest, uint64_t *index,
                       uint64_t *tag, struct irrun_error *err)
 {
     struct digest_slot block[PROBED_SLOTS];
     for (uint64_t i = digest.a & (set->capacity - 1);;) {
         uint64_t n = PROBED_SLOTS;
-        const struct digest_slot *slots = look_at(set, i, block, &n, err);
+        const struct digest_slot *slots = get_slots(set, i, block, &n, err);
         if (!slots)
             return false;
         for (uint64_t k = 0; k < n; k++) {
@@ -122,7 +122,7 @@ static bool grow(struct digest_set *set, struct irrun_error *err)
     bool is_grown = open_set(&grown, set->capacity > 0 ? 2 * set->capacity : FIRST_SLOTS, err);
     for (uint64_t i = 0; i < set->capacity && is_grown; i += MOVED_SLOTS) {
         uint64_t n = MOVED_SLOTS, found;
-        const struct digest_slot *slots = look_at(set, i, block, &n, err);
+        const struct digest_slot *slots = get_slots(set, i, block, &n, err);
         is_grown = slots != NULL;
         for (uint64_t k = 0; k < n && is_grown; k++)
             is_grown = slots[k].tag == 0 || add(&grown, &slots[k], &found, err);

@@ -1,5 +1,5 @@
-/* A set of digests, each with a tag. Above some thousands it moves to an unnamed file, so that its
- * memory is bounded.
+/* A set of digests, each with a tag. Above 4,096 digests it moves to an unnamed file, which bounds
+ * its memory.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_DIGEST_SET_H
 #define IRRUN_BASE_DIGEST_SET_H

@@ -1,4 +1,4 @@
-/* Records the first error of a call chain, and writes it out as one text. Prints nothing.
+/* Records the first error of a call chain and formats it. Prints nothing.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Cuts a text that was truncated in the middle of a UTF-8 character before that character. */
+/* Removes an incomplete UTF-8 character from the end of a truncated text. */
 static void cut_half_character(char *text)
 {
     size_t length = strlen(text);
@@ -32,7 +32,7 @@ static void append_v(char *text, size_t size_bytes, const char *format, va_list 
         cut_half_character(text);
 }
 
-/* Of a name that is too long the end is kept: it tells more than the beginning. */
+/* Keeps the end of a name that is too long: it says more than the beginning. */
 static void copy_file_name(char *target, size_t size_bytes, const char *file)
 {
     static const char mark[] = "...";
@@ -153,7 +153,7 @@ static void append(char *text, size_t size_bytes, const char *format, ...)
     va_end(args);
 }
 
-/* What a file holds must not steer a terminal. */
+/* Text from a file must not control the terminal. */
 static void hide_controls(char *text)
 {
     for (; *text != '\0'; text++)

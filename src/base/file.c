@@ -112,7 +112,7 @@ bool file_map_check(const struct file_map *map, struct irrun_error *err)
            fail_written(mapping_path(map->mapping), err);
 }
 
-/* A call takes as long as a few pages: smaller pieces are not worth it. */
+/* A call of madvise takes as long as a few pages: smaller ranges are not worth it. */
 #define FORGET_FROM_BYTES ((size_t)64 << 10)
 
 void file_map_forget(const struct file_map *map, const void *data, size_t size_bytes)

@@ -1,4 +1,4 @@
-/* Files whose bytes are in memory, read-only, and what a path stands for. Knows nothing of formats.
+/* Read-only files in memory, and the real path of a file. Knows nothing about formats.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_FILE_H
 #define IRRUN_BASE_FILE_H
@@ -15,7 +15,7 @@ struct mapping;
 struct file_map {
     const unsigned char *data; /* NULL for an empty file */
     size_t size_bytes;
-    struct timespec written; /* when the file was written last, as of its opening */
+    struct timespec written; /* modification time when it was opened */
     struct mapping *mapping; /* NULL: the bytes are a copy, or there are none */
 };
 
@@ -24,11 +24,11 @@ struct file_map {
 bool file_map_open(struct file_map *map, const char *path, struct irrun_error *err);
 
 /* IRRUN_DATA if somebody has written to the file since it was mapped: the bytes may be of the old
- * file and of the new. A file that was replaced is another file; a copy stays what it is. */
+ * file and of the new. A file that replaced it does not count, and a copy cannot change. */
 bool file_map_check(const struct file_map *map, struct irrun_error *err);
 
-/* Says that some bytes will hardly be read again: the memory they are in goes back, and is read
- * from the file if they are. Bytes outside the mapping are left alone; map may be NULL. */
+/* Says that some bytes will hardly be read again: frees their pages. If they are read, they come
+ * from the file again. Bytes outside the mapping are left alone; map may be NULL. */
 void file_map_forget(const struct file_map *map, const void *data, size_t size_bytes);
 void file_map_close(struct file_map *map);
 
@@ -36,8 +36,8 @@ void file_map_close(struct file_map *map);
 bool file_read_full(int fd, const char *path, void *data, size_t size_bytes, size_t *n_read,
                     struct irrun_error *err);
 
-/* The path of a file, which need not be there, without symbolic links and dots; malloc'ed. Where
- * not even the folder is there, `path` as it is. NULL: no memory. */
+/* The path of a file, which need not exist, without symbolic links and dots; malloc'ed. A copy of
+ * `path` if its folder does not exist. NULL: no memory. */
 char *file_real_path(const char *path);
 
 #endif

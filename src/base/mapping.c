@@ -1,5 +1,5 @@
 /* A list of mappings that a signal handler may read at any moment: its items are never freed, only
- * used again.
+ * reused.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/mapping.h"
 
@@ -12,7 +12,7 @@
 struct mapping {
     struct mapping *next; /* written before the item is in the list */
     atomic_bool is_taken;
-    _Atomic uintptr_t begin, end; /* 0, 0: nothing is mapped; the rest says nothing then */
+    _Atomic uintptr_t begin, end; /* 0, 0: nothing is mapped, fd and path are unused */
     int fd;
     char *path;
 };

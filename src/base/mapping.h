@@ -1,5 +1,5 @@
-/* Which files are mapped where: for the handler of SIGBUS, which comes from a page whose file was
- * cut short or cannot be read.
+/* Which files are mapped at which addresses, for the handler of SIGBUS. A page raises SIGBUS if its
+ * file was truncated or cannot be read.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_MAPPING_H
 #define IRRUN_BASE_MAPPING_H
@@ -8,8 +8,8 @@
 
 struct mapping;
 
-/* Notes that [data, data + size_bytes) is the file of descriptor `fd`, which the mapping keeps and
- * closes. NULL with *err filled if there is no memory; then the caller keeps fd. */
+/* Records that [data, data + size_bytes) maps the file of descriptor `fd`, which the mapping then
+ * owns. NULL with *err filled if there is no memory; then the caller keeps fd. */
 struct mapping *mapping_add(const void *data, size_t size_bytes, int fd, const char *path,
                             struct irrun_error *err);
 void mapping_remove(struct mapping *mapping); /* before the memory is unmapped; NULL is allowed */

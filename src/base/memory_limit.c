@@ -1,4 +1,4 @@
-/* How much memory there can be at all.
+/* Reads the memory limit of the machine and of its cgroup.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory_limit.h"
 
@@ -38,7 +38,7 @@ static size_t machine_limit(void)
     return size_bytes;
 }
 
-static size_t known_limit; /* 0: not asked yet; every thread would write the same */
+static size_t known_limit; /* 0: not read yet; every thread would write the same */
 
 size_t memory_limit(void)
 {

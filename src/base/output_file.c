@@ -306,7 +306,7 @@ bool output_file_patch(struct output_file *out, uint64_t offset, const void *dat
     return true;
 }
 
-/* ---- The end ----------------------------------------------------------------------------------*/
+/* ---- Finishing --------------------------------------------------------------------------------*/
 
 static void release(struct output_file *out)
 {

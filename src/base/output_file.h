@@ -30,16 +30,16 @@ struct output_file {
  * written, or another process is writing it. output_file_abort is safe after any failure. */
 bool output_file_open(struct output_file *out, const char *path, struct irrun_error *err);
 
-/* Keeps other processes from writing `path` until this one has opened and finished it, or gives it
- * up with all that it reserved. IRRUN_CANT_CREATE as above. Devices, FIFOs and standard output are
- * not reserved. */
+/* Keeps other processes from writing `path` until this one has opened and finished it, or calls
+ * output_files_release. IRRUN_CANT_CREATE as above. Devices, FIFOs and standard output are not
+ * reserved. */
 bool output_file_reserve(const char *path, struct irrun_error *err);
 void output_files_release(void);
 
-/* Like output_file_open, but for a file that outlives its process: it waits as PATH.partial, which
- * neither a failure nor a signal removes, until output_file_finish gives it its name. Keeps its
- * first keep_bytes and cuts off the rest: IRRUN_DATA if it has fewer. The caller has reserved the
- * path. Not for standard output, devices and FIFOs: IRRUN_USAGE. */
+/* Like output_file_open, but for a file that outlives its process: its name is PATH.partial, which
+ * neither a failure nor a signal removes, until output_file_finish renames it. Keeps its first
+ * keep_bytes and cuts off the rest: IRRUN_DATA if it has fewer. The caller has reserved the path.
+ * Not for standard output, devices and FIFOs: IRRUN_USAGE. */
 bool output_file_open_partial(struct output_file *out, const char *path, uint64_t keep_bytes,
                               struct irrun_error *err);
 
@@ -63,15 +63,15 @@ bool output_file_patch(struct output_file *out, uint64_t offset, const void *dat
  * failed, no file is left. */
 bool output_file_finish(struct output_file *out, struct irrun_error *err);
 
-/* Removes what was written; of a direct file only its incomplete record. A zeroed or finished *out
- * is allowed. */
+/* Removes what was written; for a direct file, only its incomplete record. A zeroed or finished
+ * *out is allowed. */
 void output_file_abort(struct output_file *out);
 
 bool output_file_is_terminal(const struct output_file *out);
 bool output_file_is_pipe(const struct output_file *out); /* or a socket */
 
-/* An unnamed file beside `path` (or where temporaries go, for standard output), which vanishes
- * with its descriptor; IRRUN_CANT_CREATE. */
+/* An unnamed file beside `path` (in the folder for temporary files, for standard output); it
+ * vanishes when its descriptor is closed. IRRUN_CANT_CREATE. */
 bool output_file_open_unnamed(const char *path, int *fd, struct irrun_error *err);
 
 #endif

@@ -20,7 +20,7 @@
 
 #define MAX_TEMPORARIES 4096
 
-/* RESERVED: until temporary_create. */
+/* SLOT_RESERVED lasts until temporary_create. */
 enum slot_state { SLOT_FREE, SLOT_TAKEN, SLOT_READY, SLOT_RESERVED };
 
 /* Paths stay allocated and are reused: the handler never reads freed memory. */
@@ -150,7 +150,7 @@ static enum attempt create_locked(const char *name, int *fd, long *holder)
     return attempt;
 }
 
-/* If files cannot be locked: a name of this process alone. */
+/* If files cannot be locked: uses a name of this process alone. */
 static enum attempt create_own(const char *target, char **name, int *fd)
 {
     do {
@@ -163,9 +163,9 @@ static enum attempt create_own(const char *target, char **name, int *fd)
 
 /* ---- Creating -------------------------------------------------------------------------------- */
 
-/* *name is the shared name, and may be replaced by one of this process. Signals are blocked in this
- * thread until the new file is in the table; if another thread's handler has already run, the file
- * is removed here. */
+/* *name is the shared name; a name of this process alone may replace it. Signals are blocked in
+ * this thread until the new file is in the table; if another thread's handler has already run, the
+ * file is removed here. */
 static int create(const char *target, enum slot_state state, char **name, size_t *slot,
                   long *holder)
 {
@@ -185,7 +185,7 @@ static int create(const char *target, enum slot_state state, char **name, size_t
     return attempt == CREATED ? fd : -1;
 }
 
-/* The descriptor that this process has reserved under that name; -1: none. */
+/* The descriptor of the file that this process has reserved under that name; -1: none. */
 static int take_over(const char *name, size_t *slot)
 {
     for (size_t i = 0; i < MAX_TEMPORARIES; i++) {

@@ -74,7 +74,7 @@ bool text_check(const struct text *text, struct irrun_error *err)
     return !text->is_broken || fail_memory(err, text->refused_bytes);
 }
 
-static unsigned least(unsigned a, unsigned b, unsigned c)
+static unsigned min3(unsigned a, unsigned b, unsigned c)
 {
     unsigned ab = a < b ? a : b;
     return ab < c ? ab : c;
@@ -98,7 +98,7 @@ unsigned text_distance(const char *a, const char *b, unsigned limit)
         for (size_t j = 1; j <= m; j++) {
             unsigned replaced = diagonal + (a[i - 1] != b[j - 1]);
             diagonal = row[j];
-            row[j] = least(replaced, row[j] + 1, row[j - 1] + 1);
+            row[j] = min3(replaced, row[j] + 1, row[j - 1] + 1);
             best = row[j] < best ? row[j] : best;
         }
         if (best > limit)

@@ -22,7 +22,7 @@ void text_free(struct text *text);
 /* False with *err filled if the text is broken. */
 bool text_check(const struct text *text, struct irrun_error *err);
 
-/* Whole-string parsers: blanks around the number are allowed, anything else is false. No locale.
+/* Whole-string parsers: blanks around the number are allowed, other text returns false. No locale.
  * A double may be written as in C or JSON, or as nan, inf, infinity in any case. */
 bool text_to_i64(const char *text, size_t length, int64_t *value);
 bool text_to_f64(const char *text, size_t length, double *value);
@@ -47,7 +47,7 @@ static inline bool text_is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* A part of a text that belongs to somebody else. */
+/* A part of a text; does not own it. */
 struct slice {
     const char *at, *end;
 };
@@ -61,7 +61,7 @@ static inline size_t slice_length(struct slice slice)
 #define TEXT_TYPED_BYTES 512
 const char *text_typed(const char *word, char out[TEXT_TYPED_BYTES]);
 
-/* Without the blanks at both ends. */
+/* Removes the blanks at both ends. */
 struct slice slice_trim(struct slice slice);
 
 bool text_equals_ignore_case(const char *a, const char *b);

@@ -1,6 +1,6 @@
-/* Writes numbers in the fewest digits that read back as the same value, whatever the locale.
- * Most take a quick path of plain arithmetic that knows when it cannot be sure; the others are
- * tried with snprintf and strtod, of which only the digits are used.
+/* Writes numbers in the fewest digits that read back as the same value, whatever the locale. Most
+ * take a fast path of double arithmetic that detects when its result is uncertain; for the others
+ * snprintf and strtod try decimals of growing length, and only their digits are used.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
 
@@ -13,8 +13,8 @@
 
 #include "base/decimal.h"
 
-/* Below it a decimal of FLT_DIG (DBL_DIG) digits is no longer told apart from its neighbours, and
- * digits have to be tried from one upwards. */
+/* Below min_normal, decimals of FLT_DIG (DBL_DIG) digits may not read back, and shorter ones may:
+ * the trial begins with one digit. */
 struct precision {
     int min_digits, max_digits;
     double min_normal;
@@ -24,8 +24,8 @@ struct precision {
 static const struct precision f32_precision = {FLT_DIG, 9, (double)FLT_MIN, true};
 static const struct precision f64_precision = {DBL_DIG, 17, DBL_MIN, false};
 
-/* At a power of two the neighbour below is nearer than the one above: there, a decimal that is not
- * the nearest of its length may be the only one that reads back. */
+/* At a power of two the neighbour below is nearer than the one above: a decimal that is not the
+ * nearest of its length may then be the only one that reads back. */
 static bool is_power_of_two(double value)
 {
     int exponent;
@@ -68,8 +68,8 @@ static struct decimal shortest_by_trial(double value, const struct precision *pr
     return nearest_decimal(value, precision->max_digits);
 }
 
-/* value * 10^power, |power| <= 2 * MAX_EXACT_POWER: correctly rounded up to MAX_EXACT_POWER, wrong
- * by less than two units in the last place beyond. */
+/* value * 10^power, |power| <= 2 * MAX_EXACT_POWER: correctly rounded if |power| <=
+ * MAX_EXACT_POWER, or else with an error below 2 ulp. */
 static double scale(double value, int power)
 {
     if (power > MAX_EXACT_POWER)
@@ -92,7 +92,7 @@ static int decimal_exponent(double value)
     return scale(value, -exponent) >= 10.0 ? exponent + 1 : exponent;
 }
 
-/* 9 digits in a double leave an error of some 1e-6 of the last digit at most. */
+/* For 9 digits in a double the error is about 1e-6 of the last digit at most. */
 static bool shortest_f32_quickly(double value, struct decimal *decimal)
 {
     int exponent = decimal_exponent(value);
@@ -117,7 +117,7 @@ static bool shortest_f32_quickly(double value, struct decimal *decimal)
     return false;
 }
 
-/* Only decimals of up to 15 digits: these are integers a double holds, so that reading back is one
+/* Only for decimals of up to 15 digits: a double holds them exactly, so that reading back is one
  * correctly rounded operation. */
 static bool shortest_f64_quickly(double value, struct decimal *decimal)
 {
@@ -150,7 +150,7 @@ static size_t fill(char *out, char c, size_t n)
     return n;
 }
 
-/* Fixed from 1e-4 up to 1e16, as Python does, else with an exponent of at least two digits. */
+/* Fixed notation from 1e-4 up to 1e16, as in Python, else an exponent of at least two digits. */
 static size_t write_decimal(struct decimal decimal, char *out)
 {
     while (decimal.digits != 0 && decimal.digits % 10 == 0) {
@@ -199,8 +199,8 @@ static double value_of(struct decimal decimal)
     return strtod(text, NULL);
 }
 
-/* The nearest decimal of n digits, but for a tie; where powers of ten are exact, without
- * snprintf. */
+/* The nearest decimal of n digits, except at a tie. Needs no snprintf where powers of ten are
+ * exact. */
 static struct decimal near_decimal(double value, int n_digits)
 {
     if (value < 1e-12 || value >= 1e12)
@@ -227,7 +227,7 @@ static struct decimal shortest_narrow(float value, float (*narrow)(double))
     return nearest_decimal((double)value, f32_precision.max_digits);
 }
 
-/* A sign and what write_decimal makes of the magnitude; or nan, inf, -inf. */
+/* Writes the sign and the magnitude. */
 static size_t write_signed(bool is_negative, struct decimal decimal, char *out)
 {
     out[0] = '-';
@@ -241,7 +241,7 @@ static size_t write_special(double value, char *out)
     return (size_t)sprintf(out, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
 }
 
-/* Whole numbers that the type holds in full need no search. */
+/* Whole numbers that the type holds exactly need no search. */
 static bool is_whole(double magnitude, double limit)
 {
     return magnitude < limit && magnitude == floor(magnitude);

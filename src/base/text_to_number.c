@@ -1,5 +1,5 @@
-/* Reads numbers, independent of the locale: short ones by exact arithmetic, others by strtod
- * without a decimal point. text_from_number.c writes them.
+/* Reads numbers in any locale: short ones by exact arithmetic, others by strtod without a decimal
+ * point. text_from_number.c writes them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
 

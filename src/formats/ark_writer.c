@@ -1,5 +1,5 @@
-/* Writes Kaldi archives: a matrix or a vector for each sequence, binary or text. What a float holds
- * exactly becomes floats, f64 and 32-bit integers become doubles; i64 and u64 are refused.
+/* Writes Kaldi archives: a matrix or a vector for each sequence, binary or text. Types that a float
+ * holds exactly are written as floats, f64 and 32-bit integers as doubles; i64 and u64 are refused.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static bool check_array(const struct writer *writer, size_t output,
     return true;
 }
 
-/* With several outputs in one archive the key says which: KEY.NAME. */
+/* With several outputs in one archive the key is KEY.NAME. */
 static bool write_key(struct writer *writer, size_t output, const char *key,
                       struct irrun_error *err)
 {

@@ -1,4 +1,4 @@
-/* The order of the bytes of a number, in this machine and in files.
+/* The byte order of this machine and of files.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_BYTE_ORDER_H
 #define IRRUN_FORMATS_BYTE_ORDER_H
@@ -16,7 +16,7 @@ static inline bool is_little_endian(void)
     return first == 1;
 }
 
-/* Turns each of n elements of size_bytes around. */
+/* Reverses the bytes of each of n elements of size_bytes. */
 static inline void swap_elements(unsigned char *data, size_t size_bytes, size_t n)
 {
     for (; n != 0; n--, data += size_bytes)

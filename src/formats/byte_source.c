@@ -19,7 +19,7 @@ static bool fail_read(const struct byte_source *source, int reason, struct irrun
 }
 
 /* Whether the next read would block until the writer of the pipe writes. */
-static bool is_dry(const struct byte_source *source)
+static bool is_empty_pipe(const struct byte_source *source)
 {
     struct pollfd ready = {.fd = source->fd, .events = POLLIN};
     return !source->can_seek && poll(&ready, 1, 0) == 0;
@@ -28,9 +28,9 @@ static bool is_dry(const struct byte_source *source)
 static bool read_file(struct byte_source *source, void *data, size_t n, size_t *n_read,
                       struct irrun_error *err)
 {
-    /* The kernel takes no more than this at a time anyway. */
+    /* The kernel reads hardly more than this at a time. */
     const size_t max_bytes = (size_t)1 << 30;
-    if (source->wait && is_dry(source) && !source->wait->before(source->wait->context, err))
+    if (source->wait && is_empty_pipe(source) && !source->wait->before(source->wait->context, err))
         return false;
     for (;;) {
         ssize_t got = read(source->fd, data, n < max_bytes ? n : max_bytes);
@@ -63,7 +63,7 @@ static void close_file(struct byte_source *source)
 
 static const struct byte_origin file_origin = {read_file, seek_file, close_file};
 
-static bool examine_file(struct byte_source *source, struct irrun_error *err)
+static bool stat_file(struct byte_source *source, struct irrun_error *err)
 {
     struct stat status;
     if (fstat(source->fd, &status) != 0)
@@ -72,7 +72,7 @@ static bool examine_file(struct byte_source *source, struct irrun_error *err)
         return fail_read(source, EISDIR, err);
     source->is_file = S_ISREG(status.st_mode);
     off_t here = source->is_file ? lseek(source->fd, 0, SEEK_CUR) : -1;
-    /* What /proc holds says that it is empty, and is not. */
+    /* Files in /proc report a size of 0 but are not empty. */
     if (here < 0 || status.st_size == 0)
         return true;
     source->can_seek = source->can_rewind = true;
@@ -90,7 +90,7 @@ bool source_open_file(struct byte_source *source, const char *path, const char *
         source->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (source->fd < 0)
         return fail_errno(err, IRRUN_NO_INPUT, shown_path, "cannot be opened", errno);
-    return examine_file(source, err) && source_open(source, err);
+    return stat_file(source, err) && source_open(source, err);
 }
 
 bool source_open(struct byte_source *source, struct irrun_error *err)

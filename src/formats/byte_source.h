@@ -1,4 +1,5 @@
-/* Bytes from a file, a pipe or a member of an archive, through one buffer. Knows no formats.
+/* Bytes from a file, a pipe or a member of an archive, through one buffer. Knows nothing about
+ * formats.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_BYTE_SOURCE_H
 #define IRRUN_FORMATS_BYTE_SOURCE_H
@@ -15,23 +16,23 @@ struct byte_origin {
     /* Reads 1 … n bytes; *n_read = 0 at the end. */
     bool (*read)(struct byte_source *source, void *data, size_t n, size_t *n_read,
                  struct irrun_error *err);
-    /* Goes to `offset`, counted from where the source began. */
+    /* Seeks to `offset`, counted from the first byte of the source. */
     bool (*seek)(struct byte_source *source, uint64_t offset, struct irrun_error *err);
     void (*close)(struct byte_source *source);
 };
 
 struct byte_source {
     const struct byte_origin *origin;
-    void *context; /* the origin's */
+    void *context; /* used by the origin */
     int fd;        /* of a file; its first byte is at `first_offset` */
     uint64_t first_offset;
     const char *path;               /* for messages; borrowed */
-    const struct reader_wait *wait; /* of a file; NULL: nothing is done before waiting */
+    const struct reader_wait *wait; /* of a file; NULL: none */
     bool is_file;                   /* regular: neither pipe nor device */
     bool can_seek;                  /* to anywhere */
-    bool can_rewind;                /* to the beginning, at least */
-    uint64_t size_bytes;            /* UINT64_MAX: not known beforehand */
-    unsigned char *buffer;          /* [SOURCE_BUFFER_BYTES]; what is left: from `start` to `end` */
+    bool can_rewind;                /* at least to the beginning */
+    uint64_t size_bytes;            /* UINT64_MAX: unknown */
+    unsigned char *buffer;          /* [SOURCE_BUFFER_BYTES]; unread bytes: from `start` to `end` */
     size_t start, end;
     uint64_t offset; /* of buffer[start] */
     bool is_at_end;  /* nothing comes after the buffer */
@@ -41,11 +42,11 @@ struct byte_source {
 bool source_open_file(struct byte_source *source, const char *path, const char *shown_path,
                       struct irrun_error *err);
 
-/* The same buffer for another origin; the caller has set origin, context, path, size_bytes. */
+/* Opens a source of another origin; the caller has set origin, context, path and size_bytes. */
 bool source_open(struct byte_source *source, struct irrun_error *err);
 void source_close(struct byte_source *source);
 
-/* Bytes in the buffer, ready to be looked at in source->buffer + source->start. */
+/* The number of unread bytes in the buffer, at source_bytes. */
 static inline size_t source_available(const struct byte_source *source)
 {
     return source->end - source->start;
@@ -62,11 +63,11 @@ static inline void source_consume(struct byte_source *source, size_t n)
     source->offset += n;
 }
 
-/* Makes at least n (<= SOURCE_BUFFER_BYTES) bytes available, or all there are; asks for no byte
- * more from a pipe than it has ready. */
+/* Makes at least n (<= SOURCE_BUFFER_BYTES) bytes available, or all there are; never waits for more
+ * than n bytes of a pipe. */
 bool source_want(struct byte_source *source, size_t n, struct irrun_error *err);
 
-/* Makes at least one byte more available, unless the source is at its end or the buffer full. */
+/* Makes at least one more byte available, unless the source is at its end or the buffer is full. */
 bool source_more(struct byte_source *source, struct irrun_error *err);
 
 /* Reads n bytes, fewer only at the end. `data` NULL: skips them, by seeking if it can. */
@@ -79,7 +80,7 @@ uint64_t source_left(const struct byte_source *source);
 /* Back to the first byte; only if it can. */
 bool source_rewind(struct byte_source *source, struct irrun_error *err);
 
-/* IRRUN_DATA at the present offset. */
+/* IRRUN_DATA at the current offset. */
 bool fail_source(const struct byte_source *source, struct irrun_error *err, const char *format, ...)
     PRINTF_LIKE(3, 4);
 

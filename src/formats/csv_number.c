@@ -1,4 +1,4 @@
-/* Numbers of a csv file, read into the type asked for. Scanning them is text_to_number.c.
+/* Converts the numbers of a csv file to an element type. text_to_number.c scans them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "formats/csv_number.h"
 
@@ -14,7 +14,7 @@ static const char does_not_fit[] = "does not fit";
 static const char not_whole[] = "is not a whole number";
 static const char not_boolean[] = "is neither 0 nor 1";
 
-/* A decimal that became infinite; the words inf and infinity are meant so. */
+/* Whether a decimal became infinite, and is not the word inf or infinity. */
 static bool is_overflow(const char *text, size_t length, double value)
 {
     return isinf(value) && !memchr(text, 'i', length) && !memchr(text, 'I', length);

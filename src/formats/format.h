@@ -1,4 +1,4 @@
-/* Tensor files: one table of formats, readers and writers that stream. Knows nothing of models,
+/* Tensor files: one table of formats, readers and writers that stream. Knows nothing about models,
  * records or casts: it moves arrays between files and memory.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_FORMAT_H
@@ -10,18 +10,18 @@
 struct reader_methods;
 struct writer_methods;
 
-/* What every format is and can do; a row of the table in format_table.c. */
+/* The properties of a format; a row of the table in format_table.c. */
 struct format {
     const char *name;
     const char *read_endings;  /* ".csv .txt": file names that mean this format; "" for none */
     const char *write_endings; /* the same for outputs */
     bool can_read, can_write;
-    bool has_shape; /* arrays say their shape (npy npz ark); raw, csv, s16 and wav do not */
+    bool has_shape; /* arrays have a shape (npy npz ark); in raw, csv, s16 and wav they do not */
     bool has_names; /* npz: read with archive_open; one file holds several outputs */
     bool has_keys;  /* ark: every array has a key */
     bool is_shared; /* one destination may hold several outputs (text npz ark none) */
-    bool is_made;   /* value: no file, the path says what it is */
-    bool is_binary; /* never to be shown on a terminal */
+    bool is_made;   /* value: not a file, the path describes the data */
+    bool is_binary; /* never written to a terminal */
     bool can_pipe;  /* may be written to a pipe; every readable format can be read from one */
     bool can_pause; /* writing may stop and resume in another process: writer_pause */
     const struct reader_methods *reader; /* NULL: cannot be read this way */
@@ -33,20 +33,20 @@ size_t format_count(void);
 const struct format *format_at(size_t index);
 const struct format *format_find(const char *name); /* "npy"; NULL if there is none */
 
-/* What SRC or DST says: a format and a path ("-" = standard input or output). */
+/* A parsed SRC or DST: a format and a path ("-" = standard input or output). */
 struct format_spec {
     const struct format *format;
     const char *path;     /* points into the text given */
     bool is_text_variant; /* "ark,t:": Kaldi's text form; only for outputs */
 };
 
-/* Reads "FORMAT:PATH", "PATH" (its ending decides) or "FORMAT:" (only for none). A word before the
- * first colon that names no format belongs to the path. IRRUN_USAGE with a hint otherwise. */
+/* Reads "FORMAT:PATH", "PATH" (its ending decides) or "FORMAT:" (only for "none:"). A word before
+ * the first colon that names no format belongs to the path. IRRUN_USAGE with a hint otherwise. */
 bool format_parse_source(const char *text, struct format_spec *spec, struct irrun_error *err);
 bool format_parse_destination(const char *text, struct format_spec *spec, struct irrun_error *err);
 
-/* A file with sound, by its name, which no format here reads; what to type instead, with that name
- * ("-": a pipe) and a model's. */
+/* Whether the name is that of a sound file, which no format here reads. The hint says what to type
+ * instead; path "-" is a pipe. */
 bool format_is_sound(const char *path);
 bool format_hint_sound(struct irrun_error *err, const char *path, const char *model);
 
@@ -54,13 +54,13 @@ bool format_hint_sound(struct irrun_error *err, const char *path, const char *mo
 
 struct reader;
 
-/* What an array says of itself. The strings are the reader's, until its next array. */
+/* The header of an array. The reader owns the strings, which are valid until its next array. */
 struct array_header {
     const char *name;       /* npz: the member's name; else NULL */
     const char *key;        /* ark; else NULL */
-    enum irrun_dtype dtype; /* IRRUN_DYNAMIC: none (raw, csv): the caller chooses when he reads */
+    enum irrun_dtype dtype; /* IRRUN_DYNAMIC: none (raw, csv): the caller chooses it when reading */
     bool has_shape;         /* false: a row of numbers of unknown length (raw, csv, s16, wav) */
-    bool is_guess;          /* raw: nothing in its bytes says that they are what they are read as */
+    bool is_guess;          /* raw: the bytes may be of another type */
     bool is_audio;          /* s16, wav: samples from -1 to 1 */
     uint32_t n_channels;    /* wav: of the file; else 0 */
     int rate_hz;            /* wav: of the file; else 0 */
@@ -85,42 +85,42 @@ bool reader_next(struct reader *reader, struct array_header *header, bool *is_en
                  struct irrun_error *err);
 
 /* Reads up to n elements, row-major, native byte order, into `data` (n * dtype_size bytes, any
- * alignment). `dtype` is the header's, where it has one; raw and csv give what is asked for.
- * *n_read < n: the array ends there (without a shape: the input). A file that is shorter than its
- * header says is IRRUN_DATA with the offset. csv: a call reads one record, that is, whole lines: a
- * line that continues after the n-th number is IRRUN_DATA. raw, s16: half an element at the end is
- * IRRUN_DATA; whole ones too few for n are left to the caller (--partial). */
+ * alignment). `dtype` is the header's if it has one; raw and csv convert to any. *n_read < n: the
+ * array ends there (without a shape: the input). A file that is shorter than its header says is
+ * IRRUN_DATA with the offset. csv: a call reads one record, that is, whole lines: a line that
+ * continues after the n-th number is IRRUN_DATA. raw, s16: part of an element at the end is
+ * IRRUN_DATA; too few elements are left to the caller (--partial). */
 bool reader_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
                  size_t *n_read, struct irrun_error *err);
 
-/* Of wav, after reader_next: gives every channel of a frame, one after the other, instead of their
- * mean. n of reader_read then is a multiple of their number. */
+/* For wav, after reader_next: returns every channel of a frame, one after the other, instead of
+ * their mean. n of reader_read is then a multiple of their number. */
 void reader_keep_channels(struct reader *reader);
 
-/* Skips as reader_read reads: seeks where the input allows it. */
+/* Skips n elements; seeks if the input can. */
 bool reader_skip(struct reader *reader, enum irrun_dtype dtype, size_t n, size_t *n_skipped,
                  struct irrun_error *err);
 
-/* Back to before the first array. Only regular files (also as redirected standard input) can. */
+/* Rewinds to before the first array. Only regular files (also as redirected standard input) can. */
 bool reader_can_rewind(const struct reader *reader);
 bool reader_rewind(struct reader *reader, struct irrun_error *err);
 
 /* Whether it reads a regular file; standard input may be one. */
 bool reader_is_file(const struct reader *reader);
 
-/* What is done before the reader waits for its pipe (or terminal): borrowed. */
+/* Called before the reader waits for its pipe or terminal; borrowed. */
 struct reader_wait {
     bool (*before)(void *context, struct irrun_error *err);
     void *context;
 };
 void reader_on_wait(struct reader *reader, const struct reader_wait *wait);
 
-/* Where the reader is, for messages: the file ("standard input"), and the line (csv; else 0). */
+/* The position for messages: the file ("standard input") and the line (csv; else 0). */
 const char *reader_path(const struct reader *reader);
 uint32_t reader_line(const struct reader *reader);
 
-/* The whole of the present array, which must have a shape: tensor->data is malloc'ed, the caller's
- * to free. Memory grows with what is really read, never with what the header claims. */
+/* Reads the whole current array, which must have a shape; the caller frees tensor->data. Memory
+ * grows with the data read, not with the size in the header. */
 bool reader_read_tensor(struct reader *reader, const struct array_header *header,
                         struct irrun_tensor *tensor, struct irrun_error *err);
 
@@ -129,7 +129,7 @@ bool reader_read_tensor(struct reader *reader, const struct array_header *header
 struct archive;
 
 /* Opens an npz and reads the headers of all members; standard input is spooled if it is a pipe.
- * Two members of one name, and members that are not arrays, are IRRUN_DATA. */
+ * Members of the same name, and members that are not arrays, are IRRUN_DATA. */
 bool archive_open(const char *path, struct archive **archive, struct irrun_error *err);
 void archive_close(struct archive *archive); /* after the readers of its members; NULL is allowed */
 size_t archive_n_members(const struct archive *archive);
@@ -137,7 +137,8 @@ const struct array_header *archive_member(const struct archive *archive, size_t 
 bool archive_find(const struct archive *archive, const char *name, size_t *index);
 const char *archive_comment(const struct archive *archive); /* "" if it has none */
 
-/* A reader of one array, independent of those of other members: call reader_next first, as ever. */
+/* A reader of one array, independent of those of other members: call reader_next first, as
+ * always. */
 bool archive_open_member(struct archive *archive, size_t index, struct reader **reader,
                          struct irrun_error *err);
 
@@ -167,65 +168,65 @@ struct writer_options {
     double rate_hz;       /* wav: samples per second; 0: not known */
     bool is_text_variant; /* of the format_spec */
     bool is_summarised;   /* text: as NumPy shows long arrays; for a terminal */
-    bool is_flushed;      /* --line-buffer: everything is on its way after each record */
+    bool is_flushed;      /* --line-buffer: flush after each record */
     bool is_synced;       /* --fsync: before the rename */
     const char *comment;  /* npz: the archive's comment; NULL for none; copied */
-    bool is_kept; /* the file waits as PATH.partial, also after writer_abort; see writer_pause */
+    bool is_kept;         /* the file is PATH.partial, also after writer_abort; see writer_pause */
     const struct writer_position *resume_at; /* is_kept: append to the file; NULL: start over */
 };
 
-/* Opens `path` ("-": standard output). A regular file comes into being under its name only by
- * writer_finish; devices and FIFOs are written directly. IRRUN_CANT_CREATE if it cannot be made;
- * IRRUN_USAGE for what the format cannot do there (npz to a pipe, binary to a terminal). */
+/* Opens `path` ("-": standard output). A regular file appears under its name only in writer_finish;
+ * devices and FIFOs are written directly. IRRUN_CANT_CREATE if it cannot be made; IRRUN_USAGE for
+ * what the format cannot do there (npz to a pipe, binary to a terminal). */
 bool writer_open(const struct format *format, const char *path,
                  const struct writer_options *options, struct writer **writer,
                  struct irrun_error *err);
 
-/* Where a record comes from: what text shows, and ark's key. */
+/* Where a record comes from: shown by text, and the key of ark. */
 struct record_label {
     const char *sequence; /* the key */
     uint64_t index;       /* the iteration within the sequence, from 0 */
 };
 
-/* Writes one record of output `output` (index into names). In a stack all records have one type and
- * shape: IRRUN_DATA that names both otherwise (npy on a pipe, text, raw and csv take them as they
- * come). Types that NumPy lacks are written as format_stored_dtype says. IRRUN_IO if it fails. */
+/* Writes one record of output `output` (index into names). In a stack all records have the same
+ * type and shape, or else IRRUN_DATA names both (npy on a pipe, text, raw and csv take any). Types
+ * that NumPy lacks are written as format_stored_dtype. IRRUN_IO if it fails. */
 bool writer_write(struct writer *writer, size_t output, const struct irrun_tensor *record,
                   const struct record_label *label, struct irrun_error *err);
 
-/* All outputs of a record are written: nothing holds it back any more, neither an error nor a
- * signal. With is_flushed it is sent at once. */
+/* All outputs of the record are written: it is kept even after an error or a signal. With
+ * is_flushed it is sent at once. */
 bool writer_end_record(struct writer *writer, struct irrun_error *err);
 
-/* Sends off what waits for a pipe, a device or standard output; files take their time. */
+/* Flushes if it writes to a pipe, a device or standard output. */
 bool writer_flush(struct writer *writer, struct irrun_error *err);
 
-/* Everything so far is in the file, and *position says where: for writers that are kept, of formats
- * that can_pause and records that are not joined. */
+/* Flushes to the file and sets *position. For writers with is_kept, of formats with can_pause and
+ * records that are not joined. */
 bool writer_pause(struct writer *writer, struct writer_position *position, struct irrun_error *err);
 
-/* What the records of an output would be, for files of shapes when none comes: an npy stack of
- * none is [0, …]. Without it, no record at all is IRRUN_DATA in npy and npz. */
+/* The type and shape to write if an output has no records: an npy stack of no records is [0, …].
+ * Without this call, no record is IRRUN_DATA in npy and npz. */
 void writer_expect(struct writer *writer, size_t output, enum irrun_dtype dtype,
                    const struct irrun_shape *shape);
 
-/* The sequence is complete: what was joined, and ark's array, is written. A record of another
- * sequence does it too. */
+/* Ends the sequence: writes its joined records, or the array of ark. A record of another sequence
+ * ends it too. */
 bool writer_end_sequence(struct writer *writer, struct irrun_error *err);
 
-/* The sequence failed: what was joined is not written. */
+/* The sequence failed: discards its joined records. */
 void writer_drop_sequence(struct writer *writer);
 
-/* Whether it writes to standard output, a device or a FIFO: what is written cannot be taken
- * back. */
+/* Whether it writes to standard output, a device or a FIFO: written data cannot be removed. */
 bool writer_is_direct(const struct writer *writer);
 
-/* Ends the last sequence if need be, completes the file, gives it its name. Frees the writer in any
- * case; after a failure no output file is left. */
+/* Ends the last sequence if necessary, completes the file and renames it. Always frees the writer;
+ * after a failure no output file is left. */
 bool writer_finish(struct writer *writer, struct irrun_error *err);
 void writer_abort(struct writer *writer); /* removes what was written; frees; NULL is allowed */
 
-/* The type that npy and npz hold instead: bf16 and the 8-bit floats f32, i4 i8, u1 boolean, … */
+/* The type that npy and npz store: f32 for bf16 and the 8-bit floats, i8 for i4, boolean for u1,
+ * … */
 enum irrun_dtype format_stored_dtype(enum irrun_dtype dtype);
 
 #endif

@@ -1,5 +1,5 @@
 /* Reads Kaldi archives: keys, each with a matrix or vector of floats or doubles, binary or text.
- * Compressed matrices are refused. Writing is ark_writer.c.
+ * Compressed matrices are refused. ark_writer.c writes them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct ark {
     enum irrun_dtype dtype;
     struct irrun_shape shape;
     size_t n_left;
-    /* An array in text is held here; its dtype is f32. */
+    /* The elements of an array in text; f32. */
     float *values;
     size_t n_values, capacity;
     bool is_text;
@@ -33,7 +33,7 @@ static bool fail_entry(struct ark *ark, struct irrun_error *err, const char *wha
     return fail_source(&reader->source, err, "key %s: %s", ark->key, what);
 }
 
-/* The next byte, without taking it; -1 at the end. */
+/* Returns the next byte without consuming it; -1 at the end. */
 static bool peek(struct ark *ark, int *c, struct irrun_error *err)
 {
     struct byte_source *source = &ark->reader.source;
@@ -66,7 +66,7 @@ static bool take_bytes(struct ark *ark, void *bytes, size_t n, struct irrun_erro
     return n_read == n || fail_entry(ark, err, "the file is truncated");
 }
 
-/* A size as Kaldi writes it: the number of its bytes, 4, and then those. */
+/* A size as Kaldi writes it: a byte 4, the number of bytes that follow, then those bytes. */
 static bool take_dim(struct ark *ark, struct irrun_error *err)
 {
     unsigned char bytes[5];
@@ -162,7 +162,7 @@ static bool take_value(struct ark *ark, struct irrun_error *err)
     }
 }
 
-/* Ends a row of a matrix, if there is one: all must be of one length. */
+/* Ends a row of a matrix, if there is one. All rows must have the same length. */
 static bool end_row(struct ark *ark, size_t *row_start, struct irrun_error *err)
 {
     int64_t length = (int64_t)(ark->n_values - *row_start);
@@ -214,7 +214,7 @@ static bool read_text(struct ark *ark, struct irrun_error *err)
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
-/* Up to the blank after the key; *is_end: there is none. */
+/* Reads a key and the blank after it; *is_end: there is no key. */
 static bool read_key(struct ark *ark, bool *is_end, struct irrun_error *err)
 {
     int c;
@@ -247,8 +247,8 @@ static bool read_key(struct ark *ark, bool *is_end, struct irrun_error *err)
     return true;
 }
 
-/* Skips the rest of the present array. */
-static bool pass_array(struct ark *ark, struct irrun_error *err)
+/* Skips the rest of the current array. */
+static bool skip_array(struct ark *ark, struct irrun_error *err)
 {
     size_t n_bytes = ark->is_text ? 0 : ark->n_left * dtype_size(ark->dtype), n_skipped = 0;
     ark->n_left = ark->n_values = 0;
@@ -263,7 +263,7 @@ static bool ark_next(struct reader *reader, struct array_header *header, bool *i
 {
     struct ark *ark = (struct ark *)reader;
     struct byte_source *source = &reader->source;
-    if (!pass_array(ark, err))
+    if (!skip_array(ark, err))
         return false;
     if (source->offset == 0)
         ark->reader.line = 1; /* until something is not text */

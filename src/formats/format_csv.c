@@ -1,5 +1,5 @@
-/* csv: lines of numbers with commas, blanks or tabs between them; lines that begin with # are
- * skipped. Reads irrun's own text output too. No quotes, no headings.
+/* csv: lines of numbers separated by commas, blanks or tabs; lines that begin with # are skipped.
+ * Reads irrun's own text output too. No quotes, no headings.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -12,8 +12,8 @@
 struct csv {
     struct reader reader;
     bool is_begun;
-    uint64_t line_offset; /* where the line begins */
-    size_t n_in_row;      /* numbers of this line that were read */
+    uint64_t line_offset; /* offset of the start of the line */
+    size_t n_in_row;      /* numbers read from this line */
 };
 
 bool csv_skip_mark(struct byte_source *source, struct irrun_error *err)
@@ -40,7 +40,7 @@ static bool csv_next(struct reader *reader, struct array_header *header, bool *i
     csv->reader.line = 1;
     if (!source_want(source, 1, err))
         return false;
-    /* No number begins with what is not text, with a P or an R, nor with ".s". */
+    /* No number begins with one of these bytes, which begin npy, npz, RIFF, .snd and gzip files. */
     if (source_available(source) != 0 && memchr("\x93PR.\x1f", *source_bytes(source), 5) &&
         !reader_check_kind(reader, "csv", err))
         return false;
@@ -57,7 +57,7 @@ static struct place place_here(const struct csv *csv)
                           column < UINT32_MAX ? (uint32_t)column : UINT32_MAX};
 }
 
-/* Printable, in ASCII or beyond. */
+/* Whether all characters are printable. */
 static bool is_text(const char *word, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -88,7 +88,7 @@ static bool fail_word(const struct csv *csv, const char *word, size_t length, co
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
-/* The next byte without taking it, or -1 at the end. */
+/* Returns the next byte without consuming it, or -1 at the end. */
 static bool peek(struct csv *csv, int *c, struct irrun_error *err)
 {
     struct byte_source *source = &csv->reader.source;
@@ -106,7 +106,7 @@ static void end_line(struct csv *csv)
     csv->n_in_row = 0;
 }
 
-/* Up to the line's end, or the file's. */
+/* Skips to the end of the line or of the file. */
 static bool skip_comment(struct csv *csv, struct irrun_error *err)
 {
     struct byte_source *source = &csv->reader.source;
@@ -133,7 +133,7 @@ static bool skip_blanks(struct csv *csv, int *c, struct irrun_error *err)
     }
 }
 
-/* No number where one must be, in front of `next`, -1 at the end. */
+/* A number is missing before `next`; -1 at the end. */
 static bool fail_missing(const struct csv *csv, int next, bool is_after_comma,
                          struct irrun_error *err)
 {
@@ -144,8 +144,7 @@ static bool fail_missing(const struct csv *csv, int next, bool is_after_comma,
                           "irrun ... -i csv:-");
 }
 
-/* To the next number of the file, over line ends, comments and one comma; *is_end: there is
- * none. */
+/* Skips line ends, comments and one comma before the next number; *is_end: there is none. */
 static bool find_number(struct csv *csv, bool *is_end, struct irrun_error *err)
 {
     bool is_after_comma = false;
@@ -174,7 +173,7 @@ static bool find_number(struct csv *csv, bool *is_end, struct irrun_error *err)
 static const bool is_separator[256] = {
     [','] = true, ['\n'] = true, [' '] = true, ['\t'] = true, ['\r'] = true};
 
-/* The word at the front of the buffer, wholly in it. */
+/* Reads the whole next word into the buffer and returns its length. */
 static bool measure_word(struct csv *csv, size_t *length, struct irrun_error *err)
 {
     struct byte_source *source = &csv->reader.source;
@@ -207,7 +206,7 @@ static bool read_number(struct csv *csv, enum irrun_dtype dtype, void *element,
     return true;
 }
 
-/* The numbers in the rest of the line, as far as it was read already. */
+/* Counts the numbers in the rest of the line, as far as it is in the buffer. */
 static size_t count_ready(const struct csv *csv)
 {
     const struct byte_source *source = &csv->reader.source;
@@ -221,7 +220,7 @@ static size_t count_ready(const struct csv *csv)
     return n_words;
 }
 
-/* A line with more numbers than the record of n takes. */
+/* The line has more numbers than the record of n. */
 static bool fail_long_row(struct csv *csv, size_t n, struct irrun_error *err)
 {
     unsigned char next = *source_bytes(&csv->reader.source);
@@ -243,7 +242,7 @@ static bool fail_long_row(struct csv *csv, size_t n, struct irrun_error *err)
             n + count_ready(csv), n);
     if (next != ',')
         return fail_hint(err, "a record takes one or more whole lines");
-    return n == 1 ? fail_hint(err, "cut -d, -f2 FILE | irrun ... -i csv:- reads the second of them")
+    return n == 1 ? fail_hint(err, "cut -d, -f2 FILE | irrun ... -i csv:- reads the second")
                   : fail_hint(err, "cut -d, -f1-%zu FILE | irrun ... -i csv:- reads the first %zu",
                               n, n);
 }

@@ -1,4 +1,4 @@
-/* What a format gives to the table: how its reader and its writer work. Only for src/formats.
+/* The methods of readers and writers in the table of formats. Only for src/formats.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_FORMAT_METHODS_H
 #define IRRUN_FORMATS_FORMAT_METHODS_H
@@ -26,15 +26,15 @@ struct reader_methods {
     /* As reader_read; data NULL: skips. */
     bool (*read)(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
                  size_t *n_read, struct irrun_error *err);
-    void (*forget)(struct reader *reader); /* frees what it holds; ready to begin again */
+    void (*forget)(struct reader *reader); /* frees its memory; ready to start over */
 };
 
-/* A reader of nothing yet: the caller opens reader->source. NULL with *err filled. */
+/* Creates a reader; the caller opens reader->source. NULL with *err filled. */
 struct reader *reader_new(const struct reader_methods *methods, const char *path,
                           struct irrun_error *err);
 
-/* IRRUN_DATA if the source begins as a file of another format than `wanted` does: kind.h. Waits for
- * as many bytes as it takes to tell. */
+/* IRRUN_DATA if the source begins like a file of another format than `wanted` (kind.h). Waits for
+ * the first KIND_BYTES. */
 bool reader_check_kind(struct reader *reader, const char *wanted, struct irrun_error *err);
 
 extern const struct reader_methods npy_reader, raw_reader, s16_reader, csv_reader, ark_reader,
@@ -46,10 +46,10 @@ bool csv_skip_mark(struct byte_source *source, struct irrun_error *err);
 
 /* ---- Writers -------------------------------------------------------------------------------- */
 
-/* What the records of one output have in common, once the first (or writer_expect) has said it. */
+/* The type and shape of the records of one output, set by the first record or by writer_expect. */
 struct record_form {
     bool is_known;    /* a record came */
-    bool is_expected; /* writer_expect spoke; until then */
+    bool is_expected; /* writer_expect was called; used until then */
     enum irrun_dtype dtype;
     struct irrun_shape shape;
     uint64_t n_records;
@@ -66,36 +66,36 @@ struct writer {
     char *comment;             /* copy of options.comment */
     struct record_form *forms; /* one per output */
     struct joiner *joiners;    /* one per output, if records are joined; else NULL */
-    char *sequence;            /* the one that is being joined */
+    char *sequence;            /* the sequence being joined */
 };
 
 struct writer_methods {
     size_t size_bytes;
     bool needs_whole_sequences;  /* stacks are joined in memory before they are written */
-    uint32_t min_rank, max_rank; /* of what is written at once; max_rank 0: any */
+    uint32_t min_rank, max_rank; /* of a written array; max_rank 0: any */
     bool (*open)(struct writer *writer, struct irrun_error *err); /* may be NULL */
-    /* After open, where another process stopped: forms[0] and the file are as it left them; may be
+    /* After open, to resume where another process stopped, with its forms[0] and file; may be
      * NULL. */
     bool (*resume)(struct writer *writer, struct irrun_error *err);
     bool (*write)(struct writer *writer, size_t output, const struct irrun_tensor *record,
                   const struct record_label *label, struct irrun_error *err);
     bool (*finish)(struct writer *writer,
-                   struct irrun_error *err); /* before the file; may be NULL */
+                   struct irrun_error *err); /* before the file is finished; may be NULL */
     void (*release)(struct writer *writer);  /* may be NULL; also after a failed open */
 };
 
 extern const struct writer_methods npy_writer, npz_writer, raw_writer, csv_writer, text_writer,
     ark_writer, wav_writer, jsonl_writer, none_writer;
 
-/* Holds `record` against the earlier ones of its output and counts it; IRRUN_DATA naming both. */
+/* Compares `record` with the earlier ones of its output and counts it; IRRUN_DATA names both. */
 bool record_form_check(struct writer *writer, size_t output, const struct irrun_tensor *record,
                        struct irrun_error *err);
 
-/* The shape of n_records of them one above the other; IRRUN_DATA if the rank becomes too large. */
+/* The shape of a stack of n_records; IRRUN_DATA if the rank becomes too large. */
 bool stacked_shape(const struct record_form *form, int64_t n_records, const char *name,
                    struct irrun_shape *shape, struct irrun_error *err);
 
-/* IRRUN_DATA: a file that needs a shape, and nothing that would say one. */
+/* IRRUN_DATA: the file needs a shape, and there is no record to take it from. */
 bool fail_no_record(const struct writer *writer, size_t output, struct irrun_error *err);
 
 /* Calls `write` with the elements of `record` as format_stored_dtype, in pieces. */
@@ -108,8 +108,8 @@ bool write_stored_elements(const struct irrun_tensor *record, bytes_write_fn *wr
 size_t format_element(enum irrun_dtype dtype, const void *data, size_t i,
                       char out[TEXT_NUMBER_BYTES]);
 
-/* A line per last-axis row of `tensor` (one line for 0-D), `separator` between the numbers. Long
- * tensors are summarised, if asked for, as NumPy does: three at each end of an axis. */
+/* A line per last-axis row of `tensor` (one line for 0-D), `separator` between the numbers. With
+ * is_summarised, long tensors are shortened as in NumPy: three numbers at each end of an axis. */
 bool write_number_rows(struct output_file *file, const struct irrun_tensor *tensor, char separator,
                        bool is_summarised, struct irrun_error *err);
 

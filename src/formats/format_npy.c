@@ -1,5 +1,5 @@
 /* Reads npy documents, one after the other, from a file, a pipe or a member of an npz. Only an
- * array in Fortran's order is held in memory. Writing is npy_writer.c.
+ * array in Fortran order is held in memory. npy_writer.c writes npy.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,18 +11,18 @@
 
 struct npy {
     struct reader reader;
-    struct npy_header header; /* of the present document */
-    uint64_t n_documents;     /* begun so far */
-    size_t n_left;            /* elements of the present one */
-    /* Of a stream of documents nearly all have the same header: it is parsed once. */
+    struct npy_header header; /* of the current document */
+    uint64_t n_documents;     /* started so far */
+    size_t n_left;            /* unread elements of the current one */
+    /* Most documents of a stream have the same header: it is parsed once. */
     unsigned char last_text[NPY_WRITTEN_HEADER_BYTES];
     size_t n_last_text; /* 0: none */
-    /* Fortran's order: the whole array as it came, and the index of the next element. */
+    /* Fortran order: the whole array as stored, and the index of the next element. */
     unsigned char *array;
     int64_t index[IRRUN_MAX_RANK];
 };
 
-/* `missing` bytes of the array are after the input's end. */
+/* `missing` bytes of the array are missing at the end of the input. */
 static bool fail_truncated(struct npy *npy, uint64_t missing, struct irrun_error *err)
 {
     const struct byte_source *source = &npy->reader.source;
@@ -108,8 +108,8 @@ static bool read_header(struct npy *npy, struct irrun_error *err)
     return true;
 }
 
-/* Skips the rest of the present document. */
-static bool pass_document(struct npy *npy, struct irrun_error *err)
+/* Skips the rest of the current document. */
+static bool skip_document(struct npy *npy, struct irrun_error *err)
 {
     size_t n_bytes = npy->array ? 0 : npy->n_left * dtype_size(npy->header.dtype);
     size_t n_skipped = 0;
@@ -126,7 +126,7 @@ static bool npy_next(struct reader *reader, struct array_header *header, bool *i
 {
     struct npy *npy = (struct npy *)reader;
     struct byte_source *source = &reader->source;
-    if (!pass_document(npy, err) || !source_want(source, 1, err))
+    if (!skip_document(npy, err) || !source_want(source, 1, err))
         return false;
     *is_end = npy->n_documents != 0 && source_available(source) == 0;
     if (*is_end)
@@ -156,7 +156,7 @@ static void normalise(const struct npy_header *header, unsigned char *data, size
             data[i] = data[i] != 0;
 }
 
-/* The memory grows with what comes: a header alone allocates nothing. */
+/* The memory grows with the data: a header alone allocates nothing. */
 static bool load_array(struct npy *npy, struct irrun_error *err)
 {
     size_t size_bytes = npy->header.n_data_bytes;
@@ -178,7 +178,7 @@ static bool load_array(struct npy *npy, struct irrun_error *err)
     return true;
 }
 
-/* Copies the next n elements, counted in C's order. */
+/* Copies the next n elements in C order. */
 static void gather(struct npy *npy, unsigned char *data, size_t n)
 {
     const struct irrun_shape *shape = &npy->header.shape;

@@ -1,5 +1,5 @@
-/* Reads npz: a zip archive of npy files. The headers of all members are read at once, their
- * elements by readers that are independent of one another. Writing is npz_writer.c.
+/* Reads npz: a zip archive of npy files. archive_open reads the headers of all members; independent
+ * readers read their elements. npz_writer.c writes npz.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ struct archive {
     struct zip_directory directory;
     struct member *members; /* in the order of the directory */
     size_t n_members;
-    size_t *by_name; /* the members' indices in the order of their names */
+    size_t *by_name; /* indices of the members, sorted by name */
 };
 
 /* ---- Members --------------------------------------------------------------------------------- */
@@ -50,7 +50,7 @@ bool archive_open_member(struct archive *archive, size_t index, struct reader **
     return *reader != NULL;
 }
 
-/* The member's own header, through a reader as any other. */
+/* Reads the header of a member with a reader of its own. */
 static bool read_header(struct archive *archive, size_t index, struct irrun_error *err)
 {
     struct reader *reader;
@@ -128,7 +128,7 @@ static bool read_members(struct archive *archive, struct irrun_error *err)
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-/* Copies what is left of the source. */
+/* Copies the rest of the source. */
 static bool copy_rest(struct byte_source *source, int fd, struct irrun_error *err)
 {
     for (;;) {

@@ -1,5 +1,5 @@
-/* raw: the bytes of the elements in this machine's order, nothing else; types below 8 bits take a
- * byte each. s16: samples of 16 bits, little-endian, as f32 from -1 to 1.
+/* raw: the bytes of the elements in native byte order, nothing else; each element of a type below 8
+ * bits is one byte. s16: samples of 16 bits, little-endian, as f32 from -1 to 1.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 struct raw {
     struct reader reader;
     bool is_begun;
-    bool is_checked; /* a pipe's first bytes were looked at */
+    bool is_checked; /* the first bytes of a pipe were checked */
 };
 
 static const char *format_name(const struct raw *raw)
@@ -25,8 +25,8 @@ static bool raw_next(struct reader *reader, struct array_header *header, bool *i
                      struct irrun_error *err)
 {
     struct raw *raw = (struct raw *)reader;
-    /* A file that says what it is would be read as noise. A pipe is not waited for to tell:
-     * look_at_pipe. */
+    /* A file of another format would be read as noise. check_pipe checks a pipe, without waiting
+     * for it. */
     if (!raw->is_begun && reader->source.can_seek &&
         !reader_check_kind(reader, format_name(raw), err))
         return false;
@@ -38,7 +38,7 @@ static bool raw_next(struct reader *reader, struct array_header *header, bool *i
     return true;
 }
 
-/* What a byte of these types may hold; 0: anything. */
+/* The maximum of a byte of these types; 0: any. */
 static unsigned max_code(enum irrun_dtype dtype)
 {
     switch (dtype) {
@@ -84,8 +84,8 @@ static bool check_bytes(struct reader *reader, enum irrun_dtype dtype, unsigned 
     return true;
 }
 
-/* What the first read of a pipe brings is looked at, without waiting for more. */
-static bool look_at_pipe(struct raw *raw, struct irrun_error *err)
+/* Checks the bytes of the first read of a pipe, without waiting for more. */
+static bool check_pipe(struct raw *raw, struct irrun_error *err)
 {
     struct byte_source *source = &raw->reader.source;
     if (raw->is_checked || source->can_seek)
@@ -101,7 +101,7 @@ static bool raw_read(struct reader *reader, enum irrun_dtype dtype, void *data, 
     size_t size_bytes = dtype_size(dtype), got = 0;
     if (n > SIZE_MAX / size_bytes)
         n = SIZE_MAX / size_bytes;
-    if (!look_at_pipe((struct raw *)reader, err) ||
+    if (!check_pipe((struct raw *)reader, err) ||
         !source_read(&reader->source, data, n * size_bytes, &got, err))
         return false;
     if (got % size_bytes != 0) {
@@ -116,8 +116,8 @@ static bool raw_read(struct reader *reader, enum irrun_dtype dtype, void *data, 
     return data == NULL || check_bytes(reader, dtype, data, *n_read, err);
 }
 
-/* The samples are in the upper half of `data` until they have become floats, the first one first:
- * none is overwritten before it is read. */
+/* The samples are in the upper half of `data` and are converted in order: none is overwritten
+ * before it is read. */
 static void scale_samples(unsigned char *data, const unsigned char *samples, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -136,7 +136,7 @@ static bool s16_read(struct reader *reader, enum irrun_dtype dtype, void *data, 
     if (n > SIZE_MAX / sizeof(float))
         n = SIZE_MAX / sizeof(float);
     unsigned char *samples = data ? (unsigned char *)data + n * SAMPLE_BYTES : NULL;
-    if (!look_at_pipe((struct raw *)reader, err) ||
+    if (!check_pipe((struct raw *)reader, err) ||
         !source_read(&reader->source, samples, n * SAMPLE_BYTES, &got, err))
         return false;
     if (got % SAMPLE_BYTES != 0) {

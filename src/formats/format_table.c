@@ -1,4 +1,4 @@
-/* The one table of formats, and what SRC and DST on the command line say of them.
+/* The table of formats, and the parser of SRC and DST of the command line.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "formats/format_internal.h"
 
-/* A row says what a format is called, what it can do, what it is, and who reads and writes it. */
+/* A row: name, abilities, properties, reader and writer of a format. */
 /* clang-format off */
 static const struct format formats[] = {
     {.name = "text", .read_endings = "", .write_endings = ".txt",
@@ -83,7 +83,7 @@ const struct format *format_find(const char *name)
 
 enum direction { READING, WRITING };
 
-static bool can_go(const struct format *format, enum direction direction)
+static bool can_use(const struct format *format, enum direction direction)
 {
     return direction == READING ? format->can_read : format->can_write;
 }
@@ -118,7 +118,7 @@ static const struct format *format_of_ending(const char *path, enum direction di
     return NULL;
 }
 
-/* Of sound files that go through sox. */
+/* Endings of sound files to be converted with sox. */
 static const char sound_endings[] = ".mp3 .opus .m4a .aif .aiff .au .snd .sph .w64 .gsm .amr";
 
 bool format_is_sound(const char *path)
@@ -139,7 +139,7 @@ static void list_formats(enum direction direction, char *text, size_t size_bytes
 {
     text[0] = '\0';
     for (size_t i = 0; i < N_FORMATS; i++) {
-        if (!can_go(&formats[i], direction) || formats[i].is_made)
+        if (!can_use(&formats[i], direction) || formats[i].is_made)
             continue;
         size_t length = strlen(text);
         size_t n = strlen(formats[i].name);
@@ -177,7 +177,7 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
     return fail_hint(err, "write FORMAT:%s with one of: %s", text, names);
 }
 
-/* A format named before the first colon, with "," and a variant after it. */
+/* The format before the first colon, perhaps with the variant ",t". */
 static const struct format *named_format(const char *text, const char *colon, bool *is_text_variant)
 {
     size_t length = (size_t)(colon - text);
@@ -202,7 +202,7 @@ static bool parse_spec(const char *text, enum direction direction, struct format
         spec->format = format_of_ending(text, direction);
     if (spec->format == NULL)
         return fail_no_format(text, direction, err);
-    if (!can_go(spec->format, direction)) {
+    if (!can_use(spec->format, direction)) {
         fail(err, IRRUN_USAGE, "format %s is only for %s", spec->format->name,
              direction == READING ? "outputs" : "inputs");
         return strcmp(spec->format->name, "text") == 0

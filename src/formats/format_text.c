@@ -1,5 +1,5 @@
-/* text: irrun's own, "# NAME f32 [1,10] seq=KEY rec=3" and a line per last-axis row, which the csv
- * reader takes back. Also the rows of csv output. Only writes.
+/* text: a line "# NAME f32 [1,10] seq=KEY rec=3" and a line per last-axis row; the csv reader can
+ * read it. Also writes the rows of csv. Only a writer.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ size_t format_element(enum irrun_dtype dtype, const void *data, size_t i,
     case IRRUN_F8E4M3:
     case IRRUN_F8E5M2:
     case IRRUN_F4E2M1:
-    case IRRUN_F8E8M0: /* all of them are floats exactly */
+    case IRRUN_F8E8M0: /* every value is an exact float */
         return text_from_f32((float)element_as_f64(dtype, data, i), out);
     case IRRUN_NF4:
         return format_unsigned(((const unsigned char *)data)[i], false, out);
@@ -89,7 +89,7 @@ static bool write_gap(struct output_file *file, char end, struct irrun_error *er
     return output_file_write(file, gap, sizeof gap, err);
 }
 
-/* The n numbers from element `first`; of more than 2 * n_edge only the ends. */
+/* Writes the n numbers from element `first`; if n > 2 * n_edge > 0, only n_edge at each end. */
 static bool write_row(struct output_file *file, const struct irrun_tensor *tensor, int64_t first,
                       int64_t n, int64_t n_edge, char separator, struct irrun_error *err)
 {
@@ -108,11 +108,11 @@ static bool write_row(struct output_file *file, const struct irrun_tensor *tenso
     return true;
 }
 
-/* Whether a row is left out, and whether it is the first of its stretch, where a gap is shown. */
+/* Whether a row is left out; *is_gap: it is the first of those left out, where "..." is written. */
 static bool is_row_hidden(const struct irrun_shape *shape, int64_t row, int64_t n_edge,
                           bool *is_gap)
 {
-    bool is_hidden = false, is_first = true; /* of all axes within */
+    bool is_hidden = false, is_first = true; /* of all inner axes */
     for (uint32_t axis = shape->rank - 1; axis-- > 0;) {
         int64_t dim = shape->dims[axis], index = row % dim;
         row /= dim;
@@ -149,7 +149,7 @@ bool write_number_rows(struct output_file *file, const struct irrun_tensor *tens
 
 /* ---- Tensors --------------------------------------------------------------------------------- */
 
-/* A name on one line: what would break it is shown as '?'. */
+/* Writes a name on one line, with '?' for control characters. */
 static bool write_name(struct output_file *file, const char *name, struct irrun_error *err)
 {
     for (; *name != '\0'; name++) {

@@ -35,7 +35,7 @@ static bool fits(const struct joiner *joiner, const struct irrun_tensor *record)
     return true;
 }
 
-/* Appends a record that has the axis. */
+/* Appends a record whose rank is above `axis`. */
 static bool append(struct joiner *joiner, const struct irrun_tensor *record, uint32_t axis,
                    const char *name, struct irrun_error *err)
 {

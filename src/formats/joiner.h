@@ -1,4 +1,4 @@
-/* Joins the records of a sequence in memory, along an axis of theirs or a new leading one.
+/* Joins the records of a sequence in memory along one of their axes or a new leading axis.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_JOINER_H
 #define IRRUN_FORMATS_JOINER_H
@@ -16,8 +16,8 @@ struct joiner {
     size_t n_records, lengths_capacity;
 };
 
-/* Appends a copy of `record`; axis may be negative. IRRUN_USAGE for an axis it has not,
- * IRRUN_DATA for a record that does not fit the earlier ones; `name` is the output's. */
+/* Appends a copy of `record`; axis may be negative. IRRUN_USAGE if the record does not have the
+ * axis, IRRUN_DATA if it does not match the earlier ones; `name` is the output's. */
 bool joiner_concat(struct joiner *joiner, const struct irrun_tensor *record, int axis,
                    const char *name, struct irrun_error *err);
 bool joiner_stack(struct joiner *joiner, const struct irrun_tensor *record, const char *name,
@@ -29,7 +29,7 @@ bool joiner_check_axis(const struct irrun_shape *shape, int axis, const char *na
 
 bool joiner_is_empty(const struct joiner *joiner);
 
-/* The whole: a view of the joiner's memory. Not for an empty one. */
+/* Returns the joined tensor, a view of the joiner's memory. Not for an empty joiner. */
 bool joiner_result(struct joiner *joiner, struct irrun_tensor *whole, struct irrun_error *err);
 
 void joiner_clear(struct joiner *joiner); /* empty again; keeps its memory for the next sequence */

@@ -1,14 +1,14 @@
-/* What a file says of itself in its first bytes, whatever it was asked to be read as.
+/* Recognizes the format of a file by its first bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_KIND_H
 #define IRRUN_FORMATS_KIND_H
 
 #include "base/error.h"
 
-#define KIND_BYTES ((size_t)12) /* enough to tell */
+#define KIND_BYTES ((size_t)12) /* enough for all formats */
 
-/* IRRUN_DATA if the n bytes begin a file of another format than `wanted` ("raw", "npz", …), with
- * what to type instead. `path` as it is shown. */
+/* IRRUN_DATA if the first n bytes are of another format than `wanted` ("raw", "npz", …), with a
+ * hint what to type instead. `path` is for messages. */
 bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const char *path,
                 struct irrun_error *err);
 

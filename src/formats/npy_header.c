@@ -1,5 +1,5 @@
-/* The header of an npy document: a Python dictionary literal; only the form that NumPy writes is
- * understood.
+/* The header of an npy document: a Python dictionary literal, parsed only in the form that NumPy
+ * writes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "formats/npy_header.h"
 
@@ -106,7 +106,7 @@ static bool take_dim(struct literal *literal, int64_t *dim, struct irrun_error *
     if (!text_to_i64(start, length, dim))
         return fail(err, IRRUN_DATA, "npy header: dimension %.*s is too large",
                     (int)(length < 40 ? length : 40), start);
-    /* Python 2 wrote long integers so. */
+    /* Python 2 wrote an L after long integers. */
     if (literal->at < literal->end && *literal->at == 'L')
         literal->at++;
     return true;
@@ -239,7 +239,7 @@ static bool take_item(struct literal *literal, struct npy_header *header, unsign
     return fail_header(err, "there are keys other than descr, fortran_order and shape");
 }
 
-/* In Fortran's order, and in C's, at once: one dimension at most is longer than 1. */
+/* Fortran order and C order are the same if at most one dimension is not 1. */
 static bool is_either_order(const struct irrun_shape *shape)
 {
     unsigned n_long = 0;
@@ -301,13 +301,13 @@ void npy_header_format(enum irrun_dtype dtype, const struct irrun_shape *shape, 
                                    i == 0 ? "" : ", ", shape->dims[i]);
     length += (size_t)snprintf(out + length, NPY_WRITTEN_HEADER_BYTES - length, "%s), }",
                                shape->rank == 1 ? "," : "");
-    /* The longest, of 16 dimensions of 19 digits, has some 420 bytes. */
+    /* The longest header, of 16 dimensions of 19 digits, has about 420 bytes. */
     size_t total = (length + 1 + 63) / 64 * 64;
     total = total > min_bytes ? total : min_bytes;
     assert(total <= NPY_WRITTEN_HEADER_BYTES);
     memset(out + length, ' ', total - length);
     out[total - 1] = '\n';
-    memcpy(out, MAGIC "\1", 8); /* the version's 0 is the string's own end */
+    memcpy(out, MAGIC "\1", 8); /* the minor version 0 is the NUL of the string */
     out[8] = (char)(unsigned char)((total - 10) & 0xff);
     out[9] = (char)(unsigned char)((total - 10) >> 8);
     *n = total;

@@ -12,7 +12,7 @@
 struct npy_header {
     enum irrun_dtype dtype;
     bool is_swapped; /* the file's byte order is not this machine's */
-    bool is_fortran; /* the first index runs fastest */
+    bool is_fortran; /* the first index varies fastest */
     struct irrun_shape shape;
     size_t n_data_bytes;
 };

@@ -9,7 +9,7 @@
 
 struct npy_out {
     struct writer writer;
-    char header[NPY_WRITTEN_HEADER_BYTES]; /* the last one made */
+    char header[NPY_WRITTEN_HEADER_BYTES]; /* the last one formatted */
     size_t n_header;
     struct irrun_shape shape; /* of its array */
     enum irrun_dtype dtype;
@@ -41,7 +41,7 @@ static bool write_document(struct npy_out *npy, const struct irrun_tensor *recor
            write_stored_elements(record, write_to_file, file, err);
 }
 
-/* A header with room for every number of records. */
+/* Formats a header with room for any number of records. */
 static bool reserve_header(struct npy_out *npy, struct irrun_error *err)
 {
     const struct record_form *form = &npy->writer.forms[0];

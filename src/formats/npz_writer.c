@@ -1,5 +1,5 @@
-/* Writes npz as numpy.savez does: stored members, the date that means none, so that the same
- * tensors give the same bytes. The members come record by record and are put aside until the end.
+/* Writes npz like numpy.savez: stored members with a fixed date, so that the same tensors give the
+ * same bytes. The records of each member are spooled until the end.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +12,10 @@
 #include "formats/spool.h"
 #include "formats/zip_writer.h"
 
-/* The elements of an output, put aside. */
+/* The spooled elements of an output. */
 struct npz_member {
     struct spool spool;
-    uLong crc; /* of what is in it */
+    uLong crc; /* of the spooled bytes */
 };
 
 struct npz_out {
@@ -30,7 +30,7 @@ static bool npz_open(struct writer *writer, struct irrun_error *err)
     npz->members = new_array(n, sizeof *npz->members, err);
     if (npz->members == NULL)
         return false;
-    /* A device has no folder of its own to put things aside. */
+    /* Next to a device there is no folder for temporary files. */
     for (size_t i = 0; i < n; i++)
         npz->members[i].spool.beside = writer->file.target ? writer->file.target : "-";
     return true;

@@ -110,7 +110,7 @@ uint32_t reader_line(const struct reader *reader)
 
 #define FIRST_PIECE ((size_t)64 * 1024) /* elements */
 
-/* Reads up to n elements into *data, which grows as they come. */
+/* Reads up to n elements into *data, which grows with the data read. */
 static bool read_growing(struct reader *reader, enum irrun_dtype dtype, size_t n,
                          unsigned char **data, size_t *n_read, struct irrun_error *err)
 {

@@ -1,4 +1,4 @@
-/* Bytes put aside until a file is finished.
+/* Stores bytes until a file is finished.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "formats/spool.h"
 

@@ -1,4 +1,5 @@
-/* Bytes put aside until a file is finished: in memory while they are few, then in an unnamed file.
+/* Stores bytes until a file is finished, in memory up to SPOOL_MEMORY_BYTES, then in an unnamed
+ * file.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_SPOOL_H
 #define IRRUN_FORMATS_SPOOL_H
@@ -21,7 +22,7 @@ struct spool {
 
 bool spool_write(struct spool *spool, const void *data, size_t size_bytes, struct irrun_error *err);
 
-/* Gives all of it to `take`, in order. */
+/* Passes all bytes to `take`, in order. */
 typedef bool spool_take_fn(void *context, const void *data, size_t size_bytes,
                            struct irrun_error *err);
 bool spool_read(struct spool *spool, spool_take_fn *take, void *context, struct irrun_error *err);

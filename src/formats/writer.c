@@ -1,5 +1,5 @@
-/* What all writers share: opening, the form that records have in common, joining the records of a
- * sequence, and the end.
+/* What all writers share: opening, the common type and shape of records, joining the records of a
+ * sequence, finishing.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 #include <inttypes.h>
@@ -87,7 +87,7 @@ static bool open_file(struct writer *writer, const struct format *format, const 
     return true;
 }
 
-/* Goes on where another process stopped. */
+/* Resumes where another process stopped. */
 static bool resume(struct writer *writer, struct irrun_error *err)
 {
     const struct writer_position *start = writer->options.resume_at;
@@ -199,7 +199,7 @@ bool writer_flush(struct writer *writer, struct irrun_error *err)
     return !writer->file.is_direct || output_file_flush(&writer->file, err);
 }
 
-/* The sequence that is being joined is over: writes what came together. */
+/* Writes the joined records at the end of their sequence. */
 static bool write_joined(struct writer *writer, struct irrun_error *err)
 {
     struct record_label label = {writer->sequence ? writer->sequence : "-", 0};
@@ -234,7 +234,7 @@ static bool join(struct writer *writer, size_t output, const struct irrun_tensor
                          writer->names[output], err);
 }
 
-/* Says early, at the first record, what a format cannot hold. */
+/* Refuses a rank that the format cannot hold at the first record. */
 static bool check_rank(const struct writer *writer, size_t output,
                        const struct irrun_tensor *record, struct irrun_error *err)
 {
@@ -289,7 +289,7 @@ bool writer_finish(struct writer *writer, struct irrun_error *err)
     return is_finished;
 }
 
-/* ---- none, and what NumPy lacks -------------------------------------------------------------- */
+/* ---- none, and types that NumPy lacks -------------------------------------------------------- */
 
 static bool none_write(struct writer *writer, size_t output, const struct irrun_tensor *record,
                        const struct record_label *label, struct irrun_error *err)

@@ -23,7 +23,7 @@ struct reading {
     int fd;
     const char *path;
     uint64_t file_bytes;
-    uint64_t end; /* of the entries: no entry comes after */
+    uint64_t end; /* of the entries */
     uint64_t offset, n_entries;
     struct irrun_error *err;
 };
@@ -53,7 +53,7 @@ bool zip_read_at(int fd, const char *path, uint64_t offset, void *data, size_t n
     return true;
 }
 
-/* Finds out whether n bytes are there. */
+/* Reads n bytes; *is_whole is false if the file ends before. */
 static bool read_whole(const struct reading *reading, uint64_t offset, void *data, size_t n,
                        bool *is_whole)
 {
@@ -71,8 +71,7 @@ static bool read_exactly(const struct reading *reading, uint64_t offset, void *d
 
 /* ---- The end of the file --------------------------------------------------------------------- */
 
-/* ZIP64: the sizes are in a record of their own, which a locator before the end record points
- * to. */
+/* ZIP64: a separate record holds the sizes; a locator before the end record points to it. */
 static bool read_end64(struct reading *reading, uint64_t end_offset)
 {
     unsigned char locator[LOCATOR_BYTES], record[END64_BYTES];
@@ -123,7 +122,8 @@ static bool fail_no_end(const struct reading *reading)
                      reading->file_bytes);
 }
 
-/* The end record is the last thing in the file, but for a comment whose length it says. */
+/* The end record is at the end of the file. Only a comment follows it, and the record holds its
+ * length. */
 static bool find_end(struct reading *reading, struct zip_directory *directory)
 {
     size_t n = END_BYTES + MAX_COMMENT;
@@ -149,8 +149,7 @@ static bool find_end(struct reading *reading, struct zip_directory *directory)
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
-/* Takes the next of the 64-bit numbers of a ZIP64 field, if its 32-bit place says that it is
- * there. */
+/* Reads the next 64-bit number of a ZIP64 field if the 32-bit value is all ones. */
 static bool widen(uint64_t *value, const unsigned char *field, size_t n, size_t *at)
 {
     if (*value != UINT32_MAX)

@@ -1,5 +1,5 @@
-/* The directory of a zip archive and the bytes of its members, ZIP64 included; zip_writer.h writes.
- * Source: PKWARE's APPNOTE.TXT, sections 4.3 to 4.5.
+/* The directory of a zip archive and the bytes of its members, ZIP64 included; zip_writer.h writes
+ * archives. Source: PKWARE's APPNOTE.TXT, sections 4.3 to 4.5.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_ZIP_DIRECTORY_H
 #define IRRUN_FORMATS_ZIP_DIRECTORY_H
@@ -20,17 +20,17 @@ struct zip_entry {
 struct zip_directory {
     struct zip_entry *entries;
     size_t n, capacity;
-    char *comment; /* "" if there is none; NULL before it was read */
+    char *comment; /* "" if there is none; NULL before it is read */
 };
 
-/* Reads the directory of a regular file; `path` is for messages. Nothing is believed that the size
- * of the file contradicts: IRRUN_DATA. In any case zip_directory_free may follow. */
+/* Reads the directory of a regular file; `path` is for messages. Offsets and sizes beyond the size
+ * of the file are IRRUN_DATA. Call zip_directory_free even after a failure. */
 bool zip_directory_read(struct zip_directory *directory, int fd, const char *path,
                         struct irrun_error *err);
 void zip_directory_free(struct zip_directory *directory);
 
 /* Opens a member as a source that can be rewound; reads by offset, so any number may share `fd`. A
- * wrong checksum is IRRUN_DATA with the last byte. `path` and fd are borrowed. */
+ * wrong checksum is IRRUN_DATA when the last byte is read. `path` and fd are borrowed. */
 bool zip_member_open(struct byte_source *source, int fd, const struct zip_entry *entry,
                      const char *path, struct irrun_error *err);
 

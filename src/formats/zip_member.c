@@ -10,16 +10,17 @@
 #define METHOD_STORED 0
 #define METHOD_DEFLATED 8
 
-/* Two bits, a length and a distance of one each, stand for 258 bytes at most: RFC 1951, 3.2.5. */
+/* Two bits, a length code and a distance code of one bit each, decode to at most 258 bytes: RFC
+ * 1951, 3.2.5. */
 #define MAX_INFLATION 1032
 
 struct member {
     int fd;
     struct zip_entry entry; /* without the name */
     uint64_t data_offset;   /* in the archive */
-    uint64_t n_packed;      /* bytes taken so far */
-    uint64_t n_unpacked;    /* bytes given so far */
-    uLong crc;              /* of those */
+    uint64_t n_packed;      /* bytes read so far */
+    uint64_t n_unpacked;    /* bytes returned so far */
+    uLong crc;              /* of the bytes returned */
     bool is_inflating;      /* `stream` needs inflateEnd */
     bool is_at_end;         /* of the deflated stream */
     z_stream stream;
@@ -32,7 +33,7 @@ static bool fail_member(const struct byte_source *source, const char *what, stru
                    "the archive is damaged: %s", what);
 }
 
-/* The next bytes as they are in the archive; fewer than n only at the end of the member. */
+/* Reads the next packed bytes of the member; fewer than n only at its end. */
 static bool take_packed(struct byte_source *source, void *data, size_t n, size_t *n_read,
                         struct irrun_error *err)
 {
@@ -101,14 +102,14 @@ static bool restart(struct byte_source *source, struct irrun_error *err)
     member->stream.avail_in = 0;
     if (member->entry.method == METHOD_STORED)
         return true;
-    /* Negative: without a header of zlib's own. */
+    /* Negative: raw deflate, without a zlib header. */
     int status = member->is_inflating ? inflateReset(&member->stream)
                                       : inflateInit2(&member->stream, -MAX_WBITS);
     member->is_inflating = member->is_inflating || status == Z_OK;
     return status == Z_OK || fail_memory(err, sizeof member->stream);
 }
 
-/* Only back to the beginning is asked for. */
+/* Callers seek only to the beginning. */
 static bool seek_member(struct byte_source *source, uint64_t offset, struct irrun_error *err)
 {
     (void)offset;

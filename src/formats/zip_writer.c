@@ -1,4 +1,4 @@
-/* The records of a zip archive, as they are written.
+/* Writes the records of a zip archive.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "formats/zip_writer.h"
 
@@ -10,11 +10,11 @@
 #define VERSION_ZIP64 45u
 #define MADE_BY_UNIX (3u << 8)
 #define UNIX_MODE_0600 (0100600u << 16)
-#define DOS_DATE_1980_01_01 (1u << 5 | 1u) /* the date that means none */
+#define DOS_DATE_1980_01_01 (1u << 5 | 1u) /* the earliest date of zip */
 #define FLAG_UTF8 (1u << 11)
 #define EXTRA_ZIP64 1
 
-/* A record that is being put together. */
+/* A record under construction. */
 struct record {
     unsigned char bytes[END64_BYTES];
     size_t n;
@@ -26,7 +26,7 @@ static void put(struct record *record, uint64_t value, size_t n_bytes)
         record->bytes[record->n++] = (unsigned char)(value >> 8 * i & 0xff);
 }
 
-/* In 32 bits; all ones say that the number is in a 64-bit field elsewhere. */
+/* Writes 32 bits; all ones mean that a ZIP64 field holds the number. */
 static void put_narrow(struct record *record, uint64_t value)
 {
     put(record, value < UINT32_MAX ? value : UINT32_MAX, 4);
@@ -39,7 +39,7 @@ static bool is_ascii(const char *text)
     return *text == '\0';
 }
 
-/* What both headers of a member begin with, after the version that made it. */
+/* The fields that begin both headers of a member, after "version made by". */
 static void put_common(struct record *record, const char *name, uint64_t size_bytes, uint32_t crc,
                        bool is_wide)
 {
@@ -54,9 +54,9 @@ static void put_common(struct record *record, const char *name, uint64_t size_by
     put(record, strlen(name), 2);
 }
 
-/* The directory's record of a member, kept until the end. */
-static bool note(struct zip_writer *zip, const char *name, uint64_t size_bytes, uint32_t crc,
-                 struct irrun_error *err)
+/* Appends the directory entry of a member, which is written at the end. */
+static bool add_entry(struct zip_writer *zip, const char *name, uint64_t size_bytes, uint32_t crc,
+                      struct irrun_error *err)
 {
     struct record entry = {.n = 4}, extra = {.n = 4};
     struct text *directory = &zip->directory;
@@ -94,7 +94,7 @@ bool zip_writer_add(struct zip_writer *zip, const char *name, uint64_t size_byte
     if (length > UINT16_MAX)
         return fail_at(err, IRRUN_IO, (struct place){zip->out->path, 0, 0},
                        "a member's name of %zu bytes is too long for a zip archive", length);
-    if (!note(zip, name, size_bytes, crc, err))
+    if (!add_entry(zip, name, size_bytes, crc, err))
         return false;
     memcpy(header.bytes, "PK\3\4", 4);
     put_common(&header, name, size_bytes, crc, is_wide);
@@ -112,7 +112,7 @@ bool zip_writer_add(struct zip_writer *zip, const char *name, uint64_t size_byte
     return output_file_write(zip->out, header.bytes, header.n, err);
 }
 
-/* The sizes in 64 bits, and their offset. */
+/* Writes the ZIP64 end record with the sizes in 64 bits, and its locator. */
 static bool write_end64(struct zip_writer *zip, uint64_t offset, struct irrun_error *err)
 {
     struct record end = {.n = 4};
@@ -132,7 +132,7 @@ static bool write_end64(struct zip_writer *zip, uint64_t offset, struct irrun_er
     end.n = 4;
     put(&end, 0, 4);
     put(&end, own_offset, 8);
-    put(&end, 1, 4); /* disk in all */
+    put(&end, 1, 4); /* total number of disks */
     return output_file_write(zip->out, end.bytes, end.n, err);
 }
 

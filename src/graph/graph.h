@@ -1,5 +1,5 @@
-/* The compact op list: arrays and 32-bit ids, and the place in the XML of every op. Holds a model
- * as written; knows nothing of shapes, memory or execution.
+/* The compact op list: arrays with 32-bit ids, and the position of every op in the XML. Holds a
+ * model as written; knows nothing about shapes, memory or execution.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_GRAPH_GRAPH_H
 #define IRRUN_GRAPH_GRAPH_H
@@ -19,7 +19,7 @@ struct value {
     uint32_t port;            /* ordinal among the op's outputs */
     const char *const *names; /* tensor names, file order */
     uint32_t n_names;
-    /* What the port says of itself: never relied upon, for a look at the model only. */
+    /* The type and shape written at the port: only shown to the user, never relied upon. */
     uint8_t dtype_hint; /* enum irrun_dtype */
     uint8_t rank_hint;
     int64_t *dims_hint; /* [rank_hint], -1 = open */
@@ -27,9 +27,9 @@ struct value {
 
 enum port_purpose { PURPOSE_NONE, PURPOSE_CURRENT_ITERATION, PURPOSE_EXECUTION_CONDITION };
 
-/* How a port of an op with a body is tied to a Parameter or Result of that body. */
+/* Connects a port of an op to a Parameter or Result of its body. */
 struct port_map {
-    int64_t external;     /* ordinal among the op's inputs (outputs), -1 = tied to no port */
+    int64_t external;     /* ordinal among the op's inputs (outputs), -1 = no port */
     uint32_t internal_id; /* op id in the body */
     bool has_axis;        /* sliced input, concatenated output */
     int64_t axis, start, end, stride, part_size;
@@ -37,7 +37,7 @@ struct port_map {
     uint32_t line, column;
 };
 
-/* The Result `from_id` of one pass feeds the Parameter `to_id` of the next. */
+/* The Result `from_id` of one iteration feeds the Parameter `to_id` of the next. */
 struct back_edge {
     uint32_t from_id, to_id;
 };
@@ -52,7 +52,8 @@ struct body {
     uint32_t n_back_edges;
 };
 
-/* Why an op cannot be used. No harm while nothing needs the op: dead layers may be of any kind. */
+/* Why an op cannot be used. It is an error only if the op is live: dead layers may be of any
+ * type. */
 struct op_fault {
     enum irrun_error_code code; /* IRRUN_UNSUPPORTED: no def; IRRUN_DATA: its attributes are bad */
     const char *type, *version; /* as written; "" if there is no version */
@@ -79,7 +80,7 @@ struct op {
 struct graph {
     const char *file; /* for messages */
     const char *name;
-    const char *path; /* where a body sits: "" or "layer/body/"; for messages and -v */
+    const char *path; /* of a body: "" or "layer/body/"; for messages and -v */
     uint32_t ir_version;
     struct op *ops;
     uint32_t n_ops;
@@ -91,9 +92,9 @@ struct graph {
     uint32_t n_parameters;
     uint32_t *results; /* op ids, document order */
     uint32_t n_results;
-    uint32_t *order; /* live ops so that every op comes after its inputs; set by plan/toposort */
+    uint32_t *order; /* live ops in topological order; set by plan/toposort */
     uint32_t n_order;
-    struct graph_analysis *analysis; /* what the plan works out once for every use of the graph */
+    struct graph_analysis *analysis; /* computed once by the plan, for every use of the graph */
     const struct file_map *weights;  /* the whole .bin; shared by all bodies */
     const char *weights_file;        /* its path, for messages */
 };

@@ -1,6 +1,5 @@
-/* TensorIterator, Loop and If: their bodies, and what ties these to the ports of the layer. Port
- * maps come before or after the body and the ports they talk of, so ids are resolved when the layer
- * ends.
+/* TensorIterator, Loop and If: their bodies and port maps. A port map may come before or after the
+ * body and the ports that it names, so ids are resolved when the layer ends.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -101,8 +100,8 @@ bool start_back_edge(struct ir_builder *builder, xml_attrs attrs)
     return true;
 }
 
-/* The path of a body of the current layer. Of a long name the beginning will do: else a file could
- * make paths that are much longer than itself. */
+/* The path of a body of the current layer. A long name is cut: otherwise a file could make paths
+ * that are much longer than the file. */
 static const char *extend_path(struct ir_builder *builder, const char *name, const char *element)
 {
     const char *outer = builder->scope->path;
@@ -150,7 +149,7 @@ bool end_body(struct ir_builder *builder)
     return true;
 }
 
-/* From the id of a layer of the body to the op, which must have this role. */
+/* Replaces the id of a layer of the body by the id of its op, which must have this role. */
 static bool resolve_inner(struct ir_builder *builder, const struct parsed_body *parsed,
                           enum op_role role, struct place place, uint32_t *id)
 {
@@ -197,7 +196,7 @@ static bool resolve_map(struct ir_builder *builder, const struct parsed_body *pa
     return true;
 }
 
-/* As other readers of IR do, of several entries for one output the first counts. */
+/* Keeps the first of several entries for one output, like other readers of IR. */
 static bool drop_repeated(struct ir_builder *builder, struct port_map *maps, uint32_t *n)
 {
     uint32_t n_ports = current_op(builder)->n_outputs;

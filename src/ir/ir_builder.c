@@ -1,5 +1,5 @@
-/* Checks where each element may appear, and passes it to its parser; skips other elements with
- * their content, as every reader of IR must.
+/* Checks where each element may appear and passes it to its parser. Skips other elements with their
+ * content, as every reader of IR must.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/ir_builder.h"
 

@@ -1,4 +1,4 @@
-/* What the files of the reader share: a graph while its layers and edges are still coming in.
+/* Shared by the files of the reader: a graph while its layers and edges are being read.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_IR_IR_BUILDER_INTERNAL_H
 #define IRRUN_IR_IR_BUILDER_INTERNAL_H
@@ -7,10 +7,10 @@
 #include "ir/xml_reader.h"
 #include "ops/op.h"
 
-/* Bodies within bodies; what walks them may recurse. */
+/* The maximum nesting of bodies, so that functions may recurse over them. */
 #define MAX_BODY_DEPTH 64
 
-/* What a file calls a port, and its place among the layer's inputs or outputs. */
+/* The id of a port in the file, and its ordinal among the layer's inputs or outputs. */
 struct port_ref {
     uint32_t id; /* NO_ID: an output of the op that the layer does not list */
     uint32_t ordinal;
@@ -35,8 +35,8 @@ struct parsed_back_edge {
     uint32_t line, column;
 };
 
-/* A body of the current layer and what ties it to its ports; may come in any order, so ids stay
- * those of the file until the layer ends. */
+/* A body of the current layer and its port maps. They may come in any order, so they keep the ids
+ * of the file until the layer ends. */
 struct parsed_body {
     struct graph *graph; /* NULL until its element ends */
     struct layer_index layers;
@@ -51,21 +51,20 @@ struct parsed_body {
 /* The value is the number of bodies. */
 enum body_form { BODY_FORM_NONE, BODY_FORM_LOOP, BODY_FORM_IF };
 
-/* The layer at hand, as far as struct op does not hold it. */
+/* The data of the current layer that struct op does not hold. */
 struct parsed_layer {
     enum body_form body_form;
     struct parsed_body bodies[2];
     bool has_data;
-    bool lacks_type, lacks_shape; /* of a Const: to be taken from its output port */
-    enum irrun_dtype
-        port_precision; /* of the current output port; IRRUN_DYNAMIC if it does not say */
+    bool lacks_type, lacks_shape;    /* of a Const: taken from its output port */
+    enum irrun_dtype port_precision; /* of the current output port; IRRUN_DYNAMIC if it has none */
     struct irrun_shape port_shape;
     bool is_in_output;   /* the current port is an output */
-    bool has_port_shape; /* false: no port, or a dimension that no Const can have */
+    bool has_port_shape; /* false: no port, or a dimension is open */
 };
 
-/* A net or a body while it is read; heap arrays that end up in the model's arena. ops, values and
- * the lists of ports grow in step with the layers: those of a layer are contiguous. */
+/* A net or a body while it is read; its heap arrays are copied into the model's arena at the end.
+ * The ops, values and ports of a layer are contiguous. */
 struct scope {
     struct scope *parent;
     const char *path;
@@ -74,7 +73,7 @@ struct scope {
     size_t n_ops, ops_capacity;
     uint32_t *layer_ids; /* [n_ops] */
     size_t layer_ids_capacity;
-    struct port_ref *inputs; /* each layer's are sorted by id when it ends */
+    struct port_ref *inputs; /* sorted by id when their layer ends */
     size_t n_inputs, inputs_capacity;
     struct port_ref *outputs; /* [n_values] */
     size_t outputs_capacity;
@@ -85,7 +84,7 @@ struct scope {
     struct parsed_layer layer;
 };
 
-/* What op_find said of the types met last. */
+/* A cache of the results of op_find. */
 #define N_FOUND_OPS 64
 struct found_op {
     char type[40], version[16];
@@ -118,8 +117,8 @@ struct ir_builder {
     const char *net_name;
     uint32_t ir_version;
     struct scope *scope;                      /* the innermost net or body */
-    const struct element *element;            /* the one that starts or ends */
-    const struct element *open[MAX_ELEMENTS]; /* the elements we are in, but for skipped ones */
+    const struct element *element;            /* the element that starts or ends */
+    const struct element *open[MAX_ELEMENTS]; /* the open elements, without skipped ones */
     uint32_t states[MAX_ELEMENTS];            /* the elements allowed in each of them */
     uint32_t n_open;
     size_t n_skipped; /* depth within an element that is skipped */
@@ -136,10 +135,10 @@ bool read_id(struct ir_builder *builder, xml_attrs attrs, const char *name, uint
 
 struct scope *scope_new(struct ir_builder *builder, const char *path);
 
-/* Frees the innermost scope and goes back to its parent. */
+/* Frees the innermost scope and returns to its parent. */
 void scope_pop(struct ir_builder *builder);
 
-/* The layer at hand, as an op and as it is parsed. */
+/* The current layer, as an op and as parsed data. */
 static inline struct op *current_op(const struct ir_builder *builder)
 {
     return &builder->scope->ops[builder->scope->n_ops - 1];
@@ -150,7 +149,7 @@ static inline struct parsed_layer *current_layer(const struct ir_builder *builde
     return &builder->scope->layer;
 }
 
-/* The ports that it lists, sorted by id once it ends; NULL if there are none. */
+/* The ports listed by the layer, sorted by id once it ends; NULL if there are none. */
 static inline struct port_ref *input_ports(const struct scope *scope, const struct op *op)
 {
     return op->n_inputs != 0 ? scope->inputs + op->first_input : NULL;
@@ -161,13 +160,13 @@ static inline struct port_ref *output_ports(const struct scope *scope, const str
     return op->n_outputs != 0 ? scope->outputs + op->first_output : NULL;
 }
 
-/* Its type, for messages. */
+/* The type of the op, for messages. */
 static inline const char *op_type(const struct op *op)
 {
     return op->def ? op->def->type : op->fault->type;
 }
 
-/* Where the current element begins. */
+/* The position of the current element. */
 static inline struct place here(const struct ir_builder *builder)
 {
     return xml_place(builder->xml);
@@ -190,7 +189,7 @@ bool add_dim_text(void *context, const char *bytes, size_t n); /* context: the i
 /* Adds an output of the current layer. */
 bool add_output(struct ir_builder *builder, uint32_t port_id);
 
-/* Sorts the ports of the current layer; fails if two have one id. */
+/* Sorts the ports of the current layer; fails if two have the same id. */
 bool sort_ports(struct ir_builder *builder);
 
 /* The ordinal of the port with this id; false if there is none. `refs` are sorted by id. */
@@ -204,8 +203,8 @@ bool parse_names(struct ir_builder *builder, const char *text, const char *const
 
 bool start_edge(struct ir_builder *builder, xml_attrs attrs);
 
-/* Ends the innermost net or body: resolves its edges, and makes the graph. *layers is the caller's
- * to free. */
+/* Ends the innermost net or body: resolves its edges and creates the graph. The caller frees
+ * layers->refs. */
 bool finish_graph(struct ir_builder *builder, struct graph **graph, struct layer_index *layers);
 
 /* The op of a layer id, or NO_ID. */
@@ -218,7 +217,7 @@ bool start_back_edge(struct ir_builder *builder, xml_attrs attrs);
 bool start_body(struct ir_builder *builder, xml_attrs attrs);
 bool end_body(struct ir_builder *builder);
 
-/* Brings the bodies of the current layer into its op. */
+/* Moves the bodies of the current layer into its op. */
 bool finish_bodies(struct ir_builder *builder);
 void parsed_body_free(struct parsed_body *parsed);
 

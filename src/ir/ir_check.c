@@ -1,4 +1,4 @@
-/* Goes over the live ops and gathers what cannot run.
+/* Collects the live ops that cannot run.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/ir_check.h"
 
@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "ops/op_state.h"
 
-/* A type and version that live layers have and irrun lacks. */
+/* A type and version of live layers that irrun does not support. */
 struct unsupported_op {
     const char *type, *version; /* as written */
     const char *why;
@@ -17,7 +17,7 @@ struct unsupported_op {
 };
 
 /* The kinds of unsupported ops found so far; grows on the heap. */
-struct gathering {
+struct unsupported_list {
     struct unsupported_op *items;
     size_t n, capacity;
     struct irrun_error *err;
@@ -34,17 +34,17 @@ static bool is_before(const struct op *op, const struct unsupported_op *item)
     return op->line < item->line || (op->line == item->line && op->column < item->column);
 }
 
-/* Kinds are few in any real model; past this many each layer is listed for itself, so that the
- * search stays short. */
+/* Real models have few kinds. Beyond this many, each layer is listed separately, which bounds the
+ * search. */
 #define MAX_KINDS 200
 
-/* As many as an error message has room for. */
+/* An error message has room for about this many. */
 #define MAX_SHOWN_KINDS 20
 
-static bool gather_op(struct gathering *gathering, const struct op *op)
+static bool add_op(struct unsupported_list *list, const struct op *op)
 {
-    for (size_t i = 0; i < gathering->n && i < MAX_KINDS; i++) {
-        struct unsupported_op *item = &gathering->items[i];
+    for (size_t i = 0; i < list->n && i < MAX_KINDS; i++) {
+        struct unsupported_op *item = &list->items[i];
         if (!is_same_kind(item, op->fault))
             continue;
         item->n_layers++;
@@ -54,22 +54,22 @@ static bool gather_op(struct gathering *gathering, const struct op *op)
         }
         return true;
     }
-    if (!grow_array((void **)&gathering->items, gathering->n, &gathering->capacity,
-                    sizeof *gathering->items, gathering->err))
+    if (!grow_array((void **)&list->items, list->n, &list->capacity, sizeof *list->items,
+                    list->err))
         return false;
-    gathering->items[gathering->n++] = (struct unsupported_op){
+    list->items[list->n++] = (struct unsupported_op){
         op->fault->type, op->fault->version, op->fault->message, 1, op->line, op->column};
     return true;
 }
 
-static bool gather(struct gathering *gathering, const struct graph *graph)
+static bool collect(struct unsupported_list *list, const struct graph *graph)
 {
     for (uint32_t i = 0; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
-        if (op->fault && op->fault->code == IRRUN_UNSUPPORTED && !gather_op(gathering, op))
+        if (op->fault && op->fault->code == IRRUN_UNSUPPORTED && !add_op(list, op))
             return false;
         for (uint32_t k = 0; k < op->n_bodies; k++)
-            if (!gather(gathering, op->bodies[k].graph))
+            if (!collect(list, op->bodies[k].graph))
                 return false;
     }
     return true;
@@ -83,36 +83,36 @@ static int compare_places(const void *a, const void *b)
     return (x->column > y->column) - (x->column < y->column);
 }
 
-static bool gather_all(struct gathering *gathering, const struct graph *graph)
+static bool collect_all(struct unsupported_list *list, const struct graph *graph)
 {
-    if (!gather(gathering, graph))
+    if (!collect(list, graph))
         return false;
-    if (gathering->n != 0)
-        qsort(gathering->items, gathering->n, sizeof *gathering->items, compare_places);
+    if (list->n != 0)
+        qsort(list->items, list->n, sizeof *list->items, compare_places);
     return true;
 }
 
-static bool fail_unsupported(const struct graph *graph, const struct gathering *gathering)
+static bool fail_unsupported(const struct graph *graph, const struct unsupported_list *list)
 {
-    const struct unsupported_op *first = &gathering->items[0];
-    struct irrun_error *err = gathering->err;
+    const struct unsupported_op *first = &list->items[0];
+    struct irrun_error *err = list->err;
     size_t n_layers = 0;
-    for (size_t i = 0; i < gathering->n; i++)
-        n_layers += gathering->items[i].n_layers;
+    for (size_t i = 0; i < list->n; i++)
+        n_layers += list->items[i].n_layers;
     fail_at(err, IRRUN_UNSUPPORTED, (struct place){graph->file, first->line, first->column},
-            "irrun lacks %zu op%s of this model (%zu layer%s):", gathering->n,
-            gathering->n == 1 ? "" : "s", n_layers, n_layers == 1 ? "" : "s");
-    for (size_t i = 0; i < gathering->n && i < MAX_SHOWN_KINDS; i++) {
-        const struct unsupported_op *item = &gathering->items[i];
+            "irrun does not support %zu op%s of this model (%zu layer%s):", list->n,
+            list->n == 1 ? "" : "s", n_layers, n_layers == 1 ? "" : "s");
+    for (size_t i = 0; i < list->n && i < MAX_SHOWN_KINDS; i++) {
+        const struct unsupported_op *item = &list->items[i];
         fail_more(err, "\n  %u x %.40s %.20s, line %u: %.120s", item->n_layers, item->type,
                   *item->version ? item->version : "without a version", item->line, item->why);
     }
-    if (gathering->n > MAX_SHOWN_KINDS)
-        fail_more(err, "\n  and %zu more", gathering->n - MAX_SHOWN_KINDS);
+    if (list->n > MAX_SHOWN_KINDS)
+        fail_more(err, "\n  and %zu more", list->n - MAX_SHOWN_KINDS);
     return fail_hint(err, "--supported-ops lists what irrun has");
 }
 
-/* How many inputs the op takes. */
+/* The minimum and maximum number of inputs of the op. */
 static void count_inputs(const struct op_def *def, uint32_t *n_min, uint32_t *n_max)
 {
     *n_min = *n_max = 0;
@@ -158,7 +158,7 @@ static bool fail_n_inputs(const struct graph *graph, const struct op *op, struct
     return hint_inputs(op->def, err);
 }
 
-/* The first layer with bad attributes or a wrong number of inputs, in document order. */
+/* Finds the first layer with bad attributes or a wrong number of inputs, in document order. */
 static void find_bad(const struct graph *graph, const struct op **bad)
 {
     for (uint32_t i = 0; i < graph->n_order; i++) {
@@ -182,7 +182,7 @@ const char *ir_type_problem(const struct op *op)
         is_string = parameter->element_type == IRRUN_STRING;
     else if (op->def && op->attrs && op->def->role == ROLE_CONST)
         is_string = constant->element_type == IRRUN_STRING;
-    return is_string ? "element type string, which irrun lacks" : NULL;
+    return is_string ? "element type string, which irrun does not support" : NULL;
 }
 
 static bool check_parameters(const struct graph *graph, struct irrun_error *err)
@@ -200,11 +200,11 @@ static bool check_parameters(const struct graph *graph, struct irrun_error *err)
 
 bool ir_check_ops(const struct graph *graph, struct irrun_error *err)
 {
-    struct gathering gathering = {.err = err};
-    bool is_good = gather_all(&gathering, graph);
-    if (is_good && gathering.n != 0)
-        is_good = fail_unsupported(graph, &gathering);
-    free(gathering.items);
+    struct unsupported_list list = {.err = err};
+    bool is_good = collect_all(&list, graph);
+    if (is_good && list.n != 0)
+        is_good = fail_unsupported(graph, &list);
+    free(list.items);
     if (!is_good)
         return false;
     const struct op *bad = NULL;

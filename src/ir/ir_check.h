@@ -1,5 +1,5 @@
-/* What can be said of a model once its live ops are known (plan/toposort has set the order of every
- * graph): which layers irrun lacks, which have bad attributes or a wrong number of inputs.
+/* Checks the live ops of a model, after plan/toposort has set the order of every graph: layers that
+ * irrun does not support, bad attributes, wrong numbers of inputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_IR_IR_CHECK_H
 #define IRRUN_IR_IR_CHECK_H
@@ -10,8 +10,8 @@
  * with IRRUN_DATA at the first live layer whose attributes or number of inputs are bad. */
 bool ir_check_ops(const struct graph *graph, struct irrun_error *err);
 
-/* Why no layer of this type of elements can run, though irrun has the operator; NULL: it is not
- * so. */
+/* Why irrun cannot run the layer because of its element type, although it has the operator; NULL:
+ * it can. */
 const char *ir_type_problem(const struct op *op);
 
 /* Whether the op has more or fewer inputs than it takes. */

@@ -1,5 +1,5 @@
-/* <edge>, and what can be done only once a whole net or body was read: from layer and port ids to
- * values, and the lists of the graph.
+/* <edge>, and the end of a net or body: resolves layer and port ids to values, and fills the lists
+ * of the graph.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static int compare_layers(const void *a, const void *b)
     return (x->op_id > y->op_id) - (x->op_id < y->op_id);
 }
 
-/* Of several layers with an id that was used before, the first in the document. */
+/* Reports the first layer in the document whose id was used before. */
 static bool fail_duplicates(struct ir_builder *builder, const struct layer_index *layers)
 {
     const struct layer_ref *first = NULL, *second = NULL;
@@ -69,7 +69,7 @@ static bool index_layers(struct ir_builder *builder, struct layer_index *layers)
 uint32_t find_layer(const struct layer_index *layers, uint32_t layer_id)
 {
     uint32_t from = 0, to = layers->n;
-    /* Ids are mostly dense. */
+    /* Ids are usually dense. */
     if (layer_id < layers->n && layers->refs[layer_id].id == layer_id)
         return layers->refs[layer_id].op_id;
     while (from < to) {
@@ -92,12 +92,11 @@ static bool fail_layer(struct ir_builder *builder, const struct parsed_edge *edg
 {
     fail_at(builder->err, IRRUN_DATA, edge_place(builder, edge),
             "the edge goes %s layer %u, but there is no such layer", end, layer_id);
-    return fail_hint(builder->err,
-                     "the ids of the layers next to these <edges> are between %u and %u",
+    return fail_hint(builder->err, "the layer ids of this net or body are between %u and %u",
                      layers->refs[0].id, layers->refs[layers->n - 1].id);
 }
 
-/* Says which ports there are. */
+/* Lists the ports of the layer. */
 static bool fail_port(struct ir_builder *builder, const struct parsed_edge *edge, bool is_input,
                       uint32_t port_id, const struct op *op)
 {
@@ -118,7 +117,7 @@ static bool fail_port(struct ir_builder *builder, const struct parsed_edge *edge
                      length < sizeof list - 24 ? "" : ", ...");
 }
 
-/* Finds the first edge into the same input. */
+/* Reports the first edge into the same input. */
 static bool fail_second_edge(struct ir_builder *builder, const struct parsed_edge *edge,
                              const struct op *op)
 {
@@ -186,7 +185,7 @@ static bool resolve_edges(struct ir_builder *builder, const struct layer_index *
     return true;
 }
 
-/* The op ids of one role, in document order. */
+/* Lists the op ids of one role, in document order. */
 static bool list_role(struct ir_builder *builder, enum op_role role, uint32_t **ids, uint32_t *n)
 {
     const struct scope *scope = builder->scope;
@@ -206,7 +205,7 @@ static bool list_role(struct ir_builder *builder, enum op_role role, uint32_t **
 }
 
 /* Moves a heap array into the arena. */
-static void *keep_array(struct ir_builder *builder, const void *items, size_t n, size_t item_bytes)
+static void *arena_copy(struct ir_builder *builder, const void *items, size_t n, size_t item_bytes)
 {
     void *copy = arena_alloc_array(&builder->model->arena, n, item_bytes, builder->err);
     if (copy && n != 0)
@@ -228,8 +227,8 @@ static bool fill_graph(struct ir_builder *builder, struct graph *graph,
     graph->n_ops = (uint32_t)scope->n_ops;
     graph->n_values = (uint32_t)scope->n_values;
     graph->n_input_ids = (uint32_t)scope->n_inputs;
-    graph->ops = keep_array(builder, scope->ops, scope->n_ops, sizeof *scope->ops);
-    graph->values = keep_array(builder, scope->values, scope->n_values, sizeof *scope->values);
+    graph->ops = arena_copy(builder, scope->ops, scope->n_ops, sizeof *scope->ops);
+    graph->values = arena_copy(builder, scope->values, scope->n_values, sizeof *scope->values);
     graph->input_ids = arena_alloc_array(&builder->model->arena, scope->n_inputs,
                                          sizeof *graph->input_ids, builder->err);
     return graph->ops && graph->values && graph->input_ids &&

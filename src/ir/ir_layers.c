@@ -1,4 +1,4 @@
-/* <layer> and its <data>: which op it is, and its attributes.
+/* <layer> and its <data>: finds the op and reads its attributes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static const struct op_fault *fault_new(struct ir_builder *builder, const struct
     return fault->type && fault->version && fault->message && fault->hint ? fault : NULL;
 }
 
-/* The place in the table of the types met last: FNV-1a of both texts. */
+/* The slot in the cache of types, by FNV-1a of both texts. */
 static struct found_op *find_slot(struct ir_builder *builder, const char *type, const char *version)
 {
     uint32_t hash = 2166136261u;
@@ -32,7 +32,7 @@ static struct found_op *find_slot(struct ir_builder *builder, const char *type, 
     return &builder->found_ops[hash % N_FOUND_OPS];
 }
 
-/* Sets def, or the fault that says why there is none. */
+/* Sets def, or the fault if there is none. */
 static bool find_def(struct ir_builder *builder, struct op *op, const char *type,
                      const char *version)
 {
@@ -86,7 +86,7 @@ static bool add_op(struct ir_builder *builder, uint32_t layer_id)
     return true;
 }
 
-/* Nearly every layer says one of a few words: those are not copied. */
+/* Most layers have one of a few versions, which are not copied. */
 static const char *keep_version(struct ir_builder *builder, const char *version)
 {
     static const char *const known[] = {"opset1", "opset4", "opset5", "opset6", "opset8", "opset3"};
@@ -168,7 +168,7 @@ bool start_data(struct ir_builder *builder, xml_attrs attrs)
     return read_attrs(builder, attrs);
 }
 
-/* The oldest IRs of version 10 give the type and shape of a Const in its output port alone. */
+/* The oldest IRs of version 10 give the type and shape of a Const only in its output port. */
 static bool complete_const(struct ir_builder *builder, struct op *op)
 {
     const struct parsed_layer *layer = current_layer(builder);
@@ -177,28 +177,28 @@ static bool complete_const(struct ir_builder *builder, struct op *op)
     if (!attrs)
         return false;
     *attrs = *given;
-    const char *lacking = NULL;
+    const char *missing = NULL;
     if (layer->lacks_type)
         attrs->element_type = layer->port_precision;
     if (layer->lacks_type && layer->port_precision == IRRUN_DYNAMIC)
-        lacking = "element_type";
+        missing = "element_type";
     if (layer->lacks_shape)
         attrs->shape = layer->port_shape;
     if (layer->lacks_shape && !layer->has_port_shape)
-        lacking = "shape";
+        missing = "shape";
     op->attrs = attrs;
-    if (!lacking)
+    if (!missing)
         return true;
     struct irrun_error error;
     error_clear(&error);
     fail(&error, IRRUN_DATA,
          "Const \"%.200s\": attribute %s is missing, and no output port gives it", op->name,
-         lacking);
-    fail_hint(&error, "write %s=\"...\" in the layer's <data>", lacking);
+         missing);
+    fail_hint(&error, "write %s=\"...\" in the layer's <data>", missing);
     return keep_fault(builder, op, &error);
 }
 
-/* Gives the op as many outputs as its definition says. */
+/* Adds the outputs of the op definition that the layer does not list. */
 static bool complete_outputs(struct ir_builder *builder, struct op *op)
 {
     uint32_t n_listed = op->n_outputs;

@@ -11,12 +11,12 @@ bool parse_names(struct ir_builder *builder, const char *text, const char *const
                  uint32_t *n)
 {
     struct arena *arena = &builder->model->arena;
-    size_t length = strlen(text), n_most = 1;
+    size_t length = strlen(text), n_max = 1;
     for (size_t i = 0; i < length; i++)
-        n_most += text[i] == ',';
-    if (n_most > UINT32_MAX)
+        n_max += text[i] == ',';
+    if (n_max > UINT32_MAX)
         return fail_at(builder->err, IRRUN_DATA, here(builder), "too many names");
-    const char **items = arena_alloc_array(arena, n_most, sizeof *items, builder->err);
+    const char **items = arena_alloc_array(arena, n_max, sizeof *items, builder->err);
     char *out = arena_alloc(arena, length + 1, builder->err);
     if (!items || !out)
         return false;
@@ -120,10 +120,10 @@ bool add_dim_text(void *context, const char *bytes, size_t n)
     return true;
 }
 
-/* Most tensors have no more dimensions than this. */
+/* Most tensors have at most this many dimensions. */
 #define USUAL_RANK 4
 
-/* Keeps a dimension of the current output port. */
+/* Stores a dimension of the current output port. */
 static bool add_dim_hint(struct ir_builder *builder, int64_t dim)
 {
     struct value *value = &builder->scope->values[builder->scope->n_values - 1];
@@ -170,7 +170,7 @@ static int compare_port_ids(const void *a, const void *b)
     return (id_a > id_b) - (id_a < id_b);
 }
 
-/* Mostly they are in order. */
+/* Ports are usually sorted already. */
 static bool sort_list(struct ir_builder *builder, struct port_ref *refs, uint32_t n)
 {
     bool is_sorted = true;

@@ -1,4 +1,4 @@
-/* The beginnings of files that people give as a model by mistake.
+/* Recognizes files that users give as a model by mistake.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/sniff.h"
 
@@ -22,8 +22,8 @@ bool sniff_is_xml(const unsigned char *head, size_t n)
     return HAS_AT(0, "<?xml") || HAS_AT(0, "\xef\xbb\xbf<?xml") || HAS_AT(0, "<net ");
 }
 
-/* ONNX is a protobuf message: field 1 (ir_version) is a small number, then come the producer's name
- * or version, the opset imports or the graph as fields of bytes. */
+/* ONNX is a protobuf message: field 1 (ir_version) is a small number. A length-delimited field
+ * follows: the producer's name or version, the opset imports or the graph. */
 static bool is_onnx(const unsigned char *head, size_t n)
 {
     return n > 3 && head[0] == 0x08 && head[1] < 0x20 &&

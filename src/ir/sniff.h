@@ -8,11 +8,11 @@
 
 #define SNIFF_BYTES 64
 
-/* What the bytes at the beginning of a file look like ("a zip archive"), or NULL; *hint is what to
- * do about it, for a file given as model, or NULL; it may have one %s, where the file is named. */
+/* The type of a file by its first bytes ("a zip archive"), or NULL if unknown; *hint is what to do
+ * if it was given as a model, or NULL; it may have one %s, for the name of the file. */
 const char *sniff(const unsigned char *head, size_t n, const char **hint);
 
-/* Whether it is a Git LFS pointer file, not the content. */
+/* Whether it is a Git LFS pointer file. */
 bool sniff_is_lfs_pointer(const unsigned char *head, size_t n);
 
 bool sniff_is_xml(const unsigned char *head, size_t n);

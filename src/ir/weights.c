@@ -1,5 +1,4 @@
-/* Opening reads nothing of the .bin but its first bytes; its blobs are at any alignment and
- * overlap.
+/* Opening the .bin reads only its first bytes. Its blobs may overlap and have any alignment.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/weights.h"
 
@@ -16,7 +15,7 @@ static bool is_const(const struct op *op)
     return op->def && op->def->role == ROLE_CONST && op->attrs;
 }
 
-/* The bytes that the shape needs in the file; false if no file can hold them. */
+/* The size of the elements in the file; false if no file can hold them. */
 static bool needed_bytes(const struct const_attrs *attrs, size_t *size_bytes)
 {
     int64_t n_elements;
@@ -33,7 +32,7 @@ static bool check_type_and_size(const struct graph *graph, const struct op *op,
     size_t n_needed;
     if (attrs->element_type == IRRUN_STRING)
         fail_at(err, IRRUN_UNSUPPORTED, place,
-                "Const \"%.200s\" has element type string, which irrun lacks", op->name);
+                "Const \"%.200s\" has element type string, which irrun does not support", op->name);
     else if (attrs->element_type == IRRUN_DYNAMIC)
         fail_at(err, IRRUN_DATA, place, "Const \"%.200s\" has no definite element type", op->name);
     else if (attrs->offset < 0 || attrs->size < 0)
@@ -60,18 +59,18 @@ static bool check_const(const struct graph *graph, const struct op *op, struct i
     const struct const_attrs *attrs = op->attrs;
     if (!check_type_and_size(graph, op, err))
         return false;
-    uint64_t n_have = graph->weights->size_bytes;
+    uint64_t n_available = graph->weights->size_bytes;
     uint64_t offset = (uint64_t)attrs->offset, size = (uint64_t)attrs->size;
-    if (size == 0 || (offset <= n_have && size <= n_have - offset))
+    if (size == 0 || (offset <= n_available && size <= n_available - offset))
         return true;
     fail_at(err, IRRUN_DATA, op_place(graph, op),
             "Const \"%.200s\" needs bytes %" PRIu64 " to %" PRIu64 " of %.300s, which has %" PRIu64,
             op->name, offset, offset + size, graph->weights_file ? graph->weights_file : "the .bin",
-            n_have);
+            n_available);
     return fail_hint(err, "the .bin is cut short, or belongs to another model");
 }
 
-/* The first live Const with bytes, in document order of graphs. */
+/* Finds the first live Const with data. */
 static const struct op *find_const(const struct graph *graph)
 {
     for (uint32_t i = 0; i < graph->n_order; i++) {
@@ -100,7 +99,7 @@ static bool check_all(const struct graph *graph, struct irrun_error *err)
     return true;
 }
 
-/* What else a file given as weights may be. */
+/* Refuses other files given as weights. */
 static bool check_kind(const struct ir_model *model, struct irrun_error *err)
 {
     const struct file_map *map = &model->weights;
@@ -149,8 +148,8 @@ bool weights_open(struct ir_model *model, struct irrun_error *err)
     return check_all(model->graph, err);
 }
 
-/* Read whole up to here: 12 ms. Beyond, as much of it in pieces that are spread evenly, the first
- * and the last bytes among them. */
+/* Up to this size the whole file is read: 12 ms. For a larger file, evenly spaced pieces of the
+ * same total size, including the first and last bytes. */
 #define WHOLE_BYTES ((size_t)64 << 20)
 #define N_PIECES ((size_t)1024)
 #define PIECE_BYTES (WHOLE_BYTES / N_PIECES)

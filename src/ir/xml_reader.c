@@ -1,4 +1,4 @@
-/* The only file that knows expat.
+/* The only file that uses expat.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/xml_reader.h"
 
@@ -67,7 +67,7 @@ struct place xml_place(const struct xml_reader *xml)
     return xml->current;
 }
 
-/* Expat counts columns from 0. */
+/* expat counts columns from 0. */
 static struct place current_place(const struct xml_reader *xml)
 {
     XML_Size line = XML_GetCurrentLineNumber(xml->parser);
@@ -154,7 +154,7 @@ static bool fail_empty(struct xml_reader *xml)
     return fail_hint(xml->err, "copy it again");
 }
 
-/* What expat says of a file that ends too early. */
+/* The errors of expat for a truncated file. */
 static bool is_cut_short(enum XML_Error code)
 {
     return code == XML_ERROR_NO_ELEMENTS || code == XML_ERROR_UNCLOSED_TOKEN ||
@@ -204,7 +204,7 @@ static bool fail_form(struct xml_reader *xml)
     }
     if (code == XML_ERROR_INVALID_TOKEN)
         fail_at(xml->err, IRRUN_DATA, place,
-                "not well-formed XML: a character that cannot stand here");
+                "not well-formed XML: a character that is not allowed here");
     else
         fail_at(xml->err, IRRUN_DATA, place, "not well-formed XML: %s", XML_ErrorString(code));
     if (code == XML_ERROR_JUNK_AFTER_DOC_ELEMENT)
@@ -221,7 +221,7 @@ static void keep_head(struct xml_reader *xml, const unsigned char *bytes, size_t
     xml->n_head += n_kept;
 }
 
-/* The file tells what it is by its first bytes, however few of them expat needed to refuse it. */
+/* Reads the first bytes for sniff(); expat may have failed after fewer. */
 static bool complete_head(struct xml_reader *xml, int fd)
 {
     size_t n;
@@ -232,8 +232,8 @@ static bool complete_head(struct xml_reader *xml, int fd)
     return true;
 }
 
-/* A token that spans pieces is scanned again with each: a piece as long as what is scanned keeps
- * the work linear in the length of the file. */
+/* expat scans an unfinished token again with each piece. A piece as long as the unfinished token
+ * keeps the total work linear in the length of the file. */
 static size_t choose_piece(const struct xml_reader *xml, XML_Index n_fed)
 {
     XML_Index n_done = XML_GetCurrentByteIndex(xml->parser);

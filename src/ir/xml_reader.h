@@ -1,4 +1,5 @@
-/* Streams an XML file through expat: events in, errors with a place out. Knows nothing of IR.
+/* Streams an XML file through expat: calls handlers, and reports errors with their position. Knows
+ * nothing about IR.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_IR_XML_READER_H
 #define IRRUN_IR_XML_READER_H
@@ -16,20 +17,21 @@ struct xml_handlers {
     bool (*start)(void *context, struct xml_reader *xml, const char *name,
                   const char *const *attrs);
     bool (*end)(void *context, struct xml_reader *xml);
-    /* Text within an element, in as many pieces as it comes; only while xml_want_text says so. */
+    /* Text within an element, in any number of pieces; only between xml_want_text(true) and
+     * (false). */
     bool (*text)(void *context, const char *bytes, size_t n);
 };
 
-/* Reads the file at `path` ("-": standard input) to its end. It is fed in pieces of piece_bytes; 0
- * = as is best. A DOCTYPE is refused: IR has none, and so no entity can be defined. */
+/* Reads the file at `path` ("-": standard input) to its end. Passes pieces of piece_bytes to expat;
+ * 0 = the default. Refuses a DOCTYPE: IR has none, and without it no entity can be defined. */
 bool xml_read(const char *path, size_t piece_bytes, const struct xml_handlers *handlers,
               void *context, uint64_t *digest, struct irrun_error *err);
 
-/* The file as messages call it. */
+/* The name of the file in messages. */
 const char *xml_file_name(const char *path);
 
-/* Where the element begins that a start or end handler is called for: line and column from 1; a
- * column is a character. */
+/* The start of the element of the current start or end handler: line and column from 1; a column is
+ * a character. */
 struct place xml_place(const struct xml_reader *xml);
 
 void xml_want_text(struct xml_reader *xml, bool is_wanted);

@@ -1,4 +1,4 @@
-/* Reads attributes: from the text of <data> to the fields that an op's table names.
+/* Parses the attributes of <data> into the fields given by an op's table.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/attrs.h"
 
@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "ops/op.h"
 
-/* Text is shown up to this length in messages. */
+/* Messages show text up to this length. */
 #define SHOWN "%.200s"
 
 /* One attribute being read. */
@@ -36,7 +36,7 @@ static struct slice value_of(const struct reading *reading)
     return slice_trim((struct slice){reading->value, reading->value + strlen(reading->value)});
 }
 
-/* The text of a list without blanks and brackets around it, and the number of its items. */
+/* Removes the blanks and brackets around a list, and counts its items. */
 static bool open_list(const struct reading *reading, struct slice *list, uint32_t *n)
 {
     *list = value_of(reading);
@@ -65,7 +65,7 @@ static struct slice next_item(struct slice *list)
 
 typedef bool read_item_fn(const struct reading *reading, struct slice item, void *to);
 
-/* The items of a list, of item_bytes each; NULL if that fails. */
+/* Reads the items of a list, of item_bytes each; NULL on failure. */
 static void *read_list(const struct reading *reading, uint32_t *n, size_t item_bytes,
                        read_item_fn *read_item)
 {

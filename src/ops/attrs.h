@@ -1,4 +1,4 @@
-/* Attributes as data: a table says name, place, kind and default; one reader serves every op.
+/* Attributes as data: a table gives the name, field, kind and default of each attribute of an op.
  * Unknown attributes are skipped, as every reader of IR must.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_ATTRS_H
@@ -19,7 +19,7 @@ struct f64_list {
 };
 
 struct string_list {
-    const char *const *items; /* blanks around an item are gone, letters as written */
+    const char *const *items; /* without blanks around an item; case as written */
     uint32_t n;
 };
 
@@ -41,7 +41,7 @@ struct attr_def {
     const char *name; /* as in the XML; NULL ends the table */
     enum attr_kind kind;
     size_t offset;
-    /* Read as if it were written: "" is an empty list. NULL: the attribute must be there. */
+    /* Parsed like a written value: "" is an empty list. NULL: the attribute is required. */
     const char *default_text;
     const char *choices; /* "numpy|none|pdpd" for ATTR_KIND_CHOICE */
 };
@@ -81,8 +81,8 @@ struct attr_def {
 struct op_def;
 
 /* Fills `attrs` (def->attrs_size bytes, zeroed) from a NULL-terminated list name, value, name,
- * value … as expat gives it (NULL for no <data>). Lists and strings are copied into the arena.
- * IRRUN_DATA names the attribute, what it says and what it should be; `layer_name` is for the
+ * value … as passed by expat (NULL for no <data>). Lists and strings are copied into the arena.
+ * IRRUN_DATA names the attribute, its value and what was expected; `layer_name` is for the
  * message. */
 bool attrs_read(const struct op_def *def, const char *const *pairs, void *attrs,
                 struct arena *arena, const char *layer_name, struct place place,

@@ -1,4 +1,4 @@
-/* What ops with bodies have in common.
+/* Shared by the ops with bodies.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/body.h"
 

@@ -24,31 +24,31 @@ bool runner_infer(struct runner *runner, const struct irrun_tensor *const *in,
 bool runner_run(struct runner *runner, const struct irrun_tensor *const *in,
                 struct irrun_error *err);
 
-/* The value of Result i after an iteration; valid until the next one. f16 and bf16 of a body come
- * as f32. */
+/* The value of Result i after an iteration; valid until the next one. f16 and bf16 of a body are
+ * returned as f32. */
 const struct irrun_tensor *runner_output(const struct runner *runner, uint32_t i);
-/* … and the type that the model gives it. */
+/* The type of Result i in the model. */
 enum irrun_dtype runner_output_dtype(const struct runner *runner, uint32_t i);
 
 void runner_free(struct runner *runner);
 
 struct infer;
 
-/* Per op of a body: its place among the Parameters, or among the Results; NO_ID for others. In the
- * arena. */
+/* For each op of a body: its index among the Parameters or among the Results; NO_ID for other ops.
+ * In the arena. */
 uint32_t *body_ordinals(const struct graph *body, struct arena *arena, struct irrun_error *err);
 
-/* Whether input i of the current op is a constant for a body. Its plan reads the data where it is,
- * so f16 and bf16, which a body sees as f32, are not constants to it. */
+/* Whether input i of the current op is a constant for a body. The plan of the body reads constants
+ * in place, so f16 and bf16, which a body sees as f32, are not constants. */
 bool body_has_constant(const struct infer *infer, uint32_t i);
 
-/* Input i of the current op for the plan of a body: type and shape, and the data if it
+/* Describes input i of the current op to the plan of a body: type and shape, and the data if
  * is_constant. */
 bool body_describe_input(struct infer *infer, uint32_t i, bool is_constant,
                          struct irrun_tensor *tensor);
 
 /* The values of all inputs of the current op, as a body sees them: f16 and bf16 as f32. NULL if one
- * is not there yet (see infer_value) or memory cannot be allocated. */
+ * is not known yet (see infer_value) or memory cannot be allocated. */
 struct irrun_tensor **body_take_values(struct infer *infer);
 
 #endif

@@ -1,4 +1,4 @@
-/* Values that TensorIterator and Loop keep from pass to pass.
+/* Values that TensorIterator and Loop keep between passes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/body_buffers.h"
 

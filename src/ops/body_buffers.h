@@ -1,4 +1,4 @@
-/* Values that TensorIterator and Loop keep from pass to pass.
+/* Values that TensorIterator and Loop keep between passes.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_BODY_BUFFERS_H
 #define IRRUN_OPS_BODY_BUFFERS_H
@@ -6,19 +6,19 @@
 #include "base/arena.h"
 #include "tensor/tensor.h"
 
-/* A value that is kept from pass to pass. */
+/* A value that is kept between passes. */
 struct loop_buffer {
     struct irrun_tensor tensor;
     size_t capacity_bytes;
 };
 
-/* Gives the buffer this type and shape, and memory of the arena if it has too little; what it held
- * is lost then. */
+/* Sets the type and shape of the buffer, and allocates from the arena if its memory is too small;
+ * its content is lost then. */
 bool loop_buffer_reserve(struct loop_buffer *buffer, enum irrun_dtype dtype,
                          const struct irrun_shape *shape, struct arena *arena,
                          struct irrun_error *err);
 
-/* Copies the elements, as many as `from` has. */
+/* Copies the elements of `from`. */
 void value_copy(struct irrun_tensor *to, const struct irrun_tensor *from);
 
 /* Copies elements along `axis` between a whole tensor, from position `at` on, and a piece of it. */

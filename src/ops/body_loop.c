@@ -1,5 +1,5 @@
-/* The passes of TensorIterator and Loop. Values of the body's own plan are overwritten by the next
- * pass, so what a pass leaves for the next is copied to one of two sets of buffers in turn.
+/* The passes of TensorIterator and Loop. The next pass overwrites the values of the body's plan, so
+ * the values fed back are copied to two sets of buffers in turn.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/body_loop.h"
 
@@ -79,7 +79,7 @@ static bool take_inputs(const struct loop_state *state, struct irrun_tensor *con
     return true;
 }
 
-static bool leave_merged(const struct loop_state *state, int64_t pass, struct irrun_error *err)
+static bool keep_merged(const struct loop_state *state, int64_t pass, struct irrun_error *err)
 {
     for (uint32_t k = 0; k < state->n_params; k++) {
         if (state->params[k].source != LOOP_MERGED)
@@ -93,7 +93,7 @@ static bool leave_merged(const struct loop_state *state, int64_t pass, struct ir
     return true;
 }
 
-/* What is joined to others: a 0-D value is a list of one. */
+/* A piece of a concatenated output: a 0-D value becomes [1]. */
 static struct irrun_tensor as_piece(const struct irrun_tensor *value)
 {
     struct irrun_tensor piece = *value;
@@ -102,46 +102,46 @@ static struct irrun_tensor as_piece(const struct irrun_tensor *value)
     return piece;
 }
 
-/* Keeps the piece a pass has made for a concatenated output: in place if the output is there, else
- * after the pieces before it. */
-static bool leave_piece(const struct loop_state *state, uint32_t k, struct irrun_tensor *out,
-                        int64_t pass, int64_t n_passes, struct irrun_error *err)
+/* Stores the piece of a concatenated output: in the output if it is allocated, otherwise after the
+ * pieces kept so far. */
+static bool keep_piece(const struct loop_state *state, uint32_t k, struct irrun_tensor *out,
+                       int64_t pass, int64_t n_passes, struct irrun_error *err)
 {
     const struct loop_output *output = &state->outputs[k];
     struct irrun_tensor piece = as_piece(runner_output(state->runner, output->result));
     if (out) {
-        int64_t place = output->is_reverse ? n_passes - 1 - pass : pass;
-        piece_copy(out, output->axis, place * piece.shape.dims[output->axis], &piece, true);
+        int64_t index = output->is_reverse ? n_passes - 1 - pass : pass;
+        piece_copy(out, output->axis, index * piece.shape.dims[output->axis], &piece, true);
         return true;
     }
-    struct loop_buffer *left = &state->left[k];
+    struct loop_buffer *kept = &state->kept[k];
     size_t size_bytes = tensor_n_bytes(&piece), offset, wanted;
-    if (pass > 0 && !shape_equals(&left->tensor.shape, &piece.shape))
+    if (pass > 0 && !shape_equals(&kept->tensor.shape, &piece.shape))
         return fail_at(err, IRRUN_DATA, state->place, "output %u changes its shape in pass %lld", k,
                        (long long)pass);
     if (!checked_mul(size_bytes, (size_t)pass, &offset) ||
         !checked_add(offset, size_bytes, &wanted))
         return fail_memory(err, SIZE_MAX);
-    if (wanted > left->capacity_bytes || !left->tensor.data) {
+    if (wanted > kept->capacity_bytes || !kept->tensor.data) {
         size_t capacity = 2 * wanted;
         void *grown = arena_alloc(state->arena, capacity, err);
         if (!grown)
             return false;
         if (offset > 0)
-            memcpy(grown, left->tensor.data, offset);
-        left->tensor.data = grown;
-        left->capacity_bytes = capacity;
+            memcpy(grown, kept->tensor.data, offset);
+        kept->tensor.data = grown;
+        kept->capacity_bytes = capacity;
     }
     if (size_bytes > 0)
-        memcpy((unsigned char *)left->tensor.data + offset, piece.data, size_bytes);
-    left->tensor.dtype = piece.dtype;
-    left->tensor.shape = piece.shape;
+        memcpy((unsigned char *)kept->tensor.data + offset, piece.data, size_bytes);
+    kept->tensor.dtype = piece.dtype;
+    kept->tensor.shape = piece.shape;
     return true;
 }
 
-static bool read_condition(const struct loop_state *state, bool *goes_on, struct irrun_error *err)
+static bool read_condition(const struct loop_state *state, bool *continues, struct irrun_error *err)
 {
-    *goes_on = true;
+    *continues = true;
     if (state->condition_result == NO_ID)
         return true;
     const struct irrun_tensor *condition = runner_output(state->runner, state->condition_result);
@@ -153,34 +153,34 @@ static bool read_condition(const struct loop_state *state, bool *goes_on, struct
                        "the execution condition of a body is %s %s, expected one boolean",
                        irrun_dtype_name(condition->dtype), shape_format(&condition->shape, text));
     }
-    *goes_on = *(const unsigned char *)condition->data != 0;
+    *continues = *(const unsigned char *)condition->data != 0;
     return true;
 }
 
-/* Runs the passes; `out` NULL: the outputs are not there yet, pieces are collected. */
+/* Runs the passes; `out` NULL: the outputs are not allocated yet, their pieces are kept. */
 static bool run_passes(const struct loop_state *state, struct irrun_tensor *const *outer,
                        struct irrun_tensor *const *out, int64_t n_passes, bool starts,
                        int64_t *n_done, struct irrun_error *err)
 {
     *n_done = 0;
-    bool goes_on = starts;
-    for (int64_t pass = 0; goes_on && (n_passes < 0 || pass < n_passes); pass++) {
+    bool continues = starts;
+    for (int64_t pass = 0; continues && (n_passes < 0 || pass < n_passes); pass++) {
         if (!take_inputs(state, outer, pass, err) ||
             !runner_run(state->runner, state->in_pointers, err))
             return false;
         for (uint32_t k = 0; k < state->n_outputs; k++)
             if (state->outputs[k].is_tied && state->outputs[k].is_concatenated &&
-                !leave_piece(state, k, out ? out[k] : NULL, pass, n_passes, err))
+                !keep_piece(state, k, out ? out[k] : NULL, pass, n_passes, err))
                 return false;
-        if (!leave_merged(state, pass, err) || !read_condition(state, &goes_on, err))
+        if (!keep_merged(state, pass, err) || !read_condition(state, &continues, err))
             return false;
         *n_done = pass + 1;
     }
     return true;
 }
 
-/* The value of an output that is not concatenated: the last pass's, or what went in if there was
- * none. NULL: nothing went in. */
+/* The value of an output that is not concatenated: from the last pass, or the initial value if
+ * there was none. NULL: no initial value. */
 static const struct irrun_tensor *last_value(const struct loop_state *state, uint32_t k,
                                              struct irrun_tensor *const *outer, int64_t n_done)
 {
@@ -210,7 +210,7 @@ static bool infer_body(struct infer *infer, struct loop_state *state, struct irr
     return runner_infer(state->runner, state->in_pointers, results, is_known, infer->err);
 }
 
-/* Whether what goes back into the body has the shape that came in. */
+/* Whether the values fed back keep their shape. */
 static bool is_stable(const struct loop_state *state, const struct irrun_tensor *results)
 {
     for (uint32_t k = 0; k < state->n_params; k++) {
@@ -256,7 +256,7 @@ static enum irrun_dtype declared_dtype(const struct infer *infer, const struct l
                                        uint32_t k, const struct irrun_tensor *results)
 {
     uint32_t result = state->outputs[k].result, param = state->param_of_result[result];
-    if (state->n_left > 0)
+    if (state->n_kept > 0)
         return runner_output_dtype(state->runner, result);
     if (results[result].dtype == IRRUN_DYNAMIC && param != NO_ID)
         return infer->in[state->params[param].input]->dtype;
@@ -272,27 +272,27 @@ static bool run_to_infer(struct infer *infer, struct loop_state *state, bool sta
     if (!outer)
         return false;
     state->arena = arena;
-    if (!run_passes(state, outer, NULL, state->n_passes, starts, &state->n_left, infer->err))
+    if (!run_passes(state, outer, NULL, state->n_passes, starts, &state->n_kept, infer->err))
         return false;
     for (uint32_t k = 0; k < state->n_outputs; k++) {
-        struct loop_buffer *left = &state->left[k];
-        if (state->outputs[k].is_concatenated && state->n_left > 0)
+        struct loop_buffer *kept = &state->kept[k];
+        if (state->outputs[k].is_concatenated && state->n_kept > 0)
             continue;
         const struct irrun_tensor *value =
-            state->outputs[k].is_concatenated ? NULL : last_value(state, k, outer, state->n_left);
+            state->outputs[k].is_concatenated ? NULL : last_value(state, k, outer, state->n_kept);
         const struct irrun_tensor *model = value ? value : &results[state->outputs[k].result];
-        if (!loop_buffer_reserve(left, body_dtype(model->dtype), &model->shape, arena, infer->err))
+        if (!loop_buffer_reserve(kept, body_dtype(model->dtype), &model->shape, arena, infer->err))
             return false;
         if (value)
-            value_copy(&left->tensor, value);
+            value_copy(&kept->tensor, value);
     }
     state->arena = NULL;
     state->is_run = true;
     for (uint32_t k = 0; k < state->n_outputs; k++) {
-        struct irrun_tensor result = state->left[k].tensor;
+        struct irrun_tensor result = state->kept[k].tensor;
         enum irrun_dtype declared = declared_dtype(infer, state, k, results);
         result.dtype = declared == IRRUN_DYNAMIC ? result.dtype : declared;
-        if (!shape_output(infer, state, k, &result, state->n_left))
+        if (!shape_output(infer, state, k, &result, state->n_kept))
             return false;
     }
     return true;
@@ -340,19 +340,19 @@ bool loop_prepare(struct prepare *prepare)
 }
 
 /* Copies the results of the passes that infer has run. */
-static void hand_out(const struct loop_state *state, struct irrun_tensor *const *out)
+static void copy_kept(const struct loop_state *state, struct irrun_tensor *const *out)
 {
     for (uint32_t k = 0; k < state->n_outputs; k++) {
         const struct loop_output *output = &state->outputs[k];
-        struct irrun_tensor piece = state->left[k].tensor;
+        struct irrun_tensor piece = state->kept[k].tensor;
         if (!output->is_concatenated) {
             value_copy(out[k], &piece);
             continue;
         }
-        size_t size_bytes = state->n_left > 0 ? tensor_n_bytes(&piece) : 0;
-        for (int64_t pass = 0; pass < state->n_left; pass++) {
-            int64_t place = output->is_reverse ? state->n_left - 1 - pass : pass;
-            piece_copy(out[k], output->axis, place * piece.shape.dims[output->axis], &piece, true);
+        size_t size_bytes = state->n_kept > 0 ? tensor_n_bytes(&piece) : 0;
+        for (int64_t pass = 0; pass < state->n_kept; pass++) {
+            int64_t index = output->is_reverse ? state->n_kept - 1 - pass : pass;
+            piece_copy(out[k], output->axis, index * piece.shape.dims[output->axis], &piece, true);
             piece.data = (unsigned char *)piece.data + size_bytes;
         }
     }
@@ -362,7 +362,7 @@ bool loop_run(const struct step *step, struct irrun_error *err, int64_t n_passes
 {
     const struct loop_state *state = step->state;
     if (state->is_run) {
-        hand_out(state, step->out);
+        copy_kept(state, step->out);
         return true;
     }
     int64_t n_done;

@@ -1,5 +1,5 @@
-/* What TensorIterator and Loop share: a body run again and again on slices, invariant values and
- * the results of the previous pass (iteration). The op file determines the number of passes.
+/* Shared by TensorIterator and Loop: runs a body repeatedly on slices, invariant values and results
+ * of the previous pass (iteration). The op file determines the number of passes.
  *
  * If the shapes of all outputs follow from those of the inputs, run executes the passes. Otherwise
  * (the number of passes or a shape depends on data), the engine calls infer when the data is known;
@@ -20,7 +20,7 @@ struct loop_param {
     uint32_t input;  /* ordinal of the op's input */
     uint32_t result; /* LOOP_MERGED: the Result that feeds the next pass */
     const struct port_map *map;
-    uint32_t axis;       /* LOOP_SLICED, normal */
+    uint32_t axis;       /* LOOP_SLICED; in [0, rank) */
     int64_t first, part; /* pass i begins at first + i * part, or ends there if is_reverse */
     bool is_reverse;
 };
@@ -31,7 +31,7 @@ struct loop_output {
     bool is_concatenated, is_reverse;
     uint32_t result; /* ordinal among the body's Results */
     const struct port_map *map;
-    uint32_t axis; /* normal; set with the shape of the output */
+    uint32_t axis; /* in [0, rank); set with the shape of the output */
 };
 
 struct loop_state {
@@ -50,16 +50,16 @@ struct loop_state {
     int64_t *iteration;            /* one number, in the Parameter's own type */
     int64_t n_passes;              /* -1: until the condition fails */
     uint32_t condition_result;     /* NO_ID: none */
-    bool is_run;                   /* infer has run the passes: the outputs are in `left` */
-    struct loop_buffer *left;      /* [n_outputs] */
-    int64_t n_left;                /* passes that infer has run */
-    struct arena *arena; /* for buffers that grow; NULL while run goes through the passes */
+    bool is_run;                   /* infer has run the passes: the outputs are in `kept` */
+    struct loop_buffer *kept;      /* [n_outputs] */
+    int64_t n_kept;                /* passes that infer has run */
+    struct arena *arena;           /* for buffers that grow; NULL while run executes the passes */
 };
 
-/* Ties the body to the op: fills params, outputs and the runner. */
+/* Connects the body to the op: fills params, outputs and the runner. */
 bool loop_tie(struct infer *infer, struct loop_state *state);
 
-/* The axis of a sliced input or concatenated output, brought into [0, rank). */
+/* The axis of a sliced input or concatenated output, in [0, rank). */
 bool loop_axis(struct infer *infer, const struct port_map *map, uint32_t rank, uint32_t *axis);
 
 /* The passes that the slices of input `k` allow: |end - start| / part_size. */
@@ -68,7 +68,7 @@ bool loop_count_slices(struct infer *infer, const struct loop_param *param, int6
 /* Checks that start and end of a concatenated output span the pieces of n_passes. */
 bool loop_check_pieces(struct infer *infer, const struct loop_output *output, int64_t n_passes);
 
-/* Gives the outputs their shapes, and runs the passes if that is the only way. `is_exact`: the body
+/* Sets the shapes of the outputs; runs the passes if they depend on data. `is_exact`: the body
  * cannot end the loop before n_passes. */
 bool loop_infer(struct infer *infer, struct loop_state *state, bool is_exact, bool starts);
 

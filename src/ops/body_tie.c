@@ -1,4 +1,4 @@
-/* Ties the ports of TensorIterator and Loop to the Parameters and Results of the body.
+/* Connects the ports of TensorIterator and Loop to the Parameters and Results of the body.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "ops/body_loop.h"
@@ -38,7 +38,7 @@ bool loop_axis(struct infer *infer, const struct port_map *map, uint32_t rank, u
                      map->column);
 }
 
-/* Pieces are side by side, in this or the other order. */
+/* Pieces are adjacent, in ascending or descending order. */
 static bool check_stride(struct infer *infer, const struct port_map *map)
 {
     if (map->part_size >= 1 && (map->stride == map->part_size || map->stride == -map->part_size))
@@ -49,10 +49,10 @@ static bool check_stride(struct infer *infer, const struct port_map *map)
 }
 
 /* start and end count from the end if negative, where -1 is after the last element. */
-static bool place_border(int64_t border, int64_t length, int64_t *place)
+static bool resolve_bound(int64_t bound, int64_t length, int64_t *position)
 {
-    *place = border < 0 ? length + 1 + border : border;
-    return *place >= 0 && *place <= length;
+    *position = bound < 0 ? length + 1 + bound : bound;
+    return *position >= 0 && *position <= length;
 }
 
 static bool tie_slices(struct infer *infer, struct loop_param *param)
@@ -62,7 +62,7 @@ static bool tie_slices(struct infer *infer, struct loop_param *param)
     if (!loop_axis(infer, map, in->shape.rank, &param->axis) || !check_stride(infer, map))
         return false;
     int64_t length = in->shape.dims[param->axis];
-    if (!place_border(map->start, length, &param->first))
+    if (!resolve_bound(map->start, length, &param->first))
         return fail_slices(infer, param);
     param->part = map->part_size;
     param->is_reverse = map->stride < 0;
@@ -72,7 +72,7 @@ static bool tie_slices(struct infer *infer, struct loop_param *param)
 bool loop_count_slices(struct infer *infer, const struct loop_param *param, int64_t *n_passes)
 {
     int64_t end, length = infer->in[param->input]->shape.dims[param->axis];
-    if (!place_border(param->map->end, length, &end))
+    if (!resolve_bound(param->map->end, length, &end))
         return fail_slices(infer, param);
     int64_t span = param->is_reverse ? param->first - end : end - param->first;
     if (span < 0)
@@ -90,7 +90,7 @@ bool loop_check_pieces(struct infer *infer, const struct loop_output *output, in
     const struct port_map *map = output->map;
     int64_t length, start, end;
     if (checked_mul_i64(n_passes, map->part_size, &length) &&
-        place_border(map->start, length, &start) && place_border(map->end, length, &end) &&
+        resolve_bound(map->start, length, &start) && resolve_bound(map->end, length, &end) &&
         (end - start == length || start - end == length))
         return true;
     fail_map(infer, map, "start and end must span all passes in a port_map");
@@ -186,13 +186,13 @@ static bool allocate(struct infer *infer, struct loop_state *state)
     state->merged[0] = arena_alloc_array(arena, n, sizeof *state->merged[0], err);
     state->merged[1] = arena_alloc_array(arena, n, sizeof *state->merged[1], err);
     state->slices = arena_alloc_array(arena, n, sizeof *state->slices, err);
-    state->left = arena_alloc_array(arena, state->n_outputs, sizeof *state->left, err);
+    state->kept = arena_alloc_array(arena, state->n_outputs, sizeof *state->kept, err);
     state->ordinals = body_ordinals(state->body->graph, arena, err);
     state->iteration = arena_alloc(arena, sizeof *state->iteration, err);
     return err->code == IRRUN_OK;
 }
 
-/* A number, 0-D or [1], as the Parameter wants it. */
+/* The iteration number, 0-D or [1] as the Parameter requires. */
 static bool tie_iteration(struct infer *infer, struct loop_state *state, const struct op *parameter,
                           uint32_t k)
 {
@@ -212,7 +212,7 @@ static bool tie_iteration(struct infer *infer, struct loop_state *state, const s
                       parameter->name, parameter->line, partial_shape_format(&attrs->shape, text));
 }
 
-/* Checks that every Parameter has a value, and makes the runner. */
+/* Checks that every Parameter has a value, and creates the runner. */
 static bool finish(struct infer *infer, struct loop_state *state)
 {
     const struct graph *body = state->body->graph;

@@ -26,7 +26,7 @@ static bool fail_equation(struct infer *infer, const char *text, const char *why
     return infer_fail(infer, "equation \"%.200s\" %s", text, why);
 }
 
-/* Counts the letters from `at` to `end`; only they, blanks and one ellipsis may be there. */
+/* Counts the letters from `at` to `end`; only letters, blanks and one ellipsis are allowed. */
 static bool scan(struct infer *infer, const char *text, const char *at, const char *end,
                  struct subscript *subscript)
 {
@@ -78,7 +78,7 @@ static bool add_dims(struct infer *infer, uint32_t input, struct einsum_equation
     return true;
 }
 
-/* The subscripts before "->", which are as many as there are inputs. */
+/* Reads the subscripts before "->", one per input. */
 static bool read_inputs(struct infer *infer, const char *text, const char *end,
                         uint32_t *n_ellipsis, struct einsum_equation *equation)
 {

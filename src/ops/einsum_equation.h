@@ -5,8 +5,7 @@
 
 #include "ops/op.h"
 
-/* Letters A-Z a-z, then the dimensions that an ellipsis stands for: the last of them is the last
- * label. */
+/* Letters A-Z a-z, then the dimensions of an ellipsis; the last of them is the last label. */
 #define EINSUM_N_LETTERS 52
 #define EINSUM_N_LABELS (EINSUM_N_LETTERS + IRRUN_MAX_RANK)
 

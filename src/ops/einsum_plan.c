@@ -10,10 +10,10 @@
 #define MAX_LABELS (2 * IRRUN_MAX_RANK)
 _Static_assert(MAX_LABELS == STRIDED_COPY_MAX_RANK, "a tensor of labels can be copied");
 
-/* A tensor as it is in memory: each label once. */
+/* A tensor in memory, with each label once. */
 struct labelled {
     struct einsum_labels labels;
-    int64_t strides[EINSUM_N_LABELS]; /* by label; 0 where it is stretched */
+    int64_t strides[EINSUM_N_LABELS]; /* by label; 0 if broadcast */
 };
 
 struct planner {
@@ -45,7 +45,7 @@ static bool is_needed(const struct planner *planner, uint8_t label, uint32_t fir
     return contains(&equation->out, label);
 }
 
-/* A label that repeats stands for a diagonal: its strides add up. */
+/* A repeated label is a diagonal: its strides add up. */
 static struct labelled view_input(const struct planner *planner, uint32_t input)
 {
     const struct einsum_labels *labels = &planner->plan->equation.inputs[input];
@@ -95,7 +95,7 @@ static void append(struct einsum_labels *to, const struct einsum_labels *from)
     to->n += from->n;
 }
 
-/* Brings a tensor into the order kept, summed; and sums over `summed`. */
+/* Orders a tensor as [kept, summed] and sums over `summed`. */
 static bool plan_operand(struct planner *planner, const struct labelled *from,
                          const struct einsum_labels *kept, const struct einsum_labels *summed,
                          enum einsum_area area, struct einsum_operand *operand)
@@ -126,7 +126,7 @@ static bool plan_operand(struct planner *planner, const struct labelled *from,
 /* Sorts the labels of the two sides of a product. */
 struct sides {
     struct einsum_labels batch, left, right, joined; /* joined: in both, and not needed later */
-    struct einsum_labels lone_left, lone_right;      /* in one of them, and nowhere else */
+    struct einsum_labels lone_left, lone_right;      /* only in this operand */
 };
 
 static bool sort_labels(struct planner *planner, const struct labelled *a, const struct labelled *b,
@@ -172,9 +172,9 @@ static bool make_result(struct planner *planner, const struct sides *sides, uint
 }
 
 /* Whether a tensor is dense in this order of its labels. */
-static bool lies_in_order(const struct planner *planner, const struct labelled *tensor,
-                          const struct einsum_labels *first, const struct einsum_labels *second,
-                          const struct einsum_labels *third)
+static bool is_dense_in_order(const struct planner *planner, const struct labelled *tensor,
+                              const struct einsum_labels *first, const struct einsum_labels *second,
+                              const struct einsum_labels *third)
 {
     struct einsum_labels order = *first;
     int64_t stride = 1;
@@ -191,8 +191,8 @@ static bool lies_in_order(const struct planner *planner, const struct labelled *
     return true;
 }
 
-/* Orders one side of a product as batch, rows, joined, or where it is stored so, as batch, joined,
- * rows. */
+/* Orders one side of a product as batch, rows, joined; or as batch, joined, rows if it is stored
+ * like that. */
 static bool plan_side(struct planner *planner, const struct labelled *from,
                       const struct sides *sides, bool is_left, struct einsum_operand *operand,
                       bool *joined_first)
@@ -200,14 +200,14 @@ static bool plan_side(struct planner *planner, const struct labelled *from,
     const struct einsum_labels *rows = is_left ? &sides->left : &sides->right;
     const struct einsum_labels *lone = is_left ? &sides->lone_left : &sides->lone_right;
     struct einsum_labels kept = sides->batch;
-    *joined_first = lies_in_order(planner, from, &sides->batch, &sides->joined, rows);
+    *joined_first = is_dense_in_order(planner, from, &sides->batch, &sides->joined, rows);
     append(&kept, *joined_first ? &sides->joined : rows);
     append(&kept, *joined_first ? rows : &sides->joined);
     return plan_operand(planner, from, &kept, lone, is_left ? EINSUM_ORDERED_A : EINSUM_ORDERED_B,
                         operand);
 }
 
-/* Joins input number `input` to what there is. */
+/* Multiplies the result so far by input number `input`. */
 static bool plan_join(struct planner *planner, uint32_t input, struct labelled *so_far)
 {
     struct einsum_join *join = &planner->plan->joins[input - 1];

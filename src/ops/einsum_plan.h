@@ -1,5 +1,5 @@
-/* How an Einsum is computed: the inputs are joined one after the other, and each time the labels
- * that nothing needs any more are summed by a batch of dense products.
+/* Plans an Einsum: multiplies the inputs one after the other. Each step is a batch of dense
+ * products that sums the labels not needed later.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_EINSUM_PLAN_H
 #define IRRUN_OPS_EINSUM_PLAN_H
@@ -8,23 +8,22 @@
 #include "ops/einsum_equation.h"
 #include "ops/product_batch.h"
 
-/* A tensor brought into the order that the next product, or the output, wants. */
+/* A tensor, reordered for the next product or for the output. */
 struct einsum_operand {
-    bool is_copied; /* else it is in order already */
+    bool is_copied; /* false: it is in order already */
     struct strided_copy copy;
-    int64_t n_rows,
-        n_summed; /* after the copy: rows that are summed each; n_summed 1: nothing to do */
+    int64_t n_rows, n_summed; /* after the copy: each row of n_summed is summed; 1: nothing to do */
 };
 
-/* Products of what was joined so far and the next input, dense one after the other; of them only
- * what infer can know is filled. */
+/* Products of the result so far and the next input, contiguous one after the other. Filled only as
+ * far as infer knows them. */
 struct einsum_join {
     struct einsum_operand a, b;
     struct product_batch batch;
 };
 
-/* Scratch memory, in elements: the result so far and the one before (they take turns), two ordered
- * operands, one of them before its rows are summed, and ones. */
+/* Scratch memory, in elements: two alternating results, two ordered operands, an operand before its
+ * rows are summed, and ones. */
 enum einsum_area {
     EINSUM_RESULT_0,
     EINSUM_RESULT_1,

@@ -1,4 +1,4 @@
-/* What the element-wise ops of two broadcast operands share with PReLU.
+/* Shared by the element-wise ops of two broadcast operands and PReLU.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_ELEMENTWISE_H
 #define IRRUN_OPS_ELEMENTWISE_H
@@ -9,11 +9,11 @@
 struct binary_state {
     struct broadcast loops;
     binary_fn *fn;
-    binary_fn *vector; /* takes the innermost run as it is; NULL: fn does, through binary_apply */
+    binary_fn *vector; /* runs the innermost loop directly; NULL: binary_apply with fn */
     size_t operand_bytes, out_bytes; /* of an element */
 };
 
-/* The loops for operands of these shapes; the rest of the state is filled by binary_prepare. */
+/* Plans the loops for operands of these shapes; binary_prepare fills the rest of the state. */
 bool binary_plan(struct infer *infer, const struct irrun_shape *out, const struct irrun_shape *a,
                  const struct irrun_shape *b);
 

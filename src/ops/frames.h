@@ -1,4 +1,4 @@
-/* What STFT and ISTFT share: frames of a signal, their window and their transform.
+/* Shared by STFT and ISTFT: the frames of a signal, their window and their transform.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_FRAMES_H
 #define IRRUN_OPS_FRAMES_H
@@ -8,18 +8,18 @@
 
 struct frames {
     int64_t size, step;
-    int64_t n_bins; /* size / 2 + 1: the others mirror these */
-    int64_t n;      /* how many frames; filled by the op */
+    int64_t n_bins; /* size / 2 + 1: the other bins are their conjugates */
+    int64_t n;      /* number of frames; set by the op */
     int64_t n_window;
     struct fourier plan;
     const double *window; /* constant, zero-padded to [size]; NULL: run makes it */
 };
 
-/* Reads these inputs; fills all members but n and the plan. */
+/* Reads these inputs; fills all members except n, plan and window. */
 bool infer_frames(struct infer *infer, uint32_t window_input, uint32_t size_input,
                   uint32_t step_input, struct frames *frames);
 
-/* Makes the transform and the window; asks for scratch memory, with n_extra numbers for the op. */
+/* Plans the transform and the window; requests scratch memory, with n_extra doubles for the op. */
 bool frames_prepare(struct prepare *prepare, struct frames *frames, uint32_t window_input,
                     int64_t n_extra);
 

@@ -1,4 +1,4 @@
-/* Merges the pieces that constant indices select, and runs the copies.
+/* Merges the pieces selected by constant indices, and runs the copies.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/index_copies.h"
 
@@ -19,7 +19,7 @@ struct loops {
     int64_t dims[LOOPS_MAX_RANK], strides[LOOPS_MAX_RANK];
 };
 
-/* Whether the offsets, in their order, are those of nested loops. */
+/* Whether the offsets are those of nested loops, in order. */
 static bool find_loops(const int64_t *offsets, size_t n, struct loops *loops)
 {
     *loops = (struct loops){0};
@@ -42,7 +42,7 @@ static bool find_loops(const int64_t *offsets, size_t n, struct loops *loops)
 }
 
 /* Whether no two pieces overlap, so that their order does not matter. */
-static bool are_apart(const struct loops *loops, int64_t piece_bytes)
+static bool are_disjoint(const struct loops *loops, int64_t piece_bytes)
 {
     for (uint32_t i = 0; i < loops->rank; i++) {
         if (loops->strides[i] < piece_bytes)
@@ -78,8 +78,8 @@ static bool plan_loops(struct prepare *prepare, const struct loops *loops, bool 
 
 /* ---- prepare: runs ------------------------------------------------------------------------ */
 
-/* Whether piece k is after the one before it, or is zeros as that one is. */
-static bool goes_on(const int64_t *offsets, size_t k, int64_t piece_bytes)
+/* Whether piece k follows piece k - 1 in memory, or both are zeros. */
+static bool is_contiguous(const int64_t *offsets, size_t k, int64_t piece_bytes)
 {
     if (offsets[k] < 0 || offsets[k - 1] < 0)
         return offsets[k] == offsets[k - 1];
@@ -94,7 +94,7 @@ static bool list_runs(struct prepare *prepare, const int64_t *offsets, size_t n_
     if (!runs)
         return false;
     for (size_t k = 0; k < copies->n; k++) {
-        if (k > 0 && goes_on(offsets, k, (int64_t)piece_bytes))
+        if (k > 0 && is_contiguous(offsets, k, (int64_t)piece_bytes))
             runs[run - 1].n_elements += copies->piece_elements;
         else
             runs[run++] = (struct index_run){offsets[k], copies->piece_elements};
@@ -114,20 +114,21 @@ static bool has_negative(const int64_t *offsets, size_t n)
     return all < 0;
 }
 
-/* Keeps the offsets in the form that is copied fastest, which is never larger than they are. */
-static bool keep(struct prepare *prepare, const int64_t *offsets, binary_fn *fn, bool is_gather,
-                 struct index_copies *copies)
+/* Stores the offsets in the form that is copied fastest; no form is larger than the offsets. */
+static bool store_offsets(struct prepare *prepare, const int64_t *offsets, binary_fn *fn,
+                          bool is_gather, struct index_copies *copies)
 {
     size_t n = copies->n_groups * copies->n, n_runs = 1;
     size_t piece_bytes = copies->piece_elements * dtype_size(prepare->out[0]->dtype);
     struct loops loops;
     if (!fn && copies->n_groups == 1 && !has_negative(offsets, n) &&
-        find_loops(offsets, n, &loops) && (is_gather || are_apart(&loops, (int64_t)piece_bytes))) {
+        find_loops(offsets, n, &loops) &&
+        (is_gather || are_disjoint(&loops, (int64_t)piece_bytes))) {
         copies->loops_at = offsets[0];
         return plan_loops(prepare, &loops, is_gather, copies);
     }
     for (size_t k = 1; k < n; k++)
-        n_runs += !goes_on(offsets, k, (int64_t)piece_bytes);
+        n_runs += !is_contiguous(offsets, k, (int64_t)piece_bytes);
     if (copies->n_groups == 1 && n_runs <= n / 2)
         return list_runs(prepare, offsets, n_runs, copies);
     int64_t *items = arena_alloc_array(prepare->arena, n, sizeof *items, prepare->err);
@@ -150,7 +151,7 @@ static bool prepare_copies(struct prepare *prepare, uint32_t input, index_resolv
     int64_t *offsets = new_array(n, sizeof *offsets, prepare->err);
     const struct step step = prepare_step(prepare);
     bool is_done = offsets && resolve(&step, offsets, prepare->err) &&
-                   keep(prepare, offsets, fn, is_gather, copies);
+                   store_offsets(prepare, offsets, fn, is_gather, copies);
     free(offsets);
     return is_done;
 }
@@ -207,7 +208,7 @@ static void scatter(const struct index_copies *copies, binary_fn *fn, const char
         scatter_apply(fn, from, copies->n, copies->piece_elements, element_bytes, to, offsets);
 }
 
-/* The offsets in *offsets; NULL if there are runs instead. */
+/* Sets *offsets; NULL if there are runs instead. */
 static bool find_offsets(const struct step *step, const struct index_copies *copies,
                          const int64_t **offsets, struct irrun_error *err)
 {

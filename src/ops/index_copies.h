@@ -1,6 +1,6 @@
-/* Pieces of equal size that are copied between a dense tensor and the places in another that a
- * tensor of indices names: what gathers and scatters are. Of constant indices prepare makes plain
- * loops or a list of addresses; run does not read them.
+/* Gathers and scatters: copies pieces of equal size between a dense tensor and the positions in
+ * another tensor given by indices. For constant indices prepare makes plain loops or a list of
+ * offsets; run does not read the indices.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_INDEX_COPIES_H
 #define IRRUN_OPS_INDEX_COPIES_H
@@ -9,7 +9,7 @@
 #include "kernels/strided_copy.h"
 #include "ops/indexing.h"
 
-/* Neighbours, as one piece. */
+/* Adjacent pieces, merged. */
 struct index_run {
     int64_t offset; /* in bytes; -1: zeros */
     size_t n_elements;
@@ -22,28 +22,28 @@ struct index_copies {
     /* To set before prepare. */
     size_t n_groups, n_outer, n;
     size_t outer_elements, piece_elements;
-    bool gives_zeros; /* of a gather: an offset of -1 stands for zeros */
+    bool gives_zeros; /* of a gather: an offset of -1 means zeros */
 
     struct index_list offsets;
-    /* Instead of them, where constant indices can be merged. */
+    /* Instead of offsets, if constant indices can be merged. */
     const struct strided_copy *loops;
-    int64_t loops_at; /* where they begin in the other tensor, in bytes */
+    int64_t loops_at; /* offset of the first piece in the other tensor, in bytes */
     const struct index_run *runs;
     size_t n_runs;
 };
 
-/* resolve works out the offsets, n_groups * n of them, of the indices in `input`. */
+/* resolve computes the n_groups * n offsets from the indices in `input`. */
 bool index_gather_prepare(struct prepare *prepare, uint32_t input, index_resolve_fn *resolve,
                           struct index_copies *copies);
-/* fn: NULL, or what combines pieces. */
+/* fn combines pieces; NULL: overwrite. */
 bool index_scatter_prepare(struct prepare *prepare, uint32_t input, index_resolve_fn *resolve,
                            binary_fn *fn, struct index_copies *copies);
 
-/* From input 0 to output 0. */
+/* Gathers from input 0 to output 0. */
 bool index_gather_run(const struct step *step, const struct index_copies *copies,
                       struct irrun_error *err);
-/* Copies input 0 to output 0, and then `from`, one piece after the other in the order of the
- * indices: overwrites what is there, or combines it by fn. */
+/* Copies input 0 to output 0, then each piece of `from` in the order of the indices: overwrites the
+ * output, or combines with it by fn. */
 bool index_scatter_run(const struct step *step, const struct index_copies *copies, binary_fn *fn,
                        const void *from, struct irrun_error *err);
 

@@ -1,4 +1,4 @@
-/* Checks tensors of indices and works out what they point to. Moves nothing.
+/* Checks tensors of indices and computes offsets from them. Copies no data.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/indexing.h"
 #include "base/checked.h"

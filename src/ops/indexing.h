@@ -1,5 +1,5 @@
-/* What ops with tensors of indices share: the geometry of an axis, and indices that are checked and
- * turned into places in the data.
+/* Shared by ops with tensors of indices: the geometry of an axis, and indices that are checked and
+ * converted to offsets into the data.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_INDEXING_H
 #define IRRUN_OPS_INDEXING_H
@@ -16,11 +16,11 @@ struct axis_view axis_view_of(const struct irrun_shape *shape, uint32_t axis);
 /* The type of an output that holds indices: fails unless it is i32 or i64. */
 bool infer_index_type(struct infer *infer, const char *attribute, enum irrun_dtype dtype);
 
-/* Asks for scratch memory of n items. */
+/* Requests scratch memory for n items. */
 bool scratch_array(struct prepare *prepare, int64_t n, size_t item_bytes);
 
-/* Checks a tensor of indices, and converts it to the list that the op's loops read. If the tensor
- * is constant, prepare does that, and run has no data of it; else every run does it in scratch
+/* Checks a tensor of indices and converts it to the list that the op's loops read. For a constant
+ * tensor prepare does this, and run has no data of it; otherwise every run does it in scratch
  * memory. */
 typedef bool index_resolve_fn(const struct step *step, int64_t *items, struct irrun_error *err);
 struct index_list {
@@ -29,15 +29,15 @@ struct index_list {
     size_t scratch_at;
 };
 
-/* Whether run will have no data of an input because it is constant: prepare has to read it. */
+/* Whether run will not have the data of an input because it is constant: prepare must read it. */
 bool prepare_is_constant(const struct prepare *prepare, uint32_t input);
 
 bool index_list_prepare(struct prepare *prepare, uint32_t input, size_t n,
                         index_resolve_fn *resolve, struct index_list *list);
-/* In run. NULL with *err filled on failure. */
+/* Called in run. NULL with *err filled on failure. */
 const int64_t *index_list_get(const struct step *step, const struct index_list *list,
                               struct irrun_error *err);
-/* What resolve gets in prepare, where input data are constants. */
+/* The step for resolve in prepare, where input data are constants. */
 struct step prepare_step(const struct prepare *prepare);
 
 /* Fails for element k of input `input`, an index into an axis of input 0 that is outside low …
@@ -45,8 +45,8 @@ struct step prepare_step(const struct prepare *prepare);
 bool index_fail(const struct step *step, uint32_t input, size_t k, uint32_t axis, int64_t low,
                 int64_t dim, struct irrun_error *err);
 
-/* Indices with the rank of the data (input 0), where index [i, j, …] selects the element with these
- * coordinates, except that the index replaces the one along `axis`. */
+/* Indices with the rank of the data (input 0), where the index at [i, j, …] selects the element at
+ * these coordinates, with the coordinate along `axis` replaced by the index. */
 struct element_indices {
     uint32_t input; /* the tensor of indices */
     uint32_t axis;
@@ -55,11 +55,10 @@ struct element_indices {
     int64_t strides[IRRUN_MAX_RANK]; /* of the data; 0 along the axis */
 };
 
-/* axis comes from an attribute or input; no other dimension of the indices may be larger than the
- * data's. */
+/* Along axes other than `axis`, no dimension of the indices may be larger than the data's. */
 bool element_indices_plan(struct infer *infer, uint32_t input, int64_t axis,
                           struct element_indices *plan);
-/* offsets[k]: the place of index k in the data, in bytes. */
+/* offsets[k]: the byte offset in the data that index k selects. */
 bool element_indices_resolve(const struct step *step, const struct element_indices *plan,
                              int64_t *offsets, struct irrun_error *err);
 
@@ -69,14 +68,14 @@ struct tuple_indices {
     uint32_t input;
     uint32_t n_batch_dims, n_axes;                         /* length of a tuple */
     int64_t n_batches, n_tuples;                           /* tuples of a batch */
-    int64_t n_slice;                                       /* elements that a tuple stands for */
-    int64_t dims[IRRUN_MAX_RANK], strides[IRRUN_MAX_RANK]; /* of the data, by place in a tuple */
+    int64_t n_slice;                                       /* elements selected by a tuple */
+    int64_t dims[IRRUN_MAX_RANK], strides[IRRUN_MAX_RANK]; /* of the data, by index in a tuple */
     int64_t batch_stride;
 };
 
 bool tuple_indices_plan(struct infer *infer, uint32_t input, int64_t n_batch_dims,
                         struct tuple_indices *plan);
-/* offsets[k]: where the slice of tuple k begins in the data, in bytes. */
+/* offsets[k]: the byte offset of the slice of tuple k in the data. */
 bool tuple_indices_resolve(const struct step *step, const struct tuple_indices *plan,
                            int64_t *offsets, struct irrun_error *err);
 

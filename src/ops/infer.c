@@ -1,5 +1,5 @@
-/* What infer functions share: values of inputs, axes, auto_broadcast, and messages that name the op
- * and where its inputs come from.
+/* Shared by infer functions: values of inputs, axes, auto_broadcast, and messages that name the op
+ * and the producers of its inputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
@@ -187,11 +187,11 @@ bool infer_axes(struct infer *infer, const struct i64_list *axes, uint32_t rank,
 
 /* ---- auto_broadcast ----------------------------------------------------------------------- */
 
-/* b's shape with trailing ones cut and ones put around it, so that it is at `axis` of a. */
-static bool place_pdpd(const struct irrun_shape *a, const struct irrun_shape *b, int64_t axis,
-                       struct irrun_shape *placed)
+/* Removes trailing ones from b's shape and adds ones around it, to align it at `axis` of a. */
+static bool align_pdpd(const struct irrun_shape *a, const struct irrun_shape *b, int64_t axis,
+                       struct irrun_shape *aligned)
 {
-    if (shape_equals(a, b)) /* whatever the axis: OpenVINO does not look at it then */
+    if (shape_equals(a, b)) /* OpenVINO then ignores the axis */
         return true;
     if (axis == -1)
         axis = (int64_t)a->rank - b->rank;
@@ -200,11 +200,11 @@ static bool place_pdpd(const struct irrun_shape *a, const struct irrun_shape *b,
         n_kept--;
     if (axis < 0 || axis > a->rank || n_kept > a->rank - axis)
         return false;
-    placed->rank = a->rank;
+    aligned->rank = a->rank;
     for (uint32_t i = 0; i < a->rank; i++)
-        placed->dims[i] = i >= axis && i < axis + n_kept ? b->dims[i - axis] : 1;
+        aligned->dims[i] = i >= axis && i < axis + n_kept ? b->dims[i - axis] : 1;
     for (uint32_t i = 0; i < a->rank; i++)
-        if (placed->dims[i] != 1 && placed->dims[i] != a->dims[i])
+        if (aligned->dims[i] != 1 && aligned->dims[i] != a->dims[i])
             return false;
     return true;
 }
@@ -222,7 +222,7 @@ bool infer_broadcast(struct infer *infer, uint32_t a, uint32_t b, int auto_broad
                          shape_format(left, text), a);
     } else if (auto_broadcast == AUTO_BROADCAST_PDPD) {
         *out = *left;
-        if (place_pdpd(left, right, axis, b_shape))
+        if (align_pdpd(left, right, axis, b_shape))
             return true;
         infer_fail_input(infer, b, "a shape within %s of input %u from axis %lld on",
                          shape_format(left, text), a, (long long)axis);

@@ -8,7 +8,7 @@
 #include "kernels/gemm_integer.h"
 #include "ops/product_batch.h"
 
-/* No panel has a layout of these numbers. */
+/* Panels do not use these layout numbers. */
 enum { LAYOUT_INT8 = 200, LAYOUT_PLAIN };
 
 /* Products of bytes take less time than those of f32. */
@@ -21,7 +21,7 @@ bool integer_matrix_is_wanted(const struct prepare *prepare, uint32_t a, uint32_
            (dtype == IRRUN_I32 || dtype == IRRUN_U32);
 }
 
-/* Whether the elements are of 8 bits once an origin is taken away: 0 if that does. */
+/* Whether the elements fit in 8 bits after subtracting *origin, which is 0 if possible. */
 static bool are_bytes(const int32_t *elements, size_t n, int32_t *origin)
 {
     int32_t low = 0, high = 0;
@@ -38,7 +38,7 @@ static size_t n_columns(const struct product *p)
     return int8_n_groups(p->n) * INT8_GROUP;
 }
 
-/* The sums of the columns, then the packed matrix. */
+/* Writes the sums of the columns, then the packed matrix. */
 static void fill(const struct product *p, const int32_t *from, int32_t origin, int32_t *sums)
 {
     size_t n_quads = int8_n_quads(p->k);
@@ -53,8 +53,8 @@ static void fill(const struct product *p, const int32_t *from, int32_t origin, i
     }
 }
 
-/* Scratch: what the sums begin with, by columns and by rows, then the rows of bytes. */
-static bool ask_for_scratch(struct prepare *prepare, const struct product *p)
+/* Scratch: initial sums by column and by row, then the rows of bytes. */
+static bool request_scratch(struct prepare *prepare, const struct product *p)
 {
     size_t row_bytes = int8_n_quads(p->k) * INT8_QUAD, rows_bytes;
     return (checked_mul(p->m, row_bytes + sizeof(int32_t), &rows_bytes) &&
@@ -77,7 +77,7 @@ static bool pack_bytes(struct prepare *prepare, const struct product *p, const i
         fill(p, from, matrix->b_origin, sums);
     matrix->column_sums = sums;
     matrix->b = (const int8_t *)(sums + n_columns(p));
-    return ask_for_scratch(prepare, p);
+    return request_scratch(prepare, p);
 }
 
 static bool pack_plain(struct prepare *prepare, const struct product *p, const int32_t *from,
@@ -107,8 +107,8 @@ bool integer_matrix_pack(struct prepare *prepare, uint32_t b, const struct produ
 
 struct run {
     const struct integer_matrix *matrix;
-    struct int8_product bytes;     /* what there is to do … */
-    struct int8_wide_product wide; /* … where a is not of bytes */
+    struct int8_product bytes;     /* if a is of bytes */
+    struct int8_wide_product wide; /* if it is not */
     bool is_wide;
 };
 
@@ -124,8 +124,8 @@ static void run_groups(void *context, size_t part, size_t n_parts)
         run.matrix->kernels->multiply(&run.bytes);
 }
 
-/* With a = x + least and b = y + origin: sums of x * y, of least * y for a column, and of
- * a * origin for a row. */
+/* With a = x + least and b = y + origin, a * b is the sum of x * y, plus the sum of least * y per
+ * column and of a * origin per row. */
 static void multiply_by_bytes(const struct integer_matrix *matrix, const struct product *p,
                               const int32_t *a, int32_t *c, const struct step *step)
 {

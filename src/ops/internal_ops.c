@@ -1,4 +1,4 @@
-/* Ops that no IR file names.
+/* Ops that do not occur in IR files.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/internal_ops.h"
 

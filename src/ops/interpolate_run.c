@@ -1,4 +1,4 @@
-/* Moves the elements of Interpolate: resampled axis by axis, or picked in the mode nearest.
+/* Runs Interpolate: resamples axis by axis, or copies elements in the mode nearest.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "ops/indexing.h"
 #include "ops/interpolation.h"
 
-/* Two buffers: of floats for f32, and of doubles for the rest, which is converted into the first of
- * them. */
+/* Two buffers: of floats for f32, and of doubles for other types, which are converted into the
+ * first one. */
 bool interpolate_prepare(struct prepare *prepare)
 {
     struct interpolate_state *state = prepare->state;
@@ -24,7 +24,8 @@ bool interpolate_prepare(struct prepare *prepare)
 
 /* ---- resampling --------------------------------------------------------------------------- */
 
-/* What is outside and inside of a changed axis while it is at work: those after it are done. */
+/* The sizes outside and inside of a changed axis when it is resampled: the axes after it are
+ * done. */
 static size_t n_outer(const struct interpolate_state *state, uint32_t axis)
 {
     return (size_t)shape_product(&state->in, 0, axis);
@@ -48,8 +49,8 @@ static void resample_floats(const struct interpolate_state *state, const float *
     }
 }
 
-/* Integers are rounded to the nearest by linear and the Pillow modes, toward zero by the others, as
- * the reference has it; and held within their type. */
+/* Rounds integers to nearest in linear and the Pillow modes and toward zero in the others, like the
+ * reference; clamps them to the range of their type. */
 static void round_to_type(double *numbers, size_t n, enum irrun_dtype dtype,
                           enum interpolation_mode mode)
 {
@@ -84,12 +85,12 @@ static void resample_others(const struct interpolate_state *state, const struct 
                      (size_t)shape_n_elements(&state->out));
 }
 
-/* ---- picking ------------------------------------------------------------------------------ */
+/* ---- nearest ------------------------------------------------------------------------------ */
 
-#define BLOCK 64 /* pieces whose places are worked out at a time */
+#define BLOCK 64 /* pieces whose offsets are computed at a time */
 
-/* Pieces sources[0 … n-1] of `from` one after the other; -1 is zeros. */
-static void pick_pieces(const int64_t *sources, size_t n, const char *from, size_t piece_bytes,
+/* Copies pieces sources[0 … n-1] of `from` one after the other; -1 means zeros. */
+static void copy_pieces(const int64_t *sources, size_t n, const char *from, size_t piece_bytes,
                         char *to)
 {
     int64_t offsets[BLOCK];
@@ -106,10 +107,10 @@ static void pick_pieces(const int64_t *sources, size_t n, const char *from, size
     }
 }
 
-/* Writes what is inside of dimension `first`, where changed axis k - 1 is the next; number 0 is
- * the last. */
-static void pick(const struct interpolate_state *state, uint32_t k, uint32_t first,
-                 size_t element_bytes, const char *from, char *to)
+/* Writes the data inside of dimension `first`; the next changed axis is k - 1, and 0 is the
+ * last. */
+static void copy_nearest(const struct interpolate_state *state, uint32_t k, uint32_t first,
+                         size_t element_bytes, const char *from, char *to)
 {
     const struct changed_axis *changed = &state->axes[k - 1];
     uint32_t axis = changed->axis, rank = state->in.rank;
@@ -119,7 +120,7 @@ static void pick(const struct interpolate_state *state, uint32_t k, uint32_t fir
     size_t n_between = (size_t)shape_product(&state->in, first, axis);
     for (size_t between = 0; between < n_between; between++, from += n_in * in_bytes) {
         if (k == 1) {
-            pick_pieces(changed->sources, n_out, from, in_bytes, to);
+            copy_pieces(changed->sources, n_out, from, in_bytes, to);
             to += n_out * out_bytes;
             continue;
         }
@@ -130,7 +131,8 @@ static void pick(const struct interpolate_state *state, uint32_t k, uint32_t fir
             else if (i > 0 && source == changed->sources[i - 1])
                 memcpy(to, to - out_bytes, out_bytes);
             else
-                pick(state, k - 1, axis + 1, element_bytes, from + (size_t)source * in_bytes, to);
+                copy_nearest(state, k - 1, axis + 1, element_bytes,
+                             from + (size_t)source * in_bytes, to);
             to += out_bytes;
         }
     }
@@ -147,7 +149,7 @@ bool interpolate_run(const struct step *step, struct irrun_error *err)
     if (state->n_axes == 0)
         memcpy(out->data, in->data, tensor_n_bytes(in));
     else if (state->mode == INTERPOLATION_NEAREST)
-        pick(state, state->n_axes, 0, dtype_size(in->dtype), in->data, out->data);
+        copy_nearest(state, state->n_axes, 0, dtype_size(in->dtype), in->data, out->data);
     else if (in->dtype == IRRUN_F32)
         resample_floats(state, in->data, step->scratch, out->data);
     else

@@ -1,13 +1,12 @@
-/* Coordinates and weights of Interpolate, an axis at a time: every
- * mode is separable. Formulas: the specification of Interpolate-4, for the Pillow modes
- * Pillow's resampling.
+/* Coordinates and weights of Interpolate, one axis at a time: every mode is separable. Formulas:
+ * the specification of Interpolate-4; for the Pillow modes, Pillow's resampling.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/interpolation.h"
 
 #include <math.h>
 
-/* Where the centre of output x is in the input. The mode nearest computes in float, as the
- * reference does, since a rounding decides which element it takes. */
+/* The input coordinate of the centre of output x. The mode nearest computes in float, like the
+ * reference, since rounding decides which element it takes. */
 #define COORDINATE(T, name)                                                                        \
     static T name(enum coordinate_mode mode, T x, T scale, T n_out, T n_in)                        \
     {                                                                                              \
@@ -33,7 +32,7 @@ static bool keeps_coordinates(const struct resized_axis *axis)
     return !axis->is_resized || axis->scale == 1.0f || axis->n_out == axis->n_padded;
 }
 
-/* A scale that is close to 0 throws coordinates out of the range of int64. */
+/* With a scale close to 0, coordinates exceed the range of int64. */
 static int64_t to_index(double x)
 {
     const double far = 0x1p40;
@@ -77,7 +76,7 @@ int64_t nearest_source(const struct interpolation *how, const struct resized_axi
 
 /* ---- taps --------------------------------------------------------------------------------- */
 
-/* Adds a tap on element i of the input with its border, unless it adds nothing. */
+/* Adds a tap on element i of the padded input, unless it contributes 0. */
 static void add_tap(struct taps *taps, size_t *n, const struct resized_axis *axis, int64_t i,
                     double weight)
 {
@@ -118,7 +117,7 @@ static double triangle(double x)
     return fabs(x) < 1 ? 1 - fabs(x) : 0;
 }
 
-/* Pillow's cubic, zero from a distance of 2 on. */
+/* Pillow's cubic, zero for |x| >= 2. */
 static double cubic(double x, double a)
 {
     x = fabs(x);
@@ -130,7 +129,7 @@ static double cubic(double x, double a)
 /* The elements first ... last under a filter. */
 struct filter_span {
     int64_t first, last;
-    double centre, filter_scale; /* the filter is that of (i - centre) * filter_scale */
+    double centre, filter_scale; /* the filter is evaluated at (i - centre) * filter_scale */
     bool is_cubic;
     double a;
 };
@@ -200,7 +199,7 @@ static void add_output(const struct interpolation *how, const struct resized_axi
     }
 }
 
-/* The most taps that an output can have: CUBIC may tap an element more than once. */
+/* The maximum number of taps of an output; CUBIC may use an element more than once. */
 static int64_t max_taps(const struct interpolation *how, const struct resized_axis *axis)
 {
     if (how->mode == INTERPOLATION_CUBIC)
@@ -210,8 +209,8 @@ static int64_t max_taps(const struct interpolation *how, const struct resized_ax
         stretch = 1 / (double)axis->scale;
     else if (how->mode >= INTERPOLATION_BILINEAR_PILLOW && axis->n_out < axis->n_padded)
         stretch = (double)axis->n_padded / (double)axis->n_out;
-    double most = 4 * stretch + 4;
-    return most < (double)axis->n_in ? (int64_t)most : axis->n_in;
+    double n_taps = 4 * stretch + 4;
+    return n_taps < (double)axis->n_in ? (int64_t)n_taps : axis->n_in;
 }
 
 bool make_taps(const struct interpolation *how, const struct resized_axis *axis, struct taps *taps,

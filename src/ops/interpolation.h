@@ -1,5 +1,4 @@
-/* What the files of Interpolate share: where the elements of a resized axis come from, and the
- * state.
+/* Shared by the files of Interpolate: the input elements of a resized axis, and the state.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_INTERPOLATION_H
 #define IRRUN_OPS_INTERPOLATION_H
@@ -36,42 +35,41 @@ enum nearest_mode {
 };
 #define NEAREST_MODES "round_prefer_floor|round_prefer_ceil|floor|ceil|simple"
 
-/* How one axis is resized. The input is n_in elements with a border of zeros around, n_padded in
- * all. */
+/* How one axis is resized. The input is n_in elements, padded with zeros to n_padded. */
 struct resized_axis {
     int64_t n_in, n_padded, n_out;
     int64_t pad_begin;
     float scale;     /* as given, or n_out / n_padded */
-    bool is_resized; /* one of the axes to interpolate; else only a border is put around */
+    bool is_resized; /* one of the axes to interpolate; false: only padded */
 };
 
 struct interpolation {
     enum interpolation_mode mode;
     enum coordinate_mode coordinate_mode;
     enum nearest_mode nearest_mode;
-    bool is_antialiased; /* and some axis gets smaller */
+    bool is_antialiased; /* and an axis is downsampled */
     double cube_coeff;
 };
 
-/* The input element that output i shows in the mode nearest, -1 for one of the border. */
+/* The input element that output i copies in the mode nearest, -1 in the padding. */
 int64_t nearest_source(const struct interpolation *how, const struct resized_axis *axis, int64_t i);
 
 /* Fills taps for all other modes; its lists come from the arena. */
 bool make_taps(const struct interpolation *how, const struct resized_axis *axis, struct taps *taps,
                struct arena *arena, struct irrun_error *err);
 
-/* An axis along which something happens. */
+/* An axis that is resized or padded. */
 struct changed_axis {
     uint32_t axis;
     struct taps taps;       /* all modes but nearest */
-    const int64_t *sources; /* nearest: [n_out], -1 = border */
+    const int64_t *sources; /* nearest: [n_out], -1 = padding */
 };
 
 struct interpolate_state {
     enum interpolation_mode mode;
     uint32_t n_axes;
     struct changed_axis
-        axes[IRRUN_MAX_RANK]; /* in the order in which they are done: the last one first */
+        axes[IRRUN_MAX_RANK]; /* in the order in which they are computed: the last one first */
     struct irrun_shape in, out;
     size_t n_buffer; /* elements of the largest intermediate result */
 };

@@ -16,7 +16,7 @@ void move_plan(struct move_state *state, uint32_t rank, const int64_t *dims,
 {
     int64_t to_strides[STRIDED_COPY_MAX_RANK], stride = 1;
     for (uint32_t i = 0; i < rank; i++) {
-        if (dims[i] == 0) { /* the others may then be too large to multiply */
+        if (dims[i] == 0) { /* the product of the others may overflow */
             *state = (struct move_state){.copy.is_empty = true};
             return;
         }
@@ -36,8 +36,8 @@ void move_plan_broadcast(struct move_state *state, const struct irrun_shape *in,
     move_strides(in, in_strides);
     uint32_t n_missing = out->rank - in->rank;
     for (uint32_t i = 0; i < out->rank; i++) {
-        bool is_stretched = i < n_missing || in->dims[i - n_missing] == 1;
-        strides[i] = is_stretched ? 0 : in_strides[i - n_missing];
+        bool is_broadcast = i < n_missing || in->dims[i - n_missing] == 1;
+        strides[i] = is_broadcast ? 0 : in_strides[i - n_missing];
     }
     move_plan(state, out->rank, out->dims, strides, 0);
 }

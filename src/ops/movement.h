@@ -30,7 +30,7 @@ bool move_views(const struct infer *infer, int64_t *firsts);
 bool move_run(const struct step *step, struct irrun_error *err);
 
 /* The slice begin:end:step of a dimension: negative bounds count from the end. Then begin is
- * clamped to an element, and end to an element or one place before or after all elements, as
+ * clamped to an element, and end to an element or one position before or after all elements, as
  * Slice-8 specifies (in Python, a begin before the first element gives an empty slice if step is
  * negative). Sets the index of the first element and the number of elements. step is not 0. */
 void slice_bounds(int64_t dim, int64_t begin, int64_t end, int64_t step, int64_t *first,

@@ -22,15 +22,15 @@ struct normalize {
     affine_each_fn *affine_each;
 };
 
-/* Output 0 is as input 0; slices span the axes that are set. */
+/* Output 0 has the type and shape of input 0; slices span the axes that are set. */
 bool normalize_infer(struct infer *infer, const bool is_set[IRRUN_MAX_RANK],
                      struct normalize *normalize);
-/* The same for the axes that input 1 lists. */
+/* The same for the axes listed by input 1. */
 bool normalize_infer_axes(struct infer *infer, struct normalize *normalize);
-/* Asks for scratch memory of three numbers a slice. */
+/* Requests scratch memory of three doubles per slice. */
 bool normalize_prepare(struct prepare *prepare, struct normalize *normalize);
 
-/* What a slice has in scratch memory; each points to n_slices numbers. */
+/* The scratch memory of the slices; each points to n_slices numbers. */
 struct slices {
     double *means, *sums, *scales;
 };
@@ -39,7 +39,7 @@ struct slices normalize_start(const struct step *step, const struct normalize *n
 
 void normalize_means(const struct step *step, const struct normalize *normalize,
                      const struct slices *slices);
-/* sums: of the squares of the distances from the means. */
+/* sums: of the squared deviations from the means. */
 void normalize_deviations(const struct step *step, const struct normalize *normalize,
                           const struct slices *slices);
 void normalize_squares(const struct step *step, const struct normalize *normalize,

@@ -6,17 +6,17 @@
  * file implements:
  *
  *   infer    shapes and types of the outputs from those of the inputs (and their values, where the
- *            op needs them: infer_value). Fills the op's state with the geometry it worked out.
- *            Called again for other shapes; every shape it sees is known.
- *   prepare  optional: chooses kernels, prepacks constants, resolves indices, asks for memory.
- *   run      computes. Allocates nothing, looks at no attribute text.
+ *            op needs them: infer_value). Fills the op's state with the geometry.
+ *            Called again for other shapes; all shapes are concrete.
+ *   prepare  optional: chooses kernels, prepacks constants, resolves indices, requests memory.
+ *   run      computes. Allocates nothing, parses no attributes.
  *
- * Most ops need no more than type, opset, inputs, n_outputs, state_size, infer and run.
+ * Most ops need only type, opset, inputs, n_outputs, state_size, infer and run.
  *
- * f16 and bf16: arithmetic ops never see them. Their inputs are widened to f32 before, their
- * outputs are kept in f32 until something observable asks for 16 bits. So in prepare and run the
- * dtype of a tensor is what is in memory, and may be f32 where infer said f16. OP_MOVES ops get the
- * 16 bits as they are.
+ * f16 and bf16: arithmetic ops never see them. Their inputs are widened to f32, and their outputs
+ * are kept in f32 until something observable needs 16 bits. So in prepare and run the dtype of a
+ * tensor is its type in memory, which may be f32 where infer set f16. OP_MOVES ops get the 16 bits
+ * unchanged.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_OP_H
 #define IRRUN_OPS_OP_H
@@ -28,7 +28,7 @@
 #include "ops/attrs.h"
 #include "tensor/tensor.h"
 
-#define OPSET_LAST 17 /* the newest opset there is */
+#define OPSET_LAST 17 /* the newest opset */
 
 enum op_role {
     ROLE_ORDINARY,
@@ -40,12 +40,12 @@ enum op_role {
 };
 
 enum op_flags {
-    OP_MOVES = 1,        /* copies elements of any type: keeps f16 and bf16 bits */
-    OP_VIEW = 2,         /* output 0 is input 0 with another shape: no run, no memory */
-    OP_IN_PLACE = 4,     /* output 0 may take the memory of the first input of its shape and element
-                            size that no later step reads: run may write over any such input */
-    OP_ANY_STORAGE = 8,  /* takes f16 and bf16 in either form, writes what infer said (Convert) */
-    OP_SHAPES_ONLY = 16, /* run looks at the shapes of its inputs, never at their data (ShapeOf) */
+    OP_MOVES = 1,       /* copies elements of any type: keeps f16 and bf16 bits */
+    OP_VIEW = 2,        /* output 0 is input 0 with another shape: no run, no memory */
+    OP_IN_PLACE = 4,    /* output 0 may take the memory of the first input of its shape and element
+                            size that no later step reads: run may overwrite any such input */
+    OP_ANY_STORAGE = 8, /* takes f16 and bf16 in either form, writes the dtype of infer (Convert) */
+    OP_SHAPES_ONLY = 16, /* run reads the shapes of its inputs, never their data (ShapeOf) */
     OP_BY_ELEMENT = 32,  /* element i of output 0 is made of the inputs' elements i, broadcast */
     OP_OVER_FIRST = 64,  /* output 0 may take the memory of input 0 as under OP_IN_PLACE, but of no
                             other, and not if another input lies there too */
@@ -81,8 +81,8 @@ struct op_def {
     size_t state_size;  /* bytes that infer fills and run reads */
     const void *family; /* distinguishes ops that share functions */
     bool (*infer)(struct infer *infer);
-    /* Optional: whether these shapes and values made it a view, each output k being input 0 element
-     * for element, from element firsts[k] on; they come as zeros. */
+    /* Optional: whether the op is a view for these shapes and values: each output k is a contiguous
+     * part of input 0 from element firsts[k] on. firsts is zeroed before. */
     bool (*views)(const struct infer *infer, int64_t *firsts);
     /* Optional: which of these constant inputs prepare will prepack (both are sets of 1 << i).
      * Their data is then not widened, and step->in has no data for them. */
@@ -110,18 +110,18 @@ struct infer {
     const struct irrun_tensor *(*value)(struct infer *infer, uint32_t i); /* behind infer_value */
     const bool *is_constant; /* per input: the same in every iteration of this plan */
     bool is_value_missing;   /* set by infer_value: a value that is not known while planning */
-    uint32_t hinted;         /* the inputs that the hint names already: a set of 1 << i */
+    uint32_t hinted;         /* the inputs already named by the hint: a set of 1 << i */
     struct irrun_error *err;
 };
 
-/* The value of input i, or NULL if it is not known while planning; infer then returns false at
- * once, and the engine calls it again when the value is there. Use it only where the shape depends
- * on it. */
+/* The value of input i, or NULL if it is not known while planning; infer must then return false at
+ * once; the engine calls it again when the value is known. Use it only where the shape depends on
+ * it. */
 const struct irrun_tensor *infer_value(struct infer *infer, uint32_t i);
 
-/* The same as a list of int64 from any integer type, 0-D or 1-D; the items live in the arena. */
+/* Reads it as a list of int64 from any integer type, 0-D or 1-D; the items are in the arena. */
 bool infer_ints(struct infer *infer, uint32_t i, struct i64_list *list);
-/* … and as one number, 0-D or [1]. */
+/* Reads it as one number, 0-D or [1]. */
 bool infer_int(struct infer *infer, uint32_t i, int64_t *number);
 
 /* Sets type and shape of output i; fails if its size overflows. Call it before planning loops. */
@@ -130,25 +130,24 @@ bool infer_output(struct infer *infer, uint32_t i, enum irrun_dtype dtype,
 
 /* Fails with the op's place, type and name before the message. */
 bool infer_fail(struct infer *infer, const char *format, ...) PRINTF_LIKE(2, 3);
-/* … `input 4 (W) is f32 [1,512,40], expected <format>`, and a hint that names that input's producer
- * and its line. */
+/* Fails with `input 4 (W) is f32 [1,512,40], expected <format>`, and a hint that names the input's
+ * producer and its line. */
 bool infer_fail_input(struct infer *infer, uint32_t i, const char *expected, ...) PRINTF_LIKE(3, 4);
-/* Adds what input i is and where it comes from to the hint: the other side of a conflict. */
+/* Adds the type, shape and producer of input i to the hint, for conflicts between two inputs. */
 bool infer_hint_input(struct infer *infer, uint32_t i);
 
 /* Normalizes axis to [0, rank), or fails with its value. */
 bool infer_axis(struct infer *infer, int64_t axis, uint32_t rank, uint32_t *normal);
-/* A list of axes: negative ones brought to [0, rank), each at most once, sorted;
- * is_set[axis] too. */
+/* Sets is_set[axis] for each axis of the list; negative axes count from the end. Fails if one is
+ * repeated. */
 bool infer_axes(struct infer *infer, const struct i64_list *axes, uint32_t rank,
                 bool is_set[IRRUN_MAX_RANK]);
 
 enum auto_broadcast { AUTO_BROADCAST_NONE, AUTO_BROADCAST_NUMPY, AUTO_BROADCAST_PDPD };
 #define AUTO_BROADCAST_CHOICES "none|numpy|pdpd|explicit"
 
-/* The output shape of inputs a and b under auto_broadcast (axis is for pdpd), and for pdpd the
- * shape that b has once trailing ones are cut and ones put around it; for the others b_shape is b's
- * own. */
+/* The output shape of inputs a and b under auto_broadcast (axis is for pdpd). b_shape is b's shape;
+ * for pdpd, without trailing ones and padded with ones to a's rank. */
 bool infer_broadcast(struct infer *infer, uint32_t a, uint32_t b, int auto_broadcast, int64_t axis,
                      struct irrun_shape *out, struct irrun_shape *b_shape);
 
@@ -166,7 +165,7 @@ struct flat {
         select_flat_fn *select;
         fused_fn *fused; /* of a step of several fused ops */
     } kernel;
-    size_t n; /* elements; of an Assign bytes */
+    size_t n; /* elements; for an Assign, bytes */
 };
 
 /* Element i of the output takes element i / inner % count of an operand. */
@@ -176,11 +175,11 @@ struct repetition {
 
 /* The op as an instruction, which can be fused with others into one step. */
 struct fusable {
-    enum fused_code code; /* FUSED_NONE: it is none */
-    uint32_t still;       /* set of 1 << i: inputs of one element, repeated for all of the output */
+    enum fused_code code; /* FUSED_NONE: it cannot */
+    uint32_t scalars;     /* set of 1 << i: inputs of one element, broadcast over the output */
     size_t n;             /* elements */
-    /* Of the first two inputs, where one is neither a single element nor has as many as the output
-     * (a bias); else zeros. Such an op can only be joined to a product. */
+    /* For the first two inputs: how an input that has neither one element nor as many as the output
+     * (a bias) repeats; else zeros. Such an op can only become part of an epilogue. */
     struct repetition repeated[2];
     const float *parameters; /* of a function of one input: two */
 };
@@ -188,7 +187,7 @@ struct fusable {
 /* A product that runs an epilogue fused by the plan, step->epilogue, over its output 0, piece by
  * piece. */
 struct epilogue_offer {
-    size_t n;               /* elements of the output; 0: it does not */
+    size_t n;               /* elements of the output; 0: not offered */
     struct repetition bias; /* the operands of Add that can be the initial sums; count 0: none */
 };
 
@@ -197,7 +196,7 @@ struct prepared {
     size_t scratch_bytes; /* memory that run may use, 64-byte aligned, not kept between runs */
     struct flat flat;     /* a fast path of run for these shapes */
     struct fusable fusable;
-    struct epilogue_offer epilogue; /* not by ops that are OP_IN_PLACE */
+    struct epilogue_offer epilogue; /* not allowed with OP_IN_PLACE */
 };
 
 struct prepare {
@@ -209,9 +208,9 @@ struct prepare {
     const struct irrun_tensor *const *in; /* dtype as in memory; data NULL unless constant */
     const struct irrun_tensor *const *out;
     const struct kernels *kernels;
-    const struct thread_pool *pool;  /* the one that run will have; NULL = one thread */
+    const struct thread_pool *pool;  /* the pool that run will use; NULL = one thread */
     struct arena *arena;             /* lives as long as the plan */
-    uint32_t prepacked;              /* what prepacks answered; 0 while constants are folded */
+    uint32_t prepacked;              /* the result of prepacks; 0 while constants are folded */
     struct prepared made;            /* to set */
     struct prepack_sources *sources; /* of the prepacked inputs; NULL while constants are folded */
     struct irrun_error *err;
@@ -246,16 +245,16 @@ static inline void prepare_epilogue(struct prepare *prepare)
 struct step {
     struct flat flat;                /* run is def->run or what prepare set */
     void *data[FLAT_MAX_OPERANDS];   /* of inputs, then outputs, if there are no more than that */
-    const void *state;               /* NULL: no op's own step, but a conversion in front of it */
-    struct irrun_tensor *const *in;  /* after the op's own there are those of the epilogue … */
-    struct irrun_tensor *const *out; /* … likewise */
-    void *scratch;                   /* never NULL, even if nothing was asked for */
+    const void *state;               /* NULL: not the step of an op, but a conversion before it */
+    struct irrun_tensor *const *in;  /* the op's inputs, then those of the epilogue */
+    struct irrun_tensor *const *out; /* likewise */
+    void *scratch;                   /* never NULL, even if none was requested */
     uint32_t n_inputs, n_outputs;
-    const struct epilogue *epilogue; /* NULL: none. What prepared.epilogue promised */
+    const struct epilogue *epilogue; /* NULL: none. See prepared.epilogue */
     const struct graph *graph;
     const struct op *op;
     struct irrun_session *session; /* for ops with bodies */
-    struct thread_pool *pool;      /* to share large work with; NULL = one thread */
+    struct thread_pool *pool;      /* for large work; NULL = one thread */
     const struct step_cost *cost;  /* NULL: steps are not timed */
 };
 
@@ -268,7 +267,7 @@ bool step_fail(const struct step *step, struct irrun_error *err, enum irrun_erro
 extern const struct op_def *const op_defs[]; /* the rows of ops.def */
 extern const size_t n_op_defs;
 
-/* The same sorted by type, then opset. */
+/* The row at this index, sorted by type, then opset. */
 const struct op_def *op_def_sorted(size_t index);
 
 /* The row of an op's input; the last row if that is repeated, NULL beyond the end. */
@@ -284,8 +283,8 @@ uint32_t op_types(const struct op_def *def);
 
 #define OP_WHY_BYTES 256
 
-/* The op that `type` in `version` ("opset6", "extension") means, or NULL with the reason in `why`:
- * "irrun has Gather of opset1 to opset6 only". Type: any letter case, aliases included. A layer
+/* The op of `type` and `version` ("opset6", "extension"), or NULL with the reason in `why`: "irrun
+ * has Gather of opset1 to opset6 only". The type may be in any letter case or an alias. A layer
  * without a version ("") means the only op of that type. */
 const struct op_def *op_find(const char *type, const char *version, char why[OP_WHY_BYTES]);
 

@@ -9,7 +9,7 @@ struct batch_norm_attrs {
     double epsilon;
 };
 
-/* Which input is what. */
+/* The indices of the inputs. */
 struct batch_norm_family {
     uint32_t data, gamma, beta, mean, variance;
 };
@@ -17,7 +17,7 @@ struct batch_norm_family {
 struct batch_norm_state {
     size_t n_batches, n_channels, n_inner; /* elements of a channel */
     affine_fn *affine;
-    struct affine *affines; /* of constants, one a channel; NULL: run works them out */
+    struct affine *affines; /* for constants, one per channel; NULL: run computes them */
 };
 
 static const struct attr_def attr_table[] = {
@@ -59,7 +59,7 @@ static bool infer(struct infer *infer)
     return true;
 }
 
-static void work_out_affines(const struct step *step, struct affine *affines)
+static void compute_affines(const struct step *step, struct affine *affines)
 {
     const struct batch_norm_family *f = step->op->def->family;
     const struct batch_norm_state *state = step->state;
@@ -90,7 +90,7 @@ static bool prepare(struct prepare *prepare)
         arena_alloc_array(prepare->arena, state->n_channels, sizeof *state->affines, prepare->err);
     if (!state->affines)
         return false;
-    work_out_affines(&step, state->affines);
+    compute_affines(&step, state->affines);
     return true;
 }
 
@@ -101,7 +101,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct batch_norm_state *state = step->state;
     const struct affine *affines = state->affines;
     if (!affines) {
-        work_out_affines(step, step->scratch);
+        compute_affines(step, step->scratch);
         affines = step->scratch;
     }
     size_t n_bytes = state->n_inner * dtype_size(step->out[0]->dtype);

@@ -1,5 +1,5 @@
-/* Element-wise ops of two broadcast operands: the rows of elementwise.def, and what they share with
- * PReLU, whose slope broadcasts otherwise.
+/* Element-wise ops of two broadcast operands: the rows of elementwise.def, and the functions shared
+ * with PReLU, whose slope broadcasts differently.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/elementwise.h"
 
@@ -50,7 +50,7 @@ static bool binary_infer(struct infer *infer)
            binary_plan(infer, &out, &infer->in[0]->shape, &b);
 }
 
-/* One call without loops around it. An error is a division by zero, which only fn knows. */
+/* One kernel call without loops. Fails on a division by zero, which binary_run then reports. */
 static bool run_flat(const struct step *step, struct irrun_error *err)
 {
     (void)err;
@@ -58,29 +58,29 @@ static bool run_flat(const struct step *step, struct irrun_error *err)
            binary_run(step, err);
 }
 
-/* Adds a loop around those seen so far: operands that are repeated, then advance, then are repeated
- * again repeat in a simple way. */
-static bool widen_repetition(struct repetition *found, bool *is_over, size_t n, size_t stride)
+/* Adds an outer loop. The form is simple if the operand is repeated in the innermost loops, then
+ * advances, then repeats in the outermost. */
+static bool widen_repetition(struct repetition *found, bool *is_repeated, size_t n, size_t stride)
 {
     if (stride == 0) {
-        *is_over = found->count > 1;
-        found->inner *= *is_over ? 1 : n;
+        *is_repeated = found->count > 1;
+        found->inner *= *is_repeated ? 1 : n;
         return true;
     }
-    bool is_dense = stride == found->count && !*is_over;
+    bool is_dense = stride == found->count && !*is_repeated;
     found->count *= n;
     return is_dense;
 }
 
-/* How operand k repeats along the output; false if in no simple way. */
+/* How operand k repeats along the output; false if the form is not simple. */
 static bool find_repetition(const struct broadcast *loops, uint32_t k, struct repetition *found)
 {
-    bool is_over = false;
+    bool is_repeated = false;
     *found = (struct repetition){1, 1};
-    bool is_simple =
-        widen_repetition(found, &is_over, (size_t)loops->n_inner, (size_t)loops->inner_strides[k]);
+    bool is_simple = widen_repetition(found, &is_repeated, (size_t)loops->n_inner,
+                                      (size_t)loops->inner_strides[k]);
     for (uint32_t i = loops->rank; i-- > 0 && is_simple;)
-        is_simple = widen_repetition(found, &is_over, (size_t)loops->loops[i].n,
+        is_simple = widen_repetition(found, &is_repeated, (size_t)loops->loops[i].n,
                                      (size_t)loops->loops[i].strides[k]);
     return is_simple;
 }
@@ -96,7 +96,7 @@ static void offer_to_fuse(struct prepare *prepare, const struct broadcast *loops
         return;
     prepare->made.fusable = (struct fusable){
         .code = code,
-        .still = (a.inner > 1 ? 1U : 0U) | (b.inner > 1 ? 2U : 0U),
+        .scalars = (a.inner > 1 ? 1U : 0U) | (b.inner > 1 ? 2U : 0U),
         .n = (size_t)shape_n_elements(&prepare->out[0]->shape),
     };
     if (loops->rank == 0)
@@ -109,19 +109,19 @@ static void choose_loop(struct prepare *prepare, struct binary_state *state,
                         enum binary_operation operation)
 {
     const struct broadcast *loops = &state->loops;
-    bool a_moves = loops->inner_strides[1] != 0, b_moves = loops->inner_strides[2] != 0;
-    enum operand_form form = a_moves && b_moves ? FORM_BOTH_MOVE
-                             : a_moves          ? FORM_LEFT_MOVES
-                                                : FORM_RIGHT_MOVES;
+    bool a_advances = loops->inner_strides[1] != 0, b_advances = loops->inner_strides[2] != 0;
+    enum operand_form form = a_advances && b_advances ? FORM_BOTH_MOVE
+                             : a_advances             ? FORM_LEFT_MOVES
+                                                      : FORM_RIGHT_MOVES;
     if (prepare->in[0]->dtype == IRRUN_F32)
         state->vector = prepare->kernels->elementwise_f32->binary[operation][form];
     offer_to_fuse(prepare, loops, operation);
     if (loops->rank > 0 || loops->n_inner == 0)
         return;
     prepare->made.flat.n = (size_t)loops->n_inner;
-    prepare->made.flat.kernel.binary = state->vector        ? state->vector
-                                       : a_moves && b_moves ? state->fn
-                                                            : NULL;
+    prepare->made.flat.kernel.binary = state->vector              ? state->vector
+                                       : a_advances && b_advances ? state->fn
+                                                                  : NULL;
     if (prepare->made.flat.kernel.binary)
         prepare->made.flat.run = run_flat;
 }

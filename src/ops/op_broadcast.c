@@ -1,5 +1,5 @@
-/* Broadcast-1 and -3: the data stretched to a target shape. Version 3 adds the mode in which the
- * data's own shape may stretch the target.
+/* Broadcast-1 and -3: broadcasts the data to a target shape. Version 3 adds the bidirectional mode,
+ * in which the data may also broadcast the target.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/movement.h"
 
@@ -44,9 +44,9 @@ static bool read_target(struct infer *infer, struct irrun_shape *target)
     return true;
 }
 
-/* placed: the data's shape with ones put in, of the rank of the target. */
-static bool place_explicit(struct infer *infer, const struct irrun_shape *target,
-                           struct irrun_shape *placed)
+/* aligned: the data's shape, extended by ones to the rank of the target. */
+static bool align_explicit(struct infer *infer, const struct irrun_shape *target,
+                           struct irrun_shape *aligned)
 {
     const struct irrun_shape *data = &infer->in[DATA]->shape;
     if (infer->n_inputs <= AXES_MAPPING)
@@ -57,9 +57,9 @@ static bool place_explicit(struct infer *infer, const struct irrun_shape *target
     if (axes.n != data->rank && !(axes.n == 1 && data->rank == 0))
         return infer_fail_input(infer, AXES_MAPPING, "%u numbers, one per dimension of the data",
                                 data->rank);
-    placed->rank = target->rank;
+    aligned->rank = target->rank;
     for (uint32_t i = 0; i < target->rank; i++)
-        placed->dims[i] = 1;
+        aligned->dims[i] = 1;
     int64_t previous = -1;
     for (uint32_t i = 0; i < axes.n && data->rank > 0; i++) {
         int64_t axis = axes.items[i];
@@ -67,14 +67,14 @@ static bool place_explicit(struct infer *infer, const struct irrun_shape *target
             return infer_fail(infer,
                               "axes_mapping must be increasing within 0 ... %u, but has %lld",
                               target->rank ? target->rank - 1 : 0, (long long)axis);
-        placed->dims[axis] = data->dims[i];
+        aligned->dims[axis] = data->dims[i];
         previous = axis;
     }
     return true;
 }
 
-static bool place_pdpd(struct infer *infer, const struct irrun_shape *target,
-                       struct irrun_shape *placed)
+static bool align_pdpd(struct infer *infer, const struct irrun_shape *target,
+                       struct irrun_shape *aligned)
 {
     const struct irrun_shape *data = &infer->in[DATA]->shape;
     int64_t axis = ((const struct broadcast_attrs *)infer->attrs)->axis;
@@ -83,29 +83,29 @@ static bool place_pdpd(struct infer *infer, const struct irrun_shape *target,
     if (data->rank > target->rank || axis < 0 || axis > target->rank - data->rank)
         return infer_fail_input(infer, DATA, "a shape that fits in target_shape from axis %lld on",
                                 (long long)axis);
-    placed->rank = target->rank;
+    aligned->rank = target->rank;
     for (uint32_t i = 0; i < target->rank; i++)
-        placed->dims[i] = i >= axis && i < axis + data->rank ? data->dims[i - axis] : 1;
+        aligned->dims[i] = i >= axis && i < axis + data->rank ? data->dims[i - axis] : 1;
     return true;
 }
 
 static bool infer(struct infer *infer)
 {
     int mode = ((const struct broadcast_attrs *)infer->attrs)->mode;
-    struct irrun_shape target, placed = infer->in[DATA]->shape, out;
+    struct irrun_shape target, aligned = infer->in[DATA]->shape, out;
     if (!read_target(infer, &target))
         return false;
     if (infer->n_inputs > AXES_MAPPING && infer->op->def->opset >= 3 && mode != MODE_EXPLICIT &&
         mode != MODE_NONE)
         return infer_fail(infer, "input %d (axes_mapping) is only for mode explicit", AXES_MAPPING);
     if (mode == MODE_EXPLICIT || mode == MODE_NONE) {
-        if (!place_explicit(infer, &target, &placed))
+        if (!align_explicit(infer, &target, &aligned))
             return false;
     } else if (mode == MODE_PDPD) {
-        if (!place_pdpd(infer, &target, &placed))
+        if (!align_pdpd(infer, &target, &aligned))
             return false;
     }
-    if (!shape_broadcast(&placed, &target, &out) ||
+    if (!shape_broadcast(&aligned, &target, &out) ||
         (mode != MODE_BIDIRECTIONAL && !shape_equals(&out, &target))) {
         char text[SHAPE_TEXT_BYTES];
         return infer_fail_input(infer, DATA, "a shape that broadcasts to %s",
@@ -113,7 +113,7 @@ static bool infer(struct infer *infer)
     }
     if (!infer_output(infer, 0, infer->in[DATA]->dtype, &out))
         return false;
-    move_plan_broadcast(infer->state, &placed, &out);
+    move_plan_broadcast(infer->state, &aligned, &out);
     return true;
 }
 

@@ -1,4 +1,4 @@
-/* Col2Im-15: adds the patches of an image, one per column, back at their positions.
+/* Col2Im-15: adds the patches of an image, one per column, at their positions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "kernels/columns.h"
@@ -11,7 +11,7 @@ struct col2im_attrs {
 };
 
 struct col2im_state {
-    struct window window; /* over the output, which has a position a column */
+    struct window window; /* over the output; one position per column */
     int64_t n_channels;   /* of all batches */
     columns_fn *fn;
 };
@@ -31,7 +31,7 @@ static const struct op_input_def inputs[] = {
     {.name = NULL},
 };
 
-/* A height and a width. */
+/* Reads a height and a width. */
 static bool read_size(struct infer *infer, uint32_t i, struct i64_list *size)
 {
     if (!infer_ints(infer, i, size))

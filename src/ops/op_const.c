@@ -1,5 +1,5 @@
-/* Const-1: bytes of the .bin. The engine gives it its value. The oldest IRs say type and shape in
- * the output port only; the reader then takes them from there, hence the defaults.
+/* Const-1: bytes of the .bin. The engine sets its value. The oldest IRs have type and shape only in
+ * the output port, and the reader takes them from there, hence the defaults.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 

@@ -1,4 +1,4 @@
-/* Convert-1 and ConvertLike-1: another element type, by the rules of convert_elements.
+/* Convert-1 and ConvertLike-1: converts the element type with convert_elements.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 

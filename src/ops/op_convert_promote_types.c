@@ -1,5 +1,4 @@
-/* ConvertPromoteTypes-14: both inputs in a type that suits both. Finding that type is all there is
- * to it.
+/* ConvertPromoteTypes-14: converts both inputs to a common type.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op.h"
 
@@ -43,7 +42,7 @@ static bool fail_unsafe(struct infer *infer)
     return infer_hint_input(infer, 1);
 }
 
-/* A float and an integer: the float, which has to be twice as wide. */
+/* A float and an integer: the float type, which must be twice as wide to be safe. */
 static bool promote_to_real(struct infer *infer, bool is_unsafe, enum irrun_dtype *common)
 {
     enum irrun_dtype a = infer->in[0]->dtype, b = infer->in[1]->dtype;
@@ -67,7 +66,7 @@ static bool promote_scalar(struct infer *infer, bool is_unsafe, enum irrun_dtype
     return is_unsafe || is_safe || fail_unsafe(infer);
 }
 
-/* A signed and an unsigned integer: a signed type twice as wide as the unsigned. */
+/* A signed and an unsigned integer: a signed type twice as wide as the unsigned one. */
 static bool promote_mixed_signs(struct infer *infer, bool is_unsafe, enum irrun_dtype *common)
 {
     const struct promote_attrs *attrs = infer->attrs;

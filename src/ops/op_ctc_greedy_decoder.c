@@ -1,5 +1,5 @@
 /* CTCGreedyDecoder-1 and CTCGreedyDecoderSeqLen-6: the best class of every step, without blanks
- * and, if asked for, without repetitions; -1 fills the rest.
+ * and, with merge_repeated, without repetitions; -1 fills the rest.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/indexing.h"
 
@@ -33,7 +33,7 @@ static const struct op_input_def seq_len_inputs[] = {
 
 enum { DATA, LENGTHS, BLANK };
 
-/* The first of the largest of n classes. */
+/* The index of the first maximum of n classes. */
 #define BEST(T)                                                                                    \
     for (size_t i = 1; i < n; i++)                                                                 \
         best = ((const T *)classes)[i] > ((const T *)classes)[best] ? i : best;
@@ -53,7 +53,7 @@ struct decoder {
     int64_t blank, previous;
 };
 
-/* Whether the class of the next step is one of the result. */
+/* Whether the class of the next step belongs to the result. */
 static bool accept_class(struct decoder *decoder, int64_t class)
 {
     bool is_repeated = decoder->merges_repeated && class == decoder->previous;
@@ -143,7 +143,7 @@ static bool resolve_lengths(const struct step *step, int64_t *lengths, struct ir
         if (lengths[b] < 0 || lengths[b] > data->dims[1])
             return step_fail(
                 step, err, IRRUN_DATA,
-                "sequence_length[%lld] is %lld, outside 0 ... %lld, the steps there are",
+                "sequence_length[%lld] is %lld, outside 0 ... %lld, the number of steps",
                 (long long)b, (long long)lengths[b], (long long)data->dims[1]);
     return true;
 }

@@ -25,8 +25,9 @@ static const struct op_input_def inputs[] = {
     {.name = NULL},
 };
 
-/* The deep form is [N][blocks … and C in the order of mode][D …], the spatial one [N][C][D][block]
- * …; both give the strides of the same loops: N, C, then D and block for each spatial dimension. */
+/* The deep form is [N][blocks … and C in the order of mode][D …], the spatial form [N][C][D][block]
+ * …. The strides of both are for the same loops: N, C, then D and block for each spatial
+ * dimension. */
 struct forms {
     uint32_t n_spatial;
     int64_t block, n_channels; /* of the spatial form */
@@ -68,7 +69,7 @@ static void flat_strides(const struct forms *forms, int64_t *strides)
     strides[0] = inner * forms->n_channels;
 }
 
-/* What both forms are, from the input in one of them. */
+/* Derives both forms from the input, which is in one of them. */
 static bool find_forms(struct infer *infer, bool is_to_space, struct forms *forms,
                        struct irrun_shape *out)
 {

@@ -19,12 +19,11 @@ struct dft_family {
 /* Work memory holds complex numbers, in the dimensions of the signal. */
 struct dft_state {
     uint32_t rank, n_axes;
-    uint32_t axes
-        [IRRUN_MAX_RANK]; /* in the order given: the last one is real on one side for RDFT, IRDFT */
+    uint32_t axes[IRRUN_MAX_RANK]; /* as given; for RDFT and IRDFT, one side of the last is real */
     struct irrun_shape in, work, out; /* without the 2 of complex numbers */
     struct irrun_shape loaded;        /* the part of `in` that is read; fits into `work` */
     struct fourier *plans;            /* [n_axes] */
-    int64_t n_line;                   /* the longest */
+    int64_t n_line;                   /* the maximum */
 };
 
 static const struct op_input_def inputs[] = {
@@ -137,7 +136,7 @@ static bool prepare(struct prepare *prepare)
 
 /* ---- run ---------------------------------------------------------------------------------- */
 
-/* Visits the rows of the same leading box of two tensors. */
+/* Visits the rows of a box at the origin of two tensors. */
 struct rows {
     const struct irrun_shape *box;
     int64_t a_strides[IRRUN_MAX_RANK], b_strides[IRRUN_MAX_RANK];

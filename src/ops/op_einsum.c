@@ -1,4 +1,4 @@
-/* Einsum-7: sums of products along labelled dimensions, as einsum_plan.h says.
+/* Einsum-7: sums of products along labelled dimensions (einsum_plan.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -34,7 +34,7 @@ static bool infer(struct infer *infer)
 
 /* ---- prepare and run ---------------------------------------------------------------------- */
 
-/* Where an area of the scratch memory begins, in bytes; of EINSUM_N_AREAS, where they end. */
+/* The byte offset of an area of the scratch memory; for EINSUM_N_AREAS, of the end. */
 static size_t area_offset(const struct einsum_plan *plan, enum einsum_area area,
                           size_t element_bytes)
 {
@@ -96,7 +96,7 @@ static void sum_rows(const struct step *step, const struct einsum_operand *opera
     }
 }
 
-/* The tensor in order: where it is, or in `to`. */
+/* Returns the ordered tensor: `from` itself, or `to`. */
 static const char *order(const struct step *step, const struct einsum_operand *operand,
                          const char *from, char *to)
 {

@@ -1,6 +1,6 @@
 /* EmbeddingBagOffsetsSum-3, EmbeddingBagPackedSum-3, EmbeddingSegmentsSum-3, EmbeddingBagOffsets-15
- * and EmbeddingBagPacked-15: sums or means of bags of rows of a table, which differ in how a bag is
- * given.
+ * and EmbeddingBagPacked-15: sums or means of bags of rows of a table. They differ in how the bags
+ * are given.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "ops/indexing.h"
 
 enum { TABLE, INDICES, SPLIT /* offsets or segment_ids */ };
-#define ABSENT UINT32_MAX /* no input is this one */
+#define ABSENT UINT32_MAX /* the op has no such input */
 
 enum bag_form { BAG_OFFSETS, BAG_PACKED, BAG_SEGMENTS };
 
@@ -18,14 +18,14 @@ struct bag_attrs {
 
 struct bag_family {
     enum bag_form form;
-    uint32_t default_index, weights; /* which input, if there is one */
+    uint32_t default_index, weights; /* input indices; ABSENT: none */
 };
 
 struct bag_state {
     size_t n_bags, n_indices, row_elements;
     int64_t n_rows; /* of the table */
     struct index_list rows;
-    struct index_list bounds;    /* where each bag begins, and the last one ends; not BAG_PACKED */
+    struct index_list bounds;    /* start of each bag, and end of the last; not BAG_PACKED */
     struct index_list empty_row; /* of an empty bag; -1: zeros */
 };
 
@@ -136,17 +136,17 @@ static bool resolve_offsets(const struct step *step, int64_t *bounds, struct irr
 {
     const struct bag_state *state = step->state;
     const struct irrun_tensor *split = step->in[SPLIT];
-    int64_t least = 0, n = (int64_t)state->n_indices;
+    int64_t min = 0, n = (int64_t)state->n_indices;
     elements_as_i64(split->dtype, split->data, 0, state->n_bags, bounds);
     bounds[state->n_bags] = n;
-    for (size_t b = 0; b < state->n_bags; least = bounds[b++])
-        if (bounds[b] < least || bounds[b] > n)
+    for (size_t b = 0; b < state->n_bags; min = bounds[b++])
+        if (bounds[b] < min || bounds[b] > n)
             return step_fail(step, err, IRRUN_DATA, "offsets[%zu] is %lld, outside %lld ... %lld",
-                             b, (long long)bounds[b], (long long)least, (long long)n);
+                             b, (long long)bounds[b], (long long)min, (long long)n);
     return true;
 }
 
-/* Segment ids have to be sorted and name segments there are. */
+/* Segment ids must be sorted and below num_segments. */
 static bool resolve_segments(const struct step *step, int64_t *bounds, struct irrun_error *err)
 {
     const struct bag_state *state = step->state;
@@ -211,7 +211,7 @@ static void add_bag(const struct step *step, const int64_t *rows, size_t begin, 
         fns->divide(to, end - begin, state->row_elements);
 }
 
-/* An empty bag gets the row that default_index names, -1 and no input meaning zeros. */
+/* An empty bag gets the row default_index; without that input, or if it is -1, zeros. */
 static bool find_empty_row(const struct step *step, const char **row, struct irrun_error *err)
 {
     const struct bag_family *family = step->op->def->family;

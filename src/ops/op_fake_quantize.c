@@ -1,4 +1,4 @@
-/* FakeQuantize-1: numbers as they would be after a trip through `levels` integers.
+/* FakeQuantize-1: quantizes numbers to `levels` integers and dequantizes them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/fake_quantize.h"
 #include "ops/op_state.h"
@@ -58,9 +58,9 @@ static bool prepare(struct prepare *prepare)
     return true;
 }
 
-/* One range for n numbers that lie side by side. */
-static void quantize_side_by_side(const struct quantize_state *state, int64_t levels,
-                                  const void *const from[N_INPUTS], void *out)
+/* Contiguous numbers with the same range. */
+static void quantize_contiguous(const struct quantize_state *state, int64_t levels,
+                                const void *const from[N_INPUTS], void *out)
 {
     struct quantization q =
         quantization_of(*(const float *)from[1], *(const float *)from[2], *(const float *)from[3],
@@ -80,7 +80,7 @@ static bool visit(void *context, const int64_t *offsets)
     void *out = (char *)step->out[0]->data + (size_t)offsets[0] * state->element_bytes;
     bool is_one_range = (strides[2] | strides[3] | strides[4] | strides[5]) == 0;
     if (state->vectors && is_one_range && strides[1] == 1) {
-        quantize_side_by_side(state, levels, from, out);
+        quantize_contiguous(state, levels, from, out);
         return true;
     }
     state->fn(&(struct fake_quantize_run){

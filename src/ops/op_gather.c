@@ -1,5 +1,5 @@
-/* Gather-1, -7 and -8: slices of the data picked along an axis by a tensor of indices. Versions
- * differ in batch_dims and in what an index outside the axis means.
+/* Gather-1, -7 and -8: slices of the data selected along an axis by a tensor of indices. The
+ * versions differ in batch_dims and in indices out of range.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/index_copies.h"
 #include "ops/op_state.h"
@@ -12,10 +12,11 @@ struct gather_state {
     int64_t n_batches, n_outer, axis_dim, n_indices;
     int64_t n_slice; /* elements */
     uint32_t axis;
-    int64_t first; /* constant indices are first, first + 1, …; -1: they are not */
+    int64_t first; /* constant indices are first, first + 1, …; -1: otherwise */
 };
 
-/* Out of range: Gather-8 gives zeros; the others leave it undefined, so it is refused. */
+/* Indices out of range: Gather-8 gives zeros; the other versions leave it undefined, and irrun
+ * refuses it. */
 struct gather_family {
     bool gives_zeros;
 };
@@ -55,7 +56,7 @@ static bool infer_batch_dims(struct infer *infer, uint32_t *n_batch_dims)
     return true;
 }
 
-static bool find_neighbours(struct infer *infer, struct gather_state *state)
+static bool find_contiguous(struct infer *infer, struct gather_state *state)
 {
     state->first = -1;
     if (!infer->plan || !infer->is_constant[INDICES] || state->n_batches * state->n_outer != 1)
@@ -98,7 +99,7 @@ static bool infer(struct infer *infer)
         out.dims[out.rank++] = indices->dims[i];
     for (uint32_t i = state->axis + 1; i < data->rank; i++)
         out.dims[out.rank++] = data->dims[i];
-    return infer_output(infer, 0, infer->in[DATA]->dtype, &out) && find_neighbours(infer, state);
+    return infer_output(infer, 0, infer->in[DATA]->dtype, &out) && find_contiguous(infer, state);
 }
 
 static bool views(const struct infer *infer, int64_t *firsts)
@@ -108,7 +109,8 @@ static bool views(const struct infer *infer, int64_t *firsts)
     return state->first >= 0 && shape_n_elements(&infer->out[0].shape) > 0;
 }
 
-/* offsets[k]: where the piece of index k begins in the data; -1: it is outside, and gives zeros. */
+/* offsets[k]: the byte offset of the piece of index k in the data; -1: out of range, gives
+ * zeros. */
 static bool resolve(const struct step *step, int64_t *offsets, struct irrun_error *err)
 {
     const struct gather_state *state = step->state;

@@ -1,4 +1,4 @@
-/* GatherElements-6: one element an index, which replaces the coordinate along the axis.
+/* GatherElements-6: one element per index, which replaces the coordinate along the axis.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/index_copies.h"
 

@@ -1,4 +1,4 @@
-/* GatherND-5 and -8: slices of the data that tuples of coordinates point to. Version 5 folds the
+/* GatherND-5 and -8: slices of the data selected by tuples of coordinates. Version 5 merges the
  * batch dimensions of its output into one.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/index_copies.h"

@@ -1,4 +1,4 @@
-/* GridSample-9: planes sampled at the places that a grid of coordinates from -1 to 1 names.
+/* GridSample-9: samples planes at a grid of coordinates from -1 to 1.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -57,10 +57,10 @@ static bool infer(struct infer *infer)
     return true;
 }
 
-/* Coordinates -1 … 1 in elements. Those in f32 are computed so, as the reference does, because a
- * rounding decides which element the mode nearest takes. */
-static double to_place(const struct grid_plane *plane, const struct irrun_tensor *grid, size_t k,
-                       int64_t n)
+/* Converts a coordinate from -1 … 1 to elements. f32 is computed in f32, like the reference,
+ * because rounding decides which element the mode nearest takes. */
+static double to_elements(const struct grid_plane *plane, const struct irrun_tensor *grid, size_t k,
+                          int64_t n)
 {
     if (grid->dtype == IRRUN_F32) {
         float x = ((const float *)grid->data)[k] + 1, size = (float)n;
@@ -70,7 +70,7 @@ static double to_place(const struct grid_plane *plane, const struct irrun_tensor
     return plane->align_corners ? x * (size - 1) / 2 : (x * size - 1) / 2;
 }
 
-/* Integers: to the nearest element as it is, else rounded toward zero. */
+/* Integers: nearest copies the element, the other modes round toward zero. */
 static void sample_others(const struct grid_point *points, size_t n, enum irrun_dtype dtype,
                           bool is_nearest, const char *in, char *out)
 {
@@ -86,7 +86,7 @@ static void sample_others(const struct grid_point *points, size_t n, enum irrun_
     }
 }
 
-#define BLOCK 64 /* points that are found at a time, for all channels */
+#define BLOCK 64 /* points computed at a time, for all channels */
 
 static bool run(const struct step *step, struct irrun_error *err)
 {
@@ -104,8 +104,8 @@ static bool run(const struct step *step, struct irrun_error *err)
             size_t n = state->n_points - first < BLOCK ? state->n_points - first : BLOCK;
             for (size_t i = 0; i < n; i++) {
                 size_t k = 2 * (batch * state->n_points + first + i);
-                grid_find(plane, to_place(plane, grid, k, plane->width),
-                          to_place(plane, grid, k + 1, plane->height), &points[i]);
+                grid_find(plane, to_elements(plane, grid, k, plane->width),
+                          to_elements(plane, grid, k + 1, plane->height), &points[i]);
             }
             for (size_t channel = 0; channel < state->n_channels; channel++) {
                 size_t at = batch * state->n_channels + channel;

@@ -1,4 +1,4 @@
-/* Identity-16: its input.
+/* Identity-16: returns its input.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op.h"
 

@@ -1,5 +1,5 @@
-/* If-8: one of two bodies. If both give outputs of the same types and shapes, run chooses;
- * otherwise infer needs the condition, and plans only the body that is taken.
+/* If-8: runs one of two bodies. If both have outputs of the same types and shapes, run chooses the
+ * body; otherwise infer needs the condition, and plans only the body that is run.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -20,9 +20,9 @@ struct if_branch {
 
 struct if_state {
     struct if_branch branches[2];
-    int taken;   /* the one that infer took, if it had to know; else -1 */
-    bool is_run; /* infer has run it: the outputs are in `left` */
-    struct irrun_tensor *left;
+    int taken;   /* the branch that infer chose, if it needed the condition; else -1 */
+    bool is_run; /* infer has run it: the outputs are in `kept` */
+    struct irrun_tensor *kept;
 };
 
 static bool tie_inputs(struct infer *infer, struct if_branch *branch)
@@ -121,8 +121,8 @@ static bool have_equal_shapes(const struct irrun_tensor *a, const struct irrun_t
     return true;
 }
 
-/* Types and shapes that hold for both branches; a branch that does not fit these inputs may be one
- * that is never taken, so its error is not ours yet. */
+/* Infers types and shapes that are the same in both branches. Ignores errors of a branch: it may
+ * never be run for these inputs. */
 static bool infer_both(struct infer *infer, struct if_state *state, bool *is_known)
 {
     struct irrun_tensor *other =
@@ -149,28 +149,28 @@ static bool run_branch(struct if_branch *branch, struct irrun_tensor *const *in,
     return runner_run(branch->runner, branch->in_pointers, err);
 }
 
-/* The shapes within the branch depend on data: it must run to tell. */
+/* The shapes of the outputs depend on data: runs the branch to know them. */
 static bool run_to_infer(struct infer *infer, struct if_state *state)
 {
     struct if_branch *branch = &state->branches[state->taken];
     struct irrun_tensor **in = body_take_values(infer);
-    state->left =
-        arena_alloc_array(infer->arena, infer->n_outputs, sizeof *state->left, infer->err);
-    if (!in || !state->left)
+    state->kept =
+        arena_alloc_array(infer->arena, infer->n_outputs, sizeof *state->kept, infer->err);
+    if (!in || !state->kept)
         return false;
     if (!run_branch(branch, in, infer->err))
         return false;
     for (uint32_t k = 0; k < infer->n_outputs; k++) {
         const struct irrun_tensor *value = runner_output(branch->runner, branch->result_of[k]);
         size_t size_bytes = tensor_n_bytes(value);
-        infer->out[k] = state->left[k] = *value;
+        infer->out[k] = state->kept[k] = *value;
         infer->out[k].dtype = runner_output_dtype(branch->runner, branch->result_of[k]);
         infer->out[k].data = NULL;
-        state->left[k].data = arena_alloc(infer->arena, size_bytes, infer->err);
-        if (!state->left[k].data)
+        state->kept[k].data = arena_alloc(infer->arena, size_bytes, infer->err);
+        if (!state->kept[k].data)
             return false;
         if (size_bytes > 0)
-            memcpy(state->left[k].data, value->data, size_bytes);
+            memcpy(state->kept[k].data, value->data, size_bytes);
     }
     state->is_run = true;
     return true;
@@ -213,7 +213,7 @@ static bool if_run(const struct step *step, struct irrun_error *err)
         return false;
     for (uint32_t k = 0; k < step->n_outputs; k++) {
         const struct irrun_tensor *value =
-            state->is_run ? &state->left[k] : runner_output(branch.runner, branch.result_of[k]);
+            state->is_run ? &state->kept[k] : runner_output(branch.runner, branch.result_of[k]);
         size_t size_bytes = tensor_n_bytes(step->out[k]);
         if (size_bytes > 0)
             memcpy(step->out[k]->data, value->data, size_bytes);

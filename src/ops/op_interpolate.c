@@ -1,5 +1,5 @@
-/* Interpolate-1, -4 and -11: tensors resized along some axes. Works out shapes and what is along
- * each axis (interpolation.c); interpolate_run.c moves the elements.
+/* Interpolate-1, -4 and -11: resizes tensors along some axes. Computes the shapes and plans each
+ * axis (interpolation.c); interpolate_run.c computes the elements.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
@@ -17,11 +17,11 @@ struct interpolate_attrs {
 };
 
 struct interpolate_family {
-    uint32_t sizes, scales, axes; /* which input; NO_INPUT: none */
+    uint32_t sizes, scales, axes; /* input indices; NO_INPUT: none */
 };
 
 #define NO_INPUT UINT32_MAX
-#define MAX_PAD (1 << 24) /* a wider border is useless, and slow */
+#define MAX_PAD (1 << 24) /* larger pads are useless and slow */
 
 /* ---- attributes and inputs ---------------------------------------------------------------- */
 
@@ -82,7 +82,7 @@ static bool read_axes(struct infer *infer, struct i64_list *axes)
     return true;
 }
 
-/* Item k of a list of sizes or scales, one an axis. */
+/* Reads item k of a list of sizes or scales, one per axis. */
 static bool read_target(struct infer *infer, uint32_t input, uint32_t n_axes, uint32_t k,
                         double *number)
 {
@@ -95,8 +95,8 @@ static bool read_target(struct infer *infer, uint32_t input, uint32_t n_axes, ui
     return value != NULL;
 }
 
-/* Reads what becomes of one axis: its new size, and its scale. The reference adds a millionth to a
- * scale before it multiplies, so that 1/3 of 3 is 1. */
+/* Computes the new size and the scale of one axis. The reference adds 1e-6 to a scale before it
+ * multiplies, so that 1/3 of 3 is 1. */
 static bool find_size(struct infer *infer, uint32_t n_axes, uint32_t k, struct resized_axis *axis)
 {
     const struct interpolate_family *family = infer->op->def->family;
@@ -123,7 +123,7 @@ static bool find_size(struct infer *infer, uint32_t n_axes, uint32_t k, struct r
     return true;
 }
 
-static bool put_border(struct infer *infer, struct resized_axis axes[IRRUN_MAX_RANK])
+static bool read_pads(struct infer *infer, struct resized_axis axes[IRRUN_MAX_RANK])
 {
     const struct interpolate_attrs *attrs = infer->attrs;
     const struct irrun_shape *in = &infer->in[DATA]->shape;
@@ -146,7 +146,7 @@ static bool find_axes(struct infer *infer, struct resized_axis axes[IRRUN_MAX_RA
     const struct irrun_shape *in = &infer->in[DATA]->shape;
     struct i64_list list = {0};
     bool is_listed[IRRUN_MAX_RANK];
-    if (!put_border(infer, axes) || !read_axes(infer, &list) ||
+    if (!read_pads(infer, axes) || !read_axes(infer, &list) ||
         !infer_axes(infer, &list, in->rank, is_listed))
         return false;
     for (uint32_t k = 0; k < list.n; k++) {
@@ -157,7 +157,7 @@ static bool find_axes(struct infer *infer, struct resized_axis axes[IRRUN_MAX_RA
     return true;
 }
 
-/* Version 1 in the terms of version 4, as the reference translates it. */
+/* Translates the attributes of version 1 to version 4, like the reference. */
 static void translate_v1(const struct interpolate_attrs *attrs, const struct irrun_shape *in,
                          struct interpolation *how)
 {
@@ -197,7 +197,7 @@ static struct interpolation find_method(struct infer *infer, const struct resize
     return how;
 }
 
-/* Whether what goes in along the axis comes out unchanged. */
+/* Whether the axis is neither resized nor padded nor smoothed. */
 static bool is_unchanged(const struct interpolation *how, const struct resized_axis *axis)
 {
     bool is_smoothed = how->mode == INTERPOLATION_LINEAR && how->is_antialiased && axis->is_resized;

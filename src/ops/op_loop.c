@@ -1,5 +1,5 @@
-/* Loop-5: passes over the body until trip_count is reached (-1: never) or the condition that the
- * body gives turns false; it is looked at after each pass.
+/* Loop-5: runs the body until trip_count is reached (-1: never) or the condition computed by the
+ * body is false; it is tested after each pass.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/body_loop.h"
 #include "ops/indexing.h"
@@ -12,7 +12,7 @@ struct loop_op_state {
     struct index_list n_passes; /* one number */
 };
 
-/* A boolean or number given as 0-D or [1]. */
+/* The value of a boolean or number, 0-D or [1]. */
 static int64_t scalar_of(const struct irrun_tensor *tensor)
 {
     return element_as_i64(tensor->dtype, tensor->data, 0);
@@ -26,8 +26,7 @@ static bool check_scalar(struct infer *infer, uint32_t i)
     return infer_fail_input(infer, i, "one number, [] or [1]");
 }
 
-/* The value of an input that is the same in every iteration of the plan; otherwise *is_known is
- * false. */
+/* Reads an input that is constant for the plan; sets *is_known to false if it is not. */
 static bool read_constant(struct infer *infer, uint32_t i, bool *is_known, int64_t *number)
 {
     *is_known = infer->is_constant[i];
@@ -40,8 +39,8 @@ static bool read_constant(struct infer *infer, uint32_t i, bool *is_known, int64
     return true;
 }
 
-/* Whether the condition can never turn false: a Const that is true, or the Parameter that it feeds
- * itself and that starts true. */
+/* Whether the condition is always true: a Const that is true, or a Parameter that is fed back
+ * unchanged and is initially true. */
 static bool never_stops(struct infer *infer, const struct loop_state *state)
 {
     if (state->condition_result == NO_ID)

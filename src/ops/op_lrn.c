@@ -1,5 +1,5 @@
-/* LRN-1: every element is divided by a power of the sum of squares in a box around it. The box
- * reaches (size - 1) / 2 to either side, as in OpenVINO, also where size is even.
+/* LRN-1: divides every element by a power of the sum of squares in a box around it. The box extends
+ * (size - 1) / 2 to either side, as in OpenVINO, also if size is even.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/lrn.h"
 
@@ -15,7 +15,7 @@ struct lrn_attrs {
 struct lrn_state {
     bool is_set[IRRUN_MAX_RANK];
     uint32_t n_axes, first_axis;
-    size_t n_blocks, n; /* what is before the first axis; elements of a block */
+    size_t n_blocks, n; /* product of the dimensions before the first axis; elements of a block */
 };
 
 static const struct attr_def attr_table[] = {
@@ -60,8 +60,8 @@ static bool prepare(struct prepare *prepare)
     return scratch_array(prepare, (int64_t)state->n, 2 * sizeof(double));
 }
 
-/* The sums of a block, in one of the two halves of the scratch memory. */
-static const double *add_squares(const struct step *step, const void *block, size_t reach)
+/* Computes the sums of a block, in one of the two halves of the scratch memory. */
+static const double *add_squares(const struct step *step, const void *block, size_t radius)
 {
     const struct lrn_state *state = step->state;
     const struct irrun_shape *shape = &step->in[0]->shape;
@@ -72,7 +72,7 @@ static const double *add_squares(const struct step *step, const void *block, siz
             continue;
         lrn_add_neighbours(sums, spare, (size_t)shape_product(shape, state->first_axis, i),
                            (size_t)shape->dims[i], (size_t)shape_product(shape, i + 1, shape->rank),
-                           reach);
+                           radius);
         double *swapped = sums;
         sums = spare;
         spare = swapped;

@@ -151,7 +151,7 @@ static void choose_flat(struct prepare *prepare, const struct select_state *stat
         return;
     if (prepare->out[0]->dtype == IRRUN_F32)
         prepare->made.fusable = (struct fusable){.code = FUSED_SELECT,
-                                                 .still = (strides[1] == 0 ? 1U : 0) |
+                                                 .scalars = (strides[1] == 0 ? 1U : 0) |
                                                           (strides[2] == 0 ? 1U << THEN : 0) |
                                                           (strides[3] == 0 ? 1U << ELSE : 0),
                                                  .n = (size_t)state->loops.n_inner};

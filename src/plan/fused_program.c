@@ -19,8 +19,8 @@ struct repetition fused_repetition(const struct fusable *fusable, uint32_t i)
 {
     if (i < 2 && fusable->repeated[i].count > 0)
         return fusable->repeated[i];
-    bool is_still = fusable->still >> i & 1;
-    return (struct repetition){is_still ? fusable->n : 1, is_still ? 1 : fusable->n};
+    bool is_scalar = fusable->scalars >> i & 1;
+    return (struct repetition){is_scalar ? fusable->n : 1, is_scalar ? 1 : fusable->n};
 }
 
 static uint32_t take_tile(struct fused_program *fused)
@@ -100,11 +100,11 @@ static void point_at_all(struct fused_program *fused, struct fused_instruction *
 static void emit_with(struct fused_program *fused, uint32_t code,
                       const struct pending_step *pending, uint32_t i)
 {
-    bool is_still = pending->made.fusable.still >> i & 1;
+    bool is_scalar = pending->made.fusable.scalars >> i & 1;
     uint32_t root = plan_root(fused->plan, pending->in[i]);
     struct slot_uses *uses = &fused->uses[root];
     struct fused_instruction *instruction =
-        emit(fused, code + (is_still ? FUSED_STILL : FUSED_MOVING));
+        emit(fused, code + (is_scalar ? FUSED_STILL : FUSED_MOVING));
     if (!fused_is_made_here(fused, root)) {
         point_at_slot(fused, instruction, pending->in[i],
                       fused_repetition(&pending->made.fusable, i));

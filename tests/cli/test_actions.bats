@@ -117,11 +117,11 @@ names_in_list() {
     done
 }
 
-@test "--inspect: a type that irrun lacks is unsupported wherever it stands" {
+@test "--inspect: a type that irrun does not support is unsupported wherever it stands" {
     sed '0,/element_type="f32"/s//element_type="string"/' "$data/pair.xml" >text.xml
     run_apart irrun --inspect text.xml
     [ "$status" -eq 0 ]
-    [[ $output == *"unsupported: 1"*"1  Parameter  opset1: element type string, which irrun lacks"* ]]
+    [[ $output == *"unsupported: 1"*"1  Parameter  opset1: element type string, which irrun does not support"* ]]
     [ "$(sed -n '/^ops/,/^uns/p' <<<"$output" | grep -c '  1  Parameter  opset1')" -eq 2 ]
     run_apart irrun --check text.xml
     [ "$status" -eq 69 ]

@@ -189,7 +189,7 @@ setup() {
 @test "nothing is said twice" {
     printf '<?xml version="1.0"?>\n<net name="x" version="11">\n  <layers>&</layers></net>\n' >bad.xml
     run_apart irrun bad.xml --random
-    [[ $stderr == "bad.xml:3:"*": error: not well-formed XML: a character that cannot stand here"* ]]
+    [[ $stderr == "bad.xml:3:"*": error: not well-formed XML: a character that is not allowed here"* ]]
     [ "$(grep -o 'not well-formed' <<<"$stderr" | wc -l)" -eq 1 ]
     npy '<f4' '5, 1, 1, 1' 1 2 3 4 5 >deep.npy
     run_apart irrun sum.xml -i five.npy --expect=deep.npy
@@ -237,7 +237,7 @@ setup() {
         "remove the quotes: tr -d '\"' <FILE | irrun ... -i csv:-" sum.xml -i x.csv
     printf '1,7\n2,8\n' >x.csv
     answered 65 "x.csv:1:2: error: 2 numbers in this line, but the record takes 1" \
-        "cut -d, -f2 FILE | irrun ... -i csv:- reads the second of them" sum.xml -i x.csv
+        "cut -d, -f2 FILE | irrun ... -i csv:- reads the second" sum.xml -i x.csv
     [ "$(cut -d, -f2 x.csv | irrun sum.xml -i csv:- -o csv:- | lines)" = "7 15" ]
     printf '1 7 9\n' >x.csv
     answered 65 "3 numbers in this line, but the record takes 1" "a record takes one or more whole lines" sum.xml -i x.csv
@@ -252,7 +252,7 @@ setup() {
     printf 'time\n1\n' >x.csv
     answered 65 '"time" is not a number' "$heading" sum.xml -i x.csv
     printf '1,time\n' >x.csv
-    answered 65 "2 numbers in this line" "cut -d, -f2 FILE | irrun ... -i csv:- reads the second of them" sum.xml -i x.csv
+    answered 65 "2 numbers in this line" "cut -d, -f2 FILE | irrun ... -i csv:- reads the second" sum.xml -i x.csv
     printf '\1\2\3\n' >x.csv
     answered 65 'x.csv:1:1: error: ' "" sum.xml -i x.csv
     printf '1\n2\n' | gzip -c >x.csv
@@ -372,7 +372,7 @@ setup() {
         "$data/copy.xml" --random --shape=a=2 --shape=fresh=1,2 -o none: --concat=1
 }
 
-@test "an option that irrun lacks" {
+@test "an option that irrun does not support" {
     local option
     for option in trace=f dot zzz; do
         answered 2 "irrun: error: unknown option --${option%=*}" "irrun --help=all lists them" sum.xml --random --$option

@@ -25,9 +25,9 @@ static void refuses_what_is_not_well_formed(void **state)
               "duplicate attribute", "xmllint");
     check_bad(HEAD "&lol;</net>", IRRUN_DATA, 2, 1, "undefined entity", "xmllint");
     check_bad(HEAD "<layers name=\"a<b\"/></net>", IRRUN_DATA, 2, 16,
-              "a character that cannot stand here", "xmllint");
+              "a character that is not allowed here", "xmllint");
     check_bad(HEAD "<layers name=\"\xff\"/></net>", IRRUN_DATA, 2, 15,
-              "a character that cannot stand here", "xmllint");
+              "a character that is not allowed here", "xmllint");
 }
 
 static void refuses_a_doctype_and_so_every_entity(void **state)

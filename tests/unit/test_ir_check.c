@@ -42,7 +42,7 @@ static void lists_all_lacking_ops_at_once(void **state)
             EDGE("0", "0", "1", "0") EDGE("1", "1", "2", "0") EDGE("2", "1", "3", "0")
                 EDGE("0", "0", "4", "0") EDGE("3", "1", "5", "0") EDGE("5", "1", "6", "0")),
         IRRUN_UNSUPPORTED, 4,
-        "irrun lacks 3 ops of this model (4 layers):\n"
+        "irrun does not support 3 ops of this model (4 layers):\n"
         "  2 x Quux opset3, line 4: irrun has no such op\n"
         "  1 x Tanh opset99, line 5: unsupported opset; irrun knows opset1 to opset17\n"
         "  1 x ReadValue opset1, line 8: irrun has ReadValue of opset3 to opset5 and opset6 to "
@@ -62,7 +62,7 @@ static void lists_lacking_ops_of_bodies(void **state)
             EDGE("1", "0", "2", "0")),
         &model, &err));
     assert_false(ir_check_ops(model.graph, &err));
-    assert_non_null(strstr(err.message, "irrun lacks 1 op of this model (1 layer)"));
+    assert_non_null(strstr(err.message, "irrun does not support 1 op of this model (1 layer)"));
     assert_non_null(strstr(err.message, "1 x Quux opset3, line 4"));
     ir_free(&model);
 }
@@ -91,7 +91,7 @@ static void cuts_a_list_that_is_too_long(void **state)
     struct irrun_error err;
     assert_true(load_sorted(xml, &model, &err));
     assert_false(ir_check_ops(model.graph, &err));
-    assert_non_null(strstr(err.message, "irrun lacks 300 ops of this model (300 layers)"));
+    assert_non_null(strstr(err.message, "irrun does not support 300 ops of this model (300 layers)"));
     assert_non_null(strstr(err.message, "and 280 more"));
     ir_free(&model);
     free(xml);
@@ -116,7 +116,7 @@ static void refuses_bad_attributes_of_live_layers_only(void **state)
     check_ops_fail(
         NET(LAYER("1", "c", "Parameter", "opset1", "<data element_type=\"string\" shape=\"1\"/>"),
             ""),
-        IRRUN_UNSUPPORTED, 3, "Parameter \"c\" has element type string, which irrun lacks");
+        IRRUN_UNSUPPORTED, 3, "Parameter \"c\" has element type string, which irrun does not support");
 }
 
 /* ---- Consts ------------------------------------------------------------------------------- */
@@ -186,7 +186,7 @@ static void refuses_consts_that_do_not_fit(void **state)
          IRRUN_DATA},
         {CONST_NET(DATA("f64", "4294967296,1073741824", "0", "4")), "has too many elements",
          IRRUN_DATA},
-        {CONST_NET(DATA("string", "1", "0", "4")), "element type string, which irrun lacks",
+        {CONST_NET(DATA("string", "1", "0", "4")), "element type string, which irrun does not support",
          IRRUN_UNSUPPORTED},
         {CONST_NET(DATA("dynamic", "1", "0", "4")), "no definite element type", IRRUN_DATA},
     };

@@ -44,7 +44,7 @@ void *__wrap_realloc(void *memory, size_t size_bytes)
     return may_allocate() ? __real_realloc(memory, size_bytes) : NULL;
 }
 
-/* One of the models has an op that irrun lacks, so that there is something to gather. */
+/* One of the models has an op that irrun does not support, so that there is something to gather. */
 static bool gathers_what_is_lacking(const struct graph *graph, struct irrun_error *err)
 {
     if (ir_check_ops(graph, err))
