@@ -93,8 +93,8 @@ bool reader_next(struct reader *reader, struct array_header *header, bool *is_en
 bool reader_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
                  size_t *n_read, struct irrun_error *err);
 
-/* For wav, after reader_next: returns every channel of a frame, one after the other, instead of
- * their mean. n of reader_read is then a multiple of their number. */
+/* For wav, after reader_next: returns all channels of a frame, interleaved, instead of their mean.
+ * n of reader_read must then be a multiple of their number. */
 void reader_keep_channels(struct reader *reader);
 
 /* Skips n elements; seeks if the input can. */

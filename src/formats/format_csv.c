@@ -40,7 +40,8 @@ static bool csv_next(struct reader *reader, struct array_header *header, bool *i
     csv->reader.line = 1;
     if (!source_want(source, 1, err))
         return false;
-    /* No number begins with one of these bytes, which begin npy, npz, RIFF, .snd and gzip files. */
+    /* These bytes begin npy, npz, RIFF, .snd and gzip files; of them, only a point may begin a
+     * number. */
     if (source_available(source) != 0 && memchr("\x93PR.\x1f", *source_bytes(source), 5) &&
         !reader_check_kind(reader, "csv", err))
         return false;

@@ -1,5 +1,5 @@
-/* wav: any sound file that libsndfile reads, as f32 from -1 to 1. Its channels are averaged unless
- * the caller wants them all, one after the other in every frame.
+/* wav: any sound file that libsndfile reads, as f32 from -1 to 1. Averages the channels, unless the
+ * caller asks for all of them, interleaved.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ static bool check_errors(const struct wav *wav, struct irrun_error *err)
                    wav->library->message(wav->file));
 }
 
-/* Means of n frames, into `data` if it is not NULL. */
+/* Writes the means of n frames to `data`, if it is not NULL. */
 static void average(const float *frames, size_t n, size_t n_channels, float *data)
 {
     for (size_t i = 0; i < n && data; i++) {
@@ -83,7 +83,7 @@ static void average(const float *frames, size_t n, size_t n_channels, float *dat
     }
 }
 
-/* Also what is skipped is decoded: not every format can seek exactly. */
+/* Skipped frames are decoded too: not every format can seek exactly. */
 static bool wav_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
                      size_t *n_read, struct irrun_error *err)
 {

@@ -13,7 +13,7 @@
 static struct sound_library library;
 static char problem[256];
 
-/* Whether the symbol is there; its address goes to *function. */
+/* Sets *function to the address of the symbol; false if there is none. */
 static bool find(void *handle, const char *symbol, void *function)
 {
     void *address = dlsym(handle, symbol);

@@ -1,5 +1,4 @@
-/* The functions of libsndfile, which is loaded when a sound file is first read: irrun needs it for
- * nothing else.
+/* The functions of libsndfile, which is loaded when a sound file is first read.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_SOUND_LIBRARY_H
 #define IRRUN_FORMATS_SOUND_LIBRARY_H

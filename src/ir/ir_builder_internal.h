@@ -60,7 +60,7 @@ struct parsed_layer {
     enum irrun_dtype port_precision; /* of the current output port; IRRUN_DYNAMIC if it has none */
     struct irrun_shape port_shape;
     bool is_in_output;   /* the current port is an output */
-    bool has_port_shape; /* false: no port, or a dimension is open */
+    bool has_port_shape; /* false: no port, or its shape is not static */
 };
 
 /* A net or a body while it is read; its heap arrays are copied into the model's arena at the end.

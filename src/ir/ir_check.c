@@ -34,8 +34,8 @@ static bool is_before(const struct op *op, const struct unsupported_op *item)
     return op->line < item->line || (op->line == item->line && op->column < item->column);
 }
 
-/* Real models have few kinds. Beyond this many, each layer is listed separately, which bounds the
- * search. */
+/* Real models have few kinds. Beyond this many kinds each layer is listed separately, which bounds
+ * the search. */
 #define MAX_KINDS 200
 
 /* An error message has room for about this many. */

@@ -1,5 +1,5 @@
-/* NonZero-3: the coordinates of the elements that are not zero, a row a dimension. A scalar counts
- * as [1].
+/* NonZero-3: the coordinates of the elements that are not zero, one row per dimension. A scalar is
+ * treated as [1].
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/indexing.h"
 
@@ -17,15 +17,15 @@ static const struct op_input_def inputs[] = {
     {.name = NULL},
 };
 
-#define BLOCK 256 /* elements whose truth is found at a time */
+#define BLOCK 256 /* elements tested at a time */
 
-/* The truth of the elements from `first` on; returns how many. */
-static size_t read_truth(const struct irrun_tensor *data, size_t first, uint8_t truth[BLOCK])
+/* Converts up to BLOCK elements from `first` on to booleans; returns their number. */
+static size_t read_booleans(const struct irrun_tensor *data, size_t first, uint8_t is_set[BLOCK])
 {
     size_t n = (size_t)shape_n_elements(&data->shape) - first;
     n = n < BLOCK ? n : BLOCK;
     convert_elements(data->dtype, (const char *)data->data + first * dtype_size(data->dtype),
-                     IRRUN_BOOLEAN, truth, n);
+                     IRRUN_BOOLEAN, is_set, n);
     return n;
 }
 
@@ -36,12 +36,12 @@ static bool infer(struct infer *infer)
     if (!data || !infer_index_type(infer, "output_type", dtype))
         return false;
     size_t n = (size_t)shape_n_elements(&data->shape);
-    uint8_t truth[BLOCK];
+    uint8_t is_set[BLOCK];
     int64_t dims[2] = {data->shape.rank ? data->shape.rank : 1, 0};
     for (size_t i = 0; i < n;) {
-        size_t n_now = read_truth(data, i, truth);
+        size_t n_now = read_booleans(data, i, is_set);
         for (size_t k = 0; k < n_now; k++)
-            dims[1] += truth[k] != 0;
+            dims[1] += is_set[k] != 0;
         i += n_now;
     }
     struct irrun_shape out = shape_of(2, dims);
@@ -68,11 +68,11 @@ static bool run(const struct step *step, struct irrun_error *err)
     (void)err;
     const struct irrun_tensor *data = step->in[0];
     size_t n = (size_t)shape_n_elements(&data->shape), column = 0;
-    uint8_t truth[BLOCK];
+    uint8_t is_set[BLOCK];
     for (size_t i = 0; i < n;) {
-        size_t n_now = read_truth(data, i, truth);
+        size_t n_now = read_booleans(data, i, is_set);
         for (size_t k = 0; k < n_now; k++)
-            if (truth[k])
+            if (is_set[k])
                 write_column(step->out[0], &data->shape, i + k, column++);
         i += n_now;
     }

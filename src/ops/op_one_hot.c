@@ -1,6 +1,6 @@
-/* OneHot-1 and -16: a new axis of `depth` elements, on_value where the index says, off_value
- * elsewhere. An index beyond it, and unless version 16 is told otherwise a negative one, leaves
- * off_value everywhere.
+/* OneHot-1 and -16: inserts an axis of `depth` elements: on_value at the index, off_value
+ * elsewhere. An index out of range gives only off_value, and so does a negative one, except in
+ * version 16 with normalize.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -8,8 +8,8 @@
 #include "ops/indexing.h"
 
 enum { INDICES, DEPTH, ON_VALUE, OFF_VALUE };
-/* The place of the word in the list below, whose first two mean the same: as written, as
- * documented. */
+/* The index of the word in the list below. The first two are synonyms: the spelling in files and
+ * the documented one. */
 #define NORMALIZE 2
 
 struct one_hot_attrs {
@@ -19,7 +19,7 @@ struct one_hot_attrs {
 
 struct one_hot_state {
     struct axis_view view; /* of the output */
-    struct index_list places;
+    struct index_list offsets;
 };
 
 static const struct attr_def attr_table[] = {
@@ -65,8 +65,8 @@ static bool infer(struct infer *infer)
     return true;
 }
 
-/* places[k]: the element that index k makes hot; -1: none. */
-static bool resolve(const struct step *step, int64_t *places, struct irrun_error *err)
+/* offsets[k]: the element that index k sets to on_value; -1: none. */
+static bool resolve(const struct step *step, int64_t *offsets, struct irrun_error *err)
 {
     (void)err;
     const struct axis_view *view = &((const struct one_hot_state *)step->state)->view;
@@ -74,12 +74,12 @@ static bool resolve(const struct step *step, int64_t *places, struct irrun_error
     const struct irrun_tensor *indices = step->in[INDICES];
     int64_t dim = view->n, first = 0;
     elements_as_i64(indices->dtype, indices->data, 0, (size_t)(view->n_outer * view->n_inner),
-                    places);
+                    offsets);
     for (int64_t outer = 0; outer < view->n_outer; outer++, first += dim * view->n_inner) {
-        for (int64_t inner = 0; inner < view->n_inner; inner++, places++) {
-            int64_t index = *places;
+        for (int64_t inner = 0; inner < view->n_inner; inner++, offsets++) {
+            int64_t index = *offsets;
             index += index < 0 && attrs->negative_indices_mode == NORMALIZE ? dim : 0;
-            *places = index < 0 || index >= dim ? -1 : first + index * view->n_inner + inner;
+            *offsets = index < 0 || index >= dim ? -1 : first + index * view->n_inner + inner;
         }
     }
     return true;
@@ -90,23 +90,23 @@ static bool prepare(struct prepare *prepare)
     struct one_hot_state *state = prepare->state;
     return index_list_prepare(prepare, INDICES,
                               (size_t)shape_n_elements(&prepare->in[INDICES]->shape), resolve,
-                              &state->places);
+                              &state->offsets);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
 {
     const struct one_hot_state *state = step->state;
-    const int64_t *places = index_list_get(step, &state->places, err);
+    const int64_t *offsets = index_list_get(step, &state->offsets, err);
     size_t size = dtype_size(step->in[ON_VALUE]->dtype);
     size_t n = (size_t)shape_n_elements(&step->in[INDICES]->shape);
     char *to = step->out[0]->data;
-    if (!places)
+    if (!offsets)
         return false;
     fill_elements(to, (size_t)shape_n_elements(&step->out[0]->shape), step->in[OFF_VALUE]->data,
                   size);
     for (size_t k = 0; k < n; k++)
-        if (places[k] >= 0)
-            memcpy(to + (size_t)places[k] * size, step->in[ON_VALUE]->data, size);
+        if (offsets[k] >= 0)
+            memcpy(to + (size_t)offsets[k] * size, step->in[ON_VALUE]->data, size);
     return true;
 }
 

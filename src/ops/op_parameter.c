@@ -1,4 +1,4 @@
-/* Parameter-1: an input of the model or of a body. The engine gives it its value.
+/* Parameter-1: an input of the model or of a body. The engine sets its value.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 

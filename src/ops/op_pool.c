@@ -6,7 +6,7 @@
 
 struct pool_attrs {
     struct window_attrs window;
-    int64_t axis; /* the indices of MaxPool count from this dimension on */
+    int64_t axis; /* the indices of MaxPool are relative to this dimension */
     enum irrun_dtype index_element_type;
     bool exclude_pad;
 };
@@ -14,11 +14,11 @@ struct pool_attrs {
 struct pool_state {
     struct window window; /* of one channel */
     int64_t n_channels;   /* of all batches */
-    int64_t n_indexed;    /* places are taken modulo this */
+    int64_t n_indexed;    /* indices are taken modulo this */
     max_pool_fn *max;
     avg_pool_fn *avg;
-    bool has_places;
-    bool is_tiled; /* by tiles, else by max and avg */
+    bool has_indices;
+    bool is_tiled; /* run by tiles; false: by max and avg */
     struct depthwise tiled;
 };
 
@@ -54,18 +54,18 @@ static const struct attr_def avg_v16_attrs[] = {
 static const struct op_input_def numbers[] = {{"data", .types = TYPES_NUMBER}, {.name = NULL}};
 static const struct op_input_def floats[] = {{"data", .types = TYPES_FLOAT}, {.name = NULL}};
 
-/* A pool has no use for a window that is in the padding, and cannot cut. */
+/* A window must not be entirely in the padding, and pads must not be negative. */
 static bool check_pads(struct infer *infer, const struct window *window, uint32_t rank)
 {
     for (uint32_t d = 3 - rank; d < 3; d++) {
-        int64_t reach = (window->kernel[d] - 1) * window->dilation[d] + 1;
-        if (window->pad_begin[d] < 0 || window->pad_end[d] < 0 || window->pad_begin[d] >= reach ||
-            window->pad_end[d] >= reach)
+        int64_t extent = (window->kernel[d] - 1) * window->dilation[d] + 1;
+        if (window->pad_begin[d] < 0 || window->pad_end[d] < 0 || window->pad_begin[d] >= extent ||
+            window->pad_end[d] >= extent)
             return infer_fail(infer,
                               "pads of %lld and %lld in dimension %u, expected 0 ... %lld, less "
                               "than the window",
                               (long long)window->pad_begin[d], (long long)window->pad_end[d],
-                              rank + d - 1, (long long)(reach - 1));
+                              rank + d - 1, (long long)(extent - 1));
     }
     return true;
 }
@@ -110,8 +110,8 @@ static bool infer_max_v8(struct infer *infer)
            infer_output(infer, 1, attrs->index_element_type, &infer->out[0].shape);
 }
 
-/* MaxPool-8 always lists its places as an output; mostly nobody reads them. */
-static bool wants_places(const struct prepare *prepare)
+/* MaxPool-8 always lists its indices as an output; they are often unused. */
+static bool needs_indices(const struct prepare *prepare)
 {
     const struct graph *graph = prepare->graph;
     for (uint32_t i = 0; i < graph->n_input_ids && prepare->n_outputs > 1; i++)
@@ -125,10 +125,10 @@ static bool prepare_pool(struct prepare *prepare, enum depthwise_term term, bool
     struct pool_state *state = prepare->state;
     state->max = max_pool_scalar(prepare->in[0]->dtype);
     state->avg = avg_pool_scalar(prepare->in[0]->dtype);
-    state->has_places = wants_places(prepare);
-    if (state->has_places)
+    state->has_indices = needs_indices(prepare);
+    if (state->has_indices)
         prepare->made.scratch_bytes = (size_t)window_product(state->window.out) * sizeof(int64_t);
-    if (state->has_places || prepare->in[0]->dtype != IRRUN_F32)
+    if (state->has_indices || prepare->in[0]->dtype != IRRUN_F32)
         return true;
     state->tiled = (struct depthwise){.window = state->window,
                                       .kernels = prepare->kernels->depthwise_f32,
@@ -160,15 +160,15 @@ static void run_tiled(const struct step *step)
                                                          .pool = step->pool});
 }
 
-/* Turns places in a channel into places from dimension `axis` on. */
-static void write_places(const struct pool_state *state, int64_t channel, int64_t *places,
-                         struct irrun_tensor *out)
+/* Converts indices in a channel to indices relative to dimension `axis`. */
+static void write_indices(const struct pool_state *state, int64_t channel, int64_t *indices,
+                          struct irrun_tensor *out)
 {
     int64_t n_in = window_product(state->window.in), n_out = window_product(state->window.out);
     for (int64_t i = 0; i < n_out; i++)
-        places[i] = (channel * n_in + places[i]) % state->n_indexed;
+        indices[i] = (channel * n_in + indices[i]) % state->n_indexed;
     char *to = (char *)out->data + (size_t)(channel * n_out) * dtype_size(out->dtype);
-    convert_elements(IRRUN_I64, places, out->dtype, to, (size_t)n_out);
+    convert_elements(IRRUN_I64, indices, out->dtype, to, (size_t)n_out);
 }
 
 static bool run_max(const struct step *step, struct irrun_error *err)
@@ -177,14 +177,14 @@ static bool run_max(const struct step *step, struct irrun_error *err)
     const struct pool_state *state = step->state;
     size_t size = dtype_size(step->in[0]->dtype);
     int64_t n_in = window_product(state->window.in), n_out = window_product(state->window.out);
-    int64_t *places = state->has_places ? step->scratch : NULL;
+    int64_t *indices = state->has_indices ? step->scratch : NULL;
     if (state->is_tiled)
         run_tiled(step);
     for (int64_t i = 0; i < state->n_channels && n_out > 0 && !state->is_tiled; i++) {
         state->max(&state->window, (const char *)step->in[0]->data + (size_t)(i * n_in) * size,
-                   (char *)step->out[0]->data + (size_t)(i * n_out) * size, places);
-        if (places)
-            write_places(state, i, places, step->out[1]);
+                   (char *)step->out[0]->data + (size_t)(i * n_out) * size, indices);
+        if (indices)
+            write_indices(state, i, indices, step->out[1]);
     }
     return true;
 }
@@ -217,14 +217,14 @@ static bool run_avg(const struct step *step, struct irrun_error *err)
                                   .prepare = prepare_,                                             \
                                   .run = run_,                                                     \
                                   __VA_ARGS__}
-#define WITH_PLACES .n_outputs = 2, .n_outputs_min = 1
+#define WITH_INDICES .n_outputs = 2, .n_outputs_min = 1
 
 POOL_OP(op_max_pool_v1, "MaxPool", 1, 7, numbers, max_v1_attrs, infer_pool, prepare_max, run_max,
         .n_outputs = 1);
 POOL_OP(op_max_pool_v8, "MaxPool", 8, 13, numbers, max_v8_attrs, infer_max_v8, prepare_max, run_max,
-        WITH_PLACES);
+        WITH_INDICES);
 POOL_OP(op_max_pool_v14, "MaxPool", 14, 0, numbers, max_v8_attrs, infer_max_v8, prepare_max,
-        run_max, WITH_PLACES);
+        run_max, WITH_INDICES);
 POOL_OP(op_avg_pool_v1, "AvgPool", 1, 13, floats, avg_v1_attrs, infer_pool, prepare_avg, run_avg,
         .n_outputs = 1);
 POOL_OP(op_avg_pool_v14, "AvgPool", 14, 15, floats, avg_v1_attrs, infer_pool, prepare_avg, run_avg,

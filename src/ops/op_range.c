@@ -1,4 +1,4 @@
-/* Range-1 and -4: start, start + step, … up to stop, which is left out.
+/* Range-1 and -4: start, start + step, … below stop.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
@@ -6,7 +6,7 @@
 
 enum { START, STOP, STEP };
 
-#define BLOCK 256 /* elements that are made at a time, wide, before they get their type */
+#define BLOCK 256 /* elements computed at a time as i64 or f64, before conversion */
 
 struct range_attrs {
     enum irrun_dtype output_type;

@@ -1,6 +1,6 @@
 /* The recurrent ops, one row each: LSTM, GRU and RNN as a cell, as a sequence, and as a cell over
- * time, which no file names (internal_ops.h). What they compute, per element of the batch, with
- * activations f, g and h:
+ * time, which is internal (internal_ops.h). Formulas, per element of the batch, with activations f,
+ * g and h:
  *
  *   LSTM  C = f * C0 + i * c,  H = o * h(C); gates in the order f, i, c, o
  *   GRU   H = (1 - z) * h + z * H0; gates in the order z, r, h:
@@ -8,8 +8,8 @@
  *         h = g(W_h X + r * (R_h H0 + B_Rh) + B_Wh)
  *   RNN   H = f(W X + R H0 + B)
  *
- * A sequence takes as many steps as sequence_lengths says. LSTMCell-1 and LSTMSequence-1 add
- * peepholes and an input gate tied to the forget gate, which OpenVINO's CPU plugin ignores.
+ * A sequence runs sequence_lengths steps. LSTMCell-1 and LSTMSequence-1 add peepholes and an input
+ * gate tied to the forget gate, which OpenVINO's CPU plugin ignores.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/cost.h"
 #include "ops/internal_ops.h"
@@ -30,8 +30,8 @@
 #define W_R_OPTIONAL_B INPUT("W"), INPUT("R"), OPTIONAL("B")
 #define INPUTS(...) ((const struct op_input_def[]){__VA_ARGS__, {.name = NULL}})
 
-/* Let the legacy form pass so that recurrent_infer can name it: five inputs, the last but one W and
- * R in one. */
+/* Accept the legacy form, so that recurrent_infer can report it: five inputs, with W and R
+ * concatenated in the fourth. */
 #define LENGTHS_OR_LEGACY INPUT_OF("sequence_lengths", TYPES_INTEGER | TYPES_FLOAT, 0, false)
 #define W_OR_LEGACY INPUT("W"), OPTIONAL("R"), OPTIONAL("B")
 
@@ -122,7 +122,7 @@ const struct op_def op_rnn_sequence =
     ROW("RNNSequence", RECURRENT_RNN, FORM_SEQUENCE, INPUTS(X_H, LENGTHS, W_R_B),
         ATTRS(SEQUENCE_ATTRS), .opset = 5);
 
-/* The pass that makes these fills their attributes. */
+/* The pass that creates these ops fills their attributes. */
 const struct op_def op_lstm_over_time =
     ROW("LSTMCell", RECURRENT_LSTM, FORM_OVER_TIME, INPUTS(X_H_C, W_R_OPTIONAL_B), NULL, );
 const struct op_def op_gru_over_time =

@@ -1,5 +1,5 @@
-/* Reshape-1: the same elements under another shape; -1 is what is left over, and with special_zero
- * 0 is the input's dimension at that place.
+/* Reshape-1: the same elements with another shape. -1 is computed from the other dimensions; with
+ * special_zero, 0 copies the dimension of the input.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "ops/op.h"
@@ -19,8 +19,8 @@ static const struct op_input_def inputs[] = {
     {.name = NULL},
 };
 
-/* Copies the dimensions that special_zero stands for; `rest` gets the product of the input's
- * others. */
+/* Copies the dimensions of zeros with special_zero; *rest is the product of the input's other
+ * dimensions. */
 static bool copy_zeros(struct infer *infer, struct irrun_shape *out, bool is_copied[IRRUN_MAX_RANK],
                        int64_t *rest)
 {
@@ -63,7 +63,7 @@ static bool infer(struct infer *infer)
     if (is_valid && open != NO_ID && product > 0 && rest % product == 0)
         out.dims[open] = rest / product;
     else if (is_valid && open != NO_ID && product == 0 && rest == 0)
-        out.dims[open] = 1; /* any number would do; the reference takes 1 */
+        out.dims[open] = 1; /* any number is valid; the reference uses 1 */
     else if (!is_valid || open != NO_ID || product != rest) {
         char text[SHAPE_TEXT_BYTES];
         struct irrun_shape given = shape_of(pattern.n, pattern.items);

@@ -1,4 +1,4 @@
-/* Result-1: an output of the model or of a body. The engine takes its value.
+/* Result-1: an output of the model or of a body. The engine reads its value.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 

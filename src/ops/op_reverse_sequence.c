@@ -1,5 +1,5 @@
-/* ReverseSequence-1: for each index i of batch_axis, the first seq_lengths[i] items along seq_axis
- * in reverse order, the rest as they are.
+/* ReverseSequence-1: for each index i of batch_axis, reverses the first seq_lengths[i] items along
+ * seq_axis and copies the others.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -11,8 +11,8 @@ struct reverse_sequence_attrs {
     int64_t batch_axis, seq_axis;
 };
 
-/* The shape as [outer][first axis][between][second axis][inner]; which of the two axes is the
- * batch's is a matter of order. */
+/* The shape as [outer][first axis][between][second axis][inner]; is_batch_first: the batch axis is
+ * the first of the two. */
 struct reverse_sequence_state {
     size_t n_outer, n_first, n_between, n_second;
     size_t n_inner; /* elements */

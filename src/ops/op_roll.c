@@ -1,4 +1,4 @@
-/* Roll-7: elements shifted along axes; what leaves at one end comes in at the other.
+/* Roll-7: shifts elements along axes; those shifted out at one end enter at the other.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 enum { DATA, SHIFT, AXES };
 
-/* Dimensions up to the last shifted one are walked; what is inside moves in one piece. */
+/* Loops over dimensions up to the last shifted one; inner dimensions are copied in one piece. */
 struct roll_state {
     uint32_t n_axes;
     int64_t shifts[IRRUN_MAX_RANK]; /* 0 ... dim - 1 */
@@ -48,7 +48,7 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[DATA]->dtype, in);
 }
 
-/* Rolls what is inside of one index of each axis before `axis`: piece_bytes at `from`. */
+/* Rolls the data of one index of each axis before `axis`: piece_bytes at `from`. */
 static void roll(const struct roll_state *state, const struct irrun_shape *shape, uint32_t axis,
                  size_t piece_bytes, const char *from, char *to)
 {

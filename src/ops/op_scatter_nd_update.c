@@ -1,5 +1,5 @@
-/* ScatterNDUpdate-3 and -15: the data in which slices that tuples of coordinates point to are
- * replaced by, or combined with, the updates.
+/* ScatterNDUpdate-3 and -15: a copy of the data in which the slices selected by tuples of
+ * coordinates are replaced by, or combined with, the updates.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/index_copies.h"
 #include "ops/scatter.h"

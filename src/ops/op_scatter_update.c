@@ -1,5 +1,5 @@
-/* ScatterUpdate-3: the data with the slices along an axis that the indices name replaced. The
- * specification refuses negative indices.
+/* ScatterUpdate-3: a copy of the data in which the updates replace the slices selected by indices
+ * along an axis. The specification does not allow negative indices.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/index_copies.h"
 #include "ops/scatter.h"

@@ -1,26 +1,26 @@
-/* SearchSorted-15 and Bucketize-3: how many elements of a sorted row are before a value. Values are
- * compared in the type of both, integers of two types as integers, else in f64.
+/* SearchSorted-15 and Bucketize-3: the number of elements of a sorted row before a value. Compares
+ * in the common type: integers of different types as integers, otherwise in f64.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/sort_keys.h"
 #include "ops/indexing.h"
 
 struct search_attrs {
     bool counts_equals;   /* SearchSorted: elements equal to the value are before it */
-    bool excludes_equals; /* Bucketize: they do not */
+    bool excludes_equals; /* Bucketize: they are not */
     enum irrun_dtype output_type;
 };
 
-/* Which input is which, and whether equals are before the value. */
+/* The indices of the inputs. */
 struct search_family {
     uint32_t sorted, values;
-    bool has_rows; /* a row of values has a row of its own, unless there is but one */
+    bool has_rows; /* each row of values has its own sorted row, unless there is only one */
 };
 
 struct search_state {
-    enum irrun_dtype dtype;            /* in which they are compared */
+    enum irrun_dtype dtype;            /* type of the comparison */
     size_t n_rows, n_sorted, n_values; /* per row */
-    bool is_shared;                    /* one sorted row for all */
-    const uint64_t *sorted;            /* keys of constants; NULL: run makes them */
+    bool is_shared;                    /* one sorted row for all values */
+    const uint64_t *sorted;            /* keys of constants; NULL: run computes them */
 };
 
 static const struct attr_def search_sorted_attrs[] = {
@@ -62,8 +62,8 @@ static bool check_rows(struct infer *infer, const struct search_family *family)
     return infer_hint_input(infer, family->values);
 }
 
-/* One of f64, i64 and u64, or f32, in which the elements of both types are what they are (but i64
- * beside floats, and beside u64, is rounded to f64). */
+/* The type of the comparison, which holds the elements of both types exactly, except that i64 is
+ * rounded to f64 if the other type is a float or u64. */
 static enum irrun_dtype common_type(enum irrun_dtype a, enum irrun_dtype b)
 {
     if (a == b)
@@ -94,7 +94,7 @@ static bool infer(struct infer *infer)
 
 #define BLOCK 64 /* elements converted at a time */
 
-/* The keys of elements first … first + n - 1 of a tensor, in the common type. */
+/* Reads the keys of elements first … first + n - 1 of a tensor, in the common type. */
 static void read_keys(const struct search_state *state, const struct irrun_tensor *tensor,
                       size_t first, size_t n, uint64_t *keys)
 {

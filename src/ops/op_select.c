@@ -1,6 +1,6 @@
-/* Select-1: out[i] = cond[i] ? then[i] : else[i]. Under numpy all three broadcast against each
- * other; under pdpd cond and else are placed within the shape of then; under none all three shapes
- * are equal. Moves bits, whatever the type.
+/* Select-1: out[i] = cond[i] ? then[i] : else[i]. With numpy all three broadcast against each
+ * other; with pdpd cond and else are aligned to the shape of then; with none all three shapes are
+ * equal. Copies bits of any type.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -16,28 +16,28 @@ struct select_attrs {
     int64_t axis;
 };
 
-/* From so many bytes read and written on the output goes past the caches. Measured with one thread:
- * below 9 MB that costs 15 %, from 13 MB on it gains, twofold where L3 ends (Zen 4 with 32 MB of
- * it; Zen 3 agrees; on Zen 5 it gains from 1 MB on, but the next reader of the output would miss
- * it). Two threads are twice as fast through the caches at 13 MB, and no longer at 26 MB. */
+/* From this many bytes read and written on, stores bypass the caches. Measured with one thread:
+ * below 9 MB this costs 15 %, from 13 MB on it gains, twofold above the size of L3 (Zen 4 with 32
+ * MB; Zen 3 is similar; Zen 5 gains from 1 MB on, but the next reader of the output would miss).
+ * Two threads are twice as fast through the caches at 13 MB, but not at 26 MB. */
 #define STREAM_FROM ((size_t)12 << 20)
 #define STREAM_SHARED_FROM ((size_t)20 << 20)
 
-/* … if the kernel is given so much at a time: at the end of each call it waits for its stores. */
+/* The minimum size of a kernel call for this: at its end, each call waits for its stores. */
 #define STREAM_PIECE ((size_t)64 << 10)
 
-/* From so many bytes on the work is shared with the thread pool: some 6 us of it, against 5 us to
- * wake a thread that sleeps. */
+/* From this many bytes on the thread pool shares the work: about 6 us of work, against 5 us to wake
+ * a sleeping thread. */
 #define SPLIT_FROM ((size_t)512 << 10)
 
-#define SELECT_ALIGNED 64 /* elements whose conditions fill a line */
+#define SELECT_ALIGNED 64 /* elements whose conditions fill a cache line */
 
-/* Up to so many elements the call is what counts. */
-#define FLAT_MOST 4096
+/* Up to this many elements the overhead of the call dominates. */
+#define FLAT_MAX 4096
 
 struct select_state {
     struct broadcast loops; /* operands: out, cond, then, else; without the rows */
-    int64_t n_rows;         /* the loop around the innermost run */
+    int64_t n_rows;         /* length of the loop around the innermost one */
     int64_t row_strides[4]; /* in elements */
     select_fn *select;
     size_t width; /* bytes of an element */
@@ -45,7 +45,7 @@ struct select_state {
     size_t n_parts; /* for the thread pool */
 };
 
-/* A walk over all of it, or over the part of it that begins at these elements. */
+/* A run over all elements, or over the part that begins at these elements. */
 struct select_walk {
     const struct step *step;
     const struct select_state *state;
@@ -65,7 +65,7 @@ static const struct attr_def attr_table[] = {
     ATTR_END,
 };
 
-/* The specification broadcasts cond one way into then and else; OpenVINO, and we, all three
+/* The specification broadcasts cond only to then and else; OpenVINO and irrun broadcast all three
  * alike. */
 static bool infer_numpy(struct infer *infer, struct irrun_shape *out)
 {
@@ -82,7 +82,7 @@ static bool infer_numpy(struct infer *infer, struct irrun_shape *out)
     return infer_hint_input(infer, ELSE);
 }
 
-/* The kernels take two loops at once. */
+/* Removes the loop over rows: the kernels run the two innermost loops. */
 static void take_rows(struct select_state *state)
 {
     struct broadcast *loops = &state->loops;
@@ -121,7 +121,7 @@ static bool select_infer(struct infer *infer)
     return true;
 }
 
-/* Bytes read and written; SIZE_MAX if they cannot be counted. */
+/* Bytes read and written; SIZE_MAX on overflow. */
 static size_t traffic_bytes(const struct prepare *prepare)
 {
     size_t sum = 0, size_bytes;
@@ -142,7 +142,7 @@ static bool run_flat(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-/* Few elements in one row go straight to a kernel without a loop over rows. */
+/* A few elements in one row call a kernel without a loop over rows. */
 static void choose_flat(struct prepare *prepare, const struct select_state *state)
 {
     const int64_t *strides = state->loops.inner_strides;
@@ -152,10 +152,10 @@ static void choose_flat(struct prepare *prepare, const struct select_state *stat
     if (prepare->out[0]->dtype == IRRUN_F32)
         prepare->made.fusable = (struct fusable){.code = FUSED_SELECT,
                                                  .scalars = (strides[1] == 0 ? 1U : 0) |
-                                                          (strides[2] == 0 ? 1U << THEN : 0) |
-                                                          (strides[3] == 0 ? 1U << ELSE : 0),
+                                                            (strides[2] == 0 ? 1U << THEN : 0) |
+                                                            (strides[3] == 0 ? 1U << ELSE : 0),
                                                  .n = (size_t)state->loops.n_inner};
-    if (state->width != sizeof(float) || strides[1] == 0 || state->loops.n_inner > FLAT_MOST)
+    if (state->width != sizeof(float) || strides[1] == 0 || state->loops.n_inner > FLAT_MAX)
         return;
     prepare->made.flat = (struct flat){.run = run_flat,
                                        .kernel.select = kernels->select[strides[2]][strides[3]],
@@ -209,13 +209,13 @@ static bool select_piece(void *context, const int64_t *offsets)
     return true;
 }
 
-/* A state with loops of its own, which may be shortened. */
+/* A copy of the state, whose loops can be shortened. */
 struct select_cut {
     struct select_state state;
     struct broadcast_loop loops[IRRUN_MAX_RANK];
 };
 
-/* The length of the outermost loop, and how far each operand goes in one turn of it. */
+/* The length of the outermost loop, and the stride of each operand in it. */
 static int64_t *find_outermost(struct select_cut *cut, const int64_t **strides)
 {
     struct select_state *state = &cut->state;
@@ -230,7 +230,7 @@ static int64_t *find_outermost(struct select_cut *cut, const int64_t **strides)
     return state->n_rows > 1 ? &state->n_rows : &loops->n_inner;
 }
 
-/* One of n_parts, cut across the outermost loop; a single row is cut between lines. */
+/* Runs one of n_parts of the outermost loop; a single row is split between cache lines. */
 static void select_part(void *context, size_t part, size_t n_parts)
 {
     const struct step *step = context;

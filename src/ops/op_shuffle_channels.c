@@ -1,4 +1,4 @@
-/* ShuffleChannels-1: an axis seen as [group][rest] becomes [rest][group].
+/* ShuffleChannels-1: transposes an axis from [group][rest] to [rest][group].
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/indexing.h"
 #include "ops/movement.h"

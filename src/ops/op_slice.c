@@ -1,4 +1,4 @@
-/* Slice-8: start:stop:step on the axes given, by the rules of Python.
+/* Slice-8: start:stop:step along the given axes, nearly as in Python (slice_bounds).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/movement.h"
 

@@ -1,24 +1,24 @@
-/* SpaceToBatch-2 and BatchToSpace-2: blocks of the dimensions after the first become batches, and
- * back. The spatial form may have a border, which is filled with zeros on the way there and cut on
- * the way back.
+/* SpaceToBatch-2 and BatchToSpace-2: move blocks of the dimensions after the first to the batch,
+ * and back. SpaceToBatch pads the spatial form with zeros, BatchToSpace crops it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "base/checked.h"
 #include "ops/movement.h"
 
-enum { DATA, BLOCK_SHAPE, BORDER_BEGIN, BORDER_END };
+enum { DATA, BLOCK_SHAPE, PADS_BEGIN, PADS_END };
 
 struct blocks_family {
     bool is_to_batch;
 };
 
-/* Dimension i of the spatial form with its border is blocks of block[i]; `begin` of it are border.
- * Place (block, r) is in batch r, counted over all dimensions, of the batch form. */
+/* Dimension i of the padded spatial form is divided into blocks of block[i]; the first begin[i]
+ * elements are padding. Element r of each block, counted over all dimensions, is in batch r of the
+ * batch form. */
 struct blocks_state {
-    struct irrun_shape spatial, batch; /* what is in memory */
+    struct irrun_shape spatial, batch; /* without padding */
     int64_t block[IRRUN_MAX_RANK], begin[IRRUN_MAX_RANK];
-    int64_t n_pieces; /* places in a block */
+    int64_t n_pieces; /* elements of a block */
 };
 
 static const struct op_input_def to_batch_inputs[] = {
@@ -41,7 +41,7 @@ static bool read_lists(struct infer *infer, struct i64_list lists[4])
     uint32_t rank = infer->in[DATA]->shape.rank;
     if (rank == 0)
         return infer_fail_input(infer, DATA, "a batch dimension");
-    for (uint32_t i = BLOCK_SHAPE; i <= BORDER_END; i++) {
+    for (uint32_t i = BLOCK_SHAPE; i <= PADS_END; i++) {
         lists[i] = (struct i64_list){0};
         if (!infer_ints(infer, i, &lists[i]))
             return false;
@@ -58,25 +58,25 @@ static bool read_lists(struct infer *infer, struct i64_list lists[4])
     return true;
 }
 
-/* dims[i] of the form that the input is not in, from that of the input. */
-static bool find_dim(struct infer *infer, uint32_t i, int64_t block, int64_t border,
+/* Computes dims[i] of the output. */
+static bool find_dim(struct infer *infer, uint32_t i, int64_t block, int64_t n_pads,
                      bool is_to_batch, int64_t *dim)
 {
     int64_t in = infer->in[DATA]->shape.dims[i], whole;
     if (is_to_batch) {
-        if (!checked_add_i64(in, border, &whole) || whole % block != 0)
+        if (!checked_add_i64(in, n_pads, &whole) || whole % block != 0)
             return infer_fail_input(
                 infer, DATA,
-                "a dimension %u that, with a border of %lld, is divisible into blocks of %lld", i,
-                (long long)border, (long long)block);
+                "a dimension %u that, padded by %lld, is divisible into blocks of %lld", i,
+                (long long)n_pads, (long long)block);
         *dim = whole / block;
         return true;
     }
-    if (!checked_mul_i64(in, block, &whole) || whole < border)
+    if (!checked_mul_i64(in, block, &whole) || whole < n_pads)
         return infer_fail_input(infer, DATA,
-                                "a dimension %u that, in blocks of %lld, has %lld elements to cut",
-                                i, (long long)block, (long long)border);
-    *dim = whole - border;
+                                "a dimension %u that, in blocks of %lld, has %lld elements to crop",
+                                i, (long long)block, (long long)n_pads);
+    *dim = whole - n_pads;
     return true;
 }
 
@@ -91,11 +91,11 @@ static bool infer(struct infer *infer)
         return false;
     state->n_pieces = 1;
     for (uint32_t i = 0; i < in->rank; i++) {
-        int64_t block = lists[BLOCK_SHAPE].items[i], begin = lists[BORDER_BEGIN].items[i], border;
+        int64_t block = lists[BLOCK_SHAPE].items[i], begin = lists[PADS_BEGIN].items[i], n_pads;
         if (!checked_mul_i64(state->n_pieces, block, &state->n_pieces) ||
-            !checked_add_i64(begin, lists[BORDER_END].items[i], &border))
-            return infer_fail(infer, "the blocks or borders are too large");
-        if (!find_dim(infer, i, block, border, is_to_batch, &out.dims[i]))
+            !checked_add_i64(begin, lists[PADS_END].items[i], &n_pads))
+            return infer_fail(infer, "the blocks, pads or crops are too large");
+        if (!find_dim(infer, i, block, n_pads, is_to_batch, &out.dims[i]))
             return false;
         state->block[i] = block;
         state->begin[i] = begin;
@@ -113,7 +113,7 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
 }
 
-/* Copies the elements at place `piece` of all blocks. Copies without loops: nothing. */
+/* Copies element `piece` of all blocks. */
 static void copy_piece(const struct step *step, int64_t piece, const int64_t *spatial_strides,
                        const int64_t *batch_strides)
 {
@@ -125,7 +125,7 @@ static void copy_piece(const struct step *step, int64_t piece, const int64_t *sp
     for (uint32_t i = rank; i-- > 0;) {
         int64_t block = state->block[i], r = rest % block - state->begin[i];
         rest /= block;
-        /* The blocks from `first` on whose place r is within the dimension. */
+        /* The blocks from `first` on whose element r is within the dimension. */
         int64_t first = r < 0 ? (-r + block - 1) / block : 0;
         int64_t last = state->spatial.dims[i] - 1 - r;
         dims[i] = last < 0 ? 0 : last / block + 1 - first;

@@ -1,4 +1,4 @@
-/* Split-1 and VariadicSplit-1: an axis cut into pieces, of equal or of given lengths.
+/* Split-1 and VariadicSplit-1: split an axis into pieces of equal or given lengths.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -11,7 +11,7 @@ struct split_attrs {
     int64_t num_splits;
 };
 
-/* The data are [n_rows] of pieces, one for each output. */
+/* The data are n_rows rows; each row is one piece per output. */
 struct split_state {
     uint32_t axis;
     size_t n_rows, row_elements;
@@ -35,7 +35,7 @@ static const struct op_input_def variadic_split_inputs[] = {
     {.name = NULL},
 };
 
-static bool infer_cut_axis(struct infer *infer, int64_t *dim)
+static bool infer_split_axis(struct infer *infer, int64_t *dim)
 {
     const struct irrun_shape *data = &infer->in[DATA]->shape;
     struct split_state *state = infer->state;
@@ -58,7 +58,7 @@ static bool set_piece(struct infer *infer, uint32_t i, int64_t length)
 static bool infer_split(struct infer *infer)
 {
     int64_t n = ((const struct split_attrs *)infer->attrs)->num_splits, dim = 0;
-    if (!infer_cut_axis(infer, &dim))
+    if (!infer_split_axis(infer, &dim))
         return false;
     if (n != infer->n_outputs)
         return infer_fail(infer, "num_splits is %lld, but the layer has %u outputs", (long long)n,
@@ -76,7 +76,7 @@ static bool infer_variadic_split(struct infer *infer)
 {
     int64_t dim = 0, sum = 0;
     struct i64_list lengths = {0};
-    if (!infer_cut_axis(infer, &dim) || !infer_ints(infer, LENGTHS, &lengths))
+    if (!infer_split_axis(infer, &dim) || !infer_ints(infer, LENGTHS, &lengths))
         return false;
     if (lengths.n != infer->n_outputs)
         return infer_fail_input(infer, LENGTHS, "%u numbers, one for each output",

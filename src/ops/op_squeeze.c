@@ -1,4 +1,4 @@
-/* Squeeze-1 and -15 take dimensions of 1 out, Unsqueeze-1 puts them in.
+/* Squeeze-1 and -15 remove dimensions of 1, Unsqueeze-1 inserts them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op.h"
 
@@ -14,19 +14,19 @@ static const struct op_input_def unsqueeze_inputs[] = {
     {.name = NULL},
 };
 
-/* Without axes (or with an empty list) all ones go; an axis whose dimension is not 1 stays, as in
- * the reference. */
+/* Without axes (or with an empty list) removes all dimensions of 1. An axis whose dimension is not
+ * 1 is kept, as in the reference. */
 static bool infer_squeeze(struct infer *infer)
 {
     const struct irrun_shape *in = &infer->in[0]->shape;
     struct i64_list axes = {0};
-    bool is_taken[IRRUN_MAX_RANK];
+    bool is_removed[IRRUN_MAX_RANK];
     if ((infer->n_inputs > 1 && !infer_ints(infer, 1, &axes)) ||
-        !infer_axes(infer, &axes, in->rank, is_taken))
+        !infer_axes(infer, &axes, in->rank, is_removed))
         return false;
     struct irrun_shape out = {0};
     for (uint32_t i = 0; i < in->rank; i++)
-        if (in->dims[i] != 1 || (axes.n > 0 && !is_taken[i]))
+        if (in->dims[i] != 1 || (axes.n > 0 && !is_removed[i]))
             out.dims[out.rank++] = in->dims[i];
     return infer_output(infer, 0, infer->in[0]->dtype, &out);
 }
@@ -58,6 +58,6 @@ static bool infer_unsqueeze(struct infer *infer)
                                   __VA_ARGS__}
 
 VIEW_OP(op_squeeze_v1, "Squeeze", 1, squeeze_inputs, infer_squeeze, .opset_last = 14);
-/* Its attribute allow_axis_skip only matters for dynamic shapes; here every shape is known. */
+/* Its attribute allow_axis_skip only matters for dynamic shapes; here all shapes are concrete. */
 VIEW_OP(op_squeeze_v15, "Squeeze", 15, squeeze_inputs, infer_squeeze, );
 VIEW_OP(op_unsqueeze, "Unsqueeze", 1, unsqueeze_inputs, infer_unsqueeze, );

@@ -1,4 +1,5 @@
-/* What the engine itself must know of the layers it treats apart: inputs, constants, variables.
+/* Attributes that the engine reads: of inputs, constants, variables and a few ops that passes
+ * rewrite.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_OP_STATE_H
 #define IRRUN_OPS_OP_STATE_H
@@ -19,17 +20,17 @@ struct convert_attrs {
 };
 
 /* The bytes are in the .bin, at any alignment, possibly shared with other Consts; `size` may be
- * more than the shape needs. weights_open checks whether they are there. */
+ * more than the shape needs. weights_open checks that they are in the file. */
 struct const_attrs {
     enum irrun_dtype element_type;
     struct irrun_shape shape;
-    int64_t offset, size; /* in bytes; not yet compared with the file */
+    int64_t offset, size; /* in bytes; not checked against the file */
 };
 
 struct read_value_attrs {
     const char *variable_id;
-    enum irrun_dtype variable_type;            /* IRRUN_DYNAMIC if the layer does not say */
-    struct irrun_partial_shape variable_shape; /* any if the layer does not say */
+    enum irrun_dtype variable_type;            /* IRRUN_DYNAMIC if the layer has none */
+    struct irrun_partial_shape variable_shape; /* any shape if the layer has none */
 };
 
 struct assign_attrs {

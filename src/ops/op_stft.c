@@ -1,5 +1,5 @@
-/* STFT-15: Fourier transforms of overlapping pieces of a real signal, each multiplied with a window
- * that is centred in the frame.
+/* STFT-15: Fourier transforms of overlapping frames of a real signal, each multiplied by a window
+ * centred in the frame.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* StridedSlice-1: numpy's basic indexing written as lists: bounds, new axes, shrunk axes, one
- * ellipsis. A mask of 1 in begin_mask or end_mask means that the bound is ignored.
+/* StridedSlice-1: NumPy's basic indexing as lists: bounds, new axes, shrunk axes, one ellipsis. A 1
+ * in begin_mask or end_mask means that the bound is ignored.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/movement.h"
 
@@ -30,7 +30,7 @@ struct bounds {
     struct i64_list begin, end, strides;
 };
 
-/* The walk over the input's dimensions, and the output as built so far. */
+/* The next dimension of the input, and the output built so far. */
 struct builder {
     uint32_t dim;
     struct irrun_shape out;
@@ -74,7 +74,7 @@ static bool copy_dims(struct infer *infer, struct builder *builder, uint32_t n)
     return true;
 }
 
-/* One entry that takes one dimension of the input: an index or a slice. */
+/* Processes an entry for one dimension of the input: an index or a slice. */
 static bool take_dim(struct infer *infer, struct builder *builder, const struct bounds *bounds,
                      uint32_t i)
 {

@@ -1,4 +1,4 @@
-/* TensorIterator-1: as many passes over the body as the sliced inputs have slices.
+/* TensorIterator-1: runs the body once for each slice of the sliced inputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/body_loop.h"
 

@@ -1,6 +1,6 @@
 /* TopK-1, -3 and -11: the k largest or smallest elements of every line along an axis, and their
- * places. Equal elements keep their order and NaN counts as the largest, whatever `stable` says;
- * without an order asked for (sort none) they come by value.
+ * indices. Equal elements keep their order and NaN is the largest, whatever `stable` is; with sort
+ * none the order is by value.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -22,7 +22,7 @@ struct topk_attrs {
 struct topk_state {
     struct axis_view view;
     size_t k;
-    size_t n_lines; /* read together */
+    size_t n_lines; /* lines read together */
 };
 
 static const struct attr_def attr_table[] = {
@@ -62,9 +62,9 @@ static bool infer(struct infer *infer)
            infer_output(infer, INDICES, attrs->index_element_type, &out);
 }
 
-#define LINES 8 /* neighbours that are read together */
+#define LINES 8 /* adjacent lines that are read together */
 
-/* The keys of some lines, and a heap of k places. */
+/* Requests memory for the keys of some lines and a heap of k indices. */
 static bool prepare(struct prepare *prepare)
 {
     struct topk_state *state = prepare->state;
@@ -76,27 +76,27 @@ static bool prepare(struct prepare *prepare)
     return scratch_array(prepare, n, sizeof(uint64_t));
 }
 
-/* Whether place a is further from the top than place b. */
+/* Whether element a ranks below element b. */
 static bool is_worse(const uint64_t *keys, uint64_t a, uint64_t b)
 {
     return keys[a] < keys[b] || (keys[a] == keys[b] && a > b);
 }
 
-/* Lets the place at the root of heap[0 … n-1] sink: the worst one rises. */
+/* Sifts the root of heap[0 … n-1] down: the lowest element rises. */
 static void sift_down(const uint64_t *keys, uint64_t *heap, size_t n, size_t root)
 {
-    uint64_t place = heap[root];
+    uint64_t index = heap[root];
     for (size_t child; (child = 2 * root + 1) < n; root = child) {
         if (child + 1 < n && is_worse(keys, heap[child + 1], heap[child]))
             child++;
-        if (!is_worse(keys, heap[child], place))
+        if (!is_worse(keys, heap[child], index))
             break;
         heap[root] = heap[child];
     }
-    heap[root] = place;
+    heap[root] = index;
 }
 
-/* The places of the k best of n keys, best first. */
+/* The indices of the top k of n keys, best first. */
 static void select_top(const uint64_t *keys, size_t n, uint64_t *top, size_t k)
 {
     for (size_t i = 0; i < k; i++)
@@ -104,12 +104,12 @@ static void select_top(const uint64_t *keys, size_t n, uint64_t *top, size_t k)
     for (size_t i = k / 2; i-- > 0;)
         sift_down(keys, top, k, i);
     for (size_t i = k; i < n; i++) {
-        if (keys[i] > keys[top[0]]) { /* equal ones come later: not better */
+        if (keys[i] > keys[top[0]]) { /* equal keys come later: they rank below */
             top[0] = i;
             sift_down(keys, top, k, 0);
         }
     }
-    for (size_t i = k; i-- > 1;) { /* the worst goes to the end */
+    for (size_t i = k; i-- > 1;) { /* move the worst to the end */
         uint64_t worst = top[0];
         top[0] = top[i];
         top[i] = worst;
@@ -117,8 +117,8 @@ static void select_top(const uint64_t *keys, size_t n, uint64_t *top, size_t k)
     }
 }
 
-/* The same in the order of their places. All that are not worse than the k-th are among them. */
-static void select_top_by_place(const uint64_t *keys, size_t n, uint64_t *top, size_t k)
+/* The same in the order of the indices: all elements not below the k-th. */
+static void select_top_by_index(const uint64_t *keys, size_t n, uint64_t *top, size_t k)
 {
     select_top(keys, n, top, k);
     uint64_t last = top[k - 1];
@@ -146,7 +146,7 @@ static void write_values(const char *line, size_t element_bytes, const uint64_t 
                element_bytes);
 }
 
-/* The keys of n_lines neighbouring lines, one after the other; of MODE_MIN complemented. */
+/* Reads the keys of n_lines adjacent lines, one line after the other; complemented for MODE_MIN. */
 static void read_lines(const struct step *step, const char *lines, size_t n_lines, uint64_t *keys)
 {
     const struct topk_state *state = step->state;
@@ -169,7 +169,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
     const struct topk_state *state = step->state;
-    bool is_by_place = ((const struct topk_attrs *)step->op->attrs)->sort == SORT_INDEX;
+    bool is_by_index = ((const struct topk_attrs *)step->op->attrs)->sort == SORT_INDEX;
     const struct irrun_tensor *data = step->in[DATA];
     struct irrun_tensor *values = step->out[VALUES], *indices = step->out[INDICES];
     size_t n = (size_t)state->view.n, k = state->k, stride = (size_t)state->view.n_inner;
@@ -185,7 +185,7 @@ static bool run(const struct step *step, struct irrun_error *err)
             n_read = stride - inner < state->n_lines ? stride - inner : state->n_lines;
             read_lines(step, line, n_read, keys);
         }
-        (is_by_place ? select_top_by_place : select_top)(keys + next * n, n, top, k);
+        (is_by_index ? select_top_by_index : select_top)(keys + next * n, n, top, k);
         write_values(line, size, top, k, stride, (char *)values->data + first * size);
         write_indices(indices->dtype, top, k, stride, first, indices->data);
     }

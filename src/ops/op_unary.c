@@ -12,10 +12,10 @@ struct unary_attrs {
 
 struct unary_state {
     unary_fn *fn;
-    bool is_through_f64; /* integers in a function that has loops for floating types only */
-    bool is_rounded; /* results are then rounded to nearest; else truncated, as in the reference */
+    bool is_through_f64; /* for integers, in functions that have only loops for floats */
+    bool is_rounded;     /* round the results to nearest; false: truncate, as in the reference */
     double p[UNARY_N_PARAMETERS];
-    float parameters[UNARY_N_PARAMETERS]; /* the same for a program of fused ops */
+    float parameters[UNARY_N_PARAMETERS]; /* p, for a program of fused ops */
 };
 
 static bool infer(struct infer *infer)
@@ -65,7 +65,7 @@ static void offer_to_fuse(struct prepare *prepare, struct unary_state *state,
                                              .parameters = state->parameters};
 }
 
-/* The row's operation, or that of a mode of the op. */
+/* The operation of the row, or of the mode of the op. */
 static enum unary_operation choose_operation(const struct prepare *prepare)
 {
     enum unary_operation operation = *(const enum unary_operation *)prepare->op->def->family;
@@ -101,7 +101,7 @@ static bool prepare(struct prepare *prepare)
     return true;
 }
 
-/* Integers: computed in double, rounded if is_rounded, back by the rules of Convert. */
+/* Computes integers in double, rounds if is_rounded, and converts back as Convert does. */
 static void run_through_f64(const struct unary_state *state, const double *p,
                             const struct irrun_tensor *in, struct irrun_tensor *out, size_t n)
 {

@@ -1,6 +1,6 @@
-/* Unique-10: the different elements, or slices along an axis, where each is first met, which of
- * them every element is, and how often each occurs. All is found while shapes are inferred; run
- * writes it.
+/* Unique-10: the unique elements, or slices along an axis, the index of the first occurrence of
+ * each, the index of every element among them, and their counts. infer computes all of them; run
+ * writes them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -36,14 +36,14 @@ static const struct op_input_def inputs[] = {
     {.name = NULL},
 };
 
-/* ---- which are equal ---------------------------------------------------------------------- */
+/* ---- groups of equal slices --------------------------------------------------------------- */
 
 struct slices {
     struct axis_view view;
     const uint64_t *keys;
 };
 
-/* < 0, 0, > 0: slice a, in the order of its elements, to slice b. */
+/* < 0, 0, > 0: compares slices a and b in lexicographic order. */
 static int compare(const struct slices *slices, size_t a, size_t b)
 {
     const struct axis_view *view = &slices->view;
@@ -64,32 +64,32 @@ static bool is_before(const void *context, size_t a, size_t b)
     return compare(context, a, b) < 0;
 }
 
-/* Numbers the groups of equal slices in the sorted order of `places`. */
-static void number_groups(const struct slices *slices, const size_t *places,
+/* Numbers the groups of equal slices in the sorted order of `order`. */
+static void number_groups(const struct slices *slices, const size_t *order,
                           struct unique_state *state)
 {
     size_t n = (size_t)state->view.n;
     for (size_t i = 0; i < n; i++) {
-        if (i == 0 || compare(slices, places[i - 1], places[i]) != 0) {
-            state->first[state->n_unique] = (int64_t)places[i];
+        if (i == 0 || compare(slices, order[i - 1], order[i]) != 0) {
+            state->first[state->n_unique] = (int64_t)order[i];
             state->counts[state->n_unique++] = 0;
         }
-        state->reverse[places[i]] = state->n_unique - 1;
+        state->reverse[order[i]] = state->n_unique - 1;
         state->counts[state->n_unique - 1]++;
     }
 }
 
-/* Renumbers them in the order in which they are met. */
+/* Renumbers them in the order of their first occurrence. */
 static void number_by_first(struct unique_state *state, int64_t *new_number, int64_t *old_counts)
 {
-    int64_t n_met = 0;
+    int64_t n_seen = 0;
     memcpy(old_counts, state->counts, (size_t)state->n_unique * sizeof *old_counts);
     for (int64_t i = 0; i < state->n_unique; i++)
         new_number[i] = -1;
     for (int64_t i = 0; i < state->view.n; i++) {
         int64_t *number = &new_number[state->reverse[i]];
         if (*number < 0) {
-            *number = n_met++;
+            *number = n_seen++;
             state->first[*number] = i;
             state->counts[*number] = old_counts[state->reverse[i]];
         }
@@ -102,7 +102,7 @@ static bool find_unique(struct infer *infer, const struct irrun_tensor *data)
     struct unique_state *state = infer->state;
     size_t n = (size_t)state->view.n, n_elements = (size_t)shape_n_elements(&data->shape);
     uint64_t *keys = arena_alloc_array(infer->arena, n_elements, sizeof *keys, infer->err);
-    size_t *places = arena_alloc_array(infer->arena, n, sizeof *places, infer->err);
+    size_t *order = arena_alloc_array(infer->arena, n, sizeof *order, infer->err);
     size_t *spare = arena_alloc_array(infer->arena, n, sizeof *spare, infer->err);
     int64_t *lists[5];
     for (size_t i = 0; i < 5; i++) {
@@ -110,7 +110,7 @@ static bool find_unique(struct infer *infer, const struct irrun_tensor *data)
         if (!lists[i])
             return false;
     }
-    if (!keys || !places || !spare)
+    if (!keys || !order || !spare)
         return false;
     state->first = lists[0];
     state->counts = lists[1];
@@ -118,9 +118,9 @@ static bool find_unique(struct infer *infer, const struct irrun_tensor *data)
     sort_keys(data->dtype, data->data, 1, n_elements, keys);
     struct slices slices = {state->view, keys};
     for (size_t i = 0; i < n; i++)
-        places[i] = i;
-    argsort(places, n, spare, is_before, &slices);
-    number_groups(&slices, places, state);
+        order[i] = i;
+    argsort(order, n, spare, is_before, &slices);
+    number_groups(&slices, order, state);
     if (!((const struct unique_attrs *)infer->attrs)->sorted)
         number_by_first(state, lists[3], lists[4]);
     return true;

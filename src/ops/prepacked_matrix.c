@@ -44,7 +44,7 @@ static void fill_group(const struct packed_matrix *packed_b, size_t group, const
                                    n_columns);
 }
 
-/* The columns of a group that there are: its first one at *column. */
+/* The number of columns of a group; *column is its first. */
 static size_t columns_of(size_t group, size_t n, size_t *column)
 {
     size_t first = group * PANEL_GROUP, left = first < n ? n - first : 0;
@@ -65,21 +65,21 @@ void packed_matrix_fill(const struct packed_matrix *packed_b, size_t begin, size
     }
 }
 
-/* Rows that are asked for at a time where columns lie side by side: so much of them, a multiple of
+/* The size of the rows read at a time if the matrix is row-major; their number is a multiple of
  * 8. */
 #define SLICE_BYTES ((size_t)256 << 10)
 
-/* Some k of all columns after the other. */
+/* Packs a slice of k of all columns at a time. */
 static bool fill_by_rows(struct prepare *prepare, uint32_t input,
                          const struct packed_matrix *packed_b, bool is_f16, size_t n,
                          unsigned char *data)
 {
-    size_t most = SLICE_BYTES / (n * sizeof(float)) / 8 * 8;
+    size_t max_rows = SLICE_BYTES / (n * sizeof(float)) / 8 * 8;
     struct packed_matrix part = *packed_b;
 
-    most = most > 0 ? most : 8;
+    max_rows = max_rows > 0 ? max_rows : 8;
     for (size_t first = 0; first < packed_b->k; first += part.k) {
-        part.k = packed_b->k - first < most ? packed_b->k - first : most;
+        part.k = packed_b->k - first < max_rows ? packed_b->k - first : max_rows;
         const void *rows = prepare_elements(prepare, input, first * n, part.k * n);
         if (!rows)
             return false;
@@ -89,7 +89,7 @@ static bool fill_by_rows(struct prepare *prepare, uint32_t input,
     return true;
 }
 
-/* The matrix is asked for piece by piece: it may have to be computed. */
+/* Reads the matrix piece by piece: its elements may have to be computed. */
 static bool fill_from_input(struct prepare *prepare, uint32_t input,
                             const struct packed_matrix *packed_b, bool is_f16, size_t n,
                             bool is_transposed, void *data)

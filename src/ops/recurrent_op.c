@@ -1,5 +1,5 @@
-/* Shapes, preparation and execution of the recurrent ops. What is computed is in
- * kernels/recurrent_*.c; what the attributes mean in recurrent_rules.c.
+/* Shapes, preparation and execution of the recurrent ops. kernels/recurrent_*.c compute them;
+ * recurrent_rules.c reads the attributes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/recurrent_op.h"
 
@@ -11,13 +11,13 @@
 
 #define LINE_BYTES 64
 
-/* The sizes every input is measured against. */
+/* The sizes that the shapes of all inputs must match. */
 struct sizes {
     int64_t batch, n_steps, input_size, hidden_size, n_directions;
     int64_t gates, biases; /* times hidden_size */
 };
 
-/* One dimension that an input should have, and why. */
+/* An expected dimension of an input, and its meaning. */
 struct dimension {
     int64_t size;
     const char *meaning;
@@ -26,7 +26,7 @@ struct dimension {
 
 static bool has_input(uint32_t n_inputs, uint32_t i)
 {
-    return i < n_inputs; /* NO_INPUT is more than any number */
+    return i < n_inputs; /* NO_INPUT is above any index */
 }
 
 /* "[1,512,80] = [directions, 4 * hidden_size, input size of X]" */
@@ -68,7 +68,7 @@ static bool check_shape(struct infer *infer, uint32_t input, const struct dimens
     return is_x_involved ? infer_hint_input(infer, recurrent_family_of(infer->op)->x) : false;
 }
 
-/* A weight: the directions (in a sequence), then one or two dimensions of its own. */
+/* Checks a weight: the directions (in a sequence), then one or two more dimensions. */
 static bool check_weight(struct infer *infer, const struct sizes *sizes, uint32_t input,
                          struct dimension rows, struct dimension columns)
 {
@@ -156,15 +156,18 @@ static void set_outputs(struct infer *infer, const struct sizes *sizes)
     }
 }
 
-/* Only LSTMSequence-1 may lack R or B, or have lengths of another type. */
+/* The input tables accept missing R or B and lengths of any type for LSTMSequence-1 only; refuses
+ * them here. */
 static bool refuse_legacy(struct infer *infer)
 {
     const struct recurrent_family *family = recurrent_family_of(infer->op);
 
     if (infer->n_inputs == family->r) {
-        infer_fail(infer, "five inputs make it the legacy LSTMSequence of 2020, with W and R "
-                          "in one, which irrun does not have; expected X, initial_hidden_state, "
-                          "initial_cell_state, sequence_lengths, W, R, B, and optionally P");
+        infer_fail(infer,
+                   "with five inputs it is the legacy LSTMSequence of 2020, whose W and R are "
+                   "concatenated, which irrun does not support; expected X, "
+                   "initial_hidden_state, initial_cell_state, sequence_lengths, W, R, B, "
+                   "and optionally P");
         infer->err->code = IRRUN_UNSUPPORTED;
         return false;
     }
@@ -202,7 +205,7 @@ static bool prepare_f32(struct prepare *prepare)
            (prepare->prepacked != 0 ? recurrent_prepack(prepare) : recurrent_lay_out(prepare));
 }
 
-/* Checks the lengths and puts them down as the engine wants them. */
+/* Checks the lengths and converts them to size_t. */
 static bool read_lengths(const struct step *step, uint32_t input, size_t *lengths,
                          struct irrun_error *err)
 {
@@ -272,7 +275,7 @@ bool recurrent_prepare(struct prepare *prepare)
            fail_memory(prepare->err, SIZE_MAX);
 }
 
-/* An empty tensor may have no address, but pointer arithmetic wants one. */
+/* An empty tensor may have no address, but pointer arithmetic needs one. */
 static void *data_of(const struct irrun_tensor *tensor)
 {
     static double nowhere;
@@ -289,7 +292,7 @@ static void *output_data(const struct step *step, uint32_t i)
     return i < step->n_outputs ? data_of(step->out[i]) : NULL;
 }
 
-/* The tensors of a step for either engine: the fields of both have the same names. */
+/* The tensors of a step for f32 or f64: both structs have the same fields. */
 #define STEP_TENSORS(type, step, family, first_state, lengths_)                                    \
     (struct type)                                                                                  \
     {                                                                                              \
@@ -301,7 +304,7 @@ static void *output_data(const struct step *step, uint32_t i)
         .ho = output_data(step, first_state), .co = output_data(step, (first_state) + 1),          \
     }
 
-/* Without a step, a cell over time leaves the states as they came in. */
+/* With no time steps, a cell over time copies the states unchanged. */
 static bool keep_states(const struct step *step)
 {
     const struct recurrent_family *family = recurrent_family_of(step->op);

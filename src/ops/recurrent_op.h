@@ -1,5 +1,5 @@
-/* What the ops of the recurrent family share: LSTM, GRU and RNN, as cell and as sequence, are one
- * infer, one prepare and one run. op_recurrent.c says which inputs and attributes each has.
+/* Shared by the recurrent ops: LSTM, GRU and RNN, as cell and as sequence, have the same infer,
+ * prepare and run. op_recurrent.c lists the inputs and attributes of each.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_RECURRENT_OP_H
 #define IRRUN_OPS_RECURRENT_OP_H
@@ -9,7 +9,7 @@
 
 enum recurrent_direction { DIRECTION_FORWARD, DIRECTION_REVERSE, DIRECTION_BIDIRECTIONAL };
 
-/* What an op lacks stays zero, which is its neutral value. */
+/* Attributes that an op does not have stay zero, their neutral value. */
 struct recurrent_attrs {
     int64_t hidden_size;
     int direction;
@@ -23,12 +23,12 @@ struct recurrent_attrs {
 
 #define NO_INPUT UINT32_MAX
 
-/* What tells the rows of op_recurrent.c apart. */
+/* The differences between the rows of op_recurrent.c. */
 struct recurrent_family {
     enum recurrent_kind kind;
     bool is_sequence;
-    uint32_t x, h0, c0, lengths; /* numbers of inputs, or NO_INPUT */
-    uint32_t w, r, b, p;         /* a layer may have no b, and no p */
+    uint32_t x, h0, c0, lengths; /* indices of inputs, or NO_INPUT */
+    uint32_t w, r, b, p;         /* b and p may be absent */
 };
 
 static inline const struct recurrent_family *recurrent_family_of(const struct op *op)
@@ -36,20 +36,20 @@ static inline const struct recurrent_family *recurrent_family_of(const struct op
     return op->def->family;
 }
 
-/* How a step computes; prepare chooses. */
+/* How a step computes; chosen by prepare. */
 enum recurrent_route {
     RECURRENT_F64,
     RECURRENT_PREPACKED,      /* constant weights of f32 or f16 */
-    RECURRENT_PACKS_EACH_RUN, /* f32: weights, unless a GEMM multiplies them, and biases */
+    RECURRENT_PACKS_EACH_RUN, /* f32: biases, and weights unless a GEMM reads them in place */
 };
 
 struct recurrent_state {
     enum recurrent_route route;
-    struct recurrent_f32 f32; /* f64 uses its `common` only */
+    struct recurrent_f32 f32; /* f64 uses only its `common` */
     unsigned *n_runs;         /* of f32 */
-    const size_t *lengths;    /* constant ones; NULL: there are none, or they are all n_steps */
-    bool reads_lengths;       /* in run */
-    /* The scratch memory begins with the lengths and what a run packs. */
+    const size_t *lengths;    /* constant lengths; NULL: not constant, or all are n_steps */
+    bool reads_lengths;       /* run reads the lengths */
+    /* The scratch memory begins with the lengths and the weights packed by run. */
     size_t lengths_bytes, packs_bytes;
 };
 
@@ -58,12 +58,12 @@ uint32_t recurrent_prepacks(const struct prepare *prepare, uint32_t constants);
 bool recurrent_prepare(struct prepare *prepare);
 bool recurrent_run(const struct step *step, struct irrun_error *err);
 
-/* The parts of prepare for f32: fill state->f32, for weights that recurrent_prepacks has taken, and
+/* The parts of prepare for f32: fill state->f32 for the weights chosen by recurrent_prepacks, and
  * for others. */
 bool recurrent_prepack(struct prepare *prepare);
 bool recurrent_lay_out(struct prepare *prepare);
 
-/* The part of run that packs. Gives the engine with what it packed, which is in the scratch
+/* The part of run that packs. Returns the engine with the packed weights, which are in the scratch
  * memory. */
 struct recurrent_f32 recurrent_pack_now(const struct recurrent_state *state,
                                         const struct recurrent_f32_tensors *tensors, void *scratch);

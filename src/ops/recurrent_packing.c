@@ -1,12 +1,12 @@
-/* Where the weights of a recurrent op of f32 are when it runs: packed once per model, packed by
- * every run, or multiplied where they are.
+/* The weights of a recurrent op of f32: packed once per model, packed by every run, or multiplied
+ * in place.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/recurrent_op.h"
 
 #include "base/checked.h"
 
-/* Panels hold whole vectors of hidden units: small sizes grow when they are packed, up to so many
- * times where that is more than a few pages. */
+/* Panels hold whole vectors of hidden units, so small sizes grow when packed: at most by this
+ * factor, plus FREE_BYTES. */
 #define MAX_GROWTH 4
 #define FREE_BYTES (4u << 20)
 
@@ -15,7 +15,7 @@ static bool has_input(const struct prepare *prepare, uint32_t i)
     return i < prepare->n_inputs;
 }
 
-/* What the layout depends on. */
+/* The parameters that the layout depends on. */
 static struct recurrent_f32 engine_of(const struct prepare *prepare)
 {
     const struct recurrent_state *state = prepare->state;
@@ -57,8 +57,8 @@ uint32_t recurrent_prepacks(const struct prepare *prepare, uint32_t constants)
     return (all & ~constants) == 0 && may_pack(prepare) ? all : 0;
 }
 
-/* A small constant as f32; NULL with *is_fine unchanged if there is no such input. */
-static const float *vector_of(struct prepare *prepare, uint32_t i, bool *is_fine)
+/* Copies a small constant as f32; NULL with *is_ok unchanged if there is no such input. */
+static const float *vector_of(struct prepare *prepare, uint32_t i, bool *is_ok)
 {
     if (!has_input(prepare, i))
         return NULL;
@@ -66,14 +66,14 @@ static const float *vector_of(struct prepare *prepare, uint32_t i, bool *is_fine
     size_t n = (size_t)shape_n_elements(&stored->shape);
     const void *elements = prepare_elements(prepare, i, 0, n);
     float *copy = arena_alloc_array(prepare->arena, n, sizeof *copy, prepare->err);
-    *is_fine &= elements && copy;
+    *is_ok &= elements && copy;
     if (elements && copy)
         convert_elements(stored->dtype, elements, IRRUN_F32, copy, n);
     return copy;
 }
 
-/* The matrices, which may be computed for this alone. */
-static bool take_matrices(struct prepare *prepare, struct recurrent_weights *weights)
+/* Gets the matrices, which may be computed just for this. */
+static bool get_matrices(struct prepare *prepare, struct recurrent_weights *weights)
 {
     const struct recurrent_family *family = recurrent_family_of(prepare->op);
     const struct irrun_tensor *w = prepare_constant(prepare, family->w);
@@ -85,8 +85,7 @@ static bool take_matrices(struct prepare *prepare, struct recurrent_weights *wei
     return weights->r != NULL;
 }
 
-/* Besides the op, packs are identified by what they depend on: the streams, and whether f16
- * stayed. */
+/* Besides the op, packs are identified by the number of streams and by whether they are f16. */
 static bool fill_packs(struct prepare *prepare, struct recurrent_f32 *engine,
                        struct recurrent_weights *weights)
 {
@@ -100,7 +99,7 @@ static bool fill_packs(struct prepare *prepare, struct recurrent_f32 *engine,
     void *w_pack = prepare_prepacked(prepare, w_layout, engine->w_pack_bytes, &is_w_new);
     void *r_pack =
         w_pack ? prepare_prepacked(prepare, r_layout, engine->r_pack_bytes, &is_r_new) : NULL;
-    if (!r_pack || ((is_w_new || is_r_new) && !take_matrices(prepare, weights)))
+    if (!r_pack || ((is_w_new || is_r_new) && !get_matrices(prepare, weights)))
         return false;
     if (is_w_new)
         recurrent_f32_pack_w(engine, weights, w_pack);
@@ -115,12 +114,12 @@ bool recurrent_prepack(struct prepare *prepare)
 {
     struct recurrent_state *state = prepare->state;
     const struct recurrent_family *family = recurrent_family_of(prepare->op);
-    bool is_fine = true;
+    bool is_ok = true;
     struct recurrent_weights weights = {
-        .b = vector_of(prepare, family->b, &is_fine),
-        .p = is_fine ? vector_of(prepare, family->p, &is_fine) : NULL,
+        .b = vector_of(prepare, family->b, &is_ok),
+        .p = is_ok ? vector_of(prepare, family->p, &is_ok) : NULL,
     };
-    if (!is_fine)
+    if (!is_ok)
         return false;
     state->route = RECURRENT_PREPACKED;
     state->f32 = engine_of(prepare);
@@ -131,7 +130,7 @@ bool recurrent_prepack(struct prepare *prepare)
     return fill_packs(prepare, &state->f32, &weights);
 }
 
-/* Below so many rows of x packing takes longer than reading the weights row by row. */
+/* For fewer rows of x, packing takes longer than reading the weights row by row. */
 #define PACK_FROM_ROWS 8
 
 bool recurrent_lay_out(struct prepare *prepare)

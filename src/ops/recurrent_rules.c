@@ -1,5 +1,5 @@
-/* What the attributes of the recurrent ops say: activations, clip, the order of the gates. Shapes
- * are read in recurrent_op.c.
+/* Reads the attributes of the recurrent ops: activations, clip, the order of the gates.
+ * recurrent_op.c checks shapes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <float.h>
 #include <math.h>
@@ -25,8 +25,8 @@ static const uint32_t n_activations[] = {
 
 #define N_FUNCTIONS (sizeof function_names / sizeof function_names[0])
 
-/* Where gates f, i, c and o stand, by weights_format. The writer of OpenVINO says ifco whatever
- * it read, and its weights are nevertheless in the order f, i, c, o: that word is read so too. */
+/* The positions of gates f, i, c and o, by weights_format. OpenVINO always writes ifco, although
+ * its weights are in the order f, i, c, o: so ifco is read as fico. */
 static const uint8_t gate_slots[][4] = {
     {0, 1, 2, 3}, /* fico */
     {3, 0, 1, 2}, /* icof */
@@ -48,8 +48,8 @@ static bool parse_function(struct infer *infer, const char *name, enum recurrent
         name);
 }
 
-/* Some writers list the activations of a second direction as well. They are one set here, so
- * they must be the same again. */
+/* Some writers also list the activations of the second direction. irrun has one set for both, so
+ * they must be the same. */
 static bool check_repeats(struct infer *infer, const struct string_list *list, uint32_t n)
 {
     for (uint32_t i = n; i < list->n; i++) {
@@ -62,7 +62,8 @@ static bool check_repeats(struct infer *infer, const struct string_list *list, u
     return true;
 }
 
-/* alpha or beta of the activation at `position`: by its position, whatever its neighbours need. */
+/* Reads alpha or beta of the activation at `position` by its position, whatever the other
+ * activations need. */
 static bool read_parameter(struct infer *infer, const char *attribute, const struct f64_list *list,
                            uint32_t position, double *parameter)
 {

@@ -1,4 +1,4 @@
-/* The list of all ops, and which of them a layer means by its type and version.
+/* The list of all ops, and the lookup of the op of a layer by type and version.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
@@ -18,10 +18,10 @@ const struct op_def *const op_defs[] = {
 
 const size_t n_op_defs = sizeof op_defs / sizeof op_defs[0];
 
-/* What a layer's `version` says. */
+/* The kinds of the `version` of a layer. */
 enum version_kind { VERSION_NONE, VERSION_OPSET, VERSION_EXTENSION, VERSION_UNKNOWN };
 
-/* Every reader of IR takes "extension" and "experimental" for this opset. */
+/* Every reader of IR treats "extension" and "experimental" as this opset. */
 #define OPSET_OF_EXTENSIONS 6
 
 static enum version_kind parse_version(const char *version, int64_t *opset)
@@ -39,7 +39,8 @@ static enum version_kind parse_version(const char *version, int64_t *opset)
     return VERSION_UNKNOWN;
 }
 
-/* Files say Const, ReLU, PReLU and SoftMax where the classes are called otherwise; both are found.
+/* Files use the names Const, ReLU, PReLU and SoftMax, which differ from the class names; both are
+ * found.
  * */
 static const char *resolve_alias(const char *type)
 {
@@ -48,7 +49,7 @@ static const char *resolve_alias(const char *type)
     return type;
 }
 
-/* Born in opset2, yet labelled opset1 by old writers. */
+/* Introduced in opset2, but labelled opset1 by old writers. */
 static bool is_late(const char *type)
 {
     return text_equals_ignore_case(type, "MVN") || text_equals_ignore_case(type, "ROIPooling") ||
@@ -100,7 +101,7 @@ static const char *find_similar_type(const char *type)
     return similar;
 }
 
-static void say_why(const char *type, enum version_kind kind, int64_t opset, size_t n_of_type,
+static void explain(const char *type, enum version_kind kind, int64_t opset, size_t n_of_type,
                     char why[OP_WHY_BYTES])
 {
     char versions[OP_WHY_BYTES - 80] = "";
@@ -135,15 +136,15 @@ const struct op_def *op_find(const char *type, const char *version, char why[OP_
         if (!is_type(def, type))
             continue;
         n_of_type++;
-        bool is_meant = kind == VERSION_NONE ||
-                        (def->opset <= opset && opset <= last_opset(def) && opset <= OPSET_LAST &&
-                         (kind == VERSION_OPSET || def->is_extension));
-        if (is_meant)
+        bool matches = kind == VERSION_NONE ||
+                       (def->opset <= opset && opset <= last_opset(def) && opset <= OPSET_LAST &&
+                        (kind == VERSION_OPSET || def->is_extension));
+        if (matches)
             found = def;
     }
     if (found && (kind != VERSION_NONE || n_of_type == 1))
         return found;
-    say_why(type, kind, opset, n_of_type, why);
+    explain(type, kind, opset, n_of_type, why);
     return NULL;
 }
 

@@ -1,4 +1,4 @@
-/* Combines pieces of a tensor with updates. Knows no single op.
+/* Combines pieces of a tensor with updates, for all scatter ops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 

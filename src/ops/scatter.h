@@ -1,4 +1,4 @@
-/* What the scatter ops share: a copy of the data in which pieces are combined with updates.
+/* Shared by the scatter ops: a copy of the data in which pieces are combined with updates.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_SCATTER_H
 #define IRRUN_OPS_SCATTER_H
@@ -13,11 +13,11 @@ enum scatter_reduction {
     SCATTER_PROD,
     SCATTER_MIN,
     SCATTER_MAX,
-    SCATTER_MEAN, /* added up here; dividing is the op's business */
+    SCATTER_MEAN, /* added here; the op divides */
 };
 
-/* NULL for SCATTER_NONE, and where there is none for elements of this type (a mean of booleans). Of
- * booleans the sum is OR, the product and the minimum AND, the maximum OR, the difference XOR. */
+/* NULL for SCATTER_NONE and for a mean of booleans. For booleans the sum and maximum are OR, the
+ * product and minimum AND, the difference XOR. */
 binary_fn *scatter_function(enum scatter_reduction reduction, enum irrun_dtype dtype);
 
 /* to[offsets[k] …] = fn(to[offsets[k] …], from[k * piece …]) for n pieces, one after the other; a

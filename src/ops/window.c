@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/window.h"
 
-/* Numbers beyond this are not sizes of windows; below it sums cannot overflow. */
+/* Larger numbers are refused; below the limit sums cannot overflow. */
 #define LIMIT (INT64_C(1) << 40)
 
 bool infer_window_list(struct infer *infer, const char *name, const struct i64_list *list,
@@ -25,22 +25,22 @@ bool infer_window_list(struct infer *infer, const char *name, const struct i64_l
 static bool size_dim(struct infer *infer, const struct window_attrs *attrs, struct window *w, int d,
                      uint32_t rank)
 {
-    int64_t reach = (w->kernel[d] - 1) * w->dilation[d] + 1, stride = w->stride[d];
+    int64_t extent = (w->kernel[d] - 1) * w->dilation[d] + 1, stride = w->stride[d];
     int64_t in = w->in[d];
     if (attrs->auto_pad == AUTO_PAD_SAME_UPPER || attrs->auto_pad == AUTO_PAD_SAME_LOWER) {
-        int64_t pad = ((in + stride - 1) / stride - 1) * stride + reach - in;
+        int64_t pad = ((in + stride - 1) / stride - 1) * stride + extent - in;
         pad = pad < 0 || in == 0 ? 0 : pad;
         w->pad_begin[d] = attrs->auto_pad == AUTO_PAD_SAME_UPPER ? pad / 2 : pad - pad / 2;
         w->pad_end[d] = pad - w->pad_begin[d];
     }
     if (attrs->auto_pad == AUTO_PAD_VALID)
         w->pad_begin[d] = w->pad_end[d] = 0;
-    int64_t room = in + w->pad_begin[d] + w->pad_end[d] - reach;
+    int64_t room = in + w->pad_begin[d] + w->pad_end[d] - extent;
     if (room < 0)
         return infer_fail(infer,
                           "a window of %lld (kernel %lld, dilation %lld) does not fit into "
                           "dimension %u, which is %lld, with pads %lld and %lld",
-                          (long long)reach, (long long)w->kernel[d], (long long)w->dilation[d],
+                          (long long)extent, (long long)w->kernel[d], (long long)w->dilation[d],
                           2 + rank - 3 + (uint32_t)d, (long long)in, (long long)w->pad_begin[d],
                           (long long)w->pad_end[d]);
     w->out[d] = (room + (attrs->rounding_type != ROUNDING_FLOOR ? stride - 1 : 0)) / stride + 1;

@@ -15,9 +15,9 @@ enum auto_pad {
 };
 enum rounding { ROUNDING_FLOOR, ROUNDING_CEIL, ROUNDING_CEIL_TORCH };
 
-/* An op's attributes begin with this; what it lacks stays zero. */
+/* The attributes of an op begin with this; those that it does not have stay zero. */
 struct window_attrs {
-    struct i64_list strides, dilations, pads_begin, pads_end; /* dilations: none = all 1 */
+    struct i64_list strides, dilations, pads_begin, pads_end; /* dilations: empty = all 1 */
     struct i64_list kernel;                                   /* of poolings */
     int auto_pad, rounding_type;
 };
@@ -31,19 +31,19 @@ struct window_attrs {
         .default_text = "explicit", .choices = "explicit|notset|same_upper|same_lower|valid",      \
     }
 
-/* Works out the window over the `rank` (1 to 3) spatial dimensions `in` for a kernel of these
- * dimensions. An attribute may be an empty list: strides and dilations are 1 then, pads 0. A
- * negative pad cuts; an op that takes none calls infer_window_list for its pads first. */
+/* Computes the window over the `rank` (1 to 3) spatial dimensions `in` for a kernel of these
+ * dimensions. If an attribute is an empty list, strides and dilations are 1, pads 0. Negative pads
+ * crop; an op that does not allow them calls infer_window_list for its pads first. */
 bool infer_window(struct infer *infer, const struct window_attrs *attrs, uint32_t rank,
                   const int64_t *in, const int64_t *kernel, struct window *window);
 
-/* The same without pads and output sizes: strides, dilations, the pads as written, input and
- * kernel. */
+/* The same without auto_pad and output sizes: sets strides, dilations, the pads as written, input
+ * and kernel. */
 bool infer_window_sides(struct infer *infer, const struct window_attrs *attrs, uint32_t rank,
                         const int64_t *in, const int64_t *kernel, struct window *window);
 
-/* An attribute of `rank` numbers from `lowest` on, right-aligned among `neutral` ones; an empty
- * list is all neutral. */
+/* Reads an attribute of `rank` numbers >= `lowest`, right-aligned and filled with `neutral`; an
+ * empty list is all neutral. */
 bool infer_window_list(struct infer *infer, const char *name, const struct i64_list *list,
                        uint32_t rank, int64_t lowest, int64_t neutral, int64_t out[3]);
 

@@ -1,6 +1,6 @@
-/* Constants, which are the same in every plan: Consts, and values computed from Consts alone. Found
- * once after loading, and computed on demand, so that weights that need no conversion stay in the
- * mapped file.
+/* Constants, which are the same in every plan: Consts, and values computed only from Consts. They
+ * are found once after loading and computed on demand, so that weights that need no conversion stay
+ * in the mapped file.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "plan/fold_rows.h"
 #include "tensor/sub_byte.h"
 
-/* A constant that an op computes: the state that infer filled, for the evaluation. */
+/* A constant computed by an op: keeps the state filled by infer for the evaluation. */
 struct folded {
     struct constant constant;
     void *state;
@@ -39,8 +39,8 @@ static bool are_inputs_constant(const struct graph *graph, const struct op *op)
     return true;
 }
 
-/* The outputs of an op with constant inputs only. If inference fails, the plan repeats it and
- * reports the error. */
+/* Finds the constant outputs of an op whose inputs are all constant. If inference fails, the plan
+ * repeats it and reports the error. */
 static bool find_folded(struct model *model, struct graph *graph, const struct op *op,
                         struct irrun_error *err)
 {
@@ -256,8 +256,8 @@ const struct irrun_tensor *constant_demand(struct model *model, const struct gra
     struct constant *wanted = graph->analysis->constants[value_id];
     struct wait first = {.value_id = value_id}, *stack = NULL;
     size_t n = 0, capacity = 0;
-    bool is_fine = true;
-    while (is_fine && !wanted->tensor.data) {
+    bool is_ok = true;
+    while (is_ok && !wanted->tensor.data) {
         struct wait *top = n > 0 ? &stack[n - 1] : &first;
         const struct op *op = value_producer(graph, top->value_id);
         struct constant *constant = graph->analysis->constants[top->value_id];
@@ -268,18 +268,18 @@ const struct irrun_tensor *constant_demand(struct model *model, const struct gra
                            : has_rows ? fold_rows_missing(&fold)
                                       : find_missing(graph, op, &top->n_ready);
         if (missing != NO_ID) {
-            is_fine = grow_array((void **)&stack, n, &capacity, sizeof *stack, err);
-            if (is_fine)
+            is_ok = grow_array((void **)&stack, n, &capacity, sizeof *stack, err);
+            if (is_ok)
                 stack[n++] = (struct wait){.value_id = missing};
             continue;
         }
-        is_fine = is_const   ? load_const(model, graph, op, constant, err)
-                  : has_rows ? compute_by_rows(&fold, constant, err)
-                             : compute_folded(model, graph, op, err);
+        is_ok = is_const   ? load_const(model, graph, op, constant, err)
+                : has_rows ? compute_by_rows(&fold, constant, err)
+                           : compute_folded(model, graph, op, err);
         n -= n > 0;
     }
     free(stack);
-    return is_fine ? &wanted->tensor : NULL;
+    return is_ok ? &wanted->tensor : NULL;
 }
 
 uint32_t constant_find_stored(const struct graph *graph, uint32_t value_id)

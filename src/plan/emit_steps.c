@@ -1,4 +1,4 @@
-/* Turns pending steps into the steps of a plan: main_steps, for every iteration, and all steps.
+/* Converts pending steps to the steps of a plan: main_steps, for every iteration, and all steps.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/cost.h"
 #include "plan/step_builder.h"
@@ -72,7 +72,7 @@ static bool emit_step(struct plan *plan, const struct pending_step *pending, str
     return true;
 }
 
-/* Allocates n steps, aligned so that the first part of each is in one cache line. */
+/* Allocates n steps, aligned so that the first part of each step is in one cache line. */
 static struct step *allocate_steps(struct plan *plan, size_t n, struct irrun_error *err)
 {
     char *memory = arena_alloc_array(&plan->arena, n + 1, sizeof(struct step), err);

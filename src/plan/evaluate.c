@@ -75,11 +75,11 @@ static bool check_types(struct infer *infer)
     return true;
 }
 
-/* With more inputs, a list of all would hide the wrong one. */
+/* With more inputs, a list of all of them would hide the wrong one. */
 #define MAX_HINTED 3
 
-/* An error about shapes or axes concerns all inputs, mostly the first: adds a hint with those that
- * the message does not name. */
+/* An error about shapes or axes concerns all inputs, usually the first: adds those that the message
+ * does not name to the hint. */
 static void hint_others(struct infer *infer)
 {
     bool is_own = infer->err->code == IRRUN_DATA && infer->err->line == infer->op->line &&
@@ -123,10 +123,10 @@ static bool run_once(const struct op *op, struct step *step, struct prepare *pre
 {
     if (op->def->prepare && !op->def->prepare(prepare))
         return false;
-    size_t asked = prepare->made.scratch_bytes > 0 ? prepare->made.scratch_bytes : 1;
-    void *scratch = huge_alloc(asked);
+    size_t scratch_bytes = prepare->made.scratch_bytes > 0 ? prepare->made.scratch_bytes : 1;
+    void *scratch = huge_alloc(scratch_bytes);
     if (!scratch)
-        return fail_memory(err, asked);
+        return fail_memory(err, scratch_bytes);
     step->scratch = scratch;
     bool is_done = op->def->run(step, err);
     free(scratch);

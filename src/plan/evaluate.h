@@ -13,15 +13,15 @@
 bool op_widens(const struct op_def *def, uint32_t n_inputs, const enum irrun_dtype *declared,
                const enum irrun_dtype *stored);
 
-/* The in-memory type of something declared as `declared`. */
+/* The in-memory type of a value declared as `declared`. */
 enum irrun_dtype stored_dtype(enum irrun_dtype declared, bool is_widened);
 
-/* Checks number and types of the inputs against def->inputs, then calls def->infer. `infer` is
- * filled; in[] has declared types. */
+/* Checks number and types of the inputs against def->inputs, then calls def->infer. The caller has
+ * filled `infer`; in[] has declared types. */
 bool infer_op(struct infer *infer);
 
 /* Runs an op once. in[] has data, in the types that the op reads; out[] has shapes and in-memory
- * dtypes, and gets data from the arena. `state` is that of infer. */
+ * dtypes, its data are allocated in the arena. `state` is that of infer. */
 bool evaluate_op(const struct kernels *kernels, const struct graph *graph, const struct op *op,
                  void *state, const struct irrun_tensor *const *in, struct irrun_tensor *out,
                  struct arena *arena, struct irrun_error *err);

@@ -1,4 +1,4 @@
-/* Computes constants by rows: finds the chain of ops, and runs it on the same rows of all operands.
+/* Computes constants by rows: finds the chain of ops and runs it on the same rows of all operands.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/fold_rows.h"
 
@@ -10,7 +10,7 @@
 /* Smaller constants are computed at once. */
 #define FOLD_FROM_BYTES ((size_t)1 << 20)
 
-/* Bytes of rows at a time, which fit into a cache. */
+/* Bytes of rows computed at a time; they fit in a cache. */
 #define SLICE_BYTES ((size_t)256 << 10)
 
 /* 8 elements of every sub-byte type fill whole bytes. */
@@ -28,7 +28,7 @@ static bool has_rows(const struct fold_rows *fold, const struct irrun_shape *sha
 static bool is_chained(const struct fold_rows *fold, const struct op *op)
 {
     if (op->def->role != ROLE_ORDINARY || op->n_outputs != 1 || op->n_bodies > 0 ||
-        op->n_inputs == 0 || op->n_inputs > FOLD_MOST_INPUTS)
+        op->n_inputs == 0 || op->n_inputs > FOLD_MAX_INPUTS)
         return false;
     const struct constant *first = fold->graph->analysis->constants[op_input(fold->graph, op, 0)];
     if (op->def->flags & OP_VIEW)
@@ -38,7 +38,7 @@ static bool is_chained(const struct fold_rows *fold, const struct op *op)
 
 static bool add_leaf(struct fold_rows *fold, uint32_t value_id, bool is_whole)
 {
-    if (fold->n_nodes == FOLD_MOST_NODES)
+    if (fold->n_nodes == FOLD_MAX_NODES)
         return false;
     fold->nodes[fold->n_nodes++] =
         (struct fold_node){.value_id = value_id,
@@ -57,7 +57,7 @@ static bool add_chain(struct fold_rows *fold, uint32_t value_id, uint32_t depth)
     const struct op *op = value_producer(fold->graph, value_id);
     struct fold_node node = {.value_id = value_id, .op = op, .constant = constant};
 
-    if (depth == FOLD_MOST_NODES || constant->tensor.data || !is_chained(fold, op))
+    if (depth == FOLD_MAX_NODES || constant->tensor.data || !is_chained(fold, op))
         return depth > 0 && add_leaf(fold, value_id, false);
     const struct irrun_shape *out = &constant->tensor.shape;
     bool is_view = (op->def->flags & OP_VIEW) != 0;
@@ -73,7 +73,7 @@ static bool add_chain(struct fold_rows *fold, uint32_t value_id, uint32_t depth)
             return false;
         node.in[i] = fold->n_nodes - 1;
     }
-    if (fold->n_nodes == FOLD_MOST_NODES)
+    if (fold->n_nodes == FOLD_MAX_NODES)
         return false;
     fold->nodes[fold->n_nodes++] = node;
     return true;
@@ -145,9 +145,9 @@ static bool take_operand(struct fold_rows *fold, const struct fold_node *node, b
 static bool infer_rows(struct fold_rows *fold, const struct fold_node *node, void *state,
                        struct irrun_tensor *out, struct irrun_error *err)
 {
-    static const bool all_constant[FOLD_MOST_INPUTS] = {true, true, true, true, true};
-    struct irrun_tensor tensors[FOLD_MOST_INPUTS];
-    const struct irrun_tensor *in[FOLD_MOST_INPUTS];
+    static const bool all_constant[FOLD_MAX_INPUTS] = {true, true, true, true, true};
+    struct irrun_tensor tensors[FOLD_MAX_INPUTS];
+    const struct irrun_tensor *in[FOLD_MAX_INPUTS];
 
     for (uint32_t i = 0; i < node->n_in; i++) {
         const struct fold_node *source = &fold->nodes[node->in[i]];
@@ -170,8 +170,8 @@ static bool infer_rows(struct fold_rows *fold, const struct fold_node *node, voi
 
 static bool compute_rows(struct fold_rows *fold, struct fold_node *node, struct irrun_error *err)
 {
-    struct irrun_tensor operands[FOLD_MOST_INPUTS], out = {0};
-    const struct irrun_tensor *in[FOLD_MOST_INPUTS];
+    struct irrun_tensor operands[FOLD_MAX_INPUTS], out = {0};
+    const struct irrun_tensor *in[FOLD_MAX_INPUTS];
     bool widens = !(node->op->def->flags & OP_ANY_STORAGE);
     void *state = arena_alloc(&fold->arena, node->op->def->state_size, err);
 
@@ -237,7 +237,7 @@ bool fold_rows_all(struct fold_rows *fold, void *to, struct irrun_error *err)
     return true;
 }
 
-/* Releases the pages of the file that only this has read. */
+/* Frees the pages of the file that were read only for this. */
 void fold_rows_free(struct fold_rows *fold)
 {
     for (uint32_t i = 0; i < fold->n_nodes; i++)

@@ -1,33 +1,33 @@
-/* Large constants that are computed by a chain of element-wise ops (decompression of weights):
- * computed some rows at a time, so that intermediate values need memory for these rows only.
+/* Large constants computed by a chain of element-wise ops (decompression of weights): computes a
+ * few rows at a time, so that intermediate values need memory only for these rows.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_FOLD_ROWS_H
 #define IRRUN_PLAN_FOLD_ROWS_H
 
 #include "plan/model.h"
 
-#define FOLD_MOST_NODES 24
-#define FOLD_MOST_INPUTS 5
+#define FOLD_MAX_NODES 24
+#define FOLD_MAX_INPUTS 5
 
 struct fold_node {
     uint32_t value_id;
     const struct op *op;
     struct constant *constant;
-    bool is_whole;                       /* every row needs all of it */
-    bool is_leaf;                        /* a Const, or a constant that is computed for itself */
-    uint32_t in[FOLD_MOST_INPUTS], n_in; /* numbers of nodes */
-    struct irrun_tensor rows;            /* the current ones */
+    bool is_whole;                      /* every row needs the whole value */
+    bool is_leaf;                       /* a Const, or a constant computed separately */
+    uint32_t in[FOLD_MAX_INPUTS], n_in; /* indices of nodes */
+    struct irrun_tensor rows;           /* the current rows */
 };
 
-/* The chain that computes a constant: inputs before their users, the constant itself last. */
+/* The chain that computes a constant, in topological order; the constant is last. */
 struct fold_rows {
     struct model *model;
     const struct graph *graph;
-    struct fold_node nodes[FOLD_MOST_NODES];
+    struct fold_node nodes[FOLD_MAX_NODES];
     uint32_t n_nodes;
-    uint32_t axis; /* the first that is longer than 1: its rows */
+    uint32_t axis; /* the first axis longer than 1: the axis of rows */
     size_t n_rows, row_elements;
-    struct arena arena; /* of the current rows */
+    struct arena arena; /* for the current rows */
 };
 
 /* Whether the constant is large, has no data yet, and is computed by such a chain. Allocates
@@ -41,7 +41,7 @@ uint32_t fold_rows_missing(const struct fold_rows *fold);
 /* Whether these elements are rows that can be computed separately. */
 bool fold_rows_is_part(const struct fold_rows *fold, size_t begin, size_t n);
 
-/* Computes such elements; valid until the next call. NULL with *err filled on failure. */
+/* Computes these elements; valid until the next call. NULL with *err filled on failure. */
 const void *fold_rows_get(struct fold_rows *fold, size_t begin, size_t n, struct irrun_error *err);
 
 /* Computes all elements into `to`. */

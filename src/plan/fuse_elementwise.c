@@ -31,8 +31,8 @@ static bool reads(const struct plan *plan, const struct pending_step *pending, u
     return false;
 }
 
-/* Whether a step reads a part of a value that a step from `begin` on computes: the run has to end
- * first. */
+/* Whether a step reads a part of a value computed by a step from `begin` on: then the run must end
+ * before it. */
 static bool reads_part(const struct plan *plan, const struct pending_step *pending, size_t begin)
 {
     for (uint32_t i = 0; i < pending->n_inputs; i++) {
@@ -46,8 +46,8 @@ static bool reads_part(const struct plan *plan, const struct pending_step *pendi
     return false;
 }
 
-/* The end of the run that begins here: element-wise steps, or a product and the element-wise steps
- * after it. */
+/* The end of the run that begins at `begin`: element-wise steps, or a product and the element-wise
+ * steps after it. */
 static size_t find_end(const struct step_builder *builder, size_t begin)
 {
     const struct pending_step *first = &builder->steps[begin];
@@ -92,8 +92,8 @@ static size_t count_plain(const struct fused_program *fused)
     size_t n = fused->n_tiles > 0 ? 0 : FUSED_MOST;
     for (size_t i = 0; i < fused->n_operands; i++) {
         const struct epilogue_operand *where = &fused->operands[i].where;
-        size_t most = where->inner == 1 ? where->count : where->inner;
-        n = n < most ? n : most;
+        size_t n_max = where->inner == 1 ? where->count : where->inner;
+        n = n < n_max ? n : n_max;
     }
     return n;
 }
@@ -127,8 +127,8 @@ static bool copy_program(struct fused_program *fused, struct fused_state *state)
     return true;
 }
 
-/* The tiles of a step of its own: no two threads run it. */
-static bool place_tiles(struct fused_program *fused, struct fused_state *state)
+/* Allocates the tiles of a separate step, which only one thread runs. */
+static bool allocate_tiles(struct fused_program *fused, struct fused_state *state)
 {
     float(*tiles)[FUSED_TILE] =
         arena_alloc_array(&fused->plan->arena, fused->n_tiles, sizeof *tiles, fused->err);
@@ -208,7 +208,7 @@ static bool fuse_run(struct fused_program *fused, const struct pending_step *ste
     count_run_uses(fused, steps, n);
     fused_write(fused, steps, n);
     struct fused_state *state = add_state(fused);
-    if (fused->has_failed || !state || !copy_program(fused, state) || !place_tiles(fused, state))
+    if (fused->has_failed || !state || !copy_program(fused, state) || !allocate_tiles(fused, state))
         return false;
     *joined = (struct pending_step){.made.flat = {.run = run_fused_step,
                                                   .kernel.fused = state->epilogue.fused,
@@ -239,7 +239,7 @@ static uint32_t find_bias(const struct fused_program *fused, const struct pendin
     return found.inner == bias->inner && found.count == bias->count ? pending->in[other] : NO_ID;
 }
 
-/* Writes the epilogue of as many steps as its limits allow, for a product in the slot `made`. */
+/* Writes the epilogue, of as many steps as its limits allow, of a product in the slot `made`. */
 static bool write_epilogue(struct fused_program *fused, uint32_t made,
                            const struct pending_step *steps, size_t *n)
 {
@@ -256,9 +256,9 @@ static bool write_epilogue(struct fused_program *fused, uint32_t made,
     return true;
 }
 
-/* The last instruction stores the last value: the product may use the same memory before. */
-static uint32_t share_place(struct fused_program *fused, uint32_t made,
-                            const struct pending_step *last)
+/* The last instruction stores the last value, so the product may use the same memory. */
+static uint32_t share_memory(struct fused_program *fused, uint32_t made,
+                             const struct pending_step *last)
 {
     struct slot *slots = fused->plan->slots;
     if (fused_is_wanted(fused, made) || slots[last->out[0]].tensor.dtype != IRRUN_F32)
@@ -298,7 +298,7 @@ static bool fuse_product(struct fused_program *fused, const struct pending_step 
     if (bias != NO_ID)
         state->operands[state->n_operands++] = (struct fused_operand){NO_ID, bias};
     if (n_left > 0)
-        except = share_place(fused, made, &steps[n_left - 1]);
+        except = share_memory(fused, made, &steps[n_left - 1]);
     state->epilogue.is_map = is_map(fused, made);
     *n = (size_t)(steps + n_left - (product + 1));
     *joined = *product;
@@ -325,7 +325,7 @@ static void count_uses(struct fused_program *fused, const struct step_builder *b
     }
 }
 
-/* The numbers of the steps have changed. */
+/* Recomputes the uses of slots: the indices of the steps have changed. */
 static void renumber_uses(struct plan *plan, const struct step_builder *builder)
 {
     for (size_t i = 0; i < plan->n_slots; i++) {
@@ -357,12 +357,12 @@ static bool fuse_all(struct fused_program *fused, struct step_builder *builder)
     for (size_t i = 0, end; i < builder->n; i = end) {
         end = find_end(builder, i);
         struct pending_step pending = builder->steps[i];
-        size_t n_behind = end - i - 1;
-        if (n_behind > 0 && pending.made.epilogue.n > 0) {
-            if (!fuse_product(fused, &builder->steps[i], &n_behind, &pending))
+        size_t n_after = end - i - 1;
+        if (n_after > 0 && pending.made.epilogue.n > 0) {
+            if (!fuse_product(fused, &builder->steps[i], &n_after, &pending))
                 return false;
-            end = i + 1 + n_behind;
-        } else if (n_behind > 0 && !fuse_run(fused, &builder->steps[i], end - i, &pending)) {
+            end = i + 1 + n_after;
+        } else if (n_after > 0 && !fuse_run(fused, &builder->steps[i], end - i, &pending)) {
             return false;
         }
         builder->steps[n++] = pending;

@@ -23,13 +23,13 @@ struct repetition fused_repetition(const struct fusable *fusable, uint32_t i)
     return (struct repetition){is_scalar ? fusable->n : 1, is_scalar ? 1 : fusable->n};
 }
 
-static uint32_t take_tile(struct fused_program *fused)
+static uint32_t get_tile(struct fused_program *fused)
 {
     return fused->n_free_tiles > 0 ? fused->free_tiles[--fused->n_free_tiles] : fused->n_tiles++;
 }
 
 /* Frees the tile of a value after its last use. */
-static void drop_tile(struct fused_program *fused, struct slot_uses *uses)
+static void release_tile(struct fused_program *fused, struct slot_uses *uses)
 {
     if (uses->tile == NO_ID)
         return;
@@ -89,14 +89,14 @@ static void point_at_slot(struct fused_program *fused, struct fused_instruction 
                        });
 }
 
-/* … as many elements as the run has. */
+/* Sets the operand: all elements of a slot. */
 static void point_at_all(struct fused_program *fused, struct fused_instruction *instruction,
                          uint32_t slot_id)
 {
     point_at_slot(fused, instruction, slot_id, (struct repetition){1, fused->n});
 }
 
-/* … input i of the step, from memory; in a form of `code`. */
+/* Emits the form of `code` that reads input i of the step from memory. */
 static void emit_with(struct fused_program *fused, uint32_t code,
                       const struct pending_step *pending, uint32_t i)
 {
@@ -123,7 +123,7 @@ static void emit_store(struct fused_program *fused, uint32_t code, uint32_t root
     if (fused_is_wanted(fused, root)) {
         point_at_all(fused, emit(fused, code), root);
     } else if (uses->is_kept && !fused->is_dry_run) {
-        uses->tile = take_tile(fused);
+        uses->tile = get_tile(fused);
         emit(fused, code);
         point_at_tile(fused, uses->tile);
     }
@@ -146,8 +146,8 @@ static void load(struct fused_program *fused, enum fused_code code,
 
 /* Loads input x or the next one into a register; returns the other one. is_reverse: the other one
  * is the left operand. */
-static uint32_t bring_one(struct fused_program *fused, enum fused_code code,
-                          const struct pending_step *pending, uint32_t x, bool *is_reverse)
+static uint32_t load_one(struct fused_program *fused, enum fused_code code,
+                         const struct pending_step *pending, uint32_t x, bool *is_reverse)
 {
     uint32_t held = code == FUSED_LOAD ? fused->tile : fused->mask;
     bool has_first = has_register(fused, held, pending, x);
@@ -181,22 +181,22 @@ static void emit_op(struct fused_program *fused, const struct pending_step *pend
     if (code < FUSED_LOAD) {
         emit_unary(fused, pending);
     } else if (fused_is_logic(code)) {
-        other = bring_one(fused, FUSED_LOAD_BOOLEAN, pending, 0, &is_reverse);
+        other = load_one(fused, FUSED_LOAD_BOOLEAN, pending, 0, &is_reverse);
         emit_with(fused, code, pending, other);
     } else if (fused_is_comparison(code)) {
-        other = bring_one(fused, FUSED_LOAD, pending, 0, &is_reverse);
+        other = load_one(fused, FUSED_LOAD, pending, 0, &is_reverse);
         emit_with(fused, is_reverse ? reverse_comparison(code) : code, pending, other);
     } else {
         bool is_select = code == FUSED_SELECT;
         if (is_select && !has_register(fused, fused->mask, pending, 0))
             load(fused, FUSED_LOAD_BOOLEAN, pending, 0);
-        other = bring_one(fused, FUSED_LOAD, pending, is_select, &is_reverse);
+        other = load_one(fused, FUSED_LOAD, pending, is_select, &is_reverse);
         emit_with(fused, code + (is_reverse ? FUSED_REVERSE_MOVING : 0), pending, other);
     }
     for (uint32_t i = 0; i < pending->n_inputs && !fused->is_dry_run; i++) {
         struct slot_uses *uses = &fused->uses[plan_root(fused->plan, pending->in[i])];
         if (uses->run == fused->run && --uses->n_left == 0)
-            drop_tile(fused, uses);
+            release_tile(fused, uses);
     }
     *(gives_boolean ? &fused->mask : &fused->tile) = root;
     emit_store(fused, gives_boolean ? FUSED_STORE_BOOLEAN : FUSED_STORE, root);

@@ -1,5 +1,5 @@
-/* Writes the program of a run of element-wise steps: which values stay in registers, which are
- * spilled to a tile of memory within the run, and which are stored in their slots.
+/* Writes the program of a run of element-wise steps: chooses which values stay in registers, which
+ * are spilled to a tile of memory within the run, and which are stored in their slots.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_FUSED_PROGRAM_H
 #define IRRUN_PLAN_FUSED_PROGRAM_H
@@ -9,11 +9,11 @@
 /* The uses of a slot that is its own root. */
 struct slot_uses {
     uint32_t n_uses;   /* by all steps */
-    uint32_t n_inside; /* by those of the run that makes it */
-    uint32_t n_left;   /* of these, still to come */
+    uint32_t n_inside; /* by steps of the run that computes it */
+    uint32_t n_left;   /* of these, not yet emitted */
     uint32_t run;      /* the number of that run; 0 for none */
     bool is_kept;      /* read from memory within the run */
-    uint32_t tile;     /* the number of that tile, if nothing outside the run reads it; NO_ID */
+    uint32_t tile;     /* its tile, if nothing outside the run reads it; NO_ID */
 };
 
 struct program_operand {
@@ -27,7 +27,7 @@ struct fused_program {
     uint32_t run;                       /* the current one, from 1 */
     size_t n;                           /* elements of the run */
     bool is_dry_run;                    /* finds values to spill, and writes nothing */
-    uint32_t tile, mask;                /* the roots that are in the registers; NO_ID */
+    uint32_t tile, mask;                /* the roots in the registers; NO_ID */
     struct fused_instruction discarded; /* what a dry run writes instead */
     struct fused_instruction *program;
     size_t n_program, program_capacity;
@@ -40,9 +40,9 @@ struct fused_program {
     bool has_failed;
 };
 
-/* The run computes the value. */
+/* Whether the run computes the value. */
 bool fused_is_made_here(const struct fused_program *fused, uint32_t root);
-/* A step after the run, or the caller, reads the value. */
+/* Whether a step after the run, or the caller, reads the value. */
 bool fused_is_wanted(const struct fused_program *fused, uint32_t root);
 
 /* How input i of a step repeats along its n elements. */

@@ -1,4 +1,4 @@
-/* Adding ops to a graph that was read.
+/* Adds ops to a graph.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/graph_edit.h"
 

@@ -1,4 +1,4 @@
-/* Adding ops to a graph that was read: what passes that replace ops need.
+/* Adds ops to a graph, for passes that replace ops.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_GRAPH_EDIT_H
 #define IRRUN_PLAN_GRAPH_EDIT_H
@@ -12,18 +12,17 @@ struct graph_edit {
     uint32_t ops_capacity, values_capacity, inputs_capacity;
 };
 
-/* Makes room for so many more ops, values and inputs. Pointers into graph->ops are void
- * afterwards. */
+/* Makes room for more ops, values and inputs. Pointers into graph->ops are invalid afterwards. */
 bool graph_edit_begin(struct graph_edit *edit, struct graph *graph, struct arena *arena,
                       size_t n_ops, size_t n_values, size_t n_inputs, struct irrun_error *err);
 
-/* Adds an op with `n_inputs` inputs and new values for its outputs; it takes name, version and
- * place from `like`. There must be room. Returns its id. */
+/* Adds an op with `n_inputs` inputs and new values for its outputs; name, version and place are
+ * those of `like`. There must be room. Returns its id. */
 uint32_t graph_edit_add(struct graph_edit *edit, const struct op_def *def, const void *attrs,
                         const struct op *like, const uint32_t *inputs, uint32_t n_inputs,
                         uint32_t n_outputs);
 
-/* Makes an existing value the only output of op `op_id`, in the place of the op it came from. */
+/* Makes an existing value the only output of op `op_id`, instead of an output of its old op. */
 void graph_edit_take_over(struct graph_edit *edit, uint32_t op_id, uint32_t value_id);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "ops/op_state.h"
 
-bool graph_ints(const struct graph *graph, uint32_t value_id, int64_t *items, uint32_t most,
+bool graph_ints(const struct graph *graph, uint32_t value_id, int64_t *items, uint32_t max,
                 uint32_t *n)
 {
     const struct op *op = value_producer(graph, value_id);
@@ -13,7 +13,7 @@ bool graph_ints(const struct graph *graph, uint32_t value_id, int64_t *items, ui
         return false;
     const struct const_attrs *attrs = op->attrs;
     int64_t count = shape_n_elements(&attrs->shape);
-    if (count < 1 || count > most ||
+    if (count < 1 || count > max ||
         (attrs->element_type != IRRUN_I64 && attrs->element_type != IRRUN_I32))
         return false;
     *n = (uint32_t)count;

@@ -103,7 +103,7 @@ static void set_slot(struct plan *plan, uint32_t slot_id, enum slot_kind kind, u
 
 /* ---- constant folding ---- */
 
-/* Constants of a plan are in its arena; those of the model own their memory. */
+/* Constants of the plan are in its arena; those of the model have their own memory. */
 static bool demand_input(struct plan *plan, const struct op *op, uint32_t i, bool is_widened,
                          struct irrun_tensor *tensor, struct irrun_error *err)
 {
@@ -299,7 +299,7 @@ static bool plan_assign(struct plan *plan, const struct op *op, struct irrun_err
 /* ---- all ops in order ---- */
 
 /* Makes output k a view of input 0, from element `first` on. */
-static void place_view(struct plan *plan, const struct op *op, uint32_t k, int64_t first)
+static void set_view(struct plan *plan, const struct op *op, uint32_t k, int64_t first)
 {
     struct slot *slot = &plan->slots[op->first_output + k];
     const struct slot *source = input_slot(plan, op, 0);
@@ -335,7 +335,7 @@ static bool plan_ordinary(struct plan *plan, const struct op *op, const struct h
     for (uint32_t k = 0; k < op->n_outputs; k++)
         set_slot(plan, op->first_output + k, SLOT_BLOCK, 0, &out[k], out[k].dtype);
     for (uint32_t k = 0; views && k < op->n_outputs; k++)
-        place_view(plan, op, k, views[k]);
+        set_view(plan, op, k, views[k]);
     plan->n_view_ops += views && !(op->def->flags & OP_VIEW);
     plan->planned[plan->n_planned++] = (struct planned_op){op, state, views != NULL};
     return true;

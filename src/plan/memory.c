@@ -24,7 +24,7 @@ static uint32_t root_of(const struct plan *plan, const struct irrun_tensor *tens
     return plan_root(plan, (uint32_t)(slot_of(tensor) - plan->slots));
 }
 
-static uint32_t home_of(const struct plan *plan, const struct irrun_tensor *tensor)
+static uint32_t owner_of(const struct plan *plan, const struct irrun_tensor *tensor)
 {
     size_t offset;
     return plan_owner(plan, (uint32_t)(slot_of(tensor) - plan->slots), &offset);
@@ -40,7 +40,7 @@ static bool slot_size(const struct slot *slot, size_t *size)
     return true;
 }
 
-static bool take(struct layout *layout, size_t size, size_t *offset)
+static bool allocate(struct layout *layout, size_t size, size_t *offset)
 {
     size_t best = layout->n_gaps;
     for (size_t i = 0; i < layout->n_gaps; i++)
@@ -62,7 +62,7 @@ static bool take(struct layout *layout, size_t size, size_t *offset)
     return checked_add(layout->end, size, &layout->end);
 }
 
-static bool give_back(struct layout *layout, size_t offset, size_t size, struct irrun_error *err)
+static bool free_range(struct layout *layout, size_t offset, size_t size, struct irrun_error *err)
 {
     if (size == 0)
         return true;
@@ -100,7 +100,7 @@ static bool reads_elsewhere(const struct plan *plan, const struct step *step, ui
     uint32_t root = root_of(plan, step->in[taken]);
     bool is_by_order = step->op->def->flags & OP_IN_PLACE;
     for (uint32_t i = 0; i < step->n_inputs; i++)
-        if (i != taken && home_of(plan, step->in[i]) == root &&
+        if (i != taken && owner_of(plan, step->in[i]) == root &&
             !(is_by_order && root_of(plan, step->in[i]) == root))
             return true;
     return false;
@@ -143,7 +143,7 @@ static bool place_outputs(struct plan *plan, struct layout *layout, const struct
         if (k == 0 && place_over_input(plan, step, step_id, id))
             continue;
         size_t size;
-        if (!slot_size(slot, &size) || !take(layout, size, &slot->offset))
+        if (!slot_size(slot, &size) || !allocate(layout, size, &slot->offset))
             return fail_memory(err, SIZE_MAX);
     }
     return true;
@@ -153,12 +153,12 @@ static bool release(struct plan *plan, struct layout *layout, struct irrun_tenso
                     uint32_t n, uint32_t step_id, struct irrun_error *err)
 {
     for (uint32_t i = 0; i < n; i++) {
-        struct slot *slot = &plan->slots[home_of(plan, tensors[i])];
+        struct slot *slot = &plan->slots[owner_of(plan, tensors[i])];
         size_t size;
         if (slot->kind != SLOT_BLOCK || slot->last_step != step_id || !slot_size(slot, &size))
             continue;
         slot->last_step = NO_ID;
-        if (!give_back(layout, slot->offset, size, err))
+        if (!free_range(layout, slot->offset, size, err))
             return false;
     }
     return true;
@@ -171,14 +171,14 @@ bool plan_place_slots(struct plan *plan, size_t scratch_bytes, struct irrun_erro
         return fail_memory(err, scratch_bytes);
     layout.end = layout.end / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT;
     plan->scratch_bytes = scratch_bytes;
-    bool is_fine = true;
-    for (uint32_t i = 0; i < plan->n_steps && is_fine; i++) {
+    bool is_ok = true;
+    for (uint32_t i = 0; i < plan->n_steps && is_ok; i++) {
         const struct step *step = &plan->steps[i];
-        is_fine = place_outputs(plan, &layout, step, i, err) &&
-                  release(plan, &layout, step->in, step->n_inputs, i, err) &&
-                  release(plan, &layout, step->out, step->n_outputs, i, err);
+        is_ok = place_outputs(plan, &layout, step, i, err) &&
+                release(plan, &layout, step->in, step->n_inputs, i, err) &&
+                release(plan, &layout, step->out, step->n_outputs, i, err);
     }
     plan->block_bytes = layout.end;
     free(layout.gaps);
-    return is_fine;
+    return is_ok;
 }

@@ -1,4 +1,4 @@
-/* Pairs ReadValue with Assign into variables, analyses the graph for every plan.
+/* Pairs ReadValue with Assign into variables, and analyses the graph for all plans.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/model.h"
 
@@ -162,8 +162,8 @@ static bool add_assigns(struct model *model, struct graph *graph, struct irrun_e
     return true;
 }
 
-/* An op is main if a Result or Assign depends on it other than through the input of a ReadValue. In
- * the order every op is after its inputs, so one backward walk is enough. */
+/* An op is main if a Result or Assign depends on it other than through the input of a ReadValue.
+ * The order is topological, so one backward walk is enough. */
 static bool mark_main(struct model *model, struct graph *graph, struct irrun_error *err)
 {
     (void)model, (void)err;

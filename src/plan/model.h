@@ -1,6 +1,5 @@
 /* A model ready to be planned: the graph in execution order, its constants, its variables. Shared
- * by all sessions; what changes in it (constants evaluated on demand, weights prepacked) is guarded
- * by one lock.
+ * by all sessions; one lock guards its changes (constants computed on demand, prepacked weights).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_MODEL_H
 #define IRRUN_PLAN_MODEL_H
@@ -30,13 +29,13 @@ struct constant {
     void *widened; /* its f32 copy, for f16 and bf16, once demanded */
 };
 
-/* Worked out once per graph (the model's, and each body's). */
+/* Computed once per graph (of the model and of each body). */
 struct graph_analysis {
     struct constant **constants; /* per value; NULL = not constant */
-    /* Per op: number of a Parameter, of a Result, or of the variable of a ReadValue or Assign;
+    /* Per op: index of the Parameter, of the Result, or of the variable of a ReadValue or Assign;
      * NO_ID for other ops. */
     uint32_t *index_of;
-    bool *is_main; /* per op: needed in every iteration, not for initial values alone */
+    bool *is_main; /* per op: needed in every iteration, not only for initial values */
     bool has_variables;
 };
 
@@ -48,18 +47,18 @@ struct model {
     uint32_t n_variables;
     uint32_t *variable_entries; /* hash table of variable ids: index in variables, or NO_ID */
     uint32_t n_variable_entries;
-    pthread_mutex_t lock; /* held by whoever plans; recursive: planning an op plans its bodies */
+    pthread_mutex_t lock; /* held while planning; recursive: planning an op plans its bodies */
     struct weights_cache weights_cache;
     size_t packed_bytes; /* of weights copied, converted or prepacked */
     unsigned n_threads;  /* of each session */
     bool keeps_ops;
     bool stops_at_nan;  /* checks the outputs of every step */
-    bool lets_inf_pass; /* … only for NaN */
+    bool lets_inf_pass; /* checks only for NaN */
     bool times_steps;
 };
 
 /* Fills model->variables and the analysis of every graph: pairs ReadValue with Assign, finds the
- * constants. The graphs have their order already. is_dry: the model is only inspected, and may have
+ * constants. The order of the graphs must be set. is_dry: the model is only inspected, and may have
  * unsupported ops and no weights; constants are not searched. */
 bool model_prepare(struct model *model, bool is_dry, struct irrun_error *err);
 void model_release(struct model *model);
@@ -68,12 +67,12 @@ void model_release(struct model *model);
  * failure. */
 const struct irrun_tensor *constant_demand(struct model *model, const struct graph *graph,
                                            uint32_t value_id, struct irrun_error *err);
-/* … its f32 copy, for f16 and bf16. */
+/* The f32 copy of a constant of f16 or bf16, likewise. */
 const void *constant_demand_widened(struct model *model, const struct graph *graph,
                                     uint32_t value_id, struct irrun_error *err);
 
-/* The constant with the elements of `value_id`, before views and one conversion from f16: then it
- * is f16. */
+/* The constant that `value_id` is computed from by views and at most one conversion from f16 to
+ * f32; f16 if it was converted. */
 uint32_t constant_find_stored(const struct graph *graph, uint32_t value_id);
 
 /* Elements begin … begin + n of a Const, begin a multiple of 8: in the mapped file, or a copy in
@@ -81,7 +80,7 @@ uint32_t constant_find_stored(const struct graph *graph, uint32_t value_id);
 void *constant_read(const struct graph *graph, const struct op *op, size_t begin, size_t n,
                     struct arena *arena, struct irrun_error *err);
 
-/* Releases the pages of a Const in the mapped file, which are rarely read again. */
+/* Frees the pages of a Const in the mapped file, which are rarely read again. */
 void constant_forget(const struct graph *graph, const struct op *op);
 
 /* Finds the constants of one graph; needs index_of. */

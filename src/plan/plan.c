@@ -13,15 +13,15 @@
  * that grow once grow again. */
 static bool allocate_block(struct plan *plan, struct irrun_error *err)
 {
-    size_t least = plan->block_bytes > 0 ? plan->block_bytes : 64, preferred = 0;
-    if (least <= plan->block_capacity)
+    size_t min_bytes = plan->block_bytes > 0 ? plan->block_bytes : 64, preferred = 0;
+    if (min_bytes <= plan->block_capacity)
         return true;
-    if (plan->block_capacity > 0 && !checked_add(least, least / 2, &preferred))
+    if (plan->block_capacity > 0 && !checked_add(min_bytes, min_bytes / 2, &preferred))
         preferred = 0;
     free(plan->block);
     plan->block_capacity = 0;
-    plan->block =
-        huge_alloc_at_least(plan->arena.size_bytes, least, preferred, &plan->block_capacity, err);
+    plan->block = huge_alloc_at_least(plan->arena.size_bytes, min_bytes, preferred,
+                                      &plan->block_capacity, err);
     return plan->block != NULL;
 }
 
@@ -87,14 +87,14 @@ static bool bind_slots(struct plan *plan, struct irrun_error *err)
         size_t offset;
         uint32_t owner_id = plan_owner(plan, i, &offset);
         struct slot *slot = &plan->slots[i];
-        const struct slot *home = &plan->slots[owner_id];
-        slot->kind = home->kind;
-        slot->index = home->index;
-        if (home->kind == SLOT_BLOCK) {
-            slot->tensor.data = plan->block + home->offset + offset;
-        } else if (home->kind == SLOT_CONSTANT && i != owner_id) {
-            slot->tensor.data = home->tensor.data;
-        } else if (home->kind != SLOT_NONE && home->kind != SLOT_CONSTANT) {
+        const struct slot *owner = &plan->slots[owner_id];
+        slot->kind = owner->kind;
+        slot->index = owner->index;
+        if (owner->kind == SLOT_BLOCK) {
+            slot->tensor.data = plan->block + owner->offset + offset;
+        } else if (owner->kind == SLOT_CONSTANT && i != owner_id) {
+            slot->tensor.data = owner->tensor.data;
+        } else if (owner->kind != SLOT_NONE && owner->kind != SLOT_CONSTANT) {
             slot->offset = offset;
             plan->moving_slots[plan->n_moving_slots++] = i;
         }

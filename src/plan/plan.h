@@ -53,7 +53,7 @@ struct variable_step {
 bool run_read_value(const struct step *step, struct irrun_error *err);
 bool run_assign(const struct step *step, struct irrun_error *err);
 
-/* What is known of a variable when a plan is made. */
+/* The state of a variable when a plan is made. */
 struct variable_state {
     bool is_set;
     enum irrun_dtype dtype;
@@ -65,7 +65,7 @@ struct plan_request {
     const struct graph *graph;
     const struct irrun_tensor *const
         *in;                 /* per Parameter: type and shape; data where is_constant */
-    const bool *is_constant; /* per Parameter; NULL = none is */
+    const bool *is_constant; /* per Parameter; NULL = none is constant */
     const struct variable_state *variables; /* per variable of the model */
     bool is_body;                           /* Parameters and Results hold f16 and bf16 as f32 */
     struct irrun_session *session;          /* for steps that need it */
@@ -121,14 +121,14 @@ struct plan {
 
     struct step *steps; /* all, in order */
     uint32_t n_steps;
-    struct step *main_steps; /* without those that only initial values need */
+    struct step *main_steps; /* without steps needed only for initial values */
     uint32_t n_main_steps;
     uint32_t n_view_ops;                  /* ops that are views */
     uint32_t n_fused_ops, n_epilogue_ops; /* in main_steps: fused with each other, with a product */
     struct fused_state *fused_states;     /* of all steps; NULL: none */
     struct variable_use *uses;
     size_t n_uses, uses_capacity;
-    uint32_t *results;    /* slot per Result of the graph; NO_ID if a later part makes it */
+    uint32_t *results;    /* slot per Result of the graph; NO_ID if a continuation computes it */
     size_t scratch_bytes; /* at the start of the block, shared by all steps */
     size_t block_bytes;
 
@@ -139,7 +139,7 @@ struct plan {
     struct moving_operand *moving_operands; /* of steps, whose address follows such a slot */
     size_t n_moving_operands, moving_operands_capacity;
 
-    struct plan *outer;      /* the part before this one */
+    struct plan *outer;      /* the plan that this one continues */
     struct arena head_arena; /* for infer of the op at `end`, called in every iteration */
     struct plan_set continuations;
     struct step

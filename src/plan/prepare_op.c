@@ -9,13 +9,13 @@
 #include "plan/fold_rows.h"
 #include "plan/plan_internal.h"
 
-#define MAX_CONSTANTS 4 /* that one op prepacks */
+#define MAX_CONSTANTS 4 /* prepacked by one op */
 
 /* A constant that an op prepacks. */
 struct source {
     uint32_t value_id;
     struct irrun_tensor tensor; /* its data, if it is in memory */
-    struct fold_rows *fold;     /* else the chain that computes it; NULL: not used yet */
+    struct fold_rows *fold;     /* otherwise the chain that computes it; NULL: not opened yet */
     void *whole;                /* all elements, computed by fold */
 };
 
@@ -130,7 +130,7 @@ static void close_sources(struct prepack_sources *sources, const struct graph *g
     }
 }
 
-/* The inputs that are constants of the model, not of this plan alone. */
+/* The inputs that are constants of the model, not only of this plan. */
 static uint32_t constant_inputs(const struct plan *plan, const struct op *op, const uint32_t *in)
 {
     const struct graph *graph = plan->request.graph;
@@ -143,8 +143,8 @@ static uint32_t constant_inputs(const struct plan *plan, const struct op *op, co
     return constants;
 }
 
-/* Omits the data of operands that are not constant: a continuation may have data of this iteration
- * only. */
+/* Omits the data of operands that are not constant: a continuation may have data of this
+ * iteration. */
 static const struct irrun_tensor **tensors_of(struct plan *plan, const uint32_t *slots, uint32_t n,
                                               struct irrun_error *err)
 {

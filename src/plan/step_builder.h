@@ -15,7 +15,7 @@ struct pending_step {
     const struct fused_state *epilogue; /* NULL: none */
     uint32_t *in, *out;                 /* slot ids */
     uint32_t n_inputs, n_outputs;
-    bool is_main; /* not for initial values alone */
+    bool is_main; /* false: only for initial values */
 };
 
 struct step_builder {

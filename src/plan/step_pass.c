@@ -1,5 +1,5 @@
-/* Second pass of planning: from inferred ops to steps. Drops unused ops, decides whether f16 and
- * bf16 values are stored as f32 or in 16 bits, inserts conversions, and calls prepare.
+/* Second pass of planning: converts inferred ops to steps. Drops unused ops, decides whether f16
+ * and bf16 values are stored as f32 or in 16 bits, inserts conversions, and calls prepare.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
@@ -128,7 +128,7 @@ static uint32_t add_copy(struct step_builder *builder, const struct op *op, uint
     return add_step(builder, &pending, err) ? copy : NO_ID;
 }
 
-/* The f32 copy of a constant is the model's, made once for all plans. */
+/* The model owns the f32 copy of a constant, made once for all plans. */
 static uint32_t add_widened_constant(struct plan *plan, uint32_t slot_id, struct irrun_error *err)
 {
     struct slot slot = plan->slots[slot_id];
@@ -202,15 +202,15 @@ static uint32_t slot_as(struct step_builder *builder, const struct op *op, uint3
 /* Omits trailing outputs that are optional and unused. */
 static uint32_t count_outputs(const struct plan *plan, const struct op *op)
 {
-    uint32_t n = op->n_outputs, least = op->def->n_outputs_min;
-    while (least > 0 && n > least && !plan->slots[op->first_output + n - 1].is_needed)
+    uint32_t n = op->n_outputs, n_min = op->def->n_outputs_min;
+    while (n_min > 0 && n > n_min && !plan->slots[op->first_output + n - 1].is_needed)
         n--;
     return n;
 }
 
 /* Removes the data of constant indices from the step: prepare has read them. */
-static bool withhold_indices(struct plan *plan, const struct op *op, uint32_t *ids,
-                             struct irrun_error *err)
+static bool drop_index_data(struct plan *plan, const struct op *op, uint32_t *ids,
+                            struct irrun_error *err)
 {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const struct slot slot = plan->slots[ids[i]];
@@ -269,7 +269,7 @@ static bool lower_ordinary(struct step_builder *builder, const struct planned_op
         plan->head_prepacked = prepacked;
         made.fusable.code = FUSED_NONE;
         made.epilogue.n = 0;
-    } else if (!withhold_indices(plan, op, ids, err)) {
+    } else if (!drop_index_data(plan, op, ids, err)) {
         return false;
     }
     struct pending_step pending = {.made = made,
@@ -372,9 +372,9 @@ bool plan_make_steps(struct plan *plan, struct irrun_error *err)
 {
     struct step_builder builder = {.plan = plan};
     const struct model *model = plan->request.model;
-    bool is_apart = model->keeps_ops || model->stops_at_nan;
+    bool keeps_steps = model->keeps_ops || model->stops_at_nan;
     mark_needed(plan);
-    bool is_done = lower_ops(&builder, err) && (is_apart || step_builder_fuse(&builder, err)) &&
+    bool is_done = lower_ops(&builder, err) && (keeps_steps || step_builder_fuse(&builder, err)) &&
                    step_builder_emit(&builder, err) &&
                    plan_place_slots(plan, builder.scratch_bytes, err);
     free(builder.steps);

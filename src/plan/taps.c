@@ -19,7 +19,7 @@ static bool has_tensor_name(const struct value *value, const char *name)
     return false;
 }
 
-/* Whether `name` is the layer's and a port's: "LAYER:1". */
+/* Whether `name` is a layer and a port: "LAYER:1". */
 static bool is_layer_port(const struct op *op, uint32_t port, const char *name)
 {
     size_t length = strlen(op->name);
@@ -91,7 +91,7 @@ static bool fail_unknown(const struct graph *graph, const char *name, struct irr
     return fail_hint(err, "irrun --list-ops lists all names");
 }
 
-/* Per value, whether a Result takes it. */
+/* Per value, whether a Result reads it. */
 static bool *mark_outputs(const struct graph *graph, struct irrun_error *err)
 {
     bool *is_output = new_array(graph->n_values, sizeof *is_output, err);

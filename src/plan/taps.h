@@ -1,4 +1,4 @@
-/* Inner values of a graph as further outputs.
+/* Adds inner values of a graph as outputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_TAPS_H
 #define IRRUN_PLAN_TAPS_H

@@ -1,5 +1,5 @@
 /* A TensorIterator whose body is one LSTM, GRU or RNN cell is an unrolled sequence op: older
- * converters wrote every recurrent layer so.
+ * converters wrote every recurrent layer like this.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_UNROLLED_H
 #define IRRUN_PLAN_UNROLLED_H
@@ -18,7 +18,7 @@ struct unrolled {
     uint32_t y, ho, co;  /* outer value ids; NO_ID if unused */
 };
 
-/* Whether the op is one. Any difference means no. */
+/* Whether the op is such a TensorIterator, with no difference at all. */
 bool unrolled_match(const struct graph *graph, uint32_t op_id, struct unrolled *found);
 
 /* Replaces all of them, in the graph and in every body. Changed graphs are sorted again. *remarks

@@ -81,7 +81,7 @@ static bool drops_axis(const struct matching *match, const struct op *op)
 
 /* Unsqueeze at the sliced axis, or Reshape to [batch, 1, hidden_size] or [1, batch,
  * hidden_size]. */
-static bool puts_axis(const struct matching *match, const struct op *op)
+static bool adds_axis(const struct matching *match, const struct op *op)
 {
     int64_t items[4];
     uint32_t n;
@@ -143,7 +143,7 @@ static bool match_state(struct matching *match, uint32_t input, uint32_t output,
            op_input(match->graph, result, 0) == match->cell->first_output + output;
 }
 
-/* A weight that is the same in every iteration. */
+/* Matches a weight that is the same in every iteration. */
 static bool match_weight(struct matching *match, uint32_t input, uint32_t *value_id)
 {
     *value_id = NO_ID;
@@ -173,7 +173,7 @@ static bool match_output(struct matching *match, const struct port_map *map)
     if (map->has_axis) {
         const struct op *put = producer(match, value_id);
         if (map->axis != match->axis || map->stride != match->slices->stride || !covers_all(map) ||
-            !puts_axis(match, put) || op_input(match->graph, put, 0) != match->cell->first_output)
+            !adds_axis(match, put) || op_input(match->graph, put, 0) != match->cell->first_output)
             return false;
         taken = &found->y;
     } else if (value_id == match->cell->first_output) {

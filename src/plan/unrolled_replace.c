@@ -9,8 +9,8 @@
 #include "plan/toposort.h"
 #include "plan/unrolled.h"
 
-/* What one replacement adds at most: for each weight a Const, a Convert and an axis; around X, H0,
- * C0, Y, Ho, Co at most two ops each; the sequence op. */
+/* The maximum that one replacement adds: for each weight a Const, a Convert and an axis op; for X,
+ * H0, C0, Y, Ho, Co two ops each; the sequence op. */
 #define MAX_NEW_OPS 24
 #define MAX_NEW_INPUTS 40
 #define MAX_NEW_VALUES 28
@@ -46,7 +46,7 @@ static uint32_t add_axis_op(struct replacement *r, const struct op_def *def, int
 
 /* The value in the outer graph for a value of the body: a Const (converted or not) is copied, a
  * Parameter is replaced by its input. */
-static uint32_t bring_out(struct replacement *r, uint32_t value_id)
+static uint32_t add_outer_value(struct replacement *r, uint32_t value_id)
 {
     const struct body *body = &r->op.bodies[0];
     const struct op *op = value_producer(body->graph, value_id);
@@ -55,7 +55,7 @@ static uint32_t bring_out(struct replacement *r, uint32_t value_id)
         return r->edit.graph->ops[op_id].first_output;
     }
     if (op->def->role != ROLE_PARAMETER)
-        return add_unary(r, op->def, op->attrs, bring_out(r, op_input(body->graph, op, 0)));
+        return add_unary(r, op->def, op->attrs, add_outer_value(r, op_input(body->graph, op, 0)));
     uint32_t parameter = (uint32_t)(op - body->graph->ops);
     for (uint32_t i = 0; i < body->n_inputs; i++)
         if (body->inputs[i].internal_id == parameter)
@@ -72,7 +72,8 @@ static const struct op_def *sequence_of(const struct op *cell)
 }
 
 /* The last op of an output takes over the value id of the TensorIterator's output. */
-static void hand_over(struct replacement *r, uint32_t from, uint32_t outer_id, bool is_sequence)
+static void replace_output(struct replacement *r, uint32_t from, uint32_t outer_id,
+                           bool is_sequence)
 {
     if (outer_id == NO_ID)
         return;
@@ -98,15 +99,15 @@ static void replace_one(struct replacement *r)
         inputs[n++] = add_axis_op(r, &op_insert_axis, 1, u->c0);
     for (int i = 0; i < 3; i++)
         if (u->weights[i] != NO_ID)
-            inputs[n++] = add_axis_op(r, &op_insert_axis, 0, bring_out(r, u->weights[i]));
+            inputs[n++] = add_axis_op(r, &op_insert_axis, 0, add_outer_value(r, u->weights[i]));
     uint32_t n_outputs = u->c0 != NO_ID ? 3 : 2;
     uint32_t op_id =
         graph_edit_add(&r->edit, sequence_of(cell), attrs, &r->op, inputs, n, n_outputs);
     uint32_t first = r->edit.graph->ops[op_id].first_output;
-    hand_over(r, first, u->y, true);
-    hand_over(r, first + 1, u->ho, false);
+    replace_output(r, first, u->y, true);
+    replace_output(r, first + 1, u->ho, false);
     if (u->c0 != NO_ID)
-        hand_over(r, first + 2, u->co, false);
+        replace_output(r, first + 2, u->co, false);
 }
 
 static bool replace_found(struct graph *graph, struct arena *arena, const struct unrolled *found,

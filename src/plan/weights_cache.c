@@ -25,14 +25,14 @@ struct weights_block {
     size_t capacity_bytes, used_bytes;
 };
 
-/* Adds a block of huge pages, or, while the entries are small, of ordinary memory, which doubles
- * the capacity. */
+/* Adds a block of huge pages, or, while the entries are small, of ordinary memory that doubles the
+ * capacity. */
 static struct weights_block *add_block(struct weights_cache *cache, size_t size_bytes)
 {
     size_t before_bytes = cache->capacity_bytes;
     bool is_small = size_bytes < HUGE_FROM_BYTES && before_bytes < HUGE_FROM_BYTES;
-    size_t least_bytes = is_small ? before_bytes : HUGE_PAGE_BYTES;
-    size_t capacity_bytes = size_bytes > least_bytes ? size_bytes : least_bytes;
+    size_t min_bytes = is_small ? before_bytes : HUGE_PAGE_BYTES;
+    size_t capacity_bytes = size_bytes > min_bytes ? size_bytes : min_bytes;
     struct weights_block *block = malloc(sizeof *block);
     void *data = block ? huge_reserve(&capacity_bytes) : NULL;
     if (!data) {

@@ -1,12 +1,12 @@
-/* Plans the loops of a broadcast and walks them. Knows nothing of what is computed.
+/* Plans and runs the loops of a broadcast. Knows nothing about the computation.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor/broadcast.h"
 
 #include <assert.h>
 
-/* Strides of a shape over the dimensions of the output; 0 where it is stretched or missing. */
-static void stretch_strides(const struct irrun_shape *shape, const struct irrun_shape *output,
-                            int64_t strides[IRRUN_MAX_RANK])
+/* Strides of a shape over the dimensions of the output; 0 for broadcast or missing dimensions. */
+static void broadcast_strides(const struct irrun_shape *shape, const struct irrun_shape *output,
+                              int64_t strides[IRRUN_MAX_RANK])
 {
     assert(shape->rank <= output->rank);
     uint32_t n_missing = output->rank - shape->rank;
@@ -19,18 +19,18 @@ static void stretch_strides(const struct irrun_shape *shape, const struct irrun_
     }
 }
 
-/* Whether one step of dimension i is, for every operand, as far as all steps of the loop inside. */
+/* Whether, for every operand, one step of dimension i is as long as all steps of the inner loop. */
 static bool continues_loop(uint32_t n_operands, int64_t strides[][IRRUN_MAX_RANK], uint32_t i,
-                           const struct broadcast_loop *inside)
+                           const struct broadcast_loop *inner)
 {
     for (uint32_t k = 0; k < n_operands; k++)
-        if (strides[k][i] != inside->strides[k] * inside->n)
+        if (strides[k][i] != inner->strides[k] * inner->n)
             return false;
     return true;
 }
 
-/* The merged loops, innermost first; returns their number. Dimensions of 1 are not loops: each
- * other one lengthens the loop inside it or opens a new one. */
+/* Merges the loops, innermost first; returns their number. Dimensions of 1 need no loop; every
+ * other dimension extends the loop inside it or adds a new one. */
 static uint32_t merge_loops(uint32_t n_operands, const struct irrun_shape *const *shapes,
                             struct broadcast_loop merged[IRRUN_MAX_RANK])
 {
@@ -38,7 +38,7 @@ static uint32_t merge_loops(uint32_t n_operands, const struct irrun_shape *const
     uint32_t n = 0;
 
     for (uint32_t k = 0; k < n_operands; k++)
-        stretch_strides(shapes[k], shapes[0], strides[k]);
+        broadcast_strides(shapes[k], shapes[0], strides[k]);
     for (uint32_t i = shapes[0]->rank; i-- > 0;) {
         int64_t dim = shapes[0]->dims[i];
         if (dim == 1)

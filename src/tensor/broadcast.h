@@ -1,5 +1,5 @@
-/* Walks several operands of one broadcast at once: dimensions are merged where all operands allow
- * it, and the innermost run is given to a function in one piece.
+/* Loops over the operands of a broadcast: merges dimensions where all operands allow it, and passes
+ * each innermost run to a function.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TENSOR_BROADCAST_H
 #define IRRUN_TENSOR_BROADCAST_H
@@ -24,8 +24,8 @@ struct broadcast {
     const struct broadcast_loop *loops;            /* [rank], outermost first */
 };
 
-/* shapes[0] is the output's; every other shape must broadcast to it by numpy's rules. The loops
- * live in the arena; false with *err filled if there is no memory. */
+/* shapes[0] is the output's; every other shape must broadcast to it by NumPy's rules. The loops are
+ * in the arena; false with *err filled if there is no memory. */
 bool broadcast_plan(struct broadcast *plan, uint32_t n_operands,
                     const struct irrun_shape *const *shapes, struct arena *arena,
                     struct irrun_error *err);

@@ -1,5 +1,5 @@
-/* Conversion of elements. The pairs that matter have a loop of their own; all others go, a block at
- * a time, through double (which holds every type but i64 and u64) or int64.
+/* Conversion of elements. Common pairs of types have loops of their own; all others are converted a
+ * block at a time via double (which holds every type except i64 and u64) or int64.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor/tensor.h"
 
@@ -24,7 +24,7 @@
     }                                                                                              \
     break
 
-/* What does not fit 53 bits is rounded to odd, so that narrowing it further rounds only once. */
+/* Numbers above 53 bits are rounded to odd, so that later narrowing rounds only once. */
 static double f64_for_narrowing(uint64_t magnitude)
 {
     if (magnitude >> 53 != 0)
@@ -102,7 +102,7 @@ static void store_f64(enum irrun_dtype dtype, const double *source, unsigned cha
     }
 }
 
-/* u64 keeps its bits. */
+/* Keeps the bits of u64. */
 static void load_i64(enum irrun_dtype dtype, const unsigned char *restrict from, int64_t *target,
                      size_t n)
 {
@@ -202,8 +202,8 @@ static void convert_block(enum irrun_dtype from, const unsigned char *source, en
     store_i64(to, integers, target, n);
 }
 
-/* False if the pair has no loop here. i64 and u64 to f64 must: their doubles above are not rounded
- * to nearest. */
+/* False if the pair has no loop here. i64 and u64 to f64 need one: the doubles above are not
+ * rounded to nearest. */
 static bool convert_directly(enum irrun_dtype from_dtype, const unsigned char *restrict from,
                              enum irrun_dtype to_dtype, unsigned char *restrict to, size_t n)
 {
@@ -256,12 +256,12 @@ static bool convert_directly(enum irrun_dtype from_dtype, const unsigned char *r
     return true;
 }
 
-/* The types that convert_directly knows and f32 holds exactly. */
+/* The types that convert_directly converts to f32 exactly. */
 #define TYPES_VIA_F32                                                                              \
     (TYPES_HALF | TYPES_BOOLEAN | TYPE_BIT(IRRUN_I4) | TYPE_BIT(IRRUN_I8) | TYPE_BIT(IRRUN_U4) |   \
      TYPE_BIT(IRRUN_U8) | TYPE_BIT(IRRUN_NF4))
 
-/* Decompression of weights to f16 is worth it. */
+/* A fast path for decompression of weights to f16. */
 static void convert_block_to_half(enum irrun_dtype from, const unsigned char *source,
                                   enum irrun_dtype to, unsigned char *target, size_t n)
 {
@@ -270,8 +270,8 @@ static void convert_block_to_half(enum irrun_dtype from, const unsigned char *so
     convert_directly(IRRUN_F32, floats, to, target, n);
 }
 
-static void convert_apart(enum irrun_dtype from, const unsigned char *source, enum irrun_dtype to,
-                          unsigned char *target, size_t n)
+static void convert_disjoint(enum irrun_dtype from, const unsigned char *source,
+                             enum irrun_dtype to, unsigned char *target, size_t n)
 {
     if (convert_directly(from, source, to, target, n))
         return;
@@ -297,7 +297,7 @@ void convert_elements(enum irrun_dtype from, const void *source, enum irrun_dtyp
         return;
     }
     if (source != target) {
-        convert_apart(from, source, to, target, n);
+        convert_disjoint(from, source, to, target, n);
         return;
     }
     assert(dtype_size(from) == size_bytes);
@@ -306,7 +306,7 @@ void convert_elements(enum irrun_dtype from, const void *source, enum irrun_dtyp
         size_t n_block = n - first < BLOCK ? n - first : BLOCK;
         unsigned char *block = (unsigned char *)target + first * size_bytes;
         memcpy(copy, block, n_block * size_bytes);
-        convert_apart(from, copy, to, block, n_block);
+        convert_disjoint(from, copy, to, block, n_block);
     }
 }
 

@@ -1,4 +1,4 @@
-/* What irrun knows of element types.
+/* Properties of element types.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TENSOR_DTYPE_H
 #define IRRUN_TENSOR_DTYPE_H
@@ -36,7 +36,7 @@ bool dtype_is_half(enum irrun_dtype dtype);    /* f16 bf16: computed and kept in
 #define TYPES_FLOAT8                                                                               \
     (TYPE_BIT(IRRUN_F8E4M3) | TYPE_BIT(IRRUN_F8E5M2) | TYPE_BIT(IRRUN_F4E2M1) |                    \
      TYPE_BIT(IRRUN_F8E8M0))
-/* Whatever one or more bytes an element hold: the types of what only moves. */
+/* All types with a size in memory: for ops that only move elements. */
 #define TYPES_ANY (TYPES_NUMBER | TYPES_BOOLEAN | TYPES_SUB_BYTE | TYPES_FLOAT8)
 
 #endif

@@ -19,10 +19,10 @@ static inline float float_of(uint32_t bits)
     return value;
 }
 
-/* 127 - 15: what the exponents of f32 and f16 differ by. */
+/* 127 - 15: the difference of the exponent biases of f32 and f16. */
 #define F16_REBIAS (UINT32_C(112) << 23)
 
-/* is_first ? a : b, in a form that compilers leave without a branch. */
+/* is_first ? a : b, in a form that compilers do not turn into a branch. */
 static inline uint32_t choose(int is_first, uint32_t a, uint32_t b)
 {
     uint32_t mask = 0 - (uint32_t)is_first;
@@ -31,7 +31,8 @@ static inline uint32_t choose(int is_first, uint32_t a, uint32_t b)
 
 static inline float widen_f16(uint16_t bits)
 {
-    uint32_t magnitude = (uint32_t)(bits & 0x7FFF) << 13; /* exponent and mantissa in f32's place */
+    uint32_t magnitude = (uint32_t)(bits & 0x7FFF)
+                         << 13; /* exponent and mantissa, placed as in f32 */
     uint32_t normal = magnitude + F16_REBIAS;
     uint32_t quiet = choose(magnitude > 0x0F800000, 0x00400000, 0);
     uint32_t special = 0x7F800000 | magnitude | quiet;
@@ -47,9 +48,9 @@ static inline uint16_t narrow_f16(float value)
 {
     uint32_t bits = bits_of(value);
     uint32_t magnitude = bits & 0x7FFFFFFF;
-    /* Half a unit in the last place, less one unless the last place is odd: ties go to even. */
+    /* Adds half an ulp, minus one if the last bit is even: ties go to even. */
     uint32_t normal = (magnitude - F16_REBIAS + 0xFFF + (magnitude >> 13 & 1)) >> 13;
-    /* The last place of 0.5 is 2^-24, as that of f16's subnormals: the addition rounds. */
+    /* The last bit of 0.5 is 2^-24, like that of f16's subnormals: the addition rounds. */
     int is_small = magnitude < 0x38800000; /* 2^-14 */
     uint32_t subnormal = bits_of(float_of(choose(is_small, magnitude, 0)) + 0.5f) - bits_of(0.5f);
     uint32_t nan = 0x7E00 | (magnitude >> 13 & 0x3FF);
@@ -92,7 +93,8 @@ uint16_t bf16_from_f32(float value)
     return narrow_bf16(value);
 }
 
-/* Full groups apart: a loop of constant length becomes vectors at -O2 already. */
+/* Full groups have a loop of their own: compilers vectorize a loop of constant length even at
+ * -O2. */
 #define GROUP 16
 #define CONVERT_N(name, from_type, to_type, convert)                                               \
     static inline void name##_run(const unsigned char *restrict from, unsigned char *restrict to,  \
@@ -127,7 +129,7 @@ float f32_for_narrowing(double value)
     float nearest = (float)value;
     if (isnan(value) || (double)nearest == value)
         return nearest;
-    /* Toward zero, then the last bit says that something was lost. */
+    /* Rounds toward zero, then sets the last bit because the result is inexact. */
     uint32_t bits = bits_of(nearest);
     if (fabs((double)nearest) > fabs(value))
         bits--;

@@ -1,5 +1,5 @@
-/* f16 and bf16: exact widening, narrowing to nearest even. NaN stays NaN and becomes quiet (but
- * bf16_to_f32, which only moves the bits); an overflow gives an infinity.
+/* f16 and bf16: exact widening, narrowing to nearest even. NaN stays NaN and becomes quiet (except
+ * in bf16_to_f32, which only shifts the bits); overflow gives infinity.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TENSOR_HALF_H
 #define IRRUN_TENSOR_HALF_H
@@ -18,8 +18,8 @@ void f16_from_f32_n(const void *source, void *target, size_t n);
 void bf16_to_f32_n(const void *source, void *target, size_t n);
 void bf16_from_f32_n(const void *source, void *target, size_t n);
 
-/* A float for which narrowing to any format of up to 22 significant bits gives what narrowing
- * the double itself would: rounded to odd, so that a tie which is none is not taken for one. */
+/* Rounds a double to a float so that narrowing it to any format of up to 22 significant bits gives
+ * the same as narrowing the double: rounds to odd, which avoids false ties. */
 float f32_for_narrowing(double value);
 
 #endif

@@ -1,4 +1,4 @@
-/* Shapes and partial shapes. Reading them from text is shape_parse.c.
+/* Shapes and partial shapes. shape_parse.c parses them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor/shape.h"
 
@@ -11,7 +11,7 @@
 
 bool shape_count(const struct irrun_shape *shape, int64_t *n_elements)
 {
-    /* The product without the zeros has to fit too, so that every part of it does. */
+    /* The product without the zeros must fit too, so that every partial product does. */
     int64_t product = 1;
     bool is_empty = false;
     for (uint32_t i = 0; i < shape->rank; i++) {
@@ -51,7 +51,7 @@ struct irrun_shape shape_of(uint32_t rank, const int64_t *dims)
     return shape;
 }
 
-/* A text that is written item by item, and cut with "…" once the room is used up. */
+/* Text written item by item, truncated with "…" if it is full. */
 struct writer {
     char *out;
     size_t length;

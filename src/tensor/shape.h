@@ -1,4 +1,4 @@
-/* Shapes: counting, comparing, writing, and the partial shapes of the IR.
+/* Shapes: counting, comparing, formatting, and the partial shapes of the IR.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TENSOR_SHAPE_H
 #define IRRUN_TENSOR_SHAPE_H
@@ -8,7 +8,7 @@
 /* The number of elements; a 0-D shape has 1. False on overflow of int64. */
 bool shape_count(const struct irrun_shape *shape, int64_t *n_elements);
 
-/* The same for a shape that is known to be countable (everything that the plan has accepted). */
+/* The same for a shape that is known not to overflow, such as any shape in a plan. */
 int64_t shape_n_elements(const struct irrun_shape *shape);
 
 /* The product of dims[from … to-1]. */
@@ -18,16 +18,17 @@ bool shape_equals(const struct irrun_shape *a, const struct irrun_shape *b);
 
 struct irrun_shape shape_of(uint32_t rank, const int64_t *dims);
 
-/* "[1,512]", "[]"; cut with "…" if it does not fit. Returns out. 400 bytes hold every shape. */
+/* "[1,512]", "[]"; truncated with "…" if it does not fit. Returns out. 400 bytes hold every
+ * shape. */
 #define SHAPE_TEXT_BYTES 400
 char *shape_format(const struct irrun_shape *shape, char out[SHAPE_TEXT_BYTES]);
 char *partial_shape_format(const struct irrun_partial_shape *shape, char out[SHAPE_TEXT_BYTES]);
 
 /* Reads the text of Parameter.shape or variable_shape: "1, ?, 2..8, 3.., ..5, -1", "..." for any
- * rank, "" for 0-D, surrounding brackets allowed. False with *why (a static string) otherwise. */
+ * rank, "" for 0-D, surrounding brackets allowed. Otherwise false, with a static string in *why. */
 bool partial_shape_parse(const char *text, struct irrun_partial_shape *shape, const char **why);
 
-struct irrun_partial_shape partial_shape_of(const struct irrun_shape *shape); /* exactly that one */
+struct irrun_partial_shape partial_shape_of(const struct irrun_shape *shape); /* only that shape */
 struct irrun_partial_shape partial_shape_any(void);
 bool partial_shape_is_static(const struct irrun_partial_shape *shape);
 /* The one shape it admits; false if it is not static. */
@@ -35,7 +36,7 @@ bool partial_shape_to_shape(const struct irrun_partial_shape *partial, struct ir
 bool partial_shape_admits(const struct irrun_partial_shape *partial,
                           const struct irrun_shape *shape);
 
-/* numpy rules for two shapes, right-aligned; false if they do not fit. out may be a or b. */
+/* Broadcasts two shapes by NumPy's rules; false if they are incompatible. out may be a or b. */
 bool shape_broadcast(const struct irrun_shape *a, const struct irrun_shape *b,
                      struct irrun_shape *out);
 

@@ -1,4 +1,4 @@
-/* Reads the partial shapes of the IR's attributes. No locale.
+/* Parses the partial shapes of the IR's attributes, in any locale.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor/shape.h"
 

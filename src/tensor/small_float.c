@@ -1,4 +1,5 @@
-/* Decoding by formula; encoding by looking for the nearest code, for its values rise with the code.
+/* Decodes by formula; encodes by binary search for the nearest code, since values increase with the
+ * code.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor/small_float.h"
 
@@ -9,11 +10,11 @@
 
 struct format {
     int mantissa_bits, bias;
-    uint8_t sign;        /* the bit; 0 = there are no negative numbers */
-    uint8_t max_code;    /* of the largest finite value */
-    uint8_t overflow;    /* code of what rounds to more than that */
+    uint8_t sign;        /* the sign bit; 0 = no negative numbers */
+    uint8_t max_code;    /* the code of the largest finite value */
+    uint8_t overflow;    /* the code of values that round to more */
     uint8_t nan;         /* 0 = there is none */
-    bool has_subnormals; /* else exponent field 0 is one like the others */
+    bool has_subnormals; /* false: exponent field 0 is an ordinary exponent */
 };
 
 static const struct format f8e4m3 = {3, 7, 0x80, 0x7E, 0x7F, 0x7F, true};
@@ -42,7 +43,7 @@ bool small_float_is(enum irrun_dtype dtype)
     return dtype == IRRUN_NF4 || format_of(dtype) != NULL;
 }
 
-/* Of a code without sign and not above max_code. */
+/* Decodes a code <= max_code without a sign. */
 static float decode_finite(const struct format *format, unsigned code)
 {
     unsigned one = 1u << format->mantissa_bits;
@@ -69,7 +70,7 @@ static float decode(const struct format *format, uint8_t code)
 
 static uint8_t encode_magnitude(const struct format *format, float magnitude)
 {
-    /* The largest code whose value is not above. */
+    /* Finds the largest code whose value is <= magnitude. */
     unsigned low = 0, high = format->max_code;
     while (low < high) {
         unsigned middle = (low + high + 1) / 2;
@@ -78,7 +79,7 @@ static uint8_t encode_magnitude(const struct format *format, float magnitude)
         else
             high = middle - 1;
     }
-    /* Beyond the last value the next one would come a like step further up. */
+    /* Above the largest value, assumes a next value at the same distance. */
     double below = (double)decode_finite(format, low);
     double above = low < format->max_code ? (double)decode_finite(format, low + 1)
                                           : 2.0 * below - (double)decode_finite(format, low - 1);

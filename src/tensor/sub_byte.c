@@ -1,4 +1,4 @@
-/* Unpacking of the types below 8 bits, and the values of nf4.
+/* Unpacks the types below 8 bits; the values of nf4.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor/sub_byte.h"
 

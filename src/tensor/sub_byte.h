@@ -1,5 +1,5 @@
-/* Sub-byte types (u1 … u6, nf4, f4e2m1), as they lie in a .bin file, several elements to a byte; in
- * memory each has a byte of its own.
+/* Sub-byte types (u1 … u6, nf4, f4e2m1), as stored in a .bin file, with several elements per byte;
+ * in memory each element is one byte.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TENSOR_SUB_BYTE_H
 #define IRRUN_TENSOR_SUB_BYTE_H

@@ -1,4 +1,4 @@
-/* Sizes of tensors. Conversion of elements is convert_elements.c.
+/* Sizes of tensors. convert_elements.c converts elements.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor/tensor.h"
 

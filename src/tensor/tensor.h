@@ -10,19 +10,19 @@
 /* Bytes in memory; false on overflow, and for dynamic and string, which have no size. */
 bool tensor_size(enum irrun_dtype dtype, const struct irrun_shape *shape, size_t *size_bytes);
 
-/* The same for a tensor the plan has accepted. */
+/* The same for a tensor of a plan, which cannot overflow. */
 size_t tensor_n_bytes(const struct irrun_tensor *tensor);
 
-/* Converts n elements by the rules of Convert-1, made explicit:
- * - to floats: to nearest even, in one rounding from whatever type; overflow as half.h and
- *   small_float.h say;
+/* Converts n elements by the rules of Convert-1:
+ * - to floats: rounds to nearest even, once, from any type; overflow as in half.h and
+ *   small_float.h;
  * - float to integer: truncates toward zero to i32 (i64 for i64, u64 and u32), NaN and out of range
  *   give the minimum of that type; narrower targets keep its low bytes (bits below 8 bits);
- * - integer to integer: keeps the low bytes, without a detour through floats;
- * - anything to boolean is value != 0, and NaN is not 0; a boolean counts as 0 or 1;
+ * - integer to integer: keeps the low bytes, never via floats;
+ * - any type to boolean: value != 0, where NaN is not 0; a boolean is 0 or 1;
  * - nf4 and an integer type: the code, not its value.
- * The same type on both sides is a copy, bit by bit. source and target must not overlap unless they
- * are equal and the sizes of the elements too. Neither type may be dynamic or string. */
+ * For equal types, copies the bits. source and target must not overlap, unless they are equal and
+ * the element sizes too. Neither type may be dynamic or string. */
 void convert_elements(enum irrun_dtype from, const void *source, enum irrun_dtype to, void *target,
                       size_t n);
 

@@ -91,7 +91,8 @@ static void cuts_a_list_that_is_too_long(void **state)
     struct irrun_error err;
     assert_true(load_sorted(xml, &model, &err));
     assert_false(ir_check_ops(model.graph, &err));
-    assert_non_null(strstr(err.message, "irrun does not support 300 ops of this model (300 layers)"));
+    assert_non_null(
+        strstr(err.message, "irrun does not support 300 ops of this model (300 layers)"));
     assert_non_null(strstr(err.message, "and 280 more"));
     ir_free(&model);
     free(xml);
@@ -116,7 +117,8 @@ static void refuses_bad_attributes_of_live_layers_only(void **state)
     check_ops_fail(
         NET(LAYER("1", "c", "Parameter", "opset1", "<data element_type=\"string\" shape=\"1\"/>"),
             ""),
-        IRRUN_UNSUPPORTED, 3, "Parameter \"c\" has element type string, which irrun does not support");
+        IRRUN_UNSUPPORTED, 3,
+        "Parameter \"c\" has element type string, which irrun does not support");
 }
 
 /* ---- Consts ------------------------------------------------------------------------------- */
@@ -186,8 +188,8 @@ static void refuses_consts_that_do_not_fit(void **state)
          IRRUN_DATA},
         {CONST_NET(DATA("f64", "4294967296,1073741824", "0", "4")), "has too many elements",
          IRRUN_DATA},
-        {CONST_NET(DATA("string", "1", "0", "4")), "element type string, which irrun does not support",
-         IRRUN_UNSUPPORTED},
+        {CONST_NET(DATA("string", "1", "0", "4")),
+         "element type string, which irrun does not support", IRRUN_UNSUPPORTED},
         {CONST_NET(DATA("dynamic", "1", "0", "4")), "no definite element type", IRRUN_DATA},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
