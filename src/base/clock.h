@@ -1,4 +1,4 @@
-/* The time of a clock that only goes forward.
+/* Monotonic time.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_CLOCK_H
 #define IRRUN_BASE_CLOCK_H

@@ -1,4 +1,4 @@
-/* How many CPUs this process may use.
+/* The number of CPUs that this process may use.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_CPU_COUNT_H
 #define IRRUN_BASE_CPU_COUNT_H

@@ -188,7 +188,7 @@ static size_t write_decimal(struct decimal decimal, char *out)
     return length + write_digits(magnitude, out + length);
 }
 
-/* As strtod reads it. */
+/* The value that strtod returns. */
 static double value_of(struct decimal decimal)
 {
     double value;

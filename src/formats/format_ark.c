@@ -115,7 +115,7 @@ static bool read_binary_header(struct ark *ark, struct irrun_error *err)
     size_t n_bytes;
     uint64_t left = source_left(&ark->reader.source);
     if (!tensor_size(ark->dtype, &ark->shape, &n_bytes))
-        return fail_entry(ark, err, "its size is too large");
+        return fail_entry(ark, err, "the array is too large");
     if (left != UINT64_MAX && left < n_bytes)
         return fail_entry(ark, err, "the file is truncated");
     ark->n_left = (size_t)shape_n_elements(&ark->shape);

@@ -23,7 +23,7 @@ struct reader_methods {
     size_t size_bytes; /* of the format's struct */
     bool (*next)(struct reader *reader, struct array_header *header, bool *is_end,
                  struct irrun_error *err);
-    /* As reader_read; data NULL: skips. */
+    /* Like reader_read; data NULL: skips. */
     bool (*read)(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
                  size_t *n_read, struct irrun_error *err);
     void (*forget)(struct reader *reader); /* frees its memory; ready to start over */

@@ -261,11 +261,11 @@ bool npy_header_parse(const char *text, size_t n, struct npy_header *header,
         bool is_followed = take(&literal, ',');
         skip_blanks(&literal);
         if (!is_followed && (literal.at == literal.end || *literal.at != '}'))
-            return fail_header(err, "the dictionary does not end");
+            return fail_header(err, "the dictionary is not closed");
     }
     skip_blanks(&literal);
     if (literal.at != literal.end)
-        return fail_header(err, "something follows the dictionary");
+        return fail_header(err, "there is text after the dictionary");
     if (seen != (1u << N_KEYS) - 1)
         return fail_header(err, "descr, fortran_order or shape is missing");
     if (!tensor_size(header->dtype, &header->shape, &header->n_data_bytes)) {

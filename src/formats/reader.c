@@ -151,7 +151,7 @@ bool reader_read_tensor(struct reader *reader, const struct array_header *header
     }
     if (n_read < n) {
         free(data);
-        return fail_source(&reader->source, err, "the array was read in part before");
+        return fail_source(&reader->source, err, "a part of the array was already read");
     }
     *tensor = (struct irrun_tensor){header->dtype, header->shape, data};
     return true;

@@ -101,7 +101,7 @@ static bool take_end(struct reading *reading, const unsigned char *record, uint6
     reading->n_entries = zip_u16(record + 10);
     reading->offset = zip_u32(record + 16);
     if (zip_u16(record + 4) != 0 || zip_u16(record + 8) != zip_u16(record + 10))
-        return fail_zip(reading, "the archive is one part of several");
+        return fail_zip(reading, "multi-part archives are not supported");
     return read_end64(reading, end_offset);
 }
 

@@ -59,7 +59,7 @@ static bool read_port_map(struct ir_builder *builder, xml_attrs attrs, struct po
                 external ? "<%s>: external_port_id is \"%.100s\", expected a port id or -1"
                          : "<%s> has no external_port_id",
                 builder->element->name, external);
-        return fail_hint(builder->err, "it names a port of the layer; -1 is none of them");
+        return fail_hint(builder->err, "it is the id of a port of the layer, or -1 for none");
     }
     return read_id(builder, attrs, "internal_layer_id", &map->internal_id) &&
            read_number(builder, attrs, "axis", &map->axis) &&

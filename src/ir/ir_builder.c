@@ -47,7 +47,7 @@ bool read_id(struct ir_builder *builder, xml_attrs attrs, const char *name, uint
         fail_at(builder->err, IRRUN_DATA, here(builder),
                 "<%s>: %s is \"%.100s\", expected a whole number below 4294967295", element, name,
                 text);
-        return fail_hint(builder->err, "layers and ports are known by numbers: 0, 1, 2 ...");
+        return fail_hint(builder->err, "the ids of layers and ports are numbers: 0, 1, 2 ...");
     }
     *id = (uint32_t)number;
     return true;
@@ -102,7 +102,7 @@ static bool check_version(struct ir_builder *builder, const char *text)
         fail_at(builder->err, IRRUN_UNSUPPORTED, here(builder),
                 "IR version %lld is newer than irrun, which reads versions 10 and 11",
                 (long long)version);
-        return fail_hint(builder->err, "save the model with an OpenVINO of 2026 or before");
+        return fail_hint(builder->err, "save the model with OpenVINO 2026 or older");
     }
     builder->ir_version = (uint32_t)version;
     return true;

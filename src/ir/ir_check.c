@@ -195,7 +195,7 @@ static bool check_parameters(const struct graph *graph, struct irrun_error *err)
                     op->name, problem);
     }
     return err->code == IRRUN_OK ||
-           fail_hint(err, "cut the text part off the model when it is converted");
+           fail_hint(err, "remove the text processing when you convert the model");
 }
 
 bool ir_check_ops(const struct graph *graph, struct irrun_error *err)

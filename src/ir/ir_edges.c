@@ -163,8 +163,8 @@ static bool fail_missing_edge(struct ir_builder *builder, const struct op *op, u
             "%s \"%.200s\": no edge goes to input %u (port %u)", op_type(op), op->name, ordinal,
             ref->id);
     return fail_hint(builder->err,
-                     "<edges> lacks <edge from-layer=... from-port=... to-layer=\"%u\" "
-                     "to-port=\"%u\"/>",
+                     "add <edge from-layer=... from-port=... to-layer=\"%u\" "
+                     "to-port=\"%u\"/> to <edges>",
                      layer_id, ref->id);
 }
 

@@ -138,7 +138,7 @@ static void XMLCALL on_doctype(void *user_data, const XML_Char *name, const XML_
     (void)name, (void)system_id, (void)public_id, (void)has_internal_subset;
     if (xml->has_failed)
         return;
-    fail_at(xml->err, IRRUN_DATA, current_place(xml), "a DOCTYPE, which an IR never has");
+    fail_at(xml->err, IRRUN_DATA, current_place(xml), "a DOCTYPE is not allowed in an IR");
     fail_hint(xml->err, "remove the <!DOCTYPE ...>");
     stop(xml);
 }

@@ -1,4 +1,4 @@
-/* What all ops have in common; the op's own function is in its row.
+/* The work of ops without a flops function, and the bytes of all ops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/cost.h"
 

@@ -5,18 +5,18 @@
 
 #include "ops/op.h"
 
-/* Floating point operations; a multiply-add is two. By def->flops, or else one per element of
- * output 0 or input 0, whichever has more; moving elements is none. The tensors of all inputs and
- * outputs of the op are given; only their shapes count. */
+/* Floating point operations; a multiply-add is two. Uses def->flops, or else one per element of
+ * output 0 or input 0, whichever has more; ops that only move elements have none. Reads only the
+ * shapes of the tensors. */
 double op_flops(const struct op *op, struct irrun_tensor *const *in,
                 struct irrun_tensor *const *out);
 
-/* Bytes read and written. Of an input whose elements are only moved at most as many are read as are
- * written. */
+/* Bytes read and written. An op that only moves elements reads at most as many bytes of an input as
+ * it writes. */
 double op_bytes(const struct op *op, struct irrun_tensor *const *in, uint32_t n_inputs,
                 struct irrun_tensor *const *out, uint32_t n_outputs);
 
-/* Elements of a tensor, as a factor. */
+/* The number of elements of a tensor. */
 static inline double cost_n(const struct irrun_tensor *tensor)
 {
     return (double)shape_n_elements(&tensor->shape);

@@ -110,7 +110,7 @@ bool element_indices_plan(struct infer *infer, uint32_t input, int64_t axis,
     for (uint32_t i = 0; is_inside && i < data->rank; i++)
         is_inside = i == plan->axis || indices->dims[i] <= data->dims[i];
     if (!is_inside) {
-        infer_fail_input(infer, input, "%u dimensions, only axis %u larger than in the data",
+        infer_fail_input(infer, input, "%u dimensions, with only axis %u larger than in the data",
                          data->rank, plan->axis);
         return infer_hint_input(infer, 0);
     }

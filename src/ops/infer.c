@@ -224,7 +224,7 @@ bool infer_broadcast(struct infer *infer, uint32_t a, uint32_t b, int auto_broad
         *out = *left;
         if (align_pdpd(left, right, axis, b_shape))
             return true;
-        infer_fail_input(infer, b, "a shape within %s of input %u from axis %lld on",
+        infer_fail_input(infer, b, "a shape that fits in %s of input %u from axis %lld on",
                          shape_format(left, text), a, (long long)axis);
     } else {
         *out = *left;

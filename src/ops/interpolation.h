@@ -35,7 +35,7 @@ enum nearest_mode {
 };
 #define NEAREST_MODES "round_prefer_floor|round_prefer_ceil|floor|ceil|simple"
 
-/* How one axis is resized. The input is n_in elements, padded with zeros to n_padded. */
+/* The resizing of one axis. The input is n_in elements, padded with zeros to n_padded. */
 struct resized_axis {
     int64_t n_in, n_padded, n_out;
     int64_t pad_begin;

@@ -41,8 +41,8 @@ static bool read_sizes(struct infer *infer, struct adaptive_pool *pool, struct i
     for (uint32_t i = 0; i < rank; i++) {
         int64_t in = data->dims[2 + i], size = sizes.items[i];
         if (size < 0 || size >= LIMIT || in >= LIMIT)
-            return infer_fail(infer, "a size of %lld from a dimension of %lld", (long long)size,
-                              (long long)in);
+            return infer_fail(infer, "output_shape has %lld for a dimension of %lld",
+                              (long long)size, (long long)in);
         if (in == 0 && size > 0)
             return infer_fail_input(infer, DATA, "at least one element to pool");
         pool->in[3 - rank + i] = in;

@@ -61,7 +61,7 @@ static bool size_axis(struct infer *infer, struct dft_state *state, uint32_t i, 
     if (size == -1)
         size = is_half && family->to_real ? 2 * (in - 1) : in;
     if (size < 0 || size > LIMIT)
-        return infer_fail(infer, "a signal of %lld along axis %u", (long long)size, axis);
+        return infer_fail(infer, "signal_size is %lld along axis %u", (long long)size, axis);
     int64_t half = size / 2 + 1, taken = is_half && family->to_real ? half : size;
     state->work.dims[axis] = size;
     state->loaded.dims[axis] = in < taken ? in : taken;

@@ -1,5 +1,5 @@
-/* GroupNormalization-12: each group of channels of a batch element is brought to mean 0 and
- * variance 1, then every channel has a scale and a bias.
+/* GroupNormalization-12: normalizes each group of channels of a batch element to mean 0 and
+ * variance 1, then applies a scale and a bias per channel.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 

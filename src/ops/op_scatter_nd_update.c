@@ -55,8 +55,8 @@ static bool infer(struct infer *infer)
     bool is_one_for_scalar = updates.rank == 0 && shape_n_elements(given) == 1;
     if (!shape_equals(given, &updates) && !is_one_for_scalar) {
         infer_fail_input(infer, UPDATES,
-                         "%s: the indices without their last dimension, then what "
-                         "they leave of the data",
+                         "%s: the indices without their last dimension, then the "
+                         "remaining dimensions of the data",
                          shape_format(&updates, text));
         infer_hint_input(infer, DATA);
         return infer_hint_input(infer, INDICES);

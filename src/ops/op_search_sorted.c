@@ -58,7 +58,8 @@ static bool check_rows(struct infer *infer, const struct search_family *family)
         return true;
     if (!family->has_rows)
         return infer_fail_input(infer, family->sorted, "one dimension");
-    infer_fail_input(infer, family->sorted, "one dimension, or all but the last as in the values");
+    infer_fail_input(infer, family->sorted,
+                     "one dimension, or the dimensions of the values except the last");
     return infer_hint_input(infer, family->values);
 }
 

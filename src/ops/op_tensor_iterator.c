@@ -15,7 +15,7 @@ static bool tensor_iterator_infer(struct infer *infer)
             return false;
         if (state->n_passes >= 0 && state->n_passes != n_passes)
             return infer_fail_input(infer, state->params[k].input,
-                                    "%lld slices, as another input has, not %lld",
+                                    "%lld slices like another input, not %lld",
                                     (long long)state->n_passes, (long long)n_passes);
         state->n_passes = n_passes;
     }

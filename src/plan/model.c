@@ -89,7 +89,7 @@ static bool check_id(struct irrun_error *err, const struct graph *graph, const s
         return true;
     fail_at(err, IRRUN_DATA, op_place(graph, op), "%s \"%s\": attribute variable_id is empty",
             op->def->type, op->name);
-    return fail_hint(err, "a ReadValue and the Assign that writes its variable have one id");
+    return fail_hint(err, "a ReadValue and the Assign that writes its variable have the same id");
 }
 
 static bool add_read(struct model *model, struct graph *graph, const struct op *op,

@@ -67,7 +67,7 @@ void model_release(struct model *model);
  * failure. */
 const struct irrun_tensor *constant_demand(struct model *model, const struct graph *graph,
                                            uint32_t value_id, struct irrun_error *err);
-/* The f32 copy of a constant of f16 or bf16, likewise. */
+/* Returns the f32 copy of a constant of f16 or bf16. */
 const void *constant_demand_widened(struct model *model, const struct graph *graph,
                                     uint32_t value_id, struct irrun_error *err);
 

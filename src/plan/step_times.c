@@ -1,4 +1,4 @@
-/* A hash table of steps by their members.
+/* A hash table of steps, keyed by their ops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/step_times.h"
 
@@ -18,7 +18,7 @@ static bool is_same(const struct step_times *a, const struct step_times *b)
            memcmp(a->members, b->members, a->n_members * sizeof(struct op *)) == 0;
 }
 
-/* The bucket of the entry, or the empty one where it belongs. */
+/* Finds the bucket of the entry, or the empty one where it belongs. */
 static struct step_times **find_bucket(const struct step_times_table *table,
                                        const struct step_times *key)
 {

@@ -1,22 +1,22 @@
-/* How long steps take: the figures of a session whose steps are timed, kept apart from its plans,
- * which come and go.
+/* The times of steps of a session with profiling. They are not part of its plans, which are
+ * replaced.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_STEP_TIMES_H
 #define IRRUN_PLAN_STEP_TIMES_H
 
 #include "graph/graph.h"
 
-/* Of the steps for one op, or for several that run as one step, in all plans. */
+/* The total of the steps of one op, or of several fused ops, in all plans. */
 struct step_times {
     const struct graph *graph;
-    const struct op *const *members; /* in their order */
+    const struct op *const *members; /* in execution order */
     uint32_t n_members;
-    bool is_conversion; /* of an operand of the op */
+    bool is_conversion; /* the step converts an operand of the op */
     uint64_t n_calls, time_ns;
     double flops, bytes;
 };
 
-/* The work of a step of one plan, and where its time is added. */
+/* The work of a step of one plan, and the entry to which its time is added. */
 struct step_cost {
     struct step_times *times;
     double flops, bytes;
@@ -31,11 +31,11 @@ struct step_times_table {
     size_t n_buckets;
 };
 
-/* The entry for these steps, which is added if it is new. NULL with *err filled if there is no
- * memory. The list of members is copied. */
+/* Finds the entry for these steps, or adds it. NULL with *err filled if there is no memory. The
+ * list of members is copied. */
 struct step_times *step_times_find(struct step_times_table *table, const struct step_times *key,
                                    struct irrun_error *err);
-/* Sets all figures to 0. */
+/* Sets all times and counts to 0. */
 void step_times_clear(struct step_times_table *table);
 void step_times_free(struct step_times_table *table);
 
