@@ -274,7 +274,7 @@ static void refuses_malformed_headers(void **state)
     refuses_header("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (3,)}",
                    "twice");
     refuses_header("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), 'x': 1}", "other than");
-    refuses_header("{'descr': '<f4', 'fortran_order': False, 'shape': (3,)", "does not end");
+    refuses_header("{'descr': '<f4', 'fortran_order': False, 'shape': (3,)", "is not closed");
     refuses_header("{'descr': '<f4', 'fortran_order': False, 'shape': (3,)} + 1", "follows");
     refuses_header("{'descr", "not a string");
     refuses_header("(3,)", "not a dictionary");

@@ -52,7 +52,7 @@ static void refuses_other_roots_and_versions(void **state)
     check_bad("<net version=\"7\"/>", IRRUN_UNSUPPORTED, 1, 1, "IR version 7, of OpenVINO 2019",
               "convert");
     check_bad("<net version=\"12\"/>", IRRUN_UNSUPPORTED, 1, 1, "IR version 12 is newer",
-              "OpenVINO of 2026");
+              "OpenVINO 2026");
     check_bad("<net version=\"11\"/>", IRRUN_DATA, 1, 1, "there are no layers", "<layers>");
 }
 
