@@ -275,7 +275,8 @@ static void refuses_malformed_headers(void **state)
                    "twice");
     refuses_header("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), 'x': 1}", "other than");
     refuses_header("{'descr': '<f4', 'fortran_order': False, 'shape': (3,)", "is not closed");
-    refuses_header("{'descr': '<f4', 'fortran_order': False, 'shape': (3,)} + 1", "follows");
+    refuses_header("{'descr': '<f4', 'fortran_order': False, 'shape': (3,)} + 1",
+                   "after the dictionary");
     refuses_header("{'descr", "not a string");
     refuses_header("(3,)", "not a dictionary");
     refuses_header("", "not a dictionary");
