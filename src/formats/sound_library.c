@@ -26,8 +26,8 @@ static void load(void)
     void *handle = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
     if (handle && find(handle, "sf_open_fd", &library.open_fd) &&
         find(handle, "sf_readf_float", &library.read_frames) &&
-        find(handle, "sf_seek", &library.seek) && find(handle, "sf_error", &library.error) &&
-        find(handle, "sf_strerror", &library.message) && find(handle, "sf_close", &library.close))
+        find(handle, "sf_error", &library.error) && find(handle, "sf_strerror", &library.message) &&
+        find(handle, "sf_close", &library.close))
         return;
     const char *why = dlerror();
     snprintf(problem, sizeof problem, "%s", why ? why : LIBRARY);

@@ -16,7 +16,6 @@ struct sound_file; /* SNDFILE */
 struct sound_library {
     struct sound_file *(*open_fd)(int fd, int mode, struct sound_info *info, int closes_fd);
     int64_t (*read_frames)(struct sound_file *file, float *frames, int64_t n);
-    int64_t (*seek)(struct sound_file *file, int64_t n_frames, int whence);
     int (*error)(struct sound_file *file); /* 0: none */
     const char *(*message)(struct sound_file *file);
     int (*close)(struct sound_file *file);

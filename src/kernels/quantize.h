@@ -1,5 +1,5 @@
-/* Quantisation of f32 by one range: to the nearest of `levels` numbers and back, and between them
- * and the bytes that count them. Knows no shapes.
+/* Quantization of f32 by one range: to the nearest of `levels` numbers, as FakeQuantize does, or to
+ * the number of that level as a byte, and back. Knows no shapes.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_QUANTIZE_H
 #define IRRUN_KERNELS_QUANTIZE_H
@@ -34,11 +34,11 @@ static inline struct quantization quantization_of(float in_low, float in_high, f
 struct quantize_kernels {
     /* out may be x. NaN stays NaN. */
     void (*fake)(const struct quantization *q, const float *x, float *out, size_t n);
-    /* Bytes of n pixels, one behind the other, from the n numbers of each of the channels, which
-     * lie x_stride elements apart. At most 256 levels, in_low below in_high; NaN becomes 0. */
+    /* Quantizes n_channels planes of n floats, x_stride elements apart, to n pixels, channels last.
+     * At most 256 levels, in_low below in_high; NaN becomes 0. */
     void (*to_u8)(const struct quantization *q, const float *x, size_t x_stride, uint8_t *out,
                   size_t n_channels, size_t n);
-    /* The way back. */
+    /* The inverse. */
     void (*from_u8)(const struct quantization *q, const uint8_t *x, float *out, size_t out_stride,
                     size_t n_channels, size_t n);
 };

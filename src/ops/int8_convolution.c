@@ -1,5 +1,5 @@
-/* Convolutions of bytes. The taps of neighbouring output pixels lie side by side in the image, so
- * the kernels read them there; an image with pads is copied first, with the pads around it.
+/* Int8 convolutions. The taps of neighbouring output pixels are adjacent in the image, and the
+ * kernels read them in place. An image that needs pads is first copied with its pads.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -9,8 +9,8 @@
 #include "ops/int8_ops.h"
 #include "ops/product_batch.h"
 
-#define ROOM 16  /* behind an image with pads, which is read as the input is */
-#define BLOCK 48 /* pixels: a multiple of the rows of every tile */
+#define READ_AHEAD 16 /* bytes after an image with pads: the kernels load so many at a time */
+#define BLOCK 48      /* pixels: a multiple of the rows of every tile */
 
 struct int8_state {
     struct window window; /* dimension 0 is 1 */
@@ -68,22 +68,17 @@ static void find_image(const struct int8_convolution_attrs *attrs, struct int8_s
     state->n_blocks = state->out[1] / BLOCK + (state->out[1] % BLOCK != 0);
 }
 
-static size_t whole_lines(size_t size_bytes)
-{
-    return (size_bytes + 63) / 64 * 64;
-}
-
 static bool size_scratch(struct prepare *prepare, const struct int8_convolution_attrs *attrs,
                          struct int8_state *state)
 {
     size_t parts_bytes, image_bytes = 0;
-    state->sums_at = whole_lines((attrs->n_segments + BLOCK) * sizeof(void *));
+    state->sums_at = align_to_line((attrs->n_segments + BLOCK) * sizeof(void *));
     state->part_bytes =
         state->sums_at +
-        (attrs->to == INT8_TO_F32 ? whole_lines(BLOCK * attrs->c_out * sizeof(float)) : 0);
+        (attrs->to == INT8_TO_F32 ? align_to_line(BLOCK * attrs->c_out * sizeof(float)) : 0);
     if (state->is_padded && (!checked_mul(state->height, state->width, &image_bytes) ||
                              !checked_mul(image_bytes, attrs->c_in, &image_bytes) ||
-                             !checked_add(image_bytes, ROOM + 63, &image_bytes)))
+                             !checked_add(image_bytes, READ_AHEAD + 63, &image_bytes)))
         return fail_memory(prepare->err, SIZE_MAX);
     state->image_bytes = image_bytes / 64 * 64;
     return (checked_mul(state->n_parts, state->part_bytes, &parts_bytes) &&
@@ -215,8 +210,8 @@ static void convolve_channels(const struct job *job, const struct block *block)
     });
 }
 
-/* Pixels of all channels to planes of a channel each. */
-static void spread(const struct job *job, size_t pixel, size_t n, const float *from)
+/* Transposes n pixels, channels last, to planes. */
+static void to_planes(const struct job *job, size_t pixel, size_t n, const float *from)
 {
     size_t channels = job->attrs->c_out;
     for (size_t c = 0; c < channels; c++)
@@ -232,14 +227,14 @@ static void run_block(const struct job *job, size_t row, size_t i, unsigned char
     size_t column = state->out[1] * i / state->n_blocks;
     size_t end = state->out[1] * (i + 1) / state->n_blocks;
     size_t pixel = row * state->out[1] + column;
-    bool is_spread = attrs->to == INT8_TO_F32;
+    bool is_f32 = attrs->to == INT8_TO_F32;
     struct block block = {
         .row = row,
         .column = column,
         .n = end - column,
         .segments = (const uint8_t **)(void *)scratch,
-        .c = is_spread ? (void *)(scratch + state->sums_at)
-                       : (void *)((uint8_t *)job->out + pixel * attrs->c_out),
+        .c = is_f32 ? (void *)(scratch + state->sums_at)
+                    : (void *)((uint8_t *)job->out + pixel * attrs->c_out),
     };
     find_segments(job, &block);
     find_biases(&state->borders, &block, (const float **)(void *)scratch + attrs->n_segments);
@@ -247,8 +242,8 @@ static void run_block(const struct job *job, size_t row, size_t i, unsigned char
         convolve_channels(job, &block);
     else
         multiply(job, &block);
-    if (is_spread)
-        spread(job, pixel, block.n, block.c);
+    if (is_f32)
+        to_planes(job, pixel, block.n, block.c);
 }
 
 static void run_part(void *context, size_t part, size_t n_parts)
