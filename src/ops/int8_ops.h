@@ -19,8 +19,8 @@ struct bytes_attrs {
 extern const struct op_def op_to_bytes;   /* f32, or i8 or u8 of the same value, to u8 */
 extern const struct op_def op_from_bytes; /* u8 to f32 */
 
-/* An int8 convolution, full or depthwise, with fused requantization. Lists have an element for every
- * output channel, rounded up to blocks of INT8_GROUP. */
+/* An int8 convolution, full or depthwise, with fused requantization. Lists have an element for
+ * every output channel, rounded up to blocks of INT8_GROUP. */
 struct int8_convolution_attrs {
     struct window_attrs window;
     bool is_depthwise;

@@ -12,9 +12,9 @@ struct int8_weights {
 };
 
 /* Recovers the int8 values and per-channel scales of constant `value_id`, in the model's arena. The
- * scales are the factors of the Multiplies that compute it. Channels are the first dimension, or, if
- * are_columns, the last. *is_found: every element is its scale times an int8. False with *err filled
- * on failure. */
+ * scales are the factors of the Multiplies that compute it. Channels are the first dimension, or,
+ * if are_columns, the last. *is_found: every element is its scale times an int8. False with *err
+ * filled on failure. */
 bool int8_weights_find(struct model *model, const struct graph *graph, uint32_t value_id,
                        bool are_columns, struct int8_weights *weights, bool *is_found,
                        struct irrun_error *err);
