@@ -227,6 +227,12 @@ static bool plan_subconvolutions(struct indirect_convolution *conv)
     return true;
 }
 
+/* Of sizes that are not 0. */
+static bool product_fits_i32(const int64_t n[3])
+{
+    return n[0] <= INT32_MAX && n[1] <= INT32_MAX / n[0] && n[2] <= INT32_MAX / n[0] / n[1];
+}
+
 bool indirect_convolution_plan(struct indirect_convolution *conv,
                                const struct igemm_microkernels *microkernels,
                                const struct convolution *c, int64_t n_groups, bool is_transposed,
@@ -244,8 +250,7 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
     else if (!plan_transposed(conv, &c->window))
         return false;
     return c->c_in > 0 && !window_is_empty(conv->window.kernel) && c->c_out > 0 && n_groups > 0 &&
-           !window_is_empty(conv->out) && c->c_out <= INT32_MAX &&
-           window_product(conv->out) <= INT32_MAX &&
+           !window_is_empty(conv->out) && c->c_out <= INT32_MAX && product_fits_i32(conv->out) &&
            ((is_by_channels ? plan_in_place : plan_masks)(conv) || plan_planes(conv)) &&
            plan_subconvolutions(conv);
 }
