@@ -21,6 +21,8 @@
 #ifndef IRRUN_OPS_OP_H
 #define IRRUN_OPS_OP_H
 
+#include <string.h>
+
 #include "graph/graph.h"
 #include "kernels/epilogue.h"
 #include "kernels/kernels.h"
@@ -287,5 +289,11 @@ uint32_t op_types(const struct op_def *def);
  * has Gather of opset1 to opset6 only". The type may be in any letter case or an alias. A layer
  * without a version ("") means the only op of that type. */
 const struct op_def *op_find(const char *type, const char *version, char why[OP_WHY_BYTES]);
+
+/* False also for an op that irrun does not have. */
+static inline bool op_is_type(const struct op *op, const char *type)
+{
+    return op->def && strcmp(op->def->type, type) == 0;
+}
 
 #endif

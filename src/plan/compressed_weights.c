@@ -37,11 +37,6 @@ struct match {
     struct compressed_attrs attrs;
 };
 
-static bool is_type(const struct op *op, const char *type)
-{
-    return op->def && strcmp(op->def->type, type) == 0;
-}
-
 /* The constant behind a value; NULL: it is none. */
 static const struct constant *constant_of(const struct pass *pass, uint32_t value_id)
 {
@@ -51,7 +46,7 @@ static const struct constant *constant_of(const struct pass *pass, uint32_t valu
 static const struct op *producer_of(const struct pass *pass, uint32_t value_id, const char *type)
 {
     const struct op *op = value_producer(pass->graph, value_id);
-    return is_type(op, type) && constant_of(pass, value_id) ? op : NULL;
+    return op_is_type(op, type) && constant_of(pass, value_id) ? op : NULL;
 }
 
 /* Whether the pass may have to do with such a Const. */
@@ -305,9 +300,9 @@ static bool visit_gather(struct pass *pass, uint32_t op_id)
 static bool visit(struct pass *pass, uint32_t op_id)
 {
     const struct op *op = &pass->graph->ops[op_id];
-    if (is_type(op, "MatMul") && (op->n_inputs == 2 || op->def == &op_matmul_transposed))
+    if (op_is_type(op, "MatMul") && (op->n_inputs == 2 || op->def == &op_matmul_transposed))
         return visit_matmul(pass, op_id);
-    return !is_type(op, "Gather") || op->n_inputs != 3 || visit_gather(pass, op_id);
+    return !op_is_type(op, "Gather") || op->n_inputs != 3 || visit_gather(pass, op_id);
 }
 
 static bool run_pass(struct pass *pass, size_t n_users)
@@ -344,8 +339,8 @@ bool compressed_weights_keep(const struct model *model, struct remarks *remarks,
     size_t n_users = 0, n_constants = 0;
     for (uint32_t i = 0; i < model->graph->n_order; i++) {
         const struct op *op = &model->graph->ops[model->graph->order[i]];
-        n_users += is_type(op, "MatMul") || is_type(op, "Gather");
-        n_constants += is_type(op, "Const") && is_kept(op->attrs);
+        n_users += op_is_type(op, "MatMul") || op_is_type(op, "Gather");
+        n_constants += op_is_type(op, "Const") && is_kept(op->attrs);
     }
     if (n_users == 0 || n_constants == 0 || !kernels_may_pack(&model->kernels))
         return true;

@@ -1,5 +1,5 @@
-/* Constants that are integers or small floats times a scale, as compressed language models have
- * them, stay as they are stored where a product or a Gather reads them.
+/* Keeps compressed weights, integers or small floats times a scale, as they are stored where a
+ * product or a Gather reads them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_COMPRESSED_WEIGHTS_H
 #define IRRUN_PLAN_COMPRESSED_WEIGHTS_H

@@ -5,7 +5,7 @@
 
 bool int8_passes_on(const struct op *op)
 {
-    return int8_is_type(op, "MaxPool") || int8_is_type(op, "Concat");
+    return op_is_type(op, "MaxPool") || op_is_type(op, "Concat");
 }
 
 /* What the bytes behind a value stand for; NULL: there are none. */
@@ -95,7 +95,7 @@ static bool pass_on_concat(struct int8_pass *pass, uint32_t op_id)
 bool int8_pass_on(struct int8_pass *pass, uint32_t op_id)
 {
     const struct op *op = &pass->graph->ops[op_id];
-    if (int8_is_type(op, "MaxPool"))
+    if (op_is_type(op, "MaxPool"))
         return pass_on_max(pass, op_id);
-    return !int8_is_type(op, "Concat") || pass_on_concat(pass, op_id);
+    return !op_is_type(op, "Concat") || pass_on_concat(pass, op_id);
 }

@@ -30,7 +30,7 @@ static bool find_range(struct int8_pass *pass, const struct op *op, struct quant
 {
     const struct fake_quantize_attrs *attrs = op->attrs;
     float bounds[4];
-    if (!int8_is_type(op, "FakeQuantize") || op->n_inputs != 5 || attrs->levels > 256)
+    if (!op_is_type(op, "FakeQuantize") || op->n_inputs != 5 || attrs->levels > 256)
         return false;
     for (uint32_t i = 0; i < 4; i++) {
         const struct irrun_tensor *bound = find_floats(pass, op_input(pass->graph, op, 1 + i));
@@ -64,7 +64,7 @@ static bool is_bias(const struct irrun_tensor *tensor, size_t n_channels, uint32
 static void match_bias(struct int8_pass *pass, struct int8_match *match)
 {
     const struct op *add = find_user(pass, match->out);
-    if (!add || !int8_is_type(add, "Add") || add->n_inputs != 2)
+    if (!add || !op_is_type(add, "Add") || add->n_inputs != 2)
         return;
     uint32_t other = op_input(pass->graph, add, op_input(pass->graph, add, 0) == match->out);
     const struct irrun_tensor *bias = find_floats(pass, other);
@@ -78,7 +78,7 @@ static void match_tail(struct int8_pass *pass, struct int8_match *match)
 {
     match_bias(pass, match);
     const struct op *next = find_user(pass, match->out);
-    if (next && int8_is_type(next, "ReLU")) {
+    if (next && op_is_type(next, "ReLU")) {
         match->has_relu = true;
         match->out = next->first_output;
         next = find_user(pass, match->out);
@@ -94,7 +94,7 @@ static void match_tail(struct int8_pass *pass, struct int8_match *match)
 
 static const char *find_filters(struct int8_match *match, const struct irrun_shape *shape)
 {
-    match->is_depthwise = int8_is_type(match->op, "GroupConvolution");
+    match->is_depthwise = op_is_type(match->op, "GroupConvolution");
     if (!shape || shape->rank != (match->is_depthwise ? 5 : 4))
         return "it is none over two dimensions with constant filters";
     match->filters = *shape;
@@ -161,7 +161,7 @@ static bool moves_channels(struct int8_pass *pass, const struct op *op)
 
 static bool is_byte_parameter(const struct op *op)
 {
-    if (!int8_is_type(op, "Parameter"))
+    if (!op_is_type(op, "Parameter"))
         return false;
     enum irrun_dtype dtype = ((const struct parameter_attrs *)op->attrs)->element_type;
     return dtype == IRRUN_U8 || dtype == IRRUN_I8;
@@ -175,12 +175,12 @@ static bool add_bytes(struct int8_pass *pass, const struct int8_match *match, ui
     uint32_t x = op_input(pass->graph, &pass->graph->ops[quantize], 0);
     bool is_moved = !match->is_product;
     const struct op *op = value_producer(pass->graph, x);
-    if (is_moved && int8_is_type(op, "Transpose") && moves_channels(pass, op)) {
+    if (is_moved && op_is_type(op, "Transpose") && moves_channels(pass, op)) {
         x = op_input(pass->graph, op, 0);
         is_moved = false;
         op = value_producer(pass->graph, x);
     }
-    if (int8_is_type(op, "Convert") &&
+    if (op_is_type(op, "Convert") &&
         ((const struct convert_attrs *)op->attrs)->destination_type == IRRUN_F32 &&
         is_byte_parameter(value_producer(pass->graph, op_input(pass->graph, op, 0))))
         x = op_input(pass->graph, op, 0);
@@ -226,8 +226,8 @@ static bool find_in_range(struct int8_pass *pass, uint32_t value_id, struct quan
 
 static bool is_candidate(const struct op *op)
 {
-    return int8_is_type(op, "Convolution") || int8_is_type(op, "GroupConvolution") ||
-           int8_is_type(op, "MatMul");
+    return op_is_type(op, "Convolution") || op_is_type(op, "GroupConvolution") ||
+           op_is_type(op, "MatMul");
 }
 
 static bool visit(struct int8_pass *pass, uint32_t op_id)
@@ -235,7 +235,7 @@ static bool visit(struct int8_pass *pass, uint32_t op_id)
     struct int8_match match = {.op = &pass->graph->ops[op_id]};
     if (!is_candidate(match.op))
         return int8_pass_on(pass, op_id);
-    match.is_product = int8_is_type(match.op, "MatMul");
+    match.is_product = op_is_type(match.op, "MatMul");
     match.in = op_input(pass->graph, match.op, 0);
     match.out = match.op->first_output;
     if (!find_in_range(pass, match.in, &match.in_range))
@@ -324,7 +324,7 @@ bool int8_convolutions_replace(const struct model *model, struct remarks *remark
     for (uint32_t i = 0; i < model->graph->n_order; i++) {
         const struct op *op = &model->graph->ops[model->graph->order[i]];
         n_candidates += is_candidate(op);
-        n_quantizes += int8_is_type(op, "FakeQuantize");
+        n_quantizes += op_is_type(op, "FakeQuantize");
     }
     if (n_candidates == 0 || n_quantizes == 0 || model->stops_at_nan)
         return true;

@@ -23,11 +23,6 @@ struct int8_pass {
     struct irrun_error *err;
 };
 
-static inline bool int8_is_type(const struct op *op, const char *type)
-{
-    return op->def && strcmp(op->def->type, type) == 0;
-}
-
 /* An op of one input, with the name and place of op `like_id`. Returns its id. */
 static inline uint32_t int8_add_op(struct int8_pass *pass, const struct op_def *def,
                                    const void *attrs, uint32_t like_id, uint32_t in)

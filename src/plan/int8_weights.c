@@ -68,14 +68,14 @@ static bool find_scales(struct model *model, const struct graph *graph, uint32_t
     while (is_moving(op))
         op = value_producer(graph, op_input(graph, op, 0));
     *scales = (struct scales){0};
-    if (strcmp(op->def->type, "Multiply") == 0) {
+    if (op_is_type(op, "Multiply")) {
         const struct irrun_tensor *a = floats(model, graph, op_input(graph, op, 0), err);
         const struct irrun_tensor *b = floats(model, graph, op_input(graph, op, 1), err);
         if (a && b)
             scales->factors = n_of(a) < n_of(b) ? a : b;
         return scales->factors != NULL;
     }
-    if (strcmp(op->def->type, "FakeQuantize") != 0)
+    if (!op_is_type(op, "FakeQuantize"))
         return false;
     scales->low = floats(model, graph, op_input(graph, op, 3), err);
     scales->high = floats(model, graph, op_input(graph, op, 4), err);

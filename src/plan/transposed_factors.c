@@ -26,11 +26,10 @@ static const struct op *find_transpose(const struct graph *graph, const struct o
 {
     int64_t order[IRRUN_MAX_RANK];
     uint32_t n;
-    if (!op->def || strcmp(op->def->type, "MatMul") != 0 || op->n_inputs != 2)
+    if (!op_is_type(op, "MatMul") || op->n_inputs != 2)
         return NULL;
     const struct op *transpose = value_producer(graph, op_input(graph, op, 1));
-    bool is_one = transpose->def && strcmp(transpose->def->type, "Transpose") == 0 &&
-                  transpose->n_inputs == 2 &&
+    bool is_one = op_is_type(transpose, "Transpose") && transpose->n_inputs == 2 &&
                   graph_ints(graph, op_input(graph, transpose, 1), order, IRRUN_MAX_RANK, &n) &&
                   swaps_last_two(order, n);
     return is_one ? transpose : NULL;

@@ -24,11 +24,6 @@ static const struct op *producer(const struct matching *match, uint32_t value_id
     return value_producer(match->graph, value_id);
 }
 
-static bool is_type(const struct op *op, const char *type)
-{
-    return strcmp(op->def->type, type) == 0;
-}
-
 /* The input of the op that is mapped to a Parameter of the body. */
 static const struct port_map *map_of(const struct matching *match, const struct op *parameter)
 {
@@ -58,7 +53,7 @@ static uint32_t outer_value(const struct matching *match, const struct port_map 
 static int64_t n_columns(const struct matching *match, uint32_t value_id)
 {
     const struct op *op = producer(match, value_id);
-    if (is_type(op, "Convert"))
+    if (op_is_type(op, "Convert"))
         op = producer(match, op_input(match->graph, op, 0));
     if (op->def->role != ROLE_CONST)
         return -1;
@@ -73,10 +68,10 @@ static bool drops_axis(const struct matching *match, const struct op *op)
     uint32_t n;
     if (op->n_inputs != 2 || !graph_ints(match->graph, op_input(match->graph, op, 1), items, 4, &n))
         return false;
-    if (is_type(op, "Squeeze"))
+    if (op_is_type(op, "Squeeze"))
         return n == 1 && (items[0] == match->axis || items[0] == (int64_t)match->axis - 3);
     int64_t columns = n_columns(match, op_input(match->graph, match->cell, match->family->w));
-    return is_type(op, "Reshape") && n == 2 && columns > 0 && items[1] == columns;
+    return op_is_type(op, "Reshape") && n == 2 && columns > 0 && items[1] == columns;
 }
 
 /* Unsqueeze at the sliced axis, or Reshape to [batch, 1, hidden_size] or [1, batch,
@@ -87,10 +82,10 @@ static bool adds_axis(const struct matching *match, const struct op *op)
     uint32_t n;
     if (op->n_inputs != 2 || !graph_ints(match->graph, op_input(match->graph, op, 1), items, 4, &n))
         return false;
-    if (is_type(op, "Unsqueeze"))
+    if (op_is_type(op, "Unsqueeze"))
         return n == 1 && (items[0] == match->axis || items[0] == (int64_t)match->axis - 3);
     const struct recurrent_attrs *attrs = match->cell->attrs;
-    return is_type(op, "Reshape") && n == 3 && items[match->axis] == 1 &&
+    return op_is_type(op, "Reshape") && n == 3 && items[match->axis] == 1 &&
            items[2] == attrs->hidden_size;
 }
 
@@ -151,7 +146,7 @@ static bool match_weight(struct matching *match, uint32_t input, uint32_t *value
         return true;
     *value_id = op_input(match->graph, match->cell, input);
     const struct op *op = producer(match, *value_id);
-    if (is_type(op, "Convert"))
+    if (op_is_type(op, "Convert"))
         op = producer(match, op_input(match->graph, op, 0));
     if (op->def->role == ROLE_CONST)
         return true;
@@ -233,7 +228,7 @@ static bool match_results(struct matching *match)
 bool unrolled_match(const struct graph *graph, uint32_t op_id, struct unrolled *found)
 {
     const struct op *op = &graph->ops[op_id];
-    if (!op->def || strcmp(op->def->type, "TensorIterator") != 0 || op->n_bodies != 1)
+    if (!op_is_type(op, "TensorIterator") || op->n_bodies != 1)
         return false;
     *found = (struct unrolled){.op_id = op_id, .c0 = NO_ID, .y = NO_ID, .ho = NO_ID, .co = NO_ID};
     struct matching match = {.outer = graph,

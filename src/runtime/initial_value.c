@@ -12,7 +12,7 @@
 static const struct op *find_const(const struct graph *graph, uint32_t id)
 {
     const struct op *op = value_producer(graph, id);
-    while (op->def && strcmp(op->def->type, "Convert") == 0 && op->n_inputs == 1)
+    while (op_is_type(op, "Convert") && op->n_inputs == 1)
         op = value_producer(graph, op_input(graph, op, 0));
     return op->def && op->def->role == ROLE_CONST && op->attrs ? op : NULL;
 }
