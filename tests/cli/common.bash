@@ -91,6 +91,21 @@ lines() {
     paste -s -d ' '
 }
 
+# peak COMMAND...: the peak of memory that the command reports, in bytes.
+peak() {
+    "$@" | jq .memory_bytes.peak_rss
+}
+
+# stays_below BYTES COMMAND...: one of five runs peaks there. A single peak varies by a megabyte and
+# more with the pages of the libraries that the kernel happens to map; growth is in all of them.
+stays_below() {
+    local i
+    for i in 1 2 3 4 5; do
+        [ "$(peak "${@:2}")" -ge "$1" ] || return 0
+    done
+    return 1
+}
+
 # The numbers of text output, in one line.
 numbers() {
     grep -v '^#' | lines
