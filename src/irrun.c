@@ -46,12 +46,10 @@ static bool find_init_values(struct irrun_model *model, struct irrun_error *err)
     struct file_map weights = {.data = NULL};
     const char *path = model->ir.weights_path;
     bool is_found = true;
-    if (path && !file_map_open(&weights, path, err)) {
-        bool is_missing = err->code == IRRUN_NO_INPUT && access(path, R_OK) != 0;
-        if (is_missing)
-            error_clear(err);
-        return is_missing;
-    }
+    if (path && access(path, R_OK) != 0)
+        return true;
+    if (path && !file_map_open(&weights, path, err))
+        return false;
     for (size_t i = 0; i < model->model.n_variables && is_found; i++) {
         const struct variable_decl *decl = &model->model.variables[i];
         if (decl->read->n_inputs > 0)

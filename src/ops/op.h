@@ -243,7 +243,6 @@ static inline void prepare_epilogue(struct prepare *prepare)
 
 /* ---- run ---------------------------------------------------------------------------------- */
 
-/* A flat step reads its first cache line only. */
 struct step {
     struct flat flat;                /* run is def->run or what prepare set */
     void *data[FLAT_MAX_OPERANDS];   /* of inputs, then outputs, if there are no more than that */

@@ -3,8 +3,6 @@
 #include "ops/cost.h"
 #include "plan/step_builder.h"
 
-#define LINE_BYTES 64
-
 /* The operations of an op, by the shapes that its operands have in the graph. */
 static bool count_flops(struct plan *plan, const struct op *op, double *flops,
                         struct irrun_error *err)
@@ -72,13 +70,6 @@ static bool emit_step(struct plan *plan, const struct pending_step *pending, str
     return true;
 }
 
-/* Allocates n steps, aligned so that the first part of each step is in one cache line. */
-static struct step *allocate_steps(struct plan *plan, size_t n, struct irrun_error *err)
-{
-    char *memory = arena_alloc_array(&plan->arena, n + 1, sizeof(struct step), err);
-    return memory ? (struct step *)(void *)(memory + -(uintptr_t)memory % LINE_BYTES) : NULL;
-}
-
 bool step_builder_emit(const struct step_builder *builder, struct irrun_error *err)
 {
     struct plan *plan = builder->plan;
@@ -86,8 +77,10 @@ bool step_builder_emit(const struct step_builder *builder, struct irrun_error *e
     for (size_t i = 0; i < builder->n; i++)
         n_main += builder->steps[i].is_main;
     plan->n_steps = (uint32_t)builder->n;
-    plan->steps = allocate_steps(plan, builder->n, err);
-    plan->main_steps = n_main == builder->n ? plan->steps : allocate_steps(plan, n_main, err);
+    plan->steps = arena_alloc_array(&plan->arena, builder->n, sizeof(struct step), err);
+    plan->main_steps = n_main == builder->n
+                           ? plan->steps
+                           : arena_alloc_array(&plan->arena, n_main, sizeof(struct step), err);
     if (!plan->steps || !plan->main_steps)
         return false;
     for (size_t i = 0; i < builder->n; i++) {
