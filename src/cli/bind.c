@@ -47,22 +47,25 @@ static bool take_member(const struct binder *binder, const struct binding *bindi
            binder->take(binder->context, port, binding, reader, err);
 }
 
-/* A member that matches no port. `why` is the error of the lookup; the name in it is not
- * repeated. */
+/* Fails because a member matches no port. `why` is the error of the lookup: `no input "x"; the
+ * model has ...` becomes `member "x": no input; ...`, and `"x" fits ...` becomes
+ * `member "x" fits ...`. */
 static bool fail_member(const struct binder *binder, const struct binding *binding,
                         const struct archive *archive, const char *name,
                         const struct irrun_error *why, struct irrun_error *err)
 {
     const char *path = binding->spec.path;
     const char *quote = strchr(why->message, '"'), *rest = why->message;
+    bool begins_with_name = false;
     int n_before = 0;
     size_t length = strlen(name);
     if (quote && strncmp(quote + 1, name, length) == 0 && quote[length + 1] == '"') {
-        n_before = (int)(quote - why->message) - 1;
+        begins_with_name = quote == why->message;
+        n_before = begins_with_name ? 0 : (int)(quote - why->message) - 1;
         rest = quote + length + 2;
     }
-    fail_at(err, IRRUN_DATA, (struct place){path, 0, 0}, "member \"%s\": %.*s%s", name, n_before,
-            why->message, rest);
+    fail_at(err, IRRUN_DATA, (struct place){path, 0, 0}, "member \"%s\"%s%.*s%s", name,
+            begins_with_name ? "" : ": ", n_before, why->message, rest);
     if (why->hint[0])
         return fail_hint(err, "%s", why->hint);
     if (archive_n_members(archive) == 1 && binder->n_ports > 0)

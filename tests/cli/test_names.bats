@@ -116,6 +116,9 @@ headers() {
     run_apart irrun split.xml -i x.npy -o bottom=csv:-
     [ "$status" -eq 2 ]
     [[ $stderr == *'"bottom" fits 2 outputs:'*"@1 low"*"@2 r2"* ]]
+    deflated want.npz bottom 2, 2
+    refused 65 'want.npz: error: member "bottom" fits 2 outputs:' split.xml -i x.npy --expect=want.npz
+    [[ $stderr != *"fits 2"*"fits 2"* ]]
 }
 
 @test "unknown names are usage errors that list what there is" {
