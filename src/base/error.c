@@ -153,12 +153,19 @@ static void append(char *text, size_t size_bytes, const char *format, ...)
     va_end(args);
 }
 
-/* Text from a file must not control the terminal. */
+/* Replaces control characters, so that text from a file neither controls the terminal nor looks
+ * like another error: a newline is kept only before an indented line. Characters U+0080 to U+009F
+ * are controls too: C2 80 to C2 9F in UTF-8. */
 static void hide_controls(char *text)
 {
-    for (; *text != '\0'; text++)
-        if (((unsigned char)*text < ' ' && *text != '\n') || *text == 0x7f)
-            *text = '?';
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)text[0], next = (unsigned char)text[1];
+        bool is_newline = c == '\n' && (next == '\0' || next == ' ');
+        if ((c < ' ' && !is_newline) || c == 0x7f)
+            text[0] = '?';
+        else if (c == 0xC2 && next >= 0x80 && next < 0xA0)
+            text[0] = text[1] = '?';
+    }
 }
 
 char *error_format(const struct irrun_error *err, char *text, size_t size_bytes)

@@ -160,6 +160,26 @@ static void formats_as_editors_understand(void **state)
     assert_string_equal(error_format(&err, text, sizeof text), "irrun: error: bad\n");
 }
 
+static void hides_what_would_control_the_terminal(void **state)
+{
+    (void)state;
+    struct irrun_error err;
+    char text[200];
+    error_clear(&err);
+    fail(&err, IRRUN_DATA, "%s",
+         "a\x1b[31m \x7f \xC2\x9B"
+         "31m \xC2\xA0 \xC3\x9B \xC2");
+    assert_string_equal(error_format(&err, text, sizeof text),
+                        "irrun: error: a?[31m ? ??31m \xC2\xA0 \xC3\x9B \xC2\n");
+
+    error_clear(&err);
+    fail_at(&err, IRRUN_DATA, (struct place){"a\nb", 0, 0},
+            "no op \"%s\"; the model has:", "x\nirrun: error: all is lost");
+    fail_more(&err, "\n  %s", "y");
+    assert_string_equal(error_format(&err, text, sizeof text),
+                        "a?b: error: no op \"x?irrun: error: all is lost\"; the model has:\n  y\n");
+}
+
 static void formats_into_any_size_without_writing_beyond(void **state)
 {
     (void)state;
@@ -192,6 +212,7 @@ int main(void)
         cmocka_unit_test(cuts_between_characters),
         cmocka_unit_test(keeps_a_whole_character_at_the_cut),
         cmocka_unit_test(formats_as_editors_understand),
+        cmocka_unit_test(hides_what_would_control_the_terminal),
         cmocka_unit_test(formats_into_any_size_without_writing_beyond),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
