@@ -37,7 +37,7 @@ static bool find_line(struct csv_columns *csv, struct field *line, struct irrun_
             if (n == SOURCE_BUFFER_BYTES)
                 return fail_at(err, IRRUN_DATA,
                                (struct place){csv->reader.path, csv->reader.line, 0},
-                               "the line has more than %zu bytes", SOURCE_BUFFER_BYTES);
+                               "the line has at least %zu bytes", SOURCE_BUFFER_BYTES);
             if (!source_more(source, err))
                 return false;
             continue;
@@ -83,13 +83,32 @@ static struct field take_field(struct field *rest, char separator)
 
 /* ---- Headings -------------------------------------------------------------------------------- */
 
+/* Removes the quotes around a field and returns whether there were any. Inside them, two quotes
+ * stand for one. */
+static bool remove_quotes(struct field *field)
+{
+    bool is_quoted =
+        field->length > 1 && field->start[0] == '"' && field->start[field->length - 1] == '"';
+    field->start += is_quoted;
+    field->length -= is_quoted ? 2 : 0;
+    return is_quoted;
+}
+
+static void skip_character(struct field *field, bool is_quoted)
+{
+    size_t n = is_quoted && field->length > 1 && memcmp(field->start, "\"\"", 2) == 0 ? 2 : 1;
+    field->start += n;
+    field->length -= n;
+}
+
 static bool are_equal(struct field heading, struct field name)
 {
-    if (heading.length > 1 && heading.start[0] == '"') {
-        heading.start++;
-        heading.length -= 2;
+    bool heading_is_quoted = remove_quotes(&heading), name_is_quoted = remove_quotes(&name);
+    while (heading.length > 0 && name.length > 0 && *heading.start == *name.start) {
+        skip_character(&heading, heading_is_quoted);
+        skip_character(&name, name_is_quoted);
     }
-    return heading.length == name.length && memcmp(heading.start, name.start, name.length) == 0;
+    return heading.length == 0 && name.length == 0;
 }
 
 /* The number of the column with that heading. */

@@ -36,6 +36,16 @@ setup() {
     [[ $stderr == *"empty.csv contains no record"* ]]
 }
 
+@test "headings in quotes" {
+    printf '%s\n' '"a,b","c ""d""",e,"f' '1,2,3,4' >quoted.csv
+    [ "$(irrun "$data/twice.xml" -i quoted.csv --columns='"a,b",e' -o csv:- | lines)" = "2,6" ]
+    [ "$(irrun "$data/twice.xml" -i quoted.csv --columns='c "d","e"' -o csv:- | lines)" = "4,6" ]
+    [ "$(irrun "$data/sum.xml" -i quoted.csv --columns='"c ""d"""' -o csv:- | lines)" = "2" ]
+    refused 65 'no column "a"' "$data/sum.xml" -i quoted.csv --columns=a -o none:
+    printf '%s\n' '"f' 4 >open.csv
+    refused 65 'no column "f"' "$data/sum.xml" -i open.csv --columns=f -o none:
+}
+
 @test "what is refused" {
     answered 65 't.csv:1: error: no column "mid"' 'the columns are id,low,"high, in m",note' \
         "$data/sum.xml" -i t.csv --columns=mid -o none:
@@ -56,7 +66,7 @@ setup() {
     npy '<f4' '1,' 1 >x.npy
     usage_error "is read from x.npy, which is not csv" "$data/sum.xml" -i x.npy --columns=x=low
     perl -e 'print "x,y\n1,", "2" x 200000, "\n"' >long.csv
-    refused 65 "long.csv:2: error: the line has more than 131072 bytes" "$data/sum.xml" -i long.csv --columns=x -o none:
+    refused 65 "long.csv:2: error: the line has at least 131072 bytes" "$data/sum.xml" -i long.csv --columns=x -o none:
 }
 
 @test "an interrupted run continues in a table" {
