@@ -63,6 +63,8 @@ def cases():
             ("einsum_dims", "ij,ij->i", "input 1 (input) is f32 [3,3], expected 2 along axis 0"),
             ("einsum_output", "ij,jk->iz", "has an output label that is repeated or not in the inputs"),
             ("einsum_letters", "i1,jk->i", "is not a list of letters and ellipses"),
-            ("einsum_inputs", "ij,jk,k->i", "does not have 2 inputs")):
+            ("einsum_inputs", "ij,jk,k->i", "does not have 2 inputs"),
+            ("einsum_rank_ellipsis", "i...jk,jk->i",
+             "input 0 (input) is f32 [2,3], expected at least 3 dimensions as in equation")):
         yield error("error_op", name, "Einsum", [a, x(3, 3)], [fragment], f"Equation {equation}.", 7,
                     attrs={"equation": equation})

@@ -95,8 +95,8 @@ static bool read_inputs(struct infer *infer, const char *text, const char *end,
             return false;
         uint32_t rank = infer->in[i]->shape.rank, n_letters = subscript.n_letters;
         if (rank < n_letters || (rank > n_letters && !subscript.has_ellipsis))
-            return infer_fail_input(infer, i, "%u dimensions as in equation \"%.200s\"", n_letters,
-                                    text);
+            return infer_fail_input(infer, i, "%s%u dimensions as in equation \"%.200s\"",
+                                    subscript.has_ellipsis ? "at least " : "", n_letters, text);
         expand(&subscript, rank - n_letters, &equation->inputs[i]);
         if (subscript.has_ellipsis && rank - n_letters > *n_ellipsis)
             *n_ellipsis = rank - n_letters;
