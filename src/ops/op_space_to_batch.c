@@ -149,8 +149,9 @@ static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
     const struct blocks_state *state = step->state;
+    bool is_to_batch = ((const struct blocks_family *)step->op->def->family)->is_to_batch;
     size_t n_bytes = tensor_n_bytes(step->out[0]);
-    if (n_bytes > 0)
+    if (n_bytes > 0 && is_to_batch) /* the padding */
         memset(step->out[0]->data, 0, n_bytes);
     if (n_bytes == 0 || tensor_n_bytes(step->in[DATA]) == 0)
         return true;
