@@ -1,4 +1,5 @@
-/* Prepacked weights are allocated sequentially in blocks: of ordinary memory, then of 2 MB pages.
+/* Allocates prepacked weights one after another in blocks: first of ordinary memory, then of pages
+ * of 2 MB.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/weights_cache.h"
 
@@ -16,7 +17,8 @@ struct prepacked {
     struct prepacked *next;
     const struct op *op;
     uint32_t layout;
-    void *data;
+    unsigned char *data;
+    struct weights_block *block; /* that holds the data */
 };
 
 struct weights_block {
@@ -25,8 +27,8 @@ struct weights_block {
     size_t capacity_bytes, used_bytes;
 };
 
-/* Adds a block of huge pages, or, while the entries are small, of ordinary memory that doubles the
- * capacity. */
+/* Adds a block of at least size_bytes. While the entries and the cache are small, the block is
+ * ordinary memory and doubles the capacity of the cache; later it is made of huge pages. */
 static struct weights_block *add_block(struct weights_cache *cache, size_t size_bytes)
 {
     size_t before_bytes = cache->capacity_bytes;
@@ -45,6 +47,7 @@ static struct weights_block *add_block(struct weights_cache *cache, size_t size_
     return block;
 }
 
+/* Allocates from the newest block, cache->blocks, which it adds if necessary. */
 static void *allocate(struct weights_cache *cache, size_t size_bytes)
 {
     struct weights_block *block = cache->blocks;
@@ -77,7 +80,7 @@ void *weights_cache_get(struct weights_cache *cache, const struct op *op, uint32
         fail_memory(err, size_bytes);
         return NULL;
     }
-    *prepacked = (struct prepacked){cache->first, op, layout, data};
+    *prepacked = (struct prepacked){cache->first, op, layout, data, cache->blocks};
     cache->first = prepacked;
     *is_new = true;
     return data;
@@ -88,6 +91,7 @@ void weights_cache_drop(struct weights_cache *cache, const struct prepacked *mar
     while (cache->first != mark) {
         struct prepacked *prepacked = cache->first;
         cache->first = prepacked->next;
+        prepacked->block->used_bytes = (size_t)(prepacked->data - prepacked->block->data);
         free(prepacked);
     }
 }

@@ -24,7 +24,7 @@ struct weights_cache {
  * cache. NULL with *err filled if there is no memory. It lives until weights_cache_free. */
 void *weights_cache_get(struct weights_cache *cache, const struct op *op, uint32_t layout,
                         size_t size_bytes, bool *is_new, struct irrun_error *err);
-/* Removes the entries added since cache->first was `mark`, which were not filled. */
+/* Removes the entries added since cache->first was `mark`, and frees their memory for others. */
 void weights_cache_drop(struct weights_cache *cache, const struct prepacked *mark);
 void weights_cache_free(struct weights_cache *cache);
 
