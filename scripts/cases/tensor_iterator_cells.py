@@ -22,11 +22,12 @@ class Iterated:
     kind: lstm, gru, rnn. axis: of time in X. squeeze: Squeeze or Reshape. twist: a function of
     (body, ports of the new states) that returns what goes over the back edges. weights: "const" in
     the body, or "input" of the TensorIterator. outputs: which of sequence and last states are
-    outputs. written_out: an LSTM in element-wise ops."""
+    outputs. written_out: an LSTM in element-wise ops. regroups: X has a batch of 1 with all inputs
+    of a step in a row, which Reshape divides."""
     def __init__(self, name, kind="lstm", axis=1, reverse_in=False, reverse_out=None,
                  squeeze="Squeeze", version=4, twist=None, weights="const", attrs=None,
                  dynamic=False, outputs=("Y", "Ho", "Co"), before=None, init="param",
-                 written_out=False):
+                 written_out=False, regroups=False):
         batch, time, inputs, hidden = SIZES
         self.name, self.kind, self.axis, self.reverse = name, kind, axis, reverse_in
         gates = 4 if kind == "lstm" else KINDS[kind][1]
@@ -35,6 +36,8 @@ class Iterated:
                               bias_gates=gates + lbr, states=2 if kind == "lstm" else 1)
         net = self.net = Net(name)
         shape = [batch, time, inputs] if axis == 1 else [time, batch, inputs]
+        if regroups:
+            shape = [1, time, batch * inputs]
         piece = [1 if k == axis else d for k, d in enumerate(shape)]
         x = net.param("X", "f32", [-1 if k == axis and dynamic else d for k, d in enumerate(shape)])
         names = ["H0", "C0"] if kind == "lstm" else ["H0"]
@@ -88,10 +91,13 @@ class Iterated:
         for port, n in zip(ports, [o for o in outputs if o != "Co" or kind == "lstm"]):
             net.result(port, n)
         self.states, self.outputs, self.reverse_out, self.init = names, outputs, reverse_out, init
+        self.x_shape = shape
 
     def feed(self):
         X = self.data["X"] if self.axis == 1 else self.data["X"].transpose(1, 0, 2)
-        feed = {"X": np.ascontiguousarray(X)}
+        if self.x_shape[0] == 1:
+            X = X.transpose(1, 0, 2)
+        feed = {"X": np.ascontiguousarray(X).reshape(self.x_shape)}
         if self.init == "param":
             feed.update({n: self.data[n][:, 0] for n in self.states})
         return feed
@@ -170,6 +176,8 @@ def near_misses():
                before=lambda body, x: scaled(body, x, 0.75), before_ref=lambda x: x * 0.75)
     yield case("near_gru_scaled", "Near miss: a GRU whose state is scaled.",
                lambda body, s: [scaled(body, s[0], -0.5)], lambda s: [s[0] * -0.5], kind="gru")
+    yield case("near_input_regrouped", "Near miss: Reshape divides a row of X among the batch.",
+               squeeze="Reshape", regroups=True, openvino=departures.FALSE_FUSION)
     yield case("near_input_tanh", "Near miss: X goes through Tanh inside the body.",
                before=lambda body, x: body.op("Tanh", x), before_ref=np.tanh, kind="rnn")
 

@@ -16,6 +16,7 @@ struct matching {
     const struct recurrent_family *family;
     const struct port_map *slices; /* of X */
     uint32_t axis;
+    int64_t x_columns; /* the last dimension of a slice of X; -1: not known */
     struct unrolled *found;
 };
 
@@ -61,7 +62,8 @@ static int64_t n_columns(const struct matching *match, uint32_t value_id)
     return attrs->shape.rank == 2 ? attrs->shape.dims[1] : -1;
 }
 
-/* Squeeze of just the sliced axis, or Reshape to [batch, input size]. */
+/* Whether the op removes the sliced axis: a Squeeze, or a Reshape to [batch, input size] that
+ * leaves the rows of X as they are. */
 static bool drops_axis(const struct matching *match, const struct op *op)
 {
     int64_t items[4];
@@ -71,11 +73,12 @@ static bool drops_axis(const struct matching *match, const struct op *op)
     if (op_is_type(op, "Squeeze"))
         return n == 1 && (items[0] == match->axis || items[0] == (int64_t)match->axis - 3);
     int64_t columns = n_columns(match, op_input(match->graph, match->cell, match->family->w));
-    return op_is_type(op, "Reshape") && n == 2 && columns > 0 && items[1] == columns;
+    return op_is_type(op, "Reshape") && n == 2 && columns > 0 && items[1] == columns &&
+           match->x_columns == columns;
 }
 
-/* Unsqueeze at the sliced axis, or Reshape to [batch, 1, hidden_size] or [1, batch,
- * hidden_size]. */
+/* Whether the op inserts the sliced axis again: an Unsqueeze, or a Reshape to
+ * [batch, 1, hidden_size] or [1, batch, hidden_size]. */
 static bool adds_axis(const struct matching *match, const struct op *op)
 {
     int64_t items[4];
@@ -97,6 +100,12 @@ static bool covers_all(const struct port_map *map)
                             : map->stride == -1 && map->start == -1 && map->end == 0;
 }
 
+/* The sliced axis of X or Y, which have 3 dimensions. */
+static int64_t axis_of(const struct port_map *map)
+{
+    return map->axis < 0 ? map->axis + 3 : map->axis;
+}
+
 static bool match_x(struct matching *match)
 {
     const struct op *drop = producer(match, op_input(match->graph, match->cell, match->family->x));
@@ -112,10 +121,11 @@ static bool match_x(struct matching *match)
     const struct parameter_attrs *attrs = parameter->attrs;
     if (attrs->shape.is_rank_dynamic || attrs->shape.rank != 3)
         return false;
-    int64_t axis = match->slices->axis < 0 ? match->slices->axis + 3 : match->slices->axis;
+    int64_t axis = axis_of(match->slices);
     if (axis != 0 && axis != 1)
         return false;
     match->axis = (uint32_t)axis;
+    match->x_columns = attrs->shape.min[2] == attrs->shape.max[2] ? attrs->shape.max[2] : -1;
     match->found->is_time_first = axis == 0;
     match->found->is_reverse = match->slices->stride < 0;
     match->found->x = outer_value(match, match->slices);
@@ -167,8 +177,9 @@ static bool match_output(struct matching *match, const struct port_map *map)
     uint32_t *taken;
     if (map->has_axis) {
         const struct op *put = producer(match, value_id);
-        if (map->axis != match->axis || map->stride != match->slices->stride || !covers_all(map) ||
-            !adds_axis(match, put) || op_input(match->graph, put, 0) != match->cell->first_output)
+        if (axis_of(map) != match->axis || map->stride != match->slices->stride ||
+            !covers_all(map) || !adds_axis(match, put) ||
+            op_input(match->graph, put, 0) != match->cell->first_output)
             return false;
         taken = &found->y;
     } else if (value_id == match->cell->first_output) {

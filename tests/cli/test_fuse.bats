@@ -17,6 +17,14 @@ notes_of() {
     done
 }
 
+@test "a cell whose axis is counted from the end runs as a sequence" {
+    sed 's/axis="1"/axis="-2"/' "$cases/gru_forward/model.xml" >"$BATS_TEST_TMPDIR/model.xml"
+    cp "$cases/gru_forward/model.bin" "$BATS_TEST_TMPDIR"
+    grep -c 'axis="-2"' "$BATS_TEST_TMPDIR/model.xml"
+    run notes_of "$BATS_TEST_TMPDIR/model.xml" -i "$cases/gru_forward/in.npz"
+    [[ $output == *'runs as one sequence of its GRUCell'* ]]
+}
+
 @test "a body that differs in the least runs as it is written" {
     n=0
     for folder in "$cases"/near_*; do
