@@ -14,6 +14,7 @@
 #include "ir/weights.h"
 #include "kernels/cpu.h"
 #include "ops/op.h"
+#include "plan/channels_last.h"
 #include "plan/compressed_weights.h"
 #include "plan/int8_convolutions.h"
 #include "plan/model.h"
@@ -114,6 +115,7 @@ static bool load(struct irrun_model *model, const char *xml_path,
          (!unrolled_replace(ir->graph, arena, &model->remarks, err) ||
           !transposed_factors_fold(ir->graph, arena, &model->remarks, err) ||
           !int8_convolutions_replace(&model->model, &model->remarks, err) ||
+          !channels_last_place(&model->model, &model->remarks, err) ||
           !compressed_weights_keep(&model->model, &model->remarks, err))))
         return false;
     model->is_prepared = model_prepare(&model->model, options->is_dry, err);

@@ -12,6 +12,9 @@
 struct convolution {
     struct window window;
     int64_t c_in, c_out;
+    /* If the channels lie last, [in][channels] or [out][channels]: those of all groups. Else 0. Not
+     * of a transpose. */
+    int64_t in_pixel, out_pixel;
 };
 
 /* Term by term, for every type; the specification. Integers wrap.

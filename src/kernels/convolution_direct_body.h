@@ -18,15 +18,16 @@ static void NAME(add_term)(const struct term *t, const T *in, T weight, T *out)
 }
 
 /* One channel of the input with one of the output. */
-static void NAME(add_terms)(const struct window *w, bool is_transposed, const T *in,
+static void NAME(add_terms)(const struct convolution *c, bool is_transposed, const T *in,
                             const T *weight, T *out)
 {
+    const struct window *w = &c->window;
     int64_t k[3];
     for (k[0] = 0; k[0] < w->kernel[0]; k[0]++) {
         for (k[1] = 0; k[1] < w->kernel[1]; k[1]++) {
             for (k[2] = 0; k[2] < w->kernel[2]; k[2]++) {
                 struct term term;
-                plan_term(w, is_transposed, k, &term);
+                plan_term(c, is_transposed, k, &term);
                 NAME(add_term)(&term, in, *weight++, out);
             }
         }
@@ -40,13 +41,17 @@ static void NAME(direct)(const struct convolution *c, bool is_transposed, const 
     int64_t n_in = window_product(is_transposed ? w->out : w->in);
     int64_t n_out = window_product(is_transposed ? w->in : w->out);
     int64_t n_kernel = window_product(w->kernel);
-    memset(out, 0, (size_t)(c->c_out * n_out) * sizeof(T));
+    int64_t in_step = c->in_pixel ? 1 : n_in, out_step = c->out_pixel ? 1 : n_out;
     for (int64_t o = 0; o < c->c_out; o++) {
+        for (int64_t p = 0; p < n_out && c->out_pixel > 0; p++)
+            ((T *)out)[o + p * c->out_pixel] = 0;
+        if (c->out_pixel == 0)
+            memset((T *)out + o * n_out, 0, (size_t)n_out * sizeof(T));
         for (int64_t i = 0; i < c->c_in; i++) {
             int64_t kernel = is_transposed ? i * c->c_out + o : o * c->c_in + i;
             NAME(add_terms)
-            (w, is_transposed, (const T *)in + i * n_in, (const T *)weights + kernel * n_kernel,
-             (T *)out + o * n_out);
+            (c, is_transposed, (const T *)in + i * in_step, (const T *)weights + kernel * n_kernel,
+             (T *)out + o * out_step);
         }
     }
 }

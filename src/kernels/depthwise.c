@@ -111,46 +111,66 @@ static void run_rectangle(const struct depthwise *plan, struct depthwise_tile *t
 {
     const int64_t *size = plan->window.out, *steps = plan->steps;
     bool is_along_x = x->n >= y->n;
-    size_t lanes = plan->kernels->lanes;
-    size_t out_steps[2] = {(size_t)size[2] * lanes, lanes};
+    size_t out_steps[2] = {(size_t)size[2] * plan->pixel, plan->pixel};
     int64_t n_calls = is_along_x ? y->n : x->n;
     tile->n = (size_t)(is_along_x ? x->n : y->n);
     tile->image_step = steps[1 + is_along_x];
     tile->out_step = out_steps[is_along_x];
     tile->start = plan->origin + z * steps[0] + y->first * steps[1] + x->first * steps[2];
-    tile->out = out + (size_t)((z * size[1] + y->first) * size[2] + x->first) * lanes;
+    tile->out = out + (size_t)((z * size[1] + y->first) * size[2] + x->first) * plan->pixel;
     for (int64_t i = 0; i < n_calls; i++) {
-        plan->kernels->blocked[plan->term](tile);
+        (plan->is_last ? plan->kernels->pixels : plan->kernels->blocked[plan->term])(tile);
         tile->start += steps[2 - is_along_x];
         tile->out += out_steps[!is_along_x];
     }
 }
 
-/* All positions; the tile has the image, the weights and, of products, the adjustment. */
-static void run_positions(const struct depthwise *plan, struct depthwise_tile *tile, float *out)
+/* The positions of a span that are in [begin, end). */
+static struct depthwise_span clip(struct depthwise_span span, int64_t begin, int64_t end)
+{
+    int64_t last = span.first + span.n < end ? span.first + span.n : end;
+    span.first = span.first > begin ? span.first : begin;
+    span.n = last - span.first;
+    return span;
+}
+
+/* Positions of two dimensions. */
+struct box {
+    int64_t begin[2], end[2];
+};
+
+/* All positions of a box; the tile has the image, the weights and, of products, the adjustment. */
+static void run_box(const struct depthwise *plan, struct depthwise_tile *tile,
+                    const struct box *box, float *out)
 {
     const float *scales = plan->scales;
     tile->offsets = plan->offsets;
     for (size_t i = 0; i < plan->n_spans[0]; i++) {
-        const struct depthwise_span *zs = plan->spans[0] + i;
+        const struct depthwise_span zs = clip(plan->spans[0][i], box->begin[0], box->end[0]);
         for (size_t j = 0; j < plan->n_spans[1]; j++) {
-            const struct depthwise_span *y = plan->spans[1] + j;
-            for (int64_t z = zs->first; z < zs->first + zs->n && !plan->is_blocked; z++) {
-                set_taps(plan, tile, zs, y, 0, plan->window.kernel[2]);
-                run_strips(plan, tile, z, y, scales, out);
+            const struct depthwise_span y = clip(plan->spans[1][j], box->begin[1], box->end[1]);
+            for (int64_t z = zs.first; z < zs.first + zs.n && !plan->is_blocked; z++) {
+                set_taps(plan, tile, &zs, &y, 0, plan->window.kernel[2]);
+                run_strips(plan, tile, z, &y, scales, out);
             }
-            for (size_t k = 0; k < plan->n_spans[2] && plan->is_blocked; k++) {
+            for (size_t k = 0; k < plan->n_spans[2] && plan->is_blocked && y.n > 0; k++) {
                 const struct depthwise_span *x = plan->spans[2] + k;
-                set_taps(plan, tile, zs, y, x->begin, x->end);
+                set_taps(plan, tile, &zs, &y, x->begin, x->end);
                 if (plan->term == DEPTHWISE_SUMS)
                     tile->adjustment = scales + k;
-                for (int64_t z = zs->first; z < zs->first + zs->n; z++)
-                    run_rectangle(plan, tile, z, y, x, out);
+                for (int64_t z = zs.first; z < zs.first + zs.n; z++)
+                    run_rectangle(plan, tile, z, &y, x, out);
             }
             if (scales)
                 scales += plan->is_blocked ? plan->n_spans[2] : (size_t)plan->window.out[2];
         }
     }
+}
+
+static void run_positions(const struct depthwise *plan, struct depthwise_tile *tile, float *out)
+{
+    const int64_t *size = plan->window.out;
+    run_box(plan, tile, &(struct box){{0, 0}, {size[0], size[1]}}, out);
 }
 
 /* ---- Rows --------------------------------------------------------------------------------- */
@@ -260,12 +280,78 @@ static void run_blocks(const struct run *run, size_t begin, size_t end, float *i
     }
 }
 
+/* ---- Channels that lie last --------------------------------------------------------------- */
+
+/* So many results stay in the cache until the epilogue. */
+#define PART_FLOATS 16384
+
+/* The rows of a part, for all channels. */
+static void run_part(const struct run *run, size_t batch, const struct box *box,
+                     const float *weights)
+{
+    const struct depthwise *plan = run->plan;
+    const struct epilogue *epilogue = run->job->epilogue;
+    size_t n_row = (size_t)plan->window.out[2] * plan->pixel, n_batch = run->n_out * plan->pixel;
+    struct depthwise_tile tile = {
+        .image = run->job->in + batch * run->n_in * plan->pixel,
+        .weights = weights,
+        .n_channels = plan->pixel,
+        .block_weights = (run->n_taps + 1) * plan->kernels->lanes,
+        .bounds = epilogue_bounds(epilogue),
+    };
+    run_box(plan, &tile, box, run->job->out + batch * n_batch);
+    size_t row = (size_t)(box->begin[0] * plan->window.out[1] + box->begin[1]);
+    if (!tile.bounds)
+        epilogue_run(epilogue, batch * n_batch + row * n_row,
+                     (size_t)(box->end[1] - box->begin[1]) * n_row);
+}
+
+/* The weights of a block, a vector for each tap, and behind them its biases. */
+static void lay_weights(const struct run *run, float *weights)
+{
+    const struct depthwise *plan = run->plan;
+    size_t lanes = plan->kernels->lanes, n = size_minimum(lanes, plan->pixel);
+    const float *bias = run->job->epilogue ? run->job->epilogue->bias : NULL;
+    for (size_t i = 0; i < plan->pixel; i += lanes) {
+        size_t channel = size_minimum(i, plan->pixel - n);
+        plan->kernels->to_blocked(run->job->weights + channel * run->n_taps, run->n_taps, n,
+                                  run->n_taps, weights);
+        weights += run->n_taps * lanes;
+        for (size_t j = 0; j < lanes; j++)
+            *weights++ = bias && j < n ? bias[channel + j] : 0;
+    }
+}
+
+/* No sum is to be checked: each has the terms of the loops of scalars. */
+static void run_last(const struct run *run, size_t share, size_t n_shares)
+{
+    const struct depthwise *plan = run->plan;
+    const int64_t *size = plan->window.out;
+    float *weights = run->job->scratch + share * plan->scratch_floats;
+    size_t n_row = (size_t)size[2] * plan->pixel, n_rows = (size_t)size[1];
+    size_t n_parts = (n_row * n_rows + PART_FLOATS - 1) / PART_FLOATS;
+    n_parts = size_minimum(n_parts, n_rows);
+    size_t n = (size_t)(plan->n_batches * size[0]) * n_parts;
+    lay_weights(run, weights);
+    for (size_t i = n * share / n_shares; i < n * (share + 1) / n_shares; i++) {
+        int64_t plane = (int64_t)(i / n_parts), z = plane % size[0];
+        size_t part = i % n_parts;
+        struct box box = {{z, (int64_t)(n_rows * part / n_parts)},
+                          {z + 1, (int64_t)(n_rows * (part + 1) / n_parts)}};
+        run_part(run, (size_t)(plane / size[0]), &box, weights);
+    }
+}
+
 static void run_share(void *context, size_t share, size_t n_shares)
 {
     const struct run *run = context;
     const struct depthwise *plan = run->plan;
     size_t n_channels = (size_t)plan->n_channels,
            lanes = plan->is_blocked ? plan->kernels->lanes : 1;
+    if (plan->is_last) {
+        run_last(run, share, n_shares);
+        return;
+    }
     size_t n = (size_t)plan->n_batches * ((n_channels + lanes - 1) / lanes);
     (plan->is_blocked ? run_blocks
                       : run_channels)(run, n * share / n_shares, n * (share + 1) / n_shares,

@@ -1,7 +1,8 @@
 /* Windows that slide over every channel alone, in f32: depthwise convolutions and poolings, of any
  * kernel, stride, dilation and pads. Either the vectors lie along the rows of a channel, which is
  * laid out with its pads and, for strides, in planes (positions 0, s, 2s ... of a row, then 1,
- * s + 1 ...), or, where rows are short, there is a channel in each lane.
+ * s + 1 ...), or, where rows are short, there is a channel in each lane. Where the channels lie
+ * last, that needs no copy.
  *
  * The tiles leave out what the loops of scalars leave out only where that makes no difference to
  * finite numbers. A channel in which one met another is computed again, by those loops.
@@ -41,6 +42,7 @@ struct depthwise {
     bool exclude_pad;              /* of means, as in pool.h */
     int64_t n_batches, n_channels; /* every batch has so many channels, with the same weights */
     int64_t multiplier;            /* output channels of a channel */
+    bool is_last;                  /* of products: the channels lie last, in and out */
 
     bool is_blocked;          /* a channel in each lane, else rows */
     bool is_copied;           /* rows: else the input is read as it lies */
@@ -49,6 +51,7 @@ struct depthwise {
     const int32_t *offsets;   /* of the taps in the image */
     const struct depthwise_span *spans[3];
     size_t n_spans[3];
+    size_t pixel; /* lanes: floats from position to position of the results */
     const struct depthwise_strip
         *strips; /* rows: instead of the spans of the innermost dimension */
     size_t n_strips;
@@ -68,9 +71,9 @@ bool depthwise_plan(struct depthwise *plan, struct arena *arena, bool *is_possib
 bool depthwise_memory(const struct depthwise *plan, unsigned n_threads, size_t *n_bytes);
 
 struct depthwise_job {
-    const float *in;      /* [n_batches][n_channels][in] */
+    const float *in;      /* [n_batches][n_channels][in], or [n_batches][in][n_channels] */
     const float *weights; /* [n_channels][multiplier][kernel], of products */
-    float *out;           /* [n_batches][n_channels][multiplier][out] */
+    float *out;           /* [n_batches][n_channels][multiplier][out], or as in */
     float *scratch;
     struct thread_pool *pool;
     const struct epilogue *epilogue; /* NULL: none */

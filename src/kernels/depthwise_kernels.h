@@ -35,6 +35,11 @@ struct depthwise_tile {
     size_t adjustment_step;  /* floats to that of the next position */
     float *check;            /* a vector: the smallest maxima, or NaN where a sum was not
                                     finite */
+    /* Pixels, of products: their channels lie side by side. The weights are [blocks][block_weights]
+     * for a vector of channels each, and end with a vector of adjustments; the last block begins
+     * within the one before, unless it is the only one. There is no check. */
+    size_t n_channels, block_weights;
+    const float *bounds; /* two that hold the results; NULL: none */
 };
 typedef void depthwise_tile_fn(const struct depthwise_tile *tile);
 
@@ -42,6 +47,7 @@ struct depthwise_kernels {
     size_t lanes;                                                          /* floats of a vector */
     depthwise_tile_fn *rows[N_DEPTHWISE_TERMS][DEPTHWISE_MAX_VECTORS + 1]; /* [][vectors] */
     depthwise_tile_fn *blocked[N_DEPTHWISE_TERMS]; /* a channel in each lane */
+    depthwise_tile_fn *pixels;
     /* Every stride-th element of n_rows rows. */
     void (*copy_rows)(const float *from, size_t from_step, size_t stride, float *to, size_t to_step,
                       size_t n, size_t n_rows);

@@ -33,7 +33,7 @@ static void plan_line(struct depthwise *plan)
     bool is_padded =
         w->pad_begin[2] > 0 || reach + (w->out[2] - 1) * w->stride[2] - w->pad_begin[2] >= w->in[2];
     plan->is_copied = !plan->is_blocked && (w->stride[2] != 1 || is_padded || w->out[2] < lanes);
-    plan->strides[2] = plan->is_blocked ? lanes : 1;
+    plan->strides[2] = plan->is_last ? plan->n_channels : plan->is_blocked ? lanes : 1;
     plan->strides[1] = w->in[2] * plan->strides[2];
     if (!plan->is_copied)
         return;
@@ -61,7 +61,8 @@ static bool plan_image(struct depthwise *plan)
         plan->steps[2] = 1;
         plan->origin += w->pad_begin[2];
     }
-    plan->image_floats = plan->is_blocked || plan->is_copied ? (size_t)n_floats : 0;
+    bool has_image = (plan->is_blocked && !plan->is_last) || plan->is_copied;
+    plan->image_floats = has_image ? (size_t)n_floats : 0;
     return reach <= INT32_MAX;
 }
 
@@ -242,13 +243,17 @@ bool depthwise_plan(struct depthwise *plan, struct arena *arena, bool *is_possib
     *is_possible = false;
     if (!is_countable(w) || plan->n_channels * plan->n_batches * plan->multiplier == 0)
         return true;
-    plan->is_blocked = suits_blocks(plan);
-    if (!plan_image(plan) || n_out * DEPTHWISE_MAX_LANES > INT32_MAX)
-        return true;
     size_t n_taps = (size_t)window_product(w->kernel), lanes = plan->kernels->lanes;
+    plan->is_blocked = plan->is_last || suits_blocks(plan);
+    plan->pixel = plan->is_last ? (size_t)plan->n_channels : lanes;
+    if (!plan_image(plan) || n_out * DEPTHWISE_MAX_LANES > INT32_MAX ||
+        (plan->is_last && plan->multiplier > 1))
+        return true;
     plan->n_terms = n_out * (double)n_taps * (double)plan->n_channels * (double)plan->n_batches;
     plan->scratch_floats = plan->image_floats;
-    if (plan->is_blocked)
+    if (plan->is_last)
+        plan->scratch_floats = (n_taps + 1) * (plan->pixel + lanes);
+    else if (plan->is_blocked)
         plan->scratch_floats += (n_taps + (size_t)window_product(w->out)) * lanes;
     plan->scratch_floats = (plan->scratch_floats + 15) / 16 * 16;
     *is_possible = true;

@@ -26,6 +26,8 @@ struct epilogue {
     size_t n_program, n_operands;
     size_t n_plain; /* elements from 0 on that one run can process; 0 if it uses tiles */
     bool is_map;    /* each element depends on itself alone */
+    bool is_clamp;  /* it is a map that holds each element between the bounds: ReLU, Clamp */
+    float bounds[2];
     /* The initial values of the sums, a float for each column; NULL: zeros. Only for products that
      * offer it. */
     void *bias;
@@ -33,6 +35,13 @@ struct epilogue {
 
 /* Runs the program for elements first … first + n - 1 of the result; `epilogue` may be NULL. */
 void epilogue_run(const struct epilogue *epilogue, size_t first, size_t n);
+
+/* Of a clamp, for kernels that hold their results between them as they store them, and then run no
+ * epilogue; else NULL. vec_hold does what ReLU and Clamp do. */
+static inline const float *epilogue_bounds(const struct epilogue *epilogue)
+{
+    return epilogue && epilogue->is_clamp ? epilogue->bounds : NULL;
+}
 
 /* Runs the program of a map (is_map) on n elements of the result that are in another buffer. */
 void epilogue_run_on(const struct epilogue *epilogue, float *elements, size_t n);

@@ -45,7 +45,8 @@ struct igemm_channels_args {
     const float *b;                        /* [k][columns] */
     float *c;
     size_t ldc;
-    const float *bias; /* [columns]; NULL: zeros, as it must be with is_added */
+    const float *bias;   /* [columns]; NULL: zeros, as it must be with is_added */
+    const float *bounds; /* two that hold the sums; NULL: none */
     bool is_added;
 };
 typedef void igemm_channels_fn(const struct igemm_channels_args *args);

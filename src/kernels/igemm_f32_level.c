@@ -99,6 +99,8 @@ ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t m
     vec sums[IGEMM_MAX_MR][IGEMM_MAX_VECTORS], weights[IGEMM_MAX_VECTORS];
     ptrdiff_t positions[IGEMM_MAX_MR];
     const float *b = args->b;
+    vec low = vec_set1(args->bounds ? args->bounds[0] : -INFINITY);
+    vec high = vec_set1(args->bounds ? args->bounds[1] : INFINITY);
 
     UNROLL
     for (size_t r = 0; r < mr; r++) {
@@ -126,7 +128,8 @@ ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t m
         for (size_t v = 0; v < n_vectors; v++) {
             float *to = args->c + r * args->ldc + v * VECTOR_LANES;
             vec sum = args->is_added ? vec_add(vec_load(to), sums[r][v]) : sums[r][v];
-            vec_store(to, args->bias ? vec_add(vec_load(args->bias + v * VECTOR_LANES), sum) : sum);
+            sum = args->bias ? vec_add(vec_load(args->bias + v * VECTOR_LANES), sum) : sum;
+            vec_store(to, vec_hold(sum, low, high));
         }
     }
 }

@@ -121,6 +121,26 @@ static void copy_channel(const struct indirect_convolution *conv, const float *i
                 copy_plane(conv, in, n, to);
 }
 
+/* Rows begin ... end - 1 of the padded image, whose channels lie last. */
+static void copy_pixels(const struct indirect_convolution *conv, const float *in, int64_t begin,
+                        int64_t end, float *to)
+{
+    const int64_t *size = conv->window.in, *pad = conv->window.pad_begin;
+    int64_t pixel = (int64_t)conv->pixel_floats, width = conv->plane[2], first, last;
+    find_inside(-pad[2], 1, size[2], width, &first, &last);
+    to += begin * width * pixel;
+    for (int64_t row = begin; row < end; row++, to += width * pixel) {
+        int64_t z = row / conv->plane[1] - pad[0], y = row % conv->plane[1] - pad[1];
+        bool is_inside = z >= 0 && z < size[0] && y >= 0 && y < size[1] && first < last;
+        memset(to, 0, (size_t)((is_inside ? first : width) * pixel) * sizeof *to);
+        if (!is_inside)
+            continue;
+        memcpy(to + first * pixel, in + ((z * size[1] + y) * size[2] + first - pad[2]) * pixel,
+               (size_t)((last - first) * pixel) * sizeof *to);
+        memset(to + last * pixel, 0, (size_t)((width - last) * pixel) * sizeof *to);
+    }
+}
+
 /* ---- The tiles ---------------------------------------------------------------------------- */
 
 /* The destination of n positions along a row of a plane, in one dimension: those in [first, end) go
@@ -286,7 +306,12 @@ static void copy_input(const struct indirect_convolution *conv,
 {
     size_t n_channels = (size_t)(conv->c_in * conv->n_groups);
     size_t n_in = (size_t)window_product(conv->window.in);
-    for (size_t i = n_channels * share / n_shares; i < n_channels * (share + 1) / n_shares; i++)
+    int64_t n_rows = conv->plane[0] * conv->plane[1];
+    if (conv->in_is_last)
+        copy_pixels(conv, job->in, n_rows * (int64_t)share / (int64_t)n_shares,
+                    n_rows * (int64_t)(share + 1) / (int64_t)n_shares, job->scratch);
+    for (size_t i = n_channels * share / n_shares;
+         i < n_channels * (share + 1) / n_shares && !conv->in_is_last; i++)
         copy_channel(conv, job->in + i * n_in, job->scratch + i * conv->channel_floats);
     if (n_shares > 1)
         thread_pool_barrier(job->pool, share);
@@ -335,7 +360,7 @@ static double count_macs(const struct indirect_convolution *conv)
 void indirect_convolution_run(const struct indirect_convolution *conv,
                               const struct indirect_convolution_job *job)
 {
-    struct run run = {conv, job, job->epilogue && job->epilogue->is_map};
+    struct run run = {conv, job, job->epilogue && (job->epilogue->is_map || conv->is_last)};
     for (size_t i = 0; i < conv->n_subconvolutions && !conv->is_by_channels; i++)
         run.is_early &= count_sums(conv, &conv->subconvolutions[i]) >= EARLY_FROM;
     thread_pool_run(job->pool, run_share, &run,

@@ -41,7 +41,8 @@
  *
  * All that has positions in the lanes of vectors. Small outputs and strides waste lanes or copies;
  * there the channels are in the lanes: a tile of the transpose of C, whose rows are any output
- * positions, from an input that is copied with its pads, or read where it lies if it has none.
+ * positions, from an input that is copied with its pads, or read where it lies if it has none. So
+ * it is, too, if the channels lie last in the input or in the output, which is then that tile.
  *
  * If the kernel is 3 x 3, 1 x 3 or 3 x 1 and has neither strides nor dilations, Winograd's minimal
  * filtering may take its place: F(2 x 2, 3 x 3) makes of a tile of 4 x 4 elements 2 x 2 outputs by
@@ -86,7 +87,10 @@ struct indirect_convolution {
     size_t copy_floats;
 
     /* Channels in lanes: n_panels of them, as equal as can be. */
-    bool is_in_place; /* there is no copy */
+    bool is_in_place;         /* there is no copy */
+    bool in_is_last, is_last; /* the channels of the input lie last, and so in the copy; those of
+                                   the output do */
+    size_t pixel_floats;      /* in the input or the copy, from pixel to pixel */
     size_t n_panels, n_vectors, ld_sums;
 
     /* Winograd: tiles of tile[0] x tile[1] elements, 4 or 1; tile[0] = 0: without. A chunk has
@@ -165,6 +169,7 @@ struct channels_product {
     const int32_t *positions;
     const float *packed;
     const float *biases; /* NULL: zeros */
+    const float *bounds; /* as in igemm_channels_args */
     float *sums;         /* [n][ld_sums] */
 };
 void indirect_convolution_multiply(const struct indirect_convolution *conv,

@@ -41,6 +41,7 @@ void indirect_convolution_multiply(const struct indirect_convolution *conv,
                                .c = product->sums + begin * lanes,
                                .ldc = conv->ld_sums,
                                .bias = biases && done == 0 ? biases + begin * lanes : NULL,
+                               .bounds = done + n < product->k ? NULL : product->bounds,
                                .is_added = done > 0,
                            });
             packed += n * n_vectors * lanes;
@@ -57,6 +58,7 @@ struct chunk {
     const float *packed;      /* of the group and the phase */
     const int32_t *positions; /* of the chunk */
     size_t first, n;          /* in the phase */
+    float *sums;
 };
 
 /* Where position i of a phase is in a channel of the output. */
@@ -73,14 +75,14 @@ static int64_t find_output(const struct indirect_convolution *conv, const struct
 
 /* Turns the sums, and, if the convolution is transposed, takes their positions apart. */
 static void store_chunk(const struct indirect_convolution *conv, const struct chunk *chunk,
-                        const struct phase *phase, float *sums, float *out)
+                        const struct phase *phase, float *out)
 {
     size_t c_out = (size_t)conv->c_out, n_out = (size_t)window_product(conv->out), n;
-    float *turned = sums + chunk->sub->nr * conv->ld_sums;
+    float *turned = chunk->sums + chunk->sub->nr * conv->ld_sums;
     conv->microkernels->transpose(&(struct transpose_f32){
         .n_rows = chunk->n,
         .n_columns = c_out,
-        .from = sums,
+        .from = chunk->sums,
         .from_stride = conv->ld_sums,
         .to = conv->is_transposed ? turned : out + chunk->first,
         .to_stride = conv->is_transposed ? chunk->n : n_out,
@@ -104,7 +106,8 @@ struct channels_run {
     float *sums, *biases;
 };
 
-static void compute_chunk(const struct channels_run *run, const struct chunk *chunk)
+/* False: an epilogue of bounds is left to be run. */
+static bool compute_chunk(const struct channels_run *run, const struct chunk *chunk)
 {
     const struct indirect_convolution *conv = run->conv;
     const struct subconvolution *sub = chunk->sub;
@@ -114,8 +117,8 @@ static void compute_chunk(const struct channels_run *run, const struct chunk *ch
     const float *weights = run->job->packed + conv->winograd_weight + chunk->group * n_weights;
     if (conv->tile[0] > 0 &&
         winograd_run(conv, chunk->in, weights, biases, chunk->first / row, chunk->n / row,
-                     run->sums + (sub->nr + 1) * conv->ld_sums, run->sums))
-        return;
+                     run->sums + (sub->nr + 1) * conv->ld_sums, chunk->sums))
+        return false;
     indirect_convolution_multiply(conv,
                                   &(struct channels_product){
                                       .k = sub->k,
@@ -127,8 +130,20 @@ static void compute_chunk(const struct channels_run *run, const struct chunk *ch
                                       .positions = chunk->positions,
                                       .packed = chunk->packed,
                                       .biases = biases,
-                                      .sums = run->sums,
+                                      .bounds = epilogue_bounds(run->job->epilogue),
+                                      .sums = chunk->sums,
                                   });
+    return epilogue_bounds(run->job->epilogue) != NULL;
+}
+
+/* To an output whose channels lie last; the sums may be there already. */
+static void store_pixels(const struct channels_run *run, const struct chunk *chunk)
+{
+    const struct indirect_convolution *conv = run->conv;
+    size_t c_out = (size_t)conv->c_out;
+    float *out = run->job->out + chunk->first * c_out;
+    for (size_t i = 0; i < chunk->n && chunk->sums != out; i++)
+        memcpy(out + i * c_out, chunk->sums + i * conv->ld_sums, c_out * sizeof *out);
 }
 
 static void run_phase(struct channels_run *run, const struct subconvolution *sub, size_t group,
@@ -146,19 +161,26 @@ static void run_phase(struct channels_run *run, const struct subconvolution *sub
         bool is_even = conv->tile[0] == 0; /* else whole rows of tiles */
         size_t first = is_even ? n * i / n_chunks : i * sub->nr;
         size_t end = is_even ? n * (i + 1) / n_chunks : first + sub->nr;
-        struct chunk chunk = {.sub = sub,
-                              .in = in + group * (size_t)conv->c_in * conv->channel_floats,
-                              .group = group,
-                              .packed = packed,
-                              .positions = positions + first,
-                              .first = first,
-                              .n = (end < n ? end : n) - first};
+        struct chunk chunk = {
+            .sub = sub,
+            .in = in + group * (size_t)conv->c_in * conv->channel_floats,
+            .group = group,
+            .packed = packed,
+            .positions = positions + first,
+            .first = first,
+            .n = (end < n ? end : n) - first,
+            .sums = conv->is_last && conv->ld_sums == c_out ? job->out + first * c_out : run->sums};
         if (run->number < run->begin || run->number >= run->end)
             continue;
-        compute_chunk(run, &chunk);
-        if (job->epilogue && job->epilogue->is_map)
-            epilogue_run_on(job->epilogue, run->sums, chunk.n * conv->ld_sums);
-        store_chunk(conv, &chunk, phase, run->sums, job->out + group * c_out * n_out);
+        bool is_done = compute_chunk(run, &chunk);
+        if (!is_done && job->epilogue && job->epilogue->is_map)
+            epilogue_run_on(job->epilogue, chunk.sums, chunk.n * conv->ld_sums);
+        if (!conv->is_last)
+            store_chunk(conv, &chunk, phase, job->out + group * c_out * n_out);
+        else
+            store_pixels(run, &chunk);
+        if (conv->is_last && job->epilogue && !job->epilogue->is_map)
+            epilogue_run(job->epilogue, job->first + first * c_out, chunk.n * c_out);
     }
 }
 

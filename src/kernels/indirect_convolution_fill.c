@@ -47,8 +47,10 @@ static void fill_subconvolution(const struct indirect_convolution *conv,
             k[d] += sub->first_tap[d];
         int64_t offset = find_offset(conv, k);
         for (int64_t channel = 0; channel < conv->c_in; channel++)
-            indirection[channel * n + tap] = (struct indirection){
-                (int32_t)(channel * (int64_t)conv->channel_floats + offset), (uint32_t)mask};
+            indirection[channel * n + tap] =
+                (struct indirection){(int32_t)(channel * (int64_t)conv->channel_floats +
+                                               offset * (int64_t)conv->pixel_floats),
+                                     (uint32_t)mask};
         if (conv->is_masked)
             fill_mask(conv, k, masks + mask);
     }
@@ -67,7 +69,7 @@ static void fill_positions(const struct indirect_convolution *conv,
             for (int d = 0; d < 3; d++)
                 at = at * conv->plane[d] + (q[d] + box.begin[d]) * w->stride[d] -
                      (conv->is_in_place ? w->pad_begin[d] : 0);
-            *positions++ = (int32_t)at;
+            *positions++ = (int32_t)(at * (int64_t)conv->pixel_floats);
         }
     }
 }

@@ -61,9 +61,9 @@ static bool plan_planes(struct indirect_convolution *conv)
             !checked_mul(floats, (size_t)conv->plane[d], &floats))
             return false;
     }
-    if (conv->is_by_channels && floats % SET_FLOATS == 0)
+    if (conv->is_by_channels && !conv->in_is_last && floats % SET_FLOATS == 0)
         floats += LINE_FLOATS;
-    conv->channel_floats = floats;
+    conv->channel_floats = conv->in_is_last ? 1 : floats;
     /* The last tile reads beyond the last position. */
     return checked_mul(floats, (size_t)(conv->c_in * conv->n_groups), &floats) &&
            checked_add(floats, IGEMM_MAX_NR, &conv->copy_floats) && conv->copy_floats <= INT32_MAX;
@@ -81,7 +81,7 @@ static bool plan_in_place(struct indirect_convolution *conv)
         conv->n_planes[d] = conv->plane_stride[d] = 1;
         conv->plane[d] = w->in[d];
     }
-    conv->channel_floats = n_floats;
+    conv->channel_floats = conv->in_is_last ? 1 : n_floats;
     return conv->is_in_place &&
            checked_mul(n_floats, (size_t)(conv->c_in * conv->n_groups), &n_floats) &&
            n_floats <= INT32_MAX;
@@ -243,11 +243,16 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
                                           .c_out = c->c_out,
                                           .is_transposed = is_transposed,
                                           .is_by_channels = is_by_channels,
+                                          .in_is_last = c->in_pixel > 0,
+                                          .is_last = c->out_pixel > 0,
+                                          .pixel_floats = c->in_pixel ? (size_t)c->in_pixel : 1,
                                           .microkernels = microkernels};
     memcpy(conv->kernel, c->window.kernel, sizeof conv->kernel);
     if (!is_transposed)
         plan_ordinary(conv, &c->window);
     else if (!plan_transposed(conv, &c->window))
+        return false;
+    if ((c->in_pixel > 0 || c->out_pixel > 0) && (!is_by_channels || n_groups > 1))
         return false;
     return c->c_in > 0 && !window_is_empty(conv->window.kernel) && c->c_out > 0 && n_groups > 0 &&
            !window_is_empty(conv->out) && c->c_out <= INT32_MAX && product_fits_i32(conv->out) &&
@@ -285,7 +290,8 @@ bool indirect_convolution_choose(struct indirect_convolution *conv,
                                  const struct convolution *c, int64_t n_groups, bool is_transposed)
 {
     struct indirect_convolution other;
-    if (!indirect_convolution_plan(conv, microkernels, c, n_groups, is_transposed, false))
+    bool is_last = c->in_pixel > 0 || c->out_pixel > 0;
+    if (!indirect_convolution_plan(conv, microkernels, c, n_groups, is_transposed, is_last))
         return false;
     if (indirect_convolution_plan(&other, microkernels, c, n_groups, is_transposed, true)) {
         if (find_cost(&other) < find_cost(conv))

@@ -40,8 +40,9 @@ bool indirect_convolution_plan_winograd(struct indirect_convolution *conv)
 {
     struct subconvolution *sub = &conv->subconvolutions[0];
     size_t c_in = (size_t)conv->c_in, n_elements, n_rows, n_weights, n_floats;
-    if (!conv->is_by_channels || conv->is_transposed || conv->window.out[0] != 1 ||
-        !has_tiles(conv, 0) || !has_tiles(conv, 1) || !has_tiles(conv, 2))
+    if (!conv->is_by_channels || conv->in_is_last || conv->is_transposed ||
+        conv->window.out[0] != 1 || !has_tiles(conv, 0) || !has_tiles(conv, 1) ||
+        !has_tiles(conv, 2))
         return false;
     conv->tile[0] = conv->window.kernel[1] == 3 ? 4 : 1;
     conv->tile[1] = conv->window.kernel[2] == 3 ? 4 : 1;

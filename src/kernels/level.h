@@ -24,6 +24,12 @@
 #define LEVEL_WORDS(level) LEVEL_HEADER(level)
 #include LEVEL_WORDS(LEVEL)
 
+/* What Clamp makes of x if low <= high; ReLU has 0 and infinity. */
+ALWAYS_INLINE vec vec_hold(vec x, vec low, vec high)
+{
+    return vec_min(high, vec_max(low, x));
+}
+
 #ifndef VECTOR_BY_LANE
 #include "kernels/vector_functions_body.h"
 #endif

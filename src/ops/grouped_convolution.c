@@ -25,11 +25,16 @@ bool convolution_infer_channels(struct infer *infer, bool is_transposed)
     grouped->n_groups = n_leading ? filters->dims[0] : 1;
     one->c_out = filters->dims[n_leading + (is_transposed ? 1 : 0)];
     one->c_in = filters->dims[n_leading + (is_transposed ? 0 : 1)];
-    int64_t c_in;
-    if (checked_mul_i64(one->c_in, grouped->n_groups, &c_in) && c_in == data->dims[1])
-        return true;
-    infer_fail_input(infer, FILTERS, "filters for %lld input channels", (long long)data->dims[1]);
-    return infer_hint_input(infer, DATA);
+    int64_t c_in, c_out, n_channels = data->dims[one->in_pixel ? data->rank - 1 : 1];
+    if (!checked_mul_i64(one->c_in, grouped->n_groups, &c_in) || c_in != n_channels) {
+        infer_fail_input(infer, FILTERS, "filters for %lld input channels", (long long)n_channels);
+        return infer_hint_input(infer, DATA);
+    }
+    if (!checked_mul_i64(one->c_out, grouped->n_groups, &c_out))
+        return infer_fail(infer, "the output has too many channels");
+    one->in_pixel *= c_in;
+    one->out_pixel *= c_out;
+    return true;
 }
 
 bool convolution_infer_output(struct infer *infer)
@@ -38,12 +43,11 @@ bool convolution_infer_output(struct infer *infer)
     struct window *window = &grouped->one.window;
     const int64_t *sizes = grouped->is_transposed ? window->in : window->out;
     uint32_t rank = infer->in[DATA]->shape.rank - 2;
-    int64_t c_out;
-    if (!checked_mul_i64(grouped->one.c_out, grouped->n_groups, &c_out))
-        return infer_fail(infer, "the output has too many channels");
-    struct irrun_shape out = {.rank = rank + 2, .dims = {grouped->n_batches, c_out}};
+    bool is_last = grouped->one.out_pixel > 0;
+    struct irrun_shape out = {.rank = rank + 2, .dims = {grouped->n_batches}};
+    out.dims[is_last ? rank + 1 : 1] = grouped->one.c_out * grouped->n_groups;
     for (uint32_t i = 0; i < rank; i++)
-        out.dims[2 + i] = sizes[3 - rank + i];
+        out.dims[(is_last ? 1 : 2) + i] = sizes[3 - rank + i];
     window_align(window);
     return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
 }
@@ -60,8 +64,9 @@ bool convolution_wants_indirect(const struct prepare *prepare, struct indirect_c
 bool convolution_wants_depthwise(const struct prepare *prepare)
 {
     const struct grouped_convolution *grouped = prepare->state;
+    bool is_alike = (grouped->one.in_pixel > 0) == (grouped->one.out_pixel > 0);
     return prepare->in[DATA]->dtype == IRRUN_F32 && kernels_may_pack(prepare->kernels) &&
-           !grouped->is_transposed && grouped->one.c_in == 1 &&
+           !grouped->is_transposed && grouped->one.c_in == 1 && is_alike &&
            (grouped->n_groups > 1 || grouped->one.c_out <= MAX_FILTERS);
 }
 
@@ -77,13 +82,15 @@ bool convolution_prepare(struct prepare *prepare, convolution_group_fn *run_grou
                                             .term = DEPTHWISE_PRODUCTS,
                                             .n_batches = grouped->n_batches,
                                             .n_channels = grouped->n_groups,
-                                            .multiplier = one->c_out};
+                                            .multiplier = one->c_out,
+                                            .is_last = one->in_pixel > 0};
     if (convolution_wants_depthwise(prepare) &&
         !depthwise_prepare(prepare, &grouped->depthwise, &grouped->is_depthwise))
         return false;
     if (prepare->prepacked != 0 || grouped->is_depthwise)
-        prepare->made.epilogue.bias = (struct repetition){(size_t)convolution_n_out(grouped),
-                                                          (size_t)(one->c_out * grouped->n_groups)};
+        prepare->made.epilogue.bias =
+            (struct repetition){one->out_pixel > 0 ? 1 : (size_t)convolution_n_out(grouped),
+                                (size_t)(one->c_out * grouped->n_groups)};
     return true;
 }
 
@@ -102,22 +109,24 @@ static void run_groups(const struct step *step)
 {
     const struct grouped_convolution *grouped = step->state;
     const struct convolution *one = &grouped->one;
-    size_t size = dtype_size(step->in[DATA]->dtype), first = 0;
-    size_t in_bytes = (size_t)(one->c_in * convolution_n_in(grouped)) * size;
-    size_t n_elements = (size_t)(one->c_out * convolution_n_out(grouped));
+    size_t size = dtype_size(step->in[DATA]->dtype), n_groups = (size_t)grouped->n_groups;
+    size_t n_in = (size_t)(one->c_in * convolution_n_in(grouped));
+    size_t n_out = (size_t)(one->c_out * convolution_n_out(grouped));
+    size_t in_step = one->in_pixel > 0 ? (size_t)one->c_in : n_in;
+    size_t out_step = one->out_pixel > 0 ? (size_t)one->c_out : n_out;
     size_t filter_bytes =
         (size_t)(one->c_out * one->c_in * window_product(one->window.kernel)) * size;
-    const char *in = step->in[DATA]->data;
+    const char *in = step->in[DATA]->data, *filters = step->in[FILTERS]->data;
     char *out = step->out[0]->data;
-    for (int64_t batch = 0; batch < grouped->n_batches; batch++) {
-        const char *filters = step->in[FILTERS]->data; /* NULL: they are packed */
-        for (int64_t group = 0; group < grouped->n_groups; group++) {
-            grouped->run_group(step, in, filters, out + first * size, first);
-            in += in_bytes;
-            filters = filters ? filters + filter_bytes : NULL;
-            first += n_elements;
+    for (size_t batch = 0; batch < (size_t)grouped->n_batches; batch++) {
+        for (size_t group = 0; group < n_groups; group++) {
+            size_t first = batch * n_groups * n_out + group * out_step;
+            grouped->run_group(step, in + (batch * n_groups * n_in + group * in_step) * size,
+                               filters + group * filter_bytes, out + first * size, first);
         }
     }
+    if (one->out_pixel > 0)
+        epilogue_run(step->epilogue, 0, (size_t)grouped->n_batches * n_groups * n_out);
 }
 
 bool convolution_run(const struct step *step, struct irrun_error *err)

@@ -6,6 +6,13 @@
 
 #include "ops/depthwise_op.h"
 #include "ops/prepacked_convolution.h"
+#include "ops/window.h"
+
+struct convolution_attrs {
+    struct window_attrs window;
+    bool in_is_last, is_last; /* the channels of the input lie last, those of the output do; by a
+                                 pass over the graph */
+};
 
 /* One group of one batch element; `first` is the number of its first element of the output. */
 typedef void convolution_group_fn(const struct step *step, const void *in, const void *filters,
@@ -37,7 +44,8 @@ static inline int64_t convolution_n_out(const struct grouped_convolution *groupe
 
 /* Checks the ranks, and fills the groups and the channels of one group. Filters are
  * [groups][c_out][c_in][kernel], those of a transpose [groups][c_in][c_out][kernel]; [groups] is
- * there only if the op's family is 1. */
+ * there only if the op's family is 1. in_pixel and out_pixel are 1 before if the channels lie
+ * last. */
 bool convolution_infer_channels(struct infer *infer, bool is_transposed);
 
 /* The output has the spatial sizes of the window, which is aligned after that. */

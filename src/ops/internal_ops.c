@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "ops/movement.h"
+
 static bool infer_insert_axis(struct infer *infer)
 {
     const struct axis_attrs *attrs = infer->attrs;
@@ -58,6 +60,35 @@ static bool run_swap_axes(const struct step *step, struct irrun_error *err)
     return true;
 }
 
+static bool infer_channels(struct infer *infer, bool is_last)
+{
+    const struct irrun_shape *in = &infer->in[0]->shape;
+    struct irrun_shape out = {.rank = in->rank, .dims = {in->dims[0]}};
+    int64_t in_strides[IRRUN_MAX_RANK], strides[IRRUN_MAX_RANK];
+    if (in->rank < 2)
+        return infer_fail_input(infer, 0, "a rank of at least 2");
+    move_strides(in, in_strides);
+    strides[0] = in_strides[0];
+    for (uint32_t i = 1; i < in->rank; i++) {
+        uint32_t first = is_last ? 1 : in->rank - 1, next = is_last ? i + 1 : i - 1;
+        uint32_t from = i == (is_last ? in->rank - 1 : 1) ? first : next;
+        out.dims[i] = in->dims[from];
+        strides[i] = in_strides[from];
+    }
+    move_plan(infer->state, out.rank, out.dims, strides, 0);
+    return infer_output(infer, 0, infer->in[0]->dtype, &out);
+}
+
+static bool infer_channels_last(struct infer *infer)
+{
+    return infer_channels(infer, true);
+}
+
+static bool infer_channels_first(struct infer *infer)
+{
+    return infer_channels(infer, false);
+}
+
 static const struct op_input_def one_input[] = {
     {.name = "data", .types = TYPES_ANY},
     {.name = NULL},
@@ -75,3 +106,5 @@ const struct op_def op_drop_axis =
     AXIS_OP("(drop axis)", .flags = OP_VIEW, .infer = infer_drop_axis);
 const struct op_def op_swap_axes =
     AXIS_OP("(swap axes)", .flags = OP_MOVES, .infer = infer_swap_axes, .run = run_swap_axes);
+MOVE_OP(op_channels_last, "(channels last)", 1, one_input, infer_channels_last, );
+MOVE_OP(op_channels_first, "(channels first)", 1, one_input, infer_channels_first, );

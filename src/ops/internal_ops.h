@@ -15,6 +15,10 @@ extern const struct op_def op_insert_axis; /* a view with a dimension of 1 befor
 extern const struct op_def op_drop_axis;   /* a view without axis, whose dimension is 1 */
 extern const struct op_def op_swap_axes;   /* swaps axes 0 and 1 of a tensor of rank 3 */
 
+extern const struct op_def op_channels_last;  /* moves dimension 1 behind the others */
+extern const struct op_def op_channels_first; /* and back */
+extern const struct op_def op_identity;       /* as in files: a view */
+
 /* MatMul with a third input: the order of a Transpose of input 1. The Transpose swapped the last
  * two dimensions and is folded into transpose_b. Attributes: struct matmul_attrs. */
 extern const struct op_def op_matmul_transposed;

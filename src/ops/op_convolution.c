@@ -7,10 +7,6 @@
 
 enum { DATA, FILTERS };
 
-struct convolution_attrs {
-    struct window_attrs window;
-};
-
 struct convolution_state {
     struct grouped_convolution grouped;
     int64_t n_patches; /* at a time; 0 and -1 as in convolution_n_patches */
@@ -36,9 +32,12 @@ static bool infer(struct infer *infer)
     const struct convolution_attrs *attrs = infer->attrs;
     struct convolution_state *state = infer->state;
     struct window *window = &state->grouped.one.window;
+    state->grouped.one.in_pixel = attrs->in_is_last;
+    state->grouped.one.out_pixel = attrs->is_last;
     return convolution_infer_channels(infer, false) &&
-           infer_window(infer, &attrs->window, data->rank - 2, data->dims + 2,
-                        filters->dims + n_leading + 2, window) &&
+           infer_window(infer, &attrs->window, data->rank - 2,
+                        data->dims + (attrs->in_is_last ? 1 : 2), filters->dims + n_leading + 2,
+                        window) &&
            convolution_infer_output(infer);
 }
 
@@ -67,8 +66,9 @@ static void run_group(const struct step *step, const void *in, const void *filte
         convolution_by_gemm(c, state->gemm, filters, &job);
     } else {
         state->grouped.direct(c, false, in, filters, out);
-        epilogue_run(step->epilogue, first,
-                     (size_t)(c->c_out * convolution_n_out(&state->grouped)));
+        if (c->out_pixel == 0)
+            epilogue_run(step->epilogue, first,
+                         (size_t)(c->c_out * convolution_n_out(&state->grouped)));
     }
 }
 
@@ -84,6 +84,8 @@ static bool prepare(struct prepare *prepare)
         return convolution_wants_indirect(prepare, &state->grouped.packed.conv) &&
                prepacked_convolution_pack(prepare, &state->grouped.packed);
     }
+    if (convolution->in_pixel > 0 || convolution->out_pixel > 0)
+        return true;
     int64_t n_terms = convolution->c_in * window_product(convolution->window.kernel);
     state->n_patches = convolution_n_patches(convolution);
     if (prepare->in[DATA]->dtype != IRRUN_F32 || state->n_patches < 0)

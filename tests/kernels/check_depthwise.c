@@ -18,7 +18,7 @@ struct problem {
     struct guarded in, weights, out;
     size_t n_in, n_out, n_taps; /* of a channel */
     size_t n_channels;          /* output channels of all batches */
-    float *bias, *expected;
+    float *bias, *expected, *plane;
     struct epilogue epilogue;
 };
 
@@ -70,6 +70,8 @@ static void choose_problem(const struct trial *trial, struct problem *problem, b
     plan->n_batches = 1 + random_below(2);
     plan->n_channels = 1 + random_below(random_below(2) ? 3 : 40);
     plan->multiplier = plan->term == DEPTHWISE_PRODUCTS ? 1 + random_below(2) : 1;
+    plan->is_last =
+        plan->term == DEPTHWISE_PRODUCTS && plan->multiplier == 1 && random_below(2) == 0;
     choose_window(&plan->window);
     if (!depthwise_plan(plan, &problem->arena, &is_possible, &err) || !is_possible)
         abort();
@@ -80,6 +82,7 @@ static void choose_problem(const struct trial *trial, struct problem *problem, b
     size_t n = (size_t)(plan->n_batches * plan->n_channels) * problem->n_in;
     problem->bias = calloc(problem->n_channels, sizeof(float));
     problem->expected = calloc(problem->n_channels * problem->n_out, sizeof(float));
+    problem->plane = calloc(problem->n_in, sizeof(float));
     problem->epilogue.bias = problem->bias;
     problem->job = (struct depthwise_job){
         .in = fill(&problem->in, n, at_end, has_specials),
@@ -102,6 +105,7 @@ static void release(struct problem *problem)
     guarded_free(&problem->out);
     free(problem->bias);
     free(problem->expected);
+    free(problem->plane);
     free(problem->job.scratch);
     arena_free(&problem->arena);
 }
@@ -113,7 +117,12 @@ static void expect(const struct problem *problem, size_t i)
     const float *in = problem->job.in + i / (size_t)plan->multiplier * problem->n_in;
     float *out = problem->expected + i * problem->n_out;
     size_t number = i % (size_t)(plan->n_channels * plan->multiplier);
-    struct convolution one = {plan->window, 1, 1};
+    size_t n_channels = (size_t)plan->n_channels;
+    const float *pixels = problem->job.in + i / n_channels * n_channels * problem->n_in + number;
+    for (size_t p = 0; p < problem->n_in && plan->is_last; p++)
+        problem->plane[p] = pixels[p * n_channels];
+    in = plan->is_last ? problem->plane : in;
+    struct convolution one = {.window = plan->window, .c_in = 1, .c_out = 1};
     if (plan->term == DEPTHWISE_MAXIMA)
         max_pool_scalar(IRRUN_F32)(&plan->window, in, out, NULL);
     else if (plan->term == DEPTHWISE_SUMS)
@@ -123,6 +132,15 @@ static void expect(const struct problem *problem, size_t i)
                                       problem->job.weights + number * problem->n_taps, out);
     for (size_t o = 0; o < problem->n_out && problem->job.epilogue; o++)
         out[o] += problem->bias[number];
+}
+
+/* Position o of output channel i. */
+static float result(const struct problem *problem, size_t i, size_t o)
+{
+    const struct depthwise *plan = &problem->plan;
+    size_t n_channels = (size_t)plan->n_channels, n_out = problem->n_out;
+    size_t pixel = i / n_channels * n_channels * n_out + o * n_channels + i % n_channels;
+    return problem->job.out[plan->is_last ? pixel : i * n_out + o];
 }
 
 static bool is_same(const struct problem *problem, float got, float expected)
@@ -141,20 +159,21 @@ static bool try_problem(const struct trial *trial, bool has_specials)
     choose_problem(trial, &problem, has_specials);
     const struct depthwise *plan = &problem.plan;
     const struct window *w = &plan->window;
-    trial_says("term=%d in=%dx%dx%d kernel=%dx%dx%d stride=%d,%d,%d pads=%d,%d,%d lanes=%d",
+    trial_says("term=%d in=%dx%dx%d kernel=%dx%dx%d stride=%d,%d,%d pads=%d,%d,%d lanes=%d last=%d",
                (int)plan->term, (int)w->in[0], (int)w->in[1], (int)w->in[2], (int)w->kernel[0],
                (int)w->kernel[1], (int)w->kernel[2], (int)w->stride[0], (int)w->stride[1],
                (int)w->stride[2], (int)w->pad_begin[0], (int)w->pad_begin[1], (int)w->pad_begin[2],
-               (int)plan->is_blocked);
+               (int)plan->is_blocked, (int)plan->is_last);
     depthwise_run(plan, &problem.job);
     bool is_good = true;
     for (size_t i = 0; i < problem.n_channels && is_good; i++) {
         expect(&problem, i);
-        for (size_t o = i * problem.n_out; o < (i + 1) * problem.n_out && is_good; o++)
-            if (!is_same(&problem, problem.job.out[o], problem.expected[o]))
-                is_good = trial_fail("channel %zu, position %zu: %.9g, expected %.9g", i,
-                                     o - i * problem.n_out, (double)problem.job.out[o],
-                                     (double)problem.expected[o]);
+        for (size_t o = 0; o < problem.n_out && is_good; o++) {
+            float got = result(&problem, i, o), expected = problem.expected[i * problem.n_out + o];
+            if (!is_same(&problem, got, expected))
+                is_good = trial_fail("channel %zu, position %zu: %.9g, expected %.9g", i, o,
+                                     (double)got, (double)expected);
+        }
     }
     release(&problem);
     return is_good;
@@ -182,8 +201,11 @@ void measure_depthwise(const struct trial *trial)
         const struct depthwise *plan = &problem.plan;
         double seconds = measure_s(run_problem, &problem);
         printf("# %s, %3d channels, %4zu elements to %4zu, %3zu taps  %8.2f us  %6.1f Gtaps/s\n",
-               plan->is_blocked ? "lanes" : "rows ", (int)plan->n_channels, problem.n_in,
-               problem.n_out, problem.n_taps, seconds * 1e6, plan->n_terms / seconds * 1e-9);
+               plan->is_last      ? "last "
+               : plan->is_blocked ? "lanes"
+                                  : "rows ",
+               (int)plan->n_channels, problem.n_in, problem.n_out, problem.n_taps, seconds * 1e6,
+               plan->n_terms / seconds * 1e-9);
         release(&problem);
     }
 }

@@ -42,7 +42,8 @@ static void both_ways_follow_the_definition(void **state)
 {
     (void)state;
     for (int round = 0; round < 400; round++) {
-        struct convolution c = {next_window(), next_between(1, 4), next_between(1, 5)};
+        struct convolution c = {
+            .window = next_window(), .c_in = next_between(1, 4), .c_out = next_between(1, 5)};
         int64_t n_out = window_product(c.window.out);
         int64_t n_terms = c.c_in * window_product(c.window.kernel);
         int64_t n_patches = next_between(1, n_out);
@@ -138,7 +139,8 @@ static void the_indirect_one_follows_the_definition(void **state)
     for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
         kernels_fill(&kernels, simd);
         for (int round = 0; round < 400 && simd_is_there(simd); round++) {
-            struct convolution c = {next_window(), next_between(1, 4), next_between(1, 27)};
+            struct convolution c = {
+                .window = next_window(), .c_in = next_between(1, 4), .c_out = next_between(1, 27)};
             if (round % 3 == 0)
                 keep_size(&c.window);
             int64_t n_groups = next_between(1, 3), n_in = c.c_in * window_product(c.window.in);
@@ -179,7 +181,8 @@ static void the_indirect_one_transposes(void **state)
     struct kernels kernels;
     kernels_fill(&kernels, simd_best());
     for (int round = 0; round < 600 && kernels.igemm_f32; round++) {
-        struct convolution c = {next_window(), next_between(1, 4), next_between(1, 9)};
+        struct convolution c = {
+            .window = next_window(), .c_in = next_between(1, 4), .c_out = next_between(1, 9)};
         for (int d = 0; d < 3; d++)
             c.window.dilation[d] = 1;
         struct epilogue epilogue = {.bias = NULL};
@@ -245,8 +248,9 @@ static void winograd_follows_the_definition(void **state)
     for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
         kernels_fill(&kernels, simd);
         for (int round = 0; round < 100 && simd_is_there(simd); round++) {
-            struct convolution c = {next_winograd_window(round), next_between(1, 140),
-                                    next_between(1, 70)};
+            struct convolution c = {.window = next_winograd_window(round),
+                                    .c_in = next_between(1, 140),
+                                    .c_out = next_between(1, 70)};
             int64_t n_groups = next_between(1, 2), n_in = c.c_in * window_product(c.window.in);
             int64_t n_out = c.c_out * window_product(c.window.out);
             int64_t n_weights = c.c_out * c.c_in * window_product(c.window.kernel);
@@ -278,13 +282,13 @@ static void the_indirect_one_refuses_what_cannot_be_counted(void **state)
     struct kernels kernels;
     struct indirect_convolution conv;
     int64_t huge = INT64_C(1) << 32;
-    struct convolution c = {{.in = {1, huge + 3, huge + 3},
-                             .out = {1, 1, 1},
-                             .kernel = {1, 3, 3},
-                             .stride = {1, huge, huge},
-                             .dilation = {1, 1, 1}},
-                            4,
-                            4};
+    struct convolution c = {.window = {.in = {1, huge + 3, huge + 3},
+                                       .out = {1, 1, 1},
+                                       .kernel = {1, 3, 3},
+                                       .stride = {1, huge, huge},
+                                       .dilation = {1, 1, 1}},
+                            .c_in = 4,
+                            .c_out = 4};
     kernels_fill(&kernels, simd_best());
     if (kernels.igemm_f32)
         for (int way = 0; way < 2; way++)
@@ -297,15 +301,15 @@ static void the_indirect_one_knows_no_threads(void **state)
     (void)state;
     struct kernels kernels;
     struct irrun_error err = {0};
-    struct convolution c = {{.in = {1, 60, 61},
-                             .out = {1, 60, 61},
-                             .kernel = {1, 3, 3},
-                             .stride = {1, 1, 1},
-                             .dilation = {1, 1, 1},
-                             .pad_begin = {0, 1, 1},
-                             .pad_end = {0, 1, 1}},
-                            8,
-                            13};
+    struct convolution c = {.window = {.in = {1, 60, 61},
+                                       .out = {1, 60, 61},
+                                       .kernel = {1, 3, 3},
+                                       .stride = {1, 1, 1},
+                                       .dilation = {1, 1, 1},
+                                       .pad_begin = {0, 1, 1},
+                                       .pad_end = {0, 1, 1}},
+                            .c_in = 8,
+                            .c_out = 13};
     int64_t n = 13 * 60 * 61;
     float *in = new_numbers(n), *weights = new_numbers(13 * 8 * 9);
     float *alone = new_numbers(n), *shared = new_numbers(n);
@@ -345,13 +349,13 @@ static void the_faster_way_is_chosen(void **state)
     kernels_fill(&kernels, simd_best());
     for (int round = 0; round < 3 && kernels.igemm_f32; round++) {
         int64_t size = round == 0 ? 6 : round == 1 ? 60 : 1, n_channels = round == 0 ? 128 : 8;
-        struct convolution c = {{.in = {1, size, size},
-                                 .out = {1, size, size},
-                                 .kernel = {1, 1, 1},
-                                 .stride = {1, 1, 1},
-                                 .dilation = {1, 1, 1}},
-                                n_channels,
-                                round < 2 ? n_channels : 1};
+        struct convolution c = {.window = {.in = {1, size, size},
+                                           .out = {1, size, size},
+                                           .kernel = {1, 1, 1},
+                                           .stride = {1, 1, 1},
+                                           .dilation = {1, 1, 1}},
+                                .c_in = n_channels,
+                                .c_out = round < 2 ? n_channels : 1};
         bool is_chosen = indirect_convolution_choose(&conv, kernels.igemm_f32, &c, 1, false);
         assert_int_equal(is_chosen, round < 2);
         assert_true(!is_chosen || conv.is_by_channels == (round == 0));
@@ -361,13 +365,13 @@ static void the_faster_way_is_chosen(void **state)
 static void kernels_of_one_element_need_no_patches(void **state)
 {
     (void)state;
-    struct convolution c = {{.in = {1, 3, 5},
-                             .out = {1, 3, 5},
-                             .kernel = {1, 1, 1},
-                             .stride = {1, 1, 1},
-                             .dilation = {1, 1, 1}},
-                            4,
-                            6};
+    struct convolution c = {.window = {.in = {1, 3, 5},
+                                       .out = {1, 3, 5},
+                                       .kernel = {1, 1, 1},
+                                       .stride = {1, 1, 1},
+                                       .dilation = {1, 1, 1}},
+                            .c_in = 4,
+                            .c_out = 6};
     assert_int_equal(convolution_n_patches(&c), 0);
     float *in = new_numbers(60), *weights = new_numbers(24), *out = new_numbers(90);
     convolution_by_gemm(&c, gemm_plain_f32, weights,
@@ -384,16 +388,78 @@ static void kernels_of_one_element_need_no_patches(void **state)
 static void integers_wrap(void **state)
 {
     (void)state;
-    struct convolution c = {{.in = {1, 1, 2},
-                             .out = {1, 1, 1},
-                             .kernel = {1, 1, 2},
-                             .stride = {1, 1, 1},
-                             .dilation = {1, 1, 1}},
-                            1,
-                            1};
+    struct convolution c = {.window = {.in = {1, 1, 2},
+                                       .out = {1, 1, 1},
+                                       .kernel = {1, 1, 2},
+                                       .stride = {1, 1, 1},
+                                       .dilation = {1, 1, 1}},
+                            .c_in = 1,
+                            .c_out = 1};
     int8_t in[] = {100, -100}, weights[] = {3, 4}, out;
     convolution_direct(IRRUN_I8)(&c, false, in, weights, &out);
     assert_int_equal(out, -100);
+}
+
+/* The elements of n channels, from planes to pixels or back. */
+static float *move_channels(const float *from, int64_t n, int64_t n_positions, bool to_pixels)
+{
+    float *to = new_numbers(n * n_positions);
+    for (int64_t i = 0; i < n * n_positions; i++) {
+        int64_t channel = i / n_positions, position = i % n_positions;
+        int64_t pixel = position * n + channel;
+        to[to_pixels ? pixel : i] = from[to_pixels ? i : pixel];
+    }
+    return to;
+}
+
+/* As the loops of scalars compute it with planes, with a bias and a ReLU too; those loops, too. */
+static void try_pixels(struct convolution c, const struct igemm_microkernels *microkernels,
+                       bool in_is_last, bool is_last)
+{
+    int64_t n_in = window_product(c.window.in), n_out = window_product(c.window.out);
+    float *in = new_numbers(c.c_in * n_in), *out = new_numbers(c.c_out * n_out);
+    float *weights = new_numbers(c.c_out * c.c_in * window_product(c.window.kernel));
+    float *want = new_numbers(c.c_out * n_out), *bias = new_numbers(c.c_out);
+    float *pixels = move_channels(in, c.c_in, n_in, true);
+    struct epilogue epilogue = {
+        .bias = bias, .is_map = true, .is_clamp = true, .bounds = {0, INFINITY}};
+    struct way way = {.n_groups = 1, .is_by_channels = true, .epilogue = &epilogue};
+    convolution_direct(IRRUN_F32)(&c, false, in, weights, want);
+    c.in_pixel = in_is_last ? c.c_in : 0;
+    c.out_pixel = is_last ? c.c_out : 0;
+    convolution_direct(IRRUN_F32)(&c, false, in_is_last ? pixels : in, weights, out);
+    float *planes = is_last ? move_channels(out, c.c_out, n_out, false) : NULL;
+    for (int64_t i = 0; i < c.c_out * n_out; i++)
+        assert_same(planes ? planes[i] : out[i], want[i], i);
+    free(planes);
+    assert_true(
+        convolve_indirectly(&c, &way, microkernels, in_is_last ? pixels : in, weights, out));
+    planes = is_last ? move_channels(out, c.c_out, n_out, false) : NULL;
+    for (int64_t i = 0; i < c.c_out * n_out; i++) {
+        float sum = want[i] + bias[i / n_out];
+        assert_same(planes ? planes[i] : out[i], sum < 0 ? 0 : sum, i);
+    }
+    free(planes);
+    free(in);
+    free(out);
+    free(weights);
+    free(want);
+    free(bias);
+    free(pixels);
+}
+
+static void channels_may_lie_last(void **state)
+{
+    (void)state;
+    struct kernels kernels;
+    for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
+        kernels_fill(&kernels, simd);
+        for (int round = 0; round < 200 && simd_is_there(simd); round++) {
+            struct convolution c = {
+                .window = next_window(), .c_in = next_between(1, 40), .c_out = next_between(1, 70)};
+            try_pixels(c, kernels.igemm_f32, round % 3 > 0, round % 3 < 2);
+        }
+    }
 }
 
 int main(void)
@@ -408,6 +474,7 @@ int main(void)
         cmocka_unit_test(the_faster_way_is_chosen),
         cmocka_unit_test(kernels_of_one_element_need_no_patches),
         cmocka_unit_test(integers_wrap),
+        cmocka_unit_test(channels_may_lie_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

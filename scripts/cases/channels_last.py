@@ -1,0 +1,132 @@
+# Chains of depthwise and other convolutions, which compute with the channels last.
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+
+from .common import Case, rng, uniform
+from .dense import FLOAT, convolve
+from .net import Net
+
+TO_FIRST, TO_LAST = [0, 3, 1, 2], [0, 2, 3, 1]
+
+
+class Chain:
+    """A net and the values of its ports in float64."""
+    def __init__(self, name, shape, dtype=np.float32):
+        self.name, self.dtype, self.g = name, dtype, rng("channels_last", name)
+        self.net, self.wants = Net(name), {}
+        x = uniform(self.g, shape)
+        self.feed = {"x": x}
+        self.x = (self.net.param("x", "f32", list(shape)), np.float64(x))
+
+    def const(self, array):
+        port = self.net.const(array.astype(self.dtype))
+        if self.dtype != np.float32:
+            port = self.net.op("Convert", port, destination_type="f32")
+        return port, np.float64(array.astype(self.dtype))
+
+    def convolved(self, x, c_out, kernel, strides=None, pad=None, dilations=None, bias=True):
+        """c_out channels, or, if it is 0, a kernel for each channel."""
+        rank, c_in = len(kernel), x[1].shape[1]
+        strides, dilations, pad = strides or [1] * rank, dilations or [1] * rank, pad or [0] * rank
+        groups = [] if c_out else [c_in, 1]
+        shape = (c_out, c_in, *kernel) if c_out else (c_in, 1, 1, *kernel)
+        w = self.const(uniform(self.g, shape, -0.5, 0.5))
+        attrs = {
+            "strides": strides, "pads_begin": pad, "pads_end": pad, "dilations": dilations,
+            "auto_pad": "explicit"
+        }
+        port = self.net.op("GroupConvolution" if groups else "Convolution", x[0], w[0], data=attrs)
+        parts = [(x[1], w[1])] if c_out else zip(np.split(x[1], c_in, 1), w[1])
+        y = port, np.concatenate([convolve(p, k, strides, pad, pad, dilations) for p, k in parts], 1)
+        if not bias:
+            return y
+        return self.added(y, self.const(uniform(self.g, (1, c_out or c_in) + (1,) * rank)))
+
+    def added(self, x, y):
+        return self.net.op("Add", x[0], y[0], auto_broadcast="numpy"), x[1] + y[1]
+
+    def multiplied(self, x, y):
+        return self.net.op("Multiply", x[0], y[0], auto_broadcast="numpy"), x[1] * y[1]
+
+    def relu(self, x):
+        return self.net.op("ReLU", x[0]), np.maximum(x[1], 0)
+
+    def clamped(self, x, low, high):
+        return self.net.op("Clamp", x[0], min=low, max=high), np.clip(x[1], low, high)
+
+    def sigmoid(self, x):
+        return self.net.op("Sigmoid", x[0]), 1 / (1 + np.exp(-x[1]))
+
+    def transposed(self, x, order):
+        port = self.net.op("Transpose", x[0], self.net.const(np.array(order)))
+        return port, x[1].transpose(order)
+
+    def case(self, about, *ys):
+        for i, y in enumerate(ys):
+            name = "y" if i == 0 else f"y{i}"
+            self.net.result(y[0], name)
+            self.wants[name] = np.float32(y[1])
+        return Case("channels_last", self.name, self.net, self.feed, self.wants, about, FLOAT)
+
+
+def separable(c, x, c_out, strides=None):
+    """A depthwise and a pointwise convolution."""
+    x = c.relu(c.convolved(x, 0, [3, 3], strides, [1, 1]))
+    return c.relu(c.convolved(x, c_out, [1, 1]))
+
+
+def image_cases():
+    c = Chain("planes", (1, 3, 11, 14))
+    y = c.relu(c.convolved(c.x, 16, [3, 3], [2, 2], [1, 1]))
+    yield c.case("From planes to planes.", separable(c, separable(c, y, 32), 24, [2, 2]))
+    c = Chain("pixels", (2, 9, 11, 3))
+    y = c.relu(c.convolved(c.transposed(c.x, TO_FIRST), 8, [3, 3], [2, 2], [1, 1]))
+    yield c.case("The input and the output have the channels last.",
+                 c.transposed(separable(c, separable(c, y, 20), 33), TO_LAST))
+    c = Chain("depthwise_end", (1, 5, 9, 9))
+    y = c.clamped(c.convolved(c.x, 19, [1, 1]), 0, 0.5)
+    yield c.case("A depthwise convolution at the end.",
+                 c.clamped(c.convolved(y, 0, [5, 5], [2, 1], [2, 2], [2, 1]), -0.25, 0.25))
+    c = Chain("half_weights", (1, 4, 8, 10), np.float16)
+    y = c.relu(c.convolved(c.x, 24, [3, 3], None, [1, 1]))
+    yield c.case("Weights of f16.", separable(c, y, 7))
+    c = Chain("row", (3, 4, 50))
+    y = c.relu(c.convolved(c.x, 18, [3], None, [1]))
+    y = c.relu(c.convolved(y, 0, [9], [2], [4]))
+    yield c.case("Over one dimension.", c.convolved(y, 5, [1]))
+    c = Chain("volume", (1, 2, 4, 5, 6))
+    y = c.convolved(c.x, 17, [2, 2, 2], None, [1, 0, 0])
+    y = c.relu(c.convolved(y, 0, [3, 3, 3], [1, 2, 1], [1, 1, 1]))
+    yield c.case("Over three dimensions.", c.convolved(y, 3, [1, 1, 1]))
+
+
+def other_op_cases():
+    c = Chain("residual", (1, 16, 7, 9))
+    y = c.relu(c.convolved(c.x, 16, [1, 1]))
+    z = c.convolved(c.relu(c.convolved(y, 0, [3, 3], None, [1, 1])), 16, [1, 1])
+    yield c.case("Two branches meet.", separable(c, c.relu(c.added(y, z)), 10))
+    c = Chain("gate", (1, 6, 7, 9))
+    y = c.relu(c.convolved(c.x, 20, [3, 3], None, [1, 1]))
+    y = c.convolved(y, 0, [3, 3], None, [1, 1])
+    gate = c.sigmoid(c.convolved(y, 20, [7, 9]))
+    yield c.case("A factor for each channel is computed.",
+                 c.convolved(c.multiplied(y, gate), 9, [1, 1]))
+    c = Chain("factor", (1, 6, 7, 9))
+    y = c.convolved(c.convolved(c.x, 20, [1, 1]), 0, [3, 3], None, [1, 1], None, False)
+    y = c.multiplied(y, c.const(uniform(c.g, (1, 20, 1, 1))))
+    y = c.multiplied(y, c.const(uniform(c.g, (1,))))
+    yield c.case("Constant factors, for each channel and for all.", c.convolved(y, 9, [1, 1]))
+    c = Chain("other_constants", (1, 6, 7, 9))
+    y = c.convolved(c.convolved(c.x, 20, [1, 1]), 0, [3, 3], None, [1, 1])
+    y = c.multiplied(y, c.const(uniform(c.g, (7, 9))))
+    y = c.convolved(c.relu(y), 0, [3, 3], None, [1, 1])
+    yield c.case("A constant for each pixel lets a chain end.", c.convolved(y, 9, [1, 1]))
+    c = Chain("observed", (1, 6, 7, 9))
+    y = c.relu(c.convolved(c.x, 20, [1, 1]))
+    z = c.relu(c.convolved(y, 0, [3, 3], None, [1, 1]))
+    yield c.case("Values within a chain are outputs.", c.convolved(z, 9, [1, 1]), z, y)
+
+
+def cases():
+    yield from image_cases()
+    yield from other_op_cases()

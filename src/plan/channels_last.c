@@ -1,0 +1,280 @@
+/* Finds chains of convolutions, and puts others in their place whose channels lie last.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "plan/channels_last.h"
+
+#include "ops/grouped_convolution.h"
+#include "ops/internal_ops.h"
+#include "plan/graph_edit.h"
+#include "plan/graph_ints.h"
+#include "plan/toposort.h"
+
+#define MAX_RANK 5
+
+enum kind { OTHER, CONVOLUTION, DEPTHWISE, BY_ELEMENT, TO_FIRST, TO_LAST };
+
+struct pass {
+    struct model finder; /* finds constants, in memory that goes with the pass */
+    struct graph *graph;
+    struct graph_edit edit;
+    struct arena *arena;
+    enum kind *kinds;  /* of the ops */
+    uint32_t *ranks;   /* of the values that can have the channels last; else 0 */
+    bool *are_wanted;  /* such values of which an op reads them so */
+    uint32_t *lasts;   /* the values that stand for them then; NO_ID */
+    size_t n_replaced; /* convolutions */
+    struct irrun_error *err;
+};
+
+static const struct constant *find_constant(const struct pass *pass, uint32_t value_id)
+{
+    return pass->graph->analysis->constants[value_id];
+}
+
+/* ---- which ops ---- */
+
+/* The rank of the output of a convolution with constant filters of f32; 0: it is none. */
+static uint32_t find_filters(const struct pass *pass, const struct op *op, enum kind *kind)
+{
+    bool is_grouped = op_is_type(op, "GroupConvolution");
+    if ((!is_grouped && !op_is_type(op, "Convolution")) || op->n_inputs != 2)
+        return 0;
+    const struct constant *filters = find_constant(pass, op_input(pass->graph, op, 1));
+    if (!filters || filters->declared != IRRUN_F32)
+        return 0;
+    const struct irrun_shape *shape = &filters->tensor.shape;
+    uint32_t rank = shape->rank - is_grouped;
+    if (rank < 3 || rank > MAX_RANK)
+        return 0;
+    *kind = is_grouped ? DEPTHWISE : CONVOLUTION;
+    bool is_depthwise = is_grouped && shape->dims[1] == 1 && shape->dims[2] == 1;
+    return !is_grouped || is_depthwise ? rank : 0;
+}
+
+/* A constant that is one element, or one for each channel. */
+static bool is_fit(const struct constant *constant, uint32_t rank)
+{
+    const struct irrun_shape *shape = &constant->tensor.shape;
+    return shape->rank <= rank &&
+           (shape_n_elements(shape) == 1 ||
+            (shape->rank == rank && shape_n_elements(shape) == shape->dims[1]));
+}
+
+static uint32_t find_by_element(const struct pass *pass, const struct op *op)
+{
+    uint32_t rank = 0;
+    if (!(op->def->flags & OP_BY_ELEMENT) || op->n_outputs != 1)
+        return 0;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        uint32_t in = op_input(pass->graph, op, i);
+        if (find_constant(pass, in))
+            continue;
+        if (pass->ranks[in] == 0 || (rank > 0 && pass->ranks[in] != rank))
+            return 0;
+        rank = pass->ranks[in];
+    }
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const struct constant *constant = find_constant(pass, op_input(pass->graph, op, i));
+        if (constant && !is_fit(constant, rank))
+            return 0;
+    }
+    return rank;
+}
+
+/* Whether an op moves the channels to the end or back. */
+static enum kind find_move(const struct pass *pass, const struct op *op, uint32_t *rank)
+{
+    int64_t order[MAX_RANK];
+    if (!op_is_type(op, "Transpose") ||
+        !graph_ints(pass->graph, op_input(pass->graph, op, 1), order, MAX_RANK, rank) || *rank < 3)
+        return OTHER;
+    bool to_first = order[0] == 0 && order[1] == *rank - 1, to_last = order[0] == 0;
+    for (uint32_t i = 2; i < *rank; i++)
+        to_first = to_first && order[i] == i - 1;
+    for (uint32_t i = 1; i < *rank; i++)
+        to_last = to_last && order[i] == (i + 1 < *rank ? i + 1 : 1);
+    return to_first ? TO_FIRST : to_last ? TO_LAST : OTHER;
+}
+
+static void classify(struct pass *pass, uint32_t op_id)
+{
+    const struct op *op = &pass->graph->ops[op_id];
+    enum kind *kind = &pass->kinds[op_id];
+    uint32_t rank = find_filters(pass, op, kind),
+             in = op->n_inputs ? op_input(pass->graph, op, 0) : 0;
+    if (*kind == DEPTHWISE && rank != pass->ranks[in])
+        rank = 0;
+    if (*kind == OTHER && (*kind = find_move(pass, op, &rank)) == TO_LAST)
+        rank = 0;
+    if (*kind == OTHER && (rank = find_by_element(pass, op)) > 0)
+        *kind = BY_ELEMENT;
+    if (rank == 0 && *kind != TO_LAST)
+        *kind = OTHER;
+    if (op->n_outputs > 0)
+        pass->ranks[op->first_output] = rank;
+}
+
+static void want_inputs(struct pass *pass, uint32_t op_id)
+{
+    const struct op *op = &pass->graph->ops[op_id];
+    enum kind kind = pass->kinds[op_id];
+    bool is_wanting = kind == CONVOLUTION || kind == DEPTHWISE || kind == TO_LAST ||
+                      (kind == BY_ELEMENT && pass->are_wanted[op->first_output]);
+    uint32_t n = kind == BY_ELEMENT ? op->n_inputs : 1;
+    for (uint32_t i = 0; i < n && is_wanting; i++) {
+        uint32_t in = op_input(pass->graph, op, i);
+        pass->are_wanted[in] = pass->ranks[in] > 0;
+    }
+}
+
+/* ---- other ops ---- */
+
+static uint32_t add_move(struct pass *pass, const struct op_def *def, const struct op *like,
+                         uint32_t in)
+{
+    const struct op copy = *like;
+    return graph_edit_add(&pass->edit, def, NULL, &copy, &in, 1, 1);
+}
+
+/* The output of op `added` stands for `out`, from now on with the channels last. */
+static void take_over(struct pass *pass, uint32_t added, uint32_t out)
+{
+    pass->lasts[out] = pass->graph->ops[added].first_output;
+    uint32_t moved = add_move(pass, &op_channels_first, &pass->graph->ops[added], pass->lasts[out]);
+    graph_edit_take_over(&pass->edit, moved, out);
+}
+
+static bool replace_convolution(struct pass *pass, const struct op *op)
+{
+    uint32_t in = op_input(pass->graph, op, 0), out = op->first_output;
+    struct convolution_attrs *attrs = arena_alloc(pass->arena, sizeof *attrs, pass->err);
+    if (!attrs)
+        return false;
+    *attrs = *(const struct convolution_attrs *)op->attrs;
+    attrs->in_is_last = pass->lasts[in] != NO_ID;
+    attrs->is_last = pass->are_wanted[out] || op_is_type(op, "GroupConvolution");
+    if (!attrs->in_is_last && !attrs->is_last)
+        return true;
+    uint32_t inputs[] = {attrs->in_is_last ? pass->lasts[in] : in, op_input(pass->graph, op, 1)};
+    uint32_t added = graph_edit_add(&pass->edit, op->def, attrs, op, inputs, 2, 1);
+    if (attrs->is_last)
+        take_over(pass, added, out);
+    else
+        graph_edit_take_over(&pass->edit, added, out);
+    pass->n_replaced++;
+    return true;
+}
+
+static bool replace_by_element(struct pass *pass, const struct op *op)
+{
+    uint32_t rank = pass->ranks[op->first_output];
+    uint32_t *inputs =
+        arena_alloc_array(pass->finder.arena, op->n_inputs, sizeof *inputs, pass->err);
+    if (!inputs)
+        return false;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        uint32_t in = op_input(pass->graph, op, i);
+        const struct constant *constant = find_constant(pass, in);
+        inputs[i] = constant ? in : pass->lasts[in];
+        if (constant && constant->tensor.shape.rank == rank)
+            inputs[i] = pass->graph->ops[add_move(pass, &op_channels_last, op, in)].first_output;
+    }
+    uint32_t added = graph_edit_add(&pass->edit, op->def, op->attrs, op, inputs, op->n_inputs, 1);
+    take_over(pass, added, op->first_output);
+    return true;
+}
+
+static bool replace(struct pass *pass, uint32_t op_id)
+{
+    const struct op op = pass->graph->ops[op_id];
+    uint32_t in = op.n_inputs > 0 ? op_input(pass->graph, &op, 0) : 0;
+    switch (pass->kinds[op_id]) {
+    case CONVOLUTION:
+    case DEPTHWISE:
+        return replace_convolution(pass, &op);
+    case BY_ELEMENT:
+        return !pass->are_wanted[op.first_output] || replace_by_element(pass, &op);
+    case TO_FIRST:
+        pass->lasts[op.first_output] = pass->are_wanted[op.first_output] ? in : NO_ID;
+        return true;
+    case TO_LAST:
+        if (pass->lasts[in] != NO_ID)
+            graph_edit_take_over(&pass->edit, add_move(pass, &op_identity, &op, pass->lasts[in]),
+                                 op.first_output);
+        return true;
+    case OTHER:
+        break;
+    }
+    return true;
+}
+
+/* ---- the pass ---- */
+
+static bool allocate(struct pass *pass)
+{
+    struct graph *graph = pass->graph;
+    struct arena *memory = pass->finder.arena;
+    size_t n = graph->n_values;
+    graph->analysis = arena_alloc(memory, sizeof *graph->analysis, pass->err);
+    pass->kinds = arena_alloc_array(memory, graph->n_ops, sizeof *pass->kinds, pass->err);
+    pass->ranks = arena_alloc_array(memory, n, sizeof *pass->ranks, pass->err);
+    pass->are_wanted = arena_alloc_array(memory, n, sizeof *pass->are_wanted, pass->err);
+    pass->lasts = arena_alloc_array(memory, n, sizeof *pass->lasts, pass->err);
+    if (!graph->analysis || !pass->kinds || !pass->ranks || !pass->are_wanted || !pass->lasts)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        pass->lasts[i] = NO_ID;
+    graph->analysis->constants =
+        arena_alloc_array(memory, n, sizeof *graph->analysis->constants, pass->err);
+    return graph->analysis->constants != NULL && constants_find(&pass->finder, graph, pass->err);
+}
+
+static bool run_pass(struct pass *pass)
+{
+    struct graph *graph = pass->graph;
+    size_t n = 0, n_inputs = 0, n_depthwise = 0;
+    uint32_t n_order = graph->n_order;
+    if (!allocate(pass))
+        return false;
+    for (uint32_t i = 0; i < n_order; i++) {
+        classify(pass, graph->order[i]);
+        n_depthwise += pass->kinds[graph->order[i]] == DEPTHWISE;
+    }
+    for (uint32_t i = n_order; i-- > 0;) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        want_inputs(pass, graph->order[i]);
+        n += 2 + op->n_inputs;
+        n_inputs += 2 + 2 * op->n_inputs;
+    }
+    if (n_depthwise == 0)
+        return true;
+    if (!graph_edit_begin(&pass->edit, graph, pass->arena, n, n, n_inputs, pass->err))
+        return false;
+    for (uint32_t i = 0; i < n_order; i++)
+        if (!replace(pass, graph->order[i]))
+            return false;
+    return true;
+}
+
+bool channels_last_place(const struct model *model, struct remarks *remarks,
+                         struct irrun_error *err)
+{
+    struct arena memory = {0};
+    struct pass pass = {
+        .finder = {.graph = model->graph, .arena = &memory, .kernels = model->kernels},
+        .graph = model->graph,
+        .arena = model->arena,
+        .err = err};
+    size_t n = 0;
+    for (uint32_t i = 0; i < model->graph->n_order; i++)
+        n += op_is_type(&model->graph->ops[model->graph->order[i]], "GroupConvolution");
+    if (n == 0 || model->stops_at_nan || !kernels_may_pack(&model->kernels))
+        return true;
+    bool is_done = run_pass(&pass);
+    model->graph->analysis = NULL;
+    arena_free(&memory);
+    if (!is_done || pass.n_replaced == 0)
+        return is_done;
+    return toposort(model->graph, model->arena, err) &&
+           remarks_add(remarks, model->arena, err,
+                       "%zu convolutions compute with the channels last", pass.n_replaced);
+}
