@@ -62,6 +62,7 @@ NO_CUM_SUM_AXIS = "CumSum without its axis fails."
 LAST_BAG = "an embedding bag may not begin where the indices end."
 SCALES_OF_ROWS = "of compressed [K,N] weights it takes scales [K,1] for scales of columns."
 GATHER_U2 = "a Gather from u2 writes beyond its memory, and ends the process."
+CACHE_BATCH = "a cache read by attention takes only a beam_idx of its own batch, from 0 on."
 GATHER_OUTSIDE = "Gather-8 from a compressed table reads beside it for indices out of range."
 SCALAR_INDEX = "ScatterUpdate takes no 0-D index."
 MEAN_TRUNCATES = "ScatterElementsUpdate rounds the mean of integers toward zero."
@@ -100,6 +101,7 @@ SECTIONS = {
         (ASSIGN_FEEDS, "Assign has an output: what was assigned."),
         (V3_ANCESTOR, "The specification of Assign-3 asks for no such path."),
         (SLASH_ID, "variable_id is any non-empty string."),
+        (CACHE_BATCH, "Gather-8 counts from the end, gives zeros out of range, and any number of rows."),
     ], "Recurrent ops": [
         (LENGTHS,
          "Beyond its length a row is not read, Y is 0, the last states are those of its last step."

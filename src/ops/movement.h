@@ -9,6 +9,7 @@
 struct move_state {
     struct strided_copy copy;
     int64_t from_offset; /* of the first element, in elements */
+    struct runs runs;    /* of a Broadcast, those that it repeats; the count is 0 if it has none */
 };
 
 /* Row-major strides, in elements. */

@@ -62,6 +62,11 @@ struct op_input_def {
     bool is_repeated; /* the last one: any number of inputs from here on */
 };
 
+/* The elements of a tensor as runs of so many, each of which is there `count` times in a row. */
+struct runs {
+    size_t length, count;
+};
+
 struct infer;
 struct plan;
 struct prepare;
@@ -86,6 +91,12 @@ struct op_def {
     /* Optional: whether the op is a view for these shapes and values: each output k is a contiguous
      * part of input 0 from element firsts[k] on. firsts is zeroed before. */
     bool (*views)(const struct infer *infer, int64_t *firsts);
+    /* Optional: whether output 0 is input 0 with each of its runs repeated. `state` is that of
+     * infer. */
+    bool (*repeats)(const void *state, struct runs *runs);
+    /* Inputs, a set of 1 << i, whose matrices (the last two dimensions) may be apart in memory and
+     * may each stand for several, see prepare_matrices. */
+    uint32_t apart_inputs;
     /* Optional: which of these constant inputs prepare will prepack (both are sets of 1 << i).
      * Their data is then not widened, and step->in has no data for them. */
     uint32_t (*prepacks)(const struct prepare *prepare, uint32_t constants);
@@ -201,6 +212,11 @@ struct prepared {
     struct epilogue_offer epilogue; /* not allowed with OP_IN_PLACE */
 };
 
+/* Where the matrices of an input are: number i is from element i / repeats * stride on. */
+struct matrices {
+    size_t repeats, stride;
+};
+
 struct prepare {
     const struct graph *graph;
     const struct op *op;
@@ -212,6 +228,7 @@ struct prepare {
     const struct kernels *kernels;
     const struct thread_pool *pool;  /* the pool that run will use; NULL = one thread */
     struct arena *arena;             /* lives as long as the plan */
+    const struct matrices *matrices; /* of def->apart_inputs; NULL: all are dense */
     uint32_t prepacked;              /* the result of prepacks; 0 while constants are folded */
     struct prepared made;            /* to set */
     struct prepack_sources *sources; /* of the prepacked inputs; NULL while constants are folded */
@@ -233,6 +250,14 @@ const void *prepare_elements(struct prepare *prepare, uint32_t i, size_t begin, 
  * the op chooses. 64-byte aligned. *is_new: fill it now. NULL with *err filled if there is no
  * memory. */
 void *prepare_prepacked(struct prepare *prepare, uint32_t layout, size_t size_bytes, bool *is_new);
+
+/* Where the matrices of input i, one of def->apart_inputs, are: each has `elements`. */
+static inline struct matrices prepare_matrices(const struct prepare *prepare, uint32_t i,
+                                               size_t elements)
+{
+    bool is_dense = !prepare->matrices || prepare->matrices[i].repeats == 0;
+    return is_dense ? (struct matrices){1, elements} : prepare->matrices[i];
+}
 
 /* For a product whose run calls epilogue_run for all of its output 0, if that is f32. */
 static inline void prepare_epilogue(struct prepare *prepare)

@@ -89,6 +89,27 @@ static bool align_pdpd(struct infer *infer, const struct irrun_shape *target,
     return true;
 }
 
+/* The runs that are repeated, if all dimensions that grow are neighbours. */
+static struct runs find_runs(const struct irrun_shape *in, const struct irrun_shape *out)
+{
+    struct runs runs = {1, 1};
+    uint32_t i = out->rank, before = out->rank - in->rank;
+    for (; i > before && in->dims[i - 1 - before] == out->dims[i - 1]; i--)
+        runs.length *= (size_t)out->dims[i - 1];
+    for (; i > 0 && (i <= before || in->dims[i - 1 - before] == 1); i--)
+        runs.count *= (size_t)out->dims[i - 1];
+    for (; i > 0; i--)
+        if (out->dims[i - 1] != (i > before ? in->dims[i - 1 - before] : 1))
+            return (struct runs){0};
+    return runs;
+}
+
+static bool repeats(const void *state, struct runs *runs)
+{
+    *runs = ((const struct move_state *)state)->runs;
+    return runs->count > 0;
+}
+
 static bool infer(struct infer *infer)
 {
     int mode = ((const struct broadcast_attrs *)infer->attrs)->mode;
@@ -113,11 +134,15 @@ static bool infer(struct infer *infer)
     }
     if (!infer_output(infer, 0, infer->in[DATA]->dtype, &out))
         return false;
-    move_plan_broadcast(infer->state, &aligned, &out);
+    struct move_state *state = infer->state;
+    move_plan_broadcast(state, &aligned, &out);
+    state->runs = find_runs(&aligned, &out);
     return true;
 }
 
-MOVE_OP(op_broadcast_v1, "Broadcast", 1, inputs, infer, .opset_last = 2, .attrs = v1_attrs,
-        .attrs_size = sizeof(struct broadcast_attrs));
-MOVE_OP(op_broadcast_v3, "Broadcast", 3, inputs, infer, .attrs = v3_attrs,
-        .attrs_size = sizeof(struct broadcast_attrs));
+#define BROADCAST_OP(object, opset, attrs_, ...)                                                   \
+    MOVE_OP(object, "Broadcast", opset, inputs, infer, .attrs = attrs_,                            \
+            .attrs_size = sizeof(struct broadcast_attrs), .repeats = repeats, __VA_ARGS__)
+
+BROADCAST_OP(op_broadcast_v1, 1, v1_attrs, .opset_last = 2);
+BROADCAST_OP(op_broadcast_v3, 3, v3_attrs, .opset_last = 0);

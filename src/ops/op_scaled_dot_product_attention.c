@@ -27,6 +27,8 @@ struct attention_state {
     size_t mask_elements, mask_row_stride, mask_stride; /* of a matrix */
     size_t sink_elements, sink_row_stride;
     struct product qk, av;
+    struct matrices key, value;
+    size_t n_shared; /* matrices of the output, of one query each, that are done as one */
     size_t n_matrices, n_parts; /* of the output, and for the thread pool */
     size_t scores_bytes;        /* of scratch memory; the packed keys and values come after */
     size_t part_bytes;          /* of all that */
@@ -157,6 +159,24 @@ static bool infer(struct infer *infer)
 
 /* ---- prepare and run ---------------------------------------------------------------------- */
 
+/* How many neighbouring matrices of the output read the same keys, values and mask. With one query
+ * each, they are rows of one product, which reads the keys and values once. */
+static size_t count_shared(const struct attention_state *state)
+{
+    size_t n = state->key.repeats, matrix[BROADCAST_MAX_OPERANDS], mask = 0;
+    if (state->n_queries != 1 || n != state->value.repeats || state->n_matrices % n != 0 ||
+        state->kind == ATTENTION_CAUSAL || state->sink_elements)
+        return 1;
+    for (size_t i = 0; i < state->n_matrices; i++) {
+        broadcast_find(&state->batches, i, matrix);
+        if (i % n == 0)
+            mask = matrix[4];
+        if (matrix[1] != i || matrix[2] != i || matrix[3] != i || matrix[4] != mask)
+            return 1;
+    }
+    return n;
+}
+
 /* Plans the products, divides the matrices among threads, and asks for memory: scores for each
  * part, and what the products want. */
 static bool prepare_products(struct prepare *prepare)
@@ -164,7 +184,8 @@ static bool prepare_products(struct prepare *prepare)
     struct attention_state *state = prepare->state;
     enum irrun_dtype dtype = prepare->in[QUERY]->dtype;
     size_t m = state->n_rows, n_keys = state->n_keys;
-    double n_times = (double)state->n_matrices * (double)state->n_queries / (double)m;
+    size_t n_groups = state->n_matrices / state->n_shared;
+    double n_times = (double)n_groups * (double)(state->n_queries * state->n_shared) / (double)m;
     if (!scratch_array(prepare, (int64_t)(m * n_keys), dtype_size(dtype)))
         return false;
     state->scores_bytes = align_to_line(prepare->made.scratch_bytes);
@@ -173,9 +194,8 @@ static bool prepare_products(struct prepare *prepare)
     state->av = (struct product){.m = m, .n = state->value_head_size, .k = n_keys, .dtype = dtype};
     if (!product_plan(prepare, &state->qk) || !product_plan(prepare, &state->av))
         return false;
-    state->n_parts =
-        product_n_parts(prepare, n_times * (product_work(&state->qk) + product_work(&state->av)),
-                        state->n_matrices);
+    state->n_parts = product_n_parts(
+        prepare, n_times * (product_work(&state->qk) + product_work(&state->av)), n_groups);
     state->part_bytes = state->scores_bytes + state->qk.b_bytes + state->av.b_bytes;
     return checked_mul(state->n_parts, state->part_bytes, &prepare->made.scratch_bytes) ||
            fail_memory(prepare->err, SIZE_MAX);
@@ -188,9 +208,13 @@ static bool prepare(struct prepare *prepare)
     enum irrun_dtype dtype = prepare->in[QUERY]->dtype;
     if (shape_n_elements(&prepare->out[0]->shape) == 0)
         return true;
-    size_t n = state->n_keys ? SCORES_AT_A_TIME / state->n_keys : state->n_queries;
+    state->key = prepare_matrices(prepare, KEY, state->n_keys * state->head_size);
+    state->value = prepare_matrices(prepare, VALUE, state->n_keys * state->value_head_size);
+    state->n_shared = count_shared(state);
+    size_t n_queries = state->n_queries * state->n_shared;
+    size_t n = state->n_keys ? SCORES_AT_A_TIME / state->n_keys : n_queries;
     n = n < MIN_ROWS ? MIN_ROWS : n;
-    state->n_rows = n < state->n_queries ? n : state->n_queries;
+    state->n_rows = n < n_queries ? n : n_queries;
     state->mask_and_softmax = attention_scalar(dtype);
     state->softmax = dtype == IRRUN_F32 && !state->sink_elements ? kernels->softmax_f32 : NULL;
     return prepare_products(prepare);
@@ -215,11 +239,12 @@ static void mask_and_softmax(const struct attention_state *state, const struct a
     state->softmax(&(struct softmax){rows->n_rows, rows->n, 1, false}, scores, scores);
 }
 
-/* Computes one output matrix; matrix[i] is the index of the matrix in operand i of `batches`. */
+/* Computes one output matrix, or those that share keys; matrix[i] is the index of the first in
+ * operand i of `batches`. */
 static void attend(const struct step *step, const size_t *matrix, char *memory)
 {
     const struct attention_state *s = step->state;
-    size_t size = dtype_size(step->in[QUERY]->dtype);
+    size_t size = dtype_size(step->in[QUERY]->dtype), n_queries = s->n_queries * s->n_shared;
     const char *query = step->in[QUERY]->data;
     const char *key = step->in[KEY]->data, *value = step->in[VALUE]->data;
     const char *mask = s->mask_elements ? step->in[MASK]->data : NULL;
@@ -238,14 +263,14 @@ static void attend(const struct step *step, const size_t *matrix, char *memory)
     };
     out += matrix[0] * s->n_queries * s->value_head_size * size;
     query += matrix[1] * s->n_queries * s->head_size * size;
-    key += matrix[2] * s->n_keys * s->head_size * size;
-    value += matrix[3] * s->n_keys * s->value_head_size * size;
+    key += matrix[2] / s->key.repeats * s->key.stride * size;
+    value += matrix[3] / s->value.repeats * s->value.stride * size;
     struct panel_range qk_panels = product_all_panels(&s->qk);
     struct panel_range av_panels = product_all_panels(&s->av);
     product_take_b(&s->qk, key, qk_panels, keys);
     product_take_b(&s->av, value, av_panels, values);
-    for (size_t first = 0; first < s->n_queries; first += s->n_rows) {
-        size_t n = s->n_queries - first < s->n_rows ? s->n_queries - first : s->n_rows;
+    for (size_t first = 0; first < n_queries; first += s->n_rows) {
+        size_t n = n_queries - first < s->n_rows ? n_queries - first : s->n_rows;
         const struct product_rows for_qk = {
             .m = n, .a = query + first * s->head_size * size, .b = key, .c = scores};
         const struct product_rows for_av = {
@@ -267,10 +292,9 @@ static void attend_part(void *context, size_t part, size_t n_parts)
 {
     const struct step *step = context;
     const struct attention_state *state = step->state;
-    size_t begin = state->n_matrices * part / n_parts;
-    size_t end = state->n_matrices * (part + 1) / n_parts, matrix[BROADCAST_MAX_OPERANDS];
-    for (size_t i = begin; i < end; i++) {
-        broadcast_find(&state->batches, i, matrix);
+    size_t n = state->n_matrices / state->n_shared, matrix[BROADCAST_MAX_OPERANDS];
+    for (size_t i = n * part / n_parts; i < n * (part + 1) / n_parts; i++) {
+        broadcast_find(&state->batches, i * state->n_shared, matrix);
         attend(step, matrix, (char *)step->scratch + part * state->part_bytes);
     }
 }
@@ -302,6 +326,7 @@ const struct op_def op_scaled_dot_product_attention = {
     .attrs = attr_table,
     .attrs_size = sizeof(struct attention_attrs),
     .state_size = sizeof(struct attention_state),
+    .apart_inputs = 1 << KEY | 1 << VALUE,
     .infer = infer,
     .prepare = prepare,
     .run = run,

@@ -337,7 +337,7 @@ static bool plan_ordinary(struct plan *plan, const struct op *op, const struct h
     for (uint32_t k = 0; views && k < op->n_outputs; k++)
         set_view(plan, op, k, views[k]);
     plan->n_view_ops += views && !(op->def->flags & OP_VIEW);
-    plan->planned[plan->n_planned++] = (struct planned_op){op, state, views != NULL};
+    plan->planned[plan->n_planned++] = (struct planned_op){op, state, views != NULL, NULL};
     return true;
 }
 
@@ -366,13 +366,13 @@ static bool plan_op(struct plan *plan, const struct op *op, const struct head *h
     case ROLE_PARAMETER:
         return plan_parameter(plan, op, err);
     case ROLE_READ_VALUE:
-        plan->planned[plan->n_planned++] = (struct planned_op){op, NULL, false};
+        plan->planned[plan->n_planned++] = (struct planned_op){.op = op};
         return plan_read_value(plan, op, err);
     case ROLE_ASSIGN:
-        plan->planned[plan->n_planned++] = (struct planned_op){op, NULL, false};
+        plan->planned[plan->n_planned++] = (struct planned_op){.op = op};
         return plan_assign(plan, op, err);
     case ROLE_RESULT:
-        plan->planned[plan->n_planned++] = (struct planned_op){op, NULL, false};
+        plan->planned[plan->n_planned++] = (struct planned_op){.op = op};
         if (op->n_outputs > 0) {
             plan->slots[op->first_output] = *input_slot(plan, op, 0);
         }

@@ -113,6 +113,7 @@ static bool add_read(struct model *model, struct graph *graph, const struct op *
                                         .graph = graph,
                                         .read = op};
     }
+    known->n_reads++;
     graph->analysis->index_of[op - graph->ops] = (uint32_t)(known - model->variables);
     return true;
 }

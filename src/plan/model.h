@@ -20,6 +20,7 @@ struct variable_decl {
     const struct op *read,
         *assign; /* assign may be NULL: then every iteration starts from the init */
     const struct graph *assign_graph;
+    uint32_t n_reads; /* ReadValues */
 };
 
 /* A value that is the same for every plan: a Const, or computed from Consts. */

@@ -36,14 +36,30 @@ struct slot {
     uint32_t first_step, last_step; /* root only: its memory is in use from first to last */
     size_t offset;                  /* in the block; for a part of a moving slot, in that slot */
     bool is_needed;
+    /* Where the same elements are too, as these runs of slot `source`; count 0: nowhere. */
+    struct runs runs;
+    uint32_t source;
+    struct append *append; /* whose variable this is, before or after; NULL: of none */
 };
 
-/* The types and shapes that a plan reads from or writes to a variable; the session allocates for
- * them. */
+/* What a plan reads from or writes to a variable; the session allocates for it. */
 struct variable_use {
     uint32_t variable;
-    struct irrun_shape shape;
-    enum irrun_dtype dtype;
+    size_t size_bytes;
+    bool is_append; /* the new value takes the memory of the old one */
+};
+
+/* The state of a Concat that adds to a variable, and is its next value: what is new is written
+ * behind what is there, which stays where it is. The tensor is rows, along the axis of the Concat;
+ * the variable has room for longer ones. */
+struct append {
+    uint32_t variable;
+    uint32_t state, added, choice; /* slots; choice: the indices of a Gather in between, or NO_ID */
+    uint32_t result;
+    size_t n_rows, old_rows;                   /* of the result, and of the variable */
+    size_t rows_per_index;                     /* which an index chooses */
+    size_t old_bytes, added_bytes, room_bytes; /* of a row */
+    bool is_refused;
 };
 
 /* The state of a ReadValue or Assign step, run by functions of runtime/variables.c. */
@@ -52,12 +68,15 @@ struct variable_step {
 };
 bool run_read_value(const struct step *step, struct irrun_error *err);
 bool run_assign(const struct step *step, struct irrun_error *err);
+/* Inputs: the variable before, what is added, and the indices, if there are any. */
+bool run_append(const struct step *step, struct irrun_error *err);
 
 /* The state of a variable when a plan is made. */
 struct variable_state {
     bool is_set;
     enum irrun_dtype dtype;
     struct irrun_shape shape;
+    size_t capacity_bytes; /* of the memory it is in */
 };
 
 struct plan_request {

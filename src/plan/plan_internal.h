@@ -10,7 +10,16 @@ struct planned_op {
     const struct op *op;
     void *state;
     bool is_view;
+    struct append *append; /* NULL: none */
 };
+
+/* The slot that an op reads as input i: its own, or the source of that, if plan_reads_source. */
+bool plan_reads_source(const struct plan *plan, const struct op *op, uint32_t i);
+uint32_t plan_operand(const struct plan *plan, const struct op *op, uint32_t i);
+
+/* Finds the runs of values that need not be made, and the Concats that append to a variable
+ * (append.c). */
+bool plan_find_appends(struct plan *plan, struct irrun_error *err);
 
 /* Whether an op reads and writes its 16-bit operands as f32; the slots of its inputs are set. */
 bool plan_widens(const struct plan *plan, const struct op *op);

@@ -191,6 +191,27 @@ bool plan_prepacked_inputs(struct plan *plan, const struct op *op, void *state, 
     return true;
 }
 
+/* Where the matrices of the inputs in apart_inputs are; NULL: all are dense. */
+static bool find_matrices(const struct plan *plan, const struct op *op,
+                          const struct matrices **found, struct irrun_error *err)
+{
+    if (op->def->apart_inputs == 0)
+        return true;
+    struct matrices *matrices =
+        arena_alloc_array(plan->op_arena, op->n_inputs, sizeof *matrices, err);
+    for (uint32_t i = 0; matrices && i < op->n_inputs; i++) {
+        if (!plan_reads_source(plan, op, i))
+            continue;
+        const struct slot *slot = &plan->slots[op_input(plan->request.graph, op, i)];
+        const struct slot *source = &plan->slots[slot->source];
+        matrices[i] = (struct matrices){slot->runs.count, slot->runs.length};
+        if (source->append)
+            matrices[i].stride = source->append->room_bytes / dtype_size(source->tensor.dtype);
+    }
+    *found = matrices;
+    return matrices != NULL;
+}
+
 bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
                      const uint32_t *out, uint32_t prepacked, struct prepared *made,
                      struct irrun_error *err)
@@ -205,7 +226,7 @@ bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const 
     prepare.in = tensors_of(plan, in, op->n_inputs, err);
     prepare.out = tensors_of(plan, out, op->n_outputs, err);
     prepare.prepacked = prepacked;
-    if (!prepare.in || !prepare.out)
+    if (!prepare.in || !prepare.out || !find_matrices(plan, op, &prepare.matrices, err))
         return false;
     const struct prepacked *mark = plan->request.model->weights_cache.first;
     bool is_done = op->def->prepare(&prepare);

@@ -29,6 +29,24 @@ struct step_builder {
 /* Records that step number `step` uses a slot. */
 void step_use_slot(struct plan *plan, uint32_t slot_id, uint32_t step);
 
+/* Adds a step that uses these slots. */
+bool step_add(struct step_builder *builder, const struct pending_step *pending,
+              struct irrun_error *err);
+
+/* Computes the constants among n slots, but for the prepacked ones (a set of 1 << i). */
+bool step_demand_constants(struct plan *plan, const uint32_t *in, uint32_t n, uint32_t prepacked,
+                           struct irrun_error *err);
+
+/* The slot in the wanted in-memory type; converts once for all users. NO_ID on failure. */
+uint32_t step_slot_as(struct step_builder *builder, const struct op *op, uint32_t slot_id,
+                      enum irrun_dtype dtype, struct irrun_error *err);
+
+/* Makes the steps of a ReadValue or Assign, and of a Concat that appends (variable_steps.c). */
+bool step_lower_variable(struct step_builder *builder, const struct op *op,
+                         struct irrun_error *err);
+bool step_lower_append(struct step_builder *builder, const struct planned_op *planned,
+                       struct irrun_error *err);
+
 /* Fuses each run of element-wise steps into one step, or into the product before it; slots that no
  * other step reads get no memory. */
 bool step_builder_fuse(struct step_builder *builder, struct irrun_error *err);

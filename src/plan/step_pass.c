@@ -23,9 +23,23 @@ static void need(struct plan *plan, const struct op *op)
         plan->slots[op_input(plan->request.graph, op, i)].is_needed = true;
 }
 
-static bool is_op_needed(const struct plan *plan, const struct op *op)
+static void need_planned(struct plan *plan, const struct planned_op *planned)
 {
-    if (op->def->role == ROLE_RESULT || op->def->role == ROLE_ASSIGN)
+    const struct append *append = planned->append;
+    if (append) {
+        plan->slots[append->state].is_needed = plan->slots[append->added].is_needed = true;
+        if (append->choice != NO_ID)
+            plan->slots[append->choice].is_needed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < planned->op->n_inputs; i++)
+        plan->slots[plan_operand(plan, planned->op, i)].is_needed = true;
+}
+
+static bool is_op_needed(const struct plan *plan, const struct planned_op *planned)
+{
+    const struct op *op = planned->op;
+    if (planned->append || op->def->role == ROLE_RESULT || op->def->role == ROLE_ASSIGN)
         return true;
     for (uint32_t k = 0; k < op->n_outputs; k++)
         if (plan->slots[op->first_output + k].is_needed)
@@ -49,8 +63,8 @@ static void mark_needed(struct plan *plan)
     for (uint32_t i = plan->end; i < graph->n_order; i++)
         need(plan, &graph->ops[graph->order[i]]);
     for (uint32_t i = plan->n_planned; i-- > 0;)
-        if (is_op_needed(plan, plan->planned[i].op))
-            need(plan, plan->planned[i].op);
+        if (is_op_needed(plan, &plan->planned[i]))
+            need_planned(plan, &plan->planned[i]);
     for (uint32_t i = plan->end; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
         for (uint32_t k = 0; k < op->n_inputs; k++) {
@@ -73,8 +87,8 @@ void step_use_slot(struct plan *plan, uint32_t slot_id, uint32_t step)
     }
 }
 
-static bool add_step(struct step_builder *builder, const struct pending_step *pending,
-                     struct irrun_error *err)
+bool step_add(struct step_builder *builder, const struct pending_step *pending,
+              struct irrun_error *err)
 {
     if (!grow_array((void **)&builder->steps, builder->n, &builder->capacity,
                     sizeof *builder->steps, err))
@@ -125,7 +139,7 @@ static uint32_t add_copy(struct step_builder *builder, const struct op *op, uint
                                    .n_inputs = 1,
                                    .n_outputs = 1,
                                    .is_main = builder->is_main};
-    return add_step(builder, &pending, err) ? copy : NO_ID;
+    return step_add(builder, &pending, err) ? copy : NO_ID;
 }
 
 /* The model owns the f32 copy of a constant, made once for all plans. */
@@ -155,8 +169,8 @@ static bool is_prepacked(uint32_t prepacked, uint32_t i)
     return i < 32 && (prepacked >> i & 1) != 0;
 }
 
-static bool demand_constants(struct plan *plan, const uint32_t *in, uint32_t n, uint32_t prepacked,
-                             struct irrun_error *err)
+bool step_demand_constants(struct plan *plan, const uint32_t *in, uint32_t n, uint32_t prepacked,
+                           struct irrun_error *err)
 {
     for (uint32_t i = 0; i < n; i++) {
         struct slot *slot = &plan->slots[in[i]];
@@ -172,9 +186,8 @@ static bool demand_constants(struct plan *plan, const uint32_t *in, uint32_t n, 
     return true;
 }
 
-/* The slot in the wanted in-memory type; converts once for all users. NO_ID on failure. */
-static uint32_t slot_as(struct step_builder *builder, const struct op *op, uint32_t slot_id,
-                        enum irrun_dtype dtype, struct irrun_error *err)
+uint32_t step_slot_as(struct step_builder *builder, const struct op *op, uint32_t slot_id,
+                      enum irrun_dtype dtype, struct irrun_error *err)
 {
     struct plan *plan = builder->plan;
     struct slot *slot = &plan->slots[slot_id];
@@ -182,7 +195,7 @@ static uint32_t slot_as(struct step_builder *builder, const struct op *op, uint3
         return slot_id;
     if (slot->converted == NO_ID) {
         bool is_constant = slot->kind == SLOT_CONSTANT && dtype == IRRUN_F32;
-        if (!is_constant && !demand_constants(plan, &slot_id, 1, 0, err))
+        if (!is_constant && !step_demand_constants(plan, &slot_id, 1, 0, err))
             return NO_ID;
         uint32_t converted = is_constant ? add_widened_constant(plan, slot_id, err)
                                          : add_copy(builder, op, slot_id, dtype, err);
@@ -235,7 +248,7 @@ static bool lower_ordinary(struct step_builder *builder, const struct planned_op
         return false;
     bool widens = plan_widens(plan, op);
     for (uint32_t i = 0; i < op->n_inputs; i++)
-        ids[i] = op_input(plan->request.graph, op, i);
+        ids[i] = plan_operand(plan, op, i);
     uint32_t prepacked;
     if (!plan_prepacked_inputs(plan, op, planned->state, ids, &prepacked, err))
         return false;
@@ -244,7 +257,7 @@ static bool lower_ordinary(struct step_builder *builder, const struct planned_op
             break;
         const struct slot *slot = &plan->slots[ids[i]];
         if (widens && dtype_is_half(slot->tensor.dtype) && !is_prepacked(prepacked, i))
-            ids[i] = slot_as(builder, op, ids[i], IRRUN_F32, err);
+            ids[i] = step_slot_as(builder, op, ids[i], IRRUN_F32, err);
         if (ids[i] == NO_ID)
             return false;
     }
@@ -257,7 +270,7 @@ static bool lower_ordinary(struct step_builder *builder, const struct planned_op
     if (planned->is_view)
         return true;
     struct prepared made;
-    if (!demand_constants(plan, ids, op->n_inputs, prepacked, err) ||
+    if (!step_demand_constants(plan, ids, op->n_inputs, prepacked, err) ||
         !plan_prepare_op(plan, op, planned->state, ids, out, prepacked, &made, err))
         return false;
     if (builder->scratch_bytes < made.scratch_bytes)
@@ -280,53 +293,7 @@ static bool lower_ordinary(struct step_builder *builder, const struct planned_op
                                    .n_inputs = op->n_inputs,
                                    .n_outputs = count_outputs(plan, op),
                                    .is_main = builder->is_main};
-    return add_step(builder, &pending, err);
-}
-
-static bool add_use(struct plan *plan, uint32_t variable, const struct slot *slot,
-                    struct irrun_error *err)
-{
-    if (!grow_array((void **)&plan->uses, plan->n_uses, &plan->uses_capacity, sizeof *plan->uses,
-                    err))
-        return false;
-    plan->uses[plan->n_uses++] =
-        (struct variable_use){variable, slot->tensor.shape, slot->declared};
-    return true;
-}
-
-/* ReadValue: a step only in iterations that start from initial values. Assign: a step always. */
-static bool lower_variable(struct step_builder *builder, const struct op *op,
-                           struct irrun_error *err)
-{
-    struct plan *plan = builder->plan;
-    const struct graph *graph = plan->request.graph;
-    bool is_read = op->def->role == ROLE_READ_VALUE;
-    struct variable_step *state = arena_alloc(&plan->arena, sizeof *state, err);
-    uint32_t *ids = arena_alloc_array(&plan->arena, 2, sizeof *ids, err);
-    if (!state || !ids)
-        return false;
-    state->variable = graph->analysis->index_of[op - graph->ops];
-    struct pending_step pending = {.made.flat.run = is_read ? run_read_value : run_assign,
-                                   .op = op,
-                                   .state = state,
-                                   .in = ids,
-                                   .out = ids + 1,
-                                   .n_inputs = op->n_inputs,
-                                   .n_outputs = is_read ? 1 : 0,
-                                   .is_main = !is_read};
-    if (is_read) {
-        builder->is_main = false;
-        ids[1] = op->first_output;
-    }
-    if (op->n_inputs > 0) {
-        uint32_t in = op_input(graph, op, 0);
-        ids[0] = slot_as(builder, op, in, plan->slots[in].declared, err);
-        if (ids[0] == NO_ID || !demand_constants(plan, ids, 1, 0, err))
-            return false;
-    }
-    const struct slot *slot = &plan->slots[is_read ? ids[1] : ids[0]];
-    pending.made.flat.n = tensor_n_bytes(&slot->tensor);
-    return add_use(plan, state->variable, slot, err) && add_step(builder, &pending, err);
+    return step_add(builder, &pending, err);
 }
 
 static bool lower_result(struct step_builder *builder, const struct op *op, struct irrun_error *err)
@@ -335,8 +302,8 @@ static bool lower_result(struct step_builder *builder, const struct op *op, stru
     const struct graph *graph = plan->request.graph;
     uint32_t id = op_input(graph, op, 0);
     enum irrun_dtype wanted = stored_dtype(plan->slots[id].declared, plan->request.is_body);
-    id = slot_as(builder, op, id, wanted, err);
-    if (id == NO_ID || !demand_constants(plan, &id, 1, 0, err))
+    id = step_slot_as(builder, op, id, wanted, err);
+    if (id == NO_ID || !step_demand_constants(plan, &id, 1, 0, err))
         return false;
     enum slot_kind kind = plan->slots[plan_root(plan, id)].kind;
     if (kind == SLOT_VARIABLE || kind == SLOT_OUTER) {
@@ -354,14 +321,17 @@ static bool lower_ops(struct step_builder *builder, struct irrun_error *err)
     struct plan *plan = builder->plan;
     const struct graph *graph = plan->request.graph;
     for (uint32_t i = 0; i < plan->n_planned; i++) {
-        const struct op *op = plan->planned[i].op;
-        if (!is_op_needed(plan, op))
+        const struct planned_op *planned = &plan->planned[i];
+        const struct op *op = planned->op;
+        enum op_role role = op->def->role;
+        if (!is_op_needed(plan, planned) ||
+            (role == ROLE_ASSIGN && plan->slots[op_input(graph, op, 0)].append))
             continue;
         builder->is_main = graph->analysis->is_main[op - graph->ops];
-        enum op_role role = op->def->role;
-        bool is_done = role == ROLE_RESULT     ? lower_result(builder, op, err)
-                       : role == ROLE_ORDINARY ? lower_ordinary(builder, &plan->planned[i], err)
-                                               : lower_variable(builder, op, err);
+        bool is_done = planned->append         ? step_lower_append(builder, planned, err)
+                       : role == ROLE_RESULT   ? lower_result(builder, op, err)
+                       : role == ROLE_ORDINARY ? lower_ordinary(builder, planned, err)
+                                               : step_lower_variable(builder, op, err);
         if (!is_done)
             return false;
     }
@@ -373,6 +343,8 @@ bool plan_make_steps(struct plan *plan, struct irrun_error *err)
     struct step_builder builder = {.plan = plan};
     const struct model *model = plan->request.model;
     bool keeps_steps = model->keeps_ops || model->stops_at_nan;
+    if (!keeps_steps && !plan_find_appends(plan, err))
+        return false;
     mark_needed(plan);
     bool is_done = lower_ops(&builder, err) && (keeps_steps || step_builder_fuse(&builder, err)) &&
                    step_builder_emit(&builder, err) &&

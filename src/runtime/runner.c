@@ -150,10 +150,12 @@ static struct plan *go_on(struct runner *runner, struct plan *plan, struct irrun
 bool runner_execute(struct runner *runner, const struct irrun_tensor *const *in,
                     struct irrun_error *err)
 {
-    const struct variables *variables = &runner->session->variables;
+    struct variables *variables = &runner->session->variables;
     const struct model *model = runner->session->model;
     bool looks = model->stops_at_nan;
     for (struct plan *plan = runner->plan;;) {
+        if (variables->has_room)
+            variables_pack(variables, plan->uses, plan->n_uses);
         bind_moving_slots(plan, in, variables);
         bool is_first = variables->n_unset > 0;
         const struct step *steps = is_first ? plan->steps : plan->main_steps;

@@ -140,7 +140,9 @@ const struct irrun_tensor *irrun_session_output(const struct irrun_session *sess
 
 const struct irrun_tensor *irrun_session_variable(const struct irrun_session *session, size_t index)
 {
-    const struct variable *variable = &session->variables.items[index];
+    struct variable *variable = &session->variables.items[index];
+    if (variable->is_set)
+        variable_pack(variable);
     return variable->is_set ? &variable->value : NULL;
 }
 

@@ -38,25 +38,38 @@ static bool is_of_body(const struct variable *variable)
     return variable->decl->assign && variable->decl->assign_graph->path[0] != '\0';
 }
 
-/* Makes room in every buffer that may be used, and keeps its data. Doubles the size if there is
+bool variable_grow(struct variable *variable, uint8_t buffer, size_t size_bytes,
+                   size_t preferred_bytes, struct irrun_error *err)
+{
+    void **data = &variable->buffers[buffer];
+    size_t *capacity = &variable->capacity[buffer], old = *capacity;
+    if (*data && old >= size_bytes)
+        return true;
+    void *grown = huge_alloc_at_least(0, size_bytes, preferred_bytes, capacity, err);
+    if (!grown) {
+        *capacity = old;
+        return false;
+    }
+    if (*data)
+        memcpy(grown, *data, old);
+    free(*data);
+    *data = grown;
+    return true;
+}
+
+/* Makes room in every buffer that may be used; an append uses one. Doubles the size if there is
  * enough memory. */
-static bool reserve(struct variable *variable, size_t size_bytes, struct irrun_error *err)
+static bool reserve(struct variable *variable, size_t size_bytes, bool is_append,
+                    struct irrun_error *err)
 {
     for (uint8_t b = 0; b < 3; b++) {
-        bool is_used = is_of_body(variable) || b == variable->current || b == variable->next;
-        if (!is_used || (variable->buffers[b] && variable->capacity[b] >= size_bytes))
-            continue;
-        size_t preferred, capacity;
-        if (!checked_mul(variable->capacity[b], 2, &preferred))
+        bool is_used =
+            is_of_body(variable) || b == variable->current || (b == variable->next && !is_append);
+        size_t preferred = 0;
+        if (!is_append && !checked_mul(variable->capacity[b], 2, &preferred))
             preferred = 0;
-        void *grown = huge_alloc_at_least(0, size_bytes, preferred, &capacity, err);
-        if (!grown)
+        if (is_used && !variable_grow(variable, b, size_bytes, preferred, err))
             return false;
-        if (variable->buffers[b])
-            memcpy(grown, variable->buffers[b], variable->capacity[b]);
-        free(variable->buffers[b]);
-        variable->buffers[b] = grown;
-        variable->capacity[b] = capacity;
     }
     variable->value.data = variable->buffers[variable->current];
     return true;
@@ -65,13 +78,10 @@ static bool reserve(struct variable *variable, size_t size_bytes, struct irrun_e
 bool variables_reserve(struct variables *variables, const struct variable_use *uses, size_t n_uses,
                        struct irrun_error *err)
 {
-    for (size_t i = 0; i < n_uses; i++) {
-        size_t size_bytes;
-        if (!tensor_size(uses[i].dtype, &uses[i].shape, &size_bytes))
-            return fail_memory(err, SIZE_MAX);
-        if (!reserve(&variables->items[uses[i].variable], size_bytes, err))
+    for (size_t i = 0; i < n_uses; i++)
+        if (!reserve(&variables->items[uses[i].variable], uses[i].size_bytes, uses[i].is_append,
+                     err))
             return false;
-    }
     return true;
 }
 
@@ -80,8 +90,10 @@ bool run_read_value(const struct step *step, struct irrun_error *err)
 {
     (void)err;
     const struct variable_step *state = step->state;
-    const struct variable *variable = &step->session->variables.items[state->variable];
+    struct variable *variable = &step->session->variables.items[state->variable];
     size_t size_bytes = tensor_n_bytes(step->out[0]);
+    if (!variable->is_set)
+        variable->rows.room_bytes = 0;
     if (variable->is_set || size_bytes == 0)
         return true;
     if (step->n_inputs > 0)
@@ -124,8 +136,8 @@ static void note_state(struct variables *variables, uint32_t index)
         !shape_equals(&state->shape, &variable->value.shape))
         variables->is_shape_changed = true;
     variables->n_unset += (uint32_t)state->is_set - (uint32_t)variable->is_set;
-    *state =
-        (struct variable_state){variable->is_set, variable->value.dtype, variable->value.shape};
+    *state = (struct variable_state){variable->is_set, variable->value.dtype, variable->value.shape,
+                                     variable->capacity[variable->current]};
 }
 
 void variables_advance(struct variables *variables)
@@ -167,8 +179,15 @@ static bool swap(struct variable *variable)
 void variables_commit(struct variables *variables)
 {
     bool is_done = true;
-    for (uint32_t i = 0; i < variables->n; i++)
-        is_done &= swap(&variables->items[i]);
+    for (uint32_t i = 0; i < variables->n; i++) {
+        struct variable *variable = &variables->items[i];
+        if (variable->is_appended) {
+            variable_commit_append(variable);
+            note_state(variables, i);
+            variables->has_room = true;
+        }
+        is_done &= swap(variable);
+    }
     if (is_done)
         return;
     variables_advance(variables);
@@ -186,7 +205,7 @@ void variables_roll_back(struct variables *variables)
 {
     for (uint32_t i = 0; i < variables->n; i++) {
         struct variable *variable = &variables->items[i];
-        variable->is_written = false;
+        variable->is_written = variable->is_appended = false;
         if (!variable->is_ahead)
             continue;
         variable->is_ahead = false;
@@ -211,8 +230,9 @@ bool variable_set(struct variables *variables, uint32_t index, const struct irru
 {
     struct variable *variable = &variables->items[index];
     size_t size_bytes = tensor_n_bytes(tensor);
-    if (!reserve(variable, size_bytes, err))
+    if (!reserve(variable, size_bytes, true, err))
         return false;
+    variable->rows.room_bytes = 0;
     if (size_bytes > 0)
         memcpy(variable->buffers[variable->current], tensor->data, size_bytes);
     variable->value = *tensor;

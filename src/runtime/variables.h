@@ -6,6 +6,11 @@
 
 #include "plan/plan.h"
 
+/* The rows of a tensor that appends make longer. */
+struct variable_rows {
+    size_t n, room_bytes; /* they are so far apart; 0: the tensor is dense */
+};
+
 /* Three buffers: the value committed by the last iteration; the current one, which differs from it
  * only while a body with the Assign runs its iterations; and the one being written. */
 struct variable {
@@ -19,6 +24,9 @@ struct variable {
     bool is_set, was_set;       /* current, committed */
     bool is_written;            /* by an Assign since the last pass ended */
     bool is_ahead;              /* current differs from committed */
+    struct variable_rows rows, written_rows;
+    bool is_appended; /* `written` is by an append … */
+    bool is_moved;    /* … in the next buffer */
 };
 
 struct variables {
@@ -27,6 +35,7 @@ struct variables {
     uint32_t n;
     uint32_t n_unset;
     bool is_shape_changed; /* since the flag was last cleared: a plan may no longer fit */
+    bool has_room;         /* a variable may not be dense */
 };
 
 bool variables_new(struct variables *variables, const struct model *model, struct irrun_error *err);
@@ -35,6 +44,17 @@ void variables_free(struct variables *variables);
 /* Allocates for the values that a plan reads and writes. */
 bool variables_reserve(struct variables *variables, const struct variable_use *uses, size_t n_uses,
                        struct irrun_error *err);
+
+/* Makes dense what is read other than by an append. */
+void variables_pack(struct variables *variables, const struct variable_use *uses, size_t n_uses);
+void variable_pack(struct variable *variable);
+
+/* Makes room in one buffer, and keeps its data; if there is memory, preferred_bytes. */
+bool variable_grow(struct variable *variable, uint8_t buffer, size_t size_bytes,
+                   size_t preferred_bytes, struct irrun_error *err);
+
+/* Commits what an append has written. */
+void variable_commit_append(struct variable *variable);
 
 /* Ends an iteration of a body: the written values become current. */
 void variables_advance(struct variables *variables);

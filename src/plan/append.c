@@ -1,0 +1,244 @@
+/* Finds what needs not be copied: a variable that only grows (ReadValue [-> Gather] -> Concat ->
+ * Assign), and matrices that a Broadcast only repeats, where all that read them can do without.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/memory_limit.h"
+#include "ops/op_state.h"
+#include "plan/graph_ints.h"
+#include "plan/plan_internal.h"
+
+#define ROOM 32 /* elements along the axis, besides half of those that are there */
+
+static struct slot *slot_at(const struct plan *plan, const struct op *op, uint32_t i)
+{
+    return &plan->slots[op_input(plan->request.graph, op, i)];
+}
+
+bool plan_reads_source(const struct plan *plan, const struct op *op, uint32_t i)
+{
+    const struct slot *slot = slot_at(plan, op, i);
+    const struct irrun_shape *shape = &slot->tensor.shape;
+    return i < 32 && op->def->apart_inputs >> i & 1 && slot->runs.count > 0 && shape->rank >= 2 &&
+           slot->runs.length == (size_t)shape_product(shape, shape->rank - 2, shape->rank);
+}
+
+uint32_t plan_operand(const struct plan *plan, const struct op *op, uint32_t i)
+{
+    uint32_t value_id = op_input(plan->request.graph, op, i);
+    return plan_reads_source(plan, op, i) ? plan->slots[value_id].source : value_id;
+}
+
+/* ---- which Concats append -------------------------------------------------------------------- */
+
+static bool is_planned_here(const struct plan *plan, const struct op *op)
+{
+    const struct slot *slot = &plan->slots[op->first_output];
+    return slot->kind == SLOT_BLOCK ||
+           (op->def->role == ROLE_READ_VALUE && slot->kind == SLOT_VARIABLE);
+}
+
+/* A Gather along the first dimension; indices out of range give zeros. */
+static bool is_choice(const struct plan *plan, const struct op *gather)
+{
+    const struct graph *graph = plan->request.graph;
+    const struct irrun_shape *indices = &slot_at(plan, gather, 1)->tensor.shape;
+    int64_t axis;
+    uint32_t n;
+    return op_is_type(gather, "Gather") && gather->def->opset == 8 &&
+           ((const struct gather_attrs *)gather->attrs)->batch_dims == 0 && indices->rank == 1 &&
+           graph_ints(graph, op_input(graph, gather, 2), &axis, 1, &n) && axis == 0;
+}
+
+/* ReadValue [-> Gather] -> Concat -> Assign: the ops, and the axis. */
+struct chain {
+    const struct op *read, *gather, *concat;
+    uint32_t axis;
+};
+
+static bool match(const struct plan *plan, const struct op *assign, struct chain *chain)
+{
+    const struct graph *graph = plan->request.graph;
+    const uint32_t *index_of = graph->analysis->index_of;
+    const struct op *concat = value_producer(graph, op_input(graph, assign, 0));
+    if (!op_is_type(concat, "Concat") || concat->n_inputs != 2 || !is_planned_here(plan, concat))
+        return false;
+    const struct op *first = value_producer(graph, op_input(graph, concat, 0));
+    *chain = (struct chain){.read = first, .concat = concat};
+    if (first->def->role != ROLE_READ_VALUE) {
+        if (!op_is_type(first, "Gather") || !is_choice(plan, first))
+            return false;
+        chain->gather = first;
+        chain->read = value_producer(graph, op_input(graph, first, 0));
+    }
+    if (chain->read->def->role != ROLE_READ_VALUE || !is_planned_here(plan, chain->read) ||
+        (chain->gather && !is_planned_here(plan, chain->gather)) ||
+        index_of[chain->read - graph->ops] != index_of[assign - graph->ops] ||
+        plan->request.model->variables[index_of[assign - graph->ops]].n_reads != 1)
+        return false;
+    const struct slot *result = &plan->slots[concat->first_output];
+    int64_t axis = ((const struct concat_attrs *)concat->attrs)->axis;
+    chain->axis = (uint32_t)(axis + (axis < 0 ? result->tensor.shape.rank : 0));
+    enum irrun_dtype dtype = result->declared;
+    return (!chain->gather || chain->axis > 0) && !dtype_is_half(dtype) && dtype_size(dtype) > 0 &&
+           dtype == plan->slots[chain->read->first_output].declared;
+}
+
+/* How long the rows may become in the memory that is there, or else in more. */
+static size_t find_room(const struct plan *plan, uint32_t variable, size_t length, size_t n_bytes)
+{
+    size_t have = plan->request.variables[variable].capacity_bytes / n_bytes;
+    size_t more = length + length / 2 + ROOM, size_bytes;
+    struct irrun_error ignored = {0};
+    if (have >= length)
+        return have;
+    return checked_mul(more, n_bytes, &size_bytes) && size_bytes < memory_limit() / 8 &&
+                   memory_check(0, size_bytes, &ignored)
+               ? more
+               : length;
+}
+
+static bool add_append(struct plan *plan, const struct op *assign, struct irrun_error *err)
+{
+    const struct graph *graph = plan->request.graph;
+    struct chain chain;
+    if (!match(plan, assign, &chain))
+        return true;
+    struct slot *state = &plan->slots[chain.read->first_output];
+    struct slot *result = &plan->slots[chain.concat->first_output];
+    if (result->append)
+        return true;
+    struct append *append = arena_alloc(&plan->arena, sizeof *append, err);
+    if (!append)
+        return false;
+    const struct irrun_shape *before = &state->tensor.shape, *after = &result->tensor.shape;
+    uint32_t axis = chain.axis, added = op_input(graph, chain.concat, 1);
+    size_t inner_bytes =
+        (size_t)shape_product(after, axis + 1, after->rank) * dtype_size(result->tensor.dtype);
+    size_t length = (size_t)after->dims[axis], n_rows = (size_t)shape_product(after, 0, axis);
+    if (inner_bytes == 0 || n_rows == 0 || length == 0)
+        return true;
+    uint32_t variable = graph->analysis->index_of[assign - graph->ops];
+    *append = (struct append){
+        .variable = variable,
+        .state = chain.read->first_output,
+        .added = added,
+        .choice = chain.gather ? op_input(graph, chain.gather, 1) : NO_ID,
+        .result = chain.concat->first_output,
+        .n_rows = n_rows,
+        .old_rows = (size_t)shape_product(before, 0, axis),
+        .rows_per_index = (size_t)shape_product(after, 1, axis),
+        .old_bytes = (size_t)before->dims[axis] * inner_bytes,
+        .added_bytes = (length - (size_t)before->dims[axis]) * inner_bytes,
+        .room_bytes = find_room(plan, variable, length, n_rows * inner_bytes) * inner_bytes,
+    };
+    state->append = result->append = append;
+    if (chain.gather)
+        plan->slots[chain.gather->first_output].append = append;
+    result->source = append->result;
+    result->runs = (struct runs){length * inner_bytes / dtype_size(result->tensor.dtype), 1};
+    return true;
+}
+
+/* ---- what reads them ------------------------------------------------------------------------- */
+
+/* Where else the elements of an op's output are. False: they are nowhere else. */
+static bool pass_on(struct plan *plan, const struct planned_op *planned)
+{
+    const struct op *op = planned->op;
+    struct slot *out = &plan->slots[op->first_output], *in = slot_at(plan, op, 0);
+    struct runs runs;
+    bool is_same = (planned->is_view || op->def->role == ROLE_ASSIGN) && op->n_outputs == 1 &&
+                   in->runs.count > 0 &&
+                   shape_n_elements(&in->tensor.shape) == shape_n_elements(&out->tensor.shape);
+    if (is_same) {
+        runs = in->runs;
+    } else if (!op->def->repeats || !op->def->repeats(planned->state, &runs)) {
+        return false;
+    } else if (in->runs.count == 0) {
+        in->source = op_input(plan->request.graph, op, 0);
+    } else if (in->runs.count != 1 || in->runs.length != runs.length) {
+        return false;
+    }
+    out->runs = runs;
+    out->source = in->source;
+    return true;
+}
+
+/* Whether an op can do with the variable as it lies there. */
+static bool can_read(const struct plan *plan, const struct op *op, uint32_t i,
+                     const struct append *append)
+{
+    uint32_t value_id = op_input(plan->request.graph, op, i);
+    if (value_id != append->result && plan->slots[value_id].append == append)
+        return i == 0 && op->n_outputs == 1 && plan->slots[op->first_output].append == append;
+    if (op->def->role == ROLE_ASSIGN)
+        return plan->request.graph->analysis->index_of[op - plan->request.graph->ops] ==
+               append->variable;
+    return plan_reads_source(plan, op, i);
+}
+
+/* Whose variable the elements of a slot are. */
+static struct append *append_of(const struct plan *plan, const struct slot *slot)
+{
+    return slot->append || slot->runs.count == 0 ? slot->append : plan->slots[slot->source].append;
+}
+
+static void check_readers(struct plan *plan, const struct planned_op *planned)
+{
+    const struct op *op = planned->op;
+    bool is_passed_on = op->n_inputs > 0 && op->n_outputs > 0 && pass_on(plan, planned);
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const struct slot *slot = slot_at(plan, op, i);
+        struct append *append = append_of(plan, slot);
+        bool is_whole = slot->runs.count > 0; /* else it is the variable before */
+        if (append && !(i == 0 && is_passed_on && is_whole) && !can_read(plan, op, i, append))
+            append->is_refused = true;
+    }
+}
+
+/* What the rest of a plan in two parts reads. */
+static void refuse_rest(struct plan *plan)
+{
+    const struct graph *graph = plan->request.graph;
+    for (uint32_t i = plan->end; i < graph->n_order; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            struct append *append = append_of(plan, slot_at(plan, op, k));
+            if (append)
+                append->is_refused = true;
+        }
+    }
+}
+
+static void take(struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->request.graph->n_values; i++) {
+        struct slot *slot = &plan->slots[i];
+        if (slot->append && slot->append->is_refused)
+            slot->append = NULL;
+    }
+    for (uint32_t i = 0; i < plan->n_planned; i++) {
+        const struct op *op = plan->planned[i].op;
+        struct slot *slot = &plan->slots[op->first_output];
+        if (op->n_outputs != 1 || !slot->append || slot->append->result != op->first_output)
+            continue;
+        plan->planned[i].append = slot->append;
+        slot->kind = SLOT_VARIABLE;
+        slot->index = slot->append->variable;
+    }
+}
+
+bool plan_find_appends(struct plan *plan, struct irrun_error *err)
+{
+    for (uint32_t i = 0; i < plan->n_planned && !plan->request.is_body; i++)
+        if (plan->planned[i].op->def->role == ROLE_ASSIGN &&
+            !add_append(plan, plan->planned[i].op, err))
+            return false;
+    for (uint32_t i = 0; i < plan->n_planned; i++)
+        check_readers(plan, &plan->planned[i]);
+    refuse_rest(plan);
+    take(plan);
+    return true;
+}

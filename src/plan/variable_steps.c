@@ -1,0 +1,82 @@
+/* Second pass of planning, continued: ReadValue, Assign, and the Concat that appends.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/checked.h"
+#include "plan/step_builder.h"
+
+/* Adds a use of so many bytes. */
+static bool add_use(struct plan *plan, uint32_t variable, size_t size_bytes, bool is_append,
+                    struct irrun_error *err)
+{
+    if (!grow_array((void **)&plan->uses, plan->n_uses, &plan->uses_capacity, sizeof *plan->uses,
+                    err))
+        return false;
+    plan->uses[plan->n_uses++] = (struct variable_use){variable, size_bytes, is_append};
+    return true;
+}
+
+/* A Concat that appends: a step that makes no tensor, but lengthens the variable. */
+bool step_lower_append(struct step_builder *builder, const struct planned_op *planned,
+                       struct irrun_error *err)
+{
+    struct plan *plan = builder->plan;
+    const struct append *append = planned->append;
+    uint32_t *ids = arena_alloc_array(&plan->arena, 4, sizeof *ids, err);
+    if (!ids)
+        return false;
+    ids[0] = append->state;
+    ids[1] = step_slot_as(builder, planned->op, append->added,
+                          plan->slots[append->result].tensor.dtype, err);
+    ids[2] = append->choice;
+    ids[3] = append->result;
+    uint32_t n_inputs = append->choice == NO_ID ? 2 : 3;
+    if (ids[1] == NO_ID || !step_demand_constants(plan, ids + 1, n_inputs - 1, 0, err))
+        return false;
+    struct pending_step pending = {.made.flat.run = run_append,
+                                   .op = planned->op,
+                                   .state = append,
+                                   .in = ids,
+                                   .out = ids + 3,
+                                   .n_inputs = n_inputs,
+                                   .n_outputs = 1,
+                                   .is_main = builder->is_main};
+    return add_use(plan, append->variable, append->n_rows * append->room_bytes, true, err) &&
+           step_add(builder, &pending, err);
+}
+
+/* ReadValue: a step only in iterations that start from initial values. Assign: a step always. */
+bool step_lower_variable(struct step_builder *builder, const struct op *op, struct irrun_error *err)
+{
+    struct plan *plan = builder->plan;
+    const struct graph *graph = plan->request.graph;
+    bool is_read = op->def->role == ROLE_READ_VALUE;
+    struct variable_step *state = arena_alloc(&plan->arena, sizeof *state, err);
+    uint32_t *ids = arena_alloc_array(&plan->arena, 2, sizeof *ids, err);
+    if (!state || !ids)
+        return false;
+    state->variable = graph->analysis->index_of[op - graph->ops];
+    struct pending_step pending = {.made.flat.run = is_read ? run_read_value : run_assign,
+                                   .op = op,
+                                   .state = state,
+                                   .in = ids,
+                                   .out = ids + 1,
+                                   .n_inputs = op->n_inputs,
+                                   .n_outputs = is_read ? 1 : 0,
+                                   .is_main = !is_read};
+    if (is_read) {
+        builder->is_main = false;
+        ids[1] = op->first_output;
+    }
+    if (op->n_inputs > 0) {
+        uint32_t in = op_input(graph, op, 0);
+        ids[0] = step_slot_as(builder, op, in, plan->slots[in].declared, err);
+        if (ids[0] == NO_ID || !step_demand_constants(plan, ids, 1, 0, err))
+            return false;
+    }
+    const struct slot *slot = &plan->slots[is_read ? ids[1] : ids[0]];
+    size_t size_bytes;
+    if (!tensor_size(slot->declared, &slot->tensor.shape, &size_bytes))
+        return fail_memory(err, SIZE_MAX);
+    pending.made.flat.n = tensor_n_bytes(&slot->tensor);
+    return add_use(plan, state->variable, size_bytes, is_read && slot->append, err) &&
+           step_add(builder, &pending, err);
+}

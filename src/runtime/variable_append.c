@@ -1,0 +1,116 @@
+/* Appends to variables: writes what is new behind the rows of the current buffer, which have room
+ * to become longer. The value from before stays valid until the iteration is committed.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "runtime/runner.h"
+
+/* Moves rows that are `from` bytes apart to where they are `to` bytes apart. */
+static void move_rows(char *data, size_t n_rows, size_t row_bytes, size_t from, size_t to)
+{
+    if (from == to || row_bytes == 0)
+        return;
+    for (size_t i = 1; i < n_rows; i++) {
+        size_t row = to < from ? i : n_rows - i;
+        memmove(data + row * to, data + row * from, row_bytes);
+    }
+}
+
+void variable_pack(struct variable *variable)
+{
+    struct variable_rows *rows = &variable->rows;
+    if (rows->room_bytes == 0)
+        return;
+    size_t row_bytes = tensor_n_bytes(&variable->value) / rows->n;
+    move_rows(variable->buffers[variable->current], rows->n, row_bytes, rows->room_bytes,
+              row_bytes);
+    rows->room_bytes = 0;
+}
+
+void variables_pack(struct variables *variables, const struct variable_use *uses, size_t n_uses)
+{
+    for (size_t i = 0; i < n_uses; i++)
+        if (!uses[i].is_append)
+            variable_pack(&variables->items[uses[i].variable]);
+}
+
+/* ---- the step -------------------------------------------------------------------------------- */
+
+/* The group of rows that index i chooses; NO_ID: none, which gives zeros. */
+static uint32_t chosen(const struct append *append, const struct irrun_tensor *indices, size_t i)
+{
+    int64_t index = element_as_i64(indices->dtype, indices->data, i);
+    int64_t n = (int64_t)(append->old_rows / append->rows_per_index);
+    index += index < 0 ? n : 0;
+    return index >= 0 && index < n ? (uint32_t)index : NO_ID;
+}
+
+static bool is_chosen_as_is(const struct append *append, const struct irrun_tensor *indices)
+{
+    if (append->old_rows != append->n_rows)
+        return false;
+    for (size_t i = 0; i < append->n_rows / append->rows_per_index; i++)
+        if (chosen(append, indices, i) != i)
+            return false;
+    return true;
+}
+
+static void copy_chosen(const struct append *append, const struct irrun_tensor *indices,
+                        const char *from, size_t from_bytes, char *to)
+{
+    for (size_t row = 0; row < append->n_rows; row++, to += append->room_bytes) {
+        uint32_t group = chosen(append, indices, row / append->rows_per_index);
+        size_t source = group * append->rows_per_index + row % append->rows_per_index;
+        if (group == NO_ID)
+            memset(to, 0, append->old_bytes);
+        else
+            memcpy(to, from + source * from_bytes, append->old_bytes);
+    }
+}
+
+static void add_rows(const struct append *append, const char *added, char *to)
+{
+    to += append->old_bytes;
+    for (size_t row = 0; row < append->n_rows; row++)
+        memcpy(to + row * append->room_bytes, added + row * append->added_bytes,
+               append->added_bytes);
+}
+
+bool run_append(const struct step *step, struct irrun_error *err)
+{
+    const struct append *append = step->state;
+    struct variable *variable = &step->session->variables.items[append->variable];
+    const struct irrun_tensor *indices = step->n_inputs > 2 ? step->in[2] : NULL;
+    size_t room = variable->rows.room_bytes, from_bytes = room > 0 ? room : append->old_bytes;
+    variable->is_moved = append->old_bytes > 0 && indices && !is_chosen_as_is(append, indices);
+    if (variable->is_moved) {
+        if (!variable_grow(variable, variable->next, append->n_rows * append->room_bytes, 0, err))
+            return false;
+        copy_chosen(append, indices, variable->buffers[variable->current], from_bytes,
+                    variable->buffers[variable->next]);
+    } else {
+        move_rows(variable->buffers[variable->current], append->n_rows, append->old_bytes,
+                  from_bytes, append->room_bytes);
+        variable->rows = (struct variable_rows){append->n_rows, append->room_bytes};
+    }
+    char *to = variable->buffers[variable->is_moved ? variable->next : variable->current];
+    add_rows(append, step->in[1]->data, to);
+    step->out[0]->data = to;
+    variable->written = *step->out[0];
+    variable->written_rows = (struct variable_rows){append->n_rows, append->room_bytes};
+    variable->is_written = variable->is_appended = true;
+    return true;
+}
+
+void variable_commit_append(struct variable *variable)
+{
+    if (variable->is_moved) {
+        variable->committed = variable->next;
+        variable->next = variable->current;
+        variable->current = variable->committed;
+    }
+    variable->rows = variable->written_rows;
+    variable->value = variable->written;
+    variable->is_set = true;
+    variable->is_written = variable->is_appended = false;
+}
