@@ -132,7 +132,7 @@ bool fail_hint(struct irrun_error *err, const char *format, ...)
     return false;
 }
 
-bool fail_more(struct irrun_error *err, const char *format, ...)
+bool fail_append(struct irrun_error *err, const char *format, ...)
 {
     if (err->code == IRRUN_OK)
         return false;

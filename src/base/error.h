@@ -47,7 +47,7 @@ bool fail_errno(struct irrun_error *err, enum irrun_error_code code, const char 
 bool fail_hint(struct irrun_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Appends to the recorded message (a list, a second line); returns false. */
-bool fail_more(struct irrun_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
+bool fail_append(struct irrun_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Writes "file:line:column: error: message\n  hint: …\n", which editors parse. For a standard
  * stream the program's name comes first. Returns `text`. */

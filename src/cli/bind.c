@@ -111,7 +111,7 @@ static bool take_one_member(const struct binder *binder, const struct binding *b
     fail_at(err, IRRUN_DATA, (struct place){binding->spec.path, 0, 0}, "has no member \"%s\", only",
             binding->name);
     for (size_t i = 0; i < n; i++)
-        fail_more(err, "%s \"%s\"", i == 0 ? "" : ",", archive_member(archive, i)->name);
+        fail_append(err, "%s \"%s\"", i == 0 ? "" : ",", archive_member(archive, i)->name);
     return false;
 }
 
@@ -138,7 +138,7 @@ static bool fail_needs_name(const struct binder *binder, const struct binding *b
                     path);
     fail(err, IRRUN_USAGE, "%s%s needs a name, one of", binder->option, path);
     for (size_t i = 0; i < binder->n_ports; i++)
-        fail_more(err, "%s \"%s\"", i == 0 ? "" : ",", binder->name(binder->context, i));
+        fail_append(err, "%s \"%s\"", i == 0 ? "" : ",", binder->name(binder->context, i));
     return fail_hint(err, "write %s%s=%s", binder->option, binder->name(binder->context, 0), path);
 }
 

@@ -318,9 +318,9 @@ static void describe_item(const struct compare *compare, const struct expectatio
                           struct irrun_error *err)
 {
     const char *name = irrun_model_output(compare->model, item->output)->name;
-    fail_more(err, "\n  output \"%s\" (%s): ", name, item->path);
+    fail_append(err, "\n  output \"%s\" (%s): ", name, item->path);
     if (item->problem[0]) {
-        fail_more(err, "%s", item->problem);
+        fail_append(err, "%s", item->problem);
         return;
     }
     difference_describe(&item->difference, &item->tolerances, err);

@@ -37,7 +37,7 @@ static bool fail_needs_name(const struct destination_list *list, const struct fo
     const char *path = spec->path, *format = spec->format->name;
     fail(err, IRRUN_USAGE, "-o %s: %s holds one output, but the model has", path, format);
     for (size_t i = 0; i < n_default_outputs(list->model); i++)
-        fail_more(err, "%s \"%s\"", i == 0 ? "" : ",", irrun_model_output(list->model, i)->name);
+        fail_append(err, "%s \"%s\"", i == 0 ? "" : ",", irrun_model_output(list->model, i)->name);
     bool is_standard = strcmp(path, "-") == 0;
     return fail_hint(
         err,

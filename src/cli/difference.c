@@ -160,17 +160,17 @@ void difference_describe(const struct difference *difference, const struct toler
     char got[TEXT_NUMBER_BYTES], want[TEXT_NUMBER_BYTES], where[SHAPE_TEXT_BYTES];
     format_value(worst->dtype, worst->got, got);
     format_value(worst->dtype, worst->want, want);
-    fail_more(err,
-              "worst in record %" PRIu64 " at %s: got %s, expected %s; %" PRIu64 " of %" PRIu64
-              " elements differ",
-              worst->record, shape_format(&place, where), got, want, difference->n_different,
-              difference->n_elements);
+    fail_append(err,
+                "worst in record %" PRIu64 " at %s: got %s, expected %s; %" PRIu64 " of %" PRIu64
+                " elements differ",
+                worst->record, shape_format(&place, where), got, want, difference->n_different,
+                difference->n_elements);
     bool counts_defaults = !is_whole(worst->dtype);
     if (!counts_defaults && !tolerances->has_atol && !tolerances->has_rtol)
         return;
     text_from_f64(counts_defaults || tolerances->has_atol ? tolerances->atol : 0, got);
     text_from_f64(counts_defaults || tolerances->has_rtol ? tolerances->rtol : 0, want);
-    fail_more(err, " by more than atol %s, rtol %s", got, want);
+    fail_append(err, " by more than atol %s, rtol %s", got, want);
 }
 
 static void report_value(struct json *json, const char *key, enum irrun_dtype dtype,

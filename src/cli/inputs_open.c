@@ -135,8 +135,8 @@ static bool fail_unfilled(const struct inputs *inputs, const struct sequence *se
         const struct irrun_port *port = irrun_model_input(inputs->model, i);
         char text[SHAPE_TEXT_BYTES];
         if (!inputs->slots[i].is_filled)
-            fail_more(err, "%s \"%s\" (%s %s)", n++ == 0 ? " input" : ",", port->name,
-                      irrun_dtype_name(port->dtype), partial_shape_format(&port->shape, text));
+            fail_append(err, "%s \"%s\" (%s %s)", n++ == 0 ? " input" : ",", port->name,
+                        irrun_dtype_name(port->dtype), partial_shape_format(&port->shape, text));
     }
     return fail_hint(err, "-i [NAME=]FILE reads an input, --random generates one");
 }

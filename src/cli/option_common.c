@@ -83,8 +83,8 @@ bool option_choose_word(const struct option_row *row, const char *words, const c
     }
     fail(err, IRRUN_USAGE, "--%s takes", row->name);
     for (size_t i = 0; i < n; i++)
-        fail_more(err, "%s %s", i == 0 ? "" : i + 1 < n ? "," : " or", list[i]);
-    fail_more(err, ", not '%s'", value);
+        fail_append(err, "%s %s", i == 0 ? "" : i + 1 < n ? "," : " or", list[i]);
+    fail_append(err, ", not '%s'", value);
     const char *near = nearest_word(value, list, n);
     return near ? fail_hint(err, "did you mean --%s=%s?", row->name, near) : false;
 }
@@ -130,8 +130,8 @@ bool option_set_count(struct options *options, const struct option_row *row, con
     }
     fail(err, IRRUN_USAGE, "--%s must be a whole number from %" PRId64, row->name, row->least);
     if (row->most < INT64_MAX)
-        fail_more(err, " to %" PRId64, row->most);
-    fail_more(err, "%s, not '%s'", row->most < INT64_MAX ? "" : " up", value);
+        fail_append(err, " to %" PRId64, row->most);
+    fail_append(err, "%s, not '%s'", row->most < INT64_MAX ? "" : " up", value);
     return fail_hint(err, "for example --%s=%" PRId64, row->name, row->least > 0 ? row->least : 1);
 }
 

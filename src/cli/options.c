@@ -262,7 +262,7 @@ static bool take_environment(struct parser *parser)
         enum option_id id = variables[i].id;
         if (value && *value != '\0' && !option_is_given(parser->options, id) &&
             !take(parser, id, value))
-            return fail_more(parser->err, " (from the environment: %s)", variables[i].name);
+            return fail_append(parser->err, " (from the environment: %s)", variables[i].name);
     }
     return true;
 }

@@ -158,8 +158,8 @@ static bool take_axis(struct records *records, const struct array_header *header
         fail_at(err, IRRUN_DATA, records_place(records),
                 "axis %" PRIu32 " has length %" PRId64 ": slices of %" PRId64, axis, length, chunk);
         if (records->axis->hop > 0)
-            fail_more(err, " every %" PRId64, records->axis->hop);
-        fail_more(err, " leave %" PRId64 " over", n_left);
+            fail_append(err, " every %" PRId64, records->axis->hop);
+        fail_append(err, " leave %" PRId64 " over", n_left);
         return fail_hint(err, "--partial=drop drops the rest, --partial=pad pads it with zeros");
     }
     records->n_left = n + (n_left > 0 && partial == PARTIAL_PAD);

@@ -133,10 +133,10 @@ bool records_check_chunk(const struct records *records, uint32_t axis, int64_t c
     fail(err, IRRUN_USAGE, "--axis=%s%s%" PRIu32 ":%" PRId64 ": a record of \"%s\" takes", name,
          equals, axis, chunk, records->port.name);
     if (shape->min[axis] != shape->max[axis])
-        return fail_more(err, " %" PRId64 " to %" PRId64 " numbers along axis %" PRIu32,
-                         shape->min[axis], shape->max[axis], axis);
-    fail_more(err, " %" PRId64 " number%s along axis %" PRIu32, shape->min[axis],
-              shape->min[axis] == 1 ? "" : "s", axis);
+        return fail_append(err, " %" PRId64 " to %" PRId64 " numbers along axis %" PRIu32,
+                           shape->min[axis], shape->max[axis], axis);
+    fail_append(err, " %" PRId64 " number%s along axis %" PRIu32, shape->min[axis],
+                shape->min[axis] == 1 ? "" : "s", axis);
     return fail_hint(err, "%swrite --axis=%s%s%" PRIu32,
                      records->is_unsized ? "omit --axis, or " : "", name, equals, axis);
 }
@@ -148,11 +148,11 @@ bool records_fail_axis(const struct records *records, uint32_t rank, struct irru
     fail(err, IRRUN_USAGE, "--axis=%" PRId64 ": %s \"%s\" is %s", axis->axis, records->port.what,
          records->port.name, partial_shape_format(&records->port.shape, shape));
     if (rank == 0)
-        return fail_more(err, ", which has no axis");
+        return fail_append(err, ", which has no axis");
     if (rank == 1)
-        fail_more(err, ": its only axis is 0");
+        fail_append(err, ": its only axis is 0");
     else
-        fail_more(err, ": its axes are 0 to %" PRIu32, rank - 1);
+        fail_append(err, ": its axes are 0 to %" PRIu32, rank - 1);
     /* --axis=512: the length of a slice stands where the axis should. */
     int64_t length = axis->chunk > 0 ? axis->chunk : axis->axis;
     uint32_t likely = likely_axis(records, rank, length);

@@ -197,7 +197,7 @@ static bool warm_up(struct worker *worker, struct irrun_error *err)
         return false;
     for (uint64_t i = 0; i < n; i++) {
         if (!run_session(worker, err))
-            return fail_more(err, " (in warm-up %" PRIu64 ")", i);
+            return fail_append(err, " (in warm-up %" PRIu64 ")", i);
     }
     bool is_restored = snapshot_restore(&worker->snapshot, &worker->variables, err);
     snapshot_free(&worker->snapshot);
@@ -290,7 +290,7 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
         if (!warm_up(worker, err))
             return false;
         if (!run_once(worker, err))
-            return index > 0 && fail_more(err, " (in iteration %" PRIu64 ")", index);
+            return index > 0 && fail_append(err, " (in iteration %" PRIu64 ")", index);
         if (looks && !pass_on(worker, sequence, index, &is_over, err))
             return false;
         atomic_store_explicit(&worker->counter.n_iterations, n_before + index + 1 - start,

@@ -104,11 +104,11 @@ static bool fail_unsupported(const struct graph *graph, const struct unsupported
             list->n == 1 ? "" : "s", n_layers, n_layers == 1 ? "" : "s");
     for (size_t i = 0; i < list->n && i < MAX_SHOWN_KINDS; i++) {
         const struct unsupported_op *item = &list->items[i];
-        fail_more(err, "\n  %u x %.40s %.20s, line %u: %.120s", item->n_layers, item->type,
-                  *item->version ? item->version : "without a version", item->line, item->why);
+        fail_append(err, "\n  %u x %.40s %.20s, line %u: %.120s", item->n_layers, item->type,
+                    *item->version ? item->version : "without a version", item->line, item->why);
     }
     if (list->n > MAX_SHOWN_KINDS)
-        fail_more(err, "\n  and %zu more", list->n - MAX_SHOWN_KINDS);
+        fail_append(err, "\n  and %zu more", list->n - MAX_SHOWN_KINDS);
     return fail_hint(err, "--supported-ops lists what irrun has");
 }
 
@@ -150,11 +150,11 @@ static bool fail_n_inputs(const struct graph *graph, const struct op *op, struct
     fail_at(err, IRRUN_DATA, op_place(graph, op), "%s \"%.200s\": has %u input%s, expected ",
             op->def->type, op->name, op->n_inputs, op->n_inputs == 1 ? "" : "s");
     if (n_min == n_max)
-        fail_more(err, "%u", n_min);
+        fail_append(err, "%u", n_min);
     else if (n_max == UINT32_MAX)
-        fail_more(err, "at least %u", n_min);
+        fail_append(err, "at least %u", n_min);
     else
-        fail_more(err, "%u to %u", n_min, n_max);
+        fail_append(err, "%u to %u", n_min, n_max);
     return hint_inputs(op->def, err);
 }
 

@@ -86,7 +86,7 @@ static bool fail_unknown(const struct graph *graph, const char *name, struct irr
     for (uint32_t i = 0; i < graph->n_values && n_near < MAX_HINTS; i++) {
         const char *near = near_name(graph, &graph->values[i], name);
         if (near)
-            fail_more(err, "%s%s", n_near++ == 0 ? "; similar names:\n  " : "\n  ", near);
+            fail_append(err, "%s%s", n_near++ == 0 ? "; similar names:\n  " : "\n  ", near);
     }
     return fail_hint(err, "irrun --list-ops lists all names");
 }

@@ -224,9 +224,9 @@ static bool fail_unknown(const struct ports *ports, const char *name, struct irr
         return fail(err, IRRUN_USAGE, "no %s \"%s\": the model has no %ss", what, name, what);
     fail(err, IRRUN_USAGE, "no %s \"%s\"; the model has:", what, name);
     for (size_t i = 0; i < n && i < 20; i++)
-        fail_more(err, "\n  @%zu %s", i, ports->items[i].name);
+        fail_append(err, "\n  @%zu %s", i, ports->items[i].name);
     if (n > 20)
-        fail_more(err, "\n  and %zu more", n - 20);
+        fail_append(err, "\n  and %zu more", n - 20);
     const char *nearest = strlen(name) > 1 ? nearest_name(ports, name) : NULL;
     return nearest ? fail_hint(err, "did you mean %s?", nearest) : false;
 }
@@ -254,6 +254,6 @@ bool ports_find(const struct ports *ports, const char *name, size_t *index, stru
          ports->is_output ? "output" : "input");
     for (size_t i = 0; i < n; i++)
         if (name_fit(ports, i, name) == best)
-            fail_more(err, "\n  @%zu %s", i, ports->items[i].name);
+            fail_append(err, "\n  @%zu %s", i, ports->items[i].name);
     return fail_hint(err, "name one by its index, such as @%zu", *index);
 }

@@ -111,7 +111,7 @@ static bool fail_missing(const struct irrun_session *session, struct irrun_error
          session->n_missing == 1 ? "has" : "have");
     for (size_t i = 0; i < inputs->n; i++)
         if (!session->has_input[i])
-            fail_more(err, "\n  @%zu %s", i, inputs->items[i].name);
+            fail_append(err, "\n  @%zu %s", i, inputs->items[i].name);
     return false;
 }
 

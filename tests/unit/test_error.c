@@ -41,7 +41,7 @@ static void hint_and_more_need_an_error(void **state)
     struct irrun_error err;
     error_clear(&err);
     assert_false(fail_hint(&err, "no"));
-    assert_false(fail_more(&err, "no"));
+    assert_false(fail_append(&err, "no"));
     assert_string_equal(err.hint, "");
     assert_string_equal(err.message, "");
 }
@@ -52,8 +52,8 @@ static void first_hint_wins_and_more_is_appended(void **state)
     struct irrun_error err;
     error_clear(&err);
     fail(&err, IRRUN_UNSUPPORTED, "ops:");
-    fail_more(&err, "\n  %s", "NonZero");
-    fail_more(&err, "\n  %s", "TopK");
+    fail_append(&err, "\n  %s", "NonZero");
+    fail_append(&err, "\n  %s", "TopK");
     fail_hint(&err, "try %d", 1);
     fail_hint(&err, "try %d", 2);
     assert_string_equal(err.message, "ops:\n  NonZero\n  TopK");
@@ -175,7 +175,7 @@ static void hides_what_would_control_the_terminal(void **state)
     error_clear(&err);
     fail_at(&err, IRRUN_DATA, (struct place){"a\nb", 0, 0},
             "no op \"%s\"; the model has:", "x\nirrun: error: all is lost");
-    fail_more(&err, "\n  %s", "y");
+    fail_append(&err, "\n  %s", "y");
     assert_string_equal(error_format(&err, text, sizeof text),
                         "a?b: error: no op \"x?irrun: error: all is lost\"; the model has:\n  y\n");
 }
