@@ -3,7 +3,7 @@
 #ifndef IRRUN_BASE_DIGEST_H
 #define IRRUN_BASE_DIGEST_H
 
-#include "base/bulk_digest.h"
+#include "base/fast_hash.h"
 
 struct digest {
     uint64_t a, b;
@@ -11,10 +11,10 @@ struct digest {
 
 /* Appends data to the bytes whose digest is `seed`; DIGEST_SEED is the digest of no bytes. */
 #define DIGEST_SEED ((struct digest){0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f})
-static inline struct digest digest_add(struct digest seed, const void *data, size_t size_bytes)
+static inline struct digest digest_update(struct digest seed, const void *data, size_t size_bytes)
 {
-    return (struct digest){bulk_digest(seed.a, data, size_bytes),
-                           bulk_digest(seed.b, data, size_bytes)};
+    return (struct digest){fast_hash(seed.a, data, size_bytes),
+                           fast_hash(seed.b, data, size_bytes)};
 }
 
 #endif

@@ -87,7 +87,7 @@ static char *temporary_name(const char *target, bool is_own)
 {
     static atomic_uint n_names;
     const char *slash = strrchr(target, '/'), *base = slash ? slash + 1 : target;
-    unsigned long long digest = digest_add(DIGEST_SEED, base, strlen(base)).a;
+    unsigned long long digest = digest_update(DIGEST_SEED, base, strlen(base)).a;
     char own[64] = "", *name = NULL;
     if (is_own)
         snprintf(own, sizeof own, "-%ld-%u", (long)getpid(), atomic_fetch_add(&n_names, 1));

@@ -148,8 +148,8 @@ struct file_identity {
 static struct digest digest_of(const struct stat *status, const char *name)
 {
     const uint64_t numbers[] = {(uint64_t)status->st_dev, (uint64_t)status->st_ino};
-    struct digest digest = digest_add(DIGEST_SEED, numbers, sizeof numbers);
-    return digest_add(digest, name, strlen(name));
+    struct digest digest = digest_update(DIGEST_SEED, numbers, sizeof numbers);
+    return digest_update(digest, name, strlen(name));
 }
 
 /* Of a file that is not there: its folder and its name. */
@@ -158,11 +158,11 @@ static struct digest digest_of_missing(char *real)
     struct stat folder;
     char *slash = strrchr(real, '/');
     if (!slash)
-        return digest_add(DIGEST_SEED, real, strlen(real));
+        return digest_update(DIGEST_SEED, real, strlen(real));
     *slash = '\0';
     bool is_there = stat(slash == real ? "/" : real, &folder) == 0;
     *slash = '/';
-    return is_there ? digest_of(&folder, slash) : digest_add(DIGEST_SEED, real, strlen(real));
+    return is_there ? digest_of(&folder, slash) : digest_update(DIGEST_SEED, real, strlen(real));
 }
 
 /* Of what cannot be examined the path counts as it is. */
@@ -177,7 +177,7 @@ static bool identify_path(const char *path, struct file_identity *identity, stru
     if (!real)
         return fail_memory(err, strlen(path) + 1);
     identity->has_path = true;
-    identity->by_path = digest_add(digest_add(DIGEST_SEED, "path", 4), real, strlen(real));
+    identity->by_path = digest_update(digest_update(DIGEST_SEED, "path", 4), real, strlen(real));
     identity->by_file = is_there ? digest_of(&status, "") : digest_of_missing(real);
     free(real);
     return true;
@@ -226,7 +226,7 @@ static bool enter_standard_output(struct path_table *table, const struct path_us
                                   struct irrun_error *err)
 {
     uint64_t mark = sequence_mark(table, use->sequence);
-    struct digest digest = digest_add(digest_add(DIGEST_SEED, "-", 1), &mark, sizeof mark);
+    struct digest digest = digest_update(digest_update(DIGEST_SEED, "-", 1), &mark, sizeof mark);
     struct file_identity identity;
     struct path_use file = *use;
     file.kind = PATH_STANDARD_OUTPUT;
@@ -249,7 +249,7 @@ bool path_table_enter(struct path_table *table, const struct path_use *use, stru
         return true;
     table->has_writes |= is_written;
     if (use->kind == PATH_KEYED)
-        return enter_digest(table, use, digest_add(identity.by_path, use->key, strlen(use->key)),
+        return enter_digest(table, use, digest_update(identity.by_path, use->key, strlen(use->key)),
                             true, err);
     /* While others run, a device and inode may come to mean another file. */
     bool is_lasting = sequence_mark(table, use->sequence) == 0;

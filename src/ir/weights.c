@@ -4,8 +4,8 @@
 
 #include <inttypes.h>
 
-#include "base/bulk_digest.h"
 #include "base/checked.h"
+#include "base/fast_hash.h"
 #include "ir/sniff.h"
 #include "ops/op_state.h"
 #include "tensor/sub_byte.h"
@@ -162,10 +162,10 @@ uint64_t weights_digest(const struct file_map *weights, bool *is_sampled)
     if (size_bytes == 0)
         return 0;
     if (!*is_sampled)
-        return bulk_digest(0, weights->data, size_bytes);
+        return fast_hash(0, weights->data, size_bytes);
     for (size_t i = 0; i < N_PIECES; i++) {
         size_t begin = last / (N_PIECES - 1) * i + last % (N_PIECES - 1) * i / (N_PIECES - 1);
-        digest = bulk_digest(digest, weights->data + begin, PIECE_BYTES);
+        digest = fast_hash(digest, weights->data + begin, PIECE_BYTES);
     }
     return digest;
 }

@@ -10,7 +10,7 @@ static struct irrun_error err;
 
 static struct digest digest_of(uint64_t number)
 {
-    return digest_add(DIGEST_SEED, &number, sizeof number);
+    return digest_update(DIGEST_SEED, &number, sizeof number);
 }
 
 static uint64_t tag_of(const struct digest_set *set, struct digest digest)
@@ -70,17 +70,17 @@ static void a_digest_depends_on_every_byte_and_on_the_length(void **state)
 {
     (void)state;
     const char text[] = "a/b_c";
-    struct digest whole = digest_add(DIGEST_SEED, text, 5);
+    struct digest whole = digest_update(DIGEST_SEED, text, 5);
     for (size_t i = 0; i < 5; i++) {
         char other[] = "a/b_c";
         other[i] ^= 1;
-        assert_int_not_equal(digest_add(DIGEST_SEED, other, 5).a, whole.a);
-        assert_int_not_equal(digest_add(DIGEST_SEED, other, 5).b, whole.b);
-        assert_int_not_equal(digest_add(DIGEST_SEED, text, i).a, whole.a);
+        assert_int_not_equal(digest_update(DIGEST_SEED, other, 5).a, whole.a);
+        assert_int_not_equal(digest_update(DIGEST_SEED, other, 5).b, whole.b);
+        assert_int_not_equal(digest_update(DIGEST_SEED, text, i).a, whole.a);
     }
-    struct digest again = digest_add(DIGEST_SEED, text, 5);
+    struct digest again = digest_update(DIGEST_SEED, text, 5);
     assert_memory_equal(&again, &whole, sizeof whole);
-    assert_int_not_equal(digest_add(whole, text, 5).a, whole.a);
+    assert_int_not_equal(digest_update(whole, text, 5).a, whole.a);
 }
 
 int main(void)

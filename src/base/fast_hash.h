@@ -1,13 +1,13 @@
 /* A fast 64-bit hash of large data, the same on every machine and for any alignment. It is not
  * cryptographic: it finds accidental differences, not deliberate collisions.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IRRUN_BASE_BULK_DIGEST_H
-#define IRRUN_BASE_BULK_DIGEST_H
+#ifndef IRRUN_BASE_FAST_HASH_H
+#define IRRUN_BASE_FAST_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 /* seed: 0, or the digest of the preceding data. */
-uint64_t bulk_digest(uint64_t seed, const void *data, size_t size_bytes);
+uint64_t fast_hash(uint64_t seed, const void *data, size_t size_bytes);
 
 #endif

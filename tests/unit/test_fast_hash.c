@@ -1,10 +1,10 @@
-/* base/bulk_digest: every bit counts, every place, and the length; where the bytes are does not.
+/* base/fast_hash: every bit counts, every place, and the length; where the bytes are does not.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
 #include <string.h>
 
-#include "base/bulk_digest.h"
+#include "base/fast_hash.h"
 
 enum { SIZE = 200 };
 
@@ -20,13 +20,13 @@ static void every_bit_counts(void **state)
     unsigned char data[SIZE];
     fill(data);
     for (size_t n = 1; n <= SIZE; n += 13) {
-        uint64_t whole = bulk_digest(0, data, n);
+        uint64_t whole = fast_hash(0, data, n);
         for (size_t bit = 0; bit < 8 * n; bit++) {
             data[bit / 8] ^= (unsigned char)(1U << bit % 8);
-            assert_int_not_equal(bulk_digest(0, data, n), whole);
+            assert_int_not_equal(fast_hash(0, data, n), whole);
             data[bit / 8] ^= (unsigned char)(1U << bit % 8);
         }
-        assert_int_equal(bulk_digest(0, data, n), whole);
+        assert_int_equal(fast_hash(0, data, n), whole);
     }
 }
 
@@ -37,17 +37,17 @@ static void two_changes_do_not_cancel(void **state)
     float values[SIZE] = {0}, changed[SIZE];
     for (size_t i = 0; i < SIZE; i++)
         values[i] = (float)i - 100;
-    uint64_t whole = bulk_digest(0, values, sizeof values);
+    uint64_t whole = fast_hash(0, values, sizeof values);
     for (size_t i = 0; i < SIZE; i++) {
         for (size_t j = i + 1; j < SIZE; j++) {
             memcpy(changed, values, sizeof values);
             changed[i] = -values[i];
             changed[j] = -values[j];
-            assert_int_not_equal(bulk_digest(0, changed, sizeof changed), whole);
+            assert_int_not_equal(fast_hash(0, changed, sizeof changed), whole);
             memcpy(changed, values, sizeof values);
             changed[i] = values[j];
             changed[j] = values[i];
-            assert_int_not_equal(bulk_digest(0, changed, sizeof changed), whole);
+            assert_int_not_equal(fast_hash(0, changed, sizeof changed), whole);
         }
     }
 }
@@ -56,11 +56,11 @@ static void length_and_what_came_before_count(void **state)
 {
     (void)state;
     static const unsigned char zeros[SIZE];
-    uint64_t before = bulk_digest(0, zeros, 0);
+    uint64_t before = fast_hash(0, zeros, 0);
     for (size_t n = 1; n < SIZE; n++) {
-        uint64_t digest = bulk_digest(0, zeros, n);
+        uint64_t digest = fast_hash(0, zeros, n);
         assert_int_not_equal(digest, before);
-        assert_int_not_equal(digest, bulk_digest(1, zeros, n));
+        assert_int_not_equal(digest, fast_hash(1, zeros, n));
         before = digest;
     }
 }
@@ -72,7 +72,7 @@ static void where_the_bytes_lie_does_not_count(void **state)
     fill(data);
     for (size_t shift = 0; shift < 16; shift++) {
         memcpy(moved + shift, data, SIZE);
-        assert_int_equal(bulk_digest(7, moved + shift, SIZE), bulk_digest(7, data, SIZE));
+        assert_int_equal(fast_hash(7, moved + shift, SIZE), fast_hash(7, data, SIZE));
     }
 }
 
@@ -83,9 +83,9 @@ static void files_of_earlier_runs_stay_valid(void **state)
     (void)state;
     unsigned char data[SIZE];
     fill(data);
-    assert_int_equal(bulk_digest(0, data, 0), UINT64_C(0x985c518470b40c3c));
-    assert_int_equal(bulk_digest(0, data, SIZE), UINT64_C(0xcaf802ef668426c7));
-    assert_int_equal(bulk_digest(5, data, 64), UINT64_C(0xd8a3194092422a80));
+    assert_int_equal(fast_hash(0, data, 0), UINT64_C(0x985c518470b40c3c));
+    assert_int_equal(fast_hash(0, data, SIZE), UINT64_C(0xcaf802ef668426c7));
+    assert_int_equal(fast_hash(5, data, 64), UINT64_C(0xd8a3194092422a80));
 }
 
 int main(void)
