@@ -113,11 +113,11 @@ bool file_map_check(const struct file_map *map, struct irrun_error *err)
 }
 
 /* A call of madvise takes as long as a few pages: smaller ranges are not worth it. */
-#define FORGET_FROM_BYTES ((size_t)64 << 10)
+#define DONTNEED_MIN_BYTES ((size_t)64 << 10)
 
-void file_map_forget(const struct file_map *map, const void *data, size_t size_bytes)
+void file_map_dontneed(const struct file_map *map, const void *data, size_t size_bytes)
 {
-    if (!map || !map->mapping || size_bytes < FORGET_FROM_BYTES || size_bytes > map->size_bytes)
+    if (!map || !map->mapping || size_bytes < DONTNEED_MIN_BYTES || size_bytes > map->size_bytes)
         return;
     uintptr_t base = (uintptr_t)map->data, begin = (uintptr_t)data;
     if (begin - base > map->size_bytes - size_bytes)

@@ -29,7 +29,7 @@ bool file_map_check(const struct file_map *map, struct irrun_error *err);
 
 /* Says that some bytes will hardly be read again: frees their pages. If they are read, they come
  * from the file again. Bytes outside the mapping are left alone; map may be NULL. */
-void file_map_forget(const struct file_map *map, const void *data, size_t size_bytes);
+void file_map_dontneed(const struct file_map *map, const void *data, size_t size_bytes);
 void file_map_close(struct file_map *map);
 
 /* Reads until `data` is full or the file ends. IRRUN_NO_INPUT. */

@@ -19,7 +19,7 @@ static size_t page_of(size_t at)
     return at / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
 }
 
-void huge_ask(void *block, size_t begin, size_t end, size_t least_bytes)
+void huge_advise(void *block, size_t begin, size_t end, size_t least_bytes)
 {
 #ifdef MADV_HUGEPAGE
     for (size_t page = page_of(begin); page < end; page += HUGE_PAGE_BYTES) {
@@ -65,7 +65,7 @@ void *huge_alloc(size_t size_bytes)
     void *data = huge_reserve(&whole_bytes);
 
     if (data && size_bytes >= HUGE_PAGE_BYTES)
-        huge_ask(data, 0, size_bytes, HUGE_PAGE_BYTES / 2);
+        huge_advise(data, 0, size_bytes, HUGE_PAGE_BYTES / 2);
     return data;
 }
 

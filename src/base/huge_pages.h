@@ -27,6 +27,6 @@ void *huge_reserve(size_t *size_bytes);
 
 /* Asks for the pages of which bytes [begin, end) of a block fill `least_bytes` or more. The block
  * begins at a multiple of HUGE_PAGE_BYTES and consists of whole pages. */
-void huge_ask(void *block, size_t begin, size_t end, size_t least_bytes);
+void huge_advise(void *block, size_t begin, size_t end, size_t least_bytes);
 
 #endif

@@ -55,14 +55,14 @@ static struct decimal nearest_decimal(double value, int n_digits)
 
 static struct decimal shortest_by_trial(double value, const struct precision *precision)
 {
-    bool is_uneven = is_power_of_two(value);
+    bool has_uneven_spacing = is_power_of_two(value);
     int n_digits = value < precision->min_normal ? 1 : precision->min_digits;
     for (; n_digits < precision->max_digits; n_digits++) {
         struct decimal decimal = nearest_decimal(value, n_digits);
         if (reads_back(decimal, value, precision->is_f32))
             return decimal;
         decimal.digits++;
-        if (is_uneven && reads_back(decimal, value, precision->is_f32))
+        if (has_uneven_spacing && reads_back(decimal, value, precision->is_f32))
             return decimal;
     }
     return nearest_decimal(value, precision->max_digits);
@@ -215,13 +215,13 @@ static struct decimal near_decimal(double value, int n_digits)
 
 static struct decimal shortest_narrow(float value, float (*narrow)(double))
 {
-    bool is_uneven = is_power_of_two((double)value);
+    bool has_uneven_spacing = is_power_of_two((double)value);
     for (int n_digits = 1; n_digits < f32_precision.max_digits; n_digits++) {
         struct decimal decimal = near_decimal((double)value, n_digits);
         if (narrow(value_of(decimal)) == value)
             return decimal;
         decimal.digits++;
-        if (is_uneven && narrow(value_of(decimal)) == value)
+        if (has_uneven_spacing && narrow(value_of(decimal)) == value)
             return decimal;
     }
     return nearest_decimal((double)value, f32_precision.max_digits);

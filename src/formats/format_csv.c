@@ -16,7 +16,7 @@ struct csv {
     size_t n_in_row;      /* numbers read from this line */
 };
 
-bool csv_skip_mark(struct byte_source *source, struct irrun_error *err)
+bool csv_skip_bom(struct byte_source *source, struct irrun_error *err)
 {
     bool is_marked = source_available(source) != 0 && source_bytes(source)[0] == 0xef;
     if (is_marked && !source_want(source, 3, err))
@@ -45,7 +45,7 @@ static bool csv_next(struct reader *reader, struct array_header *header, bool *i
     if (source_available(source) != 0 && memchr("\x93PR.\x1f", *source_bytes(source), 5) &&
         !reader_check_kind(reader, "csv", err))
         return false;
-    if (!csv_skip_mark(source, err))
+    if (!csv_skip_bom(source, err))
         return false;
     csv->line_offset = source->offset;
     return true;

@@ -42,7 +42,7 @@ extern const struct reader_methods npy_reader, raw_reader, s16_reader, csv_reade
 
 /* Of csv: passes over the mark that some programs put before UTF-8; a byte is available, if there
  * is one. */
-bool csv_skip_mark(struct byte_source *source, struct irrun_error *err);
+bool csv_skip_bom(struct byte_source *source, struct irrun_error *err);
 
 /* ---- Writers -------------------------------------------------------------------------------- */
 

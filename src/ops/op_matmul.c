@@ -166,7 +166,7 @@ static struct product_rows find(const void *context, size_t i)
     const struct product *p = &state->batch.product;
     size_t size = dtype_size(p->dtype), first = i * p->m * p->n, at[BROADCAST_MAX_OPERANDS];
     const char *b = step->in[B]->data; /* NULL: it is prepacked */
-    broadcast_find(&state->batches, i, at);
+    broadcast_offsets(&state->batches, i, at);
     return (struct product_rows){
         .m = p->m,
         .a = (const char *)step->in[A]->data + at[1] * p->m * p->k * size,

@@ -168,7 +168,7 @@ static size_t count_shared(const struct attention_state *state)
         state->kind == ATTENTION_CAUSAL || state->sink_elements)
         return 1;
     for (size_t i = 0; i < state->n_matrices; i++) {
-        broadcast_find(&state->batches, i, matrix);
+        broadcast_offsets(&state->batches, i, matrix);
         if (i % n == 0)
             mask = matrix[4];
         if (matrix[1] != i || matrix[2] != i || matrix[3] != i || matrix[4] != mask)
@@ -294,7 +294,7 @@ static void attend_part(void *context, size_t part, size_t n_parts)
     const struct attention_state *state = step->state;
     size_t n = state->n_matrices / state->n_shared, matrix[BROADCAST_MAX_OPERANDS];
     for (size_t i = n * part / n_parts; i < n * (part + 1) / n_parts; i++) {
-        broadcast_find(&state->batches, i * state->n_shared, matrix);
+        broadcast_offsets(&state->batches, i * state->n_shared, matrix);
         attend(step, matrix, (char *)step->scratch + part * state->part_bytes);
     }
 }

@@ -156,7 +156,7 @@ void constant_forget(const struct graph *graph, const struct op *op)
     size_t size_bytes;
     if (graph->weights && graph->weights->data &&
         sub_byte_size(attrs->element_type, (size_t)shape_n_elements(&attrs->shape), &size_bytes))
-        file_map_forget(graph->weights, graph->weights->data + attrs->offset, size_bytes);
+        file_map_dontneed(graph->weights, graph->weights->data + attrs->offset, size_bytes);
 }
 
 static bool load_const(struct model *model, const struct graph *graph, const struct op *op,

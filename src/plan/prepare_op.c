@@ -122,7 +122,7 @@ static void close_sources(struct prepack_sources *sources, const struct graph *g
     for (size_t i = 0; i < sources->n; i++) {
         struct source *source = &sources->items[i];
         if (sources->has_new_pack && source->tensor.data)
-            file_map_forget(graph->weights, source->tensor.data, tensor_n_bytes(&source->tensor));
+            file_map_dontneed(graph->weights, source->tensor.data, tensor_n_bytes(&source->tensor));
         if (source->fold)
             fold_rows_free(source->fold);
         free(source->fold);

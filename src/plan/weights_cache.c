@@ -62,7 +62,7 @@ static void *allocate(struct weights_cache *cache, size_t size_bytes)
     size_t begin = block->used_bytes;
     block->used_bytes += size_bytes;
     if (block->capacity_bytes >= HUGE_PAGE_BYTES)
-        huge_ask(block->data, begin, block->used_bytes, HUGE_FROM_BYTES);
+        huge_advise(block->data, begin, block->used_bytes, HUGE_FROM_BYTES);
     return block->data + begin;
 }
 

@@ -112,7 +112,7 @@ bool broadcast_walk(const struct broadcast *plan, broadcast_visit_fn *visit, voi
     }
 }
 
-void broadcast_find(const struct broadcast *plan, size_t i, size_t *offsets)
+void broadcast_offsets(const struct broadcast *plan, size_t i, size_t *offsets)
 {
     size_t n = (size_t)plan->n_inner, index = plan->rank > 0 ? i % n : i;
     for (uint32_t k = 0; k < plan->n_operands; k++)

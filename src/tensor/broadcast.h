@@ -36,6 +36,6 @@ typedef bool broadcast_visit_fn(void *context, const int64_t *offsets);
 bool broadcast_walk(const struct broadcast *plan, broadcast_visit_fn *visit, void *context);
 
 /* The offsets of all operands at element i of the output. */
-void broadcast_find(const struct broadcast *plan, size_t i, size_t *offsets);
+void broadcast_offsets(const struct broadcast *plan, size_t i, size_t *offsets);
 
 #endif

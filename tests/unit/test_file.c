@@ -133,7 +133,7 @@ static void a_small_file_is_copied(void **state)
     assert_true(file_map_check(&map, &err));
     assert_memory_equal(map.data, ones, 1000);
     assert_null(mapping_find(map.data, &is_cut));
-    file_map_forget(&map, map.data, 1000);
+    file_map_dontneed(&map, map.data, 1000);
     assert_memory_equal(map.data, ones, 1000);
     file_map_close(&map);
 }
@@ -191,13 +191,13 @@ static void what_is_forgotten_is_not_held_and_can_be_read_again(void **state)
     assert_true(file_map_open(&map, path, &err));
     assert_memory_equal(map.data, data, SIZE);
     long before = held_kb();
-    file_map_forget(&map, map.data + 5, SIZE - 5);
+    file_map_dontneed(&map, map.data + 5, SIZE - 5);
     assert_true(held_kb() <= before - 3000);
     assert_memory_equal(map.data, data, SIZE);
     /* Not from this file. */
-    file_map_forget(&map, data, SIZE);
-    file_map_forget(&map, map.data + 1, SIZE);
-    file_map_forget(NULL, data, SIZE);
+    file_map_dontneed(&map, data, SIZE);
+    file_map_dontneed(&map, map.data + 1, SIZE);
+    file_map_dontneed(NULL, data, SIZE);
     for (size_t i = 0; i < SIZE; i++)
         assert_int_equal(data[i], (unsigned char)(i * 7 >> 3));
     file_map_close(&map);

@@ -128,7 +128,7 @@ static unsigned pages_of_range(size_t begin, size_t end, size_t least_bytes)
 {
     static unsigned char block[4];
     n_asked = 0;
-    huge_ask(block, begin, end, least_bytes);
+    huge_advise(block, begin, end, least_bytes);
     return pages_asked(block);
 }
 
