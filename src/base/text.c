@@ -121,14 +121,14 @@ bool text_equals_ignore_case(const char *a, const char *b)
     return to_lower(*a) == to_lower(*b);
 }
 
-const char *text_typed(const char *word, char out[TEXT_TYPED_BYTES])
+const char *text_shell_quote(const char *word, char out[TEXT_QUOTED_BYTES])
 {
     size_t n = 0;
     const char *special = strpbrk(word, " \t\n'\"\\$`&|;<>()*?[]!{}");
     if (!special && word[0] != '~' && word[0] != '#')
         return word;
     out[n++] = '\'';
-    for (; *word && n + 6 < TEXT_TYPED_BYTES; word++) {
+    for (; *word && n + 6 < TEXT_QUOTED_BYTES; word++) {
         bool is_quote = *word == '\'';
         memcpy(out + n, is_quote ? "'\\''" : word, is_quote ? 4 : 1);
         n += is_quote ? 4 : 1;

@@ -58,8 +58,8 @@ static inline size_t slice_length(struct slice slice)
 
 /* The word as it is typed in a shell: itself, or in single quotes if a character needs them. A word
  * that does not fit is cut. */
-#define TEXT_TYPED_BYTES 512
-const char *text_typed(const char *word, char out[TEXT_TYPED_BYTES]);
+#define TEXT_QUOTED_BYTES 512
+const char *text_shell_quote(const char *word, char out[TEXT_QUOTED_BYTES]);
 
 /* Removes the blanks at both ends. */
 struct slice slice_trim(struct slice slice);

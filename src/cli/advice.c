@@ -58,27 +58,27 @@ static size_t count_files(const char *folder, const char *ending, const char *be
 
 static void advise_folder(const char *folder, struct irrun_error *err)
 {
-    char name[NAME_BYTES], path[PATH_BYTES + NAME_BYTES], typed[TEXT_TYPED_BYTES];
+    char name[NAME_BYTES], path[PATH_BYTES + NAME_BYTES], quoted[TEXT_QUOTED_BYTES];
     size_t n = count_files(folder, ".xml", "model.xml", name), length = strlen(folder);
     const char *slash = length > 0 && folder[length - 1] == '/' ? "" : "/";
     snprintf(path, sizeof path, "%s%s%s", folder, slash, name);
     if (n == 1)
-        fail_hint(err, "did you mean %s?", text_typed(path, typed));
+        fail_hint(err, "did you mean %s?", text_shell_quote(path, quoted));
     else if (n > 1)
-        fail_hint(err, "it holds %zu models, %s is one of them", n, text_typed(path, typed));
+        fail_hint(err, "it holds %zu models, %s is one of them", n, text_shell_quote(path, quoted));
 }
 
 /* vad, vad.bin: did you mean vad.xml? */
 static void advise_model(const char *path, struct irrun_error *err)
 {
-    char other[PATH_BYTES], typed[TEXT_TYPED_BYTES];
+    char other[PATH_BYTES], quoted[TEXT_QUOTED_BYTES];
     const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
     int stem = dot ? (int)(dot - path) : (int)strlen(path);
     if (snprintf(other, sizeof other, "%s.xml", path) < (int)sizeof other && is_file(other))
-        fail_hint(err, "did you mean %s?", text_typed(other, typed));
+        fail_hint(err, "did you mean %s?", text_shell_quote(other, quoted));
     else if (snprintf(other, sizeof other, "%.*s.xml", stem, path) < (int)sizeof other &&
              is_file(other))
-        fail_hint(err, "did you mean %s?", text_typed(other, typed));
+        fail_hint(err, "did you mean %s?", text_shell_quote(other, quoted));
 }
 
 /* Weights given as the model. */
@@ -124,10 +124,10 @@ static void advise_near(const char *path, struct irrun_error *err)
     }
     if (stream)
         closedir(stream);
-    char near[PATH_BYTES + NAME_BYTES], typed[TEXT_TYPED_BYTES];
+    char near[PATH_BYTES + NAME_BYTES], quoted[TEXT_QUOTED_BYTES];
     snprintf(near, sizeof near, "%.*s%s", (int)n_folder, path, nearest);
     if (nearest[0])
-        fail_hint(err, "did you mean %s?", text_typed(near, typed));
+        fail_hint(err, "did you mean %s?", text_shell_quote(near, quoted));
     else if (is_folder_open && path[0] != '/' && getcwd(folder, sizeof folder))
         fail_hint(err, "the current folder is %s", folder);
 }
@@ -136,16 +136,17 @@ static void advise_near(const char *path, struct irrun_error *err)
 static bool advise_url(const char *path, struct irrun_error *err)
 {
     const char *mark = strstr(path, "://");
-    char typed[TEXT_TYPED_BYTES];
+    char quoted[TEXT_QUOTED_BYTES];
     return mark && strcspn(path, "./") + 2 > (size_t)(mark - path) &&
-           !fail_hint(err, "irrun reads files; to fetch it: curl -LO %s", text_typed(path, typed));
+           !fail_hint(err, "irrun reads files; to fetch it: curl -LO %s",
+                      text_shell_quote(path, quoted));
 }
 
 /* The model's .bin is missing, but another one lies beside it. */
 static void advise_other_weights(const char *model, const char *path, struct irrun_error *err)
 {
     char name[NAME_BYTES], folder[PATH_BYTES], other[PATH_BYTES + NAME_BYTES];
-    char typed[TEXT_TYPED_BYTES], typed_model[TEXT_TYPED_BYTES];
+    char quoted[TEXT_QUOTED_BYTES], quoted_model[TEXT_QUOTED_BYTES];
     const char *slash = strrchr(path, '/');
     int n_folder = slash ? (int)(slash - path) + 1 : 0;
     if (snprintf(folder, sizeof folder, "%.*s", n_folder, path) >= (int)sizeof folder)
@@ -156,8 +157,8 @@ static void advise_other_weights(const char *model, const char *path, struct irr
     snprintf(other, sizeof other, "%s%s", folder, name);
     err->hint[0] = '\0';
     fail_hint(err, "%s lies beside it: irrun %s %s reads the weights from there",
-              n == 1 ? "another .bin" : "more than one .bin", text_typed(model, typed_model),
-              text_typed(other, typed));
+              n == 1 ? "another .bin" : "more than one .bin", text_shell_quote(model, quoted_model),
+              text_shell_quote(other, quoted));
 }
 
 /* A folder that is to be made first. */
@@ -171,9 +172,9 @@ static void advise_output(const char *path, struct irrun_error *err)
         return;
     memcpy(folder, path, length);
     folder[length] = '\0';
-    char typed[TEXT_TYPED_BYTES];
+    char quoted[TEXT_QUOTED_BYTES];
     if (stat(folder, &status) != 0 && errno == ENOENT)
-        fail_hint(err, "mkdir -p %s", text_typed(folder, typed));
+        fail_hint(err, "mkdir -p %s", text_shell_quote(folder, quoted));
 }
 
 static bool is_input(const struct options *options, const char *path)

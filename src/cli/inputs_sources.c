@@ -83,7 +83,7 @@ static bool claim_input(struct inputs *inputs, size_t index, const struct format
 {
     struct records_port port = inputs_port(inputs, index);
     if (inputs->slots[index].is_filled) {
-        char typed[TEXT_TYPED_BYTES], typed_other[TEXT_TYPED_BYTES];
+        char quoted[TEXT_QUOTED_BYTES], quoted_other[TEXT_QUOTED_BYTES];
         fail(err, format->has_names ? IRRUN_DATA : IRRUN_USAGE,
              "input \"%s\" has two sources, %s and %s", port.name,
              records_path(&inputs->records[index]), path);
@@ -91,8 +91,8 @@ static bool claim_input(struct inputs *inputs, size_t index, const struct format
                fail_hint(err,
                          "printf '%%s\\n' %s %s | irrun MODEL.xml --manifest=- runs them as two "
                          "sequences",
-                         text_typed(records_path(&inputs->records[index]), typed_other),
-                         text_typed(path, typed));
+                         text_shell_quote(records_path(&inputs->records[index]), quoted_other),
+                         text_shell_quote(path, quoted));
     }
     if (index == inputs->n && !format->has_shape && format->is_binary) {
         fail(err, IRRUN_USAGE,

@@ -79,12 +79,13 @@ static bool is_data(const char *path)
 static bool fail_data(const char *path, const char *role, const char *model,
                       struct irrun_error *err)
 {
-    char typed[TEXT_TYPED_BYTES], typed_model[TEXT_TYPED_BYTES];
+    char quoted[TEXT_QUOTED_BYTES], quoted_model[TEXT_QUOTED_BYTES];
     fail(err, IRRUN_USAGE, "'%s' is taken for %s", path, role);
     if (format_is_sound(path))
-        return format_hint_sound(err, text_typed(path, typed), text_typed(model, typed_model));
-    return fail_hint(err, "inputs go with -i: irrun %s -i %s", text_typed(model, typed_model),
-                     text_typed(path, typed));
+        return format_hint_sound(err, text_shell_quote(path, quoted),
+                                 text_shell_quote(model, quoted_model));
+    return fail_hint(err, "inputs go with -i: irrun %s -i %s",
+                     text_shell_quote(model, quoted_model), text_shell_quote(path, quoted));
 }
 
 /* `irrun my model.xml`: neighbours that together are the name of a file. */

@@ -53,7 +53,7 @@ bool option_split_name(struct options *options, const char *value, const char **
 
 bool option_hint_blank(const char *word, const char *next, struct irrun_error *err)
 {
-    char path[1024], whole[1200], typed[TEXT_TYPED_BYTES];
+    char path[1024], whole[1200], quoted[TEXT_QUOTED_BYTES];
     for (const char *start = word; start; start = strpbrk(start, "=:")) {
         start += start != word;
         if (snprintf(path, sizeof path, "%s %s", start, next) >= (int)sizeof path ||
@@ -62,7 +62,7 @@ bool option_hint_blank(const char *word, const char *next, struct irrun_error *e
         snprintf(whole, sizeof whole, "%s %s", word, next);
         err->hint[0] = '\0';
         return access(start, F_OK) != 0 &&
-               !fail_hint(err, "quote a name with blanks: %s", text_typed(whole, typed));
+               !fail_hint(err, "quote a name with blanks: %s", text_shell_quote(whole, quoted));
     }
     return false;
 }

@@ -154,7 +154,7 @@ static void list_formats(enum direction direction, char *text, size_t size_bytes
 /* x.npy.gz: what to type instead. */
 static bool hint_gzip(const char *text, struct irrun_error *err)
 {
-    char stem[256], typed[TEXT_TYPED_BYTES];
+    char stem[256], quoted[TEXT_QUOTED_BYTES];
     size_t length = strlen(text);
     if (length < 4 || length - 3 >= sizeof stem ||
         !text_equals_ignore_case(text + length - 3, ".gz"))
@@ -162,7 +162,7 @@ static bool hint_gzip(const char *text, struct irrun_error *err)
     snprintf(stem, sizeof stem, "%.*s", (int)length - 3, text);
     const struct format *format = format_of_ending(stem, READING);
     return format && !fail_hint(err, "gunzip -c %s | irrun MODEL.xml -i %s:-",
-                                text_typed(text, typed), format->name);
+                                text_shell_quote(text, quoted), format->name);
 }
 
 static bool fail_no_format(const char *text, enum direction direction, struct irrun_error *err)

@@ -37,22 +37,22 @@ bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const 
                 struct irrun_error *err)
 {
     const char *found = is_npy(bytes, n) ? "npy" : is_npz(bytes, n) ? "npz" : NULL;
-    char quoted[TEXT_TYPED_BYTES];
+    char quoted[TEXT_QUOTED_BYTES];
     const char *typed = strcmp(path, STANDARD_INPUT) == 0 ? "-" : path;
     if (is_sound(bytes, n)) {
         fail_at_offset(err, IRRUN_DATA, path, 0, "is a sound file with a header, not %s", wanted);
         return strcmp(typed, "-") == 0
                    ? format_hint_sound(err, typed, "MODEL.xml")
-                   : fail_hint(err, "read it as wav:%s", text_typed(typed, quoted));
+                   : fail_hint(err, "read it as wav:%s", text_shell_quote(typed, quoted));
     }
     if (is_gzip(bytes, n)) {
         fail_at_offset(err, IRRUN_DATA, path, 0, "is compressed with gzip, not %s", wanted);
         return fail_hint(err, "gunzip -c %s | irrun ... -i %s:-",
-                         strcmp(typed, "-") ? text_typed(typed, quoted) : "FILE", wanted);
+                         strcmp(typed, "-") ? text_shell_quote(typed, quoted) : "FILE", wanted);
     }
     if (!found || strcmp(found, wanted) == 0)
         return true;
     fail_at_offset(err, IRRUN_DATA, path, 0, "is an %s, not %s",
                    found[2] == 'y' ? "npy document" : "npz archive", wanted);
-    return fail_hint(err, "read it as %s:%s", found, text_typed(typed, quoted));
+    return fail_hint(err, "read it as %s:%s", found, text_shell_quote(typed, quoted));
 }

@@ -164,12 +164,13 @@ static bool is_cut_short(enum XML_Error code)
 /* The hint of sniff, with the file where it says %s. */
 static bool hint_file(struct irrun_error *err, const char *hint, const char *file)
 {
-    char typed[TEXT_TYPED_BYTES];
+    char quoted[TEXT_QUOTED_BYTES];
     const char *gap = strstr(hint, "%s");
     if (!gap)
         return fail_hint(err, "%s", hint);
     return fail_hint(err, "%.*s%s%s", (int)(gap - hint), hint,
-                     strcmp(file, STANDARD_INPUT) == 0 ? "FILE" : text_typed(file, typed), gap + 2);
+                     strcmp(file, STANDARD_INPUT) == 0 ? "FILE" : text_shell_quote(file, quoted),
+                     gap + 2);
 }
 
 /* The file is not well-formed. */
@@ -179,7 +180,7 @@ static bool fail_form(struct xml_reader *xml)
     if (code == XML_ERROR_NO_MEMORY)
         return fail_memory(xml->err, PIECE_BYTES);
     struct place place = current_place(xml);
-    char typed[TEXT_TYPED_BYTES];
+    char quoted[TEXT_QUOTED_BYTES];
     const char *hint;
     const char *kind = xml->has_root ? NULL : sniff(xml->head, xml->n_head, &hint);
     if (kind) {
@@ -210,7 +211,7 @@ static bool fail_form(struct xml_reader *xml)
     if (code == XML_ERROR_JUNK_AFTER_DOC_ELEMENT)
         return fail_hint(xml->err, "nothing may follow the closing </net>");
     return fail_hint(xml->err, "to find the place: xmllint --noout %s",
-                     text_typed(xml->file, typed));
+                     text_shell_quote(xml->file, quoted));
 }
 
 static void keep_head(struct xml_reader *xml, const unsigned char *bytes, size_t n)
