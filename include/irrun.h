@@ -164,9 +164,9 @@ bool irrun_model_check_weights(const struct irrun_model *model, struct irrun_err
 /* A larger .bin is mapped: if somebody cuts it short, or the disk fails, the thread that reads it
  * gets SIGBUS. Handling it is the program's affair. Its handler (SA_SIGINFO) may give si_addr to
  * this function, which is async-signal-safe: the path of the file that is mapped there, NULL if it
- * is none that irrun mapped; *is_cut: it is shorter than it was. The iteration cannot continue: the
- * handler ends the process. The threads of a session do not block SIGBUS. */
-const char *irrun_mapped_file(const void *address, bool *is_cut);
+ * is none that irrun mapped; *is_truncated: it is shorter than it was. The iteration cannot
+ * continue: the handler ends the process. The threads of a session do not block SIGBUS. */
+const char *irrun_mapped_file(const void *address, bool *is_truncated);
 
 size_t irrun_model_n_inputs(const struct irrun_model *model);
 size_t irrun_model_n_outputs(const struct irrun_model *model);

@@ -246,9 +246,9 @@ bool irrun_model_check_weights(const struct irrun_model *model, struct irrun_err
     return file_map_check(&model->ir.weights, err);
 }
 
-const char *irrun_mapped_file(const void *address, bool *is_cut)
+const char *irrun_mapped_file(const void *address, bool *is_truncated)
 {
-    return mapping_find(address, is_cut);
+    return mapping_find(address, is_truncated);
 }
 
 bool irrun_session_new(struct irrun_model *model, struct irrun_session **session,

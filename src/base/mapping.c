@@ -80,14 +80,14 @@ const char *mapping_path(const struct mapping *mapping)
     return mapping->path;
 }
 
-const char *mapping_find(const void *address, bool *is_cut)
+const char *mapping_find(const void *address, bool *is_truncated)
 {
     for (struct mapping *item = atomic_load(&mappings); item; item = item->next) {
         uintptr_t begin = atomic_load(&item->begin), end = atomic_load(&item->end);
         struct stat status;
         if ((uintptr_t)address < begin || (uintptr_t)address >= end)
             continue;
-        *is_cut = fstat(item->fd, &status) == 0 && (uintmax_t)status.st_size < end - begin;
+        *is_truncated = fstat(item->fd, &status) == 0 && (uintmax_t)status.st_size < end - begin;
         return item->path;
     }
     return NULL;

@@ -17,8 +17,8 @@ void mapping_remove(struct mapping *mapping); /* before the memory is unmapped; 
 int mapping_fd(const struct mapping *mapping);
 const char *mapping_path(const struct mapping *mapping);
 
-/* The path of the file that is mapped at `address`, NULL if none is; *is_cut: the file is shorter
- * than it was. Async-signal-safe. */
-const char *mapping_find(const void *address, bool *is_cut);
+/* The path of the file that is mapped at `address`, NULL if none is; *is_truncated: the file is
+ * shorter than it was. Async-signal-safe. */
+const char *mapping_find(const void *address, bool *is_truncated);
 
 #endif

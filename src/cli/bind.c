@@ -157,7 +157,7 @@ bool bind_source(const struct binder *binder, const struct binding *binding,
     struct reader *reader;
     size_t port = 0;
     bool is_archive = binding->spec.format->has_names;
-    if (binding->spec.format->is_made)
+    if (binding->spec.format->is_generated)
         return fail(err, IRRUN_USAGE, "%s%s:%s: it is only for inputs", binder->option,
                     binding->spec.format->name, binding->spec.path);
     if ((!is_archive || binding->name) && !bind_find_port(binder, binding, &port, err))

@@ -72,9 +72,9 @@ bool checkpoint_identify(const struct model_identity *model, const struct irrun_
     text_add(&text, "model xml=%s\nweights bin=%s%s\n", model->xml, model->bin, model->time);
     text_add(&text, "engine %s, %s, %s, %s\n", session_info.simd, session_info.gemm,
              irrun_build()->blas, irrun_build()->compiler);
-    bool is_made = !options->state_in || add_file(&text, options->state_in, err);
-    for (size_t i = 0; i < options->inputs.n && is_made; i++)
-        is_made = options->inputs.items[i].spec.format->is_made ||
+    bool is_done = !options->state_in || add_file(&text, options->state_in, err);
+    for (size_t i = 0; i < options->inputs.n && is_done; i++)
+        is_done = options->inputs.items[i].spec.format->is_generated ||
                   add_file(&text, options->inputs.items[i].spec.path, err);
     for (size_t i = 0; i < options->given.n; i++) {
         const struct given_option *given = &options->given.items[i];
@@ -82,7 +82,7 @@ bool checkpoint_identify(const struct model_identity *model, const struct irrun_
             text_add(&text, "option --%s=%s\n", option_rows[given->id].name, given->value);
     }
     *identity = text.data;
-    if (is_made && text_check(&text, err))
+    if (is_done && text_check(&text, err))
         return true;
     text_free(&text);
     *identity = NULL;

@@ -222,8 +222,8 @@ static bool read_source(struct inputs *inputs, const struct sequence *sequence,
     bool is_taken;
     if (!take_columns(inputs, binder, &binding, &is_taken, err) || is_taken)
         return err->code == IRRUN_OK;
-    return binding.spec.format->is_made ? take_value(inputs, binder, &binding, err)
-                                        : bind_source(binder, &binding, err);
+    return binding.spec.format->is_generated ? take_value(inputs, binder, &binding, err)
+                                             : bind_source(binder, &binding, err);
 }
 
 bool inputs_read_sources(struct inputs *inputs, const struct sequence *sequence,

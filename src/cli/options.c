@@ -283,7 +283,7 @@ static bool check_standard_input(const struct options *options, struct irrun_err
 static bool check_together(const struct options *options, struct irrun_error *err)
 {
     for (size_t i = 0; i < options->inputs.n; i++) {
-        if (options->manifest_path && !options->inputs.items[i].spec.format->is_made)
+        if (options->manifest_path && !options->inputs.items[i].spec.format->is_generated)
             return fail(err, IRRUN_USAGE,
                         "--manifest and -i cannot be used together, except for -i value:");
     }

@@ -62,7 +62,7 @@ static bool visit_bindings(struct run_paths *paths, enum path_kind kind,
                            const struct binding_list *list, struct irrun_error *err)
 {
     for (size_t i = 0; i < list->n; i++) {
-        if (!list->items[i].spec.format->is_made &&
+        if (!list->items[i].spec.format->is_generated &&
             !visit(paths, kind, list->items[i].spec.path, err))
             return false;
     }
@@ -116,7 +116,7 @@ static bool visit_sequence(struct run_paths *paths, const struct sequence *seque
     /* Without a manifest the inputs are those of the command line. */
     for (size_t i = 0; i < sequence->n_inputs && sequence->place.file; i++) {
         const struct format_spec *spec = &sequence->inputs[i].binding.spec;
-        if (!spec->format->is_made && !visit(paths, PATH_INPUT, spec->path, err))
+        if (!spec->format->is_generated && !visit(paths, PATH_INPUT, spec->path, err))
             return false;
     }
     return visit_state(paths, PATH_STATE_IN, paths->options->state_in, err) &&

@@ -227,7 +227,7 @@ static bool next_of_options(struct sequences *sequences, struct sequence *sequen
         return true;
     const char *path = "-";
     for (size_t i = options->inputs.n; i-- > 0;) {
-        if (!options->inputs.items[i].spec.format->is_made)
+        if (!options->inputs.items[i].spec.format->is_generated)
             path = options->inputs.items[i].spec.path;
     }
     sequence->key = header.key ? arena_strdup(&sequence->arena, header.key, err)

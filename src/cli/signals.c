@@ -129,12 +129,12 @@ static void end_with_file(const char *path, const char *words, int status)
 /* A mapped file that somebody cuts short, or a disk that fails, shows only so. */
 static void handle_bus_error(int number, siginfo_t *info, void *context)
 {
-    bool is_cut, is_fault = info->si_code > 0;
-    const char *path = is_fault ? irrun_mapped_file(info->si_addr, &is_cut) : NULL;
+    bool is_truncated, is_fault = info->si_code > 0;
+    const char *path = is_fault ? irrun_mapped_file(info->si_addr, &is_truncated) : NULL;
     (void)context;
     if (path) {
         temporaries_remove_all();
-        if (is_cut)
+        if (is_truncated)
             end_with_file(path,
                           ": error: was cut short while it was in use\n"
                           "  hint: " FILE_CHANGED_HINT "\n",

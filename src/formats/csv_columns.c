@@ -254,7 +254,7 @@ static bool columns_read(struct reader *reader, enum irrun_dtype dtype, void *da
     return is_read;
 }
 
-static void columns_forget(struct reader *reader)
+static void columns_reset(struct reader *reader)
 {
     struct csv_columns *csv = (struct csv_columns *)reader;
     free(csv->slots);
@@ -267,7 +267,7 @@ static void columns_forget(struct reader *reader)
 static const struct reader_methods columns_reader = {.size_bytes = sizeof(struct csv_columns),
                                                      .next = columns_next,
                                                      .read = columns_read,
-                                                     .forget = columns_forget};
+                                                     .reset = columns_reset};
 
 bool reader_open_columns(const char *path, const char *columns, struct reader **reader,
                          struct irrun_error *err)

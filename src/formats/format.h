@@ -16,14 +16,14 @@ struct format {
     const char *read_endings;  /* ".csv .txt": file names that mean this format; "" for none */
     const char *write_endings; /* the same for outputs */
     bool can_read, can_write;
-    bool has_shape; /* arrays have a shape (npy npz ark); in raw, csv, s16 and wav they do not */
-    bool has_names; /* npz: read with archive_open; one file holds several outputs */
-    bool has_keys;  /* ark: every array has a key */
-    bool is_shared; /* one destination may hold several outputs (text npz ark none) */
-    bool is_made;   /* value: not a file, the path describes the data */
-    bool is_binary; /* never written to a terminal */
-    bool can_pipe;  /* may be written to a pipe; every readable format can be read from one */
-    bool can_pause; /* writing may stop and resume in another process: writer_pause */
+    bool has_shape;    /* arrays have a shape (npy npz ark); in raw, csv, s16 and wav they do not */
+    bool has_names;    /* npz: read with archive_open; one file holds several outputs */
+    bool has_keys;     /* ark: every array has a key */
+    bool is_shared;    /* one destination may hold several outputs (text npz ark none) */
+    bool is_generated; /* value: not a file, the path describes the data */
+    bool is_binary;    /* never written to a terminal */
+    bool can_pipe;     /* may be written to a pipe; every readable format can be read from one */
+    bool can_pause;    /* writing may stop and resume in another process: writer_pause */
     const struct reader_methods *reader; /* NULL: cannot be read this way */
     const struct writer_methods *writer;
 };

@@ -309,7 +309,7 @@ static bool ark_read(struct reader *reader, enum irrun_dtype dtype, void *data, 
     return true;
 }
 
-static void ark_forget(struct reader *reader)
+static void ark_reset(struct reader *reader)
 {
     struct ark *ark = (struct ark *)reader;
     free(ark->values);
@@ -318,4 +318,4 @@ static void ark_forget(struct reader *reader)
 }
 
 const struct reader_methods ark_reader = {
-    .size_bytes = sizeof(struct ark), .next = ark_next, .read = ark_read, .forget = ark_forget};
+    .size_bytes = sizeof(struct ark), .next = ark_next, .read = ark_read, .reset = ark_reset};

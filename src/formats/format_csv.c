@@ -280,7 +280,7 @@ static bool csv_read(struct reader *reader, enum irrun_dtype dtype, void *data, 
     return n == 0 || end_row(csv, n, err);
 }
 
-static void csv_forget(struct reader *reader)
+static void csv_reset(struct reader *reader)
 {
     struct csv *csv = (struct csv *)reader;
     csv->is_begun = false;
@@ -289,7 +289,7 @@ static void csv_forget(struct reader *reader)
 }
 
 const struct reader_methods csv_reader = {
-    .size_bytes = sizeof(struct csv), .next = csv_next, .read = csv_read, .forget = csv_forget};
+    .size_bytes = sizeof(struct csv), .next = csv_next, .read = csv_read, .reset = csv_reset};
 
 static bool csv_write(struct writer *writer, size_t output, const struct irrun_tensor *record,
                       const struct record_label *label, struct irrun_error *err)

@@ -26,7 +26,7 @@ struct reader_methods {
     /* Like reader_read; data NULL: skips. */
     bool (*read)(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
                  size_t *n_read, struct irrun_error *err);
-    void (*forget)(struct reader *reader); /* frees its memory; ready to start over */
+    void (*reset)(struct reader *reader); /* frees its memory; ready to start over */
 };
 
 /* Creates a reader; the caller opens reader->source. NULL with *err filled. */

@@ -223,7 +223,7 @@ static bool npy_read(struct reader *reader, enum irrun_dtype dtype, void *data, 
     return true;
 }
 
-static void npy_forget(struct reader *reader)
+static void npy_reset(struct reader *reader)
 {
     struct npy *npy = (struct npy *)reader;
     free(npy->array);
@@ -233,4 +233,4 @@ static void npy_forget(struct reader *reader)
 }
 
 const struct reader_methods npy_reader = {
-    .size_bytes = sizeof(struct npy), .next = npy_next, .read = npy_read, .forget = npy_forget};
+    .size_bytes = sizeof(struct npy), .next = npy_next, .read = npy_read, .reset = npy_reset};

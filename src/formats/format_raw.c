@@ -150,16 +150,16 @@ static bool s16_read(struct reader *reader, enum irrun_dtype dtype, void *data, 
     return true;
 }
 
-static void raw_forget(struct reader *reader)
+static void raw_reset(struct reader *reader)
 {
     ((struct raw *)reader)->is_begun = ((struct raw *)reader)->is_checked = false;
 }
 
 const struct reader_methods raw_reader = {
-    .size_bytes = sizeof(struct raw), .next = raw_next, .read = raw_read, .forget = raw_forget};
+    .size_bytes = sizeof(struct raw), .next = raw_next, .read = raw_read, .reset = raw_reset};
 
 const struct reader_methods s16_reader = {
-    .size_bytes = sizeof(struct raw), .next = raw_next, .read = s16_read, .forget = raw_forget};
+    .size_bytes = sizeof(struct raw), .next = raw_next, .read = s16_read, .reset = raw_reset};
 
 static bool raw_write(struct writer *writer, size_t output, const struct irrun_tensor *record,
                       const struct record_label *label, struct irrun_error *err)

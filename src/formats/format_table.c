@@ -46,7 +46,7 @@ static const struct format formats[] = {
      .has_shape = true, .has_keys = true, .is_shared = true,
      .writer = &jsonl_writer},
     {.name = "value", .read_endings = "", .write_endings = "",
-     .can_read = true, .is_made = true},
+     .can_read = true, .is_generated = true},
     {.name = "none", .read_endings = "", .write_endings = "",
      .can_write = true, .can_pipe = true, .can_pause = true,
      .is_shared = true,
@@ -139,7 +139,7 @@ static void list_formats(enum direction direction, char *text, size_t size_bytes
 {
     text[0] = '\0';
     for (size_t i = 0; i < N_FORMATS; i++) {
-        if (!can_use(&formats[i], direction) || formats[i].is_made)
+        if (!can_use(&formats[i], direction) || formats[i].is_generated)
             continue;
         size_t length = strlen(text);
         size_t n = strlen(formats[i].name);
@@ -210,8 +210,9 @@ static bool parse_spec(const char *text, enum direction direction, struct format
                    : false;
     }
     if (spec->path[0] == '\0' && spec->format->writer != &none_writer) {
-        fail(err, IRRUN_USAGE, "\"%s\" has no %s", text, spec->format->is_made ? "value" : "path");
-        if (spec->format->is_made)
+        fail(err, IRRUN_USAGE, "\"%s\" has no %s", text,
+             spec->format->is_generated ? "value" : "path");
+        if (spec->format->is_generated)
             return fail_hint(err, "%s1 is the number 1", text);
         return fail_hint(err, "%s- is standard %s", text,
                          direction == READING ? "input" : "output");

@@ -109,7 +109,7 @@ static bool wav_read(struct reader *reader, enum irrun_dtype dtype, void *data, 
     return check_errors(wav, err);
 }
 
-static void wav_forget(struct reader *reader)
+static void wav_reset(struct reader *reader)
 {
     struct wav *wav = (struct wav *)reader;
     if (wav->file)
@@ -118,4 +118,4 @@ static void wav_forget(struct reader *reader)
 }
 
 const struct reader_methods wav_reader = {
-    .size_bytes = sizeof(struct wav), .next = wav_next, .read = wav_read, .forget = wav_forget};
+    .size_bytes = sizeof(struct wav), .next = wav_next, .read = wav_read, .reset = wav_reset};

@@ -48,7 +48,7 @@ void reader_close(struct reader *reader)
 {
     if (reader == NULL)
         return;
-    reader->methods->forget(reader);
+    reader->methods->reset(reader);
     source_close(&reader->source);
     free(reader->name);
     free(reader->path);
@@ -92,7 +92,7 @@ bool reader_is_file(const struct reader *reader)
 bool reader_rewind(struct reader *reader, struct irrun_error *err)
 {
     assert(reader_can_rewind(reader));
-    reader->methods->forget(reader);
+    reader->methods->reset(reader);
     return source_rewind(&reader->source, err);
 }
 

@@ -124,7 +124,7 @@ static void a_small_file_is_copied(void **state)
     (void)state;
     struct file_map map;
     struct irrun_error err;
-    bool is_cut;
+    bool is_truncated;
     error_clear(&err);
     write_file(ones, 1000);
     opens(&map);
@@ -132,7 +132,7 @@ static void a_small_file_is_copied(void **state)
     write_file(zeros, 10);
     assert_true(file_map_check(&map, &err));
     assert_memory_equal(map.data, ones, 1000);
-    assert_null(mapping_find(map.data, &is_cut));
+    assert_null(mapping_find(map.data, &is_truncated));
     file_map_dontneed(&map, map.data, 1000);
     assert_memory_equal(map.data, ones, 1000);
     file_map_close(&map);
@@ -142,25 +142,25 @@ static void finds_the_file_of_an_address(void **state)
 {
     (void)state;
     struct file_map maps[3];
-    bool is_cut = true;
+    bool is_truncated = true;
     write_file(zeros, LARGE);
     for (int i = 0; i < 3; i++)
         opens(&maps[i]);
     file_map_close(&maps[1]);
-    assert_null(mapping_find(maps, &is_cut));
+    assert_null(mapping_find(maps, &is_truncated));
     for (int i = 0; i < 3; i += 2) {
-        assert_string_equal(mapping_find(maps[i].data, &is_cut), path);
-        assert_false(is_cut);
-        assert_non_null(mapping_find(maps[i].data + LARGE - 1, &is_cut));
+        assert_string_equal(mapping_find(maps[i].data, &is_truncated), path);
+        assert_false(is_truncated);
+        assert_non_null(mapping_find(maps[i].data + LARGE - 1, &is_truncated));
     }
     assert_int_equal(truncate(path, 0), 0);
     opens(&maps[1]); /* empty: nothing is mapped */
-    assert_string_equal(mapping_find(maps[2].data, &is_cut), path);
-    assert_true(is_cut);
+    assert_string_equal(mapping_find(maps[2].data, &is_truncated), path);
+    assert_true(is_truncated);
     const unsigned char *was = maps[2].data;
     for (int i = 0; i < 3; i++)
         file_map_close(&maps[i]);
-    assert_null(mapping_find(was, &is_cut));
+    assert_null(mapping_find(was, &is_truncated));
 }
 
 /* Pages of files that this process holds, in KB. */

@@ -285,7 +285,7 @@ static void the_table_agrees_with_itself(void **state)
         assert_ptr_equal(format_find(format->name), format);
         assert_int_equal(format->can_write, format->writer != NULL);
         assert_int_equal(format->can_read,
-                         format->reader != NULL || format->has_names || format->is_made);
+                         format->reader != NULL || format->has_names || format->is_generated);
     }
     assert_null(format_find("np"));
     assert_null(format_find("npyz"));
