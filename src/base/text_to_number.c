@@ -20,7 +20,7 @@ struct slice slice_trim(struct slice slice)
     return slice;
 }
 
-static bool take_sign(const char **at, const char *end)
+static bool parse_sign(const char **at, const char *end)
 {
     bool is_negative = *at < end && **at == '-';
     *at += *at < end && (**at == '-' || **at == '+');
@@ -36,7 +36,7 @@ bool text_to_i64(const char *text, size_t length, int64_t *value)
 {
     struct slice number = slice_trim((struct slice){text, text + length});
     const char *at = number.at, *end = number.end;
-    bool is_negative = take_sign(&at, end);
+    bool is_negative = parse_sign(&at, end);
     if (at == end || !is_digit(*at))
         return false;
     /* The sum is negative, because the minimum has no positive counterpart. */
@@ -67,7 +67,7 @@ static bool is_digit_of(char c, bool is_hex)
     return is_digit(c) || (is_hex && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')));
 }
 
-static const char *take_digits(struct digits *digits, const char *at, const char *end, bool is_hex)
+static const char *parse_digits(struct digits *digits, const char *at, const char *end, bool is_hex)
 {
     bool is_fraction = false;
     for (; at < end; at++) {
@@ -93,13 +93,13 @@ static const char *take_digits(struct digits *digits, const char *at, const char
 }
 
 /* NULL if there is an exponent mark without a number. */
-static const char *take_exponent(const char *at, const char *end, char mark, int64_t *exponent)
+static const char *parse_exponent(const char *at, const char *end, char mark, int64_t *exponent)
 {
     *exponent = 0;
     if (at == end || (*at | 0x20) != mark)
         return at;
     at++;
-    bool is_negative = take_sign(&at, end);
+    bool is_negative = parse_sign(&at, end);
     if (at == end || !is_digit(*at))
         return NULL;
     /* The limit is far above the exponent of a double, but many digits before it may compensate for
@@ -143,11 +143,11 @@ static bool read_digits(const char *at, const char *end, bool is_f32, double *va
 {
     bool is_hex = end - at > 2 && at[0] == '0' && (at[1] | 0x20) == 'x';
     struct digits digits = {.n = 0};
-    at = take_digits(&digits, is_hex ? at + 2 : at, end, is_hex);
+    at = parse_digits(&digits, is_hex ? at + 2 : at, end, is_hex);
     if (!digits.has_digits)
         return false;
     int64_t exponent;
-    at = take_exponent(at, end, is_hex ? 'p' : 'e', &exponent);
+    at = parse_exponent(at, end, is_hex ? 'p' : 'e', &exponent);
     if (at != end)
         return false;
     exponent += digits.exponent * (is_hex ? 4 : 1);
@@ -171,7 +171,7 @@ static bool read_slowly(const char *text, size_t length, bool is_f32, double *va
 {
     struct slice number = slice_trim((struct slice){text, text + length});
     const char *at = number.at;
-    bool is_negative = take_sign(&at, number.end);
+    bool is_negative = parse_sign(&at, number.end);
     double magnitude;
     if (!read_unsigned(at, number.end, is_f32, &magnitude))
         return false;

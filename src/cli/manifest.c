@@ -45,8 +45,8 @@ void manifest_close(struct manifest *manifest)
     free(manifest);
 }
 
-/* What comes up to the end of a line, or of the file. */
-static bool take_line(struct manifest *manifest, bool *is_end, struct irrun_error *err)
+/* Reads up to the end of a line, or of the file. */
+static bool read_any_line(struct manifest *manifest, bool *is_end, struct irrun_error *err)
 {
     struct byte_source *source = &manifest->source;
     const unsigned char *end = NULL;
@@ -67,13 +67,13 @@ static bool take_line(struct manifest *manifest, bool *is_end, struct irrun_erro
     return text_check(&manifest->line, err);
 }
 
-/* The next line that is not empty, without its end. */
+/* Reads the next line that is not empty, without its line end. */
 static bool read_line(struct manifest *manifest, bool *is_end, struct irrun_error *err)
 {
     struct place place = {manifest->path, manifest->n_lines, 0};
     struct text *line = &manifest->line;
     do {
-        if (!take_line(manifest, is_end, err))
+        if (!read_any_line(manifest, is_end, err))
             return false;
         if (*is_end)
             return true;

@@ -186,7 +186,7 @@ static bool take(struct parser *parser, enum option_id id, const char *value)
 }
 
 /* value: what stands in the same word; NULL: nothing. */
-static bool take_option(struct parser *parser, enum option_id id, const char *value)
+static bool set_option(struct parser *parser, enum option_id id, const char *value)
 {
     const struct option_row *row = &option_rows[id];
     if (row->argument == OPTION_VALUE && !value)
@@ -197,7 +197,7 @@ static bool take_option(struct parser *parser, enum option_id id, const char *va
     return take(parser, id, value);
 }
 
-static bool take_long(struct parser *parser, const char *word)
+static bool parse_long(struct parser *parser, const char *word)
 {
     const char *name = word + 2;
     size_t length = strcspn(name, "=");
@@ -207,11 +207,11 @@ static bool take_long(struct parser *parser, const char *word)
         return fail_unknown(parser, word, name, length);
     if (option_rows[id].argument == OPTION_FLAG && value)
         return fail(parser->err, IRRUN_USAGE, "--%s takes no value", option_rows[id].name);
-    return take_option(parser, id, value);
+    return set_option(parser, id, value);
 }
 
 /* Letters may stand together; the last may have its value behind it. */
-static bool take_letters(struct parser *parser, const char *word)
+static bool parse_letters(struct parser *parser, const char *word)
 {
     int length = (int)strcspn(word, "=");
     if (length > 2 && find_option(word + 1, (size_t)length - 1) < N_OPTIONS) {
@@ -225,15 +225,15 @@ static bool take_letters(struct parser *parser, const char *word)
         if (id == N_OPTIONS)
             return fail_unknown(parser, word, letter, 1);
         if (option_rows[id].argument == OPTION_VALUE)
-            return take_option(parser, id, letter[1] ? letter + 1 : NULL);
-        if (!take_option(parser, id, NULL))
+            return set_option(parser, id, letter[1] ? letter + 1 : NULL);
+        if (!set_option(parser, id, NULL))
             return false;
     }
     return true;
 }
 
 /* Takes the options, and leaves the n operands at the beginning of words. */
-static bool take_words(struct parser *parser, char **words, int *n)
+static bool parse_words(struct parser *parser, char **words, int *n)
 {
     bool is_over = false, stops = getenv("POSIXLY_CORRECT") != NULL;
     for (*n = 0; *parser->words;) {
@@ -243,7 +243,7 @@ static bool take_words(struct parser *parser, char **words, int *n)
         } else if (is_over || word[0] != '-' || word[1] == '\0') {
             words[(*n)++] = word;
             is_over |= stops;
-        } else if (!(word[1] == '-' ? take_long(parser, word) : take_letters(parser, word))) {
+        } else if (!(word[1] == '-' ? parse_long(parser, word) : parse_letters(parser, word))) {
             return false;
         }
     }
@@ -251,7 +251,7 @@ static bool take_words(struct parser *parser, char **words, int *n)
 }
 
 /* The command line wins over the environment. */
-static bool take_environment(struct parser *parser)
+static bool parse_environment(struct parser *parser)
 {
     static const struct {
         const char *name;
@@ -307,7 +307,7 @@ bool options_parse(int argc, char **argv, struct options *options, struct irrun_
                                 .n_shards = 1,
                                 .n_jobs = 1,
                                 .checkpoint_every = 1000};
-    return take_words(&parser, words, &n) && take_environment(&parser) &&
+    return parse_words(&parser, words, &n) && parse_environment(&parser) &&
            operands_take(options, parser.next_words, n, words, err) && check_together(options, err);
 }
 

@@ -63,7 +63,7 @@ static void end_line(struct csv_columns *csv)
 }
 
 /* Takes a field off the front of *rest, whose start becomes NULL after the last. */
-static struct field take_field(struct field *rest, char separator)
+static struct field parse_field(struct field *rest, char separator)
 {
     struct field field = *rest;
     const char *end = field.start + field.length, *at = field.start;
@@ -117,7 +117,7 @@ static bool find_heading(const struct csv_columns *csv, struct field line, struc
 {
     struct field rest = line;
     for (*index = 0; rest.start; ++*index) {
-        if (are_equal(take_field(&rest, csv->separator), name))
+        if (are_equal(parse_field(&rest, csv->separator), name))
             return true;
     }
     fail_at(err, IRRUN_DATA, (struct place){csv->reader.path, csv->reader.line, 0},
@@ -163,7 +163,7 @@ static bool find_columns(struct csv_columns *csv, struct irrun_error *err)
     bool has_comma = line.start && memchr(line.start, ',', line.length);
     csv->separator = has_tab && !has_comma ? '\t' : ',';
     while (rest.start) {
-        const struct field name = take_field(&rest, ',');
+        const struct field name = parse_field(&rest, ',');
         int64_t number;
         size_t index;
         bool is_named = !is_number(name, &number);
@@ -219,7 +219,7 @@ static bool read_row(struct csv_columns *csv, struct field line, enum irrun_dtyp
             return fail_at(err, IRRUN_DATA, (struct place){csv->reader.path, csv->reader.line, 0},
                            "the line has %zu columns, but column %zu is to be read", i,
                            csv->n_fields - 1);
-        const struct field field = take_field(&rest, csv->separator);
+        const struct field field = parse_field(&rest, csv->separator);
         if (csv->slots[i] != 0 && !csv_number_parse(field.start, field.length, dtype,
                                                     data + (csv->slots[i] - 1) * size_bytes, &why))
             return fail_field(csv, line, field, why, err);

@@ -58,7 +58,7 @@ static bool is_blank(int c)
 
 /* ---- Binary ---------------------------------------------------------------------------------- */
 
-static bool take_bytes(struct ark *ark, void *bytes, size_t n, struct irrun_error *err)
+static bool read_bytes(struct ark *ark, void *bytes, size_t n, struct irrun_error *err)
 {
     size_t n_read = 0;
     if (!source_read(&ark->reader.source, bytes, n, &n_read, err))
@@ -67,10 +67,10 @@ static bool take_bytes(struct ark *ark, void *bytes, size_t n, struct irrun_erro
 }
 
 /* A size as Kaldi writes it: a byte 4, the number of bytes that follow, then those bytes. */
-static bool take_dim(struct ark *ark, struct irrun_error *err)
+static bool read_dim(struct ark *ark, struct irrun_error *err)
 {
     unsigned char bytes[5];
-    if (!take_bytes(ark, bytes, sizeof bytes, err))
+    if (!read_bytes(ark, bytes, sizeof bytes, err))
         return false;
     uint32_t dim = (uint32_t)bytes[1] | (uint32_t)bytes[2] << 8 | (uint32_t)bytes[3] << 16 |
                    (uint32_t)bytes[4] << 24;
@@ -81,10 +81,10 @@ static bool take_dim(struct ark *ark, struct irrun_error *err)
 }
 
 /* "FM ", "CM2 ", … */
-static bool take_kind(struct ark *ark, char kind[8], struct irrun_error *err)
+static bool read_kind(struct ark *ark, char kind[8], struct irrun_error *err)
 {
     for (size_t n = 0; n < 7; n++) {
-        if (!take_bytes(ark, &kind[n], 1, err))
+        if (!read_bytes(ark, &kind[n], 1, err))
             return false;
         if (kind[n] == ' ') {
             kind[n] = '\0';
@@ -99,7 +99,7 @@ static bool take_kind(struct ark *ark, char kind[8], struct irrun_error *err)
 static bool read_binary_header(struct ark *ark, struct irrun_error *err)
 {
     char kind[8];
-    if (!take_kind(ark, kind, err))
+    if (!read_kind(ark, kind, err))
         return false;
     if (kind[0] == 'C' && kind[1] == 'M') {
         fail_entry(ark, err, "is a compressed matrix, which irrun does not read");
@@ -110,7 +110,7 @@ static bool read_binary_header(struct ark *ark, struct irrun_error *err)
     if (!is_known)
         return fail_entry(ark, err, "is neither a matrix nor a vector of floats or doubles");
     ark->dtype = kind[0] == 'F' ? IRRUN_F32 : IRRUN_F64;
-    if (!take_dim(ark, err) || (kind[1] == 'M' && !take_dim(ark, err)))
+    if (!read_dim(ark, err) || (kind[1] == 'M' && !read_dim(ark, err)))
         return false;
     size_t n_bytes;
     uint64_t left = source_left(&ark->reader.source);
@@ -147,7 +147,7 @@ static bool add_value(struct ark *ark, const char *word, size_t length, struct i
     return true;
 }
 
-static bool take_value(struct ark *ark, struct irrun_error *err)
+static bool parse_value(struct ark *ark, struct irrun_error *err)
 {
     char word[MAX_WORD_BYTES];
     size_t length = 0;
@@ -194,7 +194,7 @@ static bool read_text(struct ark *ark, struct irrun_error *err)
         if (c == -1)
             return fail_entry(ark, err, "the file is truncated: \"]\" is missing");
         if (c != '\n' && c != ']') {
-            if (!take_value(ark, err))
+            if (!parse_value(ark, err))
                 return false;
             continue;
         }

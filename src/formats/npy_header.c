@@ -63,7 +63,7 @@ static bool take(struct literal *literal, char c)
     return true;
 }
 
-static bool take_word(struct literal *literal, const char *word)
+static bool parse_word(struct literal *literal, const char *word)
 {
     skip_blanks(literal);
     size_t length = strlen(word);
@@ -74,7 +74,7 @@ static bool take_word(struct literal *literal, const char *word)
 }
 
 /* A string without escapes, in either kind of quotes. */
-static bool take_string(struct literal *literal, const char **text, size_t *length)
+static bool parse_string(struct literal *literal, const char **text, size_t *length)
 {
     skip_blanks(literal);
     if (literal->at == literal->end || (*literal->at != '\'' && *literal->at != '"'))
@@ -94,7 +94,7 @@ static bool fail_header(struct irrun_error *err, const char *what)
     return fail(err, IRRUN_DATA, "malformed npy header: %s", what);
 }
 
-static bool take_dim(struct literal *literal, int64_t *dim, struct irrun_error *err)
+static bool parse_dim(struct literal *literal, int64_t *dim, struct irrun_error *err)
 {
     skip_blanks(literal);
     const char *start = literal->at;
@@ -112,7 +112,7 @@ static bool take_dim(struct literal *literal, int64_t *dim, struct irrun_error *
     return true;
 }
 
-static bool take_shape(struct literal *literal, struct irrun_shape *shape, struct irrun_error *err)
+static bool parse_shape(struct literal *literal, struct irrun_shape *shape, struct irrun_error *err)
 {
     if (!take(literal, '('))
         return fail_header(err, "the shape is not a tuple");
@@ -121,7 +121,7 @@ static bool take_shape(struct literal *literal, struct irrun_shape *shape, struc
         if (shape->rank == IRRUN_MAX_RANK)
             return fail(err, IRRUN_DATA, "npy header: the array has more than %d dimensions",
                         IRRUN_MAX_RANK);
-        if (!take_dim(literal, &shape->dims[shape->rank], err))
+        if (!parse_dim(literal, &shape->dims[shape->rank], err))
             return false;
         shape->rank++;
         bool is_followed = take(literal, ',');
@@ -170,8 +170,8 @@ static bool fail_type(const char *descr, size_t length, struct irrun_error *err)
     return fail(err, IRRUN_DATA, "the array has an unknown type (descr '%.*s')", shown, descr);
 }
 
-static bool parse_descr(const char *descr, size_t length, struct npy_header *header,
-                        struct irrun_error *err)
+static bool parse_type(const char *descr, size_t length, struct npy_header *header,
+                       struct irrun_error *err)
 {
     bool is_known_order = length == 3 && strchr("<>|=", descr[0]) && descr[0] != '\0';
     size_t i = 0;
@@ -188,7 +188,7 @@ static bool parse_descr(const char *descr, size_t length, struct npy_header *hea
     return true;
 }
 
-static bool take_descr(struct literal *literal, struct npy_header *header, struct irrun_error *err)
+static bool parse_descr(struct literal *literal, struct npy_header *header, struct irrun_error *err)
 {
     const char *descr;
     size_t length;
@@ -197,9 +197,9 @@ static bool take_descr(struct literal *literal, struct npy_header *header, struc
         fail(err, IRRUN_DATA, "the array is structured (its elements are records with fields)");
         return fail_hint(err, "save the fields as arrays of their own: a['FIELD']");
     }
-    if (!take_string(literal, &descr, &length))
+    if (!parse_string(literal, &descr, &length))
         return fail_header(err, "descr is not a string");
-    return parse_descr(descr, length, header, err);
+    return parse_type(descr, length, header, err);
 }
 
 /* ---- The dictionary -------------------------------------------------------------------------- */
@@ -207,24 +207,24 @@ static bool take_descr(struct literal *literal, struct npy_header *header, struc
 enum key { KEY_DESCR, KEY_ORDER, KEY_SHAPE, N_KEYS };
 static const char *const key_names[N_KEYS] = {"descr", "fortran_order", "shape"};
 
-static bool take_value(struct literal *literal, enum key key, struct npy_header *header,
-                       struct irrun_error *err)
+static bool parse_value(struct literal *literal, enum key key, struct npy_header *header,
+                        struct irrun_error *err)
 {
     if (key == KEY_DESCR)
-        return take_descr(literal, header, err);
+        return parse_descr(literal, header, err);
     if (key == KEY_SHAPE)
-        return take_shape(literal, &header->shape, err);
-    header->is_fortran = take_word(literal, "True");
-    return header->is_fortran || take_word(literal, "False") ||
+        return parse_shape(literal, &header->shape, err);
+    header->is_fortran = parse_word(literal, "True");
+    return header->is_fortran || parse_word(literal, "False") ||
            fail_header(err, "fortran_order is neither True nor False");
 }
 
-static bool take_item(struct literal *literal, struct npy_header *header, unsigned *seen,
-                      struct irrun_error *err)
+static bool parse_item(struct literal *literal, struct npy_header *header, unsigned *seen,
+                       struct irrun_error *err)
 {
     const char *name;
     size_t length;
-    if (!take_string(literal, &name, &length))
+    if (!parse_string(literal, &name, &length))
         return fail_header(err, "a key is not a string");
     for (unsigned key = 0; key < N_KEYS; key++) {
         if (strlen(key_names[key]) != length || memcmp(key_names[key], name, length) != 0)
@@ -234,7 +234,7 @@ static bool take_item(struct literal *literal, struct npy_header *header, unsign
         *seen |= 1u << key;
         if (!take(literal, ':'))
             return fail_header(err, "a key has no value");
-        return take_value(literal, (enum key)key, header, err);
+        return parse_value(literal, (enum key)key, header, err);
     }
     return fail_header(err, "there are keys other than descr, fortran_order and shape");
 }
@@ -256,7 +256,7 @@ bool npy_header_parse(const char *text, size_t n, struct npy_header *header,
     if (!take(&literal, '{'))
         return fail_header(err, "it is not a dictionary");
     while (!take(&literal, '}')) {
-        if (!take_item(&literal, header, &seen, err))
+        if (!parse_item(&literal, header, &seen, err))
             return false;
         bool is_followed = take(&literal, ',');
         skip_blanks(&literal);

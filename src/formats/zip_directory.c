@@ -95,7 +95,7 @@ static bool read_end64(struct reading *reading, uint64_t end_offset)
     return true;
 }
 
-static bool take_end(struct reading *reading, const unsigned char *record, uint64_t end_offset)
+static bool parse_end(struct reading *reading, const unsigned char *record, uint64_t end_offset)
 {
     reading->end = end_offset;
     reading->n_entries = zip_u16(record + 10);
@@ -140,7 +140,7 @@ static bool find_end(struct reading *reading, struct zip_directory *directory)
         if (!is_found)
             continue;
         directory->comment = strndup((const char *)tail + at + END_BYTES, n - at - END_BYTES);
-        is_read = directory->comment ? take_end(reading, tail + at, start + at)
+        is_read = directory->comment ? parse_end(reading, tail + at, start + at)
                                      : fail_memory(reading->err, n);
     }
     free(tail);
@@ -161,7 +161,7 @@ static bool widen(uint64_t *value, const unsigned char *field, size_t n, size_t 
     return true;
 }
 
-static bool take_extra(struct zip_entry *entry, const unsigned char *extra, size_t n)
+static bool parse_extra(struct zip_entry *entry, const unsigned char *extra, size_t n)
 {
     for (size_t at = 0; at + 4 <= n;) {
         size_t length = zip_u16(extra + at + 2), used = 0;
@@ -178,8 +178,8 @@ static bool take_extra(struct zip_entry *entry, const unsigned char *extra, size
 }
 
 /* `rest` holds the name and the extra fields. */
-static bool take_entry(struct reading *reading, struct zip_directory *directory,
-                       const unsigned char *header, const unsigned char *rest)
+static bool parse_entry(struct reading *reading, struct zip_directory *directory,
+                        const unsigned char *header, const unsigned char *rest)
 {
     size_t n_name = zip_u16(header + 28), n_extra = zip_u16(header + 30);
     struct zip_entry entry = {.offset = zip_u32(header + 42),
@@ -188,7 +188,7 @@ static bool take_entry(struct reading *reading, struct zip_directory *directory,
                               .crc = zip_u32(header + 16),
                               .method = zip_u16(header + 10),
                               .is_encrypted = (zip_u16(header + 8) & FLAG_ENCRYPTED) != 0};
-    if (!take_extra(&entry, rest + n_name, n_extra) || memchr(rest, '\0', n_name) ||
+    if (!parse_extra(&entry, rest + n_name, n_extra) || memchr(rest, '\0', n_name) ||
         entry.offset > reading->end || entry.packed_bytes > reading->end - entry.offset)
         return fail_damaged(reading);
     void *entries = directory->entries;
@@ -218,7 +218,7 @@ static bool read_entry(struct reading *reading, struct zip_directory *directory,
         !read_exactly(reading, reading->offset, rest, n_rest))
         return fail_damaged(reading);
     reading->offset += n_rest + zip_u16(header + 32);
-    return take_entry(reading, directory, header, rest);
+    return parse_entry(reading, directory, header, rest);
 }
 
 bool zip_directory_read(struct zip_directory *directory, int fd, const char *path,

@@ -34,7 +34,7 @@ static bool fail_member(const struct byte_source *source, const char *what, stru
 }
 
 /* Reads the next packed bytes of the member; fewer than n only at its end. */
-static bool take_packed(struct byte_source *source, void *data, size_t n, size_t *n_read,
+static bool read_packed(struct byte_source *source, void *data, size_t n, size_t *n_read,
                         struct irrun_error *err)
 {
     struct member *member = source->context;
@@ -56,7 +56,7 @@ static bool inflate_some(struct byte_source *source, void *data, size_t n, size_
     while (stream->avail_out == n && !member->is_at_end) {
         if (stream->avail_in == 0) {
             size_t n_packed;
-            if (!take_packed(source, member->packed, sizeof member->packed, &n_packed, err))
+            if (!read_packed(source, member->packed, sizeof member->packed, &n_packed, err))
                 return false;
             stream->next_in = member->packed;
             stream->avail_in = (uInt)n_packed;
@@ -84,7 +84,7 @@ static bool read_member(struct byte_source *source, void *data, size_t n, size_t
     if (n == 0)
         return true;
     bool is_stored = member->entry.method == METHOD_STORED;
-    if (!(is_stored ? take_packed : inflate_some)(source, data, n, n_read, err))
+    if (!(is_stored ? read_packed : inflate_some)(source, data, n, n_read, err))
         return false;
     member->n_unpacked += *n_read;
     member->crc = crc32(member->crc, data, (uInt)*n_read);
