@@ -14,7 +14,7 @@
 #define COMPRESSED_PAD 32      /* groups of x are padded to a multiple of so many elements */
 
 /* A number for each group: group g of row r has element r * row_step + g * group_step. */
-struct group_numbers {
+struct group_params {
     const void *data;       /* NULL: none */
     enum irrun_dtype dtype; /* f32, u8 or i8 */
     size_t row_step, group_step;
@@ -24,10 +24,10 @@ struct group_numbers {
 struct compressed_matrix {
     enum irrun_dtype dtype; /* u8, i8; of 4 bits, the low ones first: u4, i4, nf4, f4e2m1 */
     size_t n, k;
-    size_t group;                       /* elements, divides k; even if they are of 4 bits */
-    const unsigned char *row;           /* row 0; rows lie one behind the other */
-    struct group_numbers scales, zeros; /* zeros of integers are whole, and below 2^16 */
-    float values[16];                   /* of the codes of 4 bits */
+    size_t group;                            /* elements, divides k; even if they are of 4 bits */
+    const unsigned char *row;                /* row 0; rows lie one behind the other */
+    struct group_params scales, zero_points; /* those of integers are whole, and below 2^16 */
+    float values[16];                        /* of the codes of 4 bits */
 };
 
 /* How many bytes so many elements take. */

@@ -26,7 +26,7 @@ ALWAYS_INLINE bool is_bytes(enum irrun_dtype dtype)
     return dtype == IRRUN_U8 || dtype == IRRUN_I8;
 }
 
-static float number_of(const struct group_numbers *numbers, size_t row, size_t group, float none)
+static float number_of(const struct group_params *numbers, size_t row, size_t group, float none)
 {
     size_t at = row * numbers->row_step + group * numbers->group_step;
     if (!numbers->data)
@@ -67,7 +67,7 @@ struct decoder {
 ALWAYS_INLINE struct decoder decoder_of(const struct compressed_matrix *matrix,
                                         enum irrun_dtype dtype, size_t row, size_t group)
 {
-    float zero = number_of(&matrix->zeros, row, group, 0);
+    float zero = number_of(&matrix->zero_points, row, group, 0);
     int32_t sign = dtype == IRRUN_I8 ? 128 : dtype == IRRUN_I4 ? 8 : 0;
     struct decoder decoder = {.bits = vec_i32_set1(BITS_2_23 + sign), .values = matrix->values};
     if (is_table(dtype)) {

@@ -4,7 +4,7 @@
 #include "ops/op_state.h"
 #include "tensor/small_float.h"
 
-#define LAYOUT_TURNED 100 /* other layouts of the op's packs are small numbers */
+#define LAYOUT_TRANSPOSED 100 /* other layouts of the op's packs are small numbers */
 #define TILE 64
 
 bool compressed_type_is(enum irrun_dtype dtype)
@@ -27,51 +27,51 @@ uint32_t compressed_prepacks(const struct prepare *prepare, uint32_t constants)
     return constants & 1U << ((const struct compressed_attrs *)prepare->attrs)->constant;
 }
 
-static struct group_numbers numbers_of(const struct prepare *prepare, uint32_t input,
+static struct group_params find_params(const struct prepare *prepare, uint32_t input,
                                        size_t row_step, size_t group_step)
 {
     if (input == NO_ID)
-        return (struct group_numbers){.data = NULL};
+        return (struct group_params){.data = NULL};
     const struct irrun_tensor *tensor = prepare->in[input];
     enum irrun_dtype integer = dtype_is_signed(tensor->dtype) ? IRRUN_I8 : IRRUN_U8;
-    return (struct group_numbers){.data = tensor->data,
-                                  .dtype = tensor->dtype == IRRUN_F32 ? IRRUN_F32 : integer,
-                                  .row_step = row_step,
-                                  .group_step = group_step};
+    return (struct group_params){.data = tensor->data,
+                                 .dtype = tensor->dtype == IRRUN_F32 ? IRRUN_F32 : integer,
+                                 .row_step = row_step,
+                                 .group_step = group_step};
 }
 
-static unsigned element(const unsigned char *from, size_t i, bool is_half)
+static unsigned element(const unsigned char *from, size_t i, bool is_4bit)
 {
-    return is_half ? from[i / 2] >> (i % 2 * 4) & 15U : from[i];
+    return is_4bit ? from[i / 2] >> (i % 2 * 4) & 15U : from[i];
 }
 
 /* Row `row` of a matrix that is stored as [k][n]. */
-static void turn_row(const struct compressed_matrix *matrix, const unsigned char *from, size_t row,
-                     size_t begin, size_t end, unsigned char *to)
+static void transpose_row(const struct compressed_matrix *matrix, const unsigned char *from,
+                          size_t row, size_t begin, size_t end, unsigned char *to)
 {
-    bool is_half = compressed_bytes(matrix, 2) == 1;
+    bool is_4bit = compressed_bytes(matrix, 2) == 1;
     for (size_t k = begin; k < end; k++) {
-        unsigned code = element(from, k * matrix->n + row, is_half);
-        if (!is_half)
+        unsigned code = element(from, k * matrix->n + row, is_4bit);
+        if (!is_4bit)
             to[k] = (unsigned char)code;
         else
             to[k / 2] = (unsigned char)(k % 2 == 0 ? code : to[k / 2] | code << 4);
     }
 }
 
-static const void *turn(struct prepare *prepare, const struct compressed_matrix *matrix,
-                        const unsigned char *from)
+static const void *transpose(struct prepare *prepare, const struct compressed_matrix *matrix,
+                             const unsigned char *from)
 {
     size_t row_bytes = compressed_bytes(matrix, matrix->k), size_bytes = matrix->n * row_bytes;
     bool is_new = true;
     unsigned char *to = prepare->sources
-                            ? prepare_prepacked(prepare, LAYOUT_TURNED, size_bytes, &is_new)
+                            ? prepare_prepacked(prepare, LAYOUT_TRANSPOSED, size_bytes, &is_new)
                             : arena_alloc(prepare->arena, size_bytes, prepare->err);
     for (size_t row = 0; to && is_new && row < matrix->n; row += TILE)
         for (size_t k = 0; k < matrix->k; k += TILE)
             for (size_t r = row; r < matrix->n && r < row + TILE; r++)
-                turn_row(matrix, from, r, k, k + TILE < matrix->k ? k + TILE : matrix->k,
-                         to + r * row_bytes);
+                transpose_row(matrix, from, r, k, k + TILE < matrix->k ? k + TILE : matrix->k,
+                              to + r * row_bytes);
     return to;
 }
 
@@ -93,14 +93,15 @@ bool compressed_matrix_find(struct prepare *prepare, struct compressed_matrix *m
         .group = attrs->group,
         .row = graph->weights->data + stored->offset,
         .scales =
-            numbers_of(prepare, attrs->scales, attrs->scale_row_step, attrs->scale_group_step),
-        .zeros = numbers_of(prepare, attrs->zeros, attrs->zero_row_step, attrs->zero_group_step),
+            find_params(prepare, attrs->scales, attrs->scale_row_step, attrs->scale_group_step),
+        .zero_points =
+            find_params(prepare, attrs->zero_points, attrs->zero_row_step, attrs->zero_group_step),
     };
     for (int code = 0; code < 16; code++)
         matrix->values[code] = small_float_is(matrix->dtype)
                                    ? small_float_to_f32(matrix->dtype, (uint8_t)code)
                                    : (float)(matrix->dtype == IRRUN_I4 ? (code ^ 8) - 8 : code);
-    if (attrs->is_turned)
-        matrix->row = turn(prepare, matrix, matrix->row);
+    if (attrs->is_transposed)
+        matrix->row = transpose(prepare, matrix, matrix->row);
     return matrix->row != NULL;
 }

@@ -10,9 +10,9 @@
 /* A constant of n rows of k elements, with what it is expanded by. */
 struct compressed_attrs {
     size_t n, k, group;
-    bool is_turned;                   /* it is stored as [k][n] */
-    enum irrun_dtype dtype;           /* of what it stands for */
-    uint32_t constant, scales, zeros; /* which inputs they are; NO_ID: there are none */
+    bool is_transposed;                     /* it is stored as [k][n] */
+    enum irrun_dtype dtype;                 /* of what it stands for */
+    uint32_t constant, scales, zero_points; /* which inputs they are; NO_ID: there are none */
     size_t scale_row_step, scale_group_step, zero_row_step, zero_group_step;
     bool gives_zeros; /* of a Gather: of indices that are out of range, rather than an error */
 };
@@ -23,7 +23,8 @@ extern const struct op_def op_compressed_gather; /* the constant, indices, scale
 /* Whether the kernels read this type as it is stored. */
 bool compressed_type_is(enum irrun_dtype dtype);
 
-/* In prepare: the constant as the kernels take it. One that is turned is packed once. */
+/* In prepare: finds the constant in the mapped weights and describes it for the kernels. A
+ * transposed one is copied, once for all plans. */
 bool compressed_matrix_find(struct prepare *prepare, struct compressed_matrix *matrix);
 
 /* For op_def.prepacks: the constant is not expanded to a byte for each element. */

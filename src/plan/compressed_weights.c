@@ -32,8 +32,8 @@ struct pass {
 
 /* A constant that the kernels can read as it is stored, as a matrix. */
 struct match {
-    uint32_t stored, scales, zeros; /* values; NO_ID: there are none */
-    struct irrun_shape shape;       /* of the Const: rows, groups, elements, or those turned */
+    uint32_t stored, scales, zero_points; /* values; NO_ID: there are none */
+    struct irrun_shape shape; /* of the Const: rows, groups, elements, or those transposed */
     struct compressed_attrs attrs;
 };
 
@@ -79,10 +79,10 @@ static bool match_shifted(const struct pass *pass, uint32_t value_id, struct mat
     const struct op *subtract = producer_of(pass, value_id, "Subtract");
     if (!subtract)
         return match_convert(pass, value_id, &match->stored);
-    uint32_t zeros = op_input(pass->graph, subtract, 1), bytes;
-    bool is_whole =
-        match_convert(pass, zeros, &bytes) && !small_float_is(pass->constants[bytes]->declared);
-    match->zeros = is_whole ? bytes : zeros;
+    uint32_t zero_points = op_input(pass->graph, subtract, 1), bytes;
+    bool is_whole = match_convert(pass, zero_points, &bytes) &&
+                    !small_float_is(pass->constants[bytes]->declared);
+    match->zero_points = is_whole ? bytes : zero_points;
     return match_convert(pass, op_input(pass->graph, subtract, 0), &match->stored);
 }
 
@@ -96,7 +96,7 @@ static bool match_scaled(const struct pass *pass, uint32_t value_id, struct matc
     match->scales = b;
     if (match_shifted(pass, a, match))
         return true;
-    match->zeros = NO_ID;
+    match->zero_points = NO_ID;
     match->scales = a;
     return match_shifted(pass, b, match);
 }
@@ -156,9 +156,9 @@ static bool are_whole(struct pass *pass, uint32_t value_id)
     return tensor != NULL;
 }
 
-/* Rows and groups of a matrix that may have been reshaped; `is_turned`: it is [k][n]. */
-static bool find_layout(const struct pass *pass, const struct irrun_shape *matrix, bool is_turned,
-                        struct match *match)
+/* Rows and groups of a matrix that may have been reshaped; `is_transposed`: it is [k][n]. */
+static bool find_layout(const struct pass *pass, const struct irrun_shape *matrix,
+                        bool is_transposed, struct match *match)
 {
     static const uint32_t layouts[2][2][3] = {{{0, NO_ID, 1}, {1, NO_ID, 0}},
                                               {{0, 1, 2}, {2, 0, 1}}};
@@ -166,24 +166,25 @@ static bool find_layout(const struct pass *pass, const struct irrun_shape *matri
     struct compressed_attrs *attrs = &match->attrs;
     if (matrix->rank != 2 || shape->rank < 2 || shape->rank > 3)
         return false;
-    const uint32_t *axes = layouts[shape->rank - 2][is_turned];
-    attrs->is_turned = is_turned;
-    attrs->n = (size_t)matrix->dims[is_turned];
-    attrs->k = (size_t)matrix->dims[!is_turned];
+    const uint32_t *axes = layouts[shape->rank - 2][is_transposed];
+    attrs->is_transposed = is_transposed;
+    attrs->n = (size_t)matrix->dims[is_transposed];
+    attrs->k = (size_t)matrix->dims[!is_transposed];
     attrs->group = (size_t)shape->dims[axes[2]];
-    bool is_half = dtype_stored_bits(constant_of(pass, match->stored)->declared) == 4;
+    bool is_4bit = dtype_stored_bits(constant_of(pass, match->stored)->declared) == 4;
     return attrs->n > 0 && attrs->k > 0 && shape->dims[axes[0]] == (int64_t)attrs->n &&
            shape_n_elements(shape) == (int64_t)(attrs->n * attrs->k) &&
-           !(is_half && attrs->group % 2 != 0) &&
+           !(is_4bit && attrs->group % 2 != 0) &&
            find_steps(pass, match->scales, shape, axes, &attrs->scale_row_step,
                       &attrs->scale_group_step) &&
-           find_steps(pass, match->zeros, shape, axes, &attrs->zero_row_step,
+           find_steps(pass, match->zero_points, shape, axes, &attrs->zero_row_step,
                       &attrs->zero_group_step);
 }
 
-static bool match_matrix(struct pass *pass, uint32_t value_id, bool is_turned, struct match *match)
+static bool match_matrix(struct pass *pass, uint32_t value_id, bool is_transposed,
+                         struct match *match)
 {
-    *match = (struct match){.stored = NO_ID, .scales = NO_ID, .zeros = NO_ID};
+    *match = (struct match){.stored = NO_ID, .scales = NO_ID, .zero_points = NO_ID};
     const struct constant *constant = constant_of(pass, value_id);
     if (!constant || !(constant->declared == IRRUN_F32 || dtype_is_half(constant->declared)))
         return false;
@@ -191,10 +192,11 @@ static bool match_matrix(struct pass *pass, uint32_t value_id, bool is_turned, s
     uint32_t inner = skip(pass, value_id, "Convert");
     inner = skip(pass, inner, "Reshape");
     if (!match_scaled(pass, inner, match) ||
-        !find_layout(pass, &constant->tensor.shape, is_turned, match))
+        !find_layout(pass, &constant->tensor.shape, is_transposed, match))
         return false;
-    return match->zeros == NO_ID || small_float_is(constant_of(pass, match->stored)->declared) ||
-           are_whole(pass, match->zeros);
+    return match->zero_points == NO_ID ||
+           small_float_is(constant_of(pass, match->stored)->declared) ||
+           are_whole(pass, match->zero_points);
 }
 
 /* ---- the ops ---- */
@@ -214,9 +216,9 @@ static bool replace(struct pass *pass, uint32_t op_id, const struct op_def *def,
     match->attrs.scales = match->scales == NO_ID ? NO_ID : n;
     if (match->scales != NO_ID)
         inputs[n++] = match->scales;
-    match->attrs.zeros = match->zeros == NO_ID ? NO_ID : n;
-    if (match->zeros != NO_ID)
-        inputs[n++] = match->zeros;
+    match->attrs.zero_points = match->zero_points == NO_ID ? NO_ID : n;
+    if (match->zero_points != NO_ID)
+        inputs[n++] = match->zero_points;
     *attrs = match->attrs;
     const struct op op = pass->graph->ops[op_id];
     uint32_t added = graph_edit_add(&pass->edit, def, attrs, &op, inputs, n, 1);
@@ -228,7 +230,7 @@ static bool replace(struct pass *pass, uint32_t op_id, const struct op_def *def,
     return remarks_add(pass->remarks, pass->arena, pass->err,
                        "%s \"%s\" (line %u) reads its weights as they are stored: %s%s%s",
                        op.def->type, op.name, (unsigned)op.line, type, groups,
-                       attrs->is_turned ? ", turned once" : "");
+                       attrs->is_transposed ? ", transposed once" : "");
 }
 
 static bool visit_matmul(struct pass *pass, uint32_t op_id)

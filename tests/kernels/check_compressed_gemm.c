@@ -15,7 +15,7 @@ static const enum irrun_dtype types[] = {IRRUN_U8, IRRUN_I8,  IRRUN_U4,
 
 struct problem {
     struct compressed_matrix matrix;
-    struct guarded codes, scales, zeros;
+    struct guarded codes, scales, zero_points;
 };
 
 static void *take(struct guarded *guarded, size_t n_bytes)
@@ -25,13 +25,13 @@ static void *take(struct guarded *guarded, size_t n_bytes)
 }
 
 /* One number for all, one per row, or one per group. */
-static void choose_steps(struct group_numbers *numbers, size_t n_groups, size_t how)
+static void choose_steps(struct group_params *numbers, size_t n_groups, size_t how)
 {
     numbers->row_step = how == 0 ? 0 : how == 1 ? 1 : n_groups;
     numbers->group_step = how == 2;
 }
 
-static size_t count_numbers(const struct group_numbers *numbers, size_t n, size_t n_groups)
+static size_t count_numbers(const struct group_params *numbers, size_t n, size_t n_groups)
 {
     return (n - 1) * numbers->row_step + (n_groups - 1) * numbers->group_step + 1;
 }
@@ -63,21 +63,21 @@ static struct problem problem_new(enum irrun_dtype dtype, size_t n, size_t n_gro
     for (int code = 0; code < 16; code++)
         matrix->values[code] = value_of(dtype, (uint8_t)code);
     choose_steps(&matrix->scales, n_groups, random_below(3));
-    choose_steps(&matrix->zeros, n_groups, random_below(3));
+    choose_steps(&matrix->zero_points, n_groups, random_below(3));
     size_t n_scales = count_numbers(&matrix->scales, n, n_groups);
     float *scales = take(&problem.scales, n_scales * sizeof *scales);
     for (size_t i = 0; i < n_scales; i++)
         scales[i] = random_float(2);
     matrix->scales.data = random_below(4) > 0 ? scales : NULL;
     matrix->scales.dtype = IRRUN_F32;
-    size_t n_zeros = count_numbers(&matrix->zeros, n, n_groups), kind = random_below(4);
-    void *zeros = take(&problem.zeros, n_zeros * sizeof(float));
-    random_fill(zeros, n_zeros * sizeof(float));
-    matrix->zeros.dtype = kind == 0 ? IRRUN_U8 : kind == 1 ? IRRUN_I8 : IRRUN_F32;
+    size_t n_zeros = count_numbers(&matrix->zero_points, n, n_groups), kind = random_below(4);
+    void *zero_points = take(&problem.zero_points, n_zeros * sizeof(float));
+    random_fill(zero_points, n_zeros * sizeof(float));
+    matrix->zero_points.dtype = kind == 0 ? IRRUN_U8 : kind == 1 ? IRRUN_I8 : IRRUN_F32;
     for (size_t i = 0; kind == 2 && i < n_zeros; i++)
-        ((float *)zeros)[i] =
+        ((float *)zero_points)[i] =
             small_float_is(dtype) ? random_float(9) : nearbyintf(random_float(300));
-    matrix->zeros.data = kind < 3 ? zeros : NULL;
+    matrix->zero_points.data = kind < 3 ? zero_points : NULL;
     return problem;
 }
 
@@ -85,10 +85,10 @@ static void problem_free(struct problem *problem)
 {
     guarded_free(&problem->codes);
     guarded_free(&problem->scales);
-    guarded_free(&problem->zeros);
+    guarded_free(&problem->zero_points);
 }
 
-static float number_of(const struct group_numbers *numbers, size_t row, size_t group, float none)
+static float number_of(const struct group_params *numbers, size_t row, size_t group, float none)
 {
     size_t at = row * numbers->row_step + group * numbers->group_step;
     if (!numbers->data)
@@ -104,7 +104,7 @@ static float element_of(const struct compressed_matrix *matrix, size_t row, size
     bool is_half = matrix->dtype != IRRUN_U8 && matrix->dtype != IRRUN_I8;
     uint8_t code = is_half ? matrix->row[at / 2] >> (at % 2 * 4) & 15 : matrix->row[at];
     volatile float shifted =
-        value_of(matrix->dtype, code) - number_of(&matrix->zeros, row, group, 0);
+        value_of(matrix->dtype, code) - number_of(&matrix->zero_points, row, group, 0);
     return shifted * number_of(&matrix->scales, row, group, 1);
 }
 
