@@ -83,12 +83,12 @@ ALWAYS_INLINE vec vec_odd(vec a, vec b)
 /* Lane i of row j becomes lane j of row i. */
 ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
 {
-    float lanes[VECTOR_LANES][VECTOR_LANES], turned[VECTOR_LANES][VECTOR_LANES];
+    float lanes[VECTOR_LANES][VECTOR_LANES], transposed[VECTOR_LANES][VECTOR_LANES];
     memcpy(lanes, rows, sizeof lanes);
     for (int i = 0; i < VECTOR_LANES; i++)
         for (int j = 0; j < VECTOR_LANES; j++)
-            turned[i][j] = lanes[j][i];
-    memcpy(rows, turned, sizeof turned);
+            transposed[i][j] = lanes[j][i];
+    memcpy(rows, transposed, sizeof transposed);
 }
 
 /* The lanes of a and b in turn. */

@@ -47,20 +47,20 @@ ALWAYS_INLINE void transform_input(const struct winograd_input *input, const flo
     }
     UNROLL
     for (size_t x = 0; x < n_x; x++) {
-        vec column[4] = {d[0][x]}, turned[4] = {d[0][x]};
+        vec column[4] = {d[0][x]}, transformed[4] = {d[0][x]};
         if (n_y == 4) {
             UNROLL
             for (size_t y = 0; y < 4; y++)
                 column[y] = d[y][x];
-            transform_4(column, turned);
+            transform_4(column, transformed);
         }
         UNROLL
         for (size_t y = 0; y < n_y; y++) {
             float *element = to + (y * n_x + x) * input->to_stride;
             if (n < VECTOR_LANES)
-                vec_store_first(element, turned[y], n);
+                vec_store_first(element, transformed[y], n);
             else
-                vec_store(element, turned[y]);
+                vec_store(element, transformed[y]);
         }
     }
 }

@@ -48,7 +48,8 @@ void product_take_b(const struct product *product, const void *b, struct panel_r
 }
 
 /* Some rows of a transposed a: [rows][k] from [k][m]. */
-static void turn(const struct product *product, const float *a, size_t rows, float *restrict to)
+static void transpose_rows(const struct product *product, const float *a, size_t rows,
+                           float *restrict to)
 {
     for (size_t k = 0; k < product->k; k += PANEL_GROUP) {
         size_t n = product->k - k < PANEL_GROUP ? product->k - k : PANEL_GROUP;
@@ -58,16 +59,16 @@ static void turn(const struct product *product, const float *a, size_t rows, flo
     }
 }
 
-static void multiply_turned(const struct product *product, const struct packed_matrix *packed_b,
-                            struct panel_range columns, const struct product_rows *rows,
-                            float *turned)
+static void multiply_transposed(const struct product *product, const struct packed_matrix *packed_b,
+                                struct panel_range columns, const struct product_rows *rows,
+                                float *transposed)
 {
     for (size_t row = 0; row < rows->m; row += TRANSPOSED_ROWS) {
         size_t m = rows->m - row < TRANSPOSED_ROWS ? rows->m - row : TRANSPOSED_ROWS;
-        turn(product, (const float *)rows->a + row, m, turned);
+        transpose_rows(product, (const float *)rows->a + row, m, transposed);
         product_run_packed(product, packed_b, columns,
                            &(struct product_rows){.m = m,
-                                                  .a = turned,
+                                                  .a = transposed,
                                                   .c = (float *)rows->c + row * product->n,
                                                   .epilogue = rows->epilogue,
                                                   .first = rows->first + row * product->n});
@@ -75,12 +76,12 @@ static void multiply_turned(const struct product *product, const struct packed_m
 }
 
 static void multiply_packed(const struct product *product, const struct product_rows *rows,
-                            struct panel_range columns, const void *packed, float *turned)
+                            struct panel_range columns, const void *packed, float *transposed)
 {
     struct packed_matrix packed_b = product->packed_b;
     packed_b.data = packed;
     if (product->a_transposed)
-        multiply_turned(product, &packed_b, columns, rows, turned);
+        multiply_transposed(product, &packed_b, columns, rows, transposed);
     else
         product_run_packed(product, &packed_b, columns, rows);
 }
@@ -102,12 +103,12 @@ static void multiply_unpacked(const struct product *product, const struct produc
 }
 
 void product_run(const struct product *product, const struct product_rows *rows,
-                 struct panel_range panels, const void *packed, void *turned)
+                 struct panel_range panels, const void *packed, void *transposed)
 {
     if (product->packed_b.data)
         product_run_packed(product, &product->packed_b, panels, rows);
     else if (product_is_packed(product))
-        multiply_packed(product, rows, panels, packed, turned);
+        multiply_packed(product, rows, panels, packed, transposed);
     else
         multiply_unpacked(product, rows);
 }

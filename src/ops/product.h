@@ -57,7 +57,7 @@ struct product_rows {
     size_t first;
 };
 void product_run(const struct product *product, const struct product_rows *rows,
-                 struct panel_range panels, const void *packed, void *turned);
+                 struct panel_range panels, const void *packed, void *transposed);
 
 /* The same with these panels of b, and a not transposed: for those whom a call more would cost too
  * much. */
