@@ -9,27 +9,27 @@
 #include "ops/product_batch.h"
 
 /* Panels do not use these layout numbers. */
-enum { LAYOUT_INT8 = 200, LAYOUT_PLAIN };
+enum { LAYOUT_INT8 = 200, LAYOUT_UNPACKED };
 
 /* Products of bytes take less time than those of f32. */
 #define WORK_OF_BYTES 0.25
 
-bool integer_matrix_is_wanted(const struct prepare *prepare, uint32_t a, uint32_t b)
+bool integer_matrix_should_pack(const struct prepare *prepare, uint32_t a, uint32_t b)
 {
     enum irrun_dtype dtype = prepare->in[b]->dtype;
     return kernels_may_pack(prepare->kernels) && prepare->in[a]->dtype == dtype &&
            (dtype == IRRUN_I32 || dtype == IRRUN_U32);
 }
 
-/* Whether the elements fit in 8 bits after subtracting *origin, which is 0 if possible. */
-static bool are_bytes(const int32_t *elements, size_t n, int32_t *origin)
+/* Whether the elements fit in 8 bits after subtracting *zero_point, which is 0 if possible. */
+static bool are_bytes(const int32_t *elements, size_t n, int32_t *zero_point)
 {
     int32_t low = 0, high = 0;
     for (size_t i = 0; i < n; i++) {
         low = elements[i] < low ? elements[i] : low;
         high = elements[i] > high ? elements[i] : high;
     }
-    *origin = low >= INT8_MIN && high <= INT8_MAX ? 0 : low - INT8_MIN;
+    *zero_point = low >= INT8_MIN && high <= INT8_MAX ? 0 : low - INT8_MIN;
     return (int64_t)high - low <= UINT8_MAX;
 }
 
@@ -39,7 +39,7 @@ static size_t n_columns(const struct product *p)
 }
 
 /* Writes the sums of the columns, then the packed matrix. */
-static void fill(const struct product *p, const int32_t *from, int32_t origin, int32_t *sums)
+static void fill(const struct product *p, const int32_t *from, int32_t zero_point, int32_t *sums)
 {
     size_t n_quads = int8_n_quads(p->k);
     int8_t *to = (int8_t *)(sums + n_columns(p));
@@ -47,7 +47,7 @@ static void fill(const struct product *p, const int32_t *from, int32_t origin, i
     for (size_t i = 0; i < p->k * p->n; i++) {
         size_t row = p->b_transposed ? i % p->k : i / p->n;
         size_t column = p->b_transposed ? i / p->k : i % p->n;
-        int32_t x = from[i] - origin;
+        int32_t x = from[i] - zero_point;
         sums[column] += x;
         to[int8_place(n_quads, row, column)] = (int8_t)x;
     }
@@ -74,22 +74,22 @@ static bool pack_bytes(struct prepare *prepare, const struct product *p, const i
     if (!sums)
         return false;
     if (is_new)
-        fill(p, from, matrix->b_origin, sums);
+        fill(p, from, matrix->b_zero_point, sums);
     matrix->column_sums = sums;
     matrix->b = (const int8_t *)(sums + n_columns(p));
     return request_scratch(prepare, p);
 }
 
-static bool pack_plain(struct prepare *prepare, const struct product *p, const int32_t *from,
-                       struct integer_matrix *matrix)
+static bool copy_unpacked(struct prepare *prepare, const struct product *p, const int32_t *from,
+                          struct integer_matrix *matrix)
 {
     bool is_new;
     size_t size_bytes = p->k * p->n * sizeof *from;
-    void *plain = prepare_prepacked(prepare, LAYOUT_PLAIN, size_bytes, &is_new);
-    if (plain && is_new)
-        memcpy(plain, from, size_bytes);
-    matrix->plain = plain;
-    return plain != NULL;
+    void *unpacked = prepare_prepacked(prepare, LAYOUT_UNPACKED, size_bytes, &is_new);
+    if (unpacked && is_new)
+        memcpy(unpacked, from, size_bytes);
+    matrix->unpacked = unpacked;
+    return unpacked != NULL;
 }
 
 bool integer_matrix_pack(struct prepare *prepare, uint32_t b, const struct product *p,
@@ -101,8 +101,9 @@ bool integer_matrix_pack(struct prepare *prepare, uint32_t b, const struct produ
     matrix->kernels = prepare->kernels->gemm_int8;
     matrix->n_parts = product_n_parts(
         prepare, WORK_OF_BYTES * (double)p->m * (double)p->n * (double)p->k, int8_n_groups(p->n));
-    return are_bytes(from, p->k * p->n, &matrix->b_origin) ? pack_bytes(prepare, p, from, matrix)
-                                                           : pack_plain(prepare, p, from, matrix);
+    return are_bytes(from, p->k * p->n, &matrix->b_zero_point)
+               ? pack_bytes(prepare, p, from, matrix)
+               : copy_unpacked(prepare, p, from, matrix);
 }
 
 struct run {
@@ -124,8 +125,8 @@ static void run_groups(void *context, size_t part, size_t n_parts)
         run.matrix->kernels->multiply(&run.bytes);
 }
 
-/* With a = x + least and b = y + origin, a * b is the sum of x * y, plus the sum of least * y per
- * column and of a * origin per row. */
+/* With a = x + least and b = y + zero_point, a * b is the sum of x * y, plus the sum of least * y
+ * per column and of a * zero_point per row. */
 static void multiply_by_bytes(const struct integer_matrix *matrix, const struct product *p,
                               const int32_t *a, int32_t *c, const struct step *step)
 {
@@ -136,7 +137,7 @@ static void multiply_by_bytes(const struct integer_matrix *matrix, const struct 
     for (size_t i = 0; i < n && is_narrow; i++)
         start[i] = (int32_t)((uint32_t)least * (uint32_t)matrix->column_sums[i]);
     for (size_t i = 0; i < p->m; i++)
-        row_start[i] = (int32_t)((uint32_t)matrix->b_origin * (uint32_t)row_start[i]);
+        row_start[i] = (int32_t)((uint32_t)matrix->b_zero_point * (uint32_t)row_start[i]);
     struct run run = {.matrix = matrix,
                       .bytes = {.m = p->m,
                                 .n = p->n,
@@ -171,7 +172,7 @@ void integer_matrix_run(const struct integer_matrix *matrix, const struct produc
                                             .n = p->n,
                                             .k = p->k,
                                             .a = a,
-                                            .b = matrix->plain,
+                                            .b = matrix->unpacked,
                                             .b_transposed = p->b_transposed,
                                             .c = c},
                      sizeof(int32_t));

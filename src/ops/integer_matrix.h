@@ -9,15 +9,15 @@
 
 struct integer_matrix {
     const struct int8_kernels *kernels; /* NULL: not packed */
-    const int8_t *b;                    /* NULL: does not fit in 8 bits, plain is a copy */
-    int32_t b_origin;                   /* subtracted from all elements before packing */
+    const int8_t *b;                    /* NULL: does not fit in 8 bits, unpacked is a copy */
+    int32_t b_zero_point;               /* subtracted from all elements before packing */
     const int32_t *column_sums;         /* of b, for all groups */
-    const void *plain;
+    const void *unpacked;
     size_t n_parts;
 };
 
 /* For op_def.prepacks: whether to pack the constant input b for a product with input a. */
-bool integer_matrix_is_wanted(const struct prepare *prepare, uint32_t a, uint32_t b);
+bool integer_matrix_should_pack(const struct prepare *prepare, uint32_t a, uint32_t b);
 
 /* Packs input b of the product; requests scratch memory. */
 bool integer_matrix_pack(struct prepare *prepare, uint32_t b, const struct product *product,

@@ -134,7 +134,7 @@ static uint32_t prepacks(const struct prepare *prepare, uint32_t constants)
 
     return batch->count == 1 && p->m > 0 && p->k > 0 && !p->a_transposed &&
                    (prepacked_matrix_is_wanted(prepare, A, B, p->n) ||
-                    integer_matrix_is_wanted(prepare, A, B))
+                    integer_matrix_should_pack(prepare, A, B))
                ? constants & 1U << B
                : 0;
 }
