@@ -19,16 +19,16 @@ static size_t page_of(size_t at)
     return at / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
 }
 
-void huge_advise(void *block, size_t begin, size_t end, size_t least_bytes)
+void huge_advise(void *block, size_t begin, size_t end, size_t min_bytes)
 {
 #ifdef MADV_HUGEPAGE
     for (size_t page = page_of(begin); page < end; page += HUGE_PAGE_BYTES) {
         size_t from = page > begin ? page : begin, next = page + HUGE_PAGE_BYTES;
-        if ((next < end ? next : end) - from >= least_bytes)
+        if ((next < end ? next : end) - from >= min_bytes)
             madvise((unsigned char *)block + page, HUGE_PAGE_BYTES, MADV_HUGEPAGE);
     }
 #else
-    (void)block, (void)begin, (void)end, (void)least_bytes;
+    (void)block, (void)begin, (void)end, (void)min_bytes;
 #endif
 }
 
@@ -76,21 +76,21 @@ static void *alloc_within(size_t used_bytes, size_t size_bytes, struct irrun_err
     return memory_check(used_bytes, size_bytes, err) ? huge_alloc(size_bytes) : NULL;
 }
 
-void *huge_alloc_at_least(size_t used_bytes, size_t least_bytes, size_t preferred_bytes,
+void *huge_alloc_at_least(size_t used_bytes, size_t min_bytes, size_t preferred_bytes,
                           size_t *size_bytes, struct irrun_error *err)
 {
     bool is_preferred =
-        preferred_bytes > least_bytes && preferred_bytes <= memory_limit() / PREFERRED_PART;
-    size_t taken = is_preferred ? preferred_bytes : least_bytes;
+        preferred_bytes > min_bytes && preferred_bytes <= memory_limit() / PREFERRED_PART;
+    size_t taken = is_preferred ? preferred_bytes : min_bytes;
     void *data = alloc_within(used_bytes, taken, err);
 
     if (!data && is_preferred) {
-        taken = least_bytes;
+        taken = min_bytes;
         data = alloc_within(used_bytes, taken, err);
     }
     if (!data) {
         if (err->code == IRRUN_OK)
-            fail_memory(err, least_bytes);
+            fail_memory(err, min_bytes);
         return NULL;
     }
     error_clear(err);

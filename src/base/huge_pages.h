@@ -16,17 +16,17 @@
 void *huge_alloc(size_t size_bytes);
 
 /* Allocates preferred_bytes if that is at most an eighth of all memory and fits beside the caller's
- * used_bytes, or else least_bytes; *size_bytes is the size allocated. NULL if both fail, with *err
- * filled for least_bytes. */
-void *huge_alloc_at_least(size_t used_bytes, size_t least_bytes, size_t preferred_bytes,
+ * used_bytes, or else min_bytes; *size_bytes is the size allocated. NULL if both fail, with *err
+ * filled for min_bytes. */
+void *huge_alloc_at_least(size_t used_bytes, size_t min_bytes, size_t preferred_bytes,
                           size_t *size_bytes, struct irrun_error *err);
 
 /* Like huge_alloc, with *size_bytes rounded up to whole lines or pages, but asks for no page
  * yet. */
 void *huge_reserve(size_t *size_bytes);
 
-/* Asks for the pages of which bytes [begin, end) of a block fill `least_bytes` or more. The block
+/* Asks for the pages of which bytes [begin, end) of a block fill `min_bytes` or more. The block
  * begins at a multiple of HUGE_PAGE_BYTES and consists of whole pages. */
-void huge_advise(void *block, size_t begin, size_t end, size_t least_bytes);
+void huge_advise(void *block, size_t begin, size_t end, size_t min_bytes);
 
 #endif

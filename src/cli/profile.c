@@ -11,11 +11,11 @@
 #include "base/text.h"
 #include "cli/stats.h"
 
-#define PEAK_S 0.05          /* to measure what the machine can do */
-#define CLOCK_SHARE 0.02     /* of the total, from which on the cost of measuring is told */
-#define TYPE_BYTES 96        /* of the types of the ops that run as one step */
-#define MOST_TYPES 3         /* that are named */
-#define MOST_TYPE_COLUMNS 32 /* of the column of the types */
+#define PEAK_S 0.05         /* to measure what the machine can do */
+#define CLOCK_SHARE 0.02    /* of the total, from which on the cost of measuring is told */
+#define TYPE_BYTES 96       /* of the types of the ops that run as one step */
+#define MAX_TYPES 3         /* that are named */
+#define MAX_TYPE_COLUMNS 32 /* of the column of the types */
 
 bool profile_new(struct profile *profile, const struct irrun_session *const *sessions,
                  size_t n_sessions, double total_s, const struct irrun_session_info *info,
@@ -52,11 +52,11 @@ struct rows {
 static void join_types(const struct irrun_op_time *op, char type[TYPE_BYTES])
 {
     size_t length = 0;
-    for (size_t i = 0; i < op->n_members && i < MOST_TYPES && length < TYPE_BYTES; i++)
+    for (size_t i = 0; i < op->n_members && i < MAX_TYPES && length < TYPE_BYTES; i++)
         length += (size_t)snprintf(type + length, TYPE_BYTES - length, "%s%s", i > 0 ? "+" : "",
                                    op->members[i].type);
-    if (op->n_members > MOST_TYPES && length < TYPE_BYTES)
-        snprintf(type + length, TYPE_BYTES - length, "+%zu", op->n_members - MOST_TYPES);
+    if (op->n_members > MAX_TYPES && length < TYPE_BYTES)
+        snprintf(type + length, TYPE_BYTES - length, "+%zu", op->n_members - MAX_TYPES);
 }
 
 static int by_type(const void *a, const void *b)
@@ -186,7 +186,7 @@ static int count_columns(const struct rows *rows)
         size_t n = strlen(rows->items[i].type) + 2 * (size_t)depth;
         most = n > most ? n : most;
     }
-    return (int)(most < MOST_TYPE_COLUMNS ? most : MOST_TYPE_COLUMNS);
+    return (int)(most < MAX_TYPE_COLUMNS ? most : MAX_TYPE_COLUMNS);
 }
 
 static void print_head(FILE *out, const struct profile *profile, bool is_by_type, int n_columns)

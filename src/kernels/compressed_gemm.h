@@ -10,8 +10,8 @@
 
 #include "irrun.h"
 
-#define COMPRESSED_MOST_ROWS 4 /* of x, in one call */
-#define COMPRESSED_PAD 32      /* groups of x are padded to a multiple of so many elements */
+#define COMPRESSED_MAX_ROWS 4 /* of x, in one call */
+#define COMPRESSED_PAD 32     /* groups of x are padded to a multiple of so many elements */
 
 /* A number for each group: group g of row r has element r * row_step + g * group_step. */
 struct group_params {
@@ -46,7 +46,7 @@ static inline size_t compressed_row_floats(const struct compressed_matrix *matri
 /* c[i][j] = start[j] + the product of row i of x and row j of the matrix, for j = begin ... end. */
 struct compressed_product {
     const struct compressed_matrix *matrix;
-    size_t m; /* at most COMPRESSED_MOST_ROWS */
+    size_t m; /* at most COMPRESSED_MAX_ROWS */
     size_t begin, end;
     const float *x;     /* arranged */
     const float *start; /* NULL: zeros */

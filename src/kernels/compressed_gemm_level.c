@@ -14,8 +14,8 @@ enum { ROWS = 4, ROWS_BY_SEVERAL = 2 };
 enum { ROWS = 2, ROWS_BY_SEVERAL = 1 };
 #endif
 enum {
-    MOST_SUMS =
-        ROWS > ROWS_BY_SEVERAL *COMPRESSED_MOST_ROWS ? ROWS : ROWS_BY_SEVERAL *COMPRESSED_MOST_ROWS
+    MAX_SUMS =
+        ROWS > ROWS_BY_SEVERAL *COMPRESSED_MAX_ROWS ? ROWS : ROWS_BY_SEVERAL *COMPRESSED_MAX_ROWS
 };
 
 /* What is read so many rows ahead arrives in time from memory. */
@@ -136,7 +136,7 @@ struct groups {
 ALWAYS_INLINE void add_block(const struct groups *g, enum irrun_dtype dtype, size_t n, size_t m,
                              size_t skip_bytes, size_t first, vec sums[][2])
 {
-    vec x[COMPRESSED_MOST_ROWS][2];
+    vec x[COMPRESSED_MAX_ROWS][2];
     UNROLL
     for (size_t i = 0; i < m; i++) {
         x[i][0] = vec_load(g->x + i * g->x_row + first);
@@ -199,7 +199,7 @@ ALWAYS_INLINE void multiply_rows(const struct compressed_product *p, enum irrun_
     size_t group_bytes = compressed_bytes(matrix, matrix->group);
     size_t n_groups = matrix->k / matrix->group, x_row = compressed_row_floats(matrix), rows[ROWS];
     struct groups g = {.x = p->x, .x_row = x_row};
-    vec totals[MOST_SUMS + 3];
+    vec totals[MAX_SUMS + 3];
     UNROLL
     for (size_t r = 0; r < n; r++) {
         rows[r] = row + r < p->end ? row + r : p->end - 1;
@@ -209,7 +209,7 @@ ALWAYS_INLINE void multiply_rows(const struct compressed_product *p, enum irrun_
     for (size_t i = 0; i < n * m; i++)
         totals[i] = vec_zero();
     for (size_t group = 0; group < n_groups; group++) {
-        vec sums[MOST_SUMS][2];
+        vec sums[MAX_SUMS][2];
         UNROLL
         for (size_t i = 0; i < n * m; i++)
             sums[i][0] = sums[i][1] = vec_zero();
@@ -228,7 +228,7 @@ ALWAYS_INLINE void multiply_rows(const struct compressed_product *p, enum irrun_
         }
         g.x += x_row / n_groups;
     }
-    float dots[MOST_SUMS + 3];
+    float dots[MAX_SUMS + 3];
     UNROLL
     for (size_t i = n * m; i < (n * m + 3) / 4 * 4; i++)
         totals[i] = vec_zero();

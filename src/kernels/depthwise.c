@@ -8,7 +8,7 @@
 #include "kernels/pool.h"
 
 /* From so many terms on the work is shared: some 20 us of it. */
-#define SHARE_FROM 1000000
+#define SHARE_MIN_WORK 1000000
 
 /* So many floats are worth an epilogue of their own. */
 #define EPILOGUE_FLOATS 4096
@@ -364,5 +364,5 @@ void depthwise_run(const struct depthwise *plan, const struct depthwise_job *job
                       (size_t)window_product(plan->window.out),
                       (size_t)window_product(plan->window.kernel)};
     thread_pool_run(job->pool, run_share, &run,
-                    plan->n_terms >= SHARE_FROM ? thread_pool_n_threads(job->pool) : 1);
+                    plan->n_terms >= SHARE_MIN_WORK ? thread_pool_n_threads(job->pool) : 1);
 }

@@ -10,17 +10,17 @@ static int64_t divide_up(int64_t a, int64_t b)
 
 /* ---- The image ---------------------------------------------------------------------------- */
 
-#define MOST_POSITIONS (1 << 24)
-#define MOST_STEPS (1 << 16)
+#define MAX_POSITIONS (1 << 24)
+#define MAX_STEPS (1 << 16)
 
 /* Sizes whose products are far from what 64 bits hold. */
 static bool is_countable(const struct window *w)
 {
     for (int d = 0; d < 3; d++)
-        if (w->in[d] < 1 || w->in[d] > MOST_POSITIONS || w->out[d] < 1 ||
-            w->out[d] > MOST_POSITIONS || w->kernel[d] < 1 || w->kernel[d] > MOST_STEPS ||
-            w->stride[d] > MOST_STEPS || w->dilation[d] > MOST_STEPS ||
-            w->pad_begin[d] > MOST_POSITIONS || w->pad_begin[d] < -MOST_POSITIONS)
+        if (w->in[d] < 1 || w->in[d] > MAX_POSITIONS || w->out[d] < 1 ||
+            w->out[d] > MAX_POSITIONS || w->kernel[d] < 1 || w->kernel[d] > MAX_STEPS ||
+            w->stride[d] > MAX_STEPS || w->dilation[d] > MAX_STEPS ||
+            w->pad_begin[d] > MAX_POSITIONS || w->pad_begin[d] < -MAX_POSITIONS)
             return false;
     return true;
 }

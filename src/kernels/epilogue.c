@@ -19,8 +19,8 @@ static size_t aim(const struct epilogue_operand *operand, struct fused_instructi
 
 static size_t run_piece(const struct epilogue *epilogue, size_t first, size_t n)
 {
-    struct fused_instruction program[EPILOGUE_MOST_INSTRUCTIONS];
-    float tiles[EPILOGUE_MOST_TILES][FUSED_TILE];
+    struct fused_instruction program[EPILOGUE_MAX_INSTRUCTIONS];
+    float tiles[EPILOGUE_MAX_TILES][FUSED_TILE];
 
     memcpy(program, epilogue->program, epilogue->n_program * sizeof *program);
     for (size_t i = 0; i < epilogue->n_operands; i++) {
@@ -39,11 +39,11 @@ static size_t run_piece(const struct epilogue *epilogue, size_t first, size_t n)
 
 void epilogue_run_on(const struct epilogue *epilogue, float *elements, size_t n)
 {
-    struct fused_instruction program[EPILOGUE_MOST_INSTRUCTIONS];
-    float tiles[EPILOGUE_MOST_TILES][FUSED_TILE];
+    struct fused_instruction program[EPILOGUE_MAX_INSTRUCTIONS];
+    float tiles[EPILOGUE_MAX_TILES][FUSED_TILE];
 
-    assert(epilogue->is_map && epilogue->n_program <= EPILOGUE_MOST_INSTRUCTIONS);
-    assert(n <= FUSED_MOST);
+    assert(epilogue->is_map && epilogue->n_program <= EPILOGUE_MAX_INSTRUCTIONS);
+    assert(n <= FUSED_MAX);
     memcpy(program, epilogue->program, epilogue->n_program * sizeof *program);
     for (size_t i = 0; i < epilogue->n_operands; i++) {
         const struct epilogue_operand *operand = &epilogue->operands[i];
@@ -61,7 +61,7 @@ void epilogue_run(const struct epilogue *epilogue, size_t first, size_t n)
         epilogue->fused(epilogue->program, n);
         return;
     }
-    assert(epilogue->n_program <= EPILOGUE_MOST_INSTRUCTIONS);
+    assert(epilogue->n_program <= EPILOGUE_MAX_INSTRUCTIONS);
     for (size_t end = first + n; first < end;)
-        first += run_piece(epilogue, first, end - first < FUSED_MOST ? end - first : FUSED_MOST);
+        first += run_piece(epilogue, first, end - first < FUSED_MAX ? end - first : FUSED_MAX);
 }

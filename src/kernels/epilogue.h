@@ -8,8 +8,8 @@
 
 #include "kernels/fused_f32.h"
 
-#define EPILOGUE_MOST_INSTRUCTIONS 32 /* FUSED_END included */
-#define EPILOGUE_MOST_TILES 4
+#define EPILOGUE_MAX_INSTRUCTIONS 32 /* FUSED_END included */
+#define EPILOGUE_MAX_TILES 4
 
 /* Where an instruction finds its operand. */
 struct epilogue_operand {

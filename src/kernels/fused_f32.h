@@ -71,9 +71,9 @@ struct fused_instruction {
 enum fused_code fused_binary(enum binary_operation operation);
 enum fused_code fused_unary(enum unary_operation operation);
 
-/* Runs a program, ended by FUSED_END, over n elements, at most FUSED_MOST. Memory that a tile
+/* Runs a program, ended by FUSED_END, over n elements, at most FUSED_MAX. Memory that a tile
  * writes is read by the same tile only. */
-#define FUSED_MOST ((size_t)1 << 29)
+#define FUSED_MAX ((size_t)1 << 29)
 typedef void fused_fn(const struct fused_instruction *program, size_t n);
 
 #endif

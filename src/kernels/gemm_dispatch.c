@@ -4,13 +4,13 @@
 #include "kernels/kernels.h"
 
 /* From this many multiplications on, --gemm=auto takes CBLAS, if it is a fast one. */
-#define CBLAS_FROM (1u << 18)
+#define CBLAS_MIN_WORK (1u << 18)
 
 static bool takes_cblas(const struct kernels *kernels, size_t m, size_t n, size_t k)
 {
     if (kernels->gemm == IRRUN_GEMM_PLAIN || kernels->gemm == IRRUN_GEMM_CBLAS)
         return kernels->gemm == IRRUN_GEMM_CBLAS;
-    return (double)m * (double)n * (double)k >= CBLAS_FROM && blas_is_fast();
+    return (double)m * (double)n * (double)k >= CBLAS_MIN_WORK && blas_is_fast();
 }
 
 gemm_f32_fn *kernels_gemm_f32(const struct kernels *kernels, size_t m, size_t n, size_t k)

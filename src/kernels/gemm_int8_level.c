@@ -8,13 +8,13 @@ enum { GROUP_VECTORS = INT8_GROUP / VECTOR_LANES, QUAD_BYTES = INT8_GROUP * INT8
 
 /* What fits into the registers: rows of a tile, its groups, and those of a tile of one row. */
 #if VECTOR_LANES == 16
-enum { MOST_ROWS = 6, GROUPS = 2, GROUPS_OF_A_ROW = 4 };
+enum { MAX_ROWS = 6, GROUPS = 2, GROUPS_OF_A_ROW = 4 };
 #elif VECTOR_LANES == 8
-enum { MOST_ROWS = 4, GROUPS = 1, GROUPS_OF_A_ROW = 2 };
+enum { MAX_ROWS = 4, GROUPS = 1, GROUPS_OF_A_ROW = 2 };
 #else
-enum { MOST_ROWS = 2, GROUPS = 1, GROUPS_OF_A_ROW = 1 };
+enum { MAX_ROWS = 2, GROUPS = 1, GROUPS_OF_A_ROW = 1 };
 #endif
-enum { MOST_VECTORS = GROUPS_OF_A_ROW * GROUP_VECTORS };
+enum { MAX_VECTORS = GROUPS_OF_A_ROW * GROUP_VECTORS };
 
 /* How the sums of some neighbouring columns are scaled. */
 struct scaling {
@@ -85,9 +85,9 @@ ALWAYS_INLINE void finish(enum int8_result to, const struct requantization *requ
 /* Four columns of the rows of a, four rows of the groups of b. */
 ALWAYS_INLINE void multiply_quad(const uint8_t *a, size_t lda, const int8_t *b, size_t group_bytes,
                                  const size_t n_rows, const size_t n_groups,
-                                 vec_i32 sums[MOST_ROWS][MOST_VECTORS])
+                                 vec_i32 sums[MAX_ROWS][MAX_VECTORS])
 {
-    struct bytes_factor rows[MOST_ROWS];
+    struct bytes_factor rows[MAX_ROWS];
     UNROLL
     for (size_t r = 0; r < n_rows; r++)
         rows[r] = unsigned_factor(vec_i32_set1_bytes(a + r * lda));
@@ -108,7 +108,7 @@ ALWAYS_INLINE void multiply_tile(const struct int8_product *p, size_t row, size_
     const size_t group_bytes = p->n_segments * p->n_quads * QUAD_BYTES;
     const int8_t *b = p->b + group * group_bytes;
     const int32_t *start = p->start + group * INT8_GROUP;
-    vec_i32 sums[MOST_ROWS][MOST_VECTORS];
+    vec_i32 sums[MAX_ROWS][MAX_VECTORS];
 
     UNROLL
     for (size_t r = 0; r < n_rows; r++) {
@@ -127,7 +127,7 @@ ALWAYS_INLINE void multiply_tile(const struct int8_product *p, size_t row, size_
         size_t column = group * INT8_GROUP + v * VECTOR_LANES, left = p->n - column;
         if (column < p->n)
             finish(p->to, &p->requantization, p->row_biases ? p->row_biases + row : NULL, column,
-                   &sums[0][v], MOST_VECTORS, n_rows, p->c, row * p->ldc + column, p->ldc,
+                   &sums[0][v], MAX_VECTORS, n_rows, p->c, row * p->ldc + column, p->ldc,
                    left < VECTOR_LANES ? left : VECTOR_LANES);
     }
 }
@@ -155,7 +155,7 @@ DEFINE_TILE(5, 1)
 DEFINE_TILE(5, 2)
 DEFINE_TILE(6, 1)
 DEFINE_TILE(6, 2)
-static tile_fn *const tiles[GROUPS][MOST_ROWS] = {
+static tile_fn *const tiles[GROUPS][MAX_ROWS] = {
     {tile_1_1, tile_2_1, tile_3_1, tile_4_1, tile_5_1, tile_6_1},
     {tile_1_2, tile_2_2, tile_3_2, tile_4_2, tile_5_2, tile_6_2}};
 static tile_fn *const tile_of_a_row = tile_1_4;
@@ -165,12 +165,12 @@ DEFINE_TILE(1, 2)
 DEFINE_TILE(2, 1)
 DEFINE_TILE(3, 1)
 DEFINE_TILE(4, 1)
-static tile_fn *const tiles[GROUPS][MOST_ROWS] = {{tile_1_1, tile_2_1, tile_3_1, tile_4_1}};
+static tile_fn *const tiles[GROUPS][MAX_ROWS] = {{tile_1_1, tile_2_1, tile_3_1, tile_4_1}};
 static tile_fn *const tile_of_a_row = tile_1_2;
 #else
 DEFINE_TILE(1, 1)
 DEFINE_TILE(2, 1)
-static tile_fn *const tiles[GROUPS][MOST_ROWS] = {{tile_1_1, tile_2_1}};
+static tile_fn *const tiles[GROUPS][MAX_ROWS] = {{tile_1_1, tile_2_1}};
 static tile_fn *const tile_of_a_row = tile_1_1;
 #endif
 
@@ -183,8 +183,8 @@ static void multiply(const struct int8_product *p)
         n_groups = group + GROUPS <= p->end ? GROUPS : 1;
         for (size_t row = 0; row < p->m;) {
             /* The last rows in two tiles of much the same size. */
-            size_t left = p->m - row, n = left < MOST_ROWS ? left : MOST_ROWS;
-            if (left > MOST_ROWS && left < 2 * MOST_ROWS)
+            size_t left = p->m - row, n = left < MAX_ROWS ? left : MAX_ROWS;
+            if (left > MAX_ROWS && left < 2 * MAX_ROWS)
                 n = (left + 1) / 2;
             tiles[n_groups - 1][n - 1](p, row, group);
             row += n;

@@ -5,7 +5,7 @@
 #include "kernels/indirect_convolution.h"
 
 /* From so many multiply-adds on the work is shared: some 20 us of it. */
-#define SHARE_FROM 1000000
+#define SHARE_MIN_WORK 1000000
 
 /* ---- The padded copy ---------------------------------------------------------------------- */
 
@@ -262,7 +262,7 @@ static void compute_column(const struct indirect_convolution *conv,
 }
 
 /* So many sums of a column are worth an epilogue of their own. */
-#define EARLY_FROM 1024
+#define EARLY_MIN_SUMS 1024
 
 struct run {
     const struct indirect_convolution *conv;
@@ -362,7 +362,7 @@ void indirect_convolution_run(const struct indirect_convolution *conv,
 {
     struct run run = {conv, job, job->epilogue && (job->epilogue->is_map || conv->is_last)};
     for (size_t i = 0; i < conv->n_subconvolutions && !conv->is_by_channels; i++)
-        run.is_early &= count_sums(conv, &conv->subconvolutions[i]) >= EARLY_FROM;
+        run.is_early &= count_sums(conv, &conv->subconvolutions[i]) >= EARLY_MIN_SUMS;
     thread_pool_run(job->pool, run_share, &run,
-                    count_macs(conv) >= SHARE_FROM ? thread_pool_n_threads(job->pool) : 1);
+                    count_macs(conv) >= SHARE_MIN_WORK ? thread_pool_n_threads(job->pool) : 1);
 }

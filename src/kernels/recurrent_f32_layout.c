@@ -64,7 +64,7 @@ static recurrent_cell_fn *choose_cell(const struct recurrent_f32 *engine)
 
 /* From so many rows on weights of f16 are kept as f32: the conversion then costs more than the
  * bytes it saves, 10 % at 4 and at 8 rows on Zen 4; but not where f32 would leave the caches. */
-#define EXPAND_FROM_BATCH 4
+#define EXPAND_MIN_BATCH 4
 #define EXPAND_UP_TO_BYTES 10e6
 
 static bool keeps_f16(const struct recurrent *common)
@@ -73,15 +73,15 @@ static bool keeps_f16(const struct recurrent *common)
         (double)(recurrent_n_gates(common) * common->n_directions) * (double)common->hidden_size;
     double bytes = columns * (double)common->hidden_size * sizeof(float);
 
-    return common->batch < EXPAND_FROM_BATCH || bytes > EXPAND_UP_TO_BYTES;
+    return common->batch < EXPAND_MIN_BATCH || bytes > EXPAND_UP_TO_BYTES;
 }
 
 /* Threads share the panels of a direction from this number of bytes of weights per step on; each
  * has at least half of it. A barrier costs as much as 20 KB. */
-#define SHARE_FROM 100000
+#define SHARE_MIN_BYTES 100000
 /* Directions need no barrier: they run in parallel from this number of bytes per run on, four times
  * the cost of starting a job. */
-#define SHARE_DIRECTIONS_FROM 200000
+#define SHARE_DIRECTIONS_MIN_BYTES 200000
 
 static double matrix_bytes(const struct recurrent_f32 *engine,
                            const struct recurrent_matrix *matrix)
@@ -102,12 +102,12 @@ static void share_work(struct recurrent_f32 *engine)
     if (common->n_steps == 1)
         step_bytes += w_bytes;
     engine->n_workers = n_threads < engine->n_panels ? n_threads : engine->n_panels;
-    if (step_bytes < SHARE_FROM || engine->n_workers == 0)
+    if (step_bytes < SHARE_MIN_BYTES || engine->n_workers == 0)
         engine->n_workers = 1;
-    else if ((double)engine->n_workers > step_bytes / (SHARE_FROM / 2.0))
-        engine->n_workers = (size_t)(step_bytes / (SHARE_FROM / 2.0));
+    else if ((double)engine->n_workers > step_bytes / (SHARE_MIN_BYTES / 2.0))
+        engine->n_workers = (size_t)(step_bytes / (SHARE_MIN_BYTES / 2.0));
     engine->is_shared = engine->n_workers > 1 || (common->n_directions > 1 && n_threads > 0 &&
-                                                  run_bytes >= SHARE_DIRECTIONS_FROM);
+                                                  run_bytes >= SHARE_DIRECTIONS_MIN_BYTES);
 }
 
 /* For products with so many rows. */

@@ -122,12 +122,12 @@ static bool prepare(struct prepare *prepare)
         return false;
     prepare_epilogue(prepare);
     prepare->made.epilogue.bias = (struct repetition){1, matrix->n};
-    if (state->m > COMPRESSED_MOST_ROWS && !prepare_panels(prepare, state))
+    if (state->m > COMPRESSED_MAX_ROWS && !prepare_panels(prepare, state))
         return false;
     double work = (double)state->m * (double)matrix->n * (double)matrix->k;
     state->n_parts = product_n_parts(prepare, work, (matrix->n + CUT_ROWS - 1) / CUT_ROWS);
     size_t n_floats;
-    bool is_few = state->m <= COMPRESSED_MOST_ROWS;
+    bool is_few = state->m <= COMPRESSED_MAX_ROWS;
     return ((is_few ? checked_mul(state->m, compressed_row_floats(matrix), &n_floats)
                     : checked_mul(state->n_parts, state->part_floats, &n_floats)) &&
             checked_mul(n_floats, sizeof(float), &prepare->made.scratch_bytes)) ||
@@ -188,7 +188,7 @@ static void run_part(void *context, size_t part, size_t n_parts)
     const struct matmul_state *state = step->state;
     size_t n = state->matrix.n, n_cuts = (n + CUT_ROWS - 1) / CUT_ROWS;
     size_t begin = n_cuts * part / n_parts, end = n_cuts * (part + 1) / n_parts;
-    if (state->m > COMPRESSED_MOST_ROWS)
+    if (state->m > COMPRESSED_MAX_ROWS)
         run_panels(step, part, begin, end);
     else
         run_few(step, begin * CUT_ROWS, end * CUT_ROWS < n ? end * CUT_ROWS : n);
@@ -202,7 +202,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     const float *x = step->in[0]->data;
     if (state->m == 0)
         return true;
-    for (size_t i = 0; state->m <= COMPRESSED_MOST_ROWS && i < state->m; i++)
+    for (size_t i = 0; state->m <= COMPRESSED_MAX_ROWS && i < state->m; i++)
         state->kernels->arrange(matrix, x + i * matrix->k,
                                 (float *)step->scratch + i * compressed_row_floats(matrix));
     if (state->n_parts == 1)

@@ -7,7 +7,7 @@
 #include "ops/int8_ops.h"
 #include "ops/product_batch.h"
 
-#define MOST_ROWS 48 /* of a part, where parts are rows: a multiple of those of every tile */
+#define MAX_ROWS 48 /* of a part, where parts are rows: a multiple of those of every tile */
 
 struct matmul_state {
     const struct int8_kernels *kernels;
@@ -39,7 +39,7 @@ static bool prepare(struct prepare *prepare)
 {
     const struct int8_convolution_attrs *attrs = prepare->attrs;
     struct matmul_state *state = prepare->state;
-    size_t n_groups = int8_n_groups(attrs->c_out), n_rows = state->m / MOST_ROWS + 1;
+    size_t n_groups = int8_n_groups(attrs->c_out), n_rows = state->m / MAX_ROWS + 1;
     double work = (double)state->m * (double)attrs->c_in * (double)attrs->c_out / 4;
     state->kernels = prepare->kernels->gemm_int8;
     state->row_bytes = int8_n_quads(attrs->c_in) * INT8_QUAD;

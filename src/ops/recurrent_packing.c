@@ -131,7 +131,7 @@ bool recurrent_prepack(struct prepare *prepare)
 }
 
 /* For fewer rows of x, packing takes longer than reading the weights row by row. */
-#define PACK_FROM_ROWS 8
+#define PACK_MIN_ROWS 8
 
 bool recurrent_lay_out(struct prepare *prepare)
 {
@@ -148,7 +148,7 @@ bool recurrent_lay_out(struct prepare *prepare)
         engine->project = kernels_gemm_f32(prepare->kernels, rows, columns, common->input_size);
         engine->step =
             kernels_gemm_f32(prepare->kernels, common->batch, columns, common->hidden_size);
-    } else if (rows < PACK_FROM_ROWS) {
+    } else if (rows < PACK_MIN_ROWS) {
         engine->project = engine->step = engine->kernels->dots;
     }
     if (!recurrent_f32_lay_out(engine))

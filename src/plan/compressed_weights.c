@@ -15,9 +15,9 @@
 #include "plan/toposort.h"
 #include "tensor/small_float.h"
 
-#define MOST_NEW 2       /* ops for a MatMul or a Gather … */
-#define MOST_INPUTS 4    /* … and their inputs */
-#define MOST_ZERO 0x1p16 /* a zero point of integers is below this */
+#define MAX_NEW_OPS 2         /* ops for a MatMul or a Gather … */
+#define MAX_INPUTS 4          /* … and their inputs */
+#define MAX_ZERO_POINT 0x1p16 /* a zero point of integers is below this */
 
 struct pass {
     struct model finder; /* finds constants, in memory that goes with the pass */
@@ -150,7 +150,7 @@ static bool are_whole(struct pass *pass, uint32_t value_id)
         double zero;
         convert_elements(tensor->dtype, (const char *)tensor->data + i * dtype_size(tensor->dtype),
                          IRRUN_F64, &zero, 1);
-        if (!(fabs(zero) < MOST_ZERO) || zero != nearbyint(zero))
+        if (!(fabs(zero) < MAX_ZERO_POINT) || zero != nearbyint(zero))
             return false;
     }
     return tensor != NULL;
@@ -207,7 +207,7 @@ static bool replace(struct pass *pass, uint32_t op_id, const struct op_def *def,
                     uint32_t constant, struct match *match)
 {
     struct compressed_attrs *attrs = arena_alloc(pass->arena, sizeof *attrs, pass->err);
-    uint32_t inputs[MOST_INPUTS], n = 2;
+    uint32_t inputs[MAX_INPUTS], n = 2;
     if (!attrs)
         return false;
     match->attrs.constant = constant;
@@ -250,7 +250,7 @@ static bool visit_matmul(struct pass *pass, uint32_t op_id)
 }
 
 /* From f16 or bf16 rows are gathered first and converted then, unless the table is small. */
-#define HALVES_FROM (1 << 18)
+#define GATHER_HALF_MIN_ELEMENTS (1 << 18)
 
 static bool is_table_of_halves(const struct pass *pass, const struct op *gather)
 {
@@ -260,7 +260,8 @@ static bool is_table_of_halves(const struct pass *pass, const struct op *gather)
     if (!source || !source->def || source->def->role != ROLE_CONST)
         return false;
     const struct const_attrs *stored = source->attrs;
-    return dtype_is_half(stored->element_type) && shape_n_elements(&stored->shape) >= HALVES_FROM;
+    return dtype_is_half(stored->element_type) &&
+           shape_n_elements(&stored->shape) >= GATHER_HALF_MIN_ELEMENTS;
 }
 
 static bool convert_behind(struct pass *pass, uint32_t op_id)
@@ -317,8 +318,8 @@ static bool run_pass(struct pass *pass, size_t n_users)
     pass->graph->analysis = analysis;
     pass->constants = analysis->constants;
     if (!analysis->constants || !constants_find(&pass->finder, pass->graph, pass->err) ||
-        !graph_edit_begin(&pass->edit, pass->graph, pass->arena, MOST_NEW * n_users,
-                          MOST_NEW * n_users, MOST_INPUTS * n_users, pass->err))
+        !graph_edit_begin(&pass->edit, pass->graph, pass->arena, MAX_NEW_OPS * n_users,
+                          MAX_NEW_OPS * n_users, MAX_INPUTS * n_users, pass->err))
         return false;
     uint32_t n_order = pass->graph->n_order;
     for (uint32_t i = 0; i < n_order; i++)

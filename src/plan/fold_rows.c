@@ -8,7 +8,7 @@
 #include "plan/evaluate.h"
 
 /* Smaller constants are computed at once. */
-#define FOLD_FROM_BYTES ((size_t)1 << 20)
+#define FOLD_MIN_BYTES ((size_t)1 << 20)
 
 /* Bytes of rows computed at a time; they fit in a cache. */
 #define SLICE_BYTES ((size_t)256 << 10)
@@ -88,7 +88,7 @@ bool fold_rows_find(struct fold_rows *fold, struct model *model, const struct gr
 
     *fold = (struct fold_rows){.model = model, .graph = graph};
     if (tensor->data || !tensor_size(tensor->dtype, shape, &size_bytes) ||
-        size_bytes < FOLD_FROM_BYTES)
+        size_bytes < FOLD_MIN_BYTES)
         return false;
     while (shape->dims[fold->axis] == 1)
         fold->axis++;

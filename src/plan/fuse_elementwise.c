@@ -54,7 +54,7 @@ static size_t find_end(const struct step_builder *builder, size_t begin)
     const struct pending_step *first = &builder->steps[begin];
     bool is_product = first->made.epilogue.n > 0;
     size_t n = is_product ? first->made.epilogue.n : first->made.fusable.n, i = begin + is_product;
-    if (n == 0 || n > FUSED_MOST)
+    if (n == 0 || n > FUSED_MAX)
         return begin + 1;
     while (i < builder->n && builder->steps[i].made.fusable.code != FUSED_NONE &&
            builder->steps[i].made.fusable.n == n && builder->steps[i].is_main == first->is_main &&
@@ -90,7 +90,7 @@ static void count_run_uses(struct fused_program *fused, const struct pending_ste
 /* How many elements the program can process before one of its operands repeats. */
 static size_t count_plain(const struct fused_program *fused)
 {
-    size_t n = fused->n_tiles > 0 ? 0 : FUSED_MOST;
+    size_t n = fused->n_tiles > 0 ? 0 : FUSED_MAX;
     for (size_t i = 0; i < fused->n_operands; i++) {
         const struct epilogue_operand *where = &fused->operands[i].where;
         size_t n_max = where->inner == 1 ? where->count : where->inner;
@@ -250,7 +250,7 @@ static bool write_epilogue(struct fused_program *fused, uint32_t made,
         fused_write(fused, steps, *n);
         if (fused->has_failed)
             return false;
-        if (fused->n_program <= EPILOGUE_MOST_INSTRUCTIONS && fused->n_tiles <= EPILOGUE_MOST_TILES)
+        if (fused->n_program <= EPILOGUE_MAX_INSTRUCTIONS && fused->n_tiles <= EPILOGUE_MAX_TILES)
             return true;
     }
     fused->n_program = fused->n_operands = 0;

@@ -11,8 +11,8 @@
 #include "plan/int8_pass_internal.h"
 #include "plan/toposort.h"
 
-#define MOST_NEW 3 /* ops in the place of one: bytes, that of bytes, f32 again */
-#define MOST_TERMS (INT32_MAX / (UINT8_MAX * 128)) /* of a sum that i32 holds */
+#define MAX_NEW_OPS 3 /* ops in the place of one: bytes, that of bytes, f32 again */
+#define MAX_TERMS (INT32_MAX / (UINT8_MAX * 128)) /* of a sum that i32 holds */
 
 /* The data of a constant of f32; NULL if it is none, or on failure. */
 static const struct irrun_tensor *find_floats(struct int8_pass *pass, uint32_t value_id)
@@ -131,7 +131,7 @@ static const char *find_fault(struct int8_pass *pass, struct int8_match *match)
                            &is_found, pass->err) ||
         !is_found)
         return "its filters are not integers of 8 bits with a scale for each channel";
-    if (match->weights.n_inner > MOST_TERMS)
+    if (match->weights.n_inner > MAX_TERMS)
         return "its sums do not fit into 32 bits";
     return NULL;
 }
@@ -297,8 +297,8 @@ static bool run_pass(struct int8_pass *pass)
     for (uint32_t i = 0; i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
         if (is_candidate(op) || int8_passes_on(op)) {
-            n += MOST_NEW;
-            n_inputs += MOST_NEW + op->n_inputs;
+            n += MAX_NEW_OPS;
+            n_inputs += MAX_NEW_OPS + op->n_inputs;
         }
     }
     if (!find_constants(pass) || !count_uses(pass) ||

@@ -11,7 +11,7 @@
 #define LINE_BYTES ((size_t)64)
 
 /* An entry with this many bytes of a huge page justifies the page: it saves 64 page faults. */
-#define HUGE_FROM_BYTES ((size_t)256 << 10)
+#define HUGE_MIN_BYTES ((size_t)256 << 10)
 
 struct prepacked {
     struct prepacked *next;
@@ -32,7 +32,7 @@ struct weights_block {
 static struct weights_block *add_block(struct weights_cache *cache, size_t size_bytes)
 {
     size_t before_bytes = cache->capacity_bytes;
-    bool is_small = size_bytes < HUGE_FROM_BYTES && before_bytes < HUGE_FROM_BYTES;
+    bool is_small = size_bytes < HUGE_MIN_BYTES && before_bytes < HUGE_MIN_BYTES;
     size_t min_bytes = is_small ? before_bytes : HUGE_PAGE_BYTES;
     size_t capacity_bytes = size_bytes > min_bytes ? size_bytes : min_bytes;
     struct weights_block *block = malloc(sizeof *block);
@@ -62,7 +62,7 @@ static void *allocate(struct weights_cache *cache, size_t size_bytes)
     size_t begin = block->used_bytes;
     block->used_bytes += size_bytes;
     if (block->capacity_bytes >= HUGE_PAGE_BYTES)
-        huge_advise(block->data, begin, block->used_bytes, HUGE_FROM_BYTES);
+        huge_advise(block->data, begin, block->used_bytes, HUGE_MIN_BYTES);
     return block->data + begin;
 }
 

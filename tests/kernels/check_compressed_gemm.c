@@ -187,7 +187,7 @@ static bool try_sizes(const struct trial *trial, size_t type, size_t n, size_t n
 {
     struct problem problem = problem_new(types[type], n, n_groups, group);
     bool is_good = true;
-    for (size_t m = 1; m <= COMPRESSED_MOST_ROWS && is_good; m++) {
+    for (size_t m = 1; m <= COMPRESSED_MAX_ROWS && is_good; m++) {
         trial_says("%s m=%zu n=%zu groups=%zu group=%zu", irrun_dtype_name(types[type]), m, n,
                    n_groups, group);
         is_good = check_product(trial, &problem.matrix, m);

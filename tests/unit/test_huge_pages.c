@@ -124,11 +124,11 @@ static void asks_for_pages_that_are_used(void **state)
     assert_int_equal(pages_of_size(4 * HUGE_PAGE_BYTES + HUGE_PAGE_BYTES / 2), 31);
 }
 
-static unsigned pages_of_range(size_t begin, size_t end, size_t least_bytes)
+static unsigned pages_of_range(size_t begin, size_t end, size_t min_bytes)
 {
     static unsigned char block[4];
     n_asked = 0;
-    huge_advise(block, begin, end, least_bytes);
+    huge_advise(block, begin, end, min_bytes);
     return pages_asked(block);
 }
 
