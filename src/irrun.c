@@ -14,6 +14,7 @@
 #include "ir/weights.h"
 #include "kernels/cpu.h"
 #include "ops/op.h"
+#include "plan/cell_loop.h"
 #include "plan/channels_last.h"
 #include "plan/compressed_weights.h"
 #include "plan/int8_convolutions.h"
@@ -21,7 +22,6 @@
 #include "plan/taps.h"
 #include "plan/toposort.h"
 #include "plan/transposed_factors.h"
-#include "plan/unrolled.h"
 #include "runtime/initial_value.h"
 #include "runtime/model_analysis.h"
 #include "runtime/model_facts.h"
@@ -112,7 +112,7 @@ static bool load(struct irrun_model *model, const char *xml_path,
         return false;
     if (!model_facts_collect(ir, &model->facts, err) ||
         (!options->is_dry && !options->keep_ops &&
-         (!unrolled_replace(ir->graph, arena, &model->remarks, err) ||
+         (!cell_loop_replace(ir->graph, arena, &model->remarks, err) ||
           !transposed_factors_fold(ir->graph, arena, &model->remarks, err) ||
           !int8_convolutions_replace(&model->model, &model->remarks, err) ||
           !channels_last_place(&model->model, &model->remarks, err) ||

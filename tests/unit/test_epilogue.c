@@ -13,7 +13,7 @@
 #include "ops/op.h"
 #include "tensor/tensor.h"
 
-enum { MOST_OPS = 12, N_OPERANDS = 5, TEXT_BYTES = 32 << 10, MOST_ELEMENTS = 160000, N_INPUTS = 7 };
+enum { MAX_OPS = 12, N_OPERANDS = 5, TEXT_BYTES = 32 << 10, MAX_ELEMENTS = 160000, N_INPUTS = 7 };
 
 /* A model as it is written: inputs 0 and 1 are multiplied, and the others have the shape of the
  * product, perhaps with ones in it. */
@@ -21,7 +21,7 @@ struct tail {
     char text[TEXT_BYTES], edges[TEXT_BYTES / 2];
     size_t n_text, n_edges;
     int n_layers;
-    int values[MOST_OPS + 2]; /* layers that the next op may read, the newest last */
+    int values[MAX_OPS + 2]; /* layers that the next op may read, the newest last */
     int n_values;
     struct irrun_shape shapes[N_INPUTS], out;
     bool is_constant; /* the second factor */
@@ -172,7 +172,7 @@ static void write_tail(struct tail *tail, char path[TEXT_PATH_BYTES])
     if (below(tail, 2)) /* a bias: of the columns, or of the channels */
         tail->values[tail->n_values++] =
             add_op(tail, "Add", "", tail->values[0], 3 + (int)below(tail, 2));
-    uint32_t n_ops = below(tail, below(tail, 2) ? 3 : MOST_OPS);
+    uint32_t n_ops = below(tail, below(tail, 2) ? 3 : MAX_OPS);
     for (uint32_t i = 0; i < n_ops; i++)
         add_random_op(tail);
     for (int i = 0; i < tail->n_values; i++)
@@ -237,14 +237,14 @@ static bool is_same(const struct irrun_tensor *a, const struct irrun_tensor *b)
 static size_t compare_tail(uint32_t seed, enum simd simd)
 {
     static struct tail tail;
-    static float data[N_INPUTS][MOST_ELEMENTS];
+    static float data[N_INPUTS][MAX_ELEMENTS];
     char path[TEXT_PATH_BYTES], weights_path[TEXT_PATH_BYTES];
     tail = (struct tail){.random = seed * 7919};
     write_tail(&tail, path);
     struct irrun_tensor inputs[N_INPUTS];
     for (int i = 0; i < N_INPUTS; i++) {
         int64_t n = shape_n_elements(&tail.shapes[i]);
-        assert_true(n <= MOST_ELEMENTS);
+        assert_true(n <= MAX_ELEMENTS);
         for (int64_t k = 0; k < n; k++)
             data[i][k] = ((float)below(&tail, 4001) - 2000) / 500;
         inputs[i] = (struct irrun_tensor){IRRUN_F32, tail.shapes[i], data[i]};

@@ -10,7 +10,7 @@
 #include "kernels/cpu.h"
 #include "tensor/tensor.h"
 
-enum { MOST_OPS = 40, MOST_VALUES = MOST_OPS + 8, N_INPUTS = 3, TEXT_BYTES = 64 << 10 };
+enum { MAX_OPS = 40, MAX_VALUES = MAX_OPS + 8, N_INPUTS = 3, TEXT_BYTES = 64 << 10 };
 
 /* A model as it is written: values are floats or truths, over n elements or one. */
 struct chain {
@@ -19,7 +19,7 @@ struct chain {
     struct {
         int layer;
         bool is_truth, is_single;
-    } values[MOST_VALUES];
+    } values[MAX_VALUES];
     int n_values, n_layers, n;
     uint32_t random;
 };
@@ -149,7 +149,7 @@ static void write_chain(struct chain *chain, char path[TEXT_PATH_BYTES])
 {
     static char text[2 * TEXT_BYTES + 256];
     add_parameters(chain);
-    for (int i = 0; i < MOST_OPS; i++)
+    for (int i = 0; i < MAX_OPS; i++)
         add_op(chain);
     add_results(chain);
     int n = snprintf(text, sizeof text,

@@ -13,12 +13,12 @@
 #include "base/huge_pages.h"
 #include "base/memory_limit.h"
 
-#define MOST_ASKED 64
+#define MAX_ASKED 64
 
 static struct {
     unsigned char *at;
     size_t n_bytes;
-} asked[MOST_ASKED]; /* large pages, in order */
+} asked[MAX_ASKED]; /* large pages, in order */
 static size_t n_asked;
 static size_t refused_from = SIZE_MAX; /* sizes that cannot be allocated */
 
@@ -29,7 +29,7 @@ int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
 int __wrap_madvise(void *at, size_t n_bytes, int advice)
 {
     assert_int_equal(advice, MADV_HUGEPAGE);
-    assert_true(n_asked < MOST_ASKED);
+    assert_true(n_asked < MAX_ASKED);
     asked[n_asked].at = at;
     asked[n_asked++].n_bytes = n_bytes;
     return 0;

@@ -15,7 +15,7 @@
 #include "case_records.h"
 #include "kernels/kernels.h"
 
-#define MOST_RECORDS 4 /* of a stack */
+#define MAX_RECORDS 4 /* of a stack */
 
 static size_t n_cases, n_covered, n_refused, n_runs, n_departures;
 static size_t n_nan, n_infinite, n_zeros, n_others;
@@ -127,7 +127,7 @@ static void run_records(struct irrun_session *session, size_t n_outputs,
                         const struct case_records *records, struct outcome *outcome)
 {
     struct irrun_error err;
-    size_t n = records->n < MOST_RECORDS ? records->n : MOST_RECORDS;
+    size_t n = records->n < MAX_RECORDS ? records->n : MAX_RECORDS;
     *outcome = (struct outcome){.outputs = calloc(n * n_outputs + 1, sizeof *outcome->outputs)};
     assert_non_null(outcome->outputs);
     irrun_session_reset(session);

@@ -1,23 +1,24 @@
-/* Replaces a TensorIterator of a recurrent cell by a sequence op.
+/* Replaces TensorIterators around a recurrent cell by sequence ops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ops/internal_ops.h"
 #include "ops/op_state.h"
+#include "plan/cell_loop.h"
 #include "plan/graph_edit.h"
 #include "plan/toposort.h"
-#include "plan/unrolled.h"
 
-/* The maximum that one replacement adds: for each weight a Const, a Convert and an axis op; for X,
- * H0, C0, Y, Ho, Co two ops each; the sequence op. */
+/* Room for what one replacement adds. That is at most 17 ops: a Const, a Convert and an axis op for
+ * each of 3 weights, two axis ops for Y, one each for X, H0, C0, Ho and Co, and the sequence op.
+ * They have 19 inputs and 19 outputs. */
 #define MAX_NEW_OPS 24
 #define MAX_NEW_INPUTS 40
 #define MAX_NEW_VALUES 28
 
 struct replacement {
     struct graph_edit edit;
-    const struct unrolled *unrolled;
+    const struct cell_loop *loop;
     struct op op; /* a copy of the TensorIterator */
     struct irrun_error *err;
 };
@@ -30,7 +31,7 @@ static const void *axis_attrs(struct replacement *r, int64_t axis)
     return attrs;
 }
 
-/* Adds an op of one input and one output; returns the value. */
+/* Adds an op with one input and one output; returns the output. */
 static uint32_t add_unary(struct replacement *r, const struct op_def *def, const void *attrs,
                           uint32_t in)
 {
@@ -44,8 +45,8 @@ static uint32_t add_axis_op(struct replacement *r, const struct op_def *def, int
     return add_unary(r, def, axis_attrs(r, axis), in);
 }
 
-/* The value in the outer graph for a value of the body: a Const (converted or not) is copied, a
- * Parameter is replaced by its input. */
+/* Returns the value of the outer graph that stands for a weight of the body: copies a Const and the
+ * Convert behind it, and takes the input of a Parameter. */
 static uint32_t add_outer_value(struct replacement *r, uint32_t value_id)
 {
     const struct body *body = &r->op.bodies[0];
@@ -71,46 +72,46 @@ static const struct op_def *sequence_of(const struct op *cell)
                                            : &op_rnn_over_time;
 }
 
-/* The last op of an output takes over the value id of the TensorIterator's output. */
+/* Makes `from`, without its direction axis, the value `outer_id` that the TensorIterator gave. */
 static void replace_output(struct replacement *r, uint32_t from, uint32_t outer_id,
                            bool is_sequence)
 {
     if (outer_id == NO_ID)
         return;
     uint32_t value = add_axis_op(r, &op_drop_axis, 1, from);
-    if (is_sequence && r->unrolled->is_time_first)
+    if (is_sequence && r->loop->is_time_first)
         value = add_axis_op(r, &op_swap_axes, 0, value);
     graph_edit_take_over(&r->edit, r->edit.graph->values[value].op_id, outer_id);
 }
 
 static void replace_one(struct replacement *r)
 {
-    const struct unrolled *u = r->unrolled;
-    const struct op *cell = &r->op.bodies[0].graph->ops[u->cell_id];
+    const struct cell_loop *loop = r->loop;
+    const struct op *cell = &r->op.bodies[0].graph->ops[loop->cell_id];
     struct recurrent_attrs *attrs = arena_alloc(r->edit.arena, sizeof *attrs, r->err);
     if (!attrs)
         return;
     *attrs = *(const struct recurrent_attrs *)cell->attrs;
-    attrs->direction = u->is_reverse ? DIRECTION_REVERSE : DIRECTION_FORWARD;
+    attrs->direction = loop->is_reverse ? DIRECTION_REVERSE : DIRECTION_FORWARD;
     uint32_t inputs[6], n = 0;
-    inputs[n++] = u->is_time_first ? add_axis_op(r, &op_swap_axes, 0, u->x) : u->x;
-    inputs[n++] = add_axis_op(r, &op_insert_axis, 1, u->h0);
-    if (u->c0 != NO_ID)
-        inputs[n++] = add_axis_op(r, &op_insert_axis, 1, u->c0);
+    inputs[n++] = loop->is_time_first ? add_axis_op(r, &op_swap_axes, 0, loop->x) : loop->x;
+    inputs[n++] = add_axis_op(r, &op_insert_axis, 1, loop->h0);
+    if (loop->c0 != NO_ID)
+        inputs[n++] = add_axis_op(r, &op_insert_axis, 1, loop->c0);
     for (int i = 0; i < 3; i++)
-        if (u->weights[i] != NO_ID)
-            inputs[n++] = add_axis_op(r, &op_insert_axis, 0, add_outer_value(r, u->weights[i]));
-    uint32_t n_outputs = u->c0 != NO_ID ? 3 : 2;
+        if (loop->weights[i] != NO_ID)
+            inputs[n++] = add_axis_op(r, &op_insert_axis, 0, add_outer_value(r, loop->weights[i]));
+    uint32_t n_outputs = loop->c0 != NO_ID ? 3 : 2;
     uint32_t op_id =
         graph_edit_add(&r->edit, sequence_of(cell), attrs, &r->op, inputs, n, n_outputs);
     uint32_t first = r->edit.graph->ops[op_id].first_output;
-    replace_output(r, first, u->y, true);
-    replace_output(r, first + 1, u->ho, false);
-    if (u->c0 != NO_ID)
-        replace_output(r, first + 2, u->co, false);
+    replace_output(r, first, loop->y, true);
+    replace_output(r, first + 1, loop->ho, false);
+    if (loop->c0 != NO_ID)
+        replace_output(r, first + 2, loop->co, false);
 }
 
-static bool replace_found(struct graph *graph, struct arena *arena, const struct unrolled *found,
+static bool replace_found(struct graph *graph, struct arena *arena, const struct cell_loop *found,
                           size_t n, struct remarks *remarks, struct irrun_error *err)
 {
     struct replacement r = {.err = err};
@@ -118,7 +119,7 @@ static bool replace_found(struct graph *graph, struct arena *arena, const struct
                           n * MAX_NEW_INPUTS, err))
         return false;
     for (size_t i = 0; i < n; i++) {
-        r.unrolled = &found[i];
+        r.loop = &found[i];
         r.op = graph->ops[found[i].op_id];
         replace_one(&r);
         const struct op *cell = &r.op.bodies[0].graph->ops[found[i].cell_id];
@@ -131,18 +132,18 @@ static bool replace_found(struct graph *graph, struct arena *arena, const struct
     return toposort(graph, arena, err);
 }
 
-bool unrolled_replace(struct graph *graph, struct arena *arena, struct remarks *remarks,
-                      struct irrun_error *err)
+bool cell_loop_replace(struct graph *graph, struct arena *arena, struct remarks *remarks,
+                       struct irrun_error *err)
 {
-    struct unrolled *found = NULL;
+    struct cell_loop *found = NULL;
     size_t n = 0, capacity = 0;
     bool is_done = true;
     for (uint32_t i = 0; is_done && i < graph->n_order; i++) {
         const struct op *op = &graph->ops[graph->order[i]];
-        struct unrolled candidate;
+        struct cell_loop candidate;
         for (uint32_t b = 0; is_done && b < op->n_bodies; b++)
-            is_done = unrolled_replace(op->bodies[b].graph, arena, remarks, err);
-        if (!is_done || !unrolled_match(graph, graph->order[i], &candidate))
+            is_done = cell_loop_replace(op->bodies[b].graph, arena, remarks, err);
+        if (!is_done || !cell_loop_match(graph, graph->order[i], &candidate))
             continue;
         is_done = grow_array((void **)&found, n, &capacity, sizeof *found, err);
         if (is_done)

@@ -1,11 +1,11 @@
-/* Recognizes a recurrent cell in a TensorIterator.
+/* Recognizes a TensorIterator around one recurrent cell.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "ops/op_state.h"
 #include "ops/recurrent_op.h"
+#include "plan/cell_loop.h"
 #include "plan/graph_ints.h"
-#include "plan/unrolled.h"
 
 struct matching {
     const struct graph *outer;
@@ -17,7 +17,7 @@ struct matching {
     const struct port_map *slices; /* of X */
     uint32_t axis;
     int64_t x_columns; /* the last dimension of a slice of X; -1: not known */
-    struct unrolled *found;
+    struct cell_loop *found;
 };
 
 static const struct op *producer(const struct matching *match, uint32_t value_id)
@@ -25,7 +25,7 @@ static const struct op *producer(const struct matching *match, uint32_t value_id
     return value_producer(match->graph, value_id);
 }
 
-/* The input of the op that is mapped to a Parameter of the body. */
+/* Returns the port_map of a Parameter of the body; NULL if it has none. */
 static const struct port_map *map_of(const struct matching *match, const struct op *parameter)
 {
     uint32_t op_id = (uint32_t)(parameter - match->graph->ops);
@@ -35,7 +35,7 @@ static const struct port_map *map_of(const struct matching *match, const struct 
     return NULL;
 }
 
-/* The op id of the Result that feeds a Parameter of the next iteration, or NO_ID. */
+/* Returns the id of the Result whose value a Parameter has in the next iteration, or NO_ID. */
 static uint32_t feeder_of(const struct matching *match, const struct op *parameter)
 {
     uint32_t op_id = (uint32_t)(parameter - match->graph->ops);
@@ -50,7 +50,7 @@ static uint32_t outer_value(const struct matching *match, const struct port_map 
     return op_input(match->outer, match->op, (uint32_t)map->external);
 }
 
-/* The last dimension of a weight that is a Const or a Const converted; -1 if it is neither. */
+/* Returns the last dimension of a weight that is a Const, or a Convert of one; otherwise -1. */
 static int64_t n_columns(const struct matching *match, uint32_t value_id)
 {
     const struct op *op = producer(match, value_id);
@@ -100,7 +100,7 @@ static bool covers_all(const struct port_map *map)
                             : map->stride == -1 && map->start == -1 && map->end == 0;
 }
 
-/* The sliced axis of X or Y, which have 3 dimensions. */
+/* Returns the sliced axis of X or Y, which have 3 dimensions. */
 static int64_t axis_of(const struct port_map *map)
 {
     return map->axis < 0 ? map->axis + 3 : map->axis;
@@ -132,7 +132,7 @@ static bool match_x(struct matching *match)
     return drops_axis(match, drop);
 }
 
-/* A state: a Parameter that the cell's own output feeds. */
+/* Matches a state: a Parameter whose next value is output `output` of the cell. */
 static bool match_state(struct matching *match, uint32_t input, uint32_t output, uint32_t *outer_id)
 {
     const struct op *parameter = producer(match, op_input(match->graph, match->cell, input));
@@ -168,7 +168,7 @@ static bool match_weight(struct matching *match, uint32_t input, uint32_t *value
 
 static bool match_output(struct matching *match, const struct port_map *map)
 {
-    struct unrolled *found = match->found;
+    struct cell_loop *found = match->found;
     const struct op *result = &match->graph->ops[map->internal_id];
     if (result->def->role != ROLE_RESULT || result->n_inputs != 1 || map->external < 0)
         return false;
@@ -195,8 +195,7 @@ static bool match_output(struct matching *match, const struct port_map *map)
     return true;
 }
 
-/* The one cell of the body; NULL if there is none or several, or if it is of a kind that has no
- * sequence. */
+/* Returns the only recurrent op of the body; NULL if there is none or more than one. */
 static const struct op *find_cell(const struct graph *graph)
 {
     const struct op *cell = NULL;
@@ -223,7 +222,8 @@ static bool match_cell(struct matching *match)
     return !match->family->is_sequence && !has_peepholes && !attrs->input_forget && is_fico;
 }
 
-/* Every Result must be one of the cell's values, so nothing else in the body can matter. */
+/* Every output must be a value of the cell, and the body must not write variables: then the other
+ * ops of the body have no effect. */
 static bool match_results(struct matching *match)
 {
     const struct body *body = match->body;
@@ -236,12 +236,12 @@ static bool match_results(struct matching *match)
     return true;
 }
 
-bool unrolled_match(const struct graph *graph, uint32_t op_id, struct unrolled *found)
+bool cell_loop_match(const struct graph *graph, uint32_t op_id, struct cell_loop *found)
 {
     const struct op *op = &graph->ops[op_id];
     if (!op_is_type(op, "TensorIterator") || op->n_bodies != 1)
         return false;
-    *found = (struct unrolled){.op_id = op_id, .c0 = NO_ID, .y = NO_ID, .ho = NO_ID, .co = NO_ID};
+    *found = (struct cell_loop){.op_id = op_id, .c0 = NO_ID, .y = NO_ID, .ho = NO_ID, .co = NO_ID};
     struct matching match = {.outer = graph,
                              .op = op,
                              .body = &op->bodies[0],

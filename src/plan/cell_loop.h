@@ -1,0 +1,29 @@
+/* Finds TensorIterators whose body is one LSTM, GRU or RNN cell, as older converters wrote every
+ * recurrent layer, and replaces them by sequence ops.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_PLAN_CELL_LOOP_H
+#define IRRUN_PLAN_CELL_LOOP_H
+
+#include "graph/graph.h"
+#include "plan/remarks.h"
+
+/* A TensorIterator that was recognized. Ids are of its body's graph unless noted otherwise. */
+struct cell_loop {
+    uint32_t op_id; /* of the TensorIterator, in its own graph */
+    uint32_t cell_id;
+    bool is_time_first; /* X is [time, batch, input size] */
+    bool is_reverse;
+    uint32_t x, h0, c0;  /* values of the outer graph; c0 is NO_ID if the cell has no cell state */
+    uint32_t weights[3]; /* W, R, B: values of the body; B is NO_ID if absent */
+    uint32_t y, ho, co;  /* values of the outer graph; NO_ID if unused */
+};
+
+/* Returns whether a sequence op computes exactly what the op does, and fills *found if so. */
+bool cell_loop_match(const struct graph *graph, uint32_t op_id, struct cell_loop *found);
+
+/* Replaces every TensorIterator that matches, in the graph and in all bodies, and sorts the changed
+ * graphs again. Adds a line to *remarks for each. */
+bool cell_loop_replace(struct graph *graph, struct arena *arena, struct remarks *remarks,
+                       struct irrun_error *err);
+
+#endif
