@@ -159,7 +159,7 @@ check-kernels: $(kernel_check) ## compare every variant of the kernels with the 
 test-cpus: $(irrun) $(kernel_check) ## run kernels and cases on other CPUs, AArch64 among them, under qemu
 	@BUILD=$(BUILD) CC='$(CC)' scripts/test-cpus.sh
 
-# PYTHON: one that has openvino and numpy; PARTS: ops, models, grid; MODELS: folders of further models; ARGS: see bench/README.md.
+# PYTHON: one that has openvino and numpy; PARTS: ops, models, grid; MODELS: directories of further models; ARGS: see bench/README.md.
 PYTHON ?= python3
 bench_needs = 'bench: skipped: it needs g++ and a Python with openvino and numpy (pip install openvino numpy; make bench PYTHON=...)'
 bench: $(irrun) ## compare the speed of irrun and OpenVINO (PYTHON=, PARTS=, MODELS=, ARGS=); skipped without OpenVINO

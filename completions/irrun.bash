@@ -18,7 +18,7 @@ _irrun_add() {
     done
 }
 
-# Adds folders, and files with one of the endings (any file without one), after the first argument.
+# Adds directories, and files with one of the endings (any file without one), after the first argument.
 _irrun_add_files() {
     local before=$1 path ending
     shift

@@ -6,7 +6,7 @@
 #
 # Every literal display is an example. "$ " begins a command, "> " continues it, other lines are what it prints on
 # standard output and error, where "..." stands for any lines; it must exit with 0. The examples of a page run one
-# after the other in one folder, in which small models of ours lie under short names. Those that call NumPy are skipped
+# after the other in one directory, in which small models of ours lie under short names. Those that call NumPy are skipped
 # where there is none: neither irrun nor its tests need Python.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
@@ -43,19 +43,19 @@ find_numpy() {
     done
 }
 
-make_folder() {
+make_directory() {
     local model
-    rm -rf "$work/folder" && mkdir "$work/folder"
-    cp tests/cli/data/*.xml tests/cli/data/*.bin "$work/folder"
+    rm -rf "$work/directory" && mkdir "$work/directory"
+    cp tests/cli/data/*.xml tests/cli/data/*.bin "$work/directory"
     for model in sensor_watch lstm_tagger; do
-        cp "models/$model/model.xml" "$work/folder/$model.xml"
-        cp "models/$model/model.bin" "$work/folder/$model.bin"
+        cp "models/$model/model.xml" "$work/directory/$model.xml"
+        cp "models/$model/model.bin" "$work/directory/$model.bin"
     done
-    cp models/sensor_watch/readings.csv "$work/folder"
-    cp tests/data/formats/manual_x.npy "$work/folder/x.npy"
-    cp tests/data/formats/manual_in.npz "$work/folder/in.npz"
+    cp models/sensor_watch/readings.csv "$work/directory"
+    cp tests/data/formats/manual_x.npy "$work/directory/x.npy"
+    cp tests/data/formats/manual_in.npz "$work/directory/in.npz"
     # 32 chunks of 512 samples of sound between as much silence.
-    sox -R -n -r 16000 -c 1 -b 16 "$work/folder/a.wav" synth 1.024 sine 440 vol 0.5 pad 1.024 1.024
+    sox -R -n -r 16000 -c 1 -b 16 "$work/directory/a.wav" synth 1.024 sine 440 vol 0.5 pad 1.024 1.024
 }
 
 # ---- Pages to examples ------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ run_command() { # where, command, what it should print
         skipped=$((skipped + 1))
         return
     fi
-    output=$(cd "$work/folder" && PATH=$work/bin:$PATH timeout 60 bash -o pipefail -c "$2" 2>&1 </dev/null) ||
+    output=$(cd "$work/directory" && PATH=$work/bin:$PATH timeout 60 bash -o pipefail -c "$2" 2>&1 </dev/null) ||
         status=$?
     pattern=$(as_pattern "$3")
     # shellcheck disable=SC2053 # a pattern
@@ -131,7 +131,7 @@ check_page() {
         fault "$page" "mandoc has something to say"
         printf '%s\n' "$said"
     fi
-    make_folder
+    make_directory
     while read -r line n; do
         mapfile -t -n "$n" display
         if [ "$n" -eq 0 ]; then

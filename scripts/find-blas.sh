@@ -4,13 +4,13 @@
 # libraries), the name that Linux systems agree on.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
 
-echo 'void cblas_sgemm(void); void f(void); void f(void) { cblas_sgemm(); }' >"$folder/f.c"
+echo 'void cblas_sgemm(void); void f(void); void f(void) { cblas_sgemm(); }' >"$directory/f.c"
 # CC may be several words.
 # shellcheck disable=SC2086
-name=$({ ${CC:-cc} -shared -fPIC -nostdlib -o "$folder/f.so" "$folder/f.c" -Wl,--as-needed "$@" &&
-    LC_ALL=C readelf -d "$folder/f.so"; } 2>/dev/null |
+name=$({ ${CC:-cc} -shared -fPIC -nostdlib -o "$directory/f.so" "$directory/f.c" -Wl,--as-needed "$@" &&
+    LC_ALL=C readelf -d "$directory/f.so"; } 2>/dev/null |
     sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p' | head -n 1)
 echo "${name:-libblas.so.3}"

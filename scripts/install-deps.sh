@@ -55,8 +55,8 @@ has_program() {
 
 # A library that is loaded at run time.
 has_library() {
-    for folder in /lib /lib64 /usr/lib /usr/lib64 /usr/local/lib /lib/*-linux-* /usr/lib/*-linux-*; do
-        [ ! -e "$folder/lib$1.so.1" ] || return 0
+    for directory in /lib /lib64 /usr/lib /usr/lib64 /usr/local/lib /lib/*-linux-* /usr/lib/*-linux-*; do
+        [ ! -e "$directory/lib$1.so.1" ] || return 0
     done
     return 1
 }

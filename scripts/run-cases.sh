@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every case below the given folders and compares with its golden. A case is a folder with a
+# Runs every case below the given directories and compares with its golden. A case is a directory with a
 # model.xml and an out.npz (the expected outputs), or an `exit` (the expected exit status):
 #
 #   in.npz   the inputs, if the model has any and args does not say --random
@@ -24,7 +24,7 @@ if [ $# -eq 0 ]; then
 fi
 
 read -r -a irrun <<<"${IRRUN:-build/irrun}"
-for i in "${!irrun[@]}"; do # the cases run in folders of their own
+for i in "${!irrun[@]}"; do # the cases run in directories of their own
     case ${irrun[i]} in
     /*) ;;
     */*) irrun[i]=$PWD/${irrun[i]} ;;

@@ -5,8 +5,8 @@
 # It fails without qemu-x86_64 on an x86-64. What else is missing (the compiler for AArch64, its
 # libraries, a level that neither the CPU nor the emulator has) is named and left out.
 #
-# Environment: BUILD, the build folder (build); CROSS, the prefix of the compiler for AArch64
-# (aarch64-linux-gnu-); CASES, the folders of cases (tests/cases models).
+# Environment: BUILD, the build directory (build); CROSS, the prefix of the compiler for AArch64
+# (aarch64-linux-gnu-); CASES, the directories of cases (tests/cases models).
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,22 +19,22 @@ left_out() {
     echo "left out: $1"
 }
 
-# Runs at a level what was built in a folder, by an emulator or, without one, on this CPU.
-try_level() { # name, level, build folder, emulator...
-    local name=$1 level=$2 folder=$3
+# Runs at a level what was built in a directory, by an emulator or, without one, on this CPU.
+try_level() { # name, level, build directory, emulator...
+    local name=$1 level=$2 directory=$3
     shift 3
     n_run=$((n_run + 1))
     echo "---- $name: $level"
-    if ! "$@" "$folder/tests/kernels/check_kernels" | grep -v '^ok '; then
+    if ! "$@" "$directory/tests/kernels/check_kernels" | grep -v '^ok '; then
         bad=1
     fi
-    IRRUN="$* $folder/irrun" IRRUN_ARGS=--simd=$level scripts/run-cases.sh "${cases[@]}" || bad=1
+    IRRUN="$* $directory/irrun" IRRUN_ARGS=--simd=$level scripts/run-cases.sh "${cases[@]}" || bad=1
 }
 
 # A CPU must be told for what it is before anything runs on it.
-try_cpu() { # name, best level, build folder, emulator...
-    local name=$1 level=$2 folder=$3 found
-    found=$("${@:4}" "$folder/irrun" --list-kernels 2>/dev/null | cut -f 3 | sort -u)
+try_cpu() { # name, best level, build directory, emulator...
+    local name=$1 level=$2 directory=$3 found
+    found=$("${@:4}" "$directory/irrun" --list-kernels 2>/dev/null | cut -f 3 | sort -u)
     if [ "$found" != "$level" ]; then
         echo "FAILED $name: the level in use is ${found:-unknown}, expected $level"
         bad=1
@@ -89,7 +89,7 @@ try_x86_64() {
 }
 
 try_aarch64() {
-    local folder=$build/aarch64 libraries=/usr/lib/aarch64-linux-gnu
+    local directory=$build/aarch64 libraries=/usr/lib/aarch64-linux-gnu
     local -a emulator=(qemu-aarch64 -L /usr/aarch64-linux-gnu -E "LD_LIBRARY_PATH=$libraries")
     if ! command -v qemu-aarch64 >/dev/null || ! command -v "${cross}gcc" >/dev/null; then
         left_out "AArch64: qemu-aarch64 or ${cross}gcc is missing (Debian: qemu-user, gcc-aarch64-linux-gnu)"
@@ -99,10 +99,10 @@ try_aarch64() {
         left_out "AArch64: a library is missing (Debian: libexpat1-dev:arm64, zlib1g-dev:arm64, libblas-dev:arm64)"
         return
     fi
-    PKG_CONFIG_LIBDIR=$libraries/pkgconfig make CC="${cross}gcc" BUILD="$folder" \
-        "$folder/irrun" "$folder/tests/kernels/check_kernels" >/dev/null
-    try_cpu AArch64 neon "$folder" "${emulator[@]}"
-    try_level AArch64 scalar "$folder" "${emulator[@]}"
+    PKG_CONFIG_LIBDIR=$libraries/pkgconfig make CC="${cross}gcc" BUILD="$directory" \
+        "$directory/irrun" "$directory/tests/kernels/check_kernels" >/dev/null
+    try_cpu AArch64 neon "$directory" "${emulator[@]}"
+    try_level AArch64 scalar "$directory" "${emulator[@]}"
 }
 
 case $("${CC:-cc}" -dumpmachine) in

@@ -4,7 +4,7 @@
 #   tests/run.sh           all parts, several at a time
 #   tests/run.sh PART...   some of them, with all they print; `tests/run.sh list` names them
 #
-# The programs run in the root of the project. Environment: BUILD, the build folder (build); they
+# The programs run in the root of the project. Environment: BUILD, the build directory (build); they
 # get IRRUN, the absolute path of the program.
 #
 # A part fails if a test of it fails, if it ran no test at all, or if it skipped one for a reason
@@ -63,7 +63,7 @@ run_tap() {
     printf '%s\n' "$output" | awk -v name="$*" -v status="$status" -f tests/count-tap.awk
 }
 
-# Before 1.4 bats has no folder for a test; it makes one in TMPDIR then.
+# Before 1.4 bats has no directory for a test; it makes one in TMPDIR then.
 run_bats() {
     local scratch status=0
     scratch=$(mktemp -d)

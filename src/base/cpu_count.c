@@ -29,10 +29,11 @@ static unsigned count_affinity(void)
 
 /* Reads one or two numbers from a file: "150000 100000", "max 100000", "-1". False if one is
  * missing. */
-static bool read_numbers(const char *folder, const char *name, long long *first, long long *second)
+static bool read_numbers(const char *directory, const char *name, long long *first,
+                         long long *second)
 {
     char path[PATH_BYTES + 64];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", directory, name);
     FILE *file = fopen(path, "re");
     if (!file)
         return false;
@@ -42,12 +43,12 @@ static bool read_numbers(const char *folder, const char *name, long long *first,
     return is_read;
 }
 
-static unsigned quota_of(const char *folder)
+static unsigned quota_of(const char *directory)
 {
     long long quota, period;
-    bool has_quota = read_numbers(folder, "cpu.max", &quota, &period) ||
-                     (read_numbers(folder, "cpu.cfs_quota_us", &quota, NULL) &&
-                      read_numbers(folder, "cpu.cfs_period_us", &period, NULL));
+    bool has_quota = read_numbers(directory, "cpu.max", &quota, &period) ||
+                     (read_numbers(directory, "cpu.cfs_quota_us", &quota, NULL) &&
+                      read_numbers(directory, "cpu.cfs_period_us", &period, NULL));
     if (!has_quota || quota <= 0 || period <= 0)
         return 0;
     long long n = quota / period + (quota % period > 0);
@@ -57,16 +58,16 @@ static unsigned quota_of(const char *folder)
 /* The smallest quota of the group and its parents, up to the root. */
 static unsigned least_quota(const char *root, const char *controller, const char *group)
 {
-    char folder[PATH_BYTES];
-    int length = snprintf(folder, sizeof folder, "%s%s%s%s", root, *controller ? "/" : "",
+    char directory[PATH_BYTES];
+    int length = snprintf(directory, sizeof directory, "%s%s%s%s", root, *controller ? "/" : "",
                           controller, group);
-    if (length < 0 || (size_t)length >= sizeof folder)
+    if (length < 0 || (size_t)length >= sizeof directory)
         return 0;
     unsigned least = 0;
-    for (size_t end = strlen(root); strlen(folder) >= end;) {
-        unsigned quota = quota_of(folder);
+    for (size_t end = strlen(root); strlen(directory) >= end;) {
+        unsigned quota = quota_of(directory);
         least = quota > 0 && (least == 0 || quota < least) ? quota : least;
-        char *slash = strrchr(folder, '/');
+        char *slash = strrchr(directory, '/');
         if (!slash)
             break;
         *slash = '\0';

@@ -37,7 +37,7 @@ bool file_read_full(int fd, const char *path, void *data, size_t size_bytes, siz
                     struct irrun_error *err);
 
 /* The path of a file, which need not exist, without symbolic links and dots; malloc'ed. A copy of
- * `path` if its folder does not exist. NULL: no memory. */
+ * `path` if its directory does not exist. NULL: no memory. */
 char *file_real_path(const char *path);
 
 #endif

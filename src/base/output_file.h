@@ -1,5 +1,5 @@
 /* Output files that appear complete or not at all: written under a temporary name in the target's
- * folder, renamed at the end. Standard output, devices and FIFOs are written directly.
+ * directory, renamed at the end. Standard output, devices and FIFOs are written directly.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_OUTPUT_FILE_H
 #define IRRUN_BASE_OUTPUT_FILE_H
@@ -13,7 +13,7 @@ struct output_file {
     bool is_direct;          /* written in place: no temporary, and cannot be undone */
     bool is_standard_output; /* its descriptor stays open */
     bool is_partial;         /* the temporary is PATH.partial and stays until it is complete */
-    bool is_synced;          /* fsync before the rename, and of the folder after it */
+    bool is_synced;          /* fsync before the rename, and of the directory after it */
     char *path;              /* for messages: as given, or "standard output" */
     char *target;            /* where it will be: symbolic links followed */
     char *temporary;         /* NULL if is_direct */
@@ -70,7 +70,7 @@ void output_file_abort(struct output_file *out);
 bool output_file_is_terminal(const struct output_file *out);
 bool output_file_is_pipe(const struct output_file *out); /* or a socket */
 
-/* An unnamed file beside `path` (in the folder for temporary files, for standard output); it
+/* An unnamed file beside `path` (in the directory for temporary files, for standard output); it
  * vanishes when its descriptor is closed. IRRUN_CANT_CREATE. */
 bool output_file_open_unnamed(const char *path, int *fd, struct irrun_error *err);
 

@@ -15,8 +15,8 @@
 
 #define NO_TEMPORARY SIZE_MAX
 
-/* Creates and locks a file in the folder of `target`. Returns its descriptor, or -1 with errno set.
- * EWOULDBLOCK: another process is writing the target; *holder is its id, or 0 if unknown. The
+/* Creates and locks a file in the directory of `target`. Returns its descriptor, or -1 with errno
+ * set. EWOULDBLOCK: another process is writing the target; *holder is its id, or 0 if unknown. The
  * caller frees *name, and calls temporary_forget(*slot) before it closes the descriptor. */
 int temporary_create(const char *target, char **name, size_t *slot, long *holder);
 void temporary_forget(size_t slot); /* NO_TEMPORARY is allowed */
@@ -27,7 +27,7 @@ bool temporary_reserve(const char *target, long *holder);
 /* Unlocks the reserved targets that temporary_create has not taken over. */
 void temporaries_release(void);
 
-/* A file without a name in the folder of `target`; a descriptor, or -1 with errno set. */
+/* A file without a name in the directory of `target`; a descriptor, or -1 with errno set. */
 int temporary_create_unnamed(const char *target);
 
 /* Removes all temporary files. Async-signal-safe. */

@@ -1,5 +1,5 @@
 /* Looks for the file that was meant: nearly the same name, the .xml of a model, the model in a
- * folder.
+ * directory.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/advice.h"
 
@@ -21,7 +21,7 @@ static bool is_file(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-static bool is_folder(const char *path)
+static bool is_directory(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
@@ -33,13 +33,13 @@ static bool has_ending(const char *name, const char *ending)
     return length > n && text_equals_ignore_case(name + length - n, ending);
 }
 
-/* How many files with the ending are in the folder, and the name of one: `best`, else the first in
- * the alphabet. */
-static size_t count_files(const char *folder, const char *ending, const char *best,
+/* How many files with the ending are in the directory, and the name of one: `best`, else the first
+ * in the alphabet. */
+static size_t count_files(const char *directory, const char *ending, const char *best,
                           char name[NAME_BYTES])
 {
     size_t n = 0;
-    DIR *stream = opendir(folder);
+    DIR *stream = opendir(directory);
     for (struct dirent *entry; stream && (entry = readdir(stream)) != NULL;) {
         bool is_best = strcmp(entry->d_name, best) == 0;
         if (!has_ending(entry->d_name, ending) || strlen(entry->d_name) >= NAME_BYTES)
@@ -56,12 +56,12 @@ static size_t count_files(const char *folder, const char *ending, const char *be
     return n;
 }
 
-static void advise_folder(const char *folder, struct irrun_error *err)
+static void advise_directory(const char *directory, struct irrun_error *err)
 {
     char name[NAME_BYTES], path[PATH_BYTES + NAME_BYTES], quoted[TEXT_QUOTED_BYTES];
-    size_t n = count_files(folder, ".xml", "model.xml", name), length = strlen(folder);
-    const char *slash = length > 0 && folder[length - 1] == '/' ? "" : "/";
-    snprintf(path, sizeof path, "%s%s%s", folder, slash, name);
+    size_t n = count_files(directory, ".xml", "model.xml", name), length = strlen(directory);
+    const char *slash = length > 0 && directory[length - 1] == '/' ? "" : "/";
+    snprintf(path, sizeof path, "%s%s%s", directory, slash, name);
     if (n == 1)
         fail_hint(err, "did you mean %s?", text_shell_quote(path, quoted));
     else if (n > 1)
@@ -95,23 +95,23 @@ static void advise_weights(const char *path, struct irrun_error *err)
         memcpy(err->hint, hint, sizeof hint);
 }
 
-/* The nearest name in the same folder; of equals the first in the alphabet. */
+/* The nearest name in the same directory; of equals the first in the alphabet. */
 static void advise_near(const char *path, struct irrun_error *err)
 {
-    char folder[PATH_BYTES] = ".", nearest[NAME_BYTES] = "";
+    char directory[PATH_BYTES] = ".", nearest[NAME_BYTES] = "";
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    size_t n_folder = slash ? (size_t)(slash - path) + 1 : 0;
-    if (n_folder >= sizeof folder)
+    size_t n_directory = slash ? (size_t)(slash - path) + 1 : 0;
+    if (n_directory >= sizeof directory)
         return;
-    if (n_folder > 0) {
-        memcpy(folder, path, n_folder);
-        folder[n_folder] = '\0';
+    if (n_directory > 0) {
+        memcpy(directory, path, n_directory);
+        directory[n_directory] = '\0';
     }
     unsigned limit = strlen(name) < 6 ? 1 : 2, least = limit + 1;
-    DIR *stream = opendir(folder);
-    const bool is_folder_open = stream != NULL;
+    DIR *stream = opendir(directory);
+    const bool is_directory_open = stream != NULL;
     if (!stream && errno == ENOENT)
-        fail_hint(err, "there is no folder %s", folder);
+        fail_hint(err, "there is no directory %s", directory);
     for (struct dirent *entry; stream && (entry = readdir(stream)) != NULL;) {
         unsigned distance = text_distance(name, entry->d_name, limit);
         bool is_nearer =
@@ -125,11 +125,11 @@ static void advise_near(const char *path, struct irrun_error *err)
     if (stream)
         closedir(stream);
     char near[PATH_BYTES + NAME_BYTES], quoted[TEXT_QUOTED_BYTES];
-    snprintf(near, sizeof near, "%.*s%s", (int)n_folder, path, nearest);
+    snprintf(near, sizeof near, "%.*s%s", (int)n_directory, path, nearest);
     if (nearest[0])
         fail_hint(err, "did you mean %s?", text_shell_quote(near, quoted));
-    else if (is_folder_open && path[0] != '/' && getcwd(folder, sizeof folder))
-        fail_hint(err, "the current folder is %s", folder);
+    else if (is_directory_open && path[0] != '/' && getcwd(directory, sizeof directory))
+        fail_hint(err, "the current directory is %s", directory);
 }
 
 /* https://host/model.xml. */
@@ -145,36 +145,36 @@ static bool advise_url(const char *path, struct irrun_error *err)
 /* The model's .bin is missing, but another one lies beside it. */
 static void advise_other_weights(const char *model, const char *path, struct irrun_error *err)
 {
-    char name[NAME_BYTES], folder[PATH_BYTES], other[PATH_BYTES + NAME_BYTES];
+    char name[NAME_BYTES], directory[PATH_BYTES], other[PATH_BYTES + NAME_BYTES];
     char quoted[TEXT_QUOTED_BYTES], quoted_model[TEXT_QUOTED_BYTES];
     const char *slash = strrchr(path, '/');
-    int n_folder = slash ? (int)(slash - path) + 1 : 0;
-    if (snprintf(folder, sizeof folder, "%.*s", n_folder, path) >= (int)sizeof folder)
+    int n_directory = slash ? (int)(slash - path) + 1 : 0;
+    if (snprintf(directory, sizeof directory, "%.*s", n_directory, path) >= (int)sizeof directory)
         return;
-    size_t n = count_files(n_folder > 0 ? folder : ".", ".bin", "", name);
+    size_t n = count_files(n_directory > 0 ? directory : ".", ".bin", "", name);
     if (n == 0)
         return;
-    snprintf(other, sizeof other, "%s%s", folder, name);
+    snprintf(other, sizeof other, "%s%s", directory, name);
     err->hint[0] = '\0';
     fail_hint(err, "%s lies beside it: irrun %s %s reads the weights from there",
               n == 1 ? "another .bin" : "more than one .bin", text_shell_quote(model, quoted_model),
               text_shell_quote(other, quoted));
 }
 
-/* A folder that is to be made first. */
+/* A directory that is to be made first. */
 static void advise_output(const char *path, struct irrun_error *err)
 {
-    char folder[PATH_BYTES];
+    char directory[PATH_BYTES];
     struct stat status;
     const char *slash = strrchr(path, '/');
     size_t length = slash ? (size_t)(slash - path) : 0;
-    if (length == 0 || length >= sizeof folder)
+    if (length == 0 || length >= sizeof directory)
         return;
-    memcpy(folder, path, length);
-    folder[length] = '\0';
+    memcpy(directory, path, length);
+    directory[length] = '\0';
     char quoted[TEXT_QUOTED_BYTES];
-    if (stat(folder, &status) != 0 && errno == ENOENT)
-        fail_hint(err, "mkdir -p %s", text_shell_quote(folder, quoted));
+    if (stat(directory, &status) != 0 && errno == ENOENT)
+        fail_hint(err, "mkdir -p %s", text_shell_quote(directory, quoted));
 }
 
 static bool is_input(const struct options *options, const char *path)
@@ -203,8 +203,8 @@ void advise(const struct options *options, struct irrun_error *err)
         advise_output(path, err);
     if (err->hint[0] || path[0] == '\0' || err->code != IRRUN_NO_INPUT)
         return;
-    if (is_folder(path)) {
-        advise_folder(path, err);
+    if (is_directory(path)) {
+        advise_directory(path, err);
         return;
     }
     if (stat(path, &status) == 0 || advise_url(path, err))

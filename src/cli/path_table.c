@@ -141,7 +141,7 @@ struct file_identity {
     bool is_file;          /* regular, or not there yet; else nothing below counts */
     bool has_path;         /* false: a stream, which has no name here */
     struct digest by_path; /* of the real path */
-    struct digest by_file; /* of device and inode; not there yet: of those of its folder, and the
+    struct digest by_file; /* of device and inode; not there yet: of those of its directory, and the
                               name */
 };
 
@@ -152,17 +152,17 @@ static struct digest digest_of(const struct stat *status, const char *name)
     return digest_update(digest, name, strlen(name));
 }
 
-/* Of a file that is not there: its folder and its name. */
+/* Of a file that is not there: its directory and its name. */
 static struct digest digest_of_missing(char *real)
 {
-    struct stat folder;
+    struct stat directory;
     char *slash = strrchr(real, '/');
     if (!slash)
         return digest_update(DIGEST_SEED, real, strlen(real));
     *slash = '\0';
-    bool is_there = stat(slash == real ? "/" : real, &folder) == 0;
+    bool is_there = stat(slash == real ? "/" : real, &directory) == 0;
     *slash = '/';
-    return is_there ? digest_of(&folder, slash) : digest_update(DIGEST_SEED, real, strlen(real));
+    return is_there ? digest_of(&directory, slash) : digest_update(DIGEST_SEED, real, strlen(real));
 }
 
 /* Of what cannot be examined the path counts as it is. */

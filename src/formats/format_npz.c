@@ -64,7 +64,7 @@ static bool read_header(struct archive *archive, size_t index, struct irrun_erro
     return is_read;
 }
 
-static bool is_folder(const struct zip_entry *entry)
+static bool is_directory(const struct zip_entry *entry)
 {
     size_t length = strlen(entry->name);
     return length != 0 && entry->name[length - 1] == '/' && entry->size_bytes == 0;
@@ -78,7 +78,7 @@ static bool list_members(struct archive *archive, struct irrun_error *err)
         return false;
     for (size_t i = 0; i < n; i++) {
         const struct zip_entry *entry = &archive->directory.entries[i];
-        if (is_folder(entry))
+        if (is_directory(entry))
             continue;
         size_t length = strlen(entry->name);
         if (length > 4 && strcmp(entry->name + length - 4, ".npy") == 0)

@@ -30,7 +30,7 @@ static bool npz_open(struct writer *writer, struct irrun_error *err)
     npz->members = new_array(n, sizeof *npz->members, err);
     if (npz->members == NULL)
         return false;
-    /* Next to a device there is no folder for temporary files. */
+    /* Next to a device there is no directory for temporary files. */
     for (size_t i = 0; i < n; i++)
         npz->members[i].spool.beside = writer->file.target ? writer->file.target : "-";
     return true;

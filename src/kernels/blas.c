@@ -12,7 +12,7 @@
 
 /* Debian's BLIS exports none of its own symbols, but its directory has its name. */
 static const struct {
-    const char *symbol, *folder, *name;
+    const char *symbol, *directory, *name;
     bool is_fast;
 } marks[] = {
     {"openblas_get_config", "openblas", "OpenBLAS", true},
@@ -48,7 +48,7 @@ static const char *last_two(const char *path)
 static const char *find_name(const char *file, bool *is_fast)
 {
     for (size_t i = 0; i < N_MARKS; i++) {
-        if (!dlsym(found.handle, marks[i].symbol) && !strstr(file, marks[i].folder))
+        if (!dlsym(found.handle, marks[i].symbol) && !strstr(file, marks[i].directory))
             continue;
         *is_fast = marks[i].is_fast;
         return marks[i].name;

@@ -106,11 +106,11 @@ names_in_list() {
         head -c "$n" "$root/models/sensor_watch/model.bin" >model.bin
         irrun --inspect model.xml | diff - <(echo "$output")
     done
-    local folder
-    for folder in "$root"/tests/cases/read_value_assign/*/; do
-        grep -q ReadValue "$folder/model.xml" && [ -f "$folder/model.bin" ] || continue
-        cat "$folder/model.xml" >model.xml
-        head -c 5 "$folder/model.bin" >model.bin
+    local directory
+    for directory in "$root"/tests/cases/read_value_assign/*/; do
+        grep -q ReadValue "$directory/model.xml" && [ -f "$directory/model.bin" ] || continue
+        cat "$directory/model.xml" >model.xml
+        head -c 5 "$directory/model.bin" >model.bin
         status=0
         irrun --inspect model.xml >seen 2>&1 || status=$?
         [ "$status" -eq 0 ] || [ "$status" -eq 65 ]

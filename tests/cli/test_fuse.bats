@@ -27,8 +27,8 @@ notes_of() {
 
 @test "a body that differs in the least runs as it is written" {
     n=0
-    for folder in "$cases"/near_*; do
-        run notes_of "$folder/model.xml" -i "$folder/in.npz"
+    for directory in "$cases"/near_*; do
+        run notes_of "$directory/model.xml" -i "$directory/in.npz"
         [ "$output" = "" ]
         n=$((n + 1))
     done
@@ -66,19 +66,19 @@ notes_of() {
 }
 
 @test "ops that would only copy are omitted, and -v says so" {
-    folder=$cases/../view/transpose
-    run "$IRRUN" -v "$folder/model.xml" -i "$folder/in.npz" -o none:
+    directory=$cases/../view/transpose
+    run "$IRRUN" -v "$directory/model.xml" -i "$directory/in.npz" -o none:
     [[ $output == *'plan: 1 op that would only copy is omitted'* ]]
-    run "$IRRUN" -v --no-fuse "$folder/model.xml" -i "$folder/in.npz" -o none:
+    run "$IRRUN" -v --no-fuse "$directory/model.xml" -i "$directory/in.npz" -o none:
     [[ $output != *'omitted'* ]]
 }
 
 @test "a Transpose in front of a product is part of it, and -v says so" {
-    folder=$cases/../transposed_factor/rank_3
-    run "$IRRUN" -v "$folder/model.xml" -i "$folder/in.npz" -o none:
+    directory=$cases/../transposed_factor/rank_3
+    run "$IRRUN" -v "$directory/model.xml" -i "$directory/in.npz" -o none:
     [[ $output == *'MatMul "product" (line '*') takes input 1 as it is before Transpose "turn"'* ]]
     [[ $output == *'plan: 1 step per iteration'* ]]
-    run "$IRRUN" -v --no-fuse "$folder/model.xml" -i "$folder/in.npz" -o none:
+    run "$IRRUN" -v --no-fuse "$directory/model.xml" -i "$directory/in.npz" -o none:
     [[ $output == *'plan: 2 steps per iteration'* ]]
     [[ $output != *'as it is before'* ]]
 }

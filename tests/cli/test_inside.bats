@@ -106,12 +106,12 @@ members() {
 }
 
 @test "--tap-all changes no output, whatever the model" {
-    local folder arguments
-    for folder in "$cases"/{loop,if,lstm_sequence,gru_cell,read_value_assign,matmul,topk,unique}/*/; do
-        [ -e "$folder/in.npz" ] && [ -e "$folder/out.npz" ] || continue
-        echo "$folder"
-        read -r -a arguments <"$folder/args"
-        irrun "$folder/model.xml" -i "$folder/in.npz" --expect "$folder/out.npz" "${arguments[@]}" --tap-all=all.npz
+    local directory arguments
+    for directory in "$cases"/{loop,if,lstm_sequence,gru_cell,read_value_assign,matmul,topk,unique}/*/; do
+        [ -e "$directory/in.npz" ] && [ -e "$directory/out.npz" ] || continue
+        echo "$directory"
+        read -r -a arguments <"$directory/args"
+        irrun "$directory/model.xml" -i "$directory/in.npz" --expect "$directory/out.npz" "${arguments[@]}" --tap-all=all.npz
         [ -e all.npz ]
         rm all.npz
     done

@@ -7,7 +7,7 @@ load common
 
 setup() {
     common_setup
-    folder=${BUILD:-build} # as make test names it: another name of it would be rebuilt
+    directory=${BUILD:-build} # as make test names it: another name of it would be rebuilt
     stage=$BATS_TEST_TMPDIR/stage
     place=$stage/opt/irrun
     cd "$root" || return
@@ -16,11 +16,11 @@ setup() {
 # With the compiler and the flags of what is built, so that nothing is rebuilt: make test hands them down.
 make_target() {
     local flags settings=()
-    flags=$(<"$folder/flags")
+    flags=$(<"$directory/flags")
     [[ $flags != *' -Werror '* ]] || settings+=(WERROR=1)
     local sanitizers=${flags##* -fsanitize=}
     [ "$sanitizers" = "$flags" ] || settings+=(SANITIZE="${sanitizers%% *}")
-    make -s CC="${flags%% -Isrc*}" "${settings[@]}" BUILD="$folder" DESTDIR="$stage" PREFIX=/opt/irrun "$@"
+    make -s CC="${flags%% -Isrc*}" "${settings[@]}" BUILD="$directory" DESTDIR="$stage" PREFIX=/opt/irrun "$@"
 }
 
 @test "make install: program, library, header, manual, completion, irrun.pc; make uninstall takes them away" {
@@ -43,7 +43,7 @@ make_target() {
     [ "$(pkg-config --modversion irrun)" = "$("$place/bin/irrun" -V | sed -n '1s/irrun //p')" ]
     [ "$(pkg-config --variable=prefix irrun)" = /opt/irrun ]
     read -ra flags < <(pkg-config --define-variable=prefix="$place" --cflags --libs irrun)
-    mapfile -t instruments < <(grep -o -e '-fsanitize=[^ ]*' "$folder/flags")
+    mapfile -t instruments < <(grep -o -e '-fsanitize=[^ ]*' "$directory/flags")
     cp tests/api/running_sum.c "$BATS_TEST_TMPDIR/program.c"
     (cd "$BATS_TEST_TMPDIR" && cc "${instruments[@]}" program.c -o program "${flags[@]}")
     "$BATS_TEST_TMPDIR/program" tests/api/running_sum.xml

@@ -51,7 +51,7 @@ setup() {
     [ "$(irrun sum.xml -icsv:- -qocsv:- <<<5)" = 5 ]
 }
 
-@test "a folder, a model without its ending, weights for the model" {
+@test "a directory, a model without its ending, weights for the model" {
     mkdir one two none
     cp sum.xml one/m.xml
     cp sum.xml two/a.xml
@@ -77,9 +77,9 @@ setup() {
     answered 66 "in/mondya.npy: error: " "did you mean in/monday.npy?" sum.xml -i in/mondya.npy
     answered 66 "sun.xml: error: " "did you mean sum.xml?" sun.xml --random
     answered 66 "five.npz: error: " "did you mean five.npy?" sum.xml -i five.npz
-    answered 66 "inn/monday.npy: error: " "there is no folder inn/" sum.xml -i inn/monday.npy
-    answered 66 "sum.xml/monday.npy: error: " "" sum.xml -i sum.xml/monday.npy # no folder, but it is there
-    answered 66 "tuesday.npy: error: " "the current folder is $(pwd -P)" sum.xml -i tuesday.npy
+    answered 66 "inn/monday.npy: error: " "there is no directory inn/" sum.xml -i inn/monday.npy
+    answered 66 "sum.xml/monday.npy: error: " "" sum.xml -i sum.xml/monday.npy # no directory, but it is there
+    answered 66 "tuesday.npy: error: " "the current directory is $(pwd -P)" sum.xml -i tuesday.npy
     printf 'a\tfiev.npy\n' >list
     answered 66 "fiev.npy: error: " "named in list:1" sum.xml --manifest=list
 }
@@ -171,7 +171,7 @@ setup() {
     answered 2 "--state-in: 's/x.csv' is csv by its name, but must be an npz file" "--state-out=FILE.npz writes a state" sum.xml --random -o none: --state-in=s/x.csv
     answered 2 "'raw:x' is raw by its name" "write --tap-all=x.npz" sum.xml --random -o none: --tap-all=raw:x
     run_apart irrun sum.xml --random -o none: --state-out=state --tap-all=x.y/all.npz
-    [ "$status" -eq 73 ] # there is no folder x.y
+    [ "$status" -eq 73 ] # there is no directory x.y
     [ ! -e x.npy ]
 }
 
@@ -316,7 +316,7 @@ setup() {
     answered 65 "cut.npz: error: the archive is truncated" "it ends after 100 bytes: was a copy interrupted?" sum.xml -i cut.npz
 }
 
-@test "a folder for outputs that is not there" {
+@test "a directory for outputs that is not there" {
     answered 73 "no/such/y.npy: error: cannot be created" "mkdir -p no/such" sum.xml -i five.npy -o no/such/y.npy
     answered 73 "no/s.npz: error: cannot be created" "mkdir -p no" sum.xml -i five.npy -o none: --state-out=no/s.npz
     answered 73 "no/r.json: error: cannot be created" "mkdir -p no" sum.xml -i five.npy -o none: --report=no/r.json

@@ -156,7 +156,7 @@ TYPES
     [[ $stderr == *"compressed"* ]]
 }
 
-@test "%k is the file name without folder and ending, or - for a pipe" {
+@test "%k is the file name without directory and ending, or - for a pipe" {
     mkdir -p a.b
     cp one.npy a.b/c.d.npy
     irrun "$data/twice.xml" -i a.b/c.d.npy -o '%k.csv'

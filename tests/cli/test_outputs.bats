@@ -165,7 +165,7 @@ pair() {
     nothing_left
 }
 
-@test "a folder that is not there is 73" {
+@test "a directory that is not there is 73" {
     run_apart irrun "$data/twice.xml" --random -o nowhere/y.npy
     [ "$status" -eq 73 ]
     [[ $stderr == nowhere/y.npy:* ]]

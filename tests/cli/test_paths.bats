@@ -112,7 +112,7 @@ manifest() {
 }
 
 @test "through a pipe, a file of another name that has a number of an old one is another file" {
-    # What makes each input goes away with it: numbers of files and folders come again.
+    # What makes each input goes away with it: numbers of files and directories come again.
     feed_and_clean() {
         local i
         for i in 1 2 3 4 5 6; do

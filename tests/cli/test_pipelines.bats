@@ -120,7 +120,7 @@ setup() {
     for i in 1 2 3 4; do npy '<f4' '2, 1' "$i" "$i" >"in/$i.npy"; done
     echo broken >in/3.npy
     ! grep -q '"skip-existing"' "$root/src/cli/options.def" || skip=--skip-existing
-    # parallel keeps its own files in the home folder; it says how many jobs failed.
+    # parallel keeps its own files in the home directory; it says how many jobs failed.
     export HOME=$PWD
     again() {
         ls in/*.npy | parallel --joblog log --resume-failed "irrun m.xml -i {} -o out/{/} $skip"

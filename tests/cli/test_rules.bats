@@ -14,7 +14,7 @@ setup() {
 }
 
 # Calls the command with each format of outputs, %n in the name: each output a file of its own.
-each_format() { # folder, command
+each_format() { # directory, command
     local format
     for format in text npy npz raw csv; do
         mkdir -p "$1/$format"
@@ -175,7 +175,7 @@ each_format() { # folder, command
     [ "$status" -eq 66 ]
 }
 
-@test "several processes may write into one folder at once, but not one file" {
+@test "several processes may write into one directory at once, but not one file" {
     local i jobs=() n_written=0
     for i in 1 2 3 4 5 6; do
         "$IRRUN" "$data/twice.xml" --random --seed=$((i % 2)) -n 20000 --emit=all -o "own$i.npy" &

@@ -19,7 +19,7 @@
 
 static struct {
     const char *irrun, *preloaded;
-    char folder[256];
+    char directory[256];
     struct fault_plan *plan;
     int output, error; /* files that take the standard streams */
     char wrong[2048];
@@ -31,7 +31,7 @@ static void stop(const char *what)
     exit(2);
 }
 
-/* ---- The folder ------------------------------------------------------------------------------ */
+/* ---- The directory --------------------------------------------------------------------------- */
 
 static void write_file(const char *path, const char *text)
 {
@@ -40,7 +40,7 @@ static void write_file(const char *path, const char *text)
         stop(path);
 }
 
-static void empty_folder(const char *path)
+static void empty_directory(const char *path)
 {
     char file[512];
     DIR *stream = opendir(path);
@@ -88,10 +88,10 @@ void fault_run_open(const char *irrun, const char *library)
     here.irrun = irrun;
     here.preloaded = library;
     const char *temporary = getenv("TMPDIR");
-    snprintf(here.folder, sizeof here.folder, "%s/irrun-faults-XXXXXX",
+    snprintf(here.directory, sizeof here.directory, "%s/irrun-faults-XXXXXX",
              temporary ? temporary : "/tmp");
-    if (!getcwd(root, sizeof root) || !mkdtemp(here.folder) || chdir(here.folder) != 0)
-        stop(here.folder);
+    if (!getcwd(root, sizeof root) || !mkdtemp(here.directory) || chdir(here.directory) != 0)
+        stop(here.directory);
     int fd = open("plan", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0 || ftruncate(fd, sizeof *here.plan) != 0)
         stop("plan");
@@ -101,20 +101,20 @@ void fault_run_open(const char *irrun, const char *library)
     here.error = open("stderr", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (shared == MAP_FAILED || here.output < 0 || here.error < 0 || symlink(root, "root") != 0 ||
         mkdir("in", 0700) != 0 || mkdir("out", 0700) != 0 || mkdir("tmp", 0700) != 0)
-        stop(here.folder);
+        stop(here.directory);
     here.plan = shared;
     make_inputs();
 }
 
 void fault_run_close(void)
 {
-    static const char *const folders[] = {"out", "in", "tmp", "."};
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
-        empty_folder(folders[i]);
+    static const char *const directories[] = {"out", "in", "tmp", "."};
+    for (size_t i = 0; i < sizeof directories / sizeof directories[0]; i++)
+        empty_directory(directories[i]);
     for (size_t i = 0; i < 3; i++)
-        rmdir(folders[i]);
-    if (chdir("/") != 0 || rmdir(here.folder) != 0)
-        stop(here.folder);
+        rmdir(directories[i]);
+    if (chdir("/") != 0 || rmdir(here.directory) != 0)
+        stop(here.directory);
 }
 
 static unsigned char *read_all(int fd, size_t *n)
@@ -232,7 +232,7 @@ void fault_run_reference(const struct command *command, enum fault_kind kind,
                          struct reference *reference)
 {
     *reference = (struct reference){.n_files = 0};
-    empty_folder("out");
+    empty_directory("out");
     int status = run(command, kind, UINT64_MAX, UINT64_MAX);
     size_t n;
     unsigned char *said = read_all(here.error, &n);
@@ -352,7 +352,7 @@ const char *fault_run(const struct command *command, enum fault_kind kind, uint6
                       uint64_t *n_failed)
 {
     static const int none[] = {0};
-    empty_folder("out");
+    empty_directory("out");
     int status = run(command, kind, first, last);
     *n_failed = atomic_load(&here.plan->n_failed);
     const char *problem = check(command, reference, status, *n_failed > 0 ? statuses : none);

@@ -1,5 +1,5 @@
-/* Runs irrun in a folder of its own, with the faults of a plan, and says what is wrong with how it
- * ended and what it left.
+/* Runs irrun in a directory of its own, with the faults of a plan, and says what is wrong with how
+ * it ended and what it left.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_FAULT_RUN_H
 #define IRRUN_TESTS_FAULT_RUN_H
@@ -10,7 +10,7 @@
 
 #include "fault_plan.h"
 
-/* Runs in a folder where root is the project, in/ holds inputs and out/ is empty. */
+/* Runs in a directory where root is the project, in/ holds inputs and out/ is empty. */
 struct command {
     const char *name;
     const char *arguments; /* with blanks between them */
@@ -34,7 +34,7 @@ struct reference {
     uint64_t n_calls;
 };
 
-/* Makes the folder and its inputs; ends the program with a message if it cannot. */
+/* Makes the directory and its inputs; ends the program with a message if it cannot. */
 void fault_run_open(const char *irrun, const char *library);
 void fault_run_close(void);
 

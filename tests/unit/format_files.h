@@ -1,5 +1,5 @@
-/* Files for the tests of src/formats: a folder of their own, readers of given bytes, and what they
- * say.
+/* Files for the tests of src/formats: a directory of their own, readers of given bytes, and what
+ * they say.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_FORMAT_FILES_H
 #define IRRUN_TESTS_FORMAT_FILES_H
@@ -17,30 +17,30 @@
 
 #define DATA "tests/data/formats/"
 
-static char folder[] = "/tmp/irrun-test-format-XXXXXX";
+static char directory[] = "/tmp/irrun-test-format-XXXXXX";
 static struct irrun_error err;
 
 /* The strings are good until the eighth call after. */
-static inline const char *in_folder(const char *name)
+static inline const char *in_directory(const char *name)
 {
     static char paths[8][128];
     static unsigned n;
     char *path = paths[n++ % 8];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    snprintf(path, sizeof paths[0], "%s/%s", directory, name);
     return path;
 }
 
-static inline int make_folder(void **state)
+static inline int make_directory(void **state)
 {
     (void)state;
-    return mkdtemp(folder) ? 0 : -1;
+    return mkdtemp(directory) ? 0 : -1;
 }
 
 /* Also proves that no file was left but those the tests made. */
-static inline int remove_folder(void **state)
+static inline int remove_directory(void **state)
 {
     (void)state;
-    return rmdir(folder);
+    return rmdir(directory);
 }
 
 static inline int clear_error(void **state)
@@ -52,12 +52,12 @@ static inline int clear_error(void **state)
 
 static inline int count_files(void)
 {
-    DIR *directory = opendir(folder);
-    assert_non_null(directory);
+    DIR *stream = opendir(directory);
+    assert_non_null(stream);
     int n = 0;
-    for (struct dirent *entry; (entry = readdir(directory)) != NULL;)
+    for (struct dirent *entry; (entry = readdir(stream)) != NULL;)
         n += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-    closedir(directory);
+    closedir(stream);
     return n;
 }
 
@@ -138,7 +138,7 @@ static inline struct reader *open_file(const char *format, const char *path)
 /* A reader of these bytes, through a file that is gone already. */
 static inline struct reader *open_bytes(const char *format, const void *data, size_t size_bytes)
 {
-    const char *path = in_folder("input");
+    const char *path = in_directory("input");
     put_file(path, data, size_bytes);
     struct reader *reader = open_file(format, path);
     remove(path);
@@ -221,7 +221,7 @@ static inline const char *destination(const char *format, const char *name)
     static char texts[4][160];
     static unsigned n;
     char *text = texts[n++ % 4];
-    snprintf(text, sizeof texts[0], "%s:%s/%s", format, folder, name);
+    snprintf(text, sizeof texts[0], "%s:%s/%s", format, directory, name);
     return text;
 }
 

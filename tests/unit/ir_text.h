@@ -36,8 +36,8 @@
 /* A file with these bytes; remove it after use. */
 static inline void write_temporary(const void *bytes, size_t n, char path[TEXT_PATH_BYTES])
 {
-    const char *folder = getenv("TMPDIR");
-    snprintf(path, TEXT_PATH_BYTES, "%s/irrun-unit-XXXXXX", folder ? folder : "/tmp");
+    const char *directory = getenv("TMPDIR");
+    snprintf(path, TEXT_PATH_BYTES, "%s/irrun-unit-XXXXXX", directory ? directory : "/tmp");
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, bytes, n), n);

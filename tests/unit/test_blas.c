@@ -11,12 +11,12 @@
 
 static int count_tasks(void)
 {
-    DIR *folder = opendir("/proc/self/task");
+    DIR *directory = opendir("/proc/self/task");
     int n = 0;
-    for (struct dirent *entry; folder && (entry = readdir(folder));)
+    for (struct dirent *entry; directory && (entry = readdir(directory));)
         n += entry->d_name[0] != '.';
-    if (folder)
-        closedir(folder);
+    if (directory)
+        closedir(directory);
     return n;
 }
 

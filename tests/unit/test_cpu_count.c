@@ -18,7 +18,7 @@ static void path_of(char path[PATH_MAX], const char *name)
     snprintf(path, PATH_MAX, "%s/%s", root, name);
 }
 
-static void make_folder(const char *name)
+static void make_directory(const char *name)
 {
     char path[PATH_MAX];
     path_of(path, name);
@@ -48,10 +48,10 @@ static int make_root(void **state)
     (void)state;
     if (!mkdtemp(root))
         return -1;
-    make_folder("a");
-    make_folder("a/b");
-    make_folder("cpu,cpuacct");
-    make_folder("cpu,cpuacct/c");
+    make_directory("a");
+    make_directory("a/b");
+    make_directory("cpu,cpuacct");
+    make_directory("cpu,cpuacct/c");
     return 0;
 }
 

@@ -11,19 +11,19 @@
 #include "base/file.h"
 #include "base/mapping.h"
 
-static char folder[] = "/tmp/irrun-test-file-XXXXXX";
+static char directory[] = "/tmp/irrun-test-file-XXXXXX";
 static char path[64];
 
-static int make_folder(void **state)
+static int make_directory(void **state)
 {
     (void)state;
-    return mkdtemp(folder) && snprintf(path, sizeof path, "%s/x", folder) > 0 ? 0 : -1;
+    return mkdtemp(directory) && snprintf(path, sizeof path, "%s/x", directory) > 0 ? 0 : -1;
 }
 
-static int remove_folder(void **state)
+static int remove_directory(void **state)
 {
     (void)state;
-    return rmdir(folder);
+    return rmdir(directory);
 }
 
 static int remove_file(void **state)
@@ -236,10 +236,10 @@ static void refuses_what_does_not_exist(void **state)
     refuses("", "cannot be opened: ");
 }
 
-static void refuses_a_folder(void **state)
+static void refuses_a_directory(void **state)
 {
     (void)state;
-    refuses(folder, "not a regular file");
+    refuses(directory, "not a regular file");
 }
 
 /* A plain open would wait for a writer for ever. */
@@ -263,8 +263,8 @@ int main(void)
         cmocka_unit_test_teardown(what_is_forgotten_is_not_held_and_can_be_read_again, remove_file),
         cmocka_unit_test_teardown(empty_file_has_no_data, remove_file),
         cmocka_unit_test(refuses_what_does_not_exist),
-        cmocka_unit_test(refuses_a_folder),
+        cmocka_unit_test(refuses_a_directory),
         cmocka_unit_test_teardown(refuses_a_fifo_at_once, remove_file),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

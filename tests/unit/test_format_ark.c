@@ -154,7 +154,7 @@ static void writes_what_it_reads(void **state)
     write_record(writer, 0, &a, "u1", 0);
     write_record(writer, 0, &b, "u2", 0);
     assert_fine(writer_finish(writer, &err));
-    assert_file(in_folder("t"), want, n);
+    assert_file(in_directory("t"), want, n);
 }
 
 static void writes_text(void **state)
@@ -169,9 +169,9 @@ static void writes_text(void **state)
     b.shape = shape_of(1, (int64_t[]){0});
     write_record(writer, 1, &b, "u2", 0);
     assert_fine(writer_finish(writer, &err));
-    assert_text_file(in_folder("t"), "u1.y  [\n  1 -2 0.5\n  3 4 1e-08 ]\n"
-                                     "u1.a_b  [ 0.1 -7 ]\n"
-                                     "u2.a_b  [ ]\n");
+    assert_text_file(in_directory("t"), "u1.y  [\n  1 -2 0.5\n  3 4 1e-08 ]\n"
+                                        "u1.a_b  [ 0.1 -7 ]\n"
+                                        "u2.a_b  [ ]\n");
 }
 
 static void a_sequence_is_one_matrix(void **state)
@@ -184,8 +184,8 @@ static void a_sequence_is_one_matrix(void **state)
         write_record(writer, 0, &a, i < 2 ? "u1" : "u2", i);
     }
     assert_fine(writer_finish(writer, &err));
-    assert_text_file(in_folder("t"), "u1  [\n  1 -2\n  -2 0.5 ]\n"
-                                     "u2  [\n  0.5 3\n  3 4\n  4 1e-08 ]\n");
+    assert_text_file(in_directory("t"), "u1  [\n  1 -2\n  -2 0.5 ]\n"
+                                        "u2  [\n  0.5 3\n  3 4\n  4 1e-08 ]\n");
     options.layout = WRITER_CONCAT;
     writer = open_writer(destination("ark,t", "t"), &options);
     for (uint64_t i = 0; i < 3; i++) {
@@ -194,7 +194,7 @@ static void a_sequence_is_one_matrix(void **state)
     }
     assert_fine(writer_end_sequence(writer, &err));
     assert_fine(writer_finish(writer, &err));
-    assert_text_file(in_folder("t"), "u1  [ 1 1 -2 1 -2 0.5 ]\n");
+    assert_text_file(in_directory("t"), "u1  [ 1 1 -2 1 -2 0.5 ]\n");
 }
 
 static void refuses_what_ark_cannot_hold(void **state)
@@ -235,5 +235,5 @@ int main(void)
         cmocka_unit_test_setup(a_sequence_is_one_matrix, clear_error),
         cmocka_unit_test_setup(refuses_what_ark_cannot_hold, clear_error),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

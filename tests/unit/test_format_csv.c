@@ -246,5 +246,5 @@ int main(void)
         cmocka_unit_test_setup(reads_long_files, clear_error),
         cmocka_unit_test_setup(gives_a_line_as_soon_as_it_is_there, clear_error),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -331,10 +331,10 @@ static void refuses_what_cannot_be_opened(void **state)
     (void)state;
     struct reader *reader;
     const struct format *npy = format_find("npy");
-    assert_failed(reader_open(npy, in_folder("nothing"), &reader, &err), IRRUN_NO_INPUT,
+    assert_failed(reader_open(npy, in_directory("nothing"), &reader, &err), IRRUN_NO_INPUT,
                   "cannot be opened");
     assert_null(reader);
-    assert_failed(reader_open(npy, folder, &reader, &err), IRRUN_NO_INPUT, "cannot be read");
+    assert_failed(reader_open(npy, directory, &reader, &err), IRRUN_NO_INPUT, "cannot be read");
 }
 
 int main(void)
@@ -356,5 +356,5 @@ int main(void)
         cmocka_unit_test_setup(says_where_the_file_ends, clear_error),
         cmocka_unit_test_setup(refuses_what_cannot_be_opened, clear_error),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

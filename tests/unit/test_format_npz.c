@@ -111,7 +111,7 @@ static void rewinds_a_member(void **state)
     }
 }
 
-/* Names beyond ASCII, folders, members without ".npy", archives without members. */
+/* Names beyond ASCII, directories, members without ".npy", archives without members. */
 static void reads_unusual_archives(void **state)
 {
     (void)state;
@@ -143,7 +143,7 @@ static void refuses_what_is_no_archive_of_arrays(void **state)
     refuses(DATA "bzip2.npz", "compressed by method 12");
     refuses(DATA "fortran.npy", "is an npy document, not npz");
     struct archive *archive;
-    assert_failed(archive_open(in_folder("nothing"), &archive, &err), IRRUN_NO_INPUT,
+    assert_failed(archive_open(in_directory("nothing"), &archive, &err), IRRUN_NO_INPUT,
                   "cannot be opened");
 }
 
@@ -152,7 +152,7 @@ static void refuses_every_truncation(void **state)
     (void)state;
     char data[1024];
     size_t n = get_file(DATA "stored.npz", data, sizeof data);
-    const char *path = in_folder("cut");
+    const char *path = in_directory("cut");
     for (size_t length = 0; length < n; length++) {
         put_file(path, data, length);
         refuses(path, length == 0  ? "is empty; an npz archive was expected"
@@ -188,7 +188,7 @@ static void survives_every_flipped_byte(void **state)
 {
     (void)state;
     static const char *const paths[] = {DATA "deflated.npz", DATA "zip64_directory.npz"};
-    const char *path = in_folder("flipped");
+    const char *path = in_directory("flipped");
     for (size_t i = 0; i < 2; i++) {
         char data[1024];
         size_t n = get_file(paths[i], data, sizeof data);
@@ -232,21 +232,21 @@ static void writes_what_it_reads(void **state)
 {
     (void)state;
     write_archive("a.npz", 3, WRITER_STACK, "digest 123");
-    struct archive *archive = open_archive(in_folder("a.npz"));
+    struct archive *archive = open_archive(in_directory("a.npz"));
     const float rows[] = {0, 1, 1, 2, 2, 3};
     const int64_t column[] = {steps[0], steps[1], steps[0]};
     assert_member(archive, "y", IRRUN_F32, "[3,1,2]", rows, 6);
     assert_member(archive, "deep/\xc3\xa9", IRRUN_I64, "[3]", column, 3);
     assert_string_equal(archive_comment(archive), "digest 123");
     archive_close(archive);
-    remove(in_folder("a.npz"));
+    remove(in_directory("a.npz"));
 
     write_archive("a.npz", 1, WRITER_ONE, NULL);
-    archive = open_archive(in_folder("a.npz"));
+    archive = open_archive(in_directory("a.npz"));
     assert_member(archive, "y", IRRUN_F32, "[1,2]", x, 2);
     assert_member(archive, "deep/\xc3\xa9", IRRUN_I64, "[]", steps, 1);
     archive_close(archive);
-    remove(in_folder("a.npz"));
+    remove(in_directory("a.npz"));
 }
 
 static void writes_the_same_bytes_again(void **state)
@@ -255,8 +255,8 @@ static void writes_the_same_bytes_again(void **state)
     size_t n;
     write_archive("a.npz", 5, WRITER_STACK, NULL);
     write_archive("b.npz", 5, WRITER_STACK, NULL);
-    char *a = take_file(in_folder("a.npz"), &n);
-    assert_file(in_folder("b.npz"), a, n);
+    char *a = take_file(in_directory("a.npz"), &n);
+    assert_file(in_directory("b.npz"), a, n);
     free(a);
 }
 
@@ -278,7 +278,7 @@ static void writes_long_members(void **state)
     }
     assert_int_equal(count_files(), 1);
     assert_fine(writer_finish(writer, &err));
-    struct archive *archive = open_archive(in_folder("a.npz"));
+    struct archive *archive = open_archive(in_directory("a.npz"));
     struct reader *reader;
     assert_fine(archive_open_member(archive, 0, &reader, &err));
     struct array_header header = next_array(reader);
@@ -294,7 +294,7 @@ static void writes_long_members(void **state)
     assert_at_end(reader);
     reader_close(reader);
     archive_close(archive);
-    remove(in_folder("a.npz"));
+    remove(in_directory("a.npz"));
 }
 
 static void writes_types_that_numpy_lacks(void **state)
@@ -317,11 +317,11 @@ static void writes_types_that_numpy_lacks(void **state)
         assert_int_equal(format_stored_dtype(cases[i].dtype), cases[i].stored);
         write_record(writer, 0, &v, "-", 0);
         assert_fine(writer_finish(writer, &err));
-        struct archive *archive = open_archive(in_folder("a.npz"));
+        struct archive *archive = open_archive(in_directory("a.npz"));
         assert_member(archive, "v", cases[i].stored, "[2]", cases[i].want, 2);
         archive_close(archive);
     }
-    remove(in_folder("a.npz"));
+    remove(in_directory("a.npz"));
 }
 
 static void says_which_output_has_no_record(void **state)
@@ -338,10 +338,10 @@ static void says_which_output_has_no_record(void **state)
     writer_expect(writer, 0, IRRUN_F16, &shape);
     writer_expect(writer, 1, IRRUN_F16, &shape);
     assert_fine(writer_finish(writer, &err));
-    struct archive *archive = open_archive(in_folder("a.npz"));
+    struct archive *archive = open_archive(in_directory("a.npz"));
     assert_member(archive, "y", IRRUN_F16, "[0,5]", "", 0);
     archive_close(archive);
-    remove(in_folder("a.npz"));
+    remove(in_directory("a.npz"));
 }
 
 static void refuses_pipes(void **state)
@@ -351,13 +351,13 @@ static void refuses_pipes(void **state)
     struct writer *writer;
     const struct format *npz = format_find("npz");
     assert_failed(writer_open(npz, "-", &options, &writer, &err), IRRUN_USAGE, "standard output");
-    assert_int_equal(mkfifo(in_folder("fifo"), 0600), 0);
-    int fd = open(in_folder("fifo"), O_RDWR | O_CLOEXEC);
-    assert_failed(writer_open(npz, in_folder("fifo"), &options, &writer, &err), IRRUN_USAGE,
+    assert_int_equal(mkfifo(in_directory("fifo"), 0600), 0);
+    int fd = open(in_directory("fifo"), O_RDWR | O_CLOEXEC);
+    assert_failed(writer_open(npz, in_directory("fifo"), &options, &writer, &err), IRRUN_USAGE,
                   "cannot be written to a pipe");
     assert_null(writer);
     close(fd);
-    remove(in_folder("fifo"));
+    remove(in_directory("fifo"));
 }
 
 static void reports_a_full_device(void **state)
@@ -390,5 +390,5 @@ int main(void)
         cmocka_unit_test_setup(refuses_pipes, clear_error),
         cmocka_unit_test_setup(reports_a_full_device, clear_error),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

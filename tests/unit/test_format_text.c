@@ -23,14 +23,14 @@ static void writes_text_as_documented(void **state)
     a.shape = shape_of(3, (int64_t[]){2, 1, 1});
     write_record(writer, 0, &a, "day 2", 3);
     assert_fine(writer_finish(writer, &err));
-    assert_text_file(in_folder("t"), "# y f32 [2,3] seq=day1 rec=0\n"
-                                     "0.1 -1 1e-08\n"
-                                     "nan inf -inf\n"
-                                     "# a?b? i64 [] seq=day1 rec=0\n"
-                                     "-9223372036854775808\n"
-                                     "# y f32 [2,1,1] seq=day 2 rec=3\n"
-                                     "0.1\n"
-                                     "-1\n");
+    assert_text_file(in_directory("t"), "# y f32 [2,3] seq=day1 rec=0\n"
+                                        "0.1 -1 1e-08\n"
+                                        "nan inf -inf\n"
+                                        "# a?b? i64 [] seq=day1 rec=0\n"
+                                        "-9223372036854775808\n"
+                                        "# y f32 [2,1,1] seq=day 2 rec=3\n"
+                                        "0.1\n"
+                                        "-1\n");
 }
 
 static void writes_every_type(void **state)
@@ -63,7 +63,7 @@ static void writes_every_type(void **state)
         struct irrun_tensor y = tensor_of(cases[i].dtype, 1, (int64_t[]){2}, cases[i].bytes);
         write_record(writer, 0, &y, "-", 0);
         assert_fine(writer_finish(writer, &err));
-        assert_text_file(in_folder("t"), cases[i].want);
+        assert_text_file(in_directory("t"), cases[i].want);
     }
 }
 
@@ -106,7 +106,7 @@ static void summarises_for_a_terminal(void **state)
     y.shape = shape_of(2, (int64_t[]){6, 200});
     write_record(writer, 0, &y, "-", 3);
     assert_fine(writer_finish(writer, &err));
-    char *text = take_file(in_folder("t"), NULL);
+    char *text = take_file(in_directory("t"), NULL);
     static const char beginning[] = "# y i32 [2000] seq=- rec=0\n"
                                     "0 1 2 ... 1997 1998 1999\n"
                                     "# y i32 [8,7,20] seq=- rec=1\n"
@@ -146,12 +146,12 @@ static void csv_takes_text_back(void **state)
         write_record(writer, 0, &y, "-", i);
     }
     assert_fine(writer_finish(writer, &err));
-    struct reader *reader = open_file("csv", in_folder("t"));
+    struct reader *reader = open_file("csv", in_directory("t"));
     next_array(reader);
     for (int i = 0; i < 8; i++)
         assert_elements(reader, IRRUN_F32, want + 8 * i, 8);
     reader_close(reader);
-    remove(in_folder("t"));
+    remove(in_directory("t"));
 }
 
 /* ---- raw ------------------------------------------------------------------------------------- */
@@ -167,7 +167,7 @@ static void raw_is_the_bytes(void **state)
         write_record(writer, 0, &record, "-", i);
     }
     assert_fine(writer_finish(writer, &err));
-    struct reader *reader = open_file("raw", in_folder("t"));
+    struct reader *reader = open_file("raw", in_directory("t"));
     struct array_header header = next_array(reader);
     assert_int_equal(header.dtype, IRRUN_DYNAMIC);
     assert_false(header.has_shape);
@@ -185,7 +185,7 @@ static void raw_is_the_bytes(void **state)
     assert_fine(reader_skip(reader, IRRUN_F32, 8, &n_skipped, &err));
     assert_int_equal(n_skipped, 0);
     reader_close(reader);
-    remove(in_folder("t"));
+    remove(in_directory("t"));
 }
 
 static void raw_refuses_half_an_element(void **state)
@@ -316,5 +316,5 @@ int main(void)
         cmocka_unit_test_setup(s16_reads_every_sample, clear_error),
         cmocka_unit_test_setup(s16_refuses_what_is_none, clear_error),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

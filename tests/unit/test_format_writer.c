@@ -31,7 +31,7 @@ static void writes_the_header_that_numpy_writes(void **state)
     write_record(writer, 0, &y, "-", 0);
     assert_fine(writer_finish(writer, &err));
     size_t n;
-    char *bytes = take_file(in_folder("y"), &n);
+    char *bytes = take_file(in_directory("y"), &n);
     assert_int_equal(n, 128 + 3);
     static const char beginning[] = "\x93NUMPY\1\0v\0{'descr': '|u1', 'fortran_order': False, "
                                     "'shape': (3,), } ";
@@ -54,19 +54,19 @@ static void fills_in_the_number_of_records(void **state)
             write_record(writer, 0, &y, "-", i);
         }
         assert_fine(writer_finish(writer, &err));
-        assert_npy(in_folder("y"), IRRUN_F32, shapes[n], data, 2 * (size_t)n);
+        assert_npy(in_directory("y"), IRRUN_F32, shapes[n], data, 2 * (size_t)n);
     }
 }
 
 static void a_pipe_gets_a_document_for_each_record(void **state)
 {
     (void)state;
-    assert_int_equal(mkfifo(in_folder("fifo"), 0600), 0);
-    int fd = open(in_folder("fifo"), O_RDWR | O_CLOEXEC); /* so that nobody waits */
+    assert_int_equal(mkfifo(in_directory("fifo"), 0600), 0);
+    int fd = open(in_directory("fifo"), O_RDWR | O_CLOEXEC); /* so that nobody waits */
     struct writer_options options = {
         .names = names, .n_outputs = 1, .layout = WRITER_STACK, .is_flushed = true};
     struct writer *writer = open_writer(destination("npy", "fifo"), &options);
-    struct reader *reader = open_file("npy", in_folder("fifo"));
+    struct reader *reader = open_file("npy", in_directory("fifo"));
     for (int64_t i = 1; i < 4; i++) {
         char shape[16];
         snprintf(shape, sizeof shape, "[%d]", (int)i);
@@ -80,7 +80,7 @@ static void a_pipe_gets_a_document_for_each_record(void **state)
     close(fd);
     assert_at_end(reader);
     reader_close(reader);
-    remove(in_folder("fifo"));
+    remove(in_directory("fifo"));
 }
 
 static void refuses_a_stack_of_two_shapes(void **state)
@@ -131,7 +131,7 @@ static void joins_along_every_axis(void **state)
     y = tensor_of(IRRUN_F32, 2, (int64_t[]){2, 2}, data + 2);
     write_record(writer, 0, &y, "-", 1);
     assert_fine(writer_finish(writer, &err));
-    assert_npy(in_folder("y"), IRRUN_F32, "[2,3]", along_1, 6);
+    assert_npy(in_directory("y"), IRRUN_F32, "[2,3]", along_1, 6);
 
     options.concat_axis = 0;
     writer = open_writer(destination("npy", "y"), &options);
@@ -140,7 +140,7 @@ static void joins_along_every_axis(void **state)
     y = tensor_of(IRRUN_F32, 2, (int64_t[]){2, 3}, data + 3);
     write_record(writer, 0, &y, "-", 1);
     assert_fine(writer_finish(writer, &err));
-    assert_npy(in_folder("y"), IRRUN_F32, "[3,3]", data, 9);
+    assert_npy(in_directory("y"), IRRUN_F32, "[3,3]", data, 9);
 }
 
 static void joins_each_sequence_by_itself(void **state)
@@ -153,7 +153,7 @@ static void joins_each_sequence_by_itself(void **state)
         write_record(writer, 0, &y, i < 4 ? "a" : "b", i % 4);
     }
     assert_fine(writer_finish(writer, &err));
-    assert_text_file(in_folder("y"),
+    assert_text_file(in_directory("y"),
                      "# y f32 [4] seq=a rec=0\n0 1 2 3\n# y f32 [2] seq=b rec=0\n4 5\n");
 }
 
@@ -182,7 +182,7 @@ static void an_existing_file_stays_until_the_end(void **state)
     (void)state;
     struct writer_options options = {.names = names, .n_outputs = 1, .is_synced = true};
     for (int is_finished = 0; is_finished < 2; is_finished++) {
-        put_file(in_folder("y"), "old", 3);
+        put_file(in_directory("y"), "old", 3);
         struct writer *writer = open_writer(destination("csv", "y"), &options);
         struct irrun_tensor y = tensor_of(IRRUN_F32, 1, (int64_t[]){2}, data);
         write_record(writer, 0, &y, "-", 0);
@@ -192,7 +192,7 @@ static void an_existing_file_stays_until_the_end(void **state)
         else
             writer_abort(writer);
         assert_int_equal(count_files(), 1);
-        assert_text_file(in_folder("y"), is_finished ? "0,1\n" : "old");
+        assert_text_file(in_directory("y"), is_finished ? "0,1\n" : "old");
     }
 }
 
@@ -310,5 +310,5 @@ int main(void)
         cmocka_unit_test_setup(refuses_what_names_no_format, clear_error),
         cmocka_unit_test_setup(the_table_agrees_with_itself, clear_error),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -55,9 +55,9 @@ static int visit(const char *path, const struct stat *status, int type, struct F
 static void every_xml_reads_the_same_byte_by_byte(void **state)
 {
     (void)state;
-    static const char *const folders[] = {"models", "tests"};
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
-        assert_int_equal(nftw(folders[i], visit, 16, FTW_PHYS), 0);
+    static const char *const directories[] = {"models", "tests"};
+    for (size_t i = 0; i < sizeof directories / sizeof directories[0]; i++)
+        assert_int_equal(nftw(directories[i], visit, 16, FTW_PHYS), 0);
     print_message("%zu files\n", n_files);
     assert_true(n_files >= 40);
 }

@@ -233,14 +233,14 @@ static void rounds_floats_once(void **state)
 /* A locale made for this test, for few machines have one. */
 static int use_comma_locale(void **state)
 {
-    static char folder[] = "/tmp/irrun-test-locale-XXXXXX";
+    static char directory[] = "/tmp/irrun-test-locale-XXXXXX";
     char command[200];
-    if (!mkdtemp(folder))
+    if (!mkdtemp(directory))
         return -1;
-    *state = folder;
-    setenv("LOCPATH", folder, 1);
+    *state = directory;
+    setenv("LOCPATH", directory, 1);
     snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >%s/log 2>&1",
-             folder, folder);
+             directory, directory);
     return system(command) == -1 ? -1 : 0;
 }
 

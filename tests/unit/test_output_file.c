@@ -11,7 +11,7 @@
 
 static void open_output(struct output_file *out, const char *name)
 {
-    assert_fine(output_file_open(out, in_folder(name), &err));
+    assert_fine(output_file_open(out, in_directory(name), &err));
 }
 
 static void write_text(struct output_file *out, const char *text)
@@ -27,9 +27,9 @@ static void appears_when_it_is_finished(void **state)
     write_text(&out, "one ");
     write_text(&out, "two");
     assert_int_equal(out.offset, 7);
-    assert_int_not_equal(access(in_folder("x"), F_OK), 0);
+    assert_int_not_equal(access(in_directory("x"), F_OK), 0);
     assert_fine(output_file_finish(&out, &err));
-    assert_text_file(in_folder("x"), "one two");
+    assert_text_file(in_directory("x"), "one two");
     output_file_abort(&out);
     output_file_abort(&out);
 }
@@ -43,9 +43,9 @@ static void has_the_rights_of_any_new_file(void **state)
     open_output(&out, "x");
     assert_fine(output_file_finish(&out, &err));
     umask(mask);
-    assert_int_equal(stat(in_folder("x"), &status), 0);
+    assert_int_equal(stat(in_directory("x"), &status), 0);
     assert_int_equal(status.st_mode & 0777, 0640);
-    remove(in_folder("x"));
+    remove(in_directory("x"));
 }
 
 static void writes_any_amount_and_patches_it(void **state)
@@ -70,7 +70,7 @@ static void writes_any_amount_and_patches_it(void **state)
     }
     assert_fine(output_file_write(&out, "", 0, &err));
     assert_fine(output_file_finish(&out, &err));
-    assert_file(in_folder("x"), data, N);
+    assert_file(in_directory("x"), data, N);
     free(data);
 }
 
@@ -79,15 +79,15 @@ static void follows_symbolic_links(void **state)
     (void)state;
     struct output_file out;
     struct stat status;
-    put_file(in_folder("target"), "old", 3);
-    assert_int_equal(symlink("target", in_folder("link")), 0);
+    put_file(in_directory("target"), "old", 3);
+    assert_int_equal(symlink("target", in_directory("link")), 0);
     open_output(&out, "link");
     write_text(&out, "new");
     assert_fine(output_file_finish(&out, &err));
-    assert_int_equal(lstat(in_folder("link"), &status), 0);
+    assert_int_equal(lstat(in_directory("link"), &status), 0);
     assert_true(S_ISLNK(status.st_mode));
-    remove(in_folder("link"));
-    assert_text_file(in_folder("target"), "new");
+    remove(in_directory("link"));
+    assert_text_file(in_directory("target"), "new");
 }
 
 static void writes_devices_directly(void **state)
@@ -111,10 +111,10 @@ static void refuses_what_cannot_be_created(void **state)
 {
     (void)state;
     struct output_file out;
-    assert_failed(output_file_open(&out, in_folder("no/folder"), &err), IRRUN_CANT_CREATE,
+    assert_failed(output_file_open(&out, in_directory("no/directory"), &err), IRRUN_CANT_CREATE,
                   "No such file");
     output_file_abort(&out);
-    assert_failed(output_file_open(&out, folder, &err), IRRUN_CANT_CREATE, "Is a directory");
+    assert_failed(output_file_open(&out, directory, &err), IRRUN_CANT_CREATE, "Is a directory");
     output_file_abort(&out);
     assert_failed(output_file_open(&out, "", &err), IRRUN_CANT_CREATE, "cannot be created");
     output_file_abort(&out);
@@ -126,9 +126,9 @@ static void leaves_nothing_if_the_end_fails(void **state)
     struct output_file out;
     open_output(&out, "x");
     write_text(&out, "text");
-    assert_int_equal(mkdir(in_folder("x"), 0700), 0); /* no file can take its name now */
+    assert_int_equal(mkdir(in_directory("x"), 0700), 0); /* no file can take its name now */
     assert_failed(output_file_finish(&out, &err), IRRUN_CANT_CREATE, "cannot be created");
-    assert_int_equal(rmdir(in_folder("x")), 0);
+    assert_int_equal(rmdir(in_directory("x")), 0);
     assert_int_equal(count_files(), 0);
 }
 
@@ -136,12 +136,12 @@ static void an_unnamed_file_leaves_no_trace(void **state)
 {
     (void)state;
     int fd;
-    assert_fine(output_file_open_unnamed(in_folder("x"), &fd, &err));
+    assert_fine(output_file_open_unnamed(in_directory("x"), &fd, &err));
     assert_int_equal(write(fd, "abc", 3), 3);
     assert_int_equal(count_files(), 0);
     close(fd);
-    assert_failed(output_file_open_unnamed(in_folder("no/folder"), &fd, &err), IRRUN_CANT_CREATE,
-                  "cannot be created");
+    assert_failed(output_file_open_unnamed(in_directory("no/directory"), &fd, &err),
+                  IRRUN_CANT_CREATE, "cannot be created");
 }
 
 /* ---- Whole records --------------------------------------------------------------------------- */
@@ -276,5 +276,5 @@ int main(void)
         cmocka_unit_test_setup(a_signal_waits_for_the_end_of_a_record_that_is_half_out,
                                clear_error),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

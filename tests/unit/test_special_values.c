@@ -169,7 +169,7 @@ struct way {
 };
 
 struct special_case {
-    const char *folder;
+    const char *directory;
     double atol, rtol;
     struct outcome *wanted; /* [n_wanted]: of the scalar way; its trials in their order */
     size_t n_wanted;
@@ -194,7 +194,7 @@ static bool is_alike(const struct special_case *c, enum irrun_dtype dtype, doubl
 static bool depart(const struct special_case *c, const struct way *way, const struct trial *trial)
 {
     static const char *const gemm_names[] = {"auto", "plain", "cblas", "packed"};
-    print_error("%s: --simd=%s --gemm=%s%s, %s: ", c->folder, way->simd, gemm_names[way->gemm],
+    print_error("%s: --simd=%s --gemm=%s%s, %s: ", c->directory, way->simd, gemm_names[way->gemm],
                 way->keeps_ops ? " --no-fuse" : "", describe(trial));
     return false;
 }
@@ -237,19 +237,19 @@ struct opened {
     struct case_records clean, changed;
 };
 
-static void open_case(const char *folder, const struct way *way, struct opened *opened)
+static void open_case(const char *directory, const struct way *way, struct opened *opened)
 {
     struct irrun_options options = {
         .simd = way->simd, .gemm = way->gemm, .keep_ops = way->keeps_ops};
     struct irrun_error err;
     char model_path[512], records_path[512];
-    snprintf(model_path, sizeof model_path, "%s/model.xml", folder);
-    snprintf(records_path, sizeof records_path, "%s/in.npz", folder);
+    snprintf(model_path, sizeof model_path, "%s/model.xml", directory);
+    snprintf(records_path, sizeof records_path, "%s/in.npz", directory);
     if (!irrun_model_load(model_path, &options, &opened->model, &err) ||
         !irrun_session_new(opened->model, &opened->session, &err) ||
         !records_read(records_path, opened->model, &opened->clean, &err) ||
         !records_read(records_path, opened->model, &opened->changed, &err))
-        fail_test("%s: %s\n", folder, err.message);
+        fail_test("%s: %s\n", directory, err.message);
 }
 
 static bool change_records(const struct opened *opened, const struct trial *trial)
@@ -281,7 +281,7 @@ static void run_trials(struct special_case *c, const struct way *way, bool is_wa
     struct trial trial;
     size_t number = 0, n_done = 0;
     bool is_good = true;
-    open_case(c->folder, way, &opened);
+    open_case(c->directory, way, &opened);
     while (is_good && choose_trial(opened.clean.n_inputs, number++, &trial)) {
         struct outcome outcome;
         if (!change_records(&opened, &trial))
@@ -304,7 +304,7 @@ static void run_trials(struct special_case *c, const struct way *way, bool is_wa
 static void read_tolerance(struct special_case *c)
 {
     char path[512], text[256] = "";
-    snprintf(path, sizeof path, "%s/args", c->folder);
+    snprintf(path, sizeof path, "%s/args", c->directory);
     FILE *file = fopen(path, "r");
     if (file && fgets(text, sizeof text, file)) {
         const char *atol = strstr(text, "--atol "), *rtol = strstr(text, "--rtol ");
@@ -318,14 +318,14 @@ static void read_tolerance(struct special_case *c)
 /* Whether convolutions of the case compute in bytes, unless ops stay as they are written. */
 static bool is_in_bytes(const struct special_case *c)
 {
-    return strstr(c->folder, "cases/int8/") || strstr(c->folder, "cases/quantised/");
+    return strstr(c->directory, "cases/int8/") || strstr(c->directory, "cases/quantised/");
 }
 
 /* A max pool over NaN alone gives the lowest f32, which a convolution then multiplies. Whether such
  * sums overflow depends on their order, so these cases are not compared as they are written. */
 static bool sums_lowest_numbers(const struct special_case *c)
 {
-    return strstr(c->folder, "cases/int8/max_pool");
+    return strstr(c->directory, "cases/int8/max_pool");
 }
 
 static void try_ways(struct special_case *c, const char *simd, bool keeps_ops)
@@ -343,9 +343,9 @@ static void keep_scalar(struct special_case *c, bool keeps_ops)
     run_trials(c, &(struct way){"scalar", IRRUN_GEMM_PLAIN, keeps_ops}, true);
 }
 
-static void try_case(const char *folder)
+static void try_case(const char *directory)
 {
-    struct special_case c = {.folder = folder, .atol = 1e-5, .rtol = 1e-4};
+    struct special_case c = {.directory = directory, .atol = 1e-5, .rtol = 1e-4};
     read_tolerance(&c);
     for (int keeps_ops = 1; keeps_ops >= 0; keeps_ops--) {
         if (keeps_ops && sums_lowest_numbers(&c))

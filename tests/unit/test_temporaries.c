@@ -13,7 +13,7 @@
 
 static void open_output(struct output_file *out, const char *name)
 {
-    assert_fine(output_file_open(out, in_folder(name), &err));
+    assert_fine(output_file_open(out, in_directory(name), &err));
 }
 
 static void write_text(struct output_file *out, const char *text)
@@ -41,7 +41,7 @@ static void leave_ten_of_twenty(void)
     for (size_t i = 0; i < 20; i++) {
         char name[8];
         snprintf(name, sizeof name, "x%zu", i);
-        if (!output_file_open(&outs[i], in_folder(name), &err))
+        if (!output_file_open(&outs[i], in_directory(name), &err))
             _exit(1);
     }
     for (size_t i = 0; i < 10; i++) {
@@ -61,29 +61,29 @@ static void a_signal_removes_what_is_unfinished(void **state)
     for (size_t i = 0; i < 10; i++) {
         char name[8];
         snprintf(name, sizeof name, "x%zu", i);
-        assert_int_equal(remove(in_folder(name)), 0);
+        assert_int_equal(remove(in_directory(name)), 0);
     }
 }
 
-/* The only file in the folder. */
+/* Returns the path of the only file in the directory. */
 static const char *only_file(void)
 {
     static char path[300];
-    DIR *directory = opendir(folder);
-    assert_non_null(directory);
+    DIR *stream = opendir(directory);
+    assert_non_null(stream);
     path[0] = '\0';
-    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+    for (struct dirent *entry; (entry = readdir(stream)) != NULL;) {
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+            snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
     }
-    closedir(directory);
+    closedir(stream);
     return path;
 }
 
 static void find_another_file_in_its_place(void)
 {
     struct output_file out;
-    if (!output_file_open(&out, in_folder("x"), &err))
+    if (!output_file_open(&out, in_directory("x"), &err))
         _exit(1);
     unlink(out.temporary);
     put_file(out.temporary, "another's", 9);
@@ -104,7 +104,7 @@ static void be_refused(void)
     struct output_file out;
     char words[64];
     snprintf(words, sizeof words, "is being written by process %ld", (long)getppid());
-    if (output_file_open(&out, in_folder("x"), &err))
+    if (output_file_open(&out, in_directory("x"), &err))
         _exit(1);
     _exit(err.code == IRRUN_CANT_CREATE && strcmp(err.message, words) == 0 ? 0 : 2);
 }
@@ -116,7 +116,7 @@ static void a_file_has_one_writer_at_a_time(void **state)
     open_output(&out, "x");
     write_text(&out, "first");
     assert_int_equal(in_child(be_refused), 0);
-    assert_failed(output_file_open(&second, in_folder("./x"), &err), IRRUN_CANT_CREATE,
+    assert_failed(output_file_open(&second, in_directory("./x"), &err), IRRUN_CANT_CREATE,
                   "is being written by process");
     output_file_abort(&second);
     error_clear(&err);
@@ -124,13 +124,13 @@ static void a_file_has_one_writer_at_a_time(void **state)
     open_output(&second, "x");
     write_text(&second, "second");
     assert_fine(output_file_finish(&second, &err));
-    assert_text_file(in_folder("x"), "second");
+    assert_text_file(in_directory("x"), "second");
 }
 
 static void leave_it_unfinished(void)
 {
     struct output_file out;
-    if (!output_file_open(&out, in_folder("x"), &err))
+    if (!output_file_open(&out, in_directory("x"), &err))
         _exit(1);
 }
 
@@ -160,7 +160,7 @@ static void a_reserved_file_is_this_process_s(void **state)
     assert_fine(output_file_reserve("-", &err));
     assert_fine(output_file_reserve("/dev/null", &err));
     assert_int_equal(count_files(), 0);
-    assert_fine(output_file_reserve(in_folder("x"), &err));
+    assert_fine(output_file_reserve(in_directory("x"), &err));
     assert_int_equal(count_files(), 1);
     assert_int_equal(in_child(find_it_locked), 0);
     open_output(&out, "./x");
@@ -168,11 +168,11 @@ static void a_reserved_file_is_this_process_s(void **state)
     assert_int_equal(in_child(find_it_locked), 0);
     write_text(&out, "mine");
     assert_fine(output_file_finish(&out, &err));
-    assert_fine(output_file_reserve(in_folder("y"), &err));
+    assert_fine(output_file_reserve(in_directory("y"), &err));
     output_files_release();
     assert_int_equal(count_files(), 1);
-    assert_text_file(in_folder("x"), "mine");
-    assert_failed(output_file_reserve(in_folder("no/folder"), &err), IRRUN_CANT_CREATE,
+    assert_text_file(in_directory("x"), "mine");
+    assert_failed(output_file_reserve(in_directory("no/directory"), &err), IRRUN_CANT_CREATE,
                   "No such file");
 }
 
@@ -184,7 +184,7 @@ static void without_locks_each_process_has_its_own(void **state)
     const char *shared = strdup(only_file());
     output_file_abort(&out);
     assert_int_equal(mkdir(shared, 0700), 0); /* which nobody can lock */
-    assert_fine(output_file_reserve(in_folder("x"), &err));
+    assert_fine(output_file_reserve(in_directory("x"), &err));
     open_output(&out, "x");
     open_output(&second, "x");
     assert_int_equal(count_files(), 3);
@@ -194,7 +194,7 @@ static void without_locks_each_process_has_its_own(void **state)
     output_files_release();
     assert_int_equal(rmdir(shared), 0);
     free((void *)(uintptr_t)shared);
-    assert_text_file(in_folder("x"), "first");
+    assert_text_file(in_directory("x"), "first");
 }
 
 int main(void)
@@ -207,5 +207,5 @@ int main(void)
         cmocka_unit_test_setup(a_reserved_file_is_this_process_s, clear_error),
         cmocka_unit_test_setup(without_locks_each_process_has_its_own, clear_error),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

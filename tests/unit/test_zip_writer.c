@@ -11,7 +11,7 @@
 
 static void open_zip(struct zip_writer *zip, struct output_file *file, const char *name)
 {
-    assert_fine(output_file_open(file, in_folder(name), &err));
+    assert_fine(output_file_open(file, in_directory(name), &err));
     *zip = (struct zip_writer){.out = file};
 }
 
@@ -22,20 +22,20 @@ static void end_zip(struct zip_writer *zip, const char *comment)
     assert_fine(output_file_finish(zip->out, &err));
 }
 
-static int read_zip(struct zip_directory *directory, const char *name)
+static int read_zip(struct zip_directory *contents, const char *name)
 {
-    int fd = open(in_folder(name), O_RDONLY | O_CLOEXEC);
-    *directory = (struct zip_directory){.n = 0};
+    int fd = open(in_directory(name), O_RDONLY | O_CLOEXEC);
+    *contents = (struct zip_directory){.n = 0};
     assert_true(fd >= 0);
-    assert_fine(zip_directory_read(directory, fd, name, &err));
+    assert_fine(zip_directory_read(contents, fd, name, &err));
     return fd;
 }
 
-static void forget_zip(struct zip_directory *directory, int fd, const char *name)
+static void forget_zip(struct zip_directory *contents, int fd, const char *name)
 {
-    zip_directory_free(directory);
+    zip_directory_free(contents);
     close(fd);
-    assert_int_equal(remove(in_folder(name)), 0);
+    assert_int_equal(remove(in_directory(name)), 0);
 }
 
 /* Writes "abc", whose checksum is known. */
@@ -64,7 +64,7 @@ static void members_lie_beyond_4_gb(void **state)
     (void)state;
     struct output_file file;
     struct zip_writer zip;
-    struct zip_directory directory;
+    struct zip_directory contents;
     open_zip(&zip, &file, "a.zip");
     add_abc(&zip, "first");
     assert_fine(zip_writer_add(&zip, "long", LONG_BYTES, 7, &err));
@@ -74,17 +74,17 @@ static void members_lie_beyond_4_gb(void **state)
     assert_true(lseek(file.fd, 0, SEEK_END) == (off_t)file.offset);
     add_abc(&zip, "last");
     end_zip(&zip, "what it is");
-    int fd = read_zip(&directory, "a.zip");
-    assert_int_equal(directory.n, 3);
-    assert_string_equal(directory.comment, "what it is");
-    assert_string_equal(directory.entries[1].name, "long");
-    assert_true(directory.entries[1].size_bytes == LONG_BYTES);
-    assert_true(directory.entries[1].packed_bytes == LONG_BYTES);
-    assert_int_equal(directory.entries[1].crc, 7);
-    assert_true(directory.entries[2].offset > LONG_BYTES);
-    assert_abc(fd, &directory.entries[0]);
-    assert_abc(fd, &directory.entries[2]);
-    forget_zip(&directory, fd, "a.zip");
+    int fd = read_zip(&contents, "a.zip");
+    assert_int_equal(contents.n, 3);
+    assert_string_equal(contents.comment, "what it is");
+    assert_string_equal(contents.entries[1].name, "long");
+    assert_true(contents.entries[1].size_bytes == LONG_BYTES);
+    assert_true(contents.entries[1].packed_bytes == LONG_BYTES);
+    assert_int_equal(contents.entries[1].crc, 7);
+    assert_true(contents.entries[2].offset > LONG_BYTES);
+    assert_abc(fd, &contents.entries[0]);
+    assert_abc(fd, &contents.entries[2]);
+    forget_zip(&contents, fd, "a.zip");
 }
 
 static void there_are_more_members_than_16_bits_count(void **state)
@@ -93,7 +93,7 @@ static void there_are_more_members_than_16_bits_count(void **state)
     enum { N = 65536 };
     struct output_file file;
     struct zip_writer zip;
-    struct zip_directory directory;
+    struct zip_directory contents;
     char name[16];
     open_zip(&zip, &file, "a.zip");
     for (int i = 0; i < N; i++) {
@@ -101,12 +101,12 @@ static void there_are_more_members_than_16_bits_count(void **state)
         add_abc(&zip, name);
     }
     end_zip(&zip, NULL);
-    int fd = read_zip(&directory, "a.zip");
-    assert_int_equal(directory.n, N);
-    assert_string_equal(directory.entries[N - 1].name, name);
-    assert_string_equal(directory.comment, "");
-    assert_abc(fd, &directory.entries[N - 1]);
-    forget_zip(&directory, fd, "a.zip");
+    int fd = read_zip(&contents, "a.zip");
+    assert_int_equal(contents.n, N);
+    assert_string_equal(contents.entries[N - 1].name, name);
+    assert_string_equal(contents.comment, "");
+    assert_abc(fd, &contents.entries[N - 1]);
+    forget_zip(&contents, fd, "a.zip");
 }
 
 static void a_name_may_be_too_long(void **state)
@@ -134,5 +134,5 @@ int main(void)
         cmocka_unit_test(there_are_more_members_than_16_bits_count),
         cmocka_unit_test(a_name_may_be_too_long),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }
