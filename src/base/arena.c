@@ -19,8 +19,8 @@ struct arena_block {
     max_align_t data[];
 };
 
-/* NULL if there is no memory. A request above the usual size gets a block of its own, after the
- * current one, which is still filled. */
+/* Adds a block; returns NULL if there is no memory. A request for more than half of the usual size
+ * gets a block of its own, which is put behind the current one, so that this is still filled. */
 static struct arena_block *add_block(struct arena *arena, size_t size_bytes)
 {
     struct arena_block *current = arena->blocks;
@@ -124,7 +124,7 @@ void arena_reset(struct arena *arena)
         arena->size_bytes = 0;
         return;
     }
-    /* Replace the blocks by one as large as all: later resets allocate nothing. */
+    /* Replace the blocks by one of twice their size. Without memory for it the arena is empty. */
     arena_free(arena);
     if (capacity_bytes > 0)
         add_block(arena, 2 * capacity_bytes);

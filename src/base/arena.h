@@ -1,4 +1,4 @@
-/* Memory that is freed all at once. Not for several threads at a time.
+/* Allocates memory that is freed all at once. An arena is used by one thread at a time.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_ARENA_H
 #define IRRUN_BASE_ARENA_H
@@ -9,33 +9,34 @@
 
 struct arena_block;
 
-/* All zero = an empty arena. */
+/* Initialize with zeros. */
 struct arena {
     struct arena_block *blocks;
-    size_t size_bytes; /* handed out so far */
+    size_t size_bytes; /* allocated since the start or the last reset */
 };
 
-/* Zeroed memory, aligned for any scalar type; NULL with *err filled if there is none. A size of 0
- * gives a valid pointer. */
+/* Return zeroed memory that is aligned for any scalar type, or fill *err and return NULL. A size of
+ * 0 gives a valid pointer. */
 void *arena_alloc(struct arena *arena, size_t size_bytes, struct irrun_error *err);
 void *arena_alloc_array(struct arena *arena, size_t n, size_t item_bytes, struct irrun_error *err);
 char *arena_strndup(struct arena *arena, const char *text, size_t length, struct irrun_error *err);
 char *arena_strdup(struct arena *arena, const char *text, struct irrun_error *err);
 void arena_free(struct arena *arena);
 
-/* Forgets everything that was handed out, but keeps the memory for the next use. */
+/* Frees all allocations for reuse. If the arena has more than one block, one block of twice their
+ * size replaces them, so that after a few resets none is allocated. */
 void arena_reset(struct arena *arena);
 
-/* A growing array on the heap: makes room for n items in all, or for one more after n of them;
- * *capacity at least doubles. Returns false with *err filled if there is no memory; *items stays
- * valid. The caller frees *items. */
+/* Grow an array on the heap: reserve_array to n items, grow_array to one more than the n that it
+ * has. *capacity at least doubles. If there is no memory, they fill *err and return false, and
+ * *items stays as it is. The caller frees *items. */
 bool reserve_array(void **items, size_t n, size_t *capacity, size_t item_bytes,
                    struct irrun_error *err);
 bool grow_array(void **items, size_t n, size_t *capacity, size_t item_bytes,
                 struct irrun_error *err);
 
-/* Zeroed memory on the heap for n items, the caller's to free; not NULL for n = 0. NULL with *err
- * filled if there is none. */
+/* Allocates n zeroed items on the heap, which the caller frees. Returns NULL with *err filled if
+ * there is no memory; for n = 0 it returns a pointer too. */
 void *new_array(size_t n, size_t item_bytes, struct irrun_error *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* Asks the scheduler and the cgroup, version 2 or 1. A group's quota also limits its subgroups.
+/* Counts the CPUs that the scheduler and the quota of the cgroup (version 2 or 1) allow. The quota
+ * of a group also limits its subgroups.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/cpu_count.h"
 
@@ -27,8 +28,8 @@ static unsigned count_affinity(void)
     return 1;
 }
 
-/* Reads one or two numbers from a file: "150000 100000", "max 100000", "-1". False if one is
- * missing. */
+/* Reads one or two numbers from a file such as "150000 100000", "max 100000" or "-1". Returns false
+ * if one is missing. */
 static bool read_numbers(const char *directory, const char *name, long long *first,
                          long long *second)
 {
@@ -43,6 +44,7 @@ static bool read_numbers(const char *directory, const char *name, long long *fir
     return is_read;
 }
 
+/* Returns the quota of a group in CPUs, rounded up; 0 if it has none. */
 static unsigned quota_of(const char *directory)
 {
     long long quota, period;
@@ -55,24 +57,24 @@ static unsigned quota_of(const char *directory)
     return n < 1 << 20 ? (unsigned)n : 0;
 }
 
-/* The smallest quota of the group and its parents, up to the root. */
-static unsigned least_quota(const char *root, const char *controller, const char *group)
+/* Returns the smallest quota of the group and its parents up to the root; 0 if there is none. */
+static unsigned min_quota(const char *root, const char *controller, const char *group)
 {
     char directory[PATH_BYTES];
     int length = snprintf(directory, sizeof directory, "%s%s%s%s", root, *controller ? "/" : "",
                           controller, group);
     if (length < 0 || (size_t)length >= sizeof directory)
         return 0;
-    unsigned least = 0;
+    unsigned min = 0;
     for (size_t end = strlen(root); strlen(directory) >= end;) {
         unsigned quota = quota_of(directory);
-        least = quota > 0 && (least == 0 || quota < least) ? quota : least;
+        min = quota > 0 && (min == 0 || quota < min) ? quota : min;
         char *slash = strrchr(directory, '/');
         if (!slash)
             break;
         *slash = '\0';
     }
-    return least;
+    return min;
 }
 
 static bool lists_cpu(char *controllers)
@@ -88,7 +90,7 @@ unsigned count_quota_cpus(const char *membership, const char *root)
 {
     FILE *file = fopen(membership, "re");
     char line[PATH_BYTES];
-    unsigned least = 0;
+    unsigned min = 0;
     if (!file)
         return 0;
     /* A line is "0::GROUP" in version 2, "7:cpu,cpuacct:GROUP" in version 1. */
@@ -104,11 +106,11 @@ unsigned count_quota_cpus(const char *membership, const char *root)
         snprintf(copy, sizeof copy, "%s", controllers);
         if (*controllers != '\0' && !lists_cpu(copy))
             continue;
-        unsigned quota = least_quota(root, controllers, group);
-        least = quota > 0 && (least == 0 || quota < least) ? quota : least;
+        unsigned quota = min_quota(root, controllers, group);
+        min = quota > 0 && (min == 0 || quota < min) ? quota : min;
     }
     fclose(file);
-    return least;
+    return min;
 }
 
 unsigned count_cpus(void)

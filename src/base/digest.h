@@ -1,4 +1,4 @@
-/* A 128-bit digest that tells byte strings apart. It is not cryptographic.
+/* A 128-bit digest of a byte string. It is not cryptographic.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_DIGEST_H
 #define IRRUN_BASE_DIGEST_H
@@ -9,8 +9,11 @@ struct digest {
     uint64_t a, b;
 };
 
-/* Appends data to the bytes whose digest is `seed`; DIGEST_SEED is the digest of no bytes. */
+/* The digest of no bytes. */
 #define DIGEST_SEED ((struct digest){0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f})
+
+/* Returns the digest of the bytes that `seed` is the digest of, followed by data. It depends on how
+ * the bytes are divided into calls. */
 static inline struct digest digest_update(struct digest seed, const void *data, size_t size_bytes)
 {
     return (struct digest){fast_hash(seed.a, data, size_bytes),

@@ -1,5 +1,5 @@
-/* A set of digests, each with a tag. Above 4,096 digests it moves to an unnamed file, which bounds
- * its memory.
+/* A hash table from digests to tags. With more than 4,096 digests it moves to an unnamed file, so
+ * its memory is bounded.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_DIGEST_SET_H
 #define IRRUN_BASE_DIGEST_SET_H
@@ -12,24 +12,25 @@ struct digest_slot {
     uint64_t tag; /* 0: the slot is empty */
 };
 
-/* All zero = empty. */
+/* Initialize with zeros. */
 struct digest_set {
     struct digest_slot *memory; /* NULL: empty, or on disk */
     int fd;                     /* valid if is_on_disk */
     bool is_on_disk;
-    uint64_t n, capacity; /* slots: 0 or a power of two */
+    uint64_t n, capacity; /* in slots; capacity is 0 or a power of two */
 };
 
-/* Finds the digest's tag; 0 if it is not in the set. IRRUN_IO. */
+/* Sets *tag to the tag of the digest, or to 0 if it is not in the set. Errors: IRRUN_IO. */
 bool digest_set_find(const struct digest_set *set, struct digest digest, uint64_t *tag,
                      struct irrun_error *err);
 
-/* Adds the digest with a tag above 0, unless it is in the set. *found is its old tag, or 0.
- * IRRUN_IO, IRRUN_CANT_CREATE. */
+/* Adds the digest with a tag above 0. If it is in the set already, sets *found to its tag and
+ * changes nothing; otherwise sets *found to 0. Errors: IRRUN_IO, IRRUN_CANT_CREATE (no temporary
+ * file), IRRUN_SYSTEM (no memory). */
 bool digest_set_add(struct digest_set *set, struct digest digest, uint64_t tag, uint64_t *found,
                     struct irrun_error *err);
 
-/* Replaces the tag of a digest in the set; the new tag is above 0. IRRUN_IO. */
+/* Replaces the tag of a digest that is in the set. The new tag is above 0. Errors: IRRUN_IO. */
 bool digest_set_replace(struct digest_set *set, struct digest digest, uint64_t tag,
                         struct irrun_error *err);
 

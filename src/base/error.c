@@ -1,4 +1,4 @@
-/* Records the first error of a call chain and formats it. Prints nothing.
+/* Records the first error of a call chain, and formats it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 
@@ -32,7 +32,7 @@ static void append_v(char *text, size_t size_bytes, const char *format, va_list 
         cut_half_character(text);
 }
 
-/* Keeps the end of a name that is too long: it says more than the beginning. */
+/* Copies a file name. Of one that is too long it keeps the end, which says more than the start. */
 static void copy_file_name(char *target, size_t size_bytes, const char *file)
 {
     static const char mark[] = "...";

@@ -1,5 +1,5 @@
-/* Four independent chains hide the latency of the multiplication: 5.7 GB/s, where FNV-1a, byte by
- * byte, reaches 0.75.
+/* Hashes 8 bytes at a time in four independent chains, which hide the latency of the
+ * multiplication: 5.7 GB/s, against 0.75 GB/s for FNV-1a.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/fast_hash.h"
 
@@ -11,8 +11,9 @@
 /* 2^64 divided by the golden ratio. */
 #define FACTOR UINT64_C(0x9e3779b97f4a7c15)
 
-/* A bijection in each argument: a changed word always changes the chain. The rotation moves upper
- * bits down, because a product only propagates bits upward. */
+/* Mixes a word into a chain. The function is a bijection in each argument, so a different word
+ * always gives a different chain. A product propagates bits upward only: the rotation moves them
+ * down. */
 static uint64_t mix(uint64_t chain, uint64_t word)
 {
     chain ^= word;

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* seed: 0, or the digest of the preceding data. */
+/* Returns the hash of data. To hash data in pieces, pass the hash of the preceding piece as the
+ * seed of the next, and 0 as the first seed. */
 uint64_t fast_hash(uint64_t seed, const void *data, size_t size_bytes);
 
 #endif

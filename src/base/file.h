@@ -1,4 +1,4 @@
-/* Read-only files in memory, and the real path of a file. Knows nothing about formats.
+/* Loads files into memory, read-only, and resolves paths.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_FILE_H
 #define IRRUN_BASE_FILE_H
@@ -9,7 +9,7 @@
 
 struct mapping;
 
-/* What to do instead of writing to a file that is in use. */
+/* The hint of errors about a file that was written to while it was in use. */
 #define FILE_CHANGED_HINT "rename a new file over the old one: a run keeps the one it has opened"
 
 struct file_map {
@@ -19,25 +19,27 @@ struct file_map {
     struct mapping *mapping; /* NULL: the bytes are a copy, or there are none */
 };
 
-/* Maps a regular file, or copies it if it is small. IRRUN_NO_INPUT if it cannot be opened or read,
- * or is not a regular file, IRRUN_DATA if somebody writes to it meanwhile. */
+/* Maps a regular file, or copies it if it is small. Errors: IRRUN_NO_INPUT if the file cannot be
+ * opened or read or is not regular, IRRUN_DATA if it is written to meanwhile, IRRUN_SYSTEM if it is
+ * too large or cannot be mapped, or there is no memory. */
 bool file_map_open(struct file_map *map, const char *path, struct irrun_error *err);
 
-/* IRRUN_DATA if somebody has written to the file since it was mapped: the bytes may be of the old
- * file and of the new. A file that replaced it does not count, and a copy cannot change. */
+/* Fails with IRRUN_DATA if the mapped file was written to since it was opened: some bytes may be
+ * old and some new. A file that was renamed over it does no harm, and a copy cannot change. */
 bool file_map_check(const struct file_map *map, struct irrun_error *err);
 
-/* Says that some bytes will hardly be read again: frees their pages. If they are read, they come
- * from the file again. Bytes outside the mapping are left alone; map may be NULL. */
+/* Frees the pages of bytes that are not expected to be read again. If they are, the kernel reads
+ * the file again. Does nothing for bytes outside the mapping; map may be NULL. */
 void file_map_dontneed(const struct file_map *map, const void *data, size_t size_bytes);
 void file_map_close(struct file_map *map);
 
-/* Reads until `data` is full or the file ends. IRRUN_NO_INPUT. */
+/* Reads until `data` is full or the file ends. Errors: IRRUN_NO_INPUT. */
 bool file_read_full(int fd, const char *path, void *data, size_t size_bytes, size_t *n_read,
                     struct irrun_error *err);
 
-/* The path of a file, which need not exist, without symbolic links and dots; malloc'ed. A copy of
- * `path` if its directory does not exist. NULL: no memory. */
+/* Returns the path of a file without symbolic links and dots. The file need not exist. If the path
+ * cannot be resolved, because its directory does not exist or for another reason, returns a copy of
+ * it; NULL if there is no memory. The caller frees the result. */
 char *file_real_path(const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-/* flock, and /proc/locks for the process that holds the lock, which flock does not report.
+/* Locks files with flock. It does not report which process holds a lock; /proc/locks does.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/file_lock.h"
 
@@ -17,8 +17,9 @@ int file_lock(int fd)
     return 0;
 }
 
-/* A line is "1: FLOCK  ADVISORY  WRITE 4711 fe:00:5310851 0 EOF": process, then device and inode.
- * Some file systems show another device there than stat does. */
+/* Looks for the file in lines such as "1: FLOCK ADVISORY WRITE 4711 fe:00:5310851 0 EOF", which
+ * hold the process, the device and the inode. The device may differ from that of stat on some file
+ * systems: then any lock on that inode counts. */
 long file_lock_holder(int fd)
 {
     struct stat status;

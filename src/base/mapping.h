@@ -1,5 +1,5 @@
-/* Which files are mapped at which addresses, for the handler of SIGBUS. A page raises SIGBUS if its
- * file was truncated or cannot be read.
+/* A table of mapped files and their addresses, for the handler of SIGBUS. Reading a mapped page
+ * raises SIGBUS if the file was truncated or cannot be read.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_MAPPING_H
 #define IRRUN_BASE_MAPPING_H
@@ -8,17 +8,19 @@
 
 struct mapping;
 
-/* Records that [data, data + size_bytes) maps the file of descriptor `fd`, which the mapping then
- * owns. NULL with *err filled if there is no memory; then the caller keeps fd. */
+/* Adds the mapping of the file `fd` at [data, data + size_bytes) to the table, and takes ownership
+ * of fd. If there is no memory, fills *err and returns NULL, and the caller keeps fd. */
 struct mapping *mapping_add(const void *data, size_t size_bytes, int fd, const char *path,
                             struct irrun_error *err);
-void mapping_remove(struct mapping *mapping); /* before the memory is unmapped; NULL is allowed */
+
+/* Call it before the memory is unmapped. NULL is allowed. */
+void mapping_remove(struct mapping *mapping);
 
 int mapping_fd(const struct mapping *mapping);
 const char *mapping_path(const struct mapping *mapping);
 
-/* The path of the file that is mapped at `address`, NULL if none is; *is_truncated: the file is
- * shorter than it was. Async-signal-safe. */
+/* Returns the path of the file that is mapped at `address`, or NULL, and sets *is_truncated to
+ * whether the file is now shorter than its mapping. Async-signal-safe. */
 const char *mapping_find(const void *address, bool *is_truncated);
 
 #endif

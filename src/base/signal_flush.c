@@ -1,4 +1,4 @@
-/* A table of buffers that a signal handler may read at any time.
+/* A table of output buffers that a signal handler may read at any time.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/signal_flush.h"
 
@@ -60,7 +60,7 @@ void signal_buffer_set_complete(struct signal_buffer *buffer, size_t n)
         atomic_store_explicit(&buffer->n_complete, n, memory_order_release);
 }
 
-/* Waits while another thread's handler is sending the buffer: the process ends after it. */
+/* If the handler of another thread is sending the buffer, waits for good: the process then ends. */
 void signal_buffer_lock(struct signal_buffer *buffer)
 {
     int expected = BUFFER_IDLE;
@@ -87,7 +87,8 @@ static int64_t now_ms(void)
     return (int64_t)(clock_now_ns() / 1000000);
 }
 
-/* If poll says that a pipe is writable, a write of PIPE_BUF bytes does not block. */
+/* Writes the complete part of a buffer. After poll has reported that a pipe is writable, a write of
+ * up to PIPE_BUF bytes does not block. */
 static void send_complete(const struct signal_buffer *buffer, int64_t deadline_ms)
 {
     const unsigned char *at = buffer->data;
@@ -107,7 +108,7 @@ static void send_complete(const struct signal_buffer *buffer, int64_t deadline_m
     }
 }
 
-/* Claims all buffers, or none. */
+/* Claims every idle buffer; returns false, and claims none, if one is locked. */
 static bool claim_all(void)
 {
     for (size_t i = 0; i < MAX_BUFFERS; i++) {

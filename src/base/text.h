@@ -1,4 +1,4 @@
-/* Text: a growing buffer, numbers independent of the locale, and edit distance.
+/* Text: a growing buffer, conversion of numbers in any locale, and edit distance.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_TEXT_H
 #define IRRUN_BASE_TEXT_H
@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-/* All zero = empty. `data` is NUL-terminated after the first text_add. */
+/* Initialize with zeros. `data` is NUL-terminated after the first text_add. */
 struct text {
     char *data;
     size_t length, capacity;
@@ -19,27 +19,28 @@ void text_add(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 void text_add_bytes(struct text *text, const char *bytes, size_t length);
 void text_free(struct text *text);
 
-/* False with *err filled if the text is broken. */
+/* Fails with IRRUN_SYSTEM if the text is incomplete because an allocation failed. */
 bool text_check(const struct text *text, struct irrun_error *err);
 
-/* Whole-string parsers: blanks around the number are allowed, other text returns false. No locale.
- * A double may be written as in C or JSON, or as nan, inf, infinity in any case. */
+/* Parse a whole string as one number. Blanks around it are allowed; for any other text they return
+ * false. Floats are written as in C or JSON, or as nan, inf or infinity in any case. The locale has
+ * no effect. */
 bool text_to_i64(const char *text, size_t length, int64_t *value);
 bool text_to_f64(const char *text, size_t length, double *value);
 bool text_to_f32(const char *text, size_t length, float *value); /* rounded once */
 
-/* The shortest decimal that reads back as the same float (double); returns its length.
- * NaN is "nan", infinities "inf" and "-inf". */
+/* Write the shortest decimal that reads back as the same float (double), "nan", "inf" or "-inf".
+ * Return its length. */
 #define TEXT_NUMBER_BYTES 40
 size_t text_from_f32(float value, char out[TEXT_NUMBER_BYTES]);
 size_t text_from_f64(double value, char out[TEXT_NUMBER_BYTES]);
 
-/* The same for a type of at most 24 significant bits; `narrow` rounds a number > 0 to that type.
- * Integers below 2^24 are written in full. */
+/* Does the same for a type of at most 24 significant bits. `narrow` rounds a positive number to
+ * that type. Whole numbers below 2^24 are written in full. */
 size_t text_from_narrow(float value, float (*narrow)(double decimal), char out[TEXT_NUMBER_BYTES]);
 
-/* The Levenshtein distance of two words, for "did you mean" hints; limit + 1 if it is above
- * limit. */
+/* Returns the Levenshtein distance of two words, or limit + 1 if it is above limit. For "did you
+ * mean" hints. */
 unsigned text_distance(const char *a, const char *b, unsigned limit);
 
 static inline bool text_is_blank(char c)
@@ -47,7 +48,7 @@ static inline bool text_is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* A part of a text; does not own it. */
+/* A part of a text that belongs to somebody else. */
 struct slice {
     const char *at, *end;
 };
@@ -56,8 +57,8 @@ static inline size_t slice_length(struct slice slice)
     return (size_t)(slice.end - slice.at);
 }
 
-/* The word as it is typed in a shell: itself, or in single quotes if a character needs them. A word
- * that does not fit is cut. */
+/* Returns the word as it is typed in a shell: itself, or a copy in single quotes if a character
+ * needs them. A word that does not fit is truncated. */
 #define TEXT_QUOTED_BYTES 512
 const char *text_shell_quote(const char *word, char out[TEXT_QUOTED_BYTES]);
 

@@ -1,6 +1,6 @@
-/* Writes numbers in the fewest digits that read back as the same value, whatever the locale. Most
- * take a fast path of double arithmetic that detects when its result is uncertain; for the others
- * snprintf and strtod try decimals of growing length, and only their digits are used.
+/* Writes numbers with the fewest digits that read back as the same value, in any locale. Most
+ * numbers take a fast path in double arithmetic, which detects when its result is uncertain. For
+ * the others, snprintf and strtod try decimals of growing length.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
 
@@ -13,19 +13,18 @@
 
 #include "base/decimal.h"
 
-/* Below min_normal, decimals of FLT_DIG (DBL_DIG) digits may not read back, and shorter ones may:
- * the trial begins with one digit. */
 struct precision {
-    int min_digits, max_digits;
-    double min_normal;
+    int min_digits; /* tried first: normal numbers with fewer digits read back at this length too */
+    int max_digits; /* always enough */
+    double min_normal; /* below it the trial begins with one digit */
     bool is_f32;
 };
 
 static const struct precision f32_precision = {FLT_DIG, 9, (double)FLT_MIN, true};
 static const struct precision f64_precision = {DBL_DIG, 17, DBL_MIN, false};
 
-/* At a power of two the neighbour below is nearer than the one above: a decimal that is not the
- * nearest of its length may then be the only one that reads back. */
+/* The neighbour below a power of two is nearer than the one above. The only decimal of some length
+ * that reads back may then be the one above the nearest. */
 static bool is_power_of_two(double value)
 {
     int exponent;
@@ -39,7 +38,8 @@ static bool reads_back(struct decimal decimal, double value, bool is_f32)
     return is_f32 ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value;
 }
 
-/* The nearest decimal of n digits. The decimal point of the locale, of any length, is skipped. */
+/* Returns the nearest decimal of n digits. Skips the decimal point of the locale, which may have
+ * several bytes. */
 static struct decimal nearest_decimal(double value, int n_digits)
 {
     char text[64];
@@ -68,8 +68,8 @@ static struct decimal shortest_by_trial(double value, const struct precision *pr
     return nearest_decimal(value, precision->max_digits);
 }
 
-/* value * 10^power, |power| <= 2 * MAX_EXACT_POWER: correctly rounded if |power| <=
- * MAX_EXACT_POWER, or else with an error below 2 ulp. */
+/* Returns value * 10^power for |power| <= 2 * MAX_EXACT_POWER. The result is correctly rounded if
+ * |power| <= MAX_EXACT_POWER; otherwise its error is below 2 ulp. */
 static double scale(double value, int power)
 {
     if (power > MAX_EXACT_POWER)
@@ -81,7 +81,8 @@ static double scale(double value, int power)
     return value / powers_of_ten[MAX_EXACT_POWER] / powers_of_ten[-power - MAX_EXACT_POWER];
 }
 
-/* floor(log10(value)), or one less where value is within rounding of a power of ten. */
+/* Estimates floor(log10(value)). Rounding may make it one too large just below a power of ten.
+ * Beyond MAX_EXACT_POWER the estimate is not corrected and may be one too small. */
 static int decimal_exponent(double value)
 {
     int exponent2;
@@ -92,7 +93,8 @@ static int decimal_exponent(double value)
     return scale(value, -exponent) >= 10.0 ? exponent + 1 : exponent;
 }
 
-/* For 9 digits in a double the error is about 1e-6 of the last digit at most. */
+/* Tries 6 to 9 digits. The error of `scaled`, 2 ulp of a double, is below 1e-6 of the last of 9
+ * digits. Returns false if a result is uncertain. */
 static bool shortest_f32_quickly(double value, struct decimal *decimal)
 {
     int exponent = decimal_exponent(value);
@@ -117,8 +119,8 @@ static bool shortest_f32_quickly(double value, struct decimal *decimal)
     return false;
 }
 
-/* Only for decimals of up to 15 digits: a double holds them exactly, so that reading back is one
- * correctly rounded operation. */
+/* Tries 15 digits. A double holds them exactly, so reading back is one correctly rounded operation.
+ * Returns false if more digits or other powers of ten are needed. */
 static bool shortest_f64_quickly(double value, struct decimal *decimal)
 {
     int power = DBL_DIG - 1 - decimal_exponent(value);
@@ -150,7 +152,8 @@ static size_t fill(char *out, char c, size_t n)
     return n;
 }
 
-/* Fixed notation from 1e-4 up to 1e16, as in Python, else an exponent of at least two digits. */
+/* Uses fixed notation from 1e-4 up to 1e16, as Python does, and otherwise an exponent of at least
+ * two digits. */
 static size_t write_decimal(struct decimal decimal, char *out)
 {
     while (decimal.digits != 0 && decimal.digits % 10 == 0) {
@@ -188,7 +191,7 @@ static size_t write_decimal(struct decimal decimal, char *out)
     return length + write_digits(magnitude, out + length);
 }
 
-/* The value that strtod returns. */
+/* Returns the value that strtod would return. */
 static double value_of(struct decimal decimal)
 {
     double value;
@@ -199,8 +202,8 @@ static double value_of(struct decimal decimal)
     return strtod(text, NULL);
 }
 
-/* The nearest decimal of n digits, except at a tie. Needs no snprintf where powers of ten are
- * exact. */
+/* Returns the nearest decimal of n digits, or at a tie either of the two. Avoids snprintf from
+ * 1e-12 to 1e12, where the powers of ten are exact. */
 static struct decimal near_decimal(double value, int n_digits)
 {
     if (value < 1e-12 || value >= 1e12)
@@ -241,7 +244,7 @@ static size_t write_special(double value, char *out)
     return (size_t)sprintf(out, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
 }
 
-/* Whole numbers that the type holds exactly need no search. */
+/* Whether the type holds this whole number exactly: then its digits need no search. */
 static bool is_whole(double magnitude, double limit)
 {
     return magnitude < limit && magnitude == floor(magnitude);

@@ -1,5 +1,5 @@
-/* Reads numbers in any locale: short ones by exact arithmetic, others by strtod without a decimal
- * point. text_from_number.c writes them.
+/* Parses numbers in any locale: short ones by exact arithmetic, others by strtod without a decimal
+ * point.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
 
@@ -50,15 +50,16 @@ bool text_to_i64(const char *text, size_t length, int64_t *value)
     return true;
 }
 
-/* 768 digits determine every double; the digits after them only matter if one is not 0. */
+/* 768 digits determine every double. Of the digits after them it only matters whether one is not
+ * 0. */
 #define MAX_DIGITS 800
 #define EXPONENT_LIMIT 1000000
 
 struct digits {
     char text[MAX_DIGITS + 32];
     size_t n;              /* significant digits kept */
-    int64_t exponent;      /* of the base, for the digits read as an integer */
-    bool has_digits;       /* there was a digit, perhaps only 0 */
+    int64_t exponent;      /* the value is the digits as an integer, times base^exponent */
+    bool has_digits;       /* even if all are 0 */
     bool has_nonzero_tail; /* a dropped digit is not 0 */
 };
 
@@ -92,7 +93,7 @@ static const char *parse_digits(struct digits *digits, const char *at, const cha
     return at;
 }
 
-/* NULL if there is an exponent mark without a number. */
+/* Returns the end of the exponent, if there is one; NULL if its number is missing. */
 static const char *parse_exponent(const char *at, const char *end, char mark, int64_t *exponent)
 {
     *exponent = 0;
@@ -102,8 +103,8 @@ static const char *parse_exponent(const char *at, const char *end, char mark, in
     bool is_negative = parse_sign(&at, end);
     if (at == end || !is_digit(*at))
         return NULL;
-    /* The limit is far above the exponent of a double, but many digits before it may compensate for
-     * a large exponent. */
+    /* The limit is far above the exponents of doubles, because a number may have so many digits
+     * that they compensate for a large exponent. */
     for (; at < end && is_digit(*at); at++)
         if (*exponent < INT64_MAX / 100)
             *exponent = *exponent * 10 + (*at - '0');
@@ -112,7 +113,8 @@ static const char *parse_exponent(const char *at, const char *end, char mark, in
     return at;
 }
 
-/* Correctly rounded. Without a decimal point strtod does not depend on the locale. */
+/* Returns the correctly rounded value. strtod is given no decimal point, which depends on the
+ * locale. */
 static double value_of_digits(struct digits *digits, int64_t exponent, bool is_hex, bool is_f32)
 {
     if (digits->n == 0)
@@ -138,8 +140,8 @@ static bool equals_word(const char *at, const char *end, const char *word)
     return at == end && *word == '\0';
 }
 
-/* Numbers of any length, in decimal or hexadecimal. */
-static bool read_digits(const char *at, const char *end, bool is_f32, double *value)
+/* Parses a number of any length, in decimal or hexadecimal. */
+static bool parse_magnitude(const char *at, const char *end, bool is_f32, double *value)
 {
     bool is_hex = end - at > 2 && at[0] == '0' && (at[1] | 0x20) == 'x';
     struct digits digits = {.n = 0};
@@ -155,25 +157,25 @@ static bool read_digits(const char *at, const char *end, bool is_f32, double *va
     return true;
 }
 
-static bool read_unsigned(const char *at, const char *end, bool is_f32, double *value)
+static bool parse_unsigned(const char *at, const char *end, bool is_f32, double *value)
 {
     if (equals_word(at, end, "nan"))
         *value = (double)NAN;
     else if (equals_word(at, end, "inf") || equals_word(at, end, "infinity"))
         *value = (double)INFINITY;
     else
-        return read_digits(at, end, is_f32, value);
+        return parse_magnitude(at, end, is_f32, value);
     return true;
 }
 
-/* The slow path: numbers of any length, blanks, nan and inf. */
-static bool read_slowly(const char *text, size_t length, bool is_f32, double *value)
+/* Parses what the fast path does not: numbers of any length, blanks, nan and inf. */
+static bool parse_slowly(const char *text, size_t length, bool is_f32, double *value)
 {
     struct slice number = slice_trim((struct slice){text, text + length});
     const char *at = number.at;
     bool is_negative = parse_sign(&at, number.end);
     double magnitude;
-    if (!read_unsigned(at, number.end, is_f32, &magnitude))
+    if (!parse_unsigned(at, number.end, is_f32, &magnitude))
         return false;
     *value = is_negative ? -magnitude : magnitude;
     return true;
@@ -183,7 +185,7 @@ bool text_to_f64(const char *text, size_t length, double *value)
 {
     struct decimal decimal;
     return (decimal_scan(text, length, &decimal) && decimal_to_f64(&decimal, value)) ||
-           read_slowly(text, length, false, value);
+           parse_slowly(text, length, false, value);
 }
 
 bool text_to_f32(const char *text, size_t length, float *value)
@@ -192,7 +194,7 @@ bool text_to_f32(const char *text, size_t length, float *value)
     if (decimal_scan(text, length, &decimal) && decimal_to_f32(&decimal, value))
         return true;
     double rounded;
-    if (!read_slowly(text, length, true, &rounded))
+    if (!parse_slowly(text, length, true, &rounded))
         return false;
     *value = (float)rounded;
     return true;

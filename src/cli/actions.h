@@ -1,12 +1,12 @@
-/* Actions other than a run (--inspect, --supported-ops, --version), and the dispatch of all
- * actions.
+/* Runs the action that the options select: a run, --check, --inspect, --list-ops, --supported-ops,
+ * --list-kernels, --version or --help.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_ACTIONS_H
 #define IRRUN_CLI_ACTIONS_H
 
 #include "cli/options.h"
 
-/* Runs the action that the options select. Standard output may still hold buffered text. */
+/* Runs the action. Standard output may still hold buffered text when it returns. */
 bool do_action(const struct options *options, struct irrun_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Looks for the file that was meant: nearly the same name, the .xml of a model, the model in a
+/* Looks for the file that was meant: one with a similar name, the .xml of a model, the model in a
  * directory.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/advice.h"
@@ -33,8 +33,8 @@ static bool has_ending(const char *name, const char *ending)
     return length > n && text_equals_ignore_case(name + length - n, ending);
 }
 
-/* How many files with the ending are in the directory, and the name of one: `best`, else the first
- * in the alphabet. */
+/* Returns how many files with the ending are in the directory, and the name of the first in the
+ * alphabet. If `best` is among them, returns 1 and that name. */
 static size_t count_files(const char *directory, const char *ending, const char *best,
                           char name[NAME_BYTES])
 {
@@ -132,7 +132,7 @@ static void advise_near(const char *path, struct irrun_error *err)
         fail_hint(err, "the current directory is %s", directory);
 }
 
-/* https://host/model.xml. */
+/* Adds a hint for a path such as https://host/model.xml. */
 static bool advise_url(const char *path, struct irrun_error *err)
 {
     const char *mark = strstr(path, "://");
@@ -142,7 +142,7 @@ static bool advise_url(const char *path, struct irrun_error *err)
                       text_shell_quote(path, quoted));
 }
 
-/* The model's .bin is missing, but another one lies beside it. */
+/* Adds a hint if the .bin of the model is missing and another .bin is beside it. */
 static void advise_other_weights(const char *model, const char *path, struct irrun_error *err)
 {
     char name[NAME_BYTES], directory[PATH_BYTES], other[PATH_BYTES + NAME_BYTES];
@@ -161,7 +161,7 @@ static void advise_other_weights(const char *model, const char *path, struct irr
               text_shell_quote(other, quoted));
 }
 
-/* A directory that is to be made first. */
+/* Adds a hint if the directory of an output does not exist. */
 static void advise_output(const char *path, struct irrun_error *err)
 {
     char directory[PATH_BYTES];

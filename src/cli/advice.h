@@ -1,12 +1,12 @@
-/* Hints for a file that cannot be opened: a similar name that exists.
+/* Adds hints to errors about files: a similar name that exists, the command that fetches a URL or
+ * makes a directory, other weights beside the model.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_ADVICE_H
 #define IRRUN_CLI_ADVICE_H
 
 #include "cli/options.h"
 
-/* Adds a hint to an error about an input, if it has none and a file exists that the user may have
- * meant. */
+/* Adds a hint to an error about the model, an input or an output, if one is known. */
 void advise(const struct options *options, struct irrun_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Assigns sources to ports by name. The caller's `take` uses the reader.
+/* Assigns sources to ports by name, and passes a reader for each port to binder->take.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/bind.h"
 
@@ -75,7 +75,7 @@ static bool fail_member(const struct binder *binder, const struct binding *bindi
                      path);
 }
 
-/* x.npz: every member belongs to a port. */
+/* Reads x.npz: every member must have the name of a port. */
 static bool take_all_members(const struct binder *binder, const struct binding *binding,
                              struct archive *archive, struct irrun_error *err)
 {
@@ -91,7 +91,8 @@ static bool take_all_members(const struct binder *binder, const struct binding *
     return true;
 }
 
-/* NAME=x.npz: the member of that name, or of another name of the same port, or the only one. */
+/* Reads NAME=x.npz: the member with that name, or with another name of the same port, or the only
+ * member. */
 static bool take_one_member(const struct binder *binder, const struct binding *binding,
                             struct archive *archive, size_t port, struct irrun_error *err)
 {

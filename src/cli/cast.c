@@ -1,12 +1,12 @@
-/* Compares the sets of values of element types; converts nothing.
+/* Decides whether a conversion between element types keeps every value.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cast.h"
 
-/* Integers: bits without the sign. Floats: bits of the significand (the hidden one counts), and the
- * exponents of the largest and of the smallest positive value. */
+/* The values of a type. */
 struct value_set {
     bool is_float, is_signed;
-    int n_bits, max_exponent, min_exponent;
+    int n_bits; /* of an integer without its sign; of a significand with the hidden bit */
+    int max_exponent, min_exponent; /* of the largest and the smallest positive float */
 };
 
 static bool describe(enum irrun_dtype dtype, struct value_set *set)
@@ -49,6 +49,7 @@ bool cast_is_safe(enum irrun_dtype from, enum irrun_dtype to)
         return b.is_float && a.n_bits <= b.n_bits && a.max_exponent <= b.max_exponent &&
                a.min_exponent >= b.min_exponent;
     if (b.is_float)
-        return a.n_bits <= b.n_bits; /* the lowest value of a signed type is a power of two */
+        return a.n_bits <=
+               b.n_bits; /* the minimum of a signed type is a power of two, so it fits */
     return a.n_bits <= b.n_bits && (b.is_signed || !a.is_signed);
 }

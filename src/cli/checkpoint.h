@@ -1,7 +1,7 @@
-/* --checkpoint: how far a run has come, in a file from which another process resumes.
+/* --checkpoint: saves the progress of a run in a file from which another process can resume it.
  *
- * An npz: member "checkpoint" is text that says of which run it is and where its outputs stand; the
- * others are the variables ("variable:ID").
+ * The file is an npz. Its member "checkpoint" is text that identifies the run and gives the
+ * positions in its outputs. The other members are the variables ("variable:ID").
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_CHECKPOINT_H
 #define IRRUN_CLI_CHECKPOINT_H
@@ -9,38 +9,38 @@
 #include "cli/model_identity.h"
 #include "cli/snapshot.h"
 
-/* Where a run stands. All zero = at its beginning. */
+/* The progress of a run. Zeros mean its start. */
 struct checkpoint {
     bool is_found;
-    bool is_finishing;     /* every record is written: only the names of the outputs are missing */
-    uint64_t n_iterations; /* done */
-    struct writer_position *positions; /* [n_positions] of the destinations */
+    bool is_finishing;     /* all records are written; the outputs have yet to be renamed */
+    uint64_t n_iterations; /* completed */
+    struct writer_position *positions; /* [n_positions] in the destinations */
     size_t n_positions;
     struct snapshot variables;
 };
 
 void checkpoint_free(struct checkpoint *checkpoint);
 
-/* IRRUN_USAGE if the options do not go with --checkpoint. */
+/* Fails with IRRUN_USAGE if the options cannot be used together with --checkpoint. */
 bool checkpoint_check(const struct options *options, struct irrun_error *err);
 
-/* What a checkpoint must have been made with: the text is malloc'ed, the caller's. IRRUN_USAGE for
- * inputs that are not regular files. */
+/* Describes the run in a text that must be equal when it resumes. The caller frees it. Fails with
+ * IRRUN_USAGE if an input is not a regular file. */
 bool checkpoint_identify(const struct model_identity *model, const struct irrun_session *session,
                          const struct options *options, char **identity, struct irrun_error *err);
 
-/* Reads the file at options->checkpoint_path, if there is one. IRRUN_DATA if it is damaged, or of a
- * run that was another one, saying in what. */
+/* Reads the file at options->checkpoint_path, if there is one. Fails with IRRUN_DATA if it is
+ * damaged or belongs to another run; the message names the difference. */
 bool checkpoint_read(const struct options *options, const char *identity,
                      const struct all_variables *variables, struct checkpoint *checkpoint,
                      struct irrun_error *err);
 
-/* Writes it; the file appears complete or the old one stays. */
+/* Writes the file. It replaces the old one only when it is complete. */
 bool checkpoint_write(const struct options *options, const char *identity,
                       const struct all_variables *variables, const struct checkpoint *checkpoint,
                       struct irrun_error *err);
 
-/* At the end of the run. */
+/* Removes the file at the end of the run. */
 bool checkpoint_remove(const struct options *options, struct irrun_error *err);
 
 #endif

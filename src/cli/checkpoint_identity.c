@@ -1,5 +1,5 @@
-/* The identity of the run that a checkpoint belongs to, one line each: version, model, machine,
- * inputs, and the options that change the bytes of the outputs.
+/* Identifies the run that a checkpoint belongs to: a line each for the version, the model, the
+ * engine, the inputs, and every option that changes the bytes of the outputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 #include <sys/stat.h>
@@ -8,8 +8,8 @@
 #include "cli/checkpoint.h"
 #include "cli/sequence.h"
 
-/* False for options that may differ when a run continues: those that only measure or print, and
- * these. */
+/* Whether an option changes the outputs. The options listed here, and those that only measure or
+ * print, may differ when a run resumes. */
 static bool has_effect(enum option_id id)
 {
     static const enum option_id without[] = {
@@ -53,7 +53,7 @@ static bool add_file(struct text *text, const char *path, struct irrun_error *er
     struct stat status;
     if (strcmp(path, "-") == 0)
         return fail(err, IRRUN_USAGE, "--checkpoint: inputs cannot come from standard input");
-    if (stat(path, &status) != 0) /* opening it will report why */
+    if (stat(path, &status) != 0) /* opening it later reports why */
         return true;
     if (!S_ISREG(status.st_mode))
         return fail(err, IRRUN_USAGE, "--checkpoint: input %s is not a regular file", path);

@@ -1,5 +1,5 @@
-/* Some columns of a csv file with several: chosen by the headings in its first line, or by number.
- * Fields in double quotes are passed over as a whole.
+/* Reads some columns of a csv file. They are chosen by number, or by the headings in the first
+ * line. A field in double quotes may contain separators.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,8 @@ struct csv_columns {
     bool is_begun;
     char separator;
     size_t n_wanted;
-    size_t n_fields; /* up to the last that is wanted */
-    size_t *slots;   /* [n_fields]: which of the wanted ones a field is, from 1; 0: none */
+    size_t n_fields; /* of a line, up to the last that is wanted */
+    size_t *slots; /* [n_fields]: field i is number slots[i] of the wanted ones, from 1; 0: none */
 };
 
 struct field {
@@ -24,8 +24,8 @@ struct field {
 
 /* ---- Lines and fields ------------------------------------------------------------------------ */
 
-/* The next line that has something to read, wholly in the buffer and not consumed; NULL at the
- * end. */
+/* Finds the next line that is neither blank nor a comment. The whole line is in the buffer and is
+ * not consumed. At the end of the file line->start is NULL. */
 static bool find_line(struct csv_columns *csv, struct field *line, struct irrun_error *err)
 {
     struct byte_source *source = &csv->reader.source;
@@ -62,7 +62,7 @@ static void end_line(struct csv_columns *csv)
     csv->reader.line++;
 }
 
-/* Takes a field off the front of *rest, whose start becomes NULL after the last. */
+/* Returns the first field of *rest and removes it. rest->start is NULL after the last field. */
 static struct field parse_field(struct field *rest, char separator)
 {
     struct field field = *rest;
@@ -111,7 +111,7 @@ static bool are_equal(struct field heading, struct field name)
     return heading.length == 0 && name.length == 0;
 }
 
-/* The number of the column with that heading. */
+/* Finds the column with that heading. */
 static bool find_heading(const struct csv_columns *csv, struct field line, struct field name,
                          size_t *index, struct irrun_error *err)
 {
@@ -152,7 +152,8 @@ static bool is_number(struct field name, int64_t *number)
     return is_all && text_to_i64(name.start, name.length, number) && *number <= MAX_COLUMN;
 }
 
-/* Settles the columns by the first line, which is consumed if one of them is named. */
+/* Finds the columns to read. If one of them is named, consumes the first line, which has the
+ * headings. */
 static bool find_columns(struct csv_columns *csv, struct irrun_error *err)
 {
     struct field line, rest = {csv->wanted, strlen(csv->wanted)};
@@ -228,7 +229,7 @@ static bool read_row(struct csv_columns *csv, struct field line, enum irrun_dtyp
     return true;
 }
 
-/* Also what is skipped is parsed, so that it is refused where it would be without skipping. */
+/* Parses skipped rows too, so that they give the same errors as rows that are read. */
 static bool columns_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
                          size_t *n_read, struct irrun_error *err)
 {

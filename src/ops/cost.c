@@ -1,4 +1,4 @@
-/* The work of ops without a flops function, and the bytes of all ops.
+/* Counts the operations of ops without a flops function, and the bytes of all ops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/cost.h"
 

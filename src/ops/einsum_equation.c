@@ -1,10 +1,10 @@
-/* Reads the equation of an Einsum.
+/* Parses the equation of an Einsum.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/einsum_equation.h"
 
 #include <string.h>
 
-/* A subscript being read: "ab...c". */
+/* A subscript such as "ab...c". */
 struct subscript {
     const char *at, *end;
     uint32_t n_letters;
@@ -26,7 +26,8 @@ static bool fail_equation(struct infer *infer, const char *text, const char *why
     return infer_fail(infer, "equation \"%.200s\" %s", text, why);
 }
 
-/* Counts the letters from `at` to `end`; only letters, blanks and one ellipsis are allowed. */
+/* Checks the subscript from `at` to `end` and counts its letters. It may have letters, blanks and
+ * one ellipsis. */
 static bool scan(struct infer *infer, const char *text, const char *at, const char *end,
                  struct subscript *subscript)
 {
@@ -78,7 +79,7 @@ static bool add_dims(struct infer *infer, uint32_t input, struct einsum_equation
     return true;
 }
 
-/* Reads the subscripts before "->", one per input. */
+/* Parses the subscripts before "->", one per input. */
 static bool read_inputs(struct infer *infer, const char *text, const char *end,
                         uint32_t *n_ellipsis, struct einsum_equation *equation)
 {
@@ -128,8 +129,8 @@ static bool read_output(struct infer *infer, const char *text, const char *at, u
     return true;
 }
 
-/* Without "->": the dimensions of ellipses, then every label that occurs once, in alphabetical
- * order. */
+/* Makes the output of an equation without "->": the dimensions of the ellipses, then every label
+ * that occurs once, in alphabetical order. */
 static bool make_output(struct infer *infer, const char *text, uint32_t n_ellipsis,
                         struct einsum_equation *equation)
 {
@@ -166,7 +167,7 @@ bool infer_einsum(struct infer *infer, const char *text, struct einsum_equation 
                  : make_output(infer, text, n_ellipsis, equation);
 }
 
-/* ---- its work ---- */
+/* ---- The number of operations ---------------------------------------------------------------- */
 
 static void widen(double *size, int64_t dim)
 {
@@ -174,7 +175,7 @@ static void widen(double *size, int64_t dim)
         *size = (double)dim;
 }
 
-/* Reads the term of an input, up to a comma or an arrow, and returns its end. */
+/* Adds the dimensions of an input to the sizes of its labels. Returns the end of its subscript. */
 static const char *read_sizes(const char *term, const struct irrun_shape *shape,
                               double sizes[EINSUM_N_LABELS])
 {

@@ -1,5 +1,6 @@
-/* SpaceToBatch-2 and BatchToSpace-2: move blocks of the dimensions after the first to the batch,
- * and back. SpaceToBatch pads the spatial form with zeros, BatchToSpace crops it.
+/* SpaceToBatch-2 divides the dimensions after the first into blocks and moves the elements of a
+ * block to the batch; BatchToSpace-2 moves them back. SpaceToBatch pads its input with zeros,
+ * BatchToSpace crops its output.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -12,11 +13,11 @@ struct blocks_family {
     bool is_to_batch;
 };
 
-/* Dimension i of the padded spatial form is divided into blocks of block[i]; the first begin[i]
- * elements are padding. Element r of each block, counted over all dimensions, is in batch r of the
- * batch form. */
+/* The spatial form is the input of SpaceToBatch and the output of BatchToSpace. Dimension i of it,
+ * with padding, has blocks of block[i] elements; its first begin[i] elements are padding. Element r
+ * of every block, counted over all dimensions, is in batch r of the batch form. */
 struct blocks_state {
-    struct irrun_shape spatial, batch; /* without padding */
+    struct irrun_shape spatial, batch; /* spatial without padding */
     int64_t block[IRRUN_MAX_RANK], begin[IRRUN_MAX_RANK];
     int64_t n_pieces; /* elements of a block */
 };

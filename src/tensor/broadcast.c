@@ -1,10 +1,11 @@
-/* Plans and runs the loops of a broadcast. Knows nothing about the computation.
+/* Plans and runs the loops of a broadcast; the caller computes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor/broadcast.h"
 
 #include <assert.h>
 
-/* Strides of a shape over the dimensions of the output; 0 for broadcast or missing dimensions. */
+/* Computes the strides of a shape in the dimensions of the output: 0 where a dimension is broadcast
+ * or missing. */
 static void broadcast_strides(const struct irrun_shape *shape, const struct irrun_shape *output,
                               int64_t strides[IRRUN_MAX_RANK])
 {
@@ -19,7 +20,8 @@ static void broadcast_strides(const struct irrun_shape *shape, const struct irru
     }
 }
 
-/* Whether, for every operand, one step of dimension i is as long as all steps of the inner loop. */
+/* Whether one step of dimension i is as long as the whole inner loop, for every operand: then both
+ * can be one loop. */
 static bool continues_loop(uint32_t n_operands, int64_t strides[][IRRUN_MAX_RANK], uint32_t i,
                            const struct broadcast_loop *inner)
 {

@@ -1,4 +1,4 @@
-/* Tensors: sizes, and conversion of elements between types. All pointers to elements may have any
+/* Sizes of tensors, and conversion of elements between types. Pointers to elements may have any
  * alignment.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TENSOR_TENSOR_H
@@ -7,10 +7,11 @@
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
-/* Bytes in memory; false on overflow, and for dynamic and string, which have no size. */
+/* Computes the size in memory. Returns false on overflow, and for dynamic and string, which have no
+ * size. */
 bool tensor_size(enum irrun_dtype dtype, const struct irrun_shape *shape, size_t *size_bytes);
 
-/* The same for a tensor of a plan, which cannot overflow. */
+/* Returns the size of a tensor whose size is known not to overflow, such as one of a plan. */
 size_t tensor_n_bytes(const struct irrun_tensor *tensor);
 
 /* Converts n elements by the rules of Convert-1:
@@ -26,11 +27,12 @@ size_t tensor_n_bytes(const struct irrun_tensor *tensor);
 void convert_elements(enum irrun_dtype from, const void *source, enum irrun_dtype to, void *target,
                       size_t n);
 
-/* Element i as a double (to nearest even beyond 2^53), or as an int64: floats truncated, NaN and
- * out of range INT64_MIN; u64 above INT64_MAX gives INT64_MAX. */
+/* Return element i as a double, where integers beyond 2^53 are rounded to nearest even, or as an
+ * int64. Then floats are truncated, NaN and floats out of range give INT64_MIN, and u64 above
+ * INT64_MAX gives INT64_MAX. */
 double element_as_f64(enum irrun_dtype dtype, const void *data, size_t i);
 int64_t element_as_i64(enum irrun_dtype dtype, const void *data, size_t i);
-/* The elements first … first + n as int64, in the same way. */
+/* Converts the n elements from `first` on to int64 in the same way. */
 void elements_as_i64(enum irrun_dtype dtype, const void *data, size_t first, size_t n,
                      int64_t *numbers);
 
