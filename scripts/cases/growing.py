@@ -33,11 +33,21 @@ class Decoder:
         self.mask = net.param("mask", "f32", [1, 1, 1, 1]) if forms.get("mask") else None
         q = net.param("q", "f32", [batch, heads * times, queries, SIZE])
         k, v = (self.keep(net.param(n, "f32", [batch, heads, queries, SIZE]), n) for n in "kv")
-        if self.mask:
+        if forms.get("written"):
+            y = self.written_out(q, k, v)
+        elif self.mask:
             y = net.op("ScaledDotProductAttention", q, k, v, self.mask, v=13, causal=False)
         else:
             y = net.op("ScaledDotProductAttention", q, k, v, v=13, causal=False)
         net.result(y, "y")
+
+    def written_out(self, q, k, v):
+        net = self.net
+        if self.forms["written"] == "transposed":
+            k = net.op("Transpose", k, net.i64([0, 1, 3, 2]))
+        scores = net.op("MatMul", q, k, transpose_a=False, transpose_b=self.forms["written"] != "transposed")
+        scores = net.op("Multiply", scores, net.const(np.float32(1 / np.sqrt(SIZE))), auto_broadcast="numpy")
+        return net.op("MatMul", net.op("SoftMax", scores, v=8, axis=-1), v, transpose_a=False, transpose_b=False)
 
     def keep(self, new, name):
         net, shape = self.net, [self.first_batch, self.heads, self.before, SIZE]
@@ -101,6 +111,10 @@ def cases():
                args=NEAR + " --reset=2")
     yield case("threads", "Two threads.", times=2, heads=4, queries=9, records=8, args=NEAR + " -j 2")
     yield case("no_fuse", "The ops one by one.", times=2, args=NEAR + " --no-fuse")
+    yield case("written_out", "Attention of MatMul and SoftMax.", times=3, written=True)
+    yield case("written_out_alone", "The same, where every query has keys of its own.", written=True)
+    yield case("written_out_queries", "The same, with several queries.", times=2, queries=18, records=3, written=True)
+    yield case("written_out_transposed", "The keys go through a Transpose.", times=2, written="transposed")
     yield case("also_shown", "Another op reads the cache, too.", times=2, shown=True)
     beams = [[0, 1, 2], [0, 1, 2], [2, 2, 0], [0, 1, 2], [1, 0, 1], [0, 0, 0]]
     yield case("beams", "Beams change places, stay, and are dropped.", batch=3, times=2, beam=beams)

@@ -14,6 +14,8 @@ enum { A, B, ORDER };
 struct matmul_state {
     struct product_batch batch;
     struct broadcast batches; /* operands: out, a, b; an element is a matrix */
+    struct matrices b;
+    size_t n_shared; /* products of one row each that read the same b, and are done as one */
     struct integer_matrix integers;
 };
 
@@ -139,14 +141,33 @@ static uint32_t prepacks(const struct prepare *prepare, uint32_t constants)
                : 0;
 }
 
+/* Makes one product of neighbouring rows that read the same matrix: heads that share keys. */
+static void share(struct matmul_state *state)
+{
+    struct product *p = &state->batch.product;
+    size_t n = state->b.repeats, at[BROADCAST_MAX_OPERANDS];
+    state->n_shared = 1;
+    if (n == 1 || p->m != 1 || state->batch.count % n != 0)
+        return;
+    for (size_t i = 0; i < state->batch.count; i++) {
+        broadcast_offsets(&state->batches, i, at);
+        if (at[1] != i || at[2] != i)
+            return;
+    }
+    state->n_shared = p->m = n;
+    state->batch.count /= n;
+}
+
 static bool prepare(struct prepare *prepare)
 {
-    struct product_batch *batch = &((struct matmul_state *)prepare->state)->batch;
+    struct matmul_state *state = prepare->state;
+    struct product_batch *batch = &state->batch;
     struct product *p = &batch->product;
     p->dtype = prepare->in[A]->dtype;
+    state->b = prepare_matrices(prepare, B, p->k * p->n);
+    share(state);
     if (prepare->prepacked != 0 && dtype_is_integer(p->dtype))
-        return integer_matrix_pack(prepare, B, p,
-                                   &((struct matmul_state *)prepare->state)->integers);
+        return integer_matrix_pack(prepare, B, p, &state->integers);
     prepare_epilogue(prepare);
     if (!(prepare->prepacked != 0
               ? prepacked_matrix_pack(prepare, B, p->k, p->n, p->b_transposed, p->m, &p->packed_b)
@@ -166,11 +187,11 @@ static struct product_rows find(const void *context, size_t i)
     const struct product *p = &state->batch.product;
     size_t size = dtype_size(p->dtype), first = i * p->m * p->n, at[BROADCAST_MAX_OPERANDS];
     const char *b = step->in[B]->data; /* NULL: it is prepacked */
-    broadcast_offsets(&state->batches, i, at);
+    broadcast_offsets(&state->batches, i * state->n_shared, at);
     return (struct product_rows){
         .m = p->m,
-        .a = (const char *)step->in[A]->data + at[1] * p->m * p->k * size,
-        .b = b ? b + at[2] * p->k * p->n * size : NULL,
+        .a = (const char *)step->in[A]->data + at[1] * (p->m / state->n_shared) * p->k * size,
+        .b = b ? b + at[2] / state->b.repeats * state->b.stride * size : NULL,
         .c = (char *)step->out[0]->data + first * size,
         .epilogue = step->epilogue,
         .first = first,
@@ -213,6 +234,7 @@ static double flops(const struct op *op, struct irrun_tensor *const *in,
         .attrs = attr_table,                                                                       \
         .attrs_size = sizeof(struct matmul_attrs),                                                 \
         .state_size = sizeof(struct matmul_state),                                                 \
+        .apart_inputs = 1 << B,                                                                    \
         .infer = infer,                                                                            \
         .prepacks = prepacks,                                                                      \
         .prepare = prepare,                                                                        \
