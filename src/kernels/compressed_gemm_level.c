@@ -7,19 +7,17 @@
 
 enum { BLOCK = 2 * VECTOR_LANES, LINE_BYTES = 64 };
 
-/* Rows of the matrix at a time, with one row of x and with several. */
+/* Rows of the matrix that are read side by side, with several rows of x. With one row of x they are
+ * read one after the other: what comes from memory in one stream arrives twice as fast. */
 #if VECTOR_REGISTERS >= 32
-enum { ROWS = 4, ROWS_BY_SEVERAL = 2 };
+enum { ROWS_BY_SEVERAL = 2 };
 #else
-enum { ROWS = 2, ROWS_BY_SEVERAL = 1 };
+enum { ROWS_BY_SEVERAL = 1 };
 #endif
-enum {
-    MAX_SUMS =
-        ROWS > ROWS_BY_SEVERAL *COMPRESSED_MAX_ROWS ? ROWS : ROWS_BY_SEVERAL *COMPRESSED_MAX_ROWS
-};
+enum { ROWS = 4, MAX_SUMS = ROWS_BY_SEVERAL * COMPRESSED_MAX_ROWS };
 
-/* What is read so many rows ahead arrives in time from memory. */
-#define ROWS_AHEAD 8
+/* Of elements of 4 bits, which take longer than their reading, so much is asked for ahead. */
+#define BYTES_AHEAD 1024
 
 ALWAYS_INLINE bool is_bytes(enum irrun_dtype dtype)
 {
@@ -155,16 +153,9 @@ ALWAYS_INLINE void add_block(const struct groups *g, enum irrun_dtype dtype, siz
     }
 }
 
-ALWAYS_INLINE void prefetch(const struct groups *g, size_t n, size_t skip_bytes)
-{
-    UNROLL
-    for (size_t r = 0; r < n; r++)
-        __builtin_prefetch((const void *)((uintptr_t)g->rows[r] + skip_bytes));
-}
-
 /* The whole blocks of a group, and then what is left of it, copied: x is padded with zeros. */
 ALWAYS_INLINE void add_group(const struct groups *g, enum irrun_dtype dtype, size_t n, size_t m,
-                             size_t group_bytes, size_t ahead_bytes, vec sums[][2])
+                             size_t group_bytes, vec sums[][2])
 {
     const size_t block_bytes = is_bytes(dtype) ? BLOCK : BLOCK / 2;
     unsigned char last[ROWS][BLOCK];
@@ -172,8 +163,8 @@ ALWAYS_INLINE void add_group(const struct groups *g, enum irrun_dtype dtype, siz
     size_t rest = group_bytes % block_bytes, end = group_bytes - rest, first = 0;
     for (;;) {
         for (size_t at = 0; at < end; at += block_bytes, first += BLOCK) {
-            if (at % LINE_BYTES == 0)
-                prefetch(&now, n, ahead_bytes + at);
+            if (!is_bytes(dtype) && m == 1 && at % LINE_BYTES == 0)
+                __builtin_prefetch((const void *)((uintptr_t)now.rows[0] + at + BYTES_AHEAD));
             add_block(&now, dtype, n, m, at, first, sums);
         }
         if (rest == 0)
@@ -189,22 +180,18 @@ ALWAYS_INLINE void add_group(const struct groups *g, enum irrun_dtype dtype, siz
     }
 }
 
-/* n rows of the matrix from `row` on by m rows of x; rows from p->end on are read as the last one,
- * and not stored. */
-ALWAYS_INLINE void multiply_rows(const struct compressed_product *p, enum irrun_dtype dtype,
-                                 size_t row, const size_t n, const size_t m)
+/* totals[r * m + i] = the lanes of the product of row rows[r] of the matrix and row i of x. */
+ALWAYS_INLINE void sum_rows(const struct compressed_product *p, enum irrun_dtype dtype,
+                            const size_t *rows, const size_t n, const size_t m, vec *totals)
 {
     const struct compressed_matrix *matrix = p->matrix;
     size_t row_bytes = compressed_bytes(matrix, matrix->k);
     size_t group_bytes = compressed_bytes(matrix, matrix->group);
-    size_t n_groups = matrix->k / matrix->group, x_row = compressed_row_floats(matrix), rows[ROWS];
+    size_t n_groups = matrix->k / matrix->group, x_row = compressed_row_floats(matrix);
     struct groups g = {.x = p->x, .x_row = x_row};
-    vec totals[MAX_SUMS + 3];
     UNROLL
-    for (size_t r = 0; r < n; r++) {
-        rows[r] = row + r < p->end ? row + r : p->end - 1;
+    for (size_t r = 0; r < n; r++)
         g.rows[r] = matrix->row + rows[r] * row_bytes;
-    }
     UNROLL
     for (size_t i = 0; i < n * m; i++)
         totals[i] = vec_zero();
@@ -216,7 +203,7 @@ ALWAYS_INLINE void multiply_rows(const struct compressed_product *p, enum irrun_
         UNROLL
         for (size_t r = 0; r < n; r++)
             g.decoders[r] = decoder_of(matrix, dtype, rows[r], group);
-        add_group(&g, dtype, n, m, group_bytes, ROWS_AHEAD * row_bytes, sums);
+        add_group(&g, dtype, n, m, group_bytes, sums);
         UNROLL
         for (size_t r = 0; r < n; r++) {
             vec scale = vec_set1(number_of(&matrix->scales, rows[r], group, 1));
@@ -228,7 +215,23 @@ ALWAYS_INLINE void multiply_rows(const struct compressed_product *p, enum irrun_
         }
         g.x += x_row / n_groups;
     }
-    float dots[MAX_SUMS + 3];
+}
+
+/* n rows of the matrix from `row` on by m rows of x; rows from p->end on are read as the last one,
+ * and not stored. */
+ALWAYS_INLINE void multiply_rows(const struct compressed_product *p, enum irrun_dtype dtype,
+                                 size_t row, const size_t n, const size_t m)
+{
+    enum { MAX_TOTALS = (MAX_SUMS > ROWS ? MAX_SUMS : ROWS) + 3 };
+    const size_t n_beside = m == 1 ? 1 : n;
+    size_t rows[ROWS];
+    vec totals[MAX_TOTALS];
+    float dots[MAX_TOTALS];
+    UNROLL
+    for (size_t r = 0; r < n; r++)
+        rows[r] = row + r < p->end ? row + r : p->end - 1;
+    for (size_t r = 0; r < n; r += n_beside)
+        sum_rows(p, dtype, rows + r, n_beside, m, totals + r * m);
     UNROLL
     for (size_t i = n * m; i < (n * m + 3) / 4 * 4; i++)
         totals[i] = vec_zero();
