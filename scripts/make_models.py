@@ -18,7 +18,8 @@ import openvino as ov  # noqa: E402
 from openvino import opset6 as op  # noqa: E402
 
 from cases import common, confirm, reference  # noqa: E402
-from tiny_transformer import tiny_transformer, tiny_transformer_stateless  # noqa: E402
+from tiny_transformer import (  # noqa: E402
+    tiny_transformer, tiny_transformer_int4, tiny_transformer_int8, tiny_transformer_stateless)
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "models")
 
@@ -278,7 +279,8 @@ def main():
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     troubles = 0
-    for make in (sensor_watch, lstm_tagger, tiny_transformer, tiny_transformer_stateless):
+    for make in (sensor_watch, lstm_tagger, tiny_transformer, tiny_transformer_stateless,
+                 tiny_transformer_int8, tiny_transformer_int4):
         model, feed, want, args, files = make()
         tolerance = confirm.parse_args(args)
         got = confirm.replay(model, feed, "sequence", want, tolerance["n"], tolerance["fed"])

@@ -90,3 +90,16 @@ given() {
     agree twin.csv <(sed -n 3p chosen.csv)
     differ twin.csv <(sed -n 3p own.csv)
 }
+
+@test "compressed weights: a text that is saved and continued is the whole text" {
+    local form model
+    for form in int8 int4; do
+        model=$root/models/tiny_transformer_$form/model.xml
+        fed=("$model" -i beam_idx=beam.npy --feed=next=tokens --emit=all -o next=none:)
+        given 0 16 >prompt.npy
+        irrun "${fed[@]}" -i tokens=prompt.npy -n 60 -o logits=csv:whole.csv
+        irrun "${fed[@]}" -i tokens=prompt.npy -n 25 -o logits=csv:first.csv --state-out=s.npz
+        irrun "${fed[@]}" --shape=tokens=1,1 -n 35 -o logits=csv:second.csv --state-in=s.npz
+        cmp whole.csv <(cat first.csv second.csv)
+    done
+}
