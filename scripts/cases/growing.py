@@ -98,7 +98,22 @@ def case(name, about, records=6, beam=None, resets=(), args=NEAR, openvino="", *
                 runs_openvino=not openvino)
 
 
+def kept():
+    """Keys of an encoder, which a decoder computes once: the variable is assigned what it was."""
+    net = Net("kept")
+    first = net.op("Multiply", net.param("e", "f32", [1, 2, 3]), net.const(np.float32(2)), auto_broadcast="numpy")
+    keys = net.read("keys", first, "f32", "?,?,?")
+    net.assign("keys", keys)
+    net.result(net.op("Add", keys, net.param("x", "f32", [1, 1, 3]), auto_broadcast="numpy"), "y")
+    g = rng(FAMILY, "kept")
+    e, x = uniform(g, (5, 1, 2, 3)), uniform(g, (5, 1, 1, 3))
+    held = e[[0, 0, 0, 3, 3]].astype(np.float64) * 2
+    return Case(FAMILY, "kept", net, {"e": e, "x": x}, {"y": np.float32(held + x)},
+                "A variable is assigned its own value; a reset computes another.", NEAR + " --reset=3")
+
+
 def cases():
+    yield kept()
     yield case("one_head_each", "Every query has keys of its own.")
     yield case("grouped_heads", "Three queries share keys, which a Broadcast repeats.", times=3)
     yield case("grouped_batch", "Two batches, each with a cache of its own.", batch=2, times=2)

@@ -68,6 +68,8 @@ struct variable_step {
 };
 bool run_read_value(const struct step *step, struct irrun_error *err);
 bool run_assign(const struct step *step, struct irrun_error *err);
+/* Of an Assign whose input is the ReadValue of its variable: the value stays where it is. */
+bool run_keep(const struct step *step, struct irrun_error *err);
 /* Inputs: the variable before, what is added, and the indices, if there are any. */
 bool run_append(const struct step *step, struct irrun_error *err);
 

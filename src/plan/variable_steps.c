@@ -43,6 +43,19 @@ bool step_lower_append(struct step_builder *builder, const struct planned_op *pl
            step_add(builder, &pending, err);
 }
 
+/* Whether an Assign, or that of a ReadValue, writes what the ReadValue of its variable reads. */
+static bool keeps_value(const struct plan *plan, const struct op *op)
+{
+    const struct graph *graph = plan->request.graph;
+    uint32_t variable = graph->analysis->index_of[op - graph->ops];
+    const struct variable_decl *decl = &plan->request.model->variables[variable];
+    if (plan->request.is_body || !decl->assign || decl->assign_graph != graph)
+        return false;
+    const struct op *source = value_producer(graph, op_input(graph, decl->assign, 0));
+    return source->def->role == ROLE_READ_VALUE &&
+           graph->analysis->index_of[source - graph->ops] == variable;
+}
+
 /* ReadValue: a step only in iterations that start from initial values. Assign: a step always. */
 bool step_lower_variable(struct step_builder *builder, const struct op *op, struct irrun_error *err)
 {
@@ -72,11 +85,14 @@ bool step_lower_variable(struct step_builder *builder, const struct op *op, stru
         if (ids[0] == NO_ID || !step_demand_constants(plan, ids, 1, 0, err))
             return false;
     }
+    bool is_kept = keeps_value(plan, op);
+    if (is_kept && !is_read)
+        pending.made.flat.run = run_keep;
     const struct slot *slot = &plan->slots[is_read ? ids[1] : ids[0]];
     size_t size_bytes;
     if (!tensor_size(slot->declared, &slot->tensor.shape, &size_bytes))
         return fail_memory(err, SIZE_MAX);
     pending.made.flat.n = tensor_n_bytes(&slot->tensor);
-    return add_use(plan, state->variable, size_bytes, is_read && slot->append, err) &&
+    return add_use(plan, state->variable, size_bytes, is_kept || (is_read && slot->append), err) &&
            step_add(builder, &pending, err);
 }

@@ -34,6 +34,18 @@ void variables_pack(struct variables *variables, const struct variable_use *uses
             variable_pack(&variables->items[uses[i].variable]);
 }
 
+bool run_keep(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const struct variable_step *state = step->state;
+    struct variable *variable = &step->session->variables.items[state->variable];
+    variable->written = *step->in[0];
+    variable->written_rows = variable->rows;
+    variable->is_moved = false;
+    variable->is_written = variable->is_appended = true;
+    return true;
+}
+
 /* ---- the step -------------------------------------------------------------------------------- */
 
 /* The group of rows that index i chooses; NO_ID: none, which gives zeros. */
