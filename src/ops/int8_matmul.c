@@ -44,7 +44,7 @@ static bool prepare(struct prepare *prepare)
     state->kernels = prepare->kernels->gemm_int8;
     state->row_bytes = int8_n_quads(attrs->c_in) * INT8_QUAD;
     state->by_rows = n_rows > n_groups;
-    state->n_parts = product_n_parts(prepare, work, state->by_rows ? n_rows : n_groups);
+    state->n_parts = prepare_n_parts(prepare, work, state->by_rows ? n_rows : n_groups);
     if (state->row_bytes == attrs->c_in)
         return true;
     return checked_mul(state->m, state->row_bytes, &prepare->made.scratch_bytes) ||

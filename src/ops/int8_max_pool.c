@@ -3,12 +3,10 @@
 #include <string.h>
 
 #include "ops/int8_ops.h"
-#include "ops/product_batch.h"
 
 struct max_state {
     struct window window;      /* dimension 0 is 1 */
     size_t n_rows, n_channels; /* of the output, of all batch elements */
-    size_t n_parts;
 };
 
 static bool infer(struct infer *infer)
@@ -24,15 +22,6 @@ static bool infer(struct infer *infer)
     state->n_rows = (size_t)(out.dims[0] * out.dims[1]);
     state->n_channels = (size_t)out.dims[3];
     return infer_output(infer, 0, IRRUN_U8, &out);
-}
-
-static bool prepare(struct prepare *prepare)
-{
-    struct max_state *state = prepare->state;
-    const struct window *w = &state->window;
-    double row = (double)(w->out[2] * window_product(w->kernel)) * (double)state->n_channels;
-    state->n_parts = product_n_parts(prepare, (double)state->n_rows * row / 16, state->n_rows + 1);
-    return true;
 }
 
 static void take_larger(const uint8_t *restrict from, uint8_t *restrict to, size_t n)
@@ -54,14 +43,13 @@ static void add_tap(const struct max_state *state, const uint8_t *row, int64_t t
     }
 }
 
-static void run_part(void *context, size_t part, size_t n_parts)
+static void run_rows(const struct step *step, size_t begin, size_t end_row)
 {
-    const struct step *step = context;
     const struct max_state *state = step->state;
     const struct window *w = &state->window;
     size_t in_bytes = (size_t)w->in[2] * state->n_channels;
     size_t out_bytes = (size_t)w->out[2] * state->n_channels;
-    for (size_t i = state->n_rows * part / n_parts; i < state->n_rows * (part + 1) / n_parts; i++) {
+    for (size_t i = begin; i < end_row; i++) {
         int64_t y = (int64_t)i % w->out[1], first, end;
         const uint8_t *image = (const uint8_t *)step->in[0]->data +
                                i / (size_t)w->out[1] * (size_t)w->in[1] * in_bytes;
@@ -76,11 +64,18 @@ static void run_part(void *context, size_t part, size_t n_parts)
     }
 }
 
+static bool prepare(struct prepare *prepare)
+{
+    const struct max_state *state = prepare->state;
+    const struct window *w = &state->window;
+    double row = (double)(w->out[2] * window_product(w->kernel)) * (double)state->n_channels;
+    return prepare_sharing(prepare, run_rows, state->n_rows, (double)state->n_rows * row / 16);
+}
+
 static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
-    const struct max_state *state = step->state;
-    thread_pool_run(step->pool, run_part, (void *)step, state->n_parts);
+    run_rows(step, 0, ((const struct max_state *)step->state)->n_rows);
     return true;
 }
 

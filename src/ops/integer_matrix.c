@@ -99,7 +99,7 @@ bool integer_matrix_pack(struct prepare *prepare, uint32_t b, const struct produ
     if (!from)
         return false;
     matrix->kernels = prepare->kernels->gemm_int8;
-    matrix->n_parts = product_n_parts(
+    matrix->n_parts = prepare_n_parts(
         prepare, WORK_OF_BYTES * (double)p->m * (double)p->n * (double)p->k, int8_n_groups(p->n));
     return are_bytes(from, p->k * p->n, &matrix->b_zero_point)
                ? pack_bytes(prepare, p, from, matrix)

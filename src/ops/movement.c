@@ -50,14 +50,45 @@ bool move_views(const struct infer *infer, int64_t *firsts)
     return !copy->is_empty && (copy->rank == 0 || (copy->rank == 1 && copy->from_strides[0] == 1));
 }
 
+/* The longest loop outside the innermost, if there is one. */
+static uint32_t find_longest(const struct strided_copy *copy)
+{
+    uint32_t longest = 0;
+    for (uint32_t i = 1; i + 1 < copy->rank; i++)
+        if (copy->dims[i] > copy->dims[longest])
+            longest = i;
+    return longest;
+}
+
+/* Iterations of the longest loop. */
+static void run_units(const struct step *step, size_t begin, size_t end)
+{
+    const struct move_state *state = step->state;
+    struct strided_copy part = state->copy;
+    uint32_t cut = find_longest(&part);
+    part.dims[cut] = (int64_t)(end - begin);
+    strided_copy_run(&part, dtype_size(step->in[0]->dtype),
+                     tensor_at(step->in[0], (size_t)(state->from_offset +
+                                                     (int64_t)begin * part.from_strides[cut])),
+                     tensor_at(step->out[0], begin * (size_t)part.to_strides[cut]));
+}
+
+bool move_prepare(struct prepare *prepare)
+{
+    const struct move_state *state = prepare->state;
+    const struct strided_copy *copy = &state->copy;
+    if (copy->is_empty || copy->rank == 0)
+        return true;
+    double work = SHARE_ELEMENT_WORK * (double)shape_n_elements(&prepare->out[0]->shape);
+    return prepare_sharing(prepare, run_units, (size_t)copy->dims[find_longest(copy)], work);
+}
+
 bool move_run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
     const struct move_state *state = step->state;
-    size_t size = dtype_size(step->in[0]->dtype);
-    strided_copy_run(&state->copy, size,
-                     (const char *)step->in[0]->data + state->from_offset * (int64_t)size,
-                     step->out[0]->data);
+    strided_copy_run(&state->copy, dtype_size(step->in[0]->dtype),
+                     tensor_at(step->in[0], (size_t)state->from_offset), step->out[0]->data);
     return true;
 }
 

@@ -27,7 +27,8 @@ void move_plan_broadcast(struct move_state *state, const struct irrun_shape *in,
 /* op_def.views: true if the copy is one contiguous piece of its input. */
 bool move_views(const struct infer *infer, int64_t *firsts);
 
-/* The run function: its state is a struct move_state. */
+/* The functions of an op whose state is a struct move_state. */
+bool move_prepare(struct prepare *prepare);
 bool move_run(const struct step *step, struct irrun_error *err);
 
 /* The slice begin:end:step of a dimension: negative bounds count from the end. Then begin is
@@ -46,6 +47,7 @@ void slice_bounds(int64_t dim, int64_t begin, int64_t end, int64_t step, int64_t
                                   .state_size = sizeof(struct move_state),                         \
                                   .infer = infer_,                                                 \
                                   .views = move_views,                                             \
+                                  .prepare = move_prepare,                                         \
                                   .run = move_run,                                                 \
                                   __VA_ARGS__}
 

@@ -48,10 +48,9 @@ bool normalize_infer_axes(struct infer *infer, struct normalize *normalize)
            normalize_infer(infer, is_set, normalize);
 }
 
-bool normalize_prepare(struct prepare *prepare, struct normalize *normalize)
+bool normalize_prepare(struct prepare *prepare, struct normalize *normalize, share_fn *run)
 {
     enum irrun_dtype dtype = prepare->in[0]->dtype;
-    normalize->element_bytes = dtype_size(dtype);
     const struct reduce_kernels *reduce = prepare->kernels->reduce;
     const struct affine_kernels *affine = prepare->kernels->affine;
     normalize->sum = reduce_choose(reduce, REDUCE_SUM, dtype);
@@ -60,37 +59,60 @@ bool normalize_prepare(struct prepare *prepare, struct normalize *normalize)
     normalize->affine = dtype == IRRUN_F32 ? affine->f32 : affine->f64;
     normalize->affine_each = dtype == IRRUN_F32 ? affine->each_f32 : affine->each_f64;
     prepare->made.scratch_bytes = normalize->n_slices * 3 * sizeof(double);
-    return true;
+    double n = (double)normalize->n_slices * (double)normalize->n_terms;
+    return prepare_sharing(prepare, run, normalize_units(normalize), 3 * SHARE_ELEMENT_WORK * n);
 }
 
-struct slices normalize_start(const struct step *step, const struct normalize *normalize)
+size_t normalize_units(const struct normalize *normalize)
 {
+    bool has_rows = normalize->loops.rank == 0 && !normalize->inner.to_columns;
+    return has_rows && normalize->n_slices > 0 ? normalize->inner.n_rows : 1;
+}
+
+struct slices normalize_start(const struct step *step, const struct normalize *normalize,
+                              size_t begin, size_t end)
+{
+    bool has_rows = normalize_units(normalize) > 1;
     size_t n = normalize->n_slices;
-    if (n)
-        memset(step->scratch, 0, n * 2 * sizeof(double));
-    struct slices slices = {.means = step->scratch};
-    if (n) {
-        slices.sums = slices.means + n;
-        slices.scales = slices.sums + n;
-    }
+    struct slices slices = {.first = has_rows ? begin : 0, .n = has_rows ? end - begin : n};
+    if (n == 0)
+        return slices;
+    slices.means = (double *)step->scratch + slices.first;
+    slices.sums = slices.means + n;
+    slices.scales = slices.sums + n;
+    memset(slices.means, 0, slices.n * sizeof(double));
+    memset(slices.sums, 0, slices.n * sizeof(double));
     return slices;
 }
 
+/* One visit of all slices: of the rows from slices->first on, or of all loops. */
 struct pass {
     const struct step *step;
     const struct normalize *normalize;
     const struct slices *slices;
+    struct reduction inner;
     reduce_fn *reduce;
     double *to;
 };
 
+static void visit_slices(struct pass *pass, broadcast_visit_fn *visit)
+{
+    const struct normalize *normalize = pass->normalize;
+    pass->inner = normalize->inner;
+    if (normalize_units(normalize) == 1) {
+        broadcast_walk(&normalize->loops, visit, pass);
+        return;
+    }
+    pass->inner.n_rows = pass->slices->n;
+    visit(pass, (int64_t[]){(int64_t)(pass->slices->first * pass->inner.row_step), 0});
+}
+
 static bool visit_reduce(void *context, const int64_t *offsets)
 {
     const struct pass *pass = context;
-    struct reduction reduction = pass->normalize->inner;
-    size_t first = (size_t)offsets[0] * pass->normalize->element_bytes;
+    struct reduction reduction = pass->inner;
     reduction.centers = pass->slices->means + offsets[1];
-    pass->reduce(&reduction, (const char *)pass->step->in[0]->data + first,
+    pass->reduce(&reduction, tensor_at(pass->step->in[0], (size_t)offsets[0]),
                  (union accumulator *)(void *)(pass->to + offsets[1]));
     return true;
 }
@@ -98,21 +120,22 @@ static bool visit_reduce(void *context, const int64_t *offsets)
 static void reduce_slices(const struct step *step, const struct normalize *normalize,
                           const struct slices *slices, reduce_fn *reduce, double *to)
 {
-    struct pass pass = {step, normalize, slices, reduce, to};
-    broadcast_walk(&normalize->loops, visit_reduce, &pass);
+    struct pass pass = {
+        .step = step, .normalize = normalize, .slices = slices, .reduce = reduce, .to = to};
+    visit_slices(&pass, visit_reduce);
 }
 
 static bool visit_apply(void *context, const int64_t *offsets)
 {
     const struct pass *pass = context;
     const struct normalize *normalize = pass->normalize;
-    const struct reduction *inner = &normalize->inner;
+    const struct reduction *inner = &pass->inner;
     const double *mean = pass->slices->means + offsets[1];
     const double *scale = pass->slices->scales + offsets[1];
     for (size_t row = 0; row < inner->n_rows; row++) {
-        size_t first = ((size_t)offsets[0] + row * inner->row_step) * normalize->element_bytes;
-        const char *in = (const char *)pass->step->in[0]->data + first;
-        char *out = (char *)pass->step->out[0]->data + first;
+        size_t first = (size_t)offsets[0] + row * inner->row_step;
+        const void *in = tensor_at(pass->step->in[0], first);
+        void *out = tensor_at(pass->step->out[0], first);
         if (inner->to_columns)
             normalize->affine_each(mean, scale, in, out, inner->n);
         else
@@ -125,7 +148,7 @@ void normalize_means(const struct step *step, const struct normalize *normalize,
                      const struct slices *slices)
 {
     reduce_slices(step, normalize, slices, normalize->sum, slices->means);
-    for (size_t i = 0; i < normalize->n_slices; i++)
+    for (size_t i = 0; i < slices->n; i++)
         slices->means[i] /= (double)normalize->n_terms;
 }
 
@@ -145,5 +168,5 @@ void normalize_apply(const struct step *step, const struct normalize *normalize,
                      const struct slices *slices)
 {
     struct pass pass = {.step = step, .normalize = normalize, .slices = slices};
-    broadcast_walk(&normalize->loops, visit_apply, &pass);
+    visit_slices(&pass, visit_apply);
 }

@@ -16,7 +16,6 @@ struct normalize {
     struct reduction inner;
     size_t n_slices;
     int64_t n_terms; /* elements of a slice */
-    size_t element_bytes;
     reduce_fn *sum, *sum_of_squares, *sum_of_deviations;
     affine_fn *affine;
     affine_each_fn *affine_each;
@@ -27,15 +26,21 @@ bool normalize_infer(struct infer *infer, const bool is_set[IRRUN_MAX_RANK],
                      struct normalize *normalize);
 /* The same for the axes listed by input 1. */
 bool normalize_infer_axes(struct infer *infer, struct normalize *normalize);
-/* Requests scratch memory of three doubles per slice. */
-bool normalize_prepare(struct prepare *prepare, struct normalize *normalize);
+/* Requests scratch memory of three doubles per slice, and shares `run`, the whole of the op's work
+ * on some units. */
+bool normalize_prepare(struct prepare *prepare, struct normalize *normalize, share_fn *run);
 
-/* The scratch memory of the slices; each points to n_slices numbers. */
+/* In how many units the work can be cut: slices that are rows, or else one. */
+size_t normalize_units(const struct normalize *normalize);
+
+/* Slices of a step, and their scratch memory; means, sums and scales point to n numbers. */
 struct slices {
+    size_t first, n;
     double *means, *sums, *scales;
 };
-/* The slices of a step, with means and sums cleared. */
-struct slices normalize_start(const struct step *step, const struct normalize *normalize);
+/* The slices of units begin … end - 1, with means and sums cleared. */
+struct slices normalize_start(const struct step *step, const struct normalize *normalize,
+                              size_t begin, size_t end);
 
 void normalize_means(const struct step *step, const struct normalize *normalize,
                      const struct slices *slices);

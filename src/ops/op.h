@@ -166,6 +166,15 @@ bool infer_broadcast(struct infer *infer, uint32_t a, uint32_t b, int auto_broad
 
 /* ---- prepare ------------------------------------------------------------------------------ */
 
+/* Computes units begin … end - 1 of the n into which the work of a step is cut. A unit does not
+ * depend on the others, nor on who computes it. */
+typedef void share_fn(const struct step *step, size_t begin, size_t end);
+
+struct sharing {
+    share_fn *run;
+    size_t n, n_parts;
+};
+
 #define FLAT_MAX_OPERANDS 4
 
 /* For a step that is one kernel call over n elements: every operand starts at element 0 of its
@@ -176,7 +185,8 @@ struct flat {
         binary_fn *binary;
         unary_fn *unary;
         select_flat_fn *select;
-        fused_fn *fused; /* of a step of several fused ops */
+        fused_fn *fused;               /* of a step of several fused ops */
+        const struct sharing *sharing; /* of a step that threads share */
     } kernel;
     size_t n; /* elements; for an Assign, bytes */
 };
@@ -234,6 +244,41 @@ struct prepare {
     struct prepack_sources *sources; /* of the prepacked inputs; NULL while constants are folded */
     struct irrun_error *err;
 };
+
+/* ---- sharing; defined in ops/sharing.c */
+
+/* How many parts so much work is worth that can be cut into n. Work is counted in multiplications
+ * of a packed product, 50 per ns with AVX-512. */
+size_t prepare_n_parts(const struct prepare *prepare, double work, size_t n);
+
+/* Sets made.flat to share n units with the thread pool if the work is worth it; false with *err
+ * filled if there is no memory. */
+bool prepare_sharing(struct prepare *prepare, share_fn *run, size_t n, double work);
+
+/* Elements of a unit: the tiles and vectors of element-wise kernels are whole in all units but the
+ * last. */
+#define SHARE_UNIT 64
+#define SHARE_ELEMENT_WORK 10 /* reads and writes one f32 in L2 */
+
+static inline size_t share_units(size_t n)
+{
+    return n / SHARE_UNIT + (n % SHARE_UNIT != 0);
+}
+
+/* The elements of units begin … end - 1 of a tensor. */
+struct share_range {
+    size_t first, n;
+};
+
+static inline struct share_range share_range(const struct irrun_shape *shape, size_t begin,
+                                             size_t end)
+{
+    size_t n = (size_t)shape_n_elements(shape), first = begin * SHARE_UNIT;
+    return (struct share_range){first, end * SHARE_UNIT < n ? end * SHARE_UNIT - first : n - first};
+}
+
+/* flat.run of a step with flat.kernel.sharing. */
+bool sharing_run(const struct step *step, struct irrun_error *err);
 
 /* ---- prepacked inputs; defined in plan/prepare_op.c */
 

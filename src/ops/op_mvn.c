@@ -48,27 +48,32 @@ static bool infer_v6(struct infer *infer)
     return normalize_infer_axes(infer, infer->state);
 }
 
-static bool prepare(struct prepare *prepare)
+static void run_units(const struct step *step, size_t begin, size_t end)
 {
-    return normalize_prepare(prepare, prepare->state);
-}
-
-static bool run(const struct step *step, struct irrun_error *err)
-{
-    (void)err;
     const struct normalize *normalize = step->state;
     const struct mvn_attrs *attrs = step->op->attrs;
-    struct slices slices = normalize_start(step, normalize);
+    struct slices slices = normalize_start(step, normalize, begin, end);
     normalize_means(step, normalize, &slices);
     if (attrs->normalize_variance)
         normalize_deviations(step, normalize, &slices);
-    for (size_t i = 0; i < normalize->n_slices; i++) {
+    for (size_t i = 0; i < slices.n; i++) {
         double variance = slices.sums[i] / (double)normalize->n_terms;
         double deviation = attrs->eps_mode == INSIDE_SQRT ? sqrt(variance + attrs->eps)
                                                           : sqrt(variance) + attrs->eps;
         slices.scales[i] = attrs->normalize_variance ? 1 / deviation : 1;
     }
     normalize_apply(step, normalize, &slices);
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    return normalize_prepare(prepare, prepare->state, run_units);
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    run_units(step, 0, normalize_units(step->state));
     return true;
 }
 

@@ -29,20 +29,14 @@ static bool infer(struct infer *infer)
     return normalize_infer_axes(infer, infer->state);
 }
 
-static bool prepare(struct prepare *prepare)
+static void run_units(const struct step *step, size_t begin, size_t end)
 {
-    return normalize_prepare(prepare, prepare->state);
-}
-
-static bool run(const struct step *step, struct irrun_error *err)
-{
-    (void)err;
     const struct normalize *normalize = step->state;
     const struct l2_attrs *attrs = step->op->attrs;
-    struct slices slices = normalize_start(step, normalize);
+    struct slices slices = normalize_start(step, normalize, begin, end);
     bool has_axes = shape_n_elements(&step->in[1]->shape) > 0;
     normalize_squares(step, normalize, &slices);
-    for (size_t i = 0; i < normalize->n_slices; i++) {
+    for (size_t i = 0; i < slices.n; i++) {
         double sum = slices.sums[i];
         if (!has_axes)
             sum = sum == 0 ? 1 : sum; /* 0 stays 0 */
@@ -52,11 +46,23 @@ static bool run(const struct step *step, struct irrun_error *err)
             sum = sum < attrs->eps ? attrs->eps : sum;
         slices.scales[i] = 1 / sqrt(sum);
         if (!has_axes) /* the sign too: x / x */
-            slices.scales[i] = element_as_f64(step->in[0]->dtype, step->in[0]->data, i) < 0
-                                   ? -slices.scales[i]
-                                   : slices.scales[i];
+            slices.scales[i] =
+                element_as_f64(step->in[0]->dtype, step->in[0]->data, slices.first + i) < 0
+                    ? -slices.scales[i]
+                    : slices.scales[i];
     }
     normalize_apply(step, normalize, &slices);
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    return normalize_prepare(prepare, prepare->state, run_units);
+}
+
+static bool run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    run_units(step, 0, normalize_units(step->state));
     return true;
 }
 

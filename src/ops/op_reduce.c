@@ -77,18 +77,6 @@ static enum irrun_dtype wide_type(enum irrun_dtype dtype)
     return dtype_is_signed(dtype) ? IRRUN_I64 : IRRUN_U64;
 }
 
-static bool prepare(struct prepare *prepare)
-{
-    struct reduce_state *state = prepare->state;
-    const struct reduce_family *family = prepare->op->def->family;
-    state->wide = wide_type(prepare->in[0]->dtype);
-    state->element_bytes = dtype_size(prepare->in[0]->dtype);
-    state->reduce = reduce_choose(prepare->kernels->reduce, family->operation, state->wide);
-    state->n_out = (size_t)shape_n_elements(&prepare->out[0]->shape);
-    prepare->made.scratch_bytes = state->n_out * sizeof(union accumulator);
-    return true;
-}
-
 static void reduce_narrow(const struct step *step, const char *from, union accumulator *to)
 {
     const struct reduce_state *state = step->state;
@@ -103,18 +91,23 @@ static void reduce_narrow(const struct step *step, const char *from, union accum
     }
 }
 
-static bool visit(void *context, const int64_t *offsets)
+static void reduce_inner(const struct step *step, const struct reduction *inner,
+                         const int64_t *offsets)
 {
-    const struct step *step = context;
     const struct reduce_state *state = step->state;
-    const struct reduction *inner = &state->inner;
     union accumulator *to = (union accumulator *)step->scratch + offsets[1];
-    const char *from = (const char *)step->in[0]->data + (size_t)offsets[0] * state->element_bytes;
+    const char *from = tensor_at(step->in[0], (size_t)offsets[0]);
     if (step->in[0]->dtype == state->wide)
         state->reduce(inner, from, to);
     for (size_t row = 0; step->in[0]->dtype != state->wide && row < inner->n_rows; row++)
         reduce_narrow(step, from + row * inner->row_step * state->element_bytes,
                       inner->to_columns ? to : to + row);
+}
+
+static bool visit(void *context, const int64_t *offsets)
+{
+    const struct step *step = context;
+    reduce_inner(step, &((const struct reduce_state *)step->state)->inner, offsets);
     return true;
 }
 
@@ -160,33 +153,73 @@ static void finish_integers(union accumulator *sums, size_t n, int64_t n_folded,
     }
 }
 
+/* n elements of the output, from their accumulators. */
+static void finish(const struct step *step, size_t first, size_t n)
+{
+    const struct reduce_state *state = step->state;
+    const struct reduce_family *family = step->op->def->family;
+    union accumulator *accumulators = (union accumulator *)step->scratch + first;
+    bool is_float = state->wide == IRRUN_F32 || state->wide == IRRUN_F64;
+    if (is_float)
+        finish_floats(&accumulators->f64, n, state->n_folded, family->finish);
+    else
+        finish_integers(accumulators, n, state->n_folded, state->wide == IRRUN_I64, family->finish);
+    convert_elements(is_float                       ? IRRUN_F64
+                     : state->wide == IRRUN_BOOLEAN ? IRRUN_U64
+                                                    : state->wide,
+                     accumulators, step->out[0]->dtype, tensor_at(step->out[0], first), n);
+}
+
+/* Whether each element of the output is one row of the input. */
+static bool has_rows(const struct reduce_state *state)
+{
+    return state->loops.rank == 0 && !state->inner.to_columns && state->loops.n_inner > 0;
+}
+
+/* Units are rows, or all of the work is one unit. */
+static void run_units(const struct step *step, size_t begin, size_t end)
+{
+    const struct reduce_state *state = step->state;
+    const struct reduce_family *family = step->op->def->family;
+    size_t first = has_rows(state) ? begin : 0, n = has_rows(state) ? end - begin : state->n_out;
+    union accumulator *accumulators = step->scratch;
+    const union accumulator start = reduce_start(family->operation, state->wide);
+    for (size_t i = first; i < first + n; i++)
+        accumulators[i] = start;
+    if (has_rows(state)) {
+        struct reduction rows = state->inner;
+        rows.n_rows = n;
+        reduce_inner(step, &rows, (int64_t[]){(int64_t)(first * rows.row_step), (int64_t)first});
+    } else {
+        broadcast_walk(&state->loops, visit, (void *)step);
+    }
+    finish(step, first, n);
+}
+
 static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
     const struct reduce_state *state = step->state;
     const struct reduce_family *family = step->op->def->family;
-    struct irrun_tensor *out = step->out[0];
-    union accumulator *accumulators = step->scratch;
     bool is_extreme = family->operation == REDUCE_MAX || family->operation == REDUCE_MIN;
-    if (is_extreme && state->n_folded == 0) {
-        fill_extreme(out, state->n_out, family->operation == REDUCE_MAX);
-        return true;
-    }
-    const union accumulator start = reduce_start(family->operation, state->wide);
-    for (size_t i = 0; i < state->n_out; i++)
-        accumulators[i] = start;
-    broadcast_walk(&state->loops, visit, (void *)step);
-    bool is_float = state->wide == IRRUN_F32 || state->wide == IRRUN_F64;
-    if (is_float)
-        finish_floats(step->scratch, state->n_out, state->n_folded, family->finish);
+    if (is_extreme && state->n_folded == 0)
+        fill_extreme(step->out[0], state->n_out, family->operation == REDUCE_MAX);
     else
-        finish_integers(accumulators, state->n_out, state->n_folded, state->wide == IRRUN_I64,
-                        family->finish);
-    convert_elements(is_float                       ? IRRUN_F64
-                     : state->wide == IRRUN_BOOLEAN ? IRRUN_U64
-                                                    : state->wide,
-                     accumulators, out->dtype, out->data, state->n_out);
+        run_units(step, 0, has_rows(state) ? state->inner.n_rows : 1);
     return true;
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    struct reduce_state *state = prepare->state;
+    const struct reduce_family *family = prepare->op->def->family;
+    state->wide = wide_type(prepare->in[0]->dtype);
+    state->element_bytes = dtype_size(prepare->in[0]->dtype);
+    state->reduce = reduce_choose(prepare->kernels->reduce, family->operation, state->wide);
+    state->n_out = (size_t)shape_n_elements(&prepare->out[0]->shape);
+    prepare->made.scratch_bytes = state->n_out * sizeof(union accumulator);
+    double work = SHARE_ELEMENT_WORK * (double)shape_n_elements(&prepare->in[0]->shape);
+    return prepare_sharing(prepare, run_units, has_rows(state) ? state->inner.n_rows : 1, work);
 }
 
 #define REDUCE_OP(object, type_, opset_, inputs_, operation, finish)                               \

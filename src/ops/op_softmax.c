@@ -3,6 +3,8 @@
 #include "kernels/softmax.h"
 #include "ops/op.h"
 
+#define WORK 40 /* of an element, in multiplications */
+
 struct softmax_attrs {
     int64_t axis;
 };
@@ -35,20 +37,31 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[0]->dtype, shape);
 }
 
+static void run_outer(const struct step *step, size_t begin, size_t end)
+{
+    const struct softmax_state *state = step->state;
+    struct softmax softmax = state->softmax;
+    size_t first = begin * softmax.n * softmax.n_inner;
+    softmax.n_outer = end - begin;
+    if (step->in[0]->dtype == IRRUN_F64)
+        softmax_f64(&softmax, tensor_at(step->in[0], first), tensor_at(step->out[0], first));
+    else
+        state->f32(&softmax, tensor_at(step->in[0], first), tensor_at(step->out[0], first));
+}
+
 static bool prepare(struct prepare *prepare)
 {
-    ((struct softmax_state *)prepare->state)->f32 = prepare->kernels->softmax_f32;
-    return true;
+    struct softmax_state *state = prepare->state;
+    const struct softmax *softmax = &state->softmax;
+    double work = WORK * (double)softmax->n_outer * (double)softmax->n * (double)softmax->n_inner;
+    state->f32 = prepare->kernels->softmax_f32;
+    return prepare_sharing(prepare, run_outer, softmax->n_outer, work);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
-    const struct softmax_state *state = step->state;
-    if (step->in[0]->dtype == IRRUN_F64)
-        softmax_f64(&state->softmax, step->in[0]->data, step->out[0]->data);
-    else
-        state->f32(&state->softmax, step->in[0]->data, step->out[0]->data);
+    run_outer(step, 0, ((const struct softmax_state *)step->state)->softmax.n_outer);
     return true;
 }
 

@@ -40,6 +40,15 @@ static bool run_flat(const struct step *step, struct irrun_error *err)
     return true;
 }
 
+/* Units of SHARE_UNIT elements. */
+static void run_units(const struct step *step, size_t begin, size_t end)
+{
+    const struct unary_state *state = step->state;
+    struct share_range range = share_range(&step->out[0]->shape, begin, end);
+    state->fn(tensor_at(step->in[0], range.first), tensor_at(step->out[0], range.first), range.n,
+              state->p);
+}
+
 /* Reads the parameters that are inputs; false if they are not known yet. */
 static bool read_parameters(const struct irrun_tensor *const *in, uint32_t n_inputs, double *p)
 {
@@ -88,10 +97,11 @@ static bool prepare(struct prepare *prepare)
     const struct elementwise_kernels *vector = prepare->kernels->elementwise_f32;
     if (prepare->in[0]->dtype == IRRUN_F32 && vector->unary[operation])
         state->fn = vector->unary[operation];
-    if (state->fn && prepare->n_inputs == 1)
-        prepare->made.flat = (struct flat){.run = run_flat,
-                                           .kernel.unary = state->fn,
-                                           .n = (size_t)shape_n_elements(&prepare->out[0]->shape)};
+    size_t n = (size_t)shape_n_elements(&prepare->out[0]->shape);
+    if (state->fn && prepare->n_inputs == 1) {
+        prepare->made.flat = (struct flat){.run = run_flat, .kernel.unary = state->fn, .n = n};
+        return prepare_sharing(prepare, run_units, share_units(n), SHARE_ELEMENT_WORK * (double)n);
+    }
     if (!state->fn) {
         state->is_through_f64 = true;
         state->is_rounded =

@@ -4,9 +4,6 @@
 
 #include "base/checked.h"
 
-/* From so much work on it is shared: some 20 us of it. */
-#define SHARE_FROM 1000000
-
 /* Plain loops take so many times as long as panels (with AVX-512: 6 multiplications per ns against
  * 50). */
 #define PLAIN_WORK 8
@@ -39,14 +36,6 @@ double product_work(const struct product *product)
     return is_plain(product) ? PLAIN_WORK * n : n;
 }
 
-size_t product_n_parts(const struct prepare *prepare, double work, size_t n)
-{
-    size_t n_threads = thread_pool_n_threads(prepare->pool);
-    if (work < SHARE_FROM)
-        return 1;
-    return n < n_threads ? n : n_threads;
-}
-
 static size_t divide_up(size_t n, size_t by)
 {
     return n / by + (n % by != 0);
@@ -73,7 +62,7 @@ bool product_batch_plan(struct prepare *prepare, struct product_batch *batch)
 {
     const struct product *p = &batch->product;
     double work = product_work(p);
-    size_t n_threads = product_n_parts(prepare, work, SIZE_MAX), b_bytes, a_bytes;
+    size_t n_threads = prepare_n_parts(prepare, work, SIZE_MAX), b_bytes, a_bytes;
     batch->is_cut = n_threads > 1 && can_be_cut(p) && batch->count < MANY * n_threads &&
                     batch->count % n_threads != 0;
     batch->by_rows = batch->is_cut && rows_are_better(p, n_threads);
@@ -81,7 +70,7 @@ bool product_batch_plan(struct prepare *prepare, struct product_batch *batch)
                       : batch->by_rows ? divide_up(p->m, ROWS)
                                        : p->packed_b.n_panels;
     batch->n_parts =
-        product_n_parts(prepare, batch->is_cut ? work : work * (double)batch->count, n_pieces);
+        prepare_n_parts(prepare, batch->is_cut ? work : work * (double)batch->count, n_pieces);
     return (checked_mul(batch->is_cut ? 1 : batch->n_parts, p->b_bytes, &b_bytes) &&
             checked_mul(batch->n_parts, p->turned_bytes, &a_bytes) &&
             checked_add(b_bytes, a_bytes, &batch->scratch_bytes)) ||

@@ -29,7 +29,4 @@ void product_batch_run(const struct product_batch *batch, product_find_fn *find,
 /* What a product costs: multiplications by panels that would take as long. */
 double product_work(const struct product *product);
 
-/* How many parts so much work is worth that can be cut into n. */
-size_t product_n_parts(const struct prepare *prepare, double work, size_t n);
-
 #endif

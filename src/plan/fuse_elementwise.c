@@ -9,14 +9,6 @@
 
 #include "plan/fused_program.h"
 
-bool run_fused_step(const struct step *step, struct irrun_error *err)
-{
-    (void)err;
-    const struct fused_state *state = step->state;
-    step->flat.kernel.fused(state->program, step->flat.n);
-    return true;
-}
-
 /* ---- runs ---- */
 
 static bool is_repeated(const struct fusable *fusable)
@@ -87,60 +79,6 @@ static void count_run_uses(struct fused_program *fused, const struct pending_ste
 
 /* ---- the state of a fused step ---- */
 
-/* How many elements the program can process before one of its operands repeats. */
-static size_t count_plain(const struct fused_program *fused)
-{
-    size_t n = fused->n_tiles > 0 ? 0 : FUSED_MAX;
-    for (size_t i = 0; i < fused->n_operands; i++) {
-        const struct epilogue_operand *where = &fused->operands[i].where;
-        size_t n_max = where->inner == 1 ? where->count : where->inner;
-        n = n < n_max ? n : n_max;
-    }
-    return n;
-}
-
-static bool copy_program(struct fused_program *fused, struct fused_state *state)
-{
-    struct arena *arena = &fused->plan->arena;
-    const struct kernels *kernels = &fused->plan->request.model->kernels;
-    size_t n = fused->n_operands;
-    struct epilogue_operand *where = arena_alloc_array(arena, n, sizeof *where, fused->err);
-    state->program = arena_alloc_array(arena, fused->n_program, sizeof *state->program, fused->err);
-    state->operands = arena_alloc_array(arena, n + 1, sizeof *state->operands, fused->err);
-    if (!where || !state->program || !state->operands)
-        return false;
-    if (fused->n_program > 0)
-        memcpy(state->program, fused->program, fused->n_program * sizeof *state->program);
-    for (size_t i = 0; i < n; i++) {
-        const struct program_operand *operand = &fused->operands[i];
-        where[i] = operand->where;
-        if (operand->slot != NO_ID)
-            state->operands[state->n_operands++] =
-                (struct fused_operand){operand->where.instruction, operand->slot};
-    }
-    bool is_empty = fused->n_program == 0;
-    state->epilogue = (struct epilogue){.fused = is_empty ? NULL : kernels->fused_f32,
-                                        .program = state->program,
-                                        .operands = where,
-                                        .n_program = fused->n_program,
-                                        .n_operands = n,
-                                        .n_plain = count_plain(fused)};
-    return true;
-}
-
-/* Allocates the tiles of a separate step, which only one thread runs. */
-static bool allocate_tiles(struct fused_program *fused, struct fused_state *state)
-{
-    float(*tiles)[FUSED_TILE] =
-        arena_alloc_array(&fused->plan->arena, fused->n_tiles, sizeof *tiles, fused->err);
-    for (size_t i = 0; i < fused->n_operands && tiles; i++) {
-        const struct program_operand *operand = &fused->operands[i];
-        if (operand->slot == NO_ID)
-            state->program[operand->where.instruction].at = tiles[operand->where.inner];
-    }
-    return tiles != NULL;
-}
-
 /* Lists the slots that the step reads and writes, for memory planning: appends the slots of the
  * state and the values of the run that are read elsewhere, except `except`. */
 static bool list_slots(struct fused_program *fused, const struct fused_state *state,
@@ -209,14 +147,13 @@ static bool fuse_run(struct fused_program *fused, const struct pending_step *ste
     count_run_uses(fused, steps, n);
     fused_write(fused, steps, n);
     struct fused_state *state = add_state(fused);
-    if (fused->has_failed || !state || !copy_program(fused, state) || !allocate_tiles(fused, state))
+    if (fused->has_failed || !state || !fused_copy_program(fused, state) ||
+        !fused_allocate_tiles(fused, state))
         return false;
-    *joined = (struct pending_step){.made.flat = {.run = run_fused_step,
-                                                  .kernel.fused = state->epilogue.fused,
-                                                  .n = steps->made.fusable.n},
-                                    .op = steps->op,
-                                    .state = state,
-                                    .is_main = steps->is_main};
+    state->n = steps->made.fusable.n;
+    *joined = (struct pending_step){.op = steps->op, .state = state, .is_main = steps->is_main};
+    if (!fused_prepare(fused, state, &joined->made))
+        return false;
     if (joined->is_main)
         plan->n_fused_ops += (uint32_t)n;
     return list_members(fused, steps, n, joined) &&
@@ -250,7 +187,7 @@ static bool write_epilogue(struct fused_program *fused, uint32_t made,
         fused_write(fused, steps, *n);
         if (fused->has_failed)
             return false;
-        if (fused->n_program <= EPILOGUE_MAX_INSTRUCTIONS && fused->n_tiles <= EPILOGUE_MAX_TILES)
+        if (fused_fits_pieces(fused))
             return true;
     }
     fused->n_program = fused->n_operands = 0;
@@ -309,7 +246,7 @@ static bool fuse_product(struct fused_program *fused, const struct pending_step 
         made = plan->slots[made].root = steps++->out[0];
     size_t n_left = (size_t)(product + 1 + *n - steps);
     fused->n_program = fused->n_operands = 0;
-    if (!state || !write_epilogue(fused, made, steps, &n_left) || !copy_program(fused, state))
+    if (!state || !write_epilogue(fused, made, steps, &n_left) || !fused_copy_program(fused, state))
         return false;
     if (bias != NO_ID)
         state->operands[state->n_operands++] = (struct fused_operand){NO_ID, bias};

@@ -51,4 +51,19 @@ struct repetition fused_repetition(const struct fusable *fusable, uint32_t i);
 /* Writes the program of n steps, whose uses are counted. */
 void fused_write(struct fused_program *fused, const struct pending_step *steps, size_t n);
 
+/* ---- the state of a fused step; defined in fused_state.c ---- */
+
+/* Copies the program into the state. */
+bool fused_copy_program(struct fused_program *fused, struct fused_state *state);
+
+/* Whether epilogue_run can run the program on pieces. */
+bool fused_fits_pieces(const struct fused_program *fused);
+
+/* Allocates the tiles of a separate step, which only one thread runs. */
+bool fused_allocate_tiles(struct fused_program *fused, struct fused_state *state);
+
+/* Sets how a separate step runs; threads share it if its program is short enough for pieces. */
+bool fused_prepare(const struct fused_program *fused, const struct fused_state *state,
+                   struct prepared *made);
+
 #endif

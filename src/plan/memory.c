@@ -111,7 +111,7 @@ static bool reads_elsewhere(const struct plan *plan, const struct step *step, ui
 static bool place_over_input(struct plan *plan, const struct step *step, uint32_t step_id,
                              uint32_t out_id)
 {
-    if (!step->state || step->flat.run == run_fused_step)
+    if (!step->state || is_fused_step(step))
         return false;
     uint32_t flags = step->op->def->flags;
     uint32_t n = flags & OP_IN_PLACE ? step->n_inputs : flags & OP_OVER_FIRST ? 1 : 0;

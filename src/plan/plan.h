@@ -115,8 +115,9 @@ struct fused_state {
         uint32_t instruction, slot; /* the instruction that reads the slot; NO_ID: the bias */
     } * operands;
     size_t n_operands;
+    size_t n; /* elements of a step */
 };
-bool run_fused_step(const struct step *step, struct irrun_error *err);
+bool is_fused_step(const struct step *step);
 
 /* Plans made for different shapes, the oldest first. */
 #define PLAN_SET_MAX 8

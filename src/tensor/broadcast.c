@@ -90,10 +90,18 @@ bool broadcast_plan(struct broadcast *plan, uint32_t n_operands,
 
 bool broadcast_walk(const struct broadcast *plan, broadcast_visit_fn *visit, void *context)
 {
+    return broadcast_walk_part(plan, 0, plan->rank > 0 ? plan->loops[0].n : 1, visit, context);
+}
+
+bool broadcast_walk_part(const struct broadcast *plan, int64_t begin, int64_t end,
+                         broadcast_visit_fn *visit, void *context)
+{
     int64_t offsets[BROADCAST_MAX_OPERANDS] = {0};
-    int64_t index[IRRUN_MAX_RANK] = {0};
+    int64_t index[IRRUN_MAX_RANK] = {begin};
     if (plan->n_inner == 0)
         return true;
+    for (uint32_t k = 0; k < plan->n_operands && plan->rank > 0; k++)
+        offsets[k] = begin * plan->loops[0].strides[k];
     for (;;) {
         if (!visit(context, offsets))
             return false;
@@ -103,8 +111,10 @@ bool broadcast_walk(const struct broadcast *plan, broadcast_visit_fn *visit, voi
             index[i - 1]++;
             for (uint32_t k = 0; k < plan->n_operands; k++)
                 offsets[k] += loop->strides[k];
-            if (index[i - 1] < loop->n)
+            if (index[i - 1] < (i == 1 ? end : loop->n))
                 break;
+            if (i == 1)
+                return true;
             for (uint32_t k = 0; k < plan->n_operands; k++)
                 offsets[k] -= loop->strides[k] * loop->n;
             index[i - 1] = 0;

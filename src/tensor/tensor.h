@@ -14,6 +14,12 @@ bool tensor_size(enum irrun_dtype dtype, const struct irrun_shape *shape, size_t
 /* Returns the size of a tensor whose size is known not to overflow, such as one of a plan. */
 size_t tensor_n_bytes(const struct irrun_tensor *tensor);
 
+/* Element i; the type has whole bytes. */
+static inline void *tensor_at(const struct irrun_tensor *tensor, size_t i)
+{
+    return (char *)tensor->data + i * dtype_size(tensor->dtype);
+}
+
 /* Converts n elements by the rules of Convert-1:
  * - to floats: rounds to nearest even, once, from any type; overflow as in half.h and
  *   small_float.h;

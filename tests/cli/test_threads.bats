@@ -38,6 +38,61 @@ XML
     done
 }
 
+# layer NAME TYPE OPSET DATA INPUT...: one more layer, and a Result. An input is the number of a layer.
+layer() {
+    local n=$n_layers in='' from k=0
+    for from in "${@:5}"; do
+        in+="<port id='$k'/>"
+        edges+="<edge from-layer='$from' from-port='9' to-layer='$n' to-port='$((k++))'/>"
+    done
+    layers+="<layer id='$n' name='$1' type='$2' version='$3'><data $4/><input>$in</input>
+        <output><port id='9'/></output></layer>"
+    n_layers=$((n + 1))
+    [[ $2 != @(Parameter|Const) ]] || return 0
+    layers+="<layer id='$n_layers' name='r$n' type='Result' version='opset1'>
+        <input><port id='0'/></input></layer>"
+    edges+="<edge from-layer='$n' from-port='9' to-layer='$n_layers' to-port='0'/>"
+    n_layers=$((n + 2))
+}
+
+# One op of each kind that shares elements, rows or loops, on 97 x 41 x 53 numbers.
+shared_model() {
+    local layers='' edges='' n_layers=0
+    layer x Parameter opset1 "shape='97,41,53' element_type='f32'"
+    layer axis Const opset1 "element_type='i64' shape='1' offset='0' size='8'"
+    layer order Const opset1 "element_type='i64' shape='3' offset='8' size='24'"
+    layer bias Const opset1 "element_type='f32' shape='41,1' offset='32' size='164'"
+    layer tanh Tanh opset1 '' 0
+    layer add Add opset1 '' 0 4
+    layer by_row Multiply opset1 '' 0 3
+    layer less Less opset1 '' 0 4
+    layer select Select opset1 '' 10 4 6
+    layer softmax SoftMax opset8 "axis='2'" 0
+    layer log_softmax LogSoftmax opset5 "axis='1'" 0
+    layer mvn MVN opset2 "across_channels='false'" 0
+    layer mvn_all MVN opset6 "eps='1e-6' eps_mode='inside_sqrt' normalize_variance='true'" 0 1
+    layer l2 NormalizeL2 opset1 "eps='1e-6' eps_mode='add'" 0 1
+    layer mean ReduceMean opset1 '' 0 1
+    layer max ReduceMax opset1 "keep_dims='true'" 0 1
+    layer transpose Transpose opset1 '' 0 2
+    layer gelu Gelu opset7 "approximation_mode='ERF'" 0
+    echo "<net name='shared' version='11'><layers>$layers</layers><edges>$edges</edges></net>"
+}
+
+@test "steps that threads share give the same bytes for every number of threads" {
+    local n fuse
+    shared_model >shared.xml
+    perl -e 'binmode STDOUT; print pack("q<*", 2, 2, 0, 1), pack("f<*", map { $_ / 7 } 1 .. 41)' \
+        >shared.bin
+    for fuse in '' --no-fuse; do
+        irrun shared.xml --random ${fuse:+"$fuse"} -o npz:1.npz
+        for n in 2 3 5; do
+            irrun shared.xml --random ${fuse:+"$fuse"} -j "$n" -o "npz:$n.npz"
+            cmp 1.npz "$n.npz"
+        done
+    done
+}
+
 @test "--stats says how many threads there were" {
     run_apart irrun large.xml --random -o none: -s
     grep -qx 'threads  *1' <<<"$stderr"

@@ -1,0 +1,42 @@
+/* Shares the work of a step with the thread pool.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ops/op.h"
+
+/* From so much work on it is shared: some 20 us of it. */
+#define SHARE_FROM 1000000
+
+size_t prepare_n_parts(const struct prepare *prepare, double work, size_t n)
+{
+    size_t n_threads = thread_pool_n_threads(prepare->pool);
+    if (work < SHARE_FROM)
+        return 1;
+    return n < n_threads ? n : n_threads;
+}
+
+static void run_part(void *context, size_t part, size_t n_parts)
+{
+    const struct step *step = context;
+    const struct sharing *sharing = step->flat.kernel.sharing;
+    size_t begin = sharing->n * part / n_parts, end = sharing->n * (part + 1) / n_parts;
+    sharing->run(step, begin, end);
+}
+
+bool sharing_run(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    thread_pool_run(step->pool, run_part, (void *)step, step->flat.kernel.sharing->n_parts);
+    return true;
+}
+
+bool prepare_sharing(struct prepare *prepare, share_fn *run, size_t n, double work)
+{
+    size_t n_parts = prepare_n_parts(prepare, work, n);
+    if (n_parts == 1)
+        return true;
+    struct sharing *sharing = arena_alloc(prepare->arena, sizeof *sharing, prepare->err);
+    if (!sharing)
+        return false;
+    *sharing = (struct sharing){run, n, n_parts};
+    prepare->made.flat = (struct flat){.run = sharing_run, .kernel.sharing = sharing};
+    return true;
+}
