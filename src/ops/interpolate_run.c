@@ -7,28 +7,38 @@
 #include "ops/indexing.h"
 #include "ops/interpolation.h"
 
-/* Two buffers: of floats for f32, and of doubles for other types, which are converted into the
- * first one. */
-bool interpolate_prepare(struct prepare *prepare)
-{
-    struct interpolate_state *state = prepare->state;
-    size_t n_in = (size_t)shape_n_elements(&state->in);
-    bool is_f32 = prepare->in[0]->dtype == IRRUN_F32;
-    if (state->mode == INTERPOLATION_NEAREST || state->n_axes == 0)
-        return true;
-    if (!is_f32 && n_in > state->n_buffer)
-        state->n_buffer = n_in;
-    return scratch_array(prepare, (int64_t)state->n_buffer,
-                         2 * (is_f32 ? sizeof(float) : sizeof(double)));
-}
+#define WORK 50 /* of an element, in multiplications */
 
 /* ---- resampling --------------------------------------------------------------------------- */
 
+/* Units begin … end - 1: what the dimensions before the first changed axis count. */
+struct part {
+    const struct interpolate_state *state;
+    size_t begin, n;
+};
+
+/* The first changed axis; the axes are listed from the last one on. */
+static uint32_t first_axis(const struct interpolate_state *state)
+{
+    return state->axes[state->n_axes - 1].axis;
+}
+
+static size_t n_units(const struct interpolate_state *state)
+{
+    return state->n_axes == 0 ? 1 : (size_t)shape_product(&state->in, 0, first_axis(state));
+}
+
+/* The elements of a unit. */
+static size_t unit_of(const struct interpolate_state *state, const struct irrun_shape *shape)
+{
+    return (size_t)shape_product(shape, first_axis(state), shape->rank);
+}
+
 /* The sizes outside and inside of a changed axis when it is resampled: the axes after it are
  * done. */
-static size_t n_outer(const struct interpolate_state *state, uint32_t axis)
+static size_t n_outer(const struct part *part, uint32_t axis)
 {
-    return (size_t)shape_product(&state->in, 0, axis);
+    return part->n * (size_t)shape_product(&part->state->in, first_axis(part->state), axis);
 }
 
 static size_t n_inner(const struct interpolate_state *state, uint32_t axis)
@@ -36,14 +46,21 @@ static size_t n_inner(const struct interpolate_state *state, uint32_t axis)
     return (size_t)shape_product(&state->out, axis + 1, state->out.rank);
 }
 
-static void resample_floats(const struct interpolate_state *state, const float *from, void *scratch,
-                            float *out)
+/* Where the part's elements of the first buffer begin. */
+static size_t buffer_offset(const struct part *part)
 {
-    float *buffers[2] = {scratch, (float *)scratch + state->n_buffer};
+    return part->state->n_buffer / n_units(part->state) * part->begin;
+}
+
+static void resample_floats(const struct part *part, const float *from, float *scratch, float *out)
+{
+    const struct interpolate_state *state = part->state;
+    float *buffers[2] = {scratch + buffer_offset(part),
+                         scratch + buffer_offset(part) + state->n_buffer};
     for (uint32_t k = 0; k < state->n_axes; k++) {
         const struct changed_axis *changed = &state->axes[k];
         float *to = k + 1 == state->n_axes ? out : buffers[k % 2];
-        resample_f32(&changed->taps, n_outer(state, changed->axis), n_inner(state, changed->axis),
+        resample_f32(&changed->taps, n_outer(part, changed->axis), n_inner(state, changed->axis),
                      from, to);
         from = to;
     }
@@ -65,24 +82,27 @@ static void round_to_type(double *numbers, size_t n, enum irrun_dtype dtype,
     }
 }
 
-static void resample_others(const struct interpolate_state *state, const struct irrun_tensor *in,
-                            void *scratch, struct irrun_tensor *out)
+static void resample_others(const struct part *part, const struct irrun_tensor *in, double *scratch,
+                            const struct irrun_tensor *out)
 {
-    double *buffers[2] = {scratch, (double *)scratch + state->n_buffer};
+    const struct interpolate_state *state = part->state;
+    double *buffers[2] = {scratch + buffer_offset(part),
+                          scratch + buffer_offset(part) + state->n_buffer};
+    size_t in_unit = unit_of(state, &state->in), out_unit = unit_of(state, &state->out);
     bool is_integer = dtype_is_integer(in->dtype);
     bool is_pillow = state->mode >= INTERPOLATION_BILINEAR_PILLOW;
-    convert_elements(in->dtype, in->data, IRRUN_F64, buffers[0],
-                     (size_t)shape_n_elements(&state->in));
+    convert_elements(in->dtype, tensor_at(in, part->begin * in_unit), IRRUN_F64, buffers[0],
+                     part->n * in_unit);
     for (uint32_t k = 0; k < state->n_axes; k++) {
         const struct changed_axis *changed = &state->axes[k];
-        size_t outer = n_outer(state, changed->axis), inner = n_inner(state, changed->axis);
+        size_t outer = n_outer(part, changed->axis), inner = n_inner(state, changed->axis);
         double *to = buffers[(k + 1) % 2];
         resample_f64(&changed->taps, outer, inner, buffers[k % 2], to);
         if (is_integer && (is_pillow || k + 1 == state->n_axes))
             round_to_type(to, outer * changed->taps.n_out * inner, in->dtype, state->mode);
     }
-    convert_elements(IRRUN_F64, buffers[state->n_axes % 2], out->dtype, out->data,
-                     (size_t)shape_n_elements(&state->out));
+    convert_elements(IRRUN_F64, buffers[state->n_axes % 2], out->dtype,
+                     tensor_at(out, part->begin * out_unit), part->n * out_unit);
 }
 
 /* ---- nearest ------------------------------------------------------------------------------ */
@@ -138,21 +158,54 @@ static void copy_nearest(const struct interpolate_state *state, uint32_t k, uint
     }
 }
 
+/* ---- all ---------------------------------------------------------------------------------- */
+
+static void run_units(const struct step *step, size_t begin, size_t end)
+{
+    const struct interpolate_state *state = step->state;
+    const struct part part = {state, begin, end - begin};
+    const struct irrun_tensor *in = step->in[0], *out = step->out[0];
+    uint32_t axis = first_axis(state);
+    size_t in_unit = unit_of(state, &state->in), out_unit = unit_of(state, &state->out);
+    if (state->mode != INTERPOLATION_NEAREST && in->dtype == IRRUN_F32)
+        resample_floats(&part, tensor_at(in, begin * in_unit), step->scratch,
+                        tensor_at(out, begin * out_unit));
+    else if (state->mode != INTERPOLATION_NEAREST)
+        resample_others(&part, in, step->scratch, out);
+    for (size_t i = begin; i < end && state->mode == INTERPOLATION_NEAREST; i++)
+        copy_nearest(state, state->n_axes, axis, dtype_size(in->dtype), tensor_at(in, i * in_unit),
+                     tensor_at(out, i * out_unit));
+}
+
 bool interpolate_run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
     const struct interpolate_state *state = step->state;
-    const struct irrun_tensor *in = step->in[0];
-    struct irrun_tensor *out = step->out[0];
     if (shape_n_elements(&state->out) == 0)
         return true;
     if (state->n_axes == 0)
-        memcpy(out->data, in->data, tensor_n_bytes(in));
-    else if (state->mode == INTERPOLATION_NEAREST)
-        copy_nearest(state, state->n_axes, 0, dtype_size(in->dtype), in->data, out->data);
-    else if (in->dtype == IRRUN_F32)
-        resample_floats(state, in->data, step->scratch, out->data);
+        memcpy(step->out[0]->data, step->in[0]->data, tensor_n_bytes(step->in[0]));
     else
-        resample_others(state, in, step->scratch, out);
+        run_units(step, 0, n_units(state));
     return true;
+}
+
+/* Two buffers: of floats for f32, and of doubles for other types, which are converted into the
+ * first one. */
+bool interpolate_prepare(struct prepare *prepare)
+{
+    struct interpolate_state *state = prepare->state;
+    size_t n_in = (size_t)shape_n_elements(&state->in);
+    bool is_f32 = prepare->in[0]->dtype == IRRUN_F32;
+    double n_out = (double)shape_n_elements(&state->out);
+    if (state->n_axes == 0 || n_out == 0)
+        return true;
+    if (!prepare_sharing(prepare, run_units, n_units(state), WORK * n_out))
+        return false;
+    if (state->mode == INTERPOLATION_NEAREST)
+        return true;
+    if (!is_f32 && n_in > state->n_buffer)
+        state->n_buffer = n_in;
+    return scratch_array(prepare, (int64_t)state->n_buffer,
+                         2 * (is_f32 ? sizeof(float) : sizeof(double)));
 }

@@ -59,19 +59,45 @@ static bool infer(struct infer *infer)
     return state->piece_elements != NULL;
 }
 
+static void copy_piece(const struct irrun_tensor *in, size_t from, struct irrun_tensor *out,
+                       size_t to, size_t n)
+{
+    memcpy(tensor_at(out, to), tensor_at(in, from), n * dtype_size(out->dtype));
+}
+
+/* Units of SHARE_UNIT elements of the output. */
+static void run_units(const struct step *step, size_t begin, size_t end)
+{
+    const struct concat_state *state = step->state;
+    size_t row_elements = state->row_elements, offset = 0;
+    struct share_range range = share_range(&step->out[0]->shape, begin, end);
+    size_t range_end = range.first + range.n;
+    for (uint32_t i = 0; i < step->n_inputs; i++) {
+        size_t piece = state->piece_elements[i];
+        if (piece == 0)
+            continue;
+        for (size_t row = range.first / row_elements; row * row_elements < range_end; row++) {
+            size_t start = row * row_elements + offset, stop = start + piece;
+            size_t first = start < range.first ? range.first : start;
+            size_t last = stop < range_end ? stop : range_end;
+            if (first < last)
+                copy_piece(step->in[i], row * piece + first - start, step->out[0], first,
+                           last - first);
+        }
+        offset += piece;
+    }
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    size_t n = (size_t)shape_n_elements(&prepare->out[0]->shape);
+    return prepare_sharing(prepare, run_units, share_units(n), SHARE_ELEMENT_WORK * (double)n);
+}
+
 static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
-    const struct concat_state *state = step->state;
-    size_t size = dtype_size(step->out[0]->dtype), row_bytes = state->row_elements * size;
-    char *to = step->out[0]->data;
-    for (uint32_t i = 0; i < step->n_inputs; i++) {
-        size_t piece_bytes = state->piece_elements[i] * size;
-        const char *from = step->in[i]->data;
-        for (size_t row = 0; row < state->n_rows && piece_bytes > 0; row++)
-            memcpy(to + row * row_bytes, from + row * piece_bytes, piece_bytes);
-        to += piece_bytes;
-    }
+    run_units(step, 0, share_units((size_t)shape_n_elements(&step->out[0]->shape)));
     return true;
 }
 
@@ -85,5 +111,6 @@ const struct op_def op_concat = {
     .attrs_size = sizeof(struct concat_attrs),
     .state_size = sizeof(struct concat_state),
     .infer = infer,
+    .prepare = prepare,
     .run = run,
 };

@@ -76,14 +76,20 @@ shared_model() {
     layer max ReduceMax opset1 "keep_dims='true'" 0 1
     layer transpose Transpose opset1 '' 0 2
     layer gelu Gelu opset7 "approximation_mode='ERF'" 0
+    layer concat Concat opset1 "axis='1'" 0 4 6
+    layer whole Concat opset1 "axis='0'" 0 4
+    layer sizes Const opset1 "element_type='i64' shape='2' offset='196' size='16'"
+    layer axes Const opset1 "element_type='i64' shape='2' offset='212' size='16'"
+    layer nearest Interpolate opset11 "mode='nearest' shape_calculation_mode='sizes'" 0 36 37
+    layer linear Interpolate opset11 "mode='linear_onnx' shape_calculation_mode='sizes'" 0 36 37
     echo "<net name='shared' version='11'><layers>$layers</layers><edges>$edges</edges></net>"
 }
 
 @test "steps that threads share give the same bytes for every number of threads" {
     local n fuse
     shared_model >shared.xml
-    perl -e 'binmode STDOUT; print pack("q<*", 2, 2, 0, 1), pack("f<*", map { $_ / 7 } 1 .. 41)' \
-        >shared.bin
+    perl -e 'binmode STDOUT; print pack("q<*", 2, 2, 0, 1), pack("f<*", map { $_ / 7 } 1 .. 41),
+        pack("q<*", 60, 50, 1, 2)' >shared.bin
     for fuse in '' --no-fuse; do
         irrun shared.xml --random ${fuse:+"$fuse"} -o npz:1.npz
         for n in 2 3 5; do
