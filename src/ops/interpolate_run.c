@@ -127,9 +127,9 @@ static void copy_pieces(const int64_t *sources, size_t n, const char *from, size
     }
 }
 
-/* Writes the data inside of dimension `first`; the next changed axis is k - 1, and 0 is the
- * last. */
-static void copy_nearest(const struct interpolate_state *state, uint32_t k, uint32_t first,
+/* Writes n slices, each all of changed axis k - 1 and of the dimensions after it. Axis 0 is the
+ * innermost. */
+static void copy_nearest(const struct interpolate_state *state, uint32_t k, size_t n,
                          size_t element_bytes, const char *from, char *to)
 {
     const struct changed_axis *changed = &state->axes[k - 1];
@@ -137,10 +137,13 @@ static void copy_nearest(const struct interpolate_state *state, uint32_t k, uint
     size_t n_in = (size_t)state->in.dims[axis], n_out = (size_t)state->out.dims[axis];
     size_t in_bytes = (size_t)shape_product(&state->in, axis + 1, rank) * element_bytes;
     size_t out_bytes = (size_t)shape_product(&state->out, axis + 1, rank) * element_bytes;
-    size_t n_between = (size_t)shape_product(&state->in, first, axis);
-    for (size_t between = 0; between < n_between; between++, from += n_in * in_bytes) {
-        if (k == 1) {
+    size_t n_between = k > 1 ? (size_t)shape_product(&state->in, axis + 1, changed[-1].axis) : 0;
+    for (size_t slice = 0; slice < n; slice++, from += n_in * in_bytes) {
+        if (k == 1 && state->has_bytes)
+            indexed_gather(from, changed->sources, n_out, in_bytes, to);
+        else if (k == 1)
             copy_pieces(changed->sources, n_out, from, in_bytes, to);
+        if (k == 1) {
             to += n_out * out_bytes;
             continue;
         }
@@ -151,7 +154,7 @@ static void copy_nearest(const struct interpolate_state *state, uint32_t k, uint
             else if (i > 0 && source == changed->sources[i - 1])
                 memcpy(to, to - out_bytes, out_bytes);
             else
-                copy_nearest(state, k - 1, axis + 1, element_bytes,
+                copy_nearest(state, k - 1, n_between, element_bytes,
                              from + (size_t)source * in_bytes, to);
             to += out_bytes;
         }
@@ -165,16 +168,14 @@ static void run_units(const struct step *step, size_t begin, size_t end)
     const struct interpolate_state *state = step->state;
     const struct part part = {state, begin, end - begin};
     const struct irrun_tensor *in = step->in[0], *out = step->out[0];
-    uint32_t axis = first_axis(state);
-    size_t in_unit = unit_of(state, &state->in), out_unit = unit_of(state, &state->out);
-    if (state->mode != INTERPOLATION_NEAREST && in->dtype == IRRUN_F32)
-        resample_floats(&part, tensor_at(in, begin * in_unit), step->scratch,
-                        tensor_at(out, begin * out_unit));
-    else if (state->mode != INTERPOLATION_NEAREST)
+    const void *from = tensor_at(in, begin * unit_of(state, &state->in));
+    void *to = tensor_at(out, begin * unit_of(state, &state->out));
+    if (state->mode == INTERPOLATION_NEAREST)
+        copy_nearest(state, state->n_axes, part.n, dtype_size(in->dtype), from, to);
+    else if (in->dtype == IRRUN_F32)
+        resample_floats(&part, from, step->scratch, to);
+    else
         resample_others(&part, in, step->scratch, out);
-    for (size_t i = begin; i < end && state->mode == INTERPOLATION_NEAREST; i++)
-        copy_nearest(state, state->n_axes, axis, dtype_size(in->dtype), tensor_at(in, i * in_unit),
-                     tensor_at(out, i * out_unit));
 }
 
 bool interpolate_run(const struct step *step, struct irrun_error *err)
@@ -190,6 +191,20 @@ bool interpolate_run(const struct step *step, struct irrun_error *err)
     return true;
 }
 
+/* Turns the sources of the innermost changed axis into offsets in bytes, if none is padding. */
+static void convert_to_bytes(struct interpolate_state *state, size_t element_bytes)
+{
+    const struct changed_axis *changed = &state->axes[0];
+    size_t n = (size_t)state->out.dims[changed->axis];
+    size_t piece_bytes = n_inner(state, changed->axis) * element_bytes;
+    for (size_t i = 0; i < n; i++)
+        if (changed->sources[i] < 0)
+            return;
+    for (size_t i = 0; i < n; i++)
+        changed->sources[i] *= (int64_t)piece_bytes;
+    state->has_bytes = true;
+}
+
 /* Two buffers: of floats for f32, and of doubles for other types, which are converted into the
  * first one. */
 bool interpolate_prepare(struct prepare *prepare)
@@ -202,8 +217,10 @@ bool interpolate_prepare(struct prepare *prepare)
         return true;
     if (!prepare_sharing(prepare, run_units, n_units(state), WORK * n_out))
         return false;
-    if (state->mode == INTERPOLATION_NEAREST)
+    if (state->mode == INTERPOLATION_NEAREST) {
+        convert_to_bytes(state, dtype_size(prepare->in[0]->dtype));
         return true;
+    }
     if (!is_f32 && n_in > state->n_buffer)
         state->n_buffer = n_in;
     return scratch_array(prepare, (int64_t)state->n_buffer,

@@ -61,8 +61,8 @@ bool make_taps(const struct interpolation *how, const struct resized_axis *axis,
 /* An axis that is resized or padded. */
 struct changed_axis {
     uint32_t axis;
-    struct taps taps;       /* all modes but nearest */
-    const int64_t *sources; /* nearest: [n_out], -1 = padding */
+    struct taps taps; /* all modes but nearest */
+    int64_t *sources; /* nearest: [n_out], -1 = padding */
 };
 
 struct interpolate_state {
@@ -72,6 +72,7 @@ struct interpolate_state {
         axes[IRRUN_MAX_RANK]; /* in the order in which they are computed: the last one first */
     struct irrun_shape in, out;
     size_t n_buffer; /* elements of the largest intermediate result */
+    bool has_bytes;  /* nearest: the sources of axes[0] are offsets in bytes, without padding */
 };
 
 bool interpolate_prepare(struct prepare *prepare);
