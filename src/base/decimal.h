@@ -23,10 +23,12 @@ extern const double powers_of_ten[MAX_EXACT_POWER + 1];
  * else. */
 bool decimal_scan(const char *text, size_t length, struct decimal *decimal);
 
-/* The double nearest to the decimal, if a single operation on exact operands gives it. */
+/* Sets *value to the double nearest to the decimal. Returns false if more than one operation on
+ * exact operands would be needed. */
 bool decimal_to_f64(const struct decimal *decimal, double *value);
 
-/* The float nearest to the decimal, if a double within 2 ulp of it determines it. */
+/* Sets *value to the float nearest to the decimal. Returns false if a double within 2 ulp of the
+ * decimal does not determine it. */
 bool decimal_to_f32(const struct decimal *decimal, float *value);
 
 /* Whether an error of 2 ulp may move a double across the midpoint of two floats. */

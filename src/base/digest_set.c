@@ -36,7 +36,8 @@ static bool read_disk(const struct digest_set *set, uint64_t index, struct diges
     return true;
 }
 
-/* Up to *n slots, in memory or read into `block`; *n becomes their number. */
+/* Returns up to *n slots from `index` on, in memory or read into `block`, and sets *n to their
+ * number. Returns NULL if they cannot be read. */
 static const struct digest_slot *get_slots(const struct digest_set *set, uint64_t index,
                                            struct digest_slot *block, uint64_t *n,
                                            struct irrun_error *err)

@@ -13,7 +13,7 @@
 #define PRINTF_LIKE(text_index, first)
 #endif
 
-/* A place in a text file; line 0 = the file as a whole, file NULL = none. */
+/* A place in a text file. Line 0 means the whole file, and file NULL no place. */
 struct place {
     const char *file;
     uint32_t line, column;
@@ -23,7 +23,7 @@ struct place {
 #define STANDARD_INPUT "standard input"
 #define STANDARD_OUTPUT "standard output"
 
-/* Sets "no error". */
+/* Initializes *err to "no error". */
 void error_clear(struct irrun_error *err);
 
 /* Records the error unless one is recorded already, and returns false. `err` is never NULL. */
@@ -34,23 +34,23 @@ bool fail_at(struct irrun_error *err, enum irrun_error_code code, struct place p
 bool fail_at_offset(struct irrun_error *err, enum irrun_error_code code, const char *file,
                     uint64_t offset, const char *format, ...) PRINTF_LIKE(5, 6);
 
-/* Out of memory: size_bytes were requested; SIZE_MAX: the size overflowed. */
+/* Fails because size_bytes cannot be allocated; SIZE_MAX means that the size overflowed. */
 bool fail_memory(struct irrun_error *err, size_t size_bytes);
 
-/* A call on the file failed with errno `reason`; the message is "what: reason". The code becomes
- * IRRUN_SYSTEM if it ran out of memory. */
+/* Fails because a call on the file set errno to `reason`. The message is "what: reason". For ENOMEM
+ * the code is IRRUN_SYSTEM. */
 bool fail_errno(struct irrun_error *err, enum irrun_error_code code, const char *file,
                 const char *what, int reason);
 
-/* Adds a hint to the recorded error, unless it has one; returns false, so that callers can return
- * it. */
+/* Adds a hint to the recorded error unless it has one. Returns false. */
 bool fail_hint(struct irrun_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Appends to the recorded message (a list, a second line); returns false. */
+/* Appends text to the recorded message, such as a list. Returns false. */
 bool fail_append(struct irrun_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Writes "file:line:column: error: message\n  hint: …\n", which editors parse. For a standard
- * stream the program's name comes first. Returns `text`. */
+/* Writes "file:line:column: error: message\n hint: ...\n", which editors parse, and returns `text`.
+ * For a standard stream the name of the program comes first. Control characters become "?", and so
+ * do newlines, except before an indented line. */
 char *error_format(const struct irrun_error *err, char *text, size_t size_bytes);
 
 #endif

@@ -58,7 +58,7 @@ static bool copy_file(struct file_map *map, int fd, const char *path, struct irr
     return (n_done == map->size_bytes && is_unchanged(map, fd)) || fail_written(path, err);
 }
 
-/* On success the mapping owns the descriptor. */
+/* Maps the file. On success the mapping owns the descriptor. */
 static bool map_file(struct file_map *map, int fd, const char *path, struct irrun_error *err)
 {
     void *data = mmap(NULL, map->size_bytes, PROT_READ, MAP_PRIVATE, fd, 0);

@@ -13,7 +13,7 @@
 /* Memory for later growth is at most 1 / PREFERRED_PART of the limit: other allocations follow. */
 #define PREFERRED_PART 8
 
-/* The start of the page that holds byte `at`. */
+/* Returns the start of the page that holds byte `at`. */
 static size_t page_of(size_t at)
 {
     return at / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
@@ -69,7 +69,8 @@ void *huge_alloc(size_t size_bytes)
     return data;
 }
 
-/* NULL with *err clear if the size is within the limit but the allocation fails. */
+/* Allocates size_bytes if the limit allows it. If the limit does but the allocation fails, returns
+ * NULL with *err clear. */
 static void *alloc_within(size_t used_bytes, size_t size_bytes, struct irrun_error *err)
 {
     error_clear(err);

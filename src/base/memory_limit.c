@@ -11,7 +11,7 @@
 /* Smaller requests are left to malloc. */
 #define SMALL_BYTES ((size_t)16 << 20)
 
-/* The limit of a cgroup of version 2, or of version 1. */
+/* Returns the limit of the cgroup, of version 2 or 1. */
 static size_t cgroup_limit(void)
 {
     static const char *const paths[] = {"/sys/fs/cgroup/memory.max",

@@ -44,8 +44,8 @@ static bool open_directly(struct output_file *out, struct irrun_error *err)
     return true;
 }
 
-/* The regular file that `path` names; NULL without an error for a device, a FIFO or standard
- * output. */
+/* Finds the regular file that `path` names. For a device, a FIFO or standard output, *target is
+ * NULL. */
 static bool find_target(const char *path, char **target, struct irrun_error *err)
 {
     struct stat status;

@@ -26,8 +26,9 @@ struct output_file {
     uint64_t offset;   /* bytes written, the buffered ones included */
 };
 
-/* "-" is standard output. IRRUN_CANT_CREATE if it cannot be made, an existing file may not be
- * written, or another process is writing it. output_file_abort is safe after any failure. */
+/* Opens a file for writing; "-" is standard output. Fails with IRRUN_CANT_CREATE if the file cannot
+ * be created, an existing file is not writable, or another process is writing it. output_file_abort
+ * may be called after any failure. */
 bool output_file_open(struct output_file *out, const char *path, struct irrun_error *err);
 
 /* Keeps other processes from writing `path` until this one has opened and finished it, or calls
@@ -43,13 +44,13 @@ void output_files_release(void);
 bool output_file_open_partial(struct output_file *out, const char *path, uint64_t keep_bytes,
                               struct irrun_error *err);
 
-/* IRRUN_IO if it fails; buffered, in order. */
+/* Writes through a buffer. Errors: IRRUN_IO. */
 bool output_file_write(struct output_file *out, const void *data, size_t size_bytes,
                        struct irrun_error *err);
 bool output_file_flush(struct output_file *out, struct irrun_error *err);
 
-/* What was written so far is a complete record. output_file_abort and a signal still send the
- * complete records of a direct file; a record that fits into the buffer is never sent in halves. */
+/* Marks the end of a record. After output_file_abort or a signal, the complete records of a direct
+ * file are still sent. A record that fits into the buffer is never sent in part. */
 void output_file_end_record(struct output_file *out);
 
 /* Flushes, and if is_synced waits until it is on disk. */
@@ -70,8 +71,8 @@ void output_file_abort(struct output_file *out);
 bool output_file_is_terminal(const struct output_file *out);
 bool output_file_is_pipe(const struct output_file *out); /* or a socket */
 
-/* An unnamed file beside `path` (in the directory for temporary files, for standard output); it
- * vanishes when its descriptor is closed. IRRUN_CANT_CREATE. */
+/* Creates an unnamed file beside `path`, or, for standard output, in the directory for temporary
+ * files. It is removed when its descriptor is closed. Errors: IRRUN_CANT_CREATE. */
 bool output_file_open_unnamed(const char *path, int *fd, struct irrun_error *err);
 
 #endif

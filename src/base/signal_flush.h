@@ -14,17 +14,18 @@ struct signal_buffer;
 struct signal_buffer *signal_buffer_open(int fd, unsigned char *data);
 void signal_buffer_close(struct signal_buffer *buffer);
 
-/* The first n bytes are complete records and do not change until signal_buffer_lock. */
+/* Declares that the first n bytes are complete records. They must not change until
+ * signal_buffer_lock. */
 void signal_buffer_set_complete(struct signal_buffer *buffer, size_t n);
 
-/* While the buffer is locked, the handler does not send it: the caller is writing it, or half of a
- * record is out. signal_buffer_unlock raises a signal again that arrives meanwhile. */
+/* Locks the buffer, so that the handler does not send it while the caller writes it or has sent
+ * part of a record. If a signal arrives meanwhile, signal_buffer_unlock raises it again. */
 void signal_buffer_lock(struct signal_buffer *buffer);
 void signal_buffer_unlock(struct signal_buffer *buffer, size_t n_complete);
 
-/* For the handler of signal `number`, which then ends the process; async-signal-safe. Sends
- * complete records, and waits at most one second for readers. False if a buffer is locked: nothing
- * was sent, the handler should return, and the signal is raised again. */
+/* Sends the complete records; called by the handler of signal `number`, which then ends the
+ * process. Waits at most one second for readers. Returns false if a buffer is locked: then nothing
+ * was sent, and the handler must return; the signal will be raised again. Async-signal-safe. */
 bool signal_buffers_send(int number);
 
 #endif

@@ -81,8 +81,9 @@ void temporaries_remove_all(void)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* "DIRECTORY/.irrun-DIGEST" in the directory of `target`, the same for every process, or with
- * "-PID-N" appended; malloc'ed. A digest, since the name of `target` may be too long to extend. */
+/* Makes the name "DIRECTORY/.irrun-DIGEST" in the directory of `target`, the same in every process,
+ * or with "-PID-N" appended. It has a digest of the name of `target`, which may be too long to
+ * extend. The caller frees it. */
 static char *temporary_name(const char *target, bool is_own)
 {
     static atomic_uint n_names;
@@ -150,7 +151,7 @@ static enum attempt create_locked(const char *name, int *fd, long *holder)
     return attempt;
 }
 
-/* If files cannot be locked: uses a name of this process alone. */
+/* Creates a file with a name that no other process uses, for file systems without locks. */
 static enum attempt create_own(const char *target, char **name, int *fd)
 {
     do {
@@ -163,9 +164,9 @@ static enum attempt create_own(const char *target, char **name, int *fd)
 
 /* ---- Creating -------------------------------------------------------------------------------- */
 
-/* *name is the shared name; a name of this process alone may replace it. Signals are blocked in
- * this thread until the new file is in the table; if another thread's handler has already run, the
- * file is removed here. */
+/* Creates the file *name, or another one, whose name replaces *name. Blocks signals in this thread
+ * until the file is in the table. If the handler of another thread has already run, removes the
+ * file. */
 static int create(const char *target, enum slot_state state, char **name, size_t *slot,
                   long *holder)
 {
@@ -185,7 +186,7 @@ static int create(const char *target, enum slot_state state, char **name, size_t
     return attempt == CREATED ? fd : -1;
 }
 
-/* The descriptor of the file that this process has reserved under that name; -1: none. */
+/* Returns the descriptor of the file that this process has reserved under that name, or -1. */
 static int take_over(const char *name, size_t *slot)
 {
     for (size_t i = 0; i < MAX_TEMPORARIES; i++) {

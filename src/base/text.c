@@ -82,7 +82,7 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 
 #define MAX_WORD_BYTES 255
 
-/* The Levenshtein distance, one row of the table at a time. */
+/* Computes one row of the table of distances at a time. */
 unsigned text_distance(const char *a, const char *b, unsigned limit)
 {
     size_t n = strlen(a), m = strlen(b);

@@ -31,7 +31,7 @@ static bool check_array(const struct writer *writer, size_t output,
     return true;
 }
 
-/* With several outputs in one archive the key is KEY.NAME. */
+/* Writes the key: KEY, or KEY.NAME if the archive has several outputs. */
 static bool write_key(struct writer *writer, size_t output, const char *key,
                       struct irrun_error *err)
 {

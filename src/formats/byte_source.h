@@ -11,7 +11,7 @@
 struct byte_source;
 struct reader_wait;
 
-/* Where the bytes come from. */
+/* The origin of the bytes. */
 struct byte_origin {
     /* Reads 1 … n bytes; *n_read = 0 at the end. */
     bool (*read)(struct byte_source *source, void *data, size_t n, size_t *n_read,
@@ -46,7 +46,7 @@ bool source_open_file(struct byte_source *source, const char *path, const char *
 bool source_open(struct byte_source *source, struct irrun_error *err);
 void source_close(struct byte_source *source);
 
-/* The number of unread bytes in the buffer, at source_bytes. */
+/* Returns the number of unread bytes in the buffer; they begin at source_bytes. */
 static inline size_t source_available(const struct byte_source *source)
 {
     return source->end - source->start;
@@ -74,13 +74,13 @@ bool source_more(struct byte_source *source, struct irrun_error *err);
 bool source_read(struct byte_source *source, void *data, size_t n, size_t *n_read,
                  struct irrun_error *err);
 
-/* Remaining bytes; UINT64_MAX if unknown. */
+/* Returns the number of remaining bytes, or UINT64_MAX if it is unknown. */
 uint64_t source_left(const struct byte_source *source);
 
-/* Back to the first byte; only if it can. */
+/* Returns to the first byte. Call it only for a source that can be rewound. */
 bool source_rewind(struct byte_source *source, struct irrun_error *err);
 
-/* IRRUN_DATA at the current offset. */
+/* Fails with IRRUN_DATA at the current offset. */
 bool fail_source(const struct byte_source *source, struct irrun_error *err, const char *format, ...)
     PRINTF_LIKE(3, 4);
 

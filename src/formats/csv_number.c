@@ -47,7 +47,7 @@ static bool parse_small_float(const char *text, size_t length, enum irrun_dtype 
 
 /* ---- Integers -------------------------------------------------------------------------------- */
 
-/* The largest magnitude: of -128 for i8 it is 128. */
+/* Returns the largest magnitude of the type with that sign: 128 for negative i8. */
 static uint64_t largest_magnitude(enum irrun_dtype dtype, bool is_negative)
 {
     unsigned bits = dtype == IRRUN_BOOLEAN ? 1 : dtype_stored_bits(dtype);

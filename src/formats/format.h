@@ -28,7 +28,7 @@ struct format {
     const struct writer_methods *writer;
 };
 
-/* The table's rows: index < format_count(). */
+/* The rows of the table; index < format_count(). */
 size_t format_count(void);
 const struct format *format_at(size_t index);
 const struct format *format_find(const char *name); /* "npy"; NULL if there is none */
@@ -73,8 +73,9 @@ bool reader_open(const struct format *format, const char *path, struct reader **
                  struct irrun_error *err);
 void reader_close(struct reader *reader); /* NULL is allowed */
 
-/* The same for a csv file of which only some columns are read: "A,B,...", each a heading or a
- * number from 0; borrowed. The first line is a heading if one of them is. */
+/* Opens a csv file to read some of its columns: "A,B,...", each a heading or a number from 0. The
+ * text must outlive the reader. If one of them is a heading, the first line of the file has
+ * headings. */
 bool reader_open_columns(const char *path, const char *columns, struct reader **reader,
                          struct irrun_error *err);
 
@@ -93,8 +94,8 @@ bool reader_next(struct reader *reader, struct array_header *header, bool *is_en
 bool reader_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
                  size_t *n_read, struct irrun_error *err);
 
-/* For wav, after reader_next: returns all channels of a frame, interleaved, instead of their mean.
- * n of reader_read must then be a multiple of their number. */
+/* Makes a wav reader return all channels of a frame, interleaved, instead of their mean. Call it
+ * after reader_next. n of reader_read must then be a multiple of the number of channels. */
 void reader_keep_channels(struct reader *reader);
 
 /* Skips n elements; seeks if the input can. */
@@ -115,7 +116,7 @@ struct reader_wait {
 };
 void reader_on_wait(struct reader *reader, const struct reader_wait *wait);
 
-/* The position for messages: the file ("standard input") and the line (csv; else 0). */
+/* Return the position for messages: the file ("standard input") and the line (0 if not csv). */
 const char *reader_path(const struct reader *reader);
 uint32_t reader_line(const struct reader *reader);
 
@@ -137,8 +138,8 @@ const struct array_header *archive_member(const struct archive *archive, size_t 
 bool archive_find(const struct archive *archive, const char *name, size_t *index);
 const char *archive_comment(const struct archive *archive); /* "" if it has none */
 
-/* A reader of one array, independent of those of other members: call reader_next first, as
- * always. */
+/* Opens a reader of one array. It is independent of the readers of other members, and reader_next
+ * must be called first, as for every reader. */
 bool archive_open_member(struct archive *archive, size_t index, struct reader **reader,
                          struct irrun_error *err);
 
@@ -182,7 +183,7 @@ bool writer_open(const struct format *format, const char *path,
                  const struct writer_options *options, struct writer **writer,
                  struct irrun_error *err);
 
-/* Where a record comes from: shown by text, and the key of ark. */
+/* The origin of a record, which text shows and ark uses as its key. */
 struct record_label {
     const char *sequence; /* the key */
     uint64_t index;       /* the iteration within the sequence, from 0 */
@@ -194,8 +195,8 @@ struct record_label {
 bool writer_write(struct writer *writer, size_t output, const struct irrun_tensor *record,
                   const struct record_label *label, struct irrun_error *err);
 
-/* All outputs of the record are written: it is kept even after an error or a signal. With
- * is_flushed it is sent at once. */
+/* Marks the end of a record: all its outputs are written. The record is kept even after an error or
+ * a signal. With is_flushed it is sent at once. */
 bool writer_end_record(struct writer *writer, struct irrun_error *err);
 
 /* Flushes if it writes to a pipe, a device or standard output. */
@@ -205,8 +206,8 @@ bool writer_flush(struct writer *writer, struct irrun_error *err);
  * records that are not joined. */
 bool writer_pause(struct writer *writer, struct writer_position *position, struct irrun_error *err);
 
-/* The type and shape to write if an output has no records: an npy stack of no records is [0, …].
- * Without this call, no record is IRRUN_DATA in npy and npz. */
+/* Sets the type and shape to write if an output has no records: an npy stack of no records is [0,
+ * ...]. Without this call, npy and npz fail with IRRUN_DATA if there is no record. */
 void writer_expect(struct writer *writer, size_t output, enum irrun_dtype dtype,
                    const struct irrun_shape *shape);
 
@@ -214,7 +215,7 @@ void writer_expect(struct writer *writer, size_t output, enum irrun_dtype dtype,
  * ends it too. */
 bool writer_end_sequence(struct writer *writer, struct irrun_error *err);
 
-/* The sequence failed: discards its joined records. */
+/* Discards the joined records of a sequence that failed. */
 void writer_drop_sequence(struct writer *writer);
 
 /* Whether it writes to standard output, a device or a FIFO: written data cannot be removed. */

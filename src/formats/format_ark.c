@@ -66,7 +66,8 @@ static bool read_bytes(struct ark *ark, void *bytes, size_t n, struct irrun_erro
     return n_read == n || fail_entry(ark, err, "the file is truncated");
 }
 
-/* A size as Kaldi writes it: a byte 4, the number of bytes that follow, then those bytes. */
+/* Reads a size as Kaldi writes it: a byte 4, which is the number of bytes that follow, and those
+ * bytes. */
 static bool read_dim(struct ark *ark, struct irrun_error *err)
 {
     unsigned char bytes[5];
@@ -80,7 +81,7 @@ static bool read_dim(struct ark *ark, struct irrun_error *err)
     return true;
 }
 
-/* "FM ", "CM2 ", … */
+/* Reads the kind of a matrix or vector, such as "FM " or "CM2 ". */
 static bool read_kind(struct ark *ark, char kind[8], struct irrun_error *err)
 {
     for (size_t n = 0; n < 7; n++) {
@@ -176,7 +177,8 @@ static bool end_row(struct ark *ark, size_t *row_start, struct irrun_error *err)
     return true;
 }
 
-/* "[ 1 2 3 ]" is a vector; with a line end after the bracket, or between numbers, a matrix. */
+/* Reads the text form. "[ 1 2 3 ]" is a vector; with a line end after the bracket or between
+ * numbers it is a matrix. */
 static bool read_text(struct ark *ark, struct irrun_error *err)
 {
     int c;

@@ -134,7 +134,7 @@ static bool skip_blanks(struct csv *csv, int *c, struct irrun_error *err)
     }
 }
 
-/* A number is missing before `next`; -1 at the end. */
+/* Fails because a number is missing before the character `next`, or before the end (-1). */
 static bool fail_missing(const struct csv *csv, int next, bool is_after_comma,
                          struct irrun_error *err)
 {
@@ -221,7 +221,7 @@ static size_t count_ready(const struct csv *csv)
     return n_words;
 }
 
-/* The line has more numbers than the record of n. */
+/* Fails because the line has more numbers than a record of n. */
 static bool fail_long_row(struct csv *csv, size_t n, struct irrun_error *err)
 {
     unsigned char next = *source_bytes(&csv->reader.source);
@@ -248,7 +248,7 @@ static bool fail_long_row(struct csv *csv, size_t n, struct irrun_error *err)
                               n, n);
 }
 
-/* A record takes whole lines. */
+/* Ends a record, which must end at the end of a line. */
 static bool end_row(struct csv *csv, size_t n, struct irrun_error *err)
 {
     int c;

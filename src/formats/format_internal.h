@@ -33,15 +33,15 @@ struct reader_methods {
 struct reader *reader_new(const struct reader_methods *methods, const char *path,
                           struct irrun_error *err);
 
-/* IRRUN_DATA if the source begins like a file of another format than `wanted` (kind.h). Waits for
- * the first KIND_BYTES. */
+/* Fails with IRRUN_DATA if the source begins like a file of another format than `wanted` (kind.h).
+ * Waits for the first KIND_BYTES. */
 bool reader_check_kind(struct reader *reader, const char *wanted, struct irrun_error *err);
 
 extern const struct reader_methods npy_reader, raw_reader, s16_reader, csv_reader, ark_reader,
     wav_reader;
 
-/* Of csv: passes over the mark that some programs put before UTF-8; a byte is available, if there
- * is one. */
+/* Skips the byte order mark that some programs write at the start of a csv file in UTF-8. At least
+ * one byte must be available, unless the file is empty. */
 bool csv_skip_bom(struct byte_source *source, struct irrun_error *err);
 
 /* ---- Writers -------------------------------------------------------------------------------- */
@@ -91,11 +91,12 @@ extern const struct writer_methods npy_writer, npz_writer, raw_writer, csv_write
 bool record_form_check(struct writer *writer, size_t output, const struct irrun_tensor *record,
                        struct irrun_error *err);
 
-/* The shape of a stack of n_records; IRRUN_DATA if the rank becomes too large. */
+/* Computes the shape of a stack of n_records. Fails with IRRUN_DATA if the rank becomes too
+ * large. */
 bool stacked_shape(const struct record_form *form, int64_t n_records, const char *name,
                    struct irrun_shape *shape, struct irrun_error *err);
 
-/* IRRUN_DATA: the file needs a shape, and there is no record to take it from. */
+/* Fails with IRRUN_DATA because the file needs a shape and there is no record to take it from. */
 bool fail_no_record(const struct writer *writer, size_t output, struct irrun_error *err);
 
 /* Calls `write` with the elements of `record` as format_stored_dtype, in pieces. */
@@ -108,8 +109,9 @@ bool write_stored_elements(const struct irrun_tensor *record, bytes_write_fn *wr
 size_t format_element(enum irrun_dtype dtype, const void *data, size_t i,
                       char out[TEXT_NUMBER_BYTES]);
 
-/* A line per last-axis row of `tensor` (one line for 0-D), `separator` between the numbers. With
- * is_summarised, long tensors are shortened as in NumPy: three numbers at each end of an axis. */
+/* Writes a line for each row of the last axis of `tensor` (one line for 0-D), with `separator`
+ * between the numbers. With is_summarised, long tensors are shortened as in NumPy: three numbers at
+ * each end of an axis. */
 bool write_number_rows(struct output_file *file, const struct irrun_tensor *tensor, char separator,
                        bool is_summarised, struct irrun_error *err);
 

@@ -32,7 +32,7 @@ static bool write_string(struct output_file *file, const char *text, struct irru
     return is_written && output_file_write(file, "\"", 1, err);
 }
 
-/* JSON lacks nan and inf. */
+/* Writes a number. JSON has no nan and inf. */
 static bool write_number(struct output_file *file, const struct irrun_tensor *tensor, size_t index,
                          struct irrun_error *err)
 {
@@ -43,8 +43,8 @@ static bool write_number(struct output_file *file, const struct irrun_tensor *te
                      : output_file_write(file, "null", 4, err);
 }
 
-/* How many arrays begin (or end) at element `index`: as many as trailing axes that are at their
- * first element there. */
+/* Returns how many arrays begin at element `index`, and end before it: the number of trailing axes
+ * that are at their first element. */
 static uint32_t count_brackets(const struct irrun_shape *shape, int64_t index)
 {
     uint32_t n = 0;
@@ -65,7 +65,8 @@ static bool write_brackets(struct output_file *file, const char *bracket, uint32
     return true;
 }
 
-/* An empty array is []: as in NumPy, the outer dimensions stay and the rest is not there. */
+/* Writes an empty array as NumPy does: with the dimensions before the one that is 0, and [] in
+ * them. */
 static bool write_empty(struct output_file *file, const struct irrun_shape *shape,
                         struct irrun_error *err)
 {

@@ -22,7 +22,7 @@ struct npy {
     int64_t index[IRRUN_MAX_RANK];
 };
 
-/* `missing` bytes of the array are missing at the end of the input. */
+/* Fails because the input ends `missing` bytes before the end of the array. */
 static bool fail_truncated(struct npy *npy, uint64_t missing, struct irrun_error *err)
 {
     const struct byte_source *source = &npy->reader.source;
@@ -156,7 +156,8 @@ static void normalise(const struct npy_header *header, unsigned char *data, size
             data[i] = data[i] != 0;
 }
 
-/* The memory grows with the data: a header alone allocates nothing. */
+/* Loads the array. The memory grows with the data, so a header with a large shape allocates
+ * nothing. */
 static bool load_array(struct npy *npy, struct irrun_error *err)
 {
     size_t size_bytes = npy->header.n_data_bytes;

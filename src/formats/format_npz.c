@@ -144,7 +144,8 @@ static bool copy_rest(struct byte_source *source, int fd, struct irrun_error *er
     }
 }
 
-/* A pipe is copied to an unnamed file: the directory of a zip is at its end. */
+/* Opens an archive. A pipe is copied to an unnamed file, because the directory of a zip is at its
+ * end. */
 static bool open_archive(struct archive *archive, const char *path, struct irrun_error *err)
 {
     struct byte_source source;

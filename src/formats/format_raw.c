@@ -38,7 +38,7 @@ static bool raw_next(struct reader *reader, struct array_header *header, bool *i
     return true;
 }
 
-/* The maximum of a byte of these types; 0: any. */
+/* Returns the largest byte that is a valid element of the type, or 0 if every byte is. */
 static unsigned max_code(enum irrun_dtype dtype)
 {
     switch (dtype) {
@@ -116,7 +116,7 @@ static bool raw_read(struct reader *reader, enum irrun_dtype dtype, void *data, 
     return data == NULL || check_bytes(reader, dtype, data, *n_read, err);
 }
 
-/* The samples are in the upper half of `data` and are converted in order: none is overwritten
+/* Converts samples from the upper half of `data` to all of it. In this order none is overwritten
  * before it is read. */
 static void scale_samples(unsigned char *data, const unsigned char *samples, size_t n)
 {

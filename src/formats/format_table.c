@@ -151,7 +151,7 @@ static void list_formats(enum direction direction, char *text, size_t size_bytes
     }
 }
 
-/* x.npy.gz: what to type instead. */
+/* Adds a hint for a name such as x.npy.gz: the command that decompresses it. */
 static bool hint_gzip(const char *text, struct irrun_error *err)
 {
     char stem[256], quoted[TEXT_QUOTED_BYTES];
@@ -177,7 +177,7 @@ static bool fail_no_format(const char *text, enum direction direction, struct ir
     return fail_hint(err, "write FORMAT:%s with one of: %s", text, names);
 }
 
-/* The format before the first colon, perhaps with the variant ",t". */
+/* Returns the format that is named before the first colon, which may have the variant ",t". */
 static const struct format *named_format(const char *text, const char *colon, bool *is_text_variant)
 {
     size_t length = (size_t)(colon - text);

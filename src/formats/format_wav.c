@@ -18,7 +18,8 @@ struct wav {
     bool keeps_channels;
 };
 
-/* libsndfile reads the descriptor itself; the byte source only opens and closes it. */
+/* Opens the file with libsndfile, which reads the descriptor itself. The byte source only opens and
+ * closes it. */
 static bool open_sound(struct wav *wav, struct irrun_error *err)
 {
     struct reader *reader = &wav->reader;
@@ -83,7 +84,8 @@ static void average(const float *frames, size_t n, size_t n_channels, float *dat
     }
 }
 
-/* Skipped frames are decoded too: not every format can seek exactly. */
+/* Reads or skips samples. Skipped frames are decoded too, because not every format can seek
+ * exactly. */
 static bool wav_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
                      size_t *n_read, struct irrun_error *err)
 {

@@ -23,7 +23,8 @@ bool joiner_concat(struct joiner *joiner, const struct irrun_tensor *record, int
 bool joiner_stack(struct joiner *joiner, const struct irrun_tensor *record, const char *name,
                   struct irrun_error *err);
 
-/* IRRUN_USAGE unless a record of this shape has the axis, which may be negative. */
+/* Fails with IRRUN_USAGE if a record of this shape does not have the axis, which may be
+ * negative. */
 bool joiner_check_axis(const struct irrun_shape *shape, int axis, const char *name,
                        struct irrun_error *err);
 

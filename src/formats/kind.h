@@ -7,8 +7,8 @@
 
 #define KIND_BYTES ((size_t)12) /* enough for all formats */
 
-/* IRRUN_DATA if the first n bytes are of another format than `wanted` ("raw", "npz", …), with a
- * hint what to type instead. `path` is for messages. */
+/* Fails with IRRUN_DATA if the first n bytes are of another format than `wanted` ("raw", "npz",
+ * ...). The hint says what to type instead. `path` is for messages. */
 bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const char *path,
                 struct irrun_error *err);
 

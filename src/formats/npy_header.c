@@ -73,7 +73,7 @@ static bool parse_word(struct literal *literal, const char *word)
     return true;
 }
 
-/* A string without escapes, in either kind of quotes. */
+/* Parses a string without escapes, in single or double quotes. */
 static bool parse_string(struct literal *literal, const char **text, size_t *length)
 {
     skip_blanks(literal);
@@ -239,7 +239,7 @@ static bool parse_item(struct literal *literal, struct npy_header *header, unsig
     return fail_header(err, "there are keys other than descr, fortran_order and shape");
 }
 
-/* Fortran order and C order are the same if at most one dimension is not 1. */
+/* Whether Fortran order and C order are the same: at most one dimension is not 1. */
 static bool is_either_order(const struct irrun_shape *shape)
 {
     unsigned n_long = 0;

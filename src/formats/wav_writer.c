@@ -70,7 +70,7 @@ static bool wav_open(struct writer *writer, struct irrun_error *err)
     return output_file_write(&writer->file, header, sizeof header, err);
 }
 
-/* [frames], [1,frames] or [frames,channels]. */
+/* Sets the channels from the shape of a record: [frames], [1,frames] or [frames,channels]. */
 static bool take_channels(struct wav_out *wav, const struct irrun_tensor *record, const char *name,
                           struct irrun_error *err)
 {

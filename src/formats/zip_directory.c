@@ -71,7 +71,8 @@ static bool read_exactly(const struct reading *reading, uint64_t offset, void *d
 
 /* ---- The end of the file --------------------------------------------------------------------- */
 
-/* ZIP64: a separate record holds the sizes; a locator before the end record points to it. */
+/* Reads the end record of ZIP64, which has the sizes. A locator before the usual end record points
+ * to it. */
 static bool read_end64(struct reading *reading, uint64_t end_offset)
 {
     unsigned char locator[LOCATOR_BYTES], record[END64_BYTES];
@@ -122,8 +123,8 @@ static bool fail_no_end(const struct reading *reading)
                      reading->file_bytes);
 }
 
-/* The end record is at the end of the file. Only a comment follows it, and the record holds its
- * length. */
+/* Finds the end record. Only a comment follows it, and the record holds the length of the
+ * comment. */
 static bool find_end(struct reading *reading, struct zip_directory *directory)
 {
     size_t n = END_BYTES + MAX_COMMENT;
@@ -177,7 +178,7 @@ static bool parse_extra(struct zip_entry *entry, const unsigned char *extra, siz
     return true;
 }
 
-/* `rest` holds the name and the extra fields. */
+/* Parses an entry. `rest` holds its name and extra fields. */
 static bool parse_entry(struct reading *reading, struct zip_directory *directory,
                         const unsigned char *header, const unsigned char *rest)
 {

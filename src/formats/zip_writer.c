@@ -39,7 +39,7 @@ static bool is_ascii(const char *text)
     return *text == '\0';
 }
 
-/* The fields that begin both headers of a member, after "version made by". */
+/* Writes the fields that both headers of a member begin with, after "version made by". */
 static void put_common(struct record *record, const char *name, uint64_t size_bytes, uint32_t crc,
                        bool is_wide)
 {

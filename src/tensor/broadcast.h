@@ -35,11 +35,11 @@ bool broadcast_plan(struct broadcast *plan, uint32_t n_operands,
 typedef bool broadcast_visit_fn(void *context, const int64_t *offsets);
 bool broadcast_walk(const struct broadcast *plan, broadcast_visit_fn *visit, void *context);
 
-/* The same for iterations begin … end - 1 of the outermost loop, if rank is above 0. */
+/* Does the same for iterations begin ... end - 1 of the outermost loop. rank is above 0. */
 bool broadcast_walk_part(const struct broadcast *plan, int64_t begin, int64_t end,
                          broadcast_visit_fn *visit, void *context);
 
-/* The offsets of all operands at element i of the output. */
+/* Computes the offsets of all operands for element i of the output. */
 void broadcast_offsets(const struct broadcast *plan, size_t i, size_t *offsets);
 
 #endif

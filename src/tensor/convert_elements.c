@@ -24,7 +24,8 @@
     }                                                                                              \
     break
 
-/* Numbers above 53 bits are rounded to odd, so that later narrowing rounds only once. */
+/* Converts to double. Numbers of more than 53 bits are rounded to odd, so that a later conversion
+ * to a narrower type rounds only once. */
 static double f64_for_narrowing(uint64_t magnitude)
 {
     if (magnitude >> 53 != 0)
@@ -202,8 +203,8 @@ static void convert_block(enum irrun_dtype from, const unsigned char *source, en
     store_i64(to, integers, target, n);
 }
 
-/* False if the pair has no loop here. i64 and u64 to f64 need one: the doubles above are not
- * rounded to nearest. */
+/* Converts with the loop of a pair of types; returns false if there is none. i64 and u64 to f64
+ * need one, because f64_for_narrowing does not round to nearest. */
 static bool convert_directly(enum irrun_dtype from_dtype, const unsigned char *restrict from,
                              enum irrun_dtype to_dtype, unsigned char *restrict to, size_t n)
 {
@@ -261,7 +262,7 @@ static bool convert_directly(enum irrun_dtype from_dtype, const unsigned char *r
     (TYPES_HALF | TYPES_BOOLEAN | TYPE_BIT(IRRUN_I4) | TYPE_BIT(IRRUN_I8) | TYPE_BIT(IRRUN_U4) |   \
      TYPE_BIT(IRRUN_U8) | TYPE_BIT(IRRUN_NF4))
 
-/* A fast path for decompression of weights to f16. */
+/* Converts a block to f16 through f32: a fast path for compressed weights. */
 static void convert_block_to_half(enum irrun_dtype from, const unsigned char *source,
                                   enum irrun_dtype to, unsigned char *target, size_t n)
 {

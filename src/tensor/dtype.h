@@ -8,7 +8,7 @@
 /* Bits of an element in a .bin file. */
 unsigned dtype_stored_bits(enum irrun_dtype dtype);
 
-/* Bytes of an element in memory (types below 8 bits: 1). 0 for dynamic and string. */
+/* Returns the bytes of an element in memory: 1 for types below 8 bits, 0 for dynamic and string. */
 size_t dtype_size(enum irrun_dtype dtype);
 
 /* Reads "f32" as well as "FP32", in any letter case; false if there is no such type. */

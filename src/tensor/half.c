@@ -22,7 +22,7 @@ static inline float float_of(uint32_t bits)
 /* 127 - 15: the difference of the exponent biases of f32 and f16. */
 #define F16_REBIAS (UINT32_C(112) << 23)
 
-/* is_first ? a : b, in a form that compilers do not turn into a branch. */
+/* Returns is_first ? a : b, in a form that compilers do not make a branch of. */
 static inline uint32_t choose(int is_first, uint32_t a, uint32_t b)
 {
     uint32_t mask = 0 - (uint32_t)is_first;

@@ -12,7 +12,7 @@ uint16_t f16_from_f32(float value);
 float bf16_to_f32(uint16_t bits);
 uint16_t bf16_from_f32(float value);
 
-/* The same for n elements, which may be at any address; source and target do not overlap. */
+/* Convert n elements, which may be at any address. source and target do not overlap. */
 void f16_to_f32_n(const void *source, void *target, size_t n);
 void f16_from_f32_n(const void *source, void *target, size_t n);
 void bf16_to_f32_n(const void *source, void *target, size_t n);

@@ -5,13 +5,14 @@
 
 #include "base/error.h"
 
-/* The number of elements; a 0-D shape has 1. False on overflow of int64. */
+/* Counts the elements; a 0-D shape has 1. Returns false if the number overflows int64. */
 bool shape_count(const struct irrun_shape *shape, int64_t *n_elements);
 
-/* The same for a shape that is known not to overflow, such as any shape in a plan. */
+/* Returns the number of elements of a shape that is known not to overflow, such as one of a
+ * plan. */
 int64_t shape_n_elements(const struct irrun_shape *shape);
 
-/* The product of dims[from … to-1]. */
+/* Returns the product of dims[from ... to - 1]. */
 int64_t shape_product(const struct irrun_shape *shape, uint32_t from, uint32_t to);
 
 bool shape_equals(const struct irrun_shape *a, const struct irrun_shape *b);
@@ -31,7 +32,7 @@ bool partial_shape_parse(const char *text, struct irrun_partial_shape *shape, co
 struct irrun_partial_shape partial_shape_of(const struct irrun_shape *shape); /* only that shape */
 struct irrun_partial_shape partial_shape_any(void);
 bool partial_shape_is_static(const struct irrun_partial_shape *shape);
-/* The one shape it admits; false if it is not static. */
+/* Sets *shape to the only shape that it admits; returns false if it is not static. */
 bool partial_shape_to_shape(const struct irrun_partial_shape *partial, struct irrun_shape *shape);
 bool partial_shape_admits(const struct irrun_partial_shape *partial,
                           const struct irrun_shape *shape);

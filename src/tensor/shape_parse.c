@@ -9,7 +9,7 @@
 static const char *const why_item =
     "a dimension is a whole number, -1, ?, or a range like 2..8, 3.. or ..5";
 
-/* A size: digits only, and less than INT64_MAX, which means "no bound". */
+/* Parses a size: digits only, and less than INT64_MAX, which means "no bound". */
 static bool parse_size(struct slice slice, int64_t *size, const char **why)
 {
     *why = why_item;

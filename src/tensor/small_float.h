@@ -9,12 +9,12 @@
 /* Whether dtype is one of f8e4m3, f8e5m2, f4e2m1, f8e8m0 and nf4. */
 bool small_float_is(enum irrun_dtype dtype);
 
-/* Exact for every code; ignores bits above those of the type. */
+/* Converts a code exactly. Ignores bits above those of the type. */
 float small_float_to_f32(enum irrun_dtype dtype, uint8_t code);
 
-/* The nearest code; ties to even. Overflow gives infinity (f8e5m2), NaN (f8e4m3) or the largest
- * value (others). NaN becomes NaN; f4e2m1 and nf4 have none and use the code of zero. f8e8m0 has no
- * sign and no zero: values below its smallest one, 2^-127, become 2^-127, and negative numbers
+/* Returns the nearest code; ties go to even. Overflow gives infinity (f8e5m2), NaN (f8e4m3) or the
+ * largest value (others). NaN becomes NaN, or zero in f4e2m1 and nf4, which have no NaN. f8e8m0 has
+ * no sign and no zero: values below its smallest one, 2^-127, become 2^-127, and negative numbers
  * become NaN. */
 uint8_t small_float_from_f32(enum irrun_dtype dtype, float value);
 

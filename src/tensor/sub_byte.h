@@ -6,8 +6,8 @@
 
 #include "tensor/dtype.h"
 
-/* Bytes that n elements take in a file: ceil(n * bits / 8), but whole groups for u3 (8 elements in
- * 3 bytes) and u6 (4 in 3). False on overflow. */
+/* Computes the bytes that n elements take in a file: ceil(n * bits / 8), but whole groups for u3 (8
+ * elements in 3 bytes) and u6 (4 in 3). Returns false on overflow. */
 bool sub_byte_size(enum irrun_dtype dtype, size_t n, size_t *size_bytes);
 
 /* Unpacks n elements; i4 is sign-extended, the others are the code itself (nf4 and f4e2m1 too).
@@ -18,7 +18,7 @@ bool sub_byte_size(enum irrun_dtype dtype, size_t n, size_t *size_bytes);
 void sub_byte_unpack(enum irrun_dtype dtype, const unsigned char *stored, size_t n,
                      unsigned char *out);
 
-/* The value of an nf4 code 0 … 15 (QLoRA, Dettmers et al. 2023, appendix E). */
+/* Returns the value of an nf4 code 0 ... 15 (QLoRA, Dettmers et al. 2023, appendix E). */
 float nf4_to_f32(uint8_t code);
 
 #endif
