@@ -161,11 +161,12 @@ void irrun_model_free(struct irrun_model *model);
  * is copied. */
 bool irrun_model_check_weights(const struct irrun_model *model, struct irrun_error *err);
 
-/* A larger .bin is mapped: if somebody cuts it short, or the disk fails, the thread that reads it
- * gets SIGBUS. Handling it is the program's affair. Its handler (SA_SIGINFO) may give si_addr to
- * this function, which is async-signal-safe: the path of the file that is mapped there, NULL if it
- * is none that irrun mapped; *is_truncated: it is shorter than it was. The iteration cannot
- * continue: the handler ends the process. The threads of a session do not block SIGBUS. */
+/* A large .bin is mapped: if it is truncated or the disk fails, the thread that reads it gets
+ * SIGBUS, which the program must handle. Its handler (SA_SIGINFO) may pass si_addr to this
+ * function, which is async-signal-safe. It returns the path of the file that irrun has mapped
+ * there, or NULL, and sets *is_truncated to whether the file is shorter than it was. The iteration
+ * cannot continue, so the handler must end the process. The threads of a session do not block
+ * SIGBUS. */
 const char *irrun_mapped_file(const void *address, bool *is_truncated);
 
 size_t irrun_model_n_inputs(const struct irrun_model *model);
@@ -182,7 +183,8 @@ bool irrun_model_find_input(const struct irrun_model *model, const char *name, s
 bool irrun_model_find_output(const struct irrun_model *model, const char *name, size_t *index,
                              struct irrun_error *err);
 
-/* A session: memory for one run of iterations, with variables of its own. It borrows the model. */
+/* Creates a session: memory for one run of iterations, with its own variables. The model must
+ * outlive it. */
 bool irrun_session_new(struct irrun_model *model, struct irrun_session **session,
                        struct irrun_error *err);
 void irrun_session_free(struct irrun_session *session);
@@ -195,15 +197,16 @@ bool irrun_session_set_input(struct irrun_session *session, size_t index,
 /* Plans for the shapes of the inputs and variables at hand; run does it when needed. */
 bool irrun_session_plan(struct irrun_session *session, struct irrun_error *err);
 
-/* One iteration. If it fails, the variables are as they were before it. */
+/* Runs one iteration. If it fails, the variables keep their values. */
 bool irrun_session_run(struct irrun_session *session, struct irrun_error *err);
 
-/* The value of an output after a run: a view that the next run overwrites. Between planning and the
- * first run it has type and shape but no values, or is NULL if the shape depends on data. */
+/* Returns the value of an output after a run. It is a view that the next run overwrites. Between
+ * planning and the first run it has a type and a shape but no values, or is NULL if the shape
+ * depends on data. */
 const struct irrun_tensor *irrun_session_output(const struct irrun_session *session, size_t index);
 
-/* The value of a variable: a view until the next run, or NULL while it is unset (the next
- * iteration then takes its initial value). */
+/* Returns the value of a variable, a view that is valid until the next run. NULL means that it is
+ * unset: then the next iteration uses its initial value. */
 const struct irrun_tensor *irrun_session_variable(const struct irrun_session *session,
                                                   size_t index);
 
@@ -211,12 +214,12 @@ const struct irrun_tensor *irrun_session_variable(const struct irrun_session *se
 bool irrun_session_set_variable(struct irrun_session *session, size_t index,
                                 const struct irrun_tensor *tensor, struct irrun_error *err);
 
-/* All variables go back to their initial values, which the next iteration computes. */
+/* Resets all variables to their initial values, which the next iteration computes. */
 void irrun_session_reset(struct irrun_session *session);
 
 /* ---- What else there is to know ------------------------------------------------------------- */
 
-/* How often a model uses an operator; layers of bodies count too. */
+/* The number of layers of an operator in a model, including those of bodies. */
 struct irrun_op_count {
     const char *type;    /* as in the XML */
     const char *version; /* as in the XML: "opset1" */
@@ -241,8 +244,8 @@ struct irrun_model_info {
     size_t n_warnings;
 };
 
-/* A model loaded with is_dry has this too, even if it uses ops that irrun does not support: those
- * are in op_counts with their problem, and only irrun_session_new refuses the model. */
+/* Describes a model. This works for a model loaded with is_dry even if it uses ops that irrun does
+ * not support: those are in op_counts with their problem, and only irrun_session_new fails. */
 void irrun_model_describe(const struct irrun_model *model, struct irrun_model_info *info);
 
 /* A layer, or one that irrun has put in the place of others, under the name of one of them. */
@@ -251,7 +254,8 @@ struct irrun_op_name {
     uint32_t line; /* of the <layer> */
 };
 
-/* What the XML alone tells of a model that is_dry. All pointers belong to the model. */
+/* What is known of a model loaded with is_dry from its XML alone. All pointers belong to the
+ * model. */
 struct irrun_analysis {
     uint64_t n_parameters; /* elements of the Consts that are weights, not indices */
     double flops, bytes;   /* of an iteration, as in irrun_op_time */
@@ -278,11 +282,11 @@ struct irrun_layer {
     size_t n_outputs;
 };
 
-/* All layers, those of a body after the layer that has it. */
+/* Lists all layers. Those of a body follow the layer that has it. */
 bool irrun_model_list_layers(struct irrun_model *model, const struct irrun_layer **layers,
                              size_t *n, struct irrun_error *err);
 
-/* Which .bin a model has, for telling whether a later run has the same. */
+/* Identifies the .bin of a model, to find out whether a later run uses the same one. */
 struct irrun_weights_info {
     uint64_t size_bytes; /* 0 if none is in use; then the rest is 0 */
     uint64_t digest;     /* of its content, 64 bits; of a file above 64 MB, of a sample of it */
@@ -293,7 +297,7 @@ struct irrun_weights_info {
 /* Reads the .bin, 64 MB of it at most: some 10 ms. */
 void irrun_model_weights(const struct irrun_model *model, struct irrun_weights_info *info);
 
-/* What a session uses, once it is planned. */
+/* What a session uses after it is planned. */
 struct irrun_session_info {
     const char *gemm; /* how matrices are multiplied: "plain", …, "auto (packed, plain)" */
     const char *simd; /* the level in use: "scalar", "avx2" … */
@@ -312,7 +316,7 @@ void irrun_session_describe(const struct irrun_session *session, struct irrun_se
 
 /* ---- Where the time goes -------------------------------------------------------------------- */
 
-/* What an op took, or several that run as one step. */
+/* The time of an op, or of several that run as one step. */
 struct irrun_op_time {
     const struct irrun_op_name *members; /* [n_members], in their order */
     size_t n_members;
@@ -324,15 +328,15 @@ struct irrun_op_time {
     double bytes;       /* of its operands: read and written */
 };
 
-/* By time, the longest first; ops of a body come after the op that runs it. */
+/* The times of all ops, the longest first. Ops of a body follow the op that runs it. */
 struct irrun_profile {
     const struct irrun_op_time *ops;
     size_t n_ops;
     double clock_s; /* the part of the time that reading the clock took */
 };
 
-/* The sums over all sessions, which must be of one model loaded with times_ops. The profile is the
- * caller's to free; its strings belong to the model. */
+/* Adds the times of all sessions, which must be of one model loaded with times_ops. The caller
+ * frees the profile; its strings belong to the model. */
 bool irrun_profile_new(const struct irrun_session *const *sessions, size_t n_sessions,
                        struct irrun_profile **profile, struct irrun_error *err);
 void irrun_profile_free(struct irrun_profile *profile);
@@ -340,9 +344,9 @@ void irrun_profile_free(struct irrun_profile *profile);
 /* Forgets what was measured so far. */
 void irrun_session_clear_times(struct irrun_session *session);
 
-/* What this machine can do at most with the kernels and the threads of the session: multiply-adds
- * of f32 in registers, and reads from as much memory as an iteration touches, n_bytes. Measures for
- * `seconds`. */
+/* The peak performance of this machine with the kernels and the threads of the session:
+ * multiply-adds of f32 in registers, and reads from n_bytes of memory, as much as an iteration
+ * touches. Measured for `seconds`. */
 struct irrun_peak {
     double flops_per_s, bytes_per_s;
     size_t n_bytes;
@@ -359,16 +363,16 @@ struct irrun_supported_op {
 
 bool irrun_supported_op(size_t index, struct irrun_supported_op *op); /* false: no such index */
 
-/* The families of kernels, each with a variant for every level: "select_x32" … NULL: no such
- * index. */
+/* Returns the name of a family of kernels, such as "select_x32", or NULL if there is no such index.
+ * Each has a variant for every level. */
 const char *irrun_kernel_family(size_t index);
 
-/* The levels of vector instructions of this build, weakest first: "scalar", "sse4.1" … NULL: no
- * such index. */
+/* Returns a level of vector instructions of this build, such as "sse4.1", or NULL if there is no
+ * such index. The weakest, "scalar", comes first. */
 const char *irrun_simd_level(size_t index);
 
-/* The level that irrun_options.simd leads to; NULL with *err, an IRRUN_USAGE, if CPU or build lack
- * it. */
+/* Returns the level that irrun_options.simd selects. Fails with IRRUN_USAGE and returns NULL if the
+ * CPU or the build does not have it. */
 const char *irrun_simd_used(const char *simd, struct irrun_error *err);
 
 struct irrun_build {

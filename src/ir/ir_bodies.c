@@ -70,13 +70,13 @@ static bool read_port_map(struct ir_builder *builder, xml_attrs attrs, struct po
            read_purpose(builder, attrs, &map->purpose);
 }
 
-/* The body that the current element is about. */
+/* Returns the body that the current element belongs to. */
 static struct parsed_body *body_at(struct ir_builder *builder, struct scope *scope)
 {
     return &scope->layer.bodies[builder->element->body];
 }
 
-/* An <input> or an <output>. */
+/* Handles an <input> or an <output> of a port_map. */
 bool start_port_map(struct ir_builder *builder, xml_attrs attrs)
 {
     struct parsed_body *parsed = body_at(builder, builder->scope);
@@ -100,8 +100,8 @@ bool start_back_edge(struct ir_builder *builder, xml_attrs attrs)
     return true;
 }
 
-/* The path of a body of the current layer. A long name is cut: otherwise a file could make paths
- * that are much longer than the file. */
+/* Returns the path of a body of the current layer. Truncates long names: otherwise a file could
+ * lead to paths much longer than itself. */
 static const char *extend_path(struct ir_builder *builder, const char *name, const char *element)
 {
     const char *outer = builder->scope->path;

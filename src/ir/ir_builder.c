@@ -223,7 +223,7 @@ static bool on_end(void *context, struct xml_reader *xml)
     return !element->end || element->end(builder);
 }
 
-/* The path of the XML with .bin in place of its ending. */
+/* Makes the path of the weights: the path of the XML with the ending .bin. */
 static bool guess_weights_path(struct ir_model *model, const char *xml_path,
                                struct irrun_error *err)
 {

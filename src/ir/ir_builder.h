@@ -23,7 +23,7 @@ struct ir_model {
 bool ir_load(const char *xml_path, const char *weights_path, bool needs_weights,
              struct ir_model *model, struct irrun_error *err);
 
-/* The same, passing the XML to the parser piece_bytes at a time; 0 = the default. */
+/* Does the same, but passes the XML to the parser in pieces of piece_bytes; 0 means the default. */
 bool ir_load_in_pieces(const char *xml_path, const char *weights_path, bool needs_weights,
                        size_t piece_bytes, struct ir_model *model, struct irrun_error *err);
 

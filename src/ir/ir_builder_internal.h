@@ -138,7 +138,7 @@ struct scope *scope_new(struct ir_builder *builder, const char *path);
 /* Frees the innermost scope and returns to its parent. */
 void scope_pop(struct ir_builder *builder);
 
-/* The current layer, as an op and as parsed data. */
+/* Return the current layer, as an op and as parsed data. */
 static inline struct op *current_op(const struct ir_builder *builder)
 {
     return &builder->scope->ops[builder->scope->n_ops - 1];
@@ -149,7 +149,7 @@ static inline struct parsed_layer *current_layer(const struct ir_builder *builde
     return &builder->scope->layer;
 }
 
-/* The ports listed by the layer, sorted by id once it ends; NULL if there are none. */
+/* Return the ports that the layer lists, or NULL. They are sorted by id at the end of the layer. */
 static inline struct port_ref *input_ports(const struct scope *scope, const struct op *op)
 {
     return op->n_inputs != 0 ? scope->inputs + op->first_input : NULL;
@@ -160,13 +160,13 @@ static inline struct port_ref *output_ports(const struct scope *scope, const str
     return op->n_outputs != 0 ? scope->outputs + op->first_output : NULL;
 }
 
-/* The type of the op, for messages. */
+/* Returns the type of the op, for messages. */
 static inline const char *op_type(const struct op *op)
 {
     return op->def ? op->def->type : op->fault->type;
 }
 
-/* The position of the current element. */
+/* Returns the position of the current element. */
 static inline struct place here(const struct ir_builder *builder)
 {
     return xml_place(builder->xml);
@@ -192,7 +192,8 @@ bool add_output(struct ir_builder *builder, uint32_t port_id);
 /* Sorts the ports of the current layer; fails if two have the same id. */
 bool sort_ports(struct ir_builder *builder);
 
-/* The ordinal of the port with this id; false if there is none. `refs` are sorted by id. */
+/* Finds the ordinal of the port with this id; returns false if there is none. `refs` are sorted by
+ * id. */
 bool find_port(const struct port_ref *refs, uint32_t n, uint32_t port_id, uint32_t *ordinal);
 
 /* Splits "a,b\,c" into the names a and b,c, in the arena. */
@@ -207,7 +208,7 @@ bool start_edge(struct ir_builder *builder, xml_attrs attrs);
  * layers->refs. */
 bool finish_graph(struct ir_builder *builder, struct graph **graph, struct layer_index *layers);
 
-/* The op of a layer id, or NO_ID. */
+/* Returns the op with this layer id, or NO_ID. */
 uint32_t find_layer(const struct layer_index *layers, uint32_t layer_id);
 
 /* ---- ir_bodies.c ---------------------------------------------------------------------------- */

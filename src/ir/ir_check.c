@@ -112,7 +112,7 @@ static bool fail_unsupported(const struct graph *graph, const struct unsupported
     return fail_hint(err, "--supported-ops lists what irrun has");
 }
 
-/* The minimum and maximum number of inputs of the op. */
+/* Computes the minimum and maximum number of inputs of the op. */
 static void count_inputs(const struct op_def *def, uint32_t *n_min, uint32_t *n_max)
 {
     *n_min = *n_max = 0;

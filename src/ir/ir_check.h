@@ -10,8 +10,8 @@
  * with IRRUN_DATA at the first live layer whose attributes or number of inputs are bad. */
 bool ir_check_ops(const struct graph *graph, struct irrun_error *err);
 
-/* Why irrun cannot run the layer because of its element type, although it has the operator; NULL:
- * it can. */
+/* Returns why irrun cannot run the layer with its element type, although it supports the operator;
+ * NULL if it can. */
 const char *ir_type_problem(const struct op *op);
 
 /* Whether the op has more or fewer inputs than it takes. */

@@ -21,7 +21,7 @@ static const struct op_fault *fault_new(struct ir_builder *builder, const struct
     return fault->type && fault->version && fault->message && fault->hint ? fault : NULL;
 }
 
-/* The slot in the cache of types, by FNV-1a of both texts. */
+/* Finds the slot in the cache of types by FNV-1a of both texts. */
 static struct found_op *find_slot(struct ir_builder *builder, const char *type, const char *version)
 {
     uint32_t hash = 2166136261u;
@@ -86,7 +86,7 @@ static bool add_op(struct ir_builder *builder, uint32_t layer_id)
     return true;
 }
 
-/* Most layers have one of a few versions, which are not copied. */
+/* Returns a copy of the version, or a constant for the few versions that most layers have. */
 static const char *keep_version(struct ir_builder *builder, const char *version)
 {
     static const char *const known[] = {"opset1", "opset4", "opset5", "opset6", "opset8", "opset3"};
@@ -124,7 +124,8 @@ bool start_layer(struct ir_builder *builder, xml_attrs attrs)
            parse_names(builder, output_names, &op->output_names, &op->n_output_names);
 }
 
-/* Bad attributes matter only if the layer is live, which is not known yet. */
+/* Keeps an error in the attributes for later: it matters only if the layer is live, which is not
+ * known yet. */
 static bool keep_fault(struct ir_builder *builder, struct op *op, const struct irrun_error *error)
 {
     op->attrs = NULL;
@@ -168,7 +169,8 @@ bool start_data(struct ir_builder *builder, xml_attrs attrs)
     return read_attrs(builder, attrs);
 }
 
-/* The oldest IRs of version 10 give the type and shape of a Const only in its output port. */
+/* Completes a Const from its output port: the oldest IRs of version 10 give its type and shape only
+ * there. */
 static bool complete_const(struct ir_builder *builder, struct op *op)
 {
     const struct parsed_layer *layer = current_layer(builder);

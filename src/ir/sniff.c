@@ -22,8 +22,9 @@ bool sniff_is_xml(const unsigned char *head, size_t n)
     return HAS_AT(0, "<?xml") || HAS_AT(0, "\xef\xbb\xbf<?xml") || HAS_AT(0, "<net ");
 }
 
-/* ONNX is a protobuf message: field 1 (ir_version) is a small number. A length-delimited field
- * follows: the producer's name or version, the opset imports or the graph. */
+/* Whether the bytes begin an ONNX file: a protobuf message whose field 1 (ir_version) is a small
+ * number, followed by a length-delimited field: the name or version of the producer, the opset
+ * imports or the graph. */
 static bool is_onnx(const unsigned char *head, size_t n)
 {
     return n > 3 && head[0] == 0x08 && head[1] < 0x20 &&

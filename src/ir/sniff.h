@@ -8,8 +8,9 @@
 
 #define SNIFF_BYTES 64
 
-/* The type of a file by its first bytes ("a zip archive"), or NULL if unknown; *hint is what to do
- * if it was given as a model, or NULL; it may have one %s, for the name of the file. */
+/* Returns the type of a file by its first bytes, such as "a zip archive", or NULL if it is unknown.
+ * *hint is what to do if the file was given as a model, or NULL; it may have one %s, for the name
+ * of the file. */
 const char *sniff(const unsigned char *head, size_t n, const char **hint);
 
 /* Whether it is a Git LFS pointer file. */

@@ -15,7 +15,7 @@ static bool is_const(const struct op *op)
     return op->def && op->def->role == ROLE_CONST && op->attrs;
 }
 
-/* The size of the elements in the file; false if no file can hold them. */
+/* Computes the size of the elements in the file. Returns false if no file can hold them. */
 static bool needed_bytes(const struct const_attrs *attrs, size_t *size_bytes)
 {
     int64_t n_elements;
@@ -148,8 +148,8 @@ bool weights_open(struct ir_model *model, struct irrun_error *err)
     return check_all(model->graph, err);
 }
 
-/* Up to this size the whole file is read: 12 ms. For a larger file, evenly spaced pieces of the
- * same total size, including the first and last bytes. */
+/* Files up to this size are hashed as a whole, in 12 ms. Of a larger file, evenly spaced pieces of
+ * the same total size are hashed, including the first and last bytes. */
 #define WHOLE_BYTES ((size_t)64 << 20)
 #define N_PIECES ((size_t)1024)
 #define PIECE_BYTES (WHOLE_BYTES / N_PIECES)

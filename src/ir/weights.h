@@ -10,7 +10,8 @@
  * set. */
 bool weights_open(struct ir_model *model, struct irrun_error *err);
 
-/* A digest of the content; for a large file, of a sample of it (*is_sampled). 0 without weights. */
+/* Returns a digest of the content, or, of a large file, of a sample of it, and then sets
+ * *is_sampled. Returns 0 if there are no weights. */
 uint64_t weights_digest(const struct file_map *weights, bool *is_sampled);
 
 #endif

@@ -67,7 +67,7 @@ struct place xml_place(const struct xml_reader *xml)
     return xml->current;
 }
 
-/* expat counts columns from 0. */
+/* Returns the current place. expat counts columns from 0, irrun from 1. */
 static struct place current_place(const struct xml_reader *xml)
 {
     XML_Size line = XML_GetCurrentLineNumber(xml->parser);
@@ -154,14 +154,14 @@ static bool fail_empty(struct xml_reader *xml)
     return fail_hint(xml->err, "copy it again");
 }
 
-/* The errors of expat for a truncated file. */
+/* Whether expat reports this error for a truncated file. */
 static bool is_cut_short(enum XML_Error code)
 {
     return code == XML_ERROR_NO_ELEMENTS || code == XML_ERROR_UNCLOSED_TOKEN ||
            code == XML_ERROR_PARTIAL_CHAR || code == XML_ERROR_UNCLOSED_CDATA_SECTION;
 }
 
-/* The hint of sniff, with the file where it says %s. */
+/* Adds the hint of sniff, with the name of the file for %s. */
 static bool hint_file(struct irrun_error *err, const char *hint, const char *file)
 {
     char quoted[TEXT_QUOTED_BYTES];
@@ -173,7 +173,7 @@ static bool hint_file(struct irrun_error *err, const char *hint, const char *fil
                      gap + 2);
 }
 
-/* The file is not well-formed. */
+/* Fails because the file is not well-formed. */
 static bool fail_form(struct xml_reader *xml)
 {
     enum XML_Error code = XML_GetErrorCode(xml->parser);
@@ -233,8 +233,8 @@ static bool complete_head(struct xml_reader *xml, int fd)
     return true;
 }
 
-/* expat scans an unfinished token again with each piece. A piece as long as the unfinished token
- * keeps the total work linear in the length of the file. */
+/* Chooses the size of the next piece. expat scans an unfinished token again with every piece, so a
+ * piece as long as the unfinished token keeps the work linear in the length of the file. */
 static size_t choose_piece(const struct xml_reader *xml, XML_Index n_fed)
 {
     XML_Index n_done = XML_GetCurrentByteIndex(xml->parser);

@@ -8,7 +8,7 @@
 
 struct xml_reader;
 
-/* The version of expat, "2.5.0". */
+/* Returns the version of expat, such as "2.5.0". */
 const char *xml_library_version(void);
 
 /* A handler that returns false has filled the *err that xml_read was given; reading stops. */
@@ -27,11 +27,11 @@ struct xml_handlers {
 bool xml_read(const char *path, size_t piece_bytes, const struct xml_handlers *handlers,
               void *context, uint64_t *digest, struct irrun_error *err);
 
-/* The name of the file in messages. */
+/* Returns the name of the file in messages. */
 const char *xml_file_name(const char *path);
 
-/* The start of the element of the current start or end handler: line and column from 1; a column is
- * a character. */
+/* Returns the start of the element of the current start or end handler. Lines and columns count
+ * from 1; a column is a character. */
 struct place xml_place(const struct xml_reader *xml);
 
 void xml_want_text(struct xml_reader *xml, bool is_wanted);

@@ -52,7 +52,7 @@ static bool find_nonfinite(const struct irrun_tensor *tensor, unsigned kinds, si
     return false;
 }
 
-/* "nan at [0,3]" */
+/* Describes an element: "nan at [0,3]". */
 static void describe(const struct irrun_tensor *tensor, size_t element, char text[VALUE_TEXT_BYTES])
 {
     double value = element_as_f64(tensor->dtype, tensor->data, element);
@@ -72,8 +72,8 @@ static void describe(const struct irrun_tensor *tensor, size_t element, char tex
 
 /* ---- The source of the value ----------------------------------------------------------------- */
 
-/* The slot of a value that no step has written, through views and outer plans; NULL if a step has
- * written it. */
+/* Returns the slot of a value that no step has written, following views and outer plans; NULL if a
+ * step has written it. */
 static const struct slot *find_source(const struct plan *plan, uint32_t value)
 {
     const struct slot *slot = &plan->slots[plan_root(plan, value)];
@@ -84,8 +84,8 @@ static const struct slot *find_source(const struct plan *plan, uint32_t value)
     return slot->kind == SLOT_BLOCK || slot->kind == SLOT_NONE ? NULL : slot;
 }
 
-/* The element of an operand that is broadcast to element `element` of the output, as NumPy does;
- * SIZE_MAX if the shapes do not broadcast. */
+/* Returns the element of an operand that NumPy's broadcasting repeats in element `element` of the
+ * output; SIZE_MAX if the shapes do not broadcast. */
 static size_t broadcast_element(const struct irrun_shape *operand, const struct irrun_shape *output,
                                 size_t element)
 {
@@ -162,8 +162,8 @@ static bool fail_input(const struct plan *plan, const struct slot *slot, size_t 
            fail_hint(err, "because of it, in line %" PRIu32 ": %s", failure.line, failure.message);
 }
 
-/* A Parameter is the cause: reports an input of the model; for a body, records the Parameter, and
- * the op that runs the body continues. */
+/* Reports a Parameter as the cause: an input of the model by name. In a body it records the
+ * Parameter, and the op that runs the body continues the search. */
 static bool blame_parameter(struct runner *runner, const struct plan *plan, const struct slot *slot,
                             size_t element, struct irrun_error *err)
 {
@@ -200,8 +200,8 @@ bool finite_blame(struct runner *runner, const struct plan *plan, const struct o
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-/* The step; for a conversion before an op, the op whose value is converted, if there is only
- * one. */
+/* Returns the step to blame: of a conversion before an op, the op whose value is converted, if
+ * there is only one; otherwise the step itself. */
 static struct step blamed(const struct step *step)
 {
     struct step copy = *step;

@@ -11,8 +11,8 @@
 bool finite_run(struct runner *runner, const struct plan *plan, const struct step *steps,
                 uint32_t n_steps, struct irrun_error *err);
 
-/* Called after an op failed, perhaps in its body because of the value of a Parameter: reports the
- * input of the model that the value came from, if any. Returns false. */
+/* Reports the input of the model that a bad value came from, if any. Called after an op failed,
+ * perhaps in its body because of the value of a Parameter. Returns false. */
 bool finite_blame(struct runner *runner, const struct plan *plan, const struct op *op,
                   struct irrun_error *err);
 

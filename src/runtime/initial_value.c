@@ -8,7 +8,7 @@
 #include "ops/op_state.h"
 #include "tensor/sub_byte.h"
 
-/* The Const at the start of a chain of Converts, or NULL. */
+/* Returns the Const at the start of a chain of Converts, or NULL. */
 static const struct op *find_const(const struct graph *graph, uint32_t id)
 {
     const struct op *op = value_producer(graph, id);
@@ -17,7 +17,8 @@ static const struct op *find_const(const struct graph *graph, uint32_t id)
     return op->def && op->def->role == ROLE_CONST && op->attrs ? op : NULL;
 }
 
-/* The bytes of the Const, at least one element; NULL if they are missing or of a sub-byte type. */
+/* Returns the bytes of the Const; NULL if it has no element, they are missing or the type is below
+ * 8 bits. */
 static const unsigned char *find_bytes(const struct const_attrs *attrs,
                                        const struct file_map *weights, size_t *n)
 {

@@ -6,8 +6,8 @@
 #include "base/file.h"
 #include "graph/graph.h"
 
-/* The number that all elements of value `id` have, as text in the arena, if it is a Const
- * (converted or not) whose bytes are in `weights`; else *text is NULL. */
+/* Finds the number that all elements of value `id` have, and writes it as text in the arena. *text
+ * is NULL unless the value is a Const, or a Convert of one, whose bytes are in `weights`. */
 bool initial_value_find(const struct graph *graph, uint32_t id, const struct file_map *weights,
                         struct arena *arena, const char **text, struct irrun_error *err);
 

@@ -41,7 +41,7 @@ static const struct const_attrs *const_of(const struct op *op)
     return attrs && attrs->size > 0 ? attrs : NULL;
 }
 
-/* The Consts that live ops of the graph and its bodies read. */
+/* Lists the Consts that live ops of the graph and its bodies read. */
 static bool list_used(struct analyst *analyst, const struct graph *graph)
 {
     for (uint32_t i = 0; i < graph->n_order; i++) {
@@ -91,7 +91,7 @@ static bool is_weight_type(enum irrun_dtype dtype)
            (!dtype_is_integer(dtype) || dtype_size(dtype) == 1);
 }
 
-/* 0 if no tensor can have so many. */
+/* Returns the number of elements of a shape; 0 if no tensor can have so many. */
 static uint64_t count_elements(const struct irrun_shape *shape)
 {
     double n = 1;
@@ -100,7 +100,8 @@ static uint64_t count_elements(const struct irrun_shape *shape)
     return n > 0 && n < 0x1p53 ? (uint64_t)n : 0;
 }
 
-/* Elements of the Consts that are weights, not indices; bytes that several share count once. */
+/* Counts the elements of the Consts that are weights, not indices. Bytes that several Consts share
+ * count once. */
 static uint64_t count_parameters(const struct analyst *analyst)
 {
     uint64_t n = 0;
@@ -142,7 +143,7 @@ static bool has_variables(const struct op *op)
     return false;
 }
 
-/* Per op of the order: whether it depends on an input or a variable. */
+/* Finds the ops that depend on an input or a variable. */
 static void find_dependent(const struct graph *graph, bool *is_dependent)
 {
     for (uint32_t p = 0; p < graph->n_order; p++) {
@@ -155,8 +156,8 @@ static void find_dependent(const struct graph *graph, bool *is_dependent)
     }
 }
 
-/* Per op: whether an output of the model depends on it, directly or by a variable that an op before
- * has written. */
+/* Finds the ops that an output of the model depends on, directly or through a variable that an
+ * earlier op has written. */
 static void find_needed(const struct analyst *analyst, const struct graph *graph, bool *is_needed)
 {
     for (bool is_changed = true; is_changed;) {

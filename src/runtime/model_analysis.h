@@ -5,7 +5,7 @@
 
 #include "plan/model.h"
 
-/* Of a model that is_dry. Everything is in the model's arena. */
+/* Analyses a model loaded with is_dry. All memory is in the arena of the model. */
 bool model_analyse(const struct model *model, struct irrun_analysis *analysis,
                    struct irrun_error *err);
 

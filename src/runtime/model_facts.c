@@ -41,8 +41,9 @@ static int by_begin(const void *a, const void *b)
     return (left->begin > right->begin) - (left->begin < right->begin);
 }
 
-/* OpenVINO's LSTMCell-1 writes weights_format ifco but computes fico. irrun honours the other
- * orders, but the author of the model may have meant something else. */
+/* Warns of cells whose weights_format is neither fico nor ifco, which OpenVINO's LSTMCell-1 writes
+ * although it computes fico. irrun uses the order that is given, which may not be what the author
+ * of the model meant. */
 static bool warn_of_gates(struct census *census, const struct op *op, struct irrun_error *err)
 {
     static const char *const orders[] = {"fico", "icof", "ifco", "ifoc", "iofc"};

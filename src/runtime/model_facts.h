@@ -15,15 +15,17 @@ struct model_facts {
     size_t n_warnings;
 };
 
-/* Everything is in the model's arena. */
+/* Collects the facts. All memory is in the arena of the model. */
 bool model_facts_collect(struct ir_model *model, struct model_facts *facts,
                          struct irrun_error *err);
 
-/* The variables as the public header shows them, except init_value; in the model's arena. */
+/* Lists the variables for the public header, without init_value. All memory is in the arena of the
+ * model. */
 bool model_list_variables(const struct model *model, struct irrun_variable **variables,
                           struct irrun_error *err);
 
-/* All layers as written, those of a body after the layer that has it; in the model's arena. */
+/* Lists all layers as written. Those of a body follow the layer that has it. All memory is in the
+ * arena of the model. */
 bool model_list_layers(const struct model *model, const struct irrun_layer **layers, size_t *n,
                        struct irrun_error *err);
 

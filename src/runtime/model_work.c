@@ -85,7 +85,8 @@ static void know_outputs(struct graph_work *work, const struct op *op, uint32_t 
     }
 }
 
-/* The output of an Assign is its input, or is not in the XML. */
+/* Returns the number of outputs to count: none for an Assign, whose output is its input or is not
+ * in the XML. */
 static uint32_t count_outputs(const struct op *op)
 {
     return role_of(op) == ROLE_ASSIGN ? 0 : op->n_outputs;
@@ -105,7 +106,8 @@ static bool take_operands(struct graph_work *work, const struct op *op)
     return true;
 }
 
-/* The passes that a sliced input or a concatenated output asks for; 1 if nothing does. */
+/* Returns the number of passes that a sliced input or a concatenated output implies; 1 if there is
+ * none. */
 static double count_passes(const struct graph_work *work, const struct op *op,
                            const struct body *body)
 {
@@ -167,8 +169,8 @@ static bool add_op(struct graph_work *in, const struct op *op, struct model_work
     return add_bodies(in, op, sum);
 }
 
-/* The most bytes of values that are in use at a time, from the bytes that bodies take at each
- * position. */
+/* Returns the peak number of bytes of values in use at a time. body_bytes are the bytes that bodies
+ * take at each position. */
 static uint64_t find_peak(const struct graph_work *work, const uint64_t *body_bytes,
                           uint64_t *ending)
 {

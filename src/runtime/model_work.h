@@ -11,7 +11,7 @@ struct model_work {
     size_t n_open_ops;     /* ops that are not counted: the XML leaves a shape open */
 };
 
-/* Of the live ops of the graph and its bodies; *work is zeroed. */
+/* Computes the work of the live ops of the graph and its bodies. The caller zeroes *work. */
 bool model_work_of(const struct graph *graph, struct model_work *work, struct irrun_error *err);
 
 #endif

@@ -145,7 +145,7 @@ struct irrun_profile *op_times_collect(const struct graph *graph,
     return &collected->profile;
 }
 
-/* The profile is the first member. */
+/* Frees the profile, which is the first member of what was allocated. */
 void op_times_free(struct irrun_profile *profile)
 {
     struct collected *collected = (void *)profile;

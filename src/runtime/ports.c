@@ -10,7 +10,7 @@
 #include "ops/op.h"
 #include "ops/op_state.h"
 
-/* The list stays short: a layer has few names. */
+/* Adds an alias. The list is searched linearly, because a layer has few names. */
 static void add_alias(struct irrun_port *port, const char **names, const char *name)
 {
     bool is_known = strcmp(port->name, name) == 0;
@@ -61,7 +61,7 @@ static char *layer_port_name(const struct op *op, uint32_t port, struct arena *a
     return name;
 }
 
-/* The type and shape that the port declares. A port without dimensions may be 0-D or of any
+/* Takes the type and shape that the port declares. A port without dimensions may be 0-D or of any
  * rank. */
 static void take_hints(const struct value *value, struct irrun_port *port)
 {
@@ -102,7 +102,7 @@ bool ports_of_op(const struct graph *graph, const struct op *op, struct arena *a
     return items != NULL;
 }
 
-/* is_named: per value, whether a Result before took its name. */
+/* Names an output. is_named: for each value, whether an earlier Result has its name. */
 static bool name_output(const struct graph *graph, size_t index, bool *is_named,
                         struct arena *arena, struct ports *ports, struct irrun_error *err)
 {
@@ -194,8 +194,8 @@ static bool is_beginning(const char *beginning, const char *name)
     return length > 2 && strncmp(beginning, name, length) == 0;
 }
 
-/* A name, primary or not, that differs in one or two letters, else the first that begins with
- * this one or is its beginning; NULL: none. */
+/* Returns a primary name or an alias that differs in one or two letters; otherwise the first that
+ * begins with this name or is the beginning of it; otherwise NULL. */
 static const char *nearest_name(const struct ports *ports, const char *name)
 {
     unsigned limit = strlen(name) < 4 ? 1 : 2;

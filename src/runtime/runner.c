@@ -36,7 +36,7 @@ static bool matches(const struct runner *runner, const struct plan *plan,
     return true;
 }
 
-/* A body keeps its runner when the op in front of a continuation is inferred again. */
+/* Returns the runner of a body. It is kept when the op before a continuation is inferred again. */
 struct runner *plan_body_runner(struct plan *plan, const struct graph *body,
                                 const bool *is_constant, struct irrun_error *err)
 {

@@ -76,7 +76,7 @@ bool irrun_session_set_input(struct irrun_session *session, size_t index,
     return true;
 }
 
-/* An input that was not set is planned with its declared shape, if that is static. */
+/* Gives an input that was not set its declared shape, if that is static. */
 static bool fill_shape(struct irrun_session *session, size_t index, struct irrun_error *err)
 {
     const struct irrun_port *port = &session->ports->items[index];
@@ -169,7 +169,7 @@ void irrun_session_reset(struct irrun_session *session)
 
 /* ---- What it uses ---------------------------------------------------------------------------- */
 
-/* Of values and scratch. */
+/* Returns the bytes of the values and of scratch memory. */
 static size_t plan_bytes(const struct plan *plan)
 {
     size_t sum = plan->block_capacity;

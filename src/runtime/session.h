@@ -6,8 +6,8 @@
 #include "runtime/ports.h"
 #include "runtime/runner.h"
 
-/* NULL with *err filled on failure. Borrows the inputs of the model. The other functions are those
- * of irrun.h. */
+/* Creates a session; returns NULL with *err filled on failure. Borrows the inputs of the model. The
+ * other functions of sessions are in irrun.h. */
 struct irrun_session *session_new(struct model *model, const struct ports *inputs,
                                   struct irrun_error *err);
 

@@ -103,7 +103,7 @@ bool run_read_value(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-/* Type and shape, mostly of few dimensions. */
+/* Whether type and shape are equal. */
 static bool is_alike(const struct irrun_tensor *a, const struct irrun_tensor *b)
 {
     if (a->dtype != b->dtype || a->shape.rank != b->shape.rank)
@@ -162,7 +162,7 @@ void variables_advance(struct variables *variables)
     }
 }
 
-/* The common case: a new value of the same type and shape, outside bodies. */
+/* Commits a new value in the common case: the same type and shape, outside bodies. */
 static bool swap(struct variable *variable)
 {
     if (!variable->is_written || variable->is_ahead || !variable->is_set ||

@@ -60,10 +60,10 @@ void variable_commit_append(struct variable *variable);
 void variables_advance(struct variables *variables);
 /* Ends an iteration: commits the current values. */
 void variables_commit(struct variables *variables);
-/* After a failed iteration: restores the committed values. */
+/* Restores the committed values after a failed iteration. */
 void variables_roll_back(struct variables *variables);
 
-/* All unset. */
+/* Makes all variables unset. */
 void variables_reset(struct variables *variables);
 /* Copies a value of the caller, whose type and shape were checked. */
 bool variable_set(struct variables *variables, uint32_t index, const struct irrun_tensor *tensor,
