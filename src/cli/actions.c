@@ -30,7 +30,7 @@ static void print_row(FILE *out, const struct option_row *row)
     fprintf(out, "%-*s %s\n", HELP_COLUMN, left, row->help);
 }
 
-/* 24 lines: examples, and the common options. */
+/* Prints the short help, at most 24 lines: examples and the common options. */
 static void print_short_help(FILE *out)
 {
     static const enum option_id common[] = {

@@ -68,7 +68,7 @@ static void advise_directory(const char *directory, struct irrun_error *err)
         fail_hint(err, "it holds %zu models, %s is one of them", n, text_shell_quote(path, quoted));
 }
 
-/* vad, vad.bin: did you mean vad.xml? */
+/* Adds the hint "did you mean vad.xml?" for vad or vad.bin. */
 static void advise_model(const char *path, struct irrun_error *err)
 {
     char other[PATH_BYTES], quoted[TEXT_QUOTED_BYTES];
@@ -95,7 +95,8 @@ static void advise_weights(const char *path, struct irrun_error *err)
         memcpy(err->hint, hint, sizeof hint);
 }
 
-/* The nearest name in the same directory; of equals the first in the alphabet. */
+/* Adds a hint with the nearest name in the same directory; of equally near names, the first in the
+ * alphabet. */
 static void advise_near(const char *path, struct irrun_error *err)
 {
     char directory[PATH_BYTES] = ".", nearest[NAME_BYTES] = "";

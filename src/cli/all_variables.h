@@ -21,14 +21,14 @@ struct variable_form {
 size_t all_variables_count(const struct all_variables *variables);
 struct variable_form all_variables_form(const struct all_variables *variables, size_t index);
 
-/* NULL: unset. */
+/* Returns the value of a variable; NULL if it is unset. */
 const struct irrun_tensor *all_variables_value(const struct all_variables *variables, size_t index);
 
 /* Copies the value, which must fit. */
 bool all_variables_set(const struct all_variables *variables, size_t index,
                        const struct irrun_tensor *value, struct irrun_error *err);
 
-/* All of them return to their initial values. */
+/* Resets all variables to their initial values. */
 bool all_variables_reset(const struct all_variables *variables, struct irrun_error *err);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "cli/options.h"
 
-/* irrun_model_find_input, irrun_model_find_output. */
+/* Is irrun_model_find_input or irrun_model_find_output. */
 typedef bool find_port_fn(const struct irrun_model *model, const char *name, size_t *port,
                           struct irrun_error *err);
 
@@ -16,11 +16,11 @@ struct named_list {
 };
 #define NAMED_LIST(list) ((struct named_list){(list).items, (list).n, sizeof *(list).items})
 
-/* Every name must be one of the model's. */
+/* Fails if a name is not one of the model. */
 bool named_check(struct named_list list, const struct irrun_model *model, find_port_fn *find,
                  struct irrun_error *err);
 
-/* The item with the name of the port, else the item for all ports; NULL if there is neither. */
+/* Returns the item with the name of the port, otherwise the item for all ports, otherwise NULL. */
 const void *named_find(struct named_list list, const struct irrun_model *model, find_port_fn *find,
                        size_t port);
 
@@ -43,7 +43,7 @@ struct binder {
     struct archive_list *archives;
 };
 
-/* The port of a binding, by its name or because there is only one. */
+/* Finds the port of a binding, by its name or because there is only one. */
 bool bind_find_port(const struct binder *binder, const struct binding *binding, size_t *port,
                     struct irrun_error *err);
 

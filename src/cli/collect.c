@@ -94,7 +94,7 @@ static bool is_turn_of(const struct collector *collector, const struct sequence 
     return atomic_load_explicit(&collector->turn, memory_order_acquire) == sequence->index;
 }
 
-/* False if an earlier sequence failed. */
+/* Waits until the sequence has its turn. Returns false if an earlier one failed. */
 static bool wait_for_turn(struct collector *collector, const struct sequence *sequence)
 {
     pthread_mutex_lock(&collector->lock);
@@ -144,7 +144,7 @@ static bool add_piece(struct backlog *backlog, const void *data, size_t size_byt
     return true;
 }
 
-/* All of the record, or nothing of it. */
+/* Keeps a record, as a whole or not at all. */
 static bool keep(const struct collector *collector, struct backlog *backlog,
                  const struct kept_record *record, const struct irrun_tensor *const *values,
                  struct irrun_error *err)

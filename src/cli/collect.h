@@ -28,24 +28,25 @@ bool collector_wants_all(const struct collector *collector);
 bool collector_wants_last(const struct collector *collector);
 bool collector_writes_all(const struct collector *collector);
 
-/* A sequence in three steps. values: the model's outputs, in its order; in the first step they may
- * lack data, or be NULL. After collector_stop these return false, without an error, for later
- * sequences. */
+/* Write a sequence in three steps. values: the outputs of the model, in its order; in the first
+ * step they may have no data, or be NULL. After collector_stop they return false for later
+ * sequences, without an error. */
 bool collector_begin(struct collector *collector, struct backlog *backlog,
                      const struct sequence *sequence, const struct irrun_tensor *const *values,
                      bool is_stacked, struct irrun_error *err);
-/* is_last: it is the one that --emit=last writes, and was given before as one of all. */
+/* Takes a record. is_last: it is the record that --emit=last writes, and was taken before as one of
+ * all. */
 bool collector_take(struct collector *collector, struct backlog *backlog,
                     const struct sequence *sequence, const struct irrun_tensor *const *values,
                     uint64_t index, bool is_last, struct irrun_error *err);
 bool collector_end(struct collector *collector, struct backlog *backlog,
                    const struct sequence *sequence, struct irrun_error *err);
 
-/* The sequence failed: the records it gave before are written nevertheless. */
+/* Ends a sequence that failed. The records that it gave before are written nevertheless. */
 void collector_give_up(struct collector *collector, struct backlog *backlog,
                        const struct sequence *sequence);
 
-/* The sequence failed, and the others are run: its turn is over. What it gave stays only in files
+/* Ends the turn of a sequence that failed while the others are run. Its records stay only in files
  * that it shares with others. */
 void collector_leave_out(struct collector *collector, struct backlog *backlog,
                          const struct sequence *sequence);
@@ -55,19 +56,22 @@ void collector_leave_out(struct collector *collector, struct backlog *backlog,
 bool collector_flush(struct collector *collector, const struct sequence *sequence,
                      struct irrun_error *err);
 
-/* The outputs: for what any worker may ask, and for --checkpoint of the worker whose turn it is. */
+/* Returns the outputs, for what any worker may ask, and for --checkpoint of the worker that has its
+ * turn. */
 struct outputs *collector_outputs(struct collector *collector);
 
-/* A sequence that is not run takes its turn too. There is nothing of it to compare: no verdict. */
+/* Passes the turn of a sequence that is not run. Then --expect has no verdict, because nothing of
+ * the sequence can be compared. */
 bool collector_skip(struct collector *collector, const struct sequence *sequence);
 
-/* Sequence `index` failed: those after it need not continue. */
+/* Stops the sequences after `index`, which failed. */
 void collector_stop(struct collector *collector, uint64_t index);
 
-/* After outputs_finish, the verdict of --expect: IRRUN_MISMATCH. None if a sequence was skipped. */
+/* Gives the verdict of --expect, after outputs_finish: fails with IRRUN_MISMATCH if an output
+ * differs. There is no verdict if a sequence was skipped. */
 bool collector_judge(struct collector *collector, struct irrun_error *err);
 
-/* An item for every output that was compared. */
+/* Adds an item for every output that was compared. */
 void collector_report(const struct collector *collector, struct json *json);
 
 #endif

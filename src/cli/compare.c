@@ -171,7 +171,7 @@ static void compare_record(struct expectation *item, const struct irrun_tensor *
         note_form(item, got, record, want->dtype, &want->shape);
 }
 
-/* An array of another shape is a difference; a file that is broken is a failure. */
+/* Records an array of another shape as a difference. A damaged file is an error. */
 static bool take_mismatch(struct expectation *item, uint64_t record, struct irrun_error *err)
 {
     if (err->code != IRRUN_MISMATCH)
@@ -202,8 +202,8 @@ static bool open_records(struct compare *compare, struct expectation *item,
     return is_open && records_settle(&item->records, err);
 }
 
-/* Called with the first output. Reads only the header of an array that cannot match; a single
- * record of another type or shape may still match the last output. */
+/* Begins the comparison with the first output. Of an array that cannot match it reads only the
+ * header. A single record of another type or shape may still match the last output. */
 static bool begin(struct compare *compare, struct expectation *item, const struct irrun_tensor *got,
                   struct irrun_error *err)
 {

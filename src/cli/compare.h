@@ -18,11 +18,11 @@ void compare_free(struct compare *compare); /* NULL is allowed */
 bool compare_iteration(struct compare *compare, const struct irrun_tensor *const *values,
                        struct irrun_error *err);
 
-/* Called after the last iteration. IRRUN_MISMATCH names every output that differs, its worst
- * element, and the number of elements that differ. */
+/* Ends the comparison after the last iteration. Fails with IRRUN_MISMATCH if an output differs; the
+ * message names every such output, its worst element and the number of elements that differ. */
 bool compare_finish(struct compare *compare, struct irrun_error *err);
 
-/* An item for each output: what was compared, and the worst element. */
+/* Adds an item for each output: what was compared, and the worst element. */
 void compare_report(const struct compare *compare, struct json *json);
 
 #endif

@@ -9,7 +9,7 @@
 #include "cli/path_fields.h"
 #include "formats/joiner.h"
 
-/* A destination for the outputs ids[0 … n-1]. */
+/* Adds a destination for the outputs ids[0 ... n - 1]. */
 static bool add_destination(struct destination_list *list, const struct format_spec *spec,
                             const size_t *ids, size_t n, struct irrun_error *err)
 {
@@ -76,7 +76,8 @@ bool destination_add(struct destination_list *list, const struct binding *bindin
     return is_added;
 }
 
-/* What goes into one file is joined along one axis, or not at all. */
+/* Finds the axis of --concat for a destination. All outputs in one file are joined along the same
+ * axis, or none is joined. */
 static bool resolve_concat(const struct destination_list *list, struct destination *item,
                            struct irrun_error *err)
 {
@@ -96,7 +97,7 @@ static bool resolve_concat(const struct destination_list *list, struct destinati
     return true;
 }
 
-/* Several sequences in one file. */
+/* Checks whether the file of a destination may hold several sequences. */
 static bool check_sharing(const struct destination_list *list, const struct destination *item,
                           struct irrun_error *err)
 {

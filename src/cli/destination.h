@@ -29,29 +29,29 @@ struct destination_list {
 bool destination_add(struct destination_list *list, const struct binding *binding,
                      struct irrun_error *err);
 
-/* Once all are there: --concat, several sequences in one file. */
+/* Checks all destinations, after the last is added: --concat, and several sequences in one file. */
 bool destinations_check(struct destination_list *list, struct irrun_error *err);
 
-/* IRRUN_USAGE if --concat names an axis that an output does not have, whether or not the output is
- * written. values: the model's outputs, NULL where the shape is not known yet. Without a
- * destination the axis must be one of some output. */
+/* Fails with IRRUN_USAGE if --concat names an axis that an output does not have, whether or not the
+ * output is written. values: the outputs of the model, NULL where the shape is not known yet.
+ * Without a destination, at least one output must have the axis. */
 bool destinations_check_axes(const struct destination_list *list,
                              const struct irrun_tensor *const *values, struct irrun_error *err);
 
 void destinations_free(struct destination_list *list); /* aborts what is open */
 
-/* The path with all fields filled in; malloc'ed. */
+/* Returns the path with all fields replaced by their values. The caller frees it. */
 bool destination_path(const struct destination *item, const char *key, char **path,
                       struct irrun_error *err);
 
-/* A file that is read by keys, each of which it should hold once. */
+/* Whether the file is read by keys, each of which it should hold once. */
 bool destination_needs_keys(const struct destination *item);
 
 /* Calls `take` with every file that several sequences share, or with those of one sequence. */
 bool destinations_visit(const struct destination_list *list, const struct sequence *sequence,
                         output_path_fn *take, void *context, struct irrun_error *err);
 
-/* Nothing is written there. */
+/* Whether nothing is written there. */
 bool destination_is_none(const struct destination_list *list, const struct destination *item);
 
 #endif

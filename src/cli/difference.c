@@ -74,7 +74,8 @@ static bool is_allowed(uint64_t off, long double allowed)
     return off == 0 || allowed >= 0x1p64L || (allowed >= 0 && off <= (uint64_t)allowed);
 }
 
-/* Both as integers of 64 bits, signed as their type is: their differences fit into 64 more. */
+/* Compares integers as 64-bit integers with the sign of their type. The differences fit into 64
+ * unsigned bits. */
 static void compare_wholes(struct difference *difference, const struct tolerances *tolerances,
                            const struct piece *piece)
 {
@@ -126,7 +127,7 @@ void difference_add(struct difference *difference, const struct tolerances *tole
 
 /* ---- Telling --------------------------------------------------------------------------------- */
 
-/* Where the worst element is in its tensor. */
+/* Returns the indices of the worst element in its tensor. */
 static struct irrun_shape find_place(const struct worst *worst)
 {
     struct irrun_shape place = worst->shape;

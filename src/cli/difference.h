@@ -44,7 +44,7 @@ void difference_add(struct difference *difference, const struct tolerances *tole
 void difference_describe(const struct difference *difference, const struct tolerances *tolerances,
                          struct irrun_error *err);
 
-/* The worst element as an object. */
+/* Adds the worst element as an object. */
 void difference_report(const struct difference *difference, struct json *json);
 
 #endif

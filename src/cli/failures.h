@@ -16,7 +16,7 @@ struct failures {
 bool failures_pass_over(struct failures *failures, const struct sequence *sequence,
                         struct irrun_error *err);
 
-/* At the end: fails if one of n_sequences did. */
+/* Fails at the end if one of n_sequences failed. */
 bool failures_judge(const struct failures *failures, uint64_t n_sequences, struct irrun_error *err);
 
 #endif

@@ -20,8 +20,9 @@ bool inputs_open(struct inputs *inputs, const struct sequence *sequence,
                  struct irrun_session *session, bool must_look_ahead, struct irrun_error *err);
 void inputs_close(struct inputs *inputs);
 
-/* The next record is in the session's inputs; *has_record is false at the end. With no input that
- * ends there is one record. IRRUN_DATA if inputs end at different counts. */
+/* Puts the next record into the inputs of the session; *has_record is false at the end. If no input
+ * ends, there is one record. Fails with IRRUN_DATA if the inputs have different numbers of
+ * records. */
 bool inputs_next(struct inputs *inputs, struct irrun_session *session, bool *has_record,
                  struct irrun_error *err);
 
@@ -32,13 +33,13 @@ bool inputs_skip(struct inputs *inputs, struct irrun_session *session, uint64_t 
 /* Begins again with the first record; IRRUN_DATA if there is none or it is gone with its pipe. */
 bool inputs_rewind(struct inputs *inputs, struct irrun_session *session, struct irrun_error *err);
 
-/* Between two iterations: what --feed gives on of the outputs. IRRUN_DATA if an input does not take
- * its output. */
+/* Passes outputs to the inputs that --feed names, between two iterations. Fails with IRRUN_DATA if
+ * an input cannot take its output. */
 bool inputs_feed_back(struct inputs *inputs, struct irrun_session *session,
                       const struct irrun_tensor *const *values, struct irrun_error *err);
 
-/* The variables that the inputs are: those that --feed fills, in the order of the options. Named as
- * their inputs. */
+/* Returns the number of inputs that --feed makes variables, in the order of the options. They have
+ * the names of their inputs. */
 size_t inputs_n_variables(const struct inputs *inputs);
 struct irrun_port;
 const struct irrun_port *inputs_variable_port(const struct inputs *inputs, size_t i);
@@ -47,16 +48,16 @@ const struct irrun_tensor *inputs_variable(const struct inputs *inputs, size_t i
 /* Whether -i gives its first value, which wins over --state-in. */
 bool inputs_variable_is_given(const struct inputs *inputs, size_t i);
 
-/* The next value: a copy. IRRUN_DATA if it does not fit. */
+/* Sets the next value to a copy. Fails with IRRUN_DATA if it does not fit. */
 bool inputs_set_variable(struct inputs *inputs, struct irrun_session *session, size_t i,
                          const struct irrun_tensor *value, struct irrun_error *err);
 
-/* All of them return to their first value. */
+/* Resets them to their first values. */
 bool inputs_reset_variables(struct inputs *inputs, struct irrun_session *session,
                             struct irrun_error *err);
 
-/* After inputs_open, for --reset=never: to the value at the end of the sequence before, unless -i
- * gives one. */
+/* Sets them, for --reset=never, to their values at the end of the sequence before, unless -i gives
+ * one. Call it after inputs_open. */
 bool inputs_keep_variables(struct inputs *inputs, struct irrun_session *session,
                            struct irrun_error *err);
 
@@ -67,7 +68,7 @@ bool inputs_are_stacked(const struct inputs *inputs);
 /* Whether the scalar of --reset=if:NAME is non-zero in the present record. */
 bool inputs_ask_for_reset(const struct inputs *inputs);
 
-/* How many records there will be, as far as the files say now; 0: not known. */
+/* Returns how many records there will be, as far as the files tell now; 0 if it is not known. */
 uint64_t inputs_n_expected(const struct inputs *inputs);
 
 /* Steps along the cut axis in one record; 0: no input is cut. */

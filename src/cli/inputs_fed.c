@@ -49,7 +49,8 @@ bool inputs_find_feeds(struct inputs *inputs, struct irrun_error *err)
 
 /* ---- The first values ------------------------------------------------------------------------ */
 
-/* Only one value can be returned to. */
+/* Checks that a prompt may have several records: resets within a sequence return to a single
+ * one. */
 static bool check_reset(const struct inputs *inputs, const struct records *prompt,
                         struct irrun_error *err)
 {
@@ -99,7 +100,7 @@ bool inputs_begin_feeds(struct inputs *inputs, struct irrun_error *err)
     return true;
 }
 
-/* The first record was read when the prompt was opened. */
+/* Skips the prompts of n iterations. The first record was read when the prompt was opened. */
 bool inputs_skip_prompts(struct inputs *inputs, uint64_t n, struct irrun_error *err)
 {
     for (size_t i = 0; i < inputs->options->feeds.n; i++) {
@@ -152,7 +153,8 @@ static int64_t largest(const struct irrun_tensor *values, size_t start, size_t n
     return (int64_t)best;
 }
 
-/* The shape of n numbers for the port: its first open dimension takes what the others leave. */
+/* Returns the shape of n numbers for the port. Its first open dimension takes what the others
+ * leave. */
 static struct irrun_shape shape_for(const struct irrun_partial_shape *wanted, int64_t n)
 {
     struct irrun_shape shape = {.rank = 1, .dims = {n}};
@@ -173,7 +175,7 @@ static struct irrun_shape shape_for(const struct irrun_partial_shape *wanted, in
     return shape;
 }
 
-/* An index for each row of the last axis; of rank 3 and more, for the last position of the axis
+/* Picks an index for each row of the last axis; from rank 3 on, for the last position of the axis
  * before. */
 static bool pick(struct inputs *inputs, struct feed *feed, const struct irrun_tensor *values,
                  struct irrun_error *err)

@@ -45,15 +45,15 @@ struct inputs {
 /* Checks the names in --axis, --shape, --feed and --random. */
 bool inputs_find_names(struct inputs *inputs, struct irrun_error *err);
 
-/* What a record of input `index` looks like, with --shape in place of the open dimensions. */
+/* Returns the form of a record of input `index`, with --shape in place of the open dimensions. */
 struct records_port inputs_port(const struct inputs *inputs, size_t index);
 
 /* inputs_sources.c: opens the sources of the sequence, records for their inputs. */
 bool inputs_read_sources(struct inputs *inputs, const struct sequence *sequence,
                          struct irrun_error *err);
 
-/* Which input a name means; the series of --reset=if: is none of the model's. `context` is the
- * inputs. */
+/* Finds the input that a name means, which may be the series of --reset=if:, which is not an input
+ * of the model. `context` is the inputs. */
 bool inputs_find_source_input(void *context, const char *name, size_t *index,
                               struct irrun_error *err);
 
@@ -68,29 +68,29 @@ bool inputs_fill(struct inputs *inputs, const struct sequence *sequence, struct 
 
 bool inputs_find_feeds(struct inputs *inputs, struct irrun_error *err);
 
-/* The sources of fed inputs become prompts, of which the first record is the input's. */
+/* Makes the sources of fed inputs prompts. The first record of a prompt is that of the input. */
 bool inputs_open_prompts(struct inputs *inputs, struct irrun_error *err);
 
-/* Every input has its first record, to which a reset returns. */
+/* Begins the feeds, when every input has its first record. A reset returns to it. */
 bool inputs_begin_feeds(struct inputs *inputs, struct irrun_error *err);
 
-/* After n iterations of the sequence that another process has run. */
+/* Skips the prompts of n iterations of the sequence, which another process has run. */
 bool inputs_skip_prompts(struct inputs *inputs, uint64_t n, struct irrun_error *err);
 
-/* The sequence is over; what --reset=never needs is kept. */
+/* Ends the sequence, and keeps what --reset=never needs. */
 void inputs_end_feeds(struct inputs *inputs);
 void inputs_free_feeds(struct inputs *inputs);
 
-/* value_input.c: a record of the numbers in `text`, "V[,V...]"; one fills every element. Its data
- * is malloc'ed, the caller's. IRRUN_USAGE if they are not numbers of the port's type, or too few
- * or too many. */
+/* Makes a record of the numbers in `text`, "V[,V...]"; a single one fills every element. The caller
+ * frees its data. Fails with IRRUN_USAGE if they are not numbers of the type of the port, or too
+ * few or too many. In value_input.c. */
 bool value_record(const char *text, const struct records_port *port, struct irrun_tensor *record,
                   struct irrun_error *err);
 
-/* random.c: a record for input `index`; its data is malloc'ed, the caller's. Floats that the type
- * cannot hold are rounded to nearest even; integers and booleans are made from them as Convert
- * does. The numbers of one input do not depend on the others. IRRUN_USAGE if the port has open
- * dimensions. */
+/* Makes a random record for input `index`. The caller frees its data. Floats that the type cannot
+ * hold are rounded to nearest even; integers and booleans are converted from them as by Convert.
+ * The numbers of one input do not depend on the others. Fails with IRRUN_USAGE if the port has open
+ * dimensions. In random.c. */
 bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
                    const struct records_port *port, struct irrun_tensor *record,
                    struct irrun_error *err);

@@ -28,7 +28,8 @@ static bool find_axes(struct inputs *inputs, struct irrun_error *err)
     return true;
 }
 
-/* The hint is the shape of the Parameter, with D where it is open. */
+/* Fails because of --shape. The hint is the shape of the Parameter, with D for an open
+ * dimension. */
 static bool fail_shape(const struct irrun_port *port, const struct shape_spec *spec,
                        struct irrun_error *err)
 {
@@ -70,7 +71,7 @@ static bool find_shapes(struct inputs *inputs, struct irrun_error *err)
     return true;
 }
 
-/* What a record of input `index` looks like, with --shape in place of the open dimensions. */
+/* Returns the form of a record of input `index`, with --shape in place of the open dimensions. */
 struct records_port inputs_port(const struct inputs *inputs, size_t index)
 {
     if (index == inputs->n)
@@ -87,7 +88,8 @@ struct records_port inputs_port(const struct inputs *inputs, size_t index)
                                  .shape = given ? partial_shape_of(&given->shape) : port->shape};
 }
 
-/* The axes must be there whether or not anything is cut: one without a name in some input. */
+/* Checks that the axes of --axis exist, whether or not anything is cut. An axis without a name must
+ * exist in at least one input. */
 static bool check_axes(const struct inputs *inputs, struct irrun_error *err)
 {
     struct records_port widest = {.shape = {.rank = 0}};
@@ -118,7 +120,8 @@ bool inputs_find_names(struct inputs *inputs, struct irrun_error *err)
 
 /* ---- What no source fills -------------------------------------------------------------------- */
 
-/* Exit 65 if an archive should have had it, else the command line lacks something. */
+/* Fails because an input has no source: with IRRUN_DATA if an archive should have had it, otherwise
+ * with IRRUN_USAGE. */
 static bool fail_unfilled(const struct inputs *inputs, const struct sequence *sequence,
                           struct irrun_error *err)
 {

@@ -41,8 +41,8 @@ static bool are_all_filled(const struct inputs *inputs)
     return i == inputs->n;
 }
 
-/* What no input is called may have been meant for --reset=if:, if none lacks its source. Returns
- * false. */
+/* Adds a hint for a name of no input that may be meant for --reset=if: one similar to its name, or,
+ * if no input lacks a source, any. Returns false. */
 static bool hint_reset(const struct inputs *inputs, const char *name, struct irrun_error *err)
 {
     const struct reset_policy *reset = &inputs->options->reset;
@@ -55,7 +55,7 @@ static bool hint_reset(const struct inputs *inputs, const char *name, struct irr
            are_all_filled(inputs) && fail_hint(err, "to reset by it, --reset=if:%s", name);
 }
 
-/* Which input a name means; the series of --reset=if: is none of the model's. */
+/* Finds the input that a name means. The series of --reset=if: is not an input of the model. */
 bool inputs_find_source_input(void *context, const char *name, size_t *index,
                               struct irrun_error *err)
 {
@@ -118,7 +118,7 @@ static bool take_reader(void *context, size_t index, const struct binding *bindi
     return records_open(&inputs->records[index], &port, reader, axis, inputs->options, err);
 }
 
-/* An array that is in memory already. */
+/* Takes an array that is in memory already. */
 static bool take_array(struct inputs *inputs, const struct binder *binder,
                        struct sequence_input *source, struct irrun_error *err)
 {
@@ -153,7 +153,8 @@ static bool has_named_source(const struct inputs *inputs, const struct sequence 
     return is_named;
 }
 
-/* A source without a name in a manifest is that of the only input which has no other. */
+/* Names a source that has no name in a manifest: it belongs to the only input without another
+ * source. */
 static struct binding name_source(const struct inputs *inputs, const struct sequence *sequence,
                                   const struct binding *binding)
 {
@@ -166,7 +167,7 @@ static struct binding name_source(const struct inputs *inputs, const struct sequ
     return n == 1 && inputs->n > 1 && sequence->place.file ? named : *binding;
 }
 
-/* value: a record for every iteration. */
+/* Takes a source "value:", one record for every iteration. */
 static bool take_value(struct inputs *inputs, const struct binder *binder,
                        const struct binding *binding, struct irrun_error *err)
 {

@@ -32,7 +32,7 @@ static void print_variable(const struct irrun_variable *variable)
         printf("%s\n", variable->init);
 }
 
-/* What --feed makes a variable of. */
+/* Finds the input and the output of --feed. */
 static bool find_feed(const struct irrun_model *model, const struct feed_spec *feed,
                       const struct irrun_port **in, const struct irrun_port **out,
                       struct irrun_error *err)
@@ -127,7 +127,8 @@ bool inspect_as_text(struct irrun_model *model, const struct options *options,
 
 /* ---- --inspect=json -------------------------------------------------------------------------- */
 
-/* A dimension is a number, null if it is open, or [min, max]; a shape of open rank is null. */
+/* Adds a shape. A dimension is a number, null if it is open, or [min, max]; a shape of open rank is
+ * null. */
 static void add_shape(struct json *json, const struct irrun_partial_shape *shape)
 {
     if (shape->is_rank_dynamic) {
@@ -222,7 +223,7 @@ static void add_variables(struct json *json, const struct irrun_model *model)
     json_close(json, ']');
 }
 
-/* "ops": how often there is each type, in whatever version. */
+/* Adds "ops": the number of layers of each type, in all versions together. */
 static void add_ops(struct json *json, const struct irrun_model_info *info)
 {
     size_t n = 0;
@@ -307,7 +308,7 @@ bool inspect_as_json(struct irrun_model *model, const struct options *options,
 
 /* ---- --list-ops ------------------------------------------------------------------------------ */
 
-/* Name, type, opset, line, the outputs, and what --tap calls them, separated by tabs. */
+/* Prints name, type, opset, line, the outputs and their names for --tap, separated by tabs. */
 static void print_layer(const struct irrun_layer *layer)
 {
     char shape[SHAPE_TEXT_BYTES];

@@ -13,7 +13,7 @@ struct json {
     bool has_items; /* the object or array that is open has an item: a comma comes first */
 };
 
-/* key: NULL within an array, and for the outermost object. */
+/* Write the parts of a document. key is NULL within an array, and for the outermost object. */
 void json_open(struct json *json, const char *key, char bracket);        /* '{' or '[' */
 void json_close(struct json *json, char bracket);                        /* '}' or ']' */
 void json_string(struct json *json, const char *key, const char *value); /* NULL: null */

@@ -21,7 +21,8 @@ void latency_free(struct latency *latency)
     *latency = (struct latency){.counts = NULL};
 }
 
-/* A duration in [2^k, 2^(k+1)), k >= 10, loses its last k - 10 bits. */
+/* Returns the bucket of a duration. For a duration in [2^k, 2^(k+1)), k >= 10, it ignores the last
+ * k - 10 bits. */
 static size_t bucket_of(uint64_t duration_ns)
 {
     if (duration_ns < 2 * LATENCY_STEPS)
@@ -30,7 +31,7 @@ static size_t bucket_of(uint64_t duration_ns)
     return (size_t)(shift * LATENCY_STEPS + (duration_ns >> shift));
 }
 
-/* The middle of the durations that fall into a bucket. */
+/* Returns the middle of the durations in a bucket. */
 static double bucket_middle(size_t bucket)
 {
     if (bucket < 2 * LATENCY_STEPS)

@@ -29,7 +29,8 @@ void latency_free(struct latency *latency);
 void latency_add(struct latency *latency, uint64_t duration_ns);
 void latency_merge(struct latency *latency, const struct latency *other); /* adds the other's */
 
-/* The duration that a share (0 … 1) of the iterations do not exceed: nearest rank. n > 0. */
+/* Returns the duration that a share (0 ... 1) of the iterations do not exceed, by the nearest-rank
+ * method. n > 0. */
 double latency_percentile_s(const struct latency *latency, double share);
 double latency_mean_s(const struct latency *latency);
 double latency_sd_s(const struct latency *latency); /* of the n measured ones */

@@ -5,15 +5,16 @@
 
 #include "base/error.h"
 
-/* What the system says of this process: "VmHWM", its peak in memory; "VmData", what a limit counts.
- * 0 where it does not tell. */
+/* Returns a size of this process from /proc/self/status: "VmHWM", its peak in memory; "VmData",
+ * what a limit counts. Returns 0 if it is not known. */
 uint64_t machine_status_bytes(const char *name);
 
 /* Allocations of this process beyond so many bytes fail from now on; 0: no limit. Files that are
  * mapped for reading, the weights, do not count. IRRUN_SYSTEM if more is held already. */
 bool machine_limit_memory(uint64_t size_bytes, struct irrun_error *err);
 
-/* IRRUN_USAGE if denormals are to be flushed and this processor is not known to do it. */
+/* Fails with IRRUN_USAGE if denormals are to be flushed and this processor is not known to be able
+ * to. */
 bool machine_check_denormals(bool is_flushed, struct irrun_error *err);
 
 /* Denormals, as operands and as results, become zero in this thread, and in those it creates;

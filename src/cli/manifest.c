@@ -85,7 +85,8 @@ static bool read_line(struct manifest *manifest, bool *is_end, struct irrun_erro
     return true;
 }
 
-/* [NAME=]SRC or [NAME=]DST; the text is in the sequence's arena and is cut up there. */
+/* Parses [NAME=]SRC or [NAME=]DST. The text is in the arena of the sequence and is divided in
+ * place. */
 static bool parse_binding(char *text, bool is_output, struct binding *binding,
                           struct irrun_error *err)
 {
@@ -113,7 +114,8 @@ static size_t count_fields(const char *line)
     return n;
 }
 
-/* "a a.npy": the last word of a line without a tab is a source. */
+/* Whether tabs seem to be missing, as in "a a.npy": the last word of a line without a tab is a
+ * source. */
 static bool lacks_tabs(const char *line)
 {
     struct format_spec spec;

@@ -49,13 +49,14 @@ static struct generator seed_generator(uint64_t seed, uint64_t stream)
     return g;
 }
 
-/* In [0, 1), a multiple of 2^-53. */
+/* Returns a multiple of 2^-53 in [0, 1). */
 static double next_unit(struct generator *g)
 {
     return (double)(next_bits(g) >> 11) * 0x1p-53;
 }
 
-/* In [low, high]; numbers from the incomplete last span are thrown away. */
+/* Returns an integer in [low, high]. Discards numbers from the incomplete last span, so all are
+ * equally likely. */
 static int64_t next_int(struct generator *g, int64_t low, int64_t high)
 {
     uint64_t span = (uint64_t)high - (uint64_t)low + 1;
@@ -68,8 +69,8 @@ static int64_t next_int(struct generator *g, int64_t low, int64_t high)
     return (int64_t)((uint64_t)low + bits % span);
 }
 
-/* ln x for a normal x > 0: x = m 2^e with m in [sqrt(1/2), sqrt(2)), and ln m = 2 artanh(s) with
- * s = (m - 1) / (m + 1), |s| < 0.172: the first term left out, s^25 / 25, is below 2^-67. */
+/* Returns ln x for a normal x > 0. x = m 2^e with m in [sqrt(1/2), sqrt(2)), and ln m = 2 artanh(s)
+ * with s = (m - 1) / (m + 1), |s| < 0.172. The first term left out, s^25 / 25, is below 2^-67. */
 static double natural_log(double x)
 {
     static const double ln2 = 0x1.62e42fefa39efp-1;
@@ -103,7 +104,7 @@ static double next_normal(struct generator *g)
     return u * scale;
 }
 
-/* The kind that --random without DIST means for a type. */
+/* Returns the distribution that --random without DIST means for a type. */
 static struct random_spec settle(const struct random_spec *spec, enum irrun_dtype dtype)
 {
     struct random_spec settled = *spec;

@@ -63,7 +63,7 @@ static const struct meaning *guess_meaning(enum irrun_dtype dtype, uint64_t star
 
 /* ---- What to type ---------------------------------------------------------------------------- */
 
-/* The file as one types it; `standard` for standard input. */
+/* Returns the file as it is typed, or `standard` for standard input. */
 static const char *typed_path(const struct records *records, const char *standard)
 {
     const char *path = records_path(records);
@@ -82,7 +82,7 @@ static bool hint_audio(const struct records *records, struct irrun_error *err)
                      name, equals, typed_path(records, "-"), needs_cast ? " --cast=any" : "");
 }
 
-/* How NumPy calls a type; NULL for one that it lacks. */
+/* Returns NumPy's name of a type; NULL if it does not have the type. */
 static const char *numpy_type(enum irrun_dtype dtype)
 {
     return dtype == IRRUN_F16 ? "f2" : dtype == IRRUN_F32 ? "f4" : dtype == IRRUN_F64 ? "f8" : NULL;

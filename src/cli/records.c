@@ -71,7 +71,7 @@ static bool make_room(struct records *records, const struct irrun_tensor *old,
            reserve_array(&records->staging, staging_bytes, &records->staging_bytes, 1, err);
 }
 
-/* The axis of the Parameter's own that --axis names. */
+/* Finds the axis that --axis names, among those of the Parameter. */
 static bool normal_axis(struct records *records, uint32_t rank, uint32_t *axis,
                         struct irrun_error *err)
 {
@@ -97,8 +97,8 @@ static int64_t chunk_length(const struct records *records, uint32_t axis)
     return is_known && shape->min[axis] > 0 ? shape->min[axis] : 1;
 }
 
-/* The lengths of slices along `axis` of records->record.shape, in bytes; what `cut` says of rows is
- * the caller's. IRRUN_USAGE if they cannot be. */
+/* Computes the lengths in bytes of slices along `axis` of records->record.shape. The caller sets
+ * the rows of `cut`. Fails with IRRUN_USAGE if such slices are impossible. */
 static bool cut_slices(struct records *records, uint32_t axis, struct irrun_error *err)
 {
     const struct axis_spec *spec = records->axis;
@@ -121,7 +121,7 @@ static bool cut_slices(struct records *records, uint32_t axis, struct irrun_erro
     return true;
 }
 
-/* How many whole slices there are, and how many elements after them are in none. */
+/* Counts the whole slices, and the elements after them that are in none. */
 static int64_t count_slices(const struct records *records, int64_t chunk, int64_t length,
                             int64_t *n_left)
 {
@@ -170,7 +170,7 @@ static bool take_axis(struct records *records, const struct array_header *header
     return true;
 }
 
-/* Whole records, one after the other. */
+/* Cuts an array into whole records, one after the other. */
 static void cut_stack(struct records *records)
 {
     size_t size_bytes = 0;
@@ -200,7 +200,7 @@ static bool take_shape(struct records *records, const struct array_header *heade
     return true;
 }
 
-/* raw and csv: records have the shape of the port, which must be known. */
+/* Takes raw and csv data: records have the shape of the port, which must be known. */
 static bool take_unsized(struct records *records, struct irrun_error *err)
 {
     const struct records_port *port = &records->port;

@@ -64,7 +64,8 @@ struct records {
     struct records_cut cut;
 };
 
-/* IRRUN_USAGE if a record of the port, as far as its shape is known, lacks the axis. */
+/* Fails with IRRUN_USAGE if a record of the port does not have the axis, as far as its shape is
+ * known. */
 bool records_check_axis(const struct records_port *port, const struct axis_spec *axis,
                         struct irrun_error *err);
 
@@ -74,19 +75,20 @@ bool records_open(struct records *records, const struct records_port *port, stru
                   const struct axis_spec *axis, const struct options *options,
                   struct irrun_error *err);
 
-/* The same for a reader that has given the header of its first array already. */
+/* Opens a reader that has read the header of its first array already. */
 bool records_open_at(struct records *records, const struct records_port *port,
                      struct reader *reader, const struct array_header *header,
                      struct irrun_error *err);
 
-/* The same for an array in memory (malloc'ed), which it owns from then on; path (borrowed) is
- * where it came from. */
+/* Opens an array in memory (malloc'ed), and takes ownership of it. path (borrowed) is its
+ * origin. */
 bool records_open_array(struct records *records, const struct records_port *port,
                         const struct irrun_tensor *array, const char *path,
                         const struct axis_spec *axis, const struct options *options,
                         struct irrun_error *err);
 
-/* One record for all iterations, already in memory (malloc'ed), which it owns from then on. */
+/* Opens one record for all iterations, which is in memory (malloc'ed), and takes ownership of
+ * it. */
 void records_open_record(struct records *records, const struct records_port *port,
                          const struct irrun_tensor *record);
 
@@ -103,8 +105,8 @@ bool records_skip(struct records *records, uint64_t n, uint64_t *n_skipped,
  * for the second record or the end. */
 bool records_settle(struct records *records, struct irrun_error *err);
 
-/* The source has exactly one record, stacked or not: from now on RECORDS_REPEATED. *is_one is
- * false if there are none or more. */
+/* Makes the records RECORDS_REPEATED if the source has exactly one, stacked or not. *is_one is
+ * false if it has none or more. */
 bool records_settle_one(struct records *records, bool *is_one, struct irrun_error *err);
 
 /* Replaces the record of RECORDS_REPEATED by a copy of `value`. IRRUN_DATA if it does not fit the
@@ -112,7 +114,7 @@ bool records_settle_one(struct records *records, bool *is_one, struct irrun_erro
 bool records_set(struct records *records, const struct irrun_tensor *value,
                  struct irrun_error *err);
 
-/* Back to the first record; IRRUN_DATA if the source is a pipe. */
+/* Returns to the first record. Fails with IRRUN_DATA if the source is a pipe. */
 bool records_rewind(struct records *records, struct irrun_error *err);
 
 const char *records_path(const struct records *records); /* for messages */

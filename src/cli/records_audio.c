@@ -42,8 +42,8 @@ static bool check_rate(const struct records *records, int rate_hz, struct irrun_
     return fail_hint(err, "sox %s -r %s other.wav converts it", records_path(records), number);
 }
 
-/* The dimension of a record that holds the channels, if one does: static, as long as they are many,
- * and not the one that is cut. */
+/* Finds the dimension of a record that holds the channels, if there is one: it is static, has as
+ * many elements as there are channels, and is not the one that is cut. */
 static bool find_channels(const struct records *records, uint32_t n_channels, uint32_t *found)
 {
     const struct irrun_partial_shape *shape = &records->port.shape;

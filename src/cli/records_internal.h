@@ -17,25 +17,27 @@ bool records_take_array(struct records *records, bool *is_end, struct irrun_erro
  * changes. */
 void records_convert(struct records *records, const void *source);
 
-/* The array in memory is the next one. */
+/* Makes the array in memory the next one. */
 void records_pend_whole(struct records *records);
 
 /* records_mistakes.c. IRRUN_DATA: the array is none of the port's. */
 bool records_fail_form(const struct records *records, const struct array_header *header,
                        struct irrun_error *err);
 
-/* records_audio.c: settles which channels the reader gives. IRRUN_DATA if the input is not for
- * sound, or the sound is of another rate. */
+/* Decides which channels the reader gives. Fails with IRRUN_DATA if the input is not for sound, or
+ * the sound has another rate. In records_audio.c. */
 bool records_take_audio(struct records *records, const struct array_header *header,
                         struct irrun_error *err);
 
-/* "NAME" and "=" for an option where there are several inputs to choose from, else "" both. */
+/* Returns "NAME" and sets *equals to "=", for the text of an option, if there are several inputs;
+ * otherwise both are "". */
 const char *records_option_name(const struct records *records, const char **equals);
 
-/* IRRUN_USAGE: --axis is not one of the `rank` axes. */
+/* Fails with IRRUN_USAGE because --axis is not one of the `rank` axes. */
 bool records_fail_axis(const struct records *records, uint32_t rank, struct irrun_error *err);
 
-/* IRRUN_USAGE if no record is as long as a slice: --axis=1:500 where a record takes 512. */
+/* Fails with IRRUN_USAGE if no record has the length of a slice, as for --axis=1:500 if a record
+ * has 512. */
 bool records_check_chunk(const struct records *records, uint32_t axis, int64_t chunk,
                          struct irrun_error *err);
 

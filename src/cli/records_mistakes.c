@@ -16,8 +16,8 @@ const char *records_option_name(const struct records *records, const char **equa
     return is_named ? records->port.name : "";
 }
 
-/* The only axis along which a record of `wanted` is several times in an array; false if there is
- * none such. */
+/* Finds the only axis along which an array holds several records of `wanted`; returns false if
+ * there is no such axis. */
 static bool find_longer_axis(const struct irrun_partial_shape *wanted,
                              const struct irrun_shape *shape, uint32_t *axis)
 {
@@ -32,7 +32,7 @@ static bool find_longer_axis(const struct irrun_partial_shape *wanted,
            shape->dims[*axis] > wanted->min[*axis];
 }
 
-/* An array of a record's rank that is longer than a record. */
+/* Adds a hint for an array that has the rank of a record and is longer. */
 static bool hint_longer(const struct records *records, const struct irrun_shape *shape,
                         uint32_t axis, struct irrun_error *err)
 {
@@ -47,7 +47,7 @@ static bool hint_longer(const struct records *records, const struct irrun_shape 
                      name, equals, axis, n + 1, n);
 }
 
-/* A stack whose records are of another shape than the input's, which is known. */
+/* Adds a hint for a stack whose records do not have the shape of the input, which is known. */
 static bool hint_stack(const struct irrun_partial_shape *wanted, const struct irrun_shape *shape,
                        struct irrun_error *err)
 {
@@ -106,7 +106,7 @@ bool records_fail_form(const struct records *records, const struct array_header 
 
 /* ---- --axis ---------------------------------------------------------------------------------- */
 
-/* The axis that was meant: the one that is as long as a slice, or the last. */
+/* Returns the axis that was probably meant: the one as long as a slice, or the last. */
 static uint32_t likely_axis(const struct records *records, uint32_t rank, int64_t chunk)
 {
     const struct irrun_partial_shape *shape = &records->port.shape;

@@ -15,7 +15,7 @@ static bool fail_remainder(struct records *records, size_t n_read, struct irrun_
     return fail_hint(err, "--partial=pad pads the last record with zeros, --partial=drop drops it");
 }
 
-/* The next piece of every row of an array in memory; zeros where it is not in the row. */
+/* Reads the next piece of every row of an array in memory. Elements beyond a row are zeros. */
 static void read_piece(struct records *records, char *target)
 {
     struct records_cut *cut = &records->cut;
@@ -32,7 +32,7 @@ static void read_piece(struct records *records, char *target)
     cut->position_bytes += (int64_t)cut->step_bytes;
 }
 
-/* A record with fewer numbers than it takes: --partial. Only an array of unknown length can end
+/* Handles a record with too few numbers as --partial says. Only an array of unknown length can end
  * inside a record. */
 static bool handle_short_record(struct records *records, void *target, size_t n_read,
                                 bool *has_record, struct irrun_error *err)
@@ -74,7 +74,7 @@ void records_convert(struct records *records, const void *source)
     records->is_narrowing_told = true;
 }
 
-/* The first elements are looked at as they come; afterwards nothing is. */
+/* Checks the first elements of raw data as they are read, and later none. */
 static bool check_raw(struct records *records, const void *elements, size_t n,
                       struct irrun_error *err)
 {
@@ -84,8 +84,8 @@ static bool check_raw(struct records *records, const void *elements, size_t n,
     return !records->is_raw_checked || raw_check(records, (size_t)n_before, elements, n, err);
 }
 
-/* The next piece of what comes one after the other: `target` still holds the last one. *n_read: how
- * many of its elements there are; 0 if all of them were in the last one. */
+/* Reads the next slice from a sequential source; `target` still holds the last one. *n_read is the
+ * number of its elements that exist, or 0 if all of them were in the last one. */
 static bool read_on(struct records *records, char *target, size_t *n_read, struct irrun_error *err)
 {
     struct records_cut *cut = &records->cut;

@@ -10,7 +10,7 @@
 #include "cli/json.h"
 #include "cli/warning.h"
 
-/* "model name : …" of the first processor; NULL where there is no such line. */
+/* Returns the value of "model name : ..." of the first processor; NULL if there is no such line. */
 static const char *find_cpu(char *line, size_t size_bytes)
 {
     FILE *file = fopen("/proc/cpuinfo", "r");

@@ -12,7 +12,7 @@
 bool run_model(struct irrun_model *model, const struct options *options,
                const struct stats_clocks *start, double load_s, struct irrun_error *err);
 
-/* --check: everything but the iterations. Without inputs a model with open dimensions is not
+/* Runs --check: everything but the iterations. Without inputs, a model with open dimensions is not
  * planned. */
 bool check_model(struct irrun_model *model, const struct options *options, struct irrun_error *err);
 

@@ -7,7 +7,7 @@
 #include "cli/sequence.h"
 #include "cli/warning.h"
 
-/* What else --rate may be for. */
+/* Whether an output is sound, or may be: wav files need --rate too. */
 static bool writes_sound(const struct options *options)
 {
     size_t i = 0;

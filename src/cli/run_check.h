@@ -5,13 +5,12 @@
 
 #include "cli/options.h"
 
-/* IRRUN_USAGE for options that cannot be used together or need others; warns of those that have no
- * effect. */
+/* Fails with IRRUN_USAGE if options cannot be used together or need others. Warns of those that
+ * have no effect. */
 bool run_check(const struct irrun_model *model, const struct options *options,
                struct irrun_error *err);
 
-/* --check without inputs: whether open dimensions keep the model from being planned, which it
- * warns of. */
+/* Whether --check without inputs cannot plan the model because of open dimensions. Warns if so. */
 bool warn_unchecked(const struct irrun_model *model, const struct options *options);
 
 #endif

@@ -34,7 +34,7 @@ static bool visit(struct run_paths *paths, enum path_kind kind, const char *path
     return !path || paths->visit(paths, &use, err);
 }
 
-/* --checkpoint lets it wait as PATH.partial. */
+/* Visits PATH.partial, where --checkpoint keeps an unfinished output. */
 static bool visit_unfinished(struct run_paths *paths, const char *path, struct irrun_error *err)
 {
     struct text partial = {0};
@@ -69,13 +69,13 @@ static bool visit_bindings(struct run_paths *paths, enum path_kind kind,
     return true;
 }
 
-/* The path, unless it is one for each sequence. */
+/* Returns the path, or NULL if every sequence has its own. */
 static const char *common_path(const char *path)
 {
     return path && path_has_field(path, 'k') ? NULL : path;
 }
 
-/* What a sequence has no part in. */
+/* Visits the files that belong to no sequence. */
 static bool visit_command_line(struct run_paths *paths, struct irrun_error *err)
 {
     const struct options *options = paths->options;
@@ -134,7 +134,7 @@ static bool enter(struct run_paths *paths, const struct path_use *use, struct ir
 typedef bool sequence_fn(struct run_paths *paths, const struct sequence *sequence,
                          struct irrun_error *err);
 
-/* What is wrong with a manifest or an archive is told when the run comes to it. */
+/* Whether the run reports the error when it comes to it: one in a manifest or an archive. */
 static bool is_told_later(const struct run_paths *paths, const struct irrun_error *wrong)
 {
     return !paths->table.has_conflict && (wrong->code == IRRUN_DATA || wrong->code == IRRUN_USAGE ||

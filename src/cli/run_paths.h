@@ -20,8 +20,8 @@ bool run_paths_new(const struct irrun_model *model, const struct options *option
                    const struct outputs *outputs, struct run_paths **paths,
                    struct irrun_error *err);
 
-/* The files of a sequence, before it is run: entered now if they could not be known. For one thread
- * at a time. IRRUN_DATA as above. */
+/* Enters the files of a sequence before it is run, if they were not known earlier. Called by one
+ * thread at a time. Fails with IRRUN_DATA as above. */
 bool run_paths_begin_sequence(struct run_paths *paths, const struct sequence *sequence,
                               struct irrun_error *err);
 

@@ -126,7 +126,7 @@ static bool keep_early(struct key_reader *reader, const struct array_header *hea
     return reader_read_tensor(reader->reader, header, &early->array, err);
 }
 
-/* The array of that key, which may come later in the file, or have come already. */
+/* Finds the array with that key, which may come later in the file or have come already. */
 static bool find_key(struct key_reader *reader, const char *key, struct irrun_tensor *array,
                      struct irrun_error *err)
 {
@@ -147,7 +147,7 @@ static bool find_key(struct key_reader *reader, const char *key, struct irrun_te
     }
 }
 
-/* The leading archive is at its end: the others must be too. */
+/* Checks that the other archives are at their end when the leading one is. */
 static bool check_ends(struct sequences *sequences, struct irrun_error *err)
 {
     for (size_t i = 1; i < sequences->n_readers; i++) {
@@ -193,7 +193,7 @@ char *sequence_key_of_path(const char *path, struct arena *arena, struct irrun_e
                          err);
 }
 
-/* Those of the command line; beside a manifest they come after its own. */
+/* Copies the bindings of the command line. They follow those of a manifest. */
 static bool copy_bindings(const struct options *options, struct sequence *sequence,
                           struct irrun_error *err)
 {
@@ -210,8 +210,8 @@ static bool copy_bindings(const struct options *options, struct sequence *sequen
     return true;
 }
 
-/* The one sequence of the command line, or the next of its archives. is_ours: it is to be filled,
- * not skipped. */
+/* Returns the only sequence of the command line, or the next of its archives. is_ours: it is
+ * filled, not skipped. */
 static bool next_of_options(struct sequences *sequences, struct sequence *sequence, bool is_ours,
                             bool *is_end, struct irrun_error *err)
 {

@@ -26,23 +26,24 @@ struct sequence {
 
 struct sequences;
 
-/* The sequences that the command line asks for. Opens what holds several of them. wait: what is
- * done before the next one makes the run wait; borrowed, may be NULL. is_list: without their data,
- * and not only those of --shard, to look ahead: what is read must be regular files. */
+/* Creates the sequences of the command line, and opens the files that hold several. wait: called
+ * before the run has to wait for the next one; borrowed, may be NULL. is_list: lists all of them,
+ * not only those of --shard, without their data, to look ahead; then the files must be regular. */
 bool sequences_new(const struct options *options, const struct reader_wait *wait, bool is_list,
                    struct sequences **sequences, struct irrun_error *err);
 void sequences_free(struct sequences *sequences); /* NULL is allowed */
 
-/* The next one, the caller's to free; at the end *has_one is false. For one thread at a time. */
+/* Returns the next sequence, which the caller frees; at the end *has_one is false. Called by one
+ * thread at a time. */
 bool sequences_next(struct sequences *sequences, struct sequence *sequence, bool *has_one,
                     struct irrun_error *err);
 void sequence_free(struct sequence *sequence);
 
-/* What went wrong in a sequence that a manifest describes: its line is the place, and a wrong name
- * there is bad data, not bad usage. */
+/* Adds the line of the manifest to an error in a sequence that it describes. A wrong name there is
+ * bad data, not bad usage. */
 void sequence_locate(const struct sequence *sequence, struct irrun_error *err);
 
-/* The file's name without directory and extension, in the arena. */
+/* Returns the name of the file without directory and extension, in the arena. */
 char *sequence_key_of_path(const char *path, struct arena *arena, struct irrun_error *err);
 
 /* Whether there may be more than one. */

@@ -83,15 +83,15 @@ static void end_process(int number)
     raise(number);
 }
 
-/* The kernel's own SIGXFSZ comes with a write beyond the limit, which then fails as one on a full
- * disk does. */
+/* Whether the signal is a SIGXFSZ from the kernel. It comes with a write beyond the limit, which
+ * then fails like a write to a full disk. */
 static bool is_failing_write(int number, const siginfo_t *info)
 {
     return number == SIGXFSZ && info->si_pid == getpid();
 }
 
-/* In the midst of writing to a pipe the signal waits for the end of the record: a second at most,
- * and not for a second signal. */
+/* Ends the process. During a write to a pipe it waits for the end of the record, for at most a
+ * second; a second signal does not wait. */
 static void handle(int number, siginfo_t *info, void *context)
 {
     int reason = errno;
@@ -110,7 +110,7 @@ static void handle(int number, siginfo_t *info, void *context)
     end_process(ending);
 }
 
-/* Memory is not to be trusted any more: what waits to be sent is lost. */
+/* Ends the process after a fault. Memory may be damaged, so buffered records are not sent. */
 static void handle_fault(int number, siginfo_t *info, void *context)
 {
     (void)info, (void)context;
@@ -126,7 +126,7 @@ static void end_with_file(const char *path, const char *words, int status)
     end_with(message, status);
 }
 
-/* A mapped file that somebody cuts short, or a disk that fails, shows only so. */
+/* Handles SIGBUS, which reports that a mapped file was truncated or the disk fails. */
 static void handle_bus_error(int number, siginfo_t *info, void *context)
 {
     bool is_truncated, is_fault = info->si_code > 0;

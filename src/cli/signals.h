@@ -5,24 +5,24 @@
 
 #include <stdbool.h>
 
-/* From now on every signal that ends a process and can be caught sends whole records on their way,
- * removes temporary files, then ends the process as if it had not been caught. A signal that was
- * ignored stays ignored (nohup, background jobs), but for SIGTERM and SIGPIPE. A write beyond the
- * limit on a file's size fails with EFBIG. A mapped file that is cut short is IRRUN_DATA, one that
- * cannot be read any more IRRUN_NO_INPUT. */
+/* Installs handlers for all signals that end a process and can be caught. They send complete
+ * records, remove temporary files, and end the process as if the signal had not been caught.
+ * Ignored signals stay ignored (nohup, background jobs), except SIGTERM and SIGPIPE. A write beyond
+ * the limit of the file size fails with EFBIG. A mapped file that is truncated is IRRUN_DATA, one
+ * that cannot be read any more IRRUN_NO_INPUT. */
 void signals_install(void);
 
-/* The run has a checkpoint, so the same command resumes: a timeout ends the process with
- * IRRUN_TEMPORARY, and so do SIGINT and SIGTERM until signals_defer. */
+/* Makes a timeout, and until signals_defer also SIGINT and SIGTERM, end the process with
+ * IRRUN_TEMPORARY, because the run has a checkpoint from which the same command resumes it. */
 void signals_can_go_on(void);
 
-/* From now on the first SIGINT, SIGTERM or timeout is only noted: signals_pending gives its number.
- * The second ends the process at once. */
+/* Defers the first SIGINT, SIGTERM or timeout: signals_pending returns its number. The second ends
+ * the process at once. */
 void signals_defer(void);
 int signals_pending(void); /* 0: none */
 
-/* After so many seconds, whatever it waits for, the process says so and ends with exit status 124,
- * without temporary files. */
+/* Sets a timeout. After it the process prints a message, removes temporary files and ends with exit
+ * status 124, whatever it waits for. */
 void signals_set_timeout(double seconds);
 
 #endif

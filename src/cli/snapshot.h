@@ -11,14 +11,14 @@ struct snapshot {
     size_t n;
 };
 
-/* n values that are unset; *snapshot may hold earlier ones. */
+/* Makes room for n values, all unset. *snapshot may hold earlier ones. */
 bool snapshot_new(struct snapshot *snapshot, size_t n, struct irrun_error *err);
 
 /* Copies the variables; *snapshot may hold earlier ones. */
 bool snapshot_take(struct snapshot *snapshot, const struct all_variables *variables,
                    struct irrun_error *err);
 
-/* A copy in memory of its own. */
+/* Copies a value into new memory. */
 bool snapshot_copy(struct irrun_tensor *copy, const struct irrun_tensor *value,
                    struct irrun_error *err);
 

@@ -14,7 +14,7 @@
 #define COMMENT_VERSION 2u
 #define COMMENT_BYTES 128
 
-/* n_unset: variables without a value yet, which have no member. */
+/* Writes the comment. n_unset: the number of variables without a value, which have no member. */
 static void make_comment(const struct model_identity *identity, unsigned version, size_t n_unset,
                          char out[COMMENT_BYTES])
 {
@@ -25,14 +25,14 @@ static void make_comment(const struct model_identity *identity, unsigned version
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* The members that a state of the model has. */
+/* Lists the members that a state of the model has. */
 static void list_variables(const struct all_variables *variables, struct text *names)
 {
     for (size_t i = 0; i < all_variables_count(variables); i++)
         text_add(names, "%s%s", i == 0 ? "" : ", ", all_variables_form(variables, i).id);
 }
 
-/* Two comments of one version that differ. */
+/* Fails because two comments of the same version differ. */
 static bool fail_other_model(const char *comment, const char *own, const char *path,
                              const struct all_variables *variables, struct irrun_error *err)
 {
@@ -49,7 +49,7 @@ static bool fail_other_model(const char *comment, const char *own, const char *p
     return false;
 }
 
-/* What the comment says; a comment that is not ours says nothing. */
+/* Checks the comment. One that irrun has not written is ignored. */
 static bool check_comment(const char *comment, const char *path,
                           const struct all_variables *variables,
                           const struct model_identity *identity, bool is_any_model, size_t *n_unset,

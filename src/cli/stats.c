@@ -19,8 +19,8 @@ struct stats_clocks stats_read_clocks(void)
     return (struct stats_clocks){stats_now_s(), (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) * 1e-9};
 }
 
-/* getrusage also counts what the process was before it became this program: the memory of a large
- * parent. */
+/* Returns the peak of resident memory. getrusage is only a fallback: it also counts the memory of
+ * the process before exec, such as that of a large parent. */
 uint64_t stats_peak_rss_bytes(void)
 {
     uint64_t n_bytes = machine_status_bytes("VmHWM");
@@ -30,7 +30,7 @@ uint64_t stats_peak_rss_bytes(void)
     return n_bytes;
 }
 
-/* "1.23 ms": three digits and a unit of time. */
+/* Formats a time with three digits and a unit: "1.23 ms". */
 const char *stats_format_time(double seconds, char text[32])
 {
     static const struct {

@@ -22,12 +22,12 @@ struct stats {
 /* Adds what another worker measured; whole-run figures stay. */
 void stats_merge(struct stats *stats, const struct stats *other);
 
-/* Time spent on the signal divided by its length: below 1 is faster than real time. NaN without
- * --rate. */
+/* Returns the time spent on the signal divided by its length: below 1 is faster than real time. NaN
+ * without --rate. */
 double stats_real_time_factor(const struct stats *stats, const struct options *options);
 double stats_iterations_per_s(const struct stats *stats); /* NaN if no time passed */
 
-/* "1.23 ms", "4.5 MB". */
+/* Format a time or a size: "1.23 ms", "4.5 MB". */
 const char *stats_format_time(double seconds, char text[32]);
 const char *stats_format_bytes(double n_bytes, char text[32]);
 
@@ -41,7 +41,7 @@ struct stats_clocks {
 struct stats_clocks stats_read_clocks(void);
 uint64_t stats_peak_rss_bytes(void);
 
-/* The table of --stats. info: of one session; with several of them memory is counted once for
+/* Prints the table of --stats. info is of one session; with several, memory is counted once for
  * each. */
 void stats_print(FILE *out, const struct stats *stats, const struct options *options,
                  const struct irrun_model *model, const struct irrun_session_info *info);

@@ -15,7 +15,8 @@ static int64_t count_numbers(const char *text)
     return n;
 }
 
-/* The shape of the port; its only open dimension, if there is one, is what n numbers fill. */
+/* Finds the shape of a record of n numbers: that of the port, where the only open dimension, if
+ * there is one, is what they fill. */
 static bool find_shape(const struct records_port *port, int64_t n, struct irrun_shape *shape,
                        struct irrun_error *err)
 {
