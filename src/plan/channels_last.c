@@ -32,7 +32,8 @@ static const struct constant *find_constant(const struct pass *pass, uint32_t va
 
 /* ---- which ops ---- */
 
-/* The rank of the output of a convolution with constant filters of f32; 0: it is none. */
+/* Returns the rank of the output of a convolution with constant f32 filters, or 0 if the op is not
+ * one. */
 static uint32_t find_filters(const struct pass *pass, const struct op *op, enum kind *kind)
 {
     bool is_grouped = op_is_type(op, "GroupConvolution");
@@ -50,7 +51,7 @@ static uint32_t find_filters(const struct pass *pass, const struct op *op, enum 
     return !is_grouped || is_depthwise ? rank : 0;
 }
 
-/* A constant that is one element, or one for each channel. */
+/* Whether a constant has one element, or one for each channel. */
 static bool is_fit(const struct constant *constant, uint32_t rank)
 {
     const struct irrun_shape *shape = &constant->tensor.shape;
@@ -135,7 +136,7 @@ static uint32_t add_move(struct pass *pass, const struct op_def *def, const stru
     return graph_edit_add(&pass->edit, def, NULL, &copy, &in, 1, 1);
 }
 
-/* The output of op `added` stands for `out`, from now on with the channels last. */
+/* Replaces the value `out` by the output of op `added`, which has the channels last. */
 static void take_over(struct pass *pass, uint32_t added, uint32_t out)
 {
     pass->lasts[out] = pass->graph->ops[added].first_output;

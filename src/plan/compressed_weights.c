@@ -37,7 +37,7 @@ struct match {
     struct compressed_attrs attrs;
 };
 
-/* The constant behind a value; NULL: it is none. */
+/* Returns the constant that a value is, or NULL. */
 static const struct constant *constant_of(const struct pass *pass, uint32_t value_id)
 {
     return value_id < pass->n_values ? pass->constants[value_id] : NULL;
@@ -62,7 +62,7 @@ static bool is_compressed(const struct pass *pass, uint32_t value_id)
            compressed_type_is(((const struct const_attrs *)op->attrs)->element_type);
 }
 
-/* Const -> Convert to a float. */
+/* Matches Const -> Convert to a float. */
 static bool match_convert(const struct pass *pass, uint32_t value_id, uint32_t *stored)
 {
     const struct op *convert = producer_of(pass, value_id, "Convert");
@@ -73,7 +73,7 @@ static bool match_convert(const struct pass *pass, uint32_t value_id, uint32_t *
     return to == IRRUN_F32 || dtype_is_half(to);
 }
 
-/* … [-> Subtract]. */
+/* Matches the above [-> Subtract]. */
 static bool match_shifted(const struct pass *pass, uint32_t value_id, struct match *match)
 {
     const struct op *subtract = producer_of(pass, value_id, "Subtract");
@@ -86,7 +86,7 @@ static bool match_shifted(const struct pass *pass, uint32_t value_id, struct mat
     return match_convert(pass, op_input(pass->graph, subtract, 0), &match->stored);
 }
 
-/* … [-> Multiply]. */
+/* Matches the above [-> Multiply]. */
 static bool match_scaled(const struct pass *pass, uint32_t value_id, struct match *match)
 {
     const struct op *multiply = producer_of(pass, value_id, "Multiply");
@@ -101,7 +101,8 @@ static bool match_scaled(const struct pass *pass, uint32_t value_id, struct matc
     return match_shifted(pass, b, match);
 }
 
-/* Through what changes neither elements nor their order. */
+/* Returns the input of an op of this type, which changes neither the elements nor their order;
+ * value_id if it is another op. */
 static uint32_t skip(const struct pass *pass, uint32_t value_id, const char *type)
 {
     const struct op *op = producer_of(pass, value_id, type);
@@ -113,8 +114,9 @@ static uint32_t skip(const struct pass *pass, uint32_t value_id, const char *typ
 
 /* ---- shapes ---- */
 
-/* How far apart the numbers of neighbouring rows and groups are; elements of a group must share
- * one. `axes`: the dimensions of the Const that are rows, groups and elements; NO_ID: none. */
+/* Finds the distance between the numbers of neighbouring rows and of neighbouring groups. All
+ * elements of a group must share one number. `axes`: the dimensions of the Const that are rows,
+ * groups and elements, or NO_ID. */
 static bool find_steps(const struct pass *pass, uint32_t value_id, const struct irrun_shape *shape,
                        const uint32_t axes[3], size_t *row_step, size_t *group_step)
 {
@@ -137,7 +139,8 @@ static bool find_steps(const struct pass *pass, uint32_t value_id, const struct 
     return steps[2] == 0;
 }
 
-/* The kernels take whole zero points of integers: those of other types are read here. */
+/* Whether the zero points are whole numbers, as the kernels need for integers. Reads those that are
+ * stored as floats. */
 static bool are_whole(struct pass *pass, uint32_t value_id)
 {
     const struct constant *constant = constant_of(pass, value_id);
@@ -156,7 +159,8 @@ static bool are_whole(struct pass *pass, uint32_t value_id)
     return tensor != NULL;
 }
 
-/* Rows and groups of a matrix that may have been reshaped; `is_transposed`: it is [k][n]. */
+/* Finds the rows and groups of a matrix that may have been reshaped. `is_transposed`: it is
+ * [k][n]. */
 static bool find_layout(const struct pass *pass, const struct irrun_shape *matrix,
                         bool is_transposed, struct match *match)
 {

@@ -239,7 +239,7 @@ struct wait {
     uint32_t value_id, n_ready; /* inputs known to have data */
 };
 
-/* The next input of the op that has no data yet, or NO_ID. */
+/* Returns the next input of the op that has no data yet, or NO_ID. */
 static uint32_t find_missing(const struct graph *graph, const struct op *op, uint32_t *n_ready)
 {
     for (; *n_ready < op->n_inputs; ++*n_ready) {

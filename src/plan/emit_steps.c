@@ -3,7 +3,7 @@
 #include "ops/cost.h"
 #include "plan/step_builder.h"
 
-/* The operations of an op, by the shapes that its operands have in the graph. */
+/* Counts the operations of an op by the shapes that its operands have in the graph. */
 static bool count_flops(struct plan *plan, const struct op *op, double *flops,
                         struct irrun_error *err)
 {
@@ -19,7 +19,7 @@ static bool count_flops(struct plan *plan, const struct op *op, double *flops,
     return true;
 }
 
-/* The work of a step, whose operands are `tensors`, and where its time is added. */
+/* Finds the work of a step, whose operands are `tensors`, and where its time is added. */
 static bool find_cost(struct plan *plan, const struct pending_step *pending,
                       struct irrun_tensor *const *tensors, const struct step_cost **found,
                       struct irrun_error *err)

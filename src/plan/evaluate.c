@@ -36,8 +36,8 @@ static void list_types(uint32_t types, struct text *list)
                      irrun_dtype_name((enum irrun_dtype)dtype));
 }
 
-/* Common types are refused because the specification excludes them; other types because irrun does
- * not support them. */
+/* Fails because of the type of input i. Common types are excluded by the specification; others are
+ * not supported by irrun. */
 static bool fail_type(struct infer *infer, uint32_t i, uint32_t types)
 {
     struct text list = {0};
@@ -78,8 +78,8 @@ static bool check_types(struct infer *infer)
 /* With more inputs, a list of all of them would hide the wrong one. */
 #define MAX_HINTED 3
 
-/* An error about shapes or axes concerns all inputs, usually the first: adds those that the message
- * does not name to the hint. */
+/* Adds the inputs that the message does not name to the hint. An error about shapes or axes
+ * concerns all inputs, but the message usually names the first. */
 static void hint_others(struct infer *infer)
 {
     bool is_own = infer->err->code == IRRUN_DATA && infer->err->line == infer->op->line &&

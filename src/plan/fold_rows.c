@@ -24,7 +24,7 @@ static bool has_rows(const struct fold_rows *fold, const struct irrun_shape *sha
            shape_product(shape, 0, fold->axis) == 1;
 }
 
-/* A view is part of a chain if it keeps the rows of its input. */
+/* Whether an op may be part of a chain. A view may if it keeps the rows of its input. */
 static bool is_chained(const struct fold_rows *fold, const struct op *op)
 {
     if (op->def->role != ROLE_ORDINARY || op->n_outputs != 1 || op->n_bodies > 0 ||
@@ -49,8 +49,8 @@ static bool add_leaf(struct fold_rows *fold, uint32_t value_id, bool is_whole)
     return true;
 }
 
-/* Depth is bounded by the number of nodes, and so is the work: a value with two users is two
- * nodes. */
+/* Adds the ops that a value is computed from. A value with two users becomes two nodes. The limit
+ * on nodes also bounds the depth and the work. */
 static bool add_chain(struct fold_rows *fold, uint32_t value_id, uint32_t depth)
 {
     struct constant *constant = fold->graph->analysis->constants[value_id];
@@ -127,7 +127,7 @@ static bool take_leaf(struct fold_rows *fold, struct fold_node *node, size_t fir
     return node->rows.data != NULL;
 }
 
-/* An operand in the type that the op reads. */
+/* Takes an operand, converted to the type that the op reads. */
 static bool take_operand(struct fold_rows *fold, const struct fold_node *node, bool widens,
                          struct irrun_tensor *operand, struct irrun_error *err)
 {

@@ -39,8 +39,8 @@ static bool reads_part(const struct plan *plan, const struct pending_step *pendi
     return false;
 }
 
-/* The end of the run that begins at `begin`: element-wise steps, or a product and the element-wise
- * steps after it. */
+/* Returns the end of the run that begins at `begin`: element-wise steps, or a product and the
+ * element-wise steps after it. */
 static size_t find_end(const struct step_builder *builder, size_t begin)
 {
     const struct pending_step *first = &builder->steps[begin];
@@ -162,8 +162,8 @@ static bool fuse_run(struct fused_program *fused, const struct pending_step *ste
 
 /* ---- products ---- */
 
-/* The slot that this step adds as a bias, and that can be the initial value of the product's sums;
- * or NO_ID. */
+/* Returns the slot that this step adds as a bias, if it can be the initial value of the sums of the
+ * product; otherwise NO_ID. */
 static uint32_t find_bias(const struct fused_program *fused, const struct pending_step *product,
                           const struct pending_step *pending)
 {

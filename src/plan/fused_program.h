@@ -45,7 +45,7 @@ bool fused_is_made_here(const struct fused_program *fused, uint32_t root);
 /* Whether a step after the run, or the caller, reads the value. */
 bool fused_is_wanted(const struct fused_program *fused, uint32_t root);
 
-/* How input i of a step repeats along its n elements. */
+/* Returns how input i of a step repeats along its n elements. */
 struct repetition fused_repetition(const struct fusable *fusable, uint32_t i);
 
 /* Writes the program of n steps, whose uses are counted. */

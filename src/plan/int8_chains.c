@@ -8,14 +8,15 @@ bool int8_passes_on(const struct op *op)
     return op_is_type(op, "MaxPool") || op_is_type(op, "Concat");
 }
 
-/* What the bytes behind a value stand for; NULL: there are none. */
+/* Returns the meaning of the bytes that a value has, or NULL if it has none. */
 static const struct bytes_attrs *find_bytes(const struct int8_pass *pass, uint32_t value_id)
 {
     const struct op *op = value_producer(pass->graph, value_id);
     return op->def == &op_from_bytes ? op->attrs : NULL;
 }
 
-/* The bytes that `added` gives stand for the output of an op. */
+/* Makes the bytes that `added` gives those of the output of an op. Ops of f32 read them through a
+ * conversion. */
 static void take_over(struct int8_pass *pass, uint32_t op_id, uint32_t added,
                       const struct bytes_attrs *attrs)
 {
@@ -25,7 +26,7 @@ static void take_over(struct int8_pass *pass, uint32_t op_id, uint32_t added,
     graph_edit_take_over(&pass->edit, int8_add_op(pass, &op_from_bytes, attrs, op_id, bytes), out);
 }
 
-/* A window that lies in the pads alone would give what no byte stands for. */
+/* Whether no window lies in the pads alone: its result would be a value that no byte stands for. */
 static bool has_small_pads(const struct window_attrs *window)
 {
     const struct i64_list *lists[] = {&window->pads_begin, &window->pads_end};
@@ -58,7 +59,8 @@ static bool are_same(const struct bytes_attrs *a, const struct bytes_attrs *b)
            memcmp(&a->quantization, &b->quantization, sizeof a->quantization) == 0;
 }
 
-/* Where dimension `axis` of f32 lies in bytes; -1: there is none. */
+/* Returns the dimension of the bytes that corresponds to dimension `axis` of the f32 value, or
+ * -1. */
 static int64_t find_axis(int64_t axis, bool moves_channels)
 {
     static const int64_t places[] = {0, 3, 1, 2};

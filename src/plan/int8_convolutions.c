@@ -14,7 +14,7 @@
 #define MAX_NEW_OPS 3 /* ops in the place of one: bytes, that of bytes, f32 again */
 #define MAX_TERMS (INT32_MAX / (UINT8_MAX * 128)) /* of a sum that i32 holds */
 
-/* The data of a constant of f32; NULL if it is none, or on failure. */
+/* Returns the data of an f32 constant; NULL if the value is not one, or on failure. */
 static const struct irrun_tensor *find_floats(struct int8_pass *pass, uint32_t value_id)
 {
     if (value_id >= pass->n_values)
@@ -25,7 +25,7 @@ static const struct irrun_tensor *find_floats(struct int8_pass *pass, uint32_t v
     return constant_demand(&pass->finder, pass->graph, value_id, pass->err);
 }
 
-/* The one range of a FakeQuantize whose levels are bytes. */
+/* Finds the range of a FakeQuantize that has one range, and levels that are bytes. */
 static bool find_range(struct int8_pass *pass, const struct op *op, struct quantization *range)
 {
     const struct fake_quantize_attrs *attrs = op->attrs;
@@ -45,13 +45,14 @@ static bool find_range(struct int8_pass *pass, const struct op *op, struct quant
 
 /* ---- what follows ---- */
 
-/* The only op that reads a value; NULL. */
+/* Returns the only op that reads a value, or NULL. */
 static const struct op *find_user(const struct int8_pass *pass, uint32_t value_id)
 {
     return pass->n_uses[value_id] == 1 ? &pass->graph->ops[pass->user[value_id]] : NULL;
 }
 
-/* One for each channel, which are dimension `from_end` from the end, or one for all. */
+/* Whether a tensor has one element for each channel, along dimension `from_end` from the end, or
+ * one for all. */
 static bool is_bias(const struct irrun_tensor *tensor, size_t n_channels, uint32_t from_end)
 {
     const struct irrun_shape *shape = &tensor->shape;
@@ -167,8 +168,8 @@ static bool is_byte_parameter(const struct op *op)
     return dtype == IRRUN_U8 || dtype == IRRUN_I8;
 }
 
-/* The op that makes bytes of what the producer of the match's input quantises: of images whose
- * channels lie last already, and of inputs that are bytes, as they are. */
+/* Adds the op that makes bytes of what the producer of the input of the match quantises. Images
+ * with the channels last, and inputs that are bytes, are used as they are. */
 static bool add_bytes(struct int8_pass *pass, const struct int8_match *match, uint32_t *value_id)
 {
     uint32_t quantize = pass->graph->values[match->in].op_id;
@@ -213,7 +214,7 @@ static bool replace(struct int8_pass *pass, const struct int8_match *match)
     return true;
 }
 
-/* The range of a value that is of bytes already, or comes from a FakeQuantize. */
+/* Finds the range of a value that has bytes already, or comes from a FakeQuantize. */
 static bool find_in_range(struct int8_pass *pass, uint32_t value_id, struct quantization *range)
 {
     const struct op *op = value_producer(pass->graph, value_id);

@@ -53,7 +53,7 @@ static bool pack_taps(const struct int8_weights *w, struct int8_convolution_attr
 
 /* ---- scaling ---- */
 
-/* The level that stands for 0, or the one that is nearest to it. */
+/* Returns the level that stands for 0, or the one nearest to it. */
 static uint8_t find_zero(const struct quantization *range)
 {
     float level = nearbyintf(-range->out_low / range->scale);
@@ -67,7 +67,7 @@ static double find_bias(const struct irrun_tensor *bias, size_t channel)
     return (double)((const float *)bias->data)[shape_n_elements(&bias->shape) == 1 ? 0 : channel];
 }
 
-/* Sums of the elements whose taps are above and to the left of [y][x]. */
+/* Returns the sums of the elements whose taps are above and to the left of [y][x]. */
 static const int32_t *sum_taps(const struct int8_weights *w,
                                const struct int8_convolution_attrs *attrs, struct arena *arena,
                                struct irrun_error *err)

@@ -19,7 +19,7 @@ struct int8_match {
     uint32_t out;                    /* the last value that the op stands for */
 };
 
-/* The op's attributes, in the arena. NULL with *err filled on failure. */
+/* Returns the attributes of the op, in the arena; NULL with *err filled on failure. */
 const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *match,
                                                       struct arena *arena, struct irrun_error *err);
 

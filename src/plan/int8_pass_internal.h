@@ -23,7 +23,7 @@ struct int8_pass {
     struct irrun_error *err;
 };
 
-/* An op of one input, with the name and place of op `like_id`. Returns its id. */
+/* Adds an op with one input, and the name and place of op `like_id`. Returns its id. */
 static inline uint32_t int8_add_op(struct int8_pass *pass, const struct op_def *def,
                                    const void *attrs, uint32_t like_id, uint32_t in)
 {

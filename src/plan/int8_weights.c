@@ -51,7 +51,7 @@ static bool is_moving(const struct op *op)
     return false;
 }
 
-/* A constant of f32; NULL without an error if it is none. */
+/* Returns an f32 constant; NULL without an error if the value is not one. */
 static const struct irrun_tensor *floats(struct model *model, const struct graph *graph,
                                          uint32_t value_id, struct irrun_error *err)
 {

@@ -24,7 +24,7 @@ static bool visit_graphs(struct model *model, struct graph *graph, graph_visit_f
     return true;
 }
 
-/* An op that irrun does not support has no role. */
+/* Returns the role of an op. One that irrun does not support has none. */
 static enum op_role role_of(const struct op *op)
 {
     return op->def && !op->fault ? op->def->role : ROLE_ORDINARY;
@@ -53,8 +53,8 @@ static bool allocate_analysis(struct model *model, struct graph *graph, struct i
     return true;
 }
 
-/* The entry of `id` in the hash table, or the free entry for it. FNV-1a, linear probing; the table
- * is at most half full. */
+/* Returns the entry of `id` in the hash table, or the free entry for it. The table uses FNV-1a and
+ * linear probing and is at most half full. */
 static uint32_t *find_entry(const struct model *model, const char *id)
 {
     uint32_t hash = 2166136261u;
@@ -163,8 +163,8 @@ static bool add_assigns(struct model *model, struct graph *graph, struct irrun_e
     return true;
 }
 
-/* An op is main if a Result or Assign depends on it other than through the input of a ReadValue.
- * The order is topological, so one backward walk is enough. */
+/* Marks the main ops: those that a Result or Assign depends on other than through the input of a
+ * ReadValue. The order is topological, so one backward walk is enough. */
 static bool mark_main(struct model *model, struct graph *graph, struct irrun_error *err)
 {
     (void)model, (void)err;

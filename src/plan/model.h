@@ -64,20 +64,20 @@ struct model {
 bool model_prepare(struct model *model, bool is_dry, struct irrun_error *err);
 void model_release(struct model *model);
 
-/* The data of a constant value, computed on the first call. The caller holds the lock. NULL on
- * failure. */
+/* Returns the data of a constant value, and computes it in the first call; NULL on failure. The
+ * caller holds the lock. */
 const struct irrun_tensor *constant_demand(struct model *model, const struct graph *graph,
                                            uint32_t value_id, struct irrun_error *err);
 /* Returns the f32 copy of a constant of f16 or bf16. */
 const void *constant_demand_widened(struct model *model, const struct graph *graph,
                                     uint32_t value_id, struct irrun_error *err);
 
-/* The constant that `value_id` is computed from by views and at most one conversion from f16 to
- * f32; f16 if it was converted. */
+/* Returns the constant that `value_id` is computed from by views and at most one conversion from
+ * f16 to f32. If there was one, the constant has type f16. */
 uint32_t constant_find_stored(const struct graph *graph, uint32_t value_id);
 
-/* Elements begin … begin + n of a Const, begin a multiple of 8: in the mapped file, or a copy in
- * the arena if they are of a sub-byte type or misaligned. NULL with *err filled on failure. */
+/* Returns n elements of a Const from `begin` on, a multiple of 8: in the mapped file, or a copy in
+ * the arena if they are below 8 bits or misaligned. NULL with *err filled on failure. */
 void *constant_read(const struct graph *graph, const struct op *op, size_t begin, size_t n,
                     struct arena *arena, struct irrun_error *err);
 

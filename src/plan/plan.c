@@ -9,8 +9,8 @@
 #include "base/checked.h"
 #include "base/huge_pages.h"
 
-/* A block that is too small grows to 1.5 times the needed size if there is enough memory: shapes
- * that grow once grow again. */
+/* Allocates the block of the plan. A block that is too small grows to 1.5 times the needed size if
+ * there is enough memory, because shapes that grow once grow again. */
 static bool allocate_block(struct plan *plan, struct irrun_error *err)
 {
     size_t min_bytes = plan->block_bytes > 0 ? plan->block_bytes : 64, preferred = 0;
@@ -193,7 +193,7 @@ void plan_free(struct plan *plan)
     free(plan);
 }
 
-/* An empty plan with the memory of `plan`. */
+/* Empties a plan but keeps its memory. */
 static void empty_plan(struct plan *plan)
 {
     free_parts(plan);
@@ -213,7 +213,7 @@ static void empty_plan(struct plan *plan)
                           .block_capacity = plan->block_capacity};
 }
 
-/* An empty plan, in the memory of `old` or in new memory. */
+/* Returns an empty plan, in the memory of `old` or in new memory. */
 static struct plan *new_plan(struct plan *old, struct irrun_error *err)
 {
     if (old) {

@@ -181,8 +181,8 @@ void plan_free(struct plan *plan);
 struct plan *plan_set_evict(struct plan_set *set, const struct plan *in_use);
 void plan_set_free(struct plan_set *set);
 
-/* The plan for the ops from plan->end on, when all slots of `plan` have data: a kept plan if the
- * shapes match, else a new one. The caller holds the model's lock. */
+/* Returns the plan for the ops from plan->end on, when all slots of `plan` have data: a kept plan
+ * if the shapes match, otherwise a new one. The caller holds the lock of the model. */
 struct plan *plan_continue(struct plan *plan, struct irrun_error *err);
 
 /* Whether the shapes of every Result are known. */
@@ -191,7 +191,7 @@ static inline bool plan_is_complete(const struct plan *plan)
     return plan->end == plan->request.graph->n_order;
 }
 
-/* The slot of an operand of a step or an op of the plan: a slot begins with its tensor. */
+/* Returns the slot of an operand of a step or an op of the plan. A slot begins with its tensor. */
 static inline const struct slot *slot_of(const struct irrun_tensor *tensor)
 {
     return (const struct slot *)(const void *)tensor;
@@ -205,7 +205,7 @@ static inline uint32_t plan_root(const struct plan *plan, uint32_t slot_id)
     return slot_id;
 }
 
-/* The slot that owns the memory of this one, and the offset in it. */
+/* Returns the slot that owns the memory of this one, and the offset in it. */
 static inline uint32_t plan_owner(const struct plan *plan, uint32_t slot_id, size_t *offset)
 {
     uint32_t owner = plan_root(plan, slot_id);

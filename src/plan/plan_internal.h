@@ -41,7 +41,8 @@ bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct i
 /* Makes the steps of all ops that are needed. */
 bool plan_make_steps(struct plan *plan, struct irrun_error *err);
 
-/* The inputs that prepare will prepack, as a set of 1 << i; the slots `in` may have no data yet. */
+/* Finds the inputs that prepare will prepack, as a set of 1 << i. The slots `in` may have no data
+ * yet. */
 bool plan_prepacked_inputs(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
                            uint32_t *prepacked, struct irrun_error *err);
 

@@ -72,7 +72,8 @@ static bool open_source(struct source *source, struct prepare *prepare)
     return tensor != NULL;
 }
 
-/* For ops that read all elements at once, or pieces that are not whole rows. */
+/* Computes the whole constant, for ops that read all elements at once, or pieces that are not whole
+ * rows. */
 static bool compute_whole(struct source *source, struct irrun_error *err)
 {
     size_t size_bytes = tensor_n_bytes(&source->tensor);
@@ -115,8 +116,8 @@ void *prepare_prepacked(struct prepare *prepare, uint32_t layout, size_t size_by
     return data;
 }
 
-/* Prepacked weights are not read again: releases their pages of the file, and frees data that was
- * computed only for packing. */
+/* Closes the sources of prepacked weights, which are not read again: releases their pages of the
+ * file, and frees data that was computed only for packing. */
 static void close_sources(struct prepack_sources *sources, const struct graph *graph)
 {
     for (size_t i = 0; i < sources->n; i++) {
@@ -130,7 +131,7 @@ static void close_sources(struct prepack_sources *sources, const struct graph *g
     }
 }
 
-/* The inputs that are constants of the model, not only of this plan. */
+/* Returns the inputs that are constants of the model, not only of this plan, as a set. */
 static uint32_t constant_inputs(const struct plan *plan, const struct op *op, const uint32_t *in)
 {
     const struct graph *graph = plan->request.graph;

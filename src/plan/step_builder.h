@@ -37,7 +37,8 @@ bool step_add(struct step_builder *builder, const struct pending_step *pending,
 bool step_demand_constants(struct plan *plan, const uint32_t *in, uint32_t n, uint32_t prepacked,
                            struct irrun_error *err);
 
-/* The slot in the wanted in-memory type; converts once for all users. NO_ID on failure. */
+/* Returns the slot with the wanted type in memory; converts once for all users. NO_ID on
+ * failure. */
 uint32_t step_slot_as(struct step_builder *builder, const struct op *op, uint32_t slot_id,
                       enum irrun_dtype dtype, struct irrun_error *err);
 

@@ -101,7 +101,7 @@ bool step_add(struct step_builder *builder, const struct pending_step *pending,
     return true;
 }
 
-/* A slot in the plan's block, beyond the graph's values. */
+/* Adds a slot in the block of the plan, after those of the values of the graph. */
 static uint32_t add_slot(struct plan *plan, const struct irrun_tensor *tensor,
                          enum irrun_dtype declared, struct irrun_error *err)
 {
@@ -142,7 +142,8 @@ static uint32_t add_copy(struct step_builder *builder, const struct op *op, uint
     return step_add(builder, &pending, err) ? copy : NO_ID;
 }
 
-/* The model owns the f32 copy of a constant, made once for all plans. */
+/* Adds a slot for the f32 copy of a constant. The model owns the copy, which is made once for all
+ * plans. */
 static uint32_t add_widened_constant(struct plan *plan, uint32_t slot_id, struct irrun_error *err)
 {
     struct slot slot = plan->slots[slot_id];

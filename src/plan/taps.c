@@ -28,7 +28,7 @@ static bool is_layer_port(const struct op *op, uint32_t port, const char *name)
            text_to_i64(name + length + 1, strlen(name + length + 1), &number) && number == port;
 }
 
-/* An exact name takes precedence over LAYER:PORT. */
+/* Finds the value with the name. An exact name takes precedence over LAYER:PORT. */
 static uint32_t find_value(const struct graph *graph, const char *name)
 {
     for (uint32_t i = 0; i < graph->n_values; i++)
@@ -43,7 +43,7 @@ static uint32_t find_value(const struct graph *graph, const char *name)
     return NO_ID;
 }
 
-/* The layer with a body, at any depth, that has the name; NULL if there is none. */
+/* Returns the layer that has a body with this name in it, at any depth; NULL if there is none. */
 static const char *find_in_bodies(const struct graph *graph, const char *name)
 {
     for (uint32_t i = 0; i < graph->n_ops; i++) {
@@ -64,7 +64,7 @@ static bool is_near(const char *name, const char *wanted)
     return *name && (strstr(name, wanted) || text_distance(wanted, name, limit) <= limit);
 }
 
-/* A name of the value that is similar to the requested one, or NULL. */
+/* Returns a name of the value that is similar to the requested one, or NULL. */
 static const char *near_name(const struct graph *graph, const struct value *value,
                              const char *wanted)
 {
@@ -91,7 +91,7 @@ static bool fail_unknown(const struct graph *graph, const char *name, struct irr
     return fail_hint(err, "irrun --list-ops lists all names");
 }
 
-/* Per value, whether a Result reads it. */
+/* Returns, for each value, whether a Result reads it. */
 static bool *mark_outputs(const struct graph *graph, struct irrun_error *err)
 {
     bool *is_output = new_array(graph->n_values, sizeof *is_output, err);

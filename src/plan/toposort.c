@@ -35,7 +35,7 @@ struct sorting {
     uint32_t n_order;
 };
 
-/* A layer that irrun does not support is identified by its type. */
+/* Returns the role of an op. A layer that irrun does not support is identified by its type. */
 static enum op_role role_of(const struct op *op)
 {
     if (op->def)
@@ -74,7 +74,7 @@ static bool list_readers(struct sorting *sorting)
     return true;
 }
 
-/* The ReadValue number i of the variable that an Assign writes, or NO_ID. */
+/* Returns ReadValue number i of the variable that an Assign writes, or NO_ID. */
 static uint32_t find_reader(const struct sorting *sorting, const struct op *op, uint32_t i)
 {
     if (!op->def || op->def->role != ROLE_ASSIGN || !op->attrs)
@@ -94,7 +94,7 @@ static uint32_t find_reader(const struct sorting *sorting, const struct op *op, 
     return sorting->readers[from + i].op_id;
 }
 
-/* The next op that must come before this one, or NO_ID. */
+/* Returns the next op that must come before this one, or NO_ID. */
 static uint32_t next_needed(const struct sorting *sorting, struct visit *visit)
 {
     const struct graph *graph = sorting->graph;
@@ -193,7 +193,8 @@ static bool sort_graph(struct graph *graph, struct arena *arena, struct irrun_er
     return is_sorted;
 }
 
-/* The XML reader limits the nesting of bodies: recursion is safe. */
+/* Sorts the graph and its bodies. Recursion is safe, because the XML reader limits the nesting of
+ * bodies. */
 bool toposort(struct graph *graph, struct arena *arena, struct irrun_error *err)
 {
     if (!sort_graph(graph, arena, err))

@@ -21,7 +21,7 @@ static bool swaps_last_two(const int64_t *order, uint32_t n)
     return n >= 2;
 }
 
-/* The Transpose of the second factor that can be folded, or NULL. */
+/* Returns the Transpose of the second factor that can be folded, or NULL. */
 static const struct op *find_transpose(const struct graph *graph, const struct op *op)
 {
     int64_t order[IRRUN_MAX_RANK];
@@ -35,8 +35,8 @@ static const struct op *find_transpose(const struct graph *graph, const struct o
     return is_one ? transpose : NULL;
 }
 
-/* The order stays an input: its length must be the rank of the transposed value, which is known
- * later. */
+/* Folds the Transpose into the product. Its order stays an input, because its length must be the
+ * rank of the transposed value, which is known later. */
 static bool fold(struct graph_edit *edit, uint32_t op_id, struct remarks *remarks,
                  struct irrun_error *err)
 {

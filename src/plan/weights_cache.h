@@ -20,8 +20,9 @@ struct weights_cache {
     size_t capacity_bytes; /* of all blocks */
 };
 
-/* The weights of an op in a layout, 64-byte aligned; allocated, with *is_new set, if not in the
- * cache. NULL with *err filled if there is no memory. It lives until weights_cache_free. */
+/* Returns the memory of the weights of an op in a layout, 64-byte aligned. If they are not in the
+ * cache, allocates it and sets *is_new. It lives until weights_cache_free. Returns NULL with *err
+ * filled if there is no memory. */
 void *weights_cache_get(struct weights_cache *cache, const struct op *op, uint32_t layout,
                         size_t size_bytes, bool *is_new, struct irrun_error *err);
 /* Removes the entries added since cache->first was `mark`, and frees their memory for others. */
