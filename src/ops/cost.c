@@ -8,12 +8,12 @@ double op_flops(const struct op *op, struct irrun_tensor *const *in,
     const struct op_def *def = op->def;
     if (def->flops)
         return def->flops(op, in, out);
-    if (def->role != ROLE_ORDINARY || (def->flags & (OP_MOVES | OP_VIEW | OP_SHAPES_ONLY)) != 0 ||
-        op->n_bodies > 0)
+    if (def->role != ROLE_ORDINARY ||
+        (def->flags & (OP_DATA_MOVEMENT | OP_VIEW | OP_SHAPES_ONLY)) != 0 || op->n_bodies > 0)
         return 0;
     double n_in = op->n_inputs > 0 ? cost_n(in[0]) : 0;
     double n_out = op->n_outputs > 0 ? cost_n(out[0]) : 0;
-    return n_in > n_out && (def->flags & OP_BY_ELEMENT) == 0 ? n_in : n_out;
+    return n_in > n_out && (def->flags & OP_ELEMENTWISE) == 0 ? n_in : n_out;
 }
 
 double op_bytes(const struct op *op, struct irrun_tensor *const *in, uint32_t n_inputs,
@@ -24,7 +24,7 @@ double op_bytes(const struct op *op, struct irrun_tensor *const *in, uint32_t n_
         n_written += (double)tensor_n_bytes(out[i]);
     for (uint32_t i = 0; i < n_inputs && (op->def->flags & OP_SHAPES_ONLY) == 0; i++) {
         double n = (double)tensor_n_bytes(in[i]);
-        bool is_part = (op->def->flags & OP_MOVES) != 0 && n_outputs > 0 && n > n_written;
+        bool is_part = (op->def->flags & OP_DATA_MOVEMENT) != 0 && n_outputs > 0 && n > n_written;
         n_read += is_part ? n_written : n;
     }
     return n_read + n_written;

@@ -104,7 +104,7 @@ const struct op_def op_insert_axis =
     AXIS_OP("(insert axis)", .flags = OP_VIEW, .infer = infer_insert_axis);
 const struct op_def op_drop_axis =
     AXIS_OP("(drop axis)", .flags = OP_VIEW, .infer = infer_drop_axis);
-const struct op_def op_swap_axes =
-    AXIS_OP("(swap axes)", .flags = OP_MOVES, .infer = infer_swap_axes, .run = run_swap_axes);
+const struct op_def op_swap_axes = AXIS_OP("(swap axes)", .flags = OP_DATA_MOVEMENT,
+                                           .infer = infer_swap_axes, .run = run_swap_axes);
 MOVE_OP(op_channels_last, "(channels last)", 1, one_input, infer_channels_last, );
 MOVE_OP(op_channels_first, "(channels first)", 1, one_input, infer_channels_first, );

@@ -41,7 +41,7 @@ void slice_bounds(int64_t dim, int64_t begin, int64_t end, int64_t step, int64_t
 #define MOVE_OP(object, type_, opset_, inputs_, infer_, ...)                                       \
     const struct op_def object = {.type = type_,                                                   \
                                   .opset = opset_,                                                 \
-                                  .flags = OP_MOVES,                                               \
+                                  .flags = OP_DATA_MOVEMENT,                                       \
                                   .inputs = inputs_,                                               \
                                   .n_outputs = 1,                                                  \
                                   .state_size = sizeof(struct move_state),                         \

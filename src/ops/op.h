@@ -15,8 +15,8 @@
  *
  * f16 and bf16: arithmetic ops never see them. Their inputs are widened to f32, and their outputs
  * are kept in f32 until something observable needs 16 bits. So in prepare and run the dtype of a
- * tensor is its type in memory, which may be f32 where infer set f16. OP_MOVES ops get the 16 bits
- * unchanged.
+ * tensor is its type in memory, which may be f32 where infer set f16. OP_DATA_MOVEMENT ops get the
+ * 16 bits unchanged.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_OP_H
 #define IRRUN_OPS_OP_H
@@ -42,15 +42,21 @@ enum op_role {
 };
 
 enum op_flags {
-    OP_MOVES = 1,       /* copies elements of any type: keeps f16 and bf16 bits */
-    OP_VIEW = 2,        /* output 0 is input 0 with another shape: no run, no memory */
-    OP_IN_PLACE = 4,    /* output 0 may take the memory of the first input of its shape and element
-                            size that no later step reads: run may overwrite any such input */
-    OP_ANY_STORAGE = 8, /* takes f16 and bf16 in either form, writes the dtype of infer (Convert) */
-    OP_SHAPES_ONLY = 16, /* run reads the shapes of its inputs, never their data (ShapeOf) */
-    OP_BY_ELEMENT = 32,  /* element i of output 0 is made of the inputs' elements i, broadcast */
-    OP_OVER_FIRST = 64,  /* output 0 may take the memory of input 0 as under OP_IN_PLACE, but of no
-                            other, and not if another input lies there too */
+    /* copies elements of any type: keeps f16 and bf16 bits */
+    OP_DATA_MOVEMENT = 1,
+    /* output 0 is input 0 with another shape: no run, no memory */
+    OP_VIEW = 2,
+    /* output 0 may take the memory of the first input of its shape and element size that no later
+     * step reads; run may overwrite any such input */
+    OP_IN_PLACE = 4,
+    /* takes f16 and bf16 in either form, and writes the dtype of infer (Convert) */
+    OP_ANY_STORAGE = 8,
+    /* run reads the shapes of its inputs, never their data (ShapeOf) */
+    OP_SHAPES_ONLY = 16,
+    /* element i of output 0 is computed from elements i of the inputs, broadcast */
+    OP_ELEMENTWISE = 32,
+    /* like OP_IN_PLACE, but only for input 0, and not if another input has the same memory */
+    OP_IN_PLACE_INPUT0 = 64,
 };
 
 /* One input of an op; the table ends with name NULL. */

@@ -17,7 +17,7 @@ static const struct attr_def attr_table[] = {
 #define ASSIGN(first, last)                                                                        \
     {                                                                                              \
         .type = "Assign", .opset = first, .opset_last = last, .role = ROLE_ASSIGN,                 \
-        .flags = OP_MOVES, .inputs = inputs, .n_outputs = 1, .attrs = attr_table,                  \
+        .flags = OP_DATA_MOVEMENT, .inputs = inputs, .n_outputs = 1, .attrs = attr_table,          \
         .attrs_size = sizeof(struct assign_attrs),                                                 \
     }
 

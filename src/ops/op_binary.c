@@ -203,7 +203,7 @@ bool binary_run(const struct step *step, struct irrun_error *err)
     const struct op_def op_##name = {                                                              \
         .type = type_,                                                                             \
         .opset = opset_,                                                                           \
-        .flags = OP_IN_PLACE | OP_BY_ELEMENT,                                                      \
+        .flags = OP_IN_PLACE | OP_ELEMENTWISE,                                                     \
         .inputs = signature,                                                                       \
         .n_outputs = 1,                                                                            \
         .attrs = attr_table,                                                                       \

@@ -48,7 +48,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 const struct op_def op_convert = {
     .type = "Convert",
     .opset = 1,
-    .flags = OP_ANY_STORAGE | OP_BY_ELEMENT,
+    .flags = OP_ANY_STORAGE | OP_ELEMENTWISE,
     .inputs = convert_inputs,
     .n_outputs = 1,
     .attrs = attr_table,

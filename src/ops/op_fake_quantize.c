@@ -111,7 +111,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 const struct op_def op_fake_quantize = {
     .type = "FakeQuantize",
     .opset = 1,
-    .flags = OP_IN_PLACE | OP_BY_ELEMENT,
+    .flags = OP_IN_PLACE | OP_ELEMENTWISE,
     .inputs = inputs,
     .n_outputs = 1,
     .attrs = attr_table,

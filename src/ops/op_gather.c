@@ -156,7 +156,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 #define GATHER_OP(object, opset_, gives_zeros_, ...)                                               \
     const struct op_def object = {.type = "Gather",                                                \
                                   .opset = opset_,                                                 \
-                                  .flags = OP_MOVES,                                               \
+                                  .flags = OP_DATA_MOVEMENT,                                       \
                                   .inputs = inputs,                                                \
                                   .n_outputs = 1,                                                  \
                                   .state_size = sizeof(struct gather_state),                       \

@@ -57,7 +57,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 const struct op_def op_gather_elements = {
     .type = "GatherElements",
     .opset = 6,
-    .flags = OP_MOVES,
+    .flags = OP_DATA_MOVEMENT,
     .inputs = inputs,
     .n_outputs = 1,
     .attrs = attr_table,

@@ -80,7 +80,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 #define GATHER_ND_OP(object, opset_, folds_batch_dims_, ...)                                       \
     const struct op_def object = {.type = "GatherND",                                              \
                                   .opset = opset_,                                                 \
-                                  .flags = OP_MOVES,                                               \
+                                  .flags = OP_DATA_MOVEMENT,                                       \
                                   .inputs = inputs,                                                \
                                   .n_outputs = 1,                                                  \
                                   .attrs = attr_table,                                             \

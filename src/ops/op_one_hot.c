@@ -115,7 +115,7 @@ static bool run(const struct step *step, struct irrun_error *err)
         .type = "OneHot",                                                                          \
         .opset = opset_,                                                                           \
         .opset_last = opset_last_,                                                                 \
-        .flags = OP_MOVES,                                                                         \
+        .flags = OP_DATA_MOVEMENT,                                                                 \
         .inputs = inputs,                                                                          \
         .n_outputs = 1,                                                                            \
         .attrs = attrs_,                                                                           \

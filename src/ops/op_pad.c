@@ -208,7 +208,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 #define PAD_OP(object, opset_, ...)                                                                \
     const struct op_def object = {.type = "Pad",                                                   \
                                   .opset = opset_,                                                 \
-                                  .flags = OP_MOVES,                                               \
+                                  .flags = OP_DATA_MOVEMENT,                                       \
                                   .inputs = inputs,                                                \
                                   .n_outputs = 1,                                                  \
                                   .attrs = attr_table,                                             \

@@ -25,7 +25,7 @@ static const struct attr_def attr_table[] = {
 #define READ_VALUE(first, last, inputs_)                                                           \
     {                                                                                              \
         .type = "ReadValue", .opset = first, .opset_last = last, .role = ROLE_READ_VALUE,          \
-        .flags = OP_MOVES, .inputs = inputs_, .n_outputs = 1, .attrs = attr_table,                 \
+        .flags = OP_DATA_MOVEMENT, .inputs = inputs_, .n_outputs = 1, .attrs = attr_table,         \
         .attrs_size = sizeof(struct read_value_attrs),                                             \
     }
 

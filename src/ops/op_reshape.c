@@ -76,7 +76,7 @@ static bool infer(struct infer *infer)
 const struct op_def op_reshape = {
     .type = "Reshape",
     .opset = 1,
-    .flags = OP_MOVES | OP_VIEW,
+    .flags = OP_DATA_MOVEMENT | OP_VIEW,
     .inputs = inputs,
     .n_outputs = 1,
     .attrs = attr_table,

@@ -11,6 +11,6 @@ const struct op_def op_result = {
     .type = "Result",
     .opset = 1,
     .role = ROLE_RESULT,
-    .flags = OP_MOVES,
+    .flags = OP_DATA_MOVEMENT,
     .inputs = inputs,
 };

@@ -123,7 +123,7 @@ static bool reverse_sequence_run(const struct step *step, struct irrun_error *er
 const struct op_def op_reverse_sequence = {
     .type = "ReverseSequence",
     .opset = 1,
-    .flags = OP_MOVES,
+    .flags = OP_DATA_MOVEMENT,
     .inputs = inputs,
     .n_outputs = 1,
     .attrs = attr_table,

@@ -81,7 +81,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 const struct op_def op_roll = {
     .type = "Roll",
     .opset = 7,
-    .flags = OP_MOVES,
+    .flags = OP_DATA_MOVEMENT,
     .inputs = inputs,
     .n_outputs = 1,
     .state_size = sizeof(struct roll_state),

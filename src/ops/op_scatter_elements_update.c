@@ -162,6 +162,6 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   __VA_ARGS__}
 
 SCATTER_ELEMENTS_OP(op_scatter_elements_update_v3, 3, any_inputs, .opset_last = 11,
-                    .flags = OP_MOVES | OP_OVER_FIRST);
-SCATTER_ELEMENTS_OP(op_scatter_elements_update_v12, 12, number_inputs, .flags = OP_OVER_FIRST,
+                    .flags = OP_DATA_MOVEMENT | OP_IN_PLACE_INPUT0);
+SCATTER_ELEMENTS_OP(op_scatter_elements_update_v12, 12, number_inputs, .flags = OP_IN_PLACE_INPUT0,
                     .attrs = attr_table, .attrs_size = sizeof(struct scatter_elements_attrs));

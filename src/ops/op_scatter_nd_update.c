@@ -108,6 +108,6 @@ static bool run(const struct step *step, struct irrun_error *err)
                                   __VA_ARGS__}
 
 SCATTER_ND_OP(op_scatter_nd_update_v3, 3, any_inputs, .opset_last = 14,
-              .flags = OP_MOVES | OP_OVER_FIRST);
-SCATTER_ND_OP(op_scatter_nd_update_v15, 15, number_inputs, .flags = OP_OVER_FIRST,
+              .flags = OP_DATA_MOVEMENT | OP_IN_PLACE_INPUT0);
+SCATTER_ND_OP(op_scatter_nd_update_v15, 15, number_inputs, .flags = OP_IN_PLACE_INPUT0,
               .attrs = attr_table, .attrs_size = sizeof(struct scatter_nd_attrs));

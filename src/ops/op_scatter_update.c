@@ -85,7 +85,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 const struct op_def op_scatter_update = {
     .type = "ScatterUpdate",
     .opset = 3,
-    .flags = OP_MOVES | OP_OVER_FIRST,
+    .flags = OP_DATA_MOVEMENT | OP_IN_PLACE_INPUT0,
     .inputs = inputs,
     .n_outputs = 1,
     .state_size = sizeof(struct scatter_update_state),

@@ -20,15 +20,15 @@ struct select_attrs {
  * below 9 MB this costs 15 %, from 13 MB on it gains, twofold above the size of L3 (Zen 4 with 32
  * MB; Zen 3 is similar; Zen 5 gains from 1 MB on, but the next reader of the output would miss).
  * Two threads are twice as fast through the caches at 13 MB, but not at 26 MB. */
-#define STREAM_FROM ((size_t)12 << 20)
-#define STREAM_SHARED_FROM ((size_t)20 << 20)
+#define STREAM_MIN_BYTES ((size_t)12 << 20)
+#define STREAM_SHARED_MIN_BYTES ((size_t)20 << 20)
 
 /* The minimum size of a kernel call for this: at its end, each call waits for its stores. */
 #define STREAM_PIECE ((size_t)64 << 10)
 
 /* From this many bytes on the thread pool shares the work: about 6 us of work, against 5 us to wake
  * a sleeping thread. */
-#define SPLIT_FROM ((size_t)512 << 10)
+#define SPLIT_MIN_BYTES ((size_t)512 << 10)
 
 #define SELECT_ALIGNED 64 /* elements whose conditions fill a cache line */
 
@@ -173,9 +173,9 @@ static bool select_prepare(struct prepare *prepare)
                     : state->width == 4 ? kernels->select_x32
                                         : kernels->select_x64;
     size_t n_bytes = traffic_bytes(prepare);
-    state->n_parts = n_bytes >= SPLIT_FROM ? thread_pool_n_threads(prepare->pool) : 1;
+    state->n_parts = n_bytes >= SPLIT_MIN_BYTES ? thread_pool_n_threads(prepare->pool) : 1;
     state->is_streamed =
-        n_bytes >= (state->n_parts > 1 ? STREAM_SHARED_FROM : STREAM_FROM) &&
+        n_bytes >= (state->n_parts > 1 ? STREAM_SHARED_MIN_BYTES : STREAM_MIN_BYTES) &&
         (size_t)state->loops.n_inner >= STREAM_PIECE / state->width / (size_t)state->n_rows;
     choose_flat(prepare, state);
     return true;
@@ -266,7 +266,7 @@ static bool select_run(const struct step *step, struct irrun_error *err)
 const struct op_def op_select = {
     .type = "Select",
     .opset = 1,
-    .flags = OP_MOVES | OP_IN_PLACE,
+    .flags = OP_DATA_MOVEMENT | OP_IN_PLACE,
     .inputs = inputs,
     .n_outputs = 1,
     .attrs = attr_table,

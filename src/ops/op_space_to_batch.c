@@ -168,7 +168,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     const struct op_def object = {                                                                 \
         .type = type_,                                                                             \
         .opset = 2,                                                                                \
-        .flags = OP_MOVES,                                                                         \
+        .flags = OP_DATA_MOVEMENT,                                                                 \
         .inputs = inputs_,                                                                         \
         .n_outputs = 1,                                                                            \
         .state_size = sizeof(struct blocks_state),                                                 \

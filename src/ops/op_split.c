@@ -134,7 +134,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 const struct op_def op_split = {
     .type = "Split",
     .opset = 1,
-    .flags = OP_MOVES,
+    .flags = OP_DATA_MOVEMENT,
     .inputs = split_inputs,
     .attrs = split_attr_table,
     .attrs_size = sizeof(struct split_attrs),
@@ -147,7 +147,7 @@ const struct op_def op_split = {
 const struct op_def op_variadic_split = {
     .type = "VariadicSplit",
     .opset = 1,
-    .flags = OP_MOVES,
+    .flags = OP_DATA_MOVEMENT,
     .inputs = variadic_split_inputs,
     .state_size = sizeof(struct split_state),
     .infer = infer_variadic_split,

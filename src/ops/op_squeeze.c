@@ -51,7 +51,7 @@ static bool infer_unsqueeze(struct infer *infer)
 #define VIEW_OP(object, type_, opset_, inputs_, infer_, ...)                                       \
     const struct op_def object = {.type = type_,                                                   \
                                   .opset = opset_,                                                 \
-                                  .flags = OP_MOVES | OP_VIEW,                                     \
+                                  .flags = OP_DATA_MOVEMENT | OP_VIEW,                             \
                                   .inputs = inputs_,                                               \
                                   .n_outputs = 1,                                                  \
                                   .infer = infer_,                                                 \

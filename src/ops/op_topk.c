@@ -195,7 +195,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 const struct op_def op_topk = {
     .type = "TopK",
     .opset = 1,
-    .flags = OP_MOVES,
+    .flags = OP_DATA_MOVEMENT,
     .inputs = inputs,
     .n_outputs = 2,
     .attrs = attr_table,

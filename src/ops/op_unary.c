@@ -218,7 +218,7 @@ static const struct attr_def gelu_attrs[] = {
     const struct op_def op_##name = {                                                              \
         .type = type_,                                                                             \
         .opset = opset_,                                                                           \
-        .flags = OP_IN_PLACE | OP_BY_ELEMENT,                                                      \
+        .flags = OP_IN_PLACE | OP_ELEMENTWISE,                                                     \
         SIGNATURE_##signature,                                                                     \
         .n_outputs = 1,                                                                            \
         .state_size = sizeof(struct unary_state),                                                  \

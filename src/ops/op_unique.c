@@ -181,7 +181,7 @@ static bool run(const struct step *step, struct irrun_error *err)
 const struct op_def op_unique = {
     .type = "Unique",
     .opset = 10,
-    .flags = OP_MOVES,
+    .flags = OP_DATA_MOVEMENT,
     .inputs = inputs,
     .n_outputs = N_OUTPUTS,
     .attrs = attr_table,

@@ -20,7 +20,7 @@ bool product_plan(struct prepare *prepare, struct product *product)
 {
     const struct kernels *kernels = prepare->kernels;
     size_t m = product->m, n = product->n, k = product->k, a_bytes = 0;
-    product->packed_b.n_panels = product->b_bytes = product->turned_bytes = 0;
+    product->packed_b.n_panels = product->b_bytes = product->transposed_bytes = 0;
     if (product->dtype == IRRUN_F32)
         product->f32 = kernels_gemm_f32(kernels, m, n, k);
     else if (product->dtype == IRRUN_F64)
@@ -36,7 +36,7 @@ bool product_plan(struct prepare *prepare, struct product *product)
         a_bytes > PTRDIFF_MAX / 4)
         return fail_memory(prepare->err, SIZE_MAX);
     product->b_bytes = align_to_line(product->b_bytes);
-    product->turned_bytes = align_to_line(a_bytes);
+    product->transposed_bytes = align_to_line(a_bytes);
     return true;
 }
 

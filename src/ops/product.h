@@ -14,11 +14,11 @@ struct product {
     enum irrun_dtype dtype;
     /* What follows is filled by product_plan. */
     struct packed_matrix
-        packed_b;        /* n_panels is 0 where packing does not pay; data only of a constant, and
+        packed_b;   /* n_panels is 0 where packing does not pay; data only of a constant, and
  a is then not transposed */
-    size_t b_bytes;      /* of a packed b; like the next a multiple of 64 */
-    size_t turned_bytes; /* of rows of a transposed a, while they are multiplied */
-    gemm_f32_fn *f32;    /* who else does it */
+    size_t b_bytes; /* of a packed b; like the next a multiple of 64 */
+    size_t transposed_bytes; /* of rows of a transposed a, while they are multiplied */
+    gemm_f32_fn *f32;        /* who else does it */
     gemm_f64_fn *f64;
 };
 

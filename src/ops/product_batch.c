@@ -72,7 +72,7 @@ bool product_batch_plan(struct prepare *prepare, struct product_batch *batch)
     batch->n_parts =
         prepare_n_parts(prepare, batch->is_cut ? work : work * (double)batch->count, n_pieces);
     return (checked_mul(batch->is_cut ? 1 : batch->n_parts, p->b_bytes, &b_bytes) &&
-            checked_mul(batch->n_parts, p->turned_bytes, &a_bytes) &&
+            checked_mul(batch->n_parts, p->transposed_bytes, &a_bytes) &&
             checked_add(b_bytes, a_bytes, &batch->scratch_bytes)) ||
            fail_memory(prepare->err, SIZE_MAX);
 }
@@ -90,14 +90,15 @@ static bool must_be_packed(const struct product *p)
     return product_is_packed(p) && !p->packed_b.data;
 }
 
-static void run_whole(const struct run *run, size_t begin, size_t end, void *packed, void *turned)
+static void run_whole(const struct run *run, size_t begin, size_t end, void *packed,
+                      void *transposed)
 {
     const struct product *p = &run->batch->product;
     for (size_t i = begin; i < end; i++) {
         struct product_rows rows = run->find(run->context, i);
         if (must_be_packed(p))
             product_take_b(p, rows.b, product_all_panels(p), packed);
-        product_run(p, &rows, product_all_panels(p), packed, turned);
+        product_run(p, &rows, product_all_panels(p), packed, transposed);
     }
 }
 
@@ -109,7 +110,7 @@ static void run_products(void *context, size_t part, size_t n_parts)
     size_t count = run->batch->count;
     run_whole(run, count * part / n_parts, count * (part + 1) / n_parts,
               run->scratch + part * p->b_bytes,
-              run->scratch + n_parts * p->b_bytes + part * p->turned_bytes);
+              run->scratch + n_parts * p->b_bytes + part * p->transposed_bytes);
 }
 
 static struct panel_range panels_of_part(const struct product *p, size_t part, size_t n_parts)
@@ -139,7 +140,7 @@ static void run_rows(void *context, size_t part, size_t n_parts)
     rows.c = (char *)rows.c + begin * p->n * size;
     rows.first += begin * p->n;
     product_run(p, &rows, product_all_panels(p), run->scratch,
-                run->scratch + p->b_bytes + part * p->turned_bytes);
+                run->scratch + p->b_bytes + part * p->transposed_bytes);
 }
 
 /* Some panels, which are packed just before. */
@@ -151,7 +152,7 @@ static void run_panels(void *context, size_t part, size_t n_parts)
     if (must_be_packed(p))
         pack_piece(context, part, n_parts);
     product_run(p, &rows, panels_of_part(p, part, n_parts), run->scratch,
-                run->scratch + p->b_bytes + part * p->turned_bytes);
+                run->scratch + p->b_bytes + part * p->transposed_bytes);
 }
 
 void product_batch_run(const struct product_batch *batch, product_find_fn *find,

@@ -177,7 +177,7 @@ const struct op_input_def *op_find_input(const struct op_def *def, uint32_t i)
 bool op_input_is_index(const struct op_def *def, uint32_t i)
 {
     const struct op_input_def *input = op_find_input(def, i);
-    return input && !(def->flags & OP_BY_ELEMENT) && (input->types & TYPES_INTEGER) &&
+    return input && !(def->flags & OP_ELEMENTWISE) && (input->types & TYPES_INTEGER) &&
            !(input->types & ~(TYPES_INTEGER | TYPES_BOOLEAN));
 }
 

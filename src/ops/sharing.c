@@ -3,12 +3,12 @@
 #include "ops/op.h"
 
 /* From so much work on it is shared: some 20 us of it. */
-#define SHARE_FROM 1000000
+#define SHARE_MIN_WORK 1000000
 
 size_t prepare_n_parts(const struct prepare *prepare, double work, size_t n)
 {
     size_t n_threads = thread_pool_n_threads(prepare->pool);
-    if (work < SHARE_FROM)
+    if (work < SHARE_MIN_WORK)
         return 1;
     return n < n_threads ? n : n_threads;
 }

@@ -63,7 +63,7 @@ static bool is_fit(const struct constant *constant, uint32_t rank)
 static uint32_t find_by_element(const struct pass *pass, const struct op *op)
 {
     uint32_t rank = 0;
-    if (!(op->def->flags & OP_BY_ELEMENT) || op->n_outputs != 1)
+    if (!(op->def->flags & OP_ELEMENTWISE) || op->n_outputs != 1)
         return 0;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         uint32_t in = op_input(pass->graph, op, i);

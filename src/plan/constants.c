@@ -195,7 +195,7 @@ static bool compute_folded(struct model *model, const struct graph *graph, const
     bool widens = !(op->def->flags & OP_ANY_STORAGE);
     for (uint32_t k = 0; k < m; k++) {
         tensors[n + k] = constants[op->first_output + k]->tensor;
-        if (dtype_is_half(tensors[n + k].dtype) && (op->def->flags & (OP_MOVES | OP_VIEW)))
+        if (dtype_is_half(tensors[n + k].dtype) && (op->def->flags & (OP_DATA_MOVEMENT | OP_VIEW)))
             widens = false;
     }
     for (uint32_t i = 0; i < n; i++) {

@@ -15,7 +15,7 @@ bool op_widens(const struct op_def *def, uint32_t n_inputs, const enum irrun_dty
 {
     if (def->flags & OP_ANY_STORAGE)
         return false;
-    if (!(def->flags & (OP_MOVES | OP_VIEW)))
+    if (!(def->flags & (OP_DATA_MOVEMENT | OP_VIEW)))
         return true;
     for (uint32_t i = 0; i < n_inputs; i++)
         if (dtype_is_half(declared[i]) && stored[i] == IRRUN_F32)

@@ -33,7 +33,7 @@ static bool is_chained(const struct fold_rows *fold, const struct op *op)
     const struct constant *first = fold->graph->analysis->constants[op_input(fold->graph, op, 0)];
     if (op->def->flags & OP_VIEW)
         return has_rows(fold, &first->tensor.shape);
-    return (op->def->flags & OP_BY_ELEMENT) != 0;
+    return (op->def->flags & OP_ELEMENTWISE) != 0;
 }
 
 static bool add_leaf(struct fold_rows *fold, uint32_t value_id, bool is_whole)

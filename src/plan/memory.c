@@ -114,7 +114,7 @@ static bool place_over_input(struct plan *plan, const struct step *step, uint32_
     if (!step->state || is_fused_step(step))
         return false;
     uint32_t flags = step->op->def->flags;
-    uint32_t n = flags & OP_IN_PLACE ? step->n_inputs : flags & OP_OVER_FIRST ? 1 : 0;
+    uint32_t n = flags & OP_IN_PLACE ? step->n_inputs : flags & OP_IN_PLACE_INPUT0 ? 1 : 0;
     struct slot *out = &plan->slots[out_id];
     for (uint32_t i = 0; i < n; i++) {
         uint32_t in_id = root_of(plan, step->in[i]);

@@ -123,7 +123,7 @@ static struct cause judge_input(const struct plan *plan, const struct step *step
     if (!cause.slot || (!find_nonfinite(&cause.slot->tensor, kind, &cause.element) &&
                         !find_nonfinite(&cause.slot->tensor, kinds, &cause.element)))
         return cause;
-    size_t met = (step->op->def->flags & OP_BY_ELEMENT) != 0
+    size_t met = (step->op->def->flags & OP_ELEMENTWISE) != 0
                      ? broadcast_element(&step->in[k]->shape, &out->shape, element)
                      : SIZE_MAX;
     if (met != SIZE_MAX)

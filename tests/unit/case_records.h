@@ -10,7 +10,7 @@
 #include "formats/format.h"
 #include "irrun.h"
 
-#define RECORDS_MOST_INPUTS 32
+#define RECORDS_MAX_INPUTS 32
 
 /* An input's records, one after the other. */
 struct input_records {
@@ -20,7 +20,7 @@ struct input_records {
 };
 
 struct case_records {
-    struct input_records inputs[RECORDS_MOST_INPUTS];
+    struct input_records inputs[RECORDS_MAX_INPUTS];
     size_t n_inputs, n; /* n: of the longest stack */
 };
 
@@ -61,7 +61,7 @@ static inline bool records_read(const char *path, const struct irrun_model *mode
 {
     struct archive *archive;
     *records = (struct case_records){.n_inputs = irrun_model_n_inputs(model), .n = 1};
-    bool is_fine = archive_open(path, &archive, err) && records->n_inputs <= RECORDS_MOST_INPUTS;
+    bool is_fine = archive_open(path, &archive, err) && records->n_inputs <= RECORDS_MAX_INPUTS;
     for (size_t i = 0; is_fine && i < archive_n_members(archive); i++) {
         size_t index;
         struct reader *reader = NULL;

@@ -53,7 +53,7 @@ static void multiply_and_compare(struct product *p, const struct kernels *kernel
     assert_true(product_is_packed(p) == (p->m >= 16 && p->n >= 16));
     if (!product_is_packed(p))
         return;
-    char *scratch = aligned_alloc(64, p->b_bytes + p->turned_bytes);
+    char *scratch = aligned_alloc(64, p->b_bytes + p->transposed_bytes);
     size_t n_all = 5 + p->m * p->n; /* the product is the end of what the epilogue knows */
     struct fused_instruction program[] = {{c, UINT32_MAX, FUSED_LOAD},
                                           {added, UINT32_MAX, FUSED_ADD},
