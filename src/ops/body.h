@@ -9,8 +9,8 @@
 struct plan;
 struct runner; /* a body, or the whole model, with the plans made for it so far */
 
-/* The runner of a body, which belongs to the plan and is freed with it. is_constant: per Parameter
- * of the body, whether its value never changes. NULL with *err filled on failure. */
+/* Returns the runner of a body, which belongs to the plan and is freed with it. is_constant: for
+ * each Parameter of the body, whether its value never changes. NULL with *err filled on failure. */
 struct runner *plan_body_runner(struct plan *plan, const struct graph *body,
                                 const bool *is_constant, struct irrun_error *err);
 
@@ -24,8 +24,8 @@ bool runner_infer(struct runner *runner, const struct irrun_tensor *const *in,
 bool runner_run(struct runner *runner, const struct irrun_tensor *const *in,
                 struct irrun_error *err);
 
-/* The value of Result i after an iteration; valid until the next one. f16 and bf16 of a body are
- * returned as f32. */
+/* Returns the value of Result i after an iteration, which is valid until the next one. f16 and bf16
+ * of a body are returned as f32. */
 const struct irrun_tensor *runner_output(const struct runner *runner, uint32_t i);
 /* The type of Result i in the model. */
 enum irrun_dtype runner_output_dtype(const struct runner *runner, uint32_t i);
@@ -34,8 +34,8 @@ void runner_free(struct runner *runner);
 
 struct infer;
 
-/* For each op of a body: its index among the Parameters or among the Results; NO_ID for other ops.
- * In the arena. */
+/* Returns, for each op of a body, its index among the Parameters or among the Results, or NO_ID for
+ * other ops. The array is in the arena. */
 uint32_t *body_ordinals(const struct graph *body, struct arena *arena, struct irrun_error *err);
 
 /* Whether input i of the current op is a constant for a body. The plan of the body reads constants
@@ -47,8 +47,8 @@ bool body_has_constant(const struct infer *infer, uint32_t i);
 bool body_describe_input(struct infer *infer, uint32_t i, bool is_constant,
                          struct irrun_tensor *tensor);
 
-/* The values of all inputs of the current op, as a body sees them: f16 and bf16 as f32. NULL if one
- * is not known yet (see infer_value) or memory cannot be allocated. */
+/* Returns the values of all inputs of the current op as a body sees them: f16 and bf16 as f32. NULL
+ * if one is not known yet (see infer_value), or memory cannot be allocated. */
 struct irrun_tensor **body_take_values(struct infer *infer);
 
 #endif

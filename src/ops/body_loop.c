@@ -93,7 +93,7 @@ static bool keep_merged(const struct loop_state *state, int64_t pass, struct irr
     return true;
 }
 
-/* A piece of a concatenated output: a 0-D value becomes [1]. */
+/* Returns a piece of a concatenated output. A 0-D value becomes [1]. */
 static struct irrun_tensor as_piece(const struct irrun_tensor *value)
 {
     struct irrun_tensor piece = *value;

@@ -59,10 +59,10 @@ struct loop_state {
 /* Connects the body to the op: fills params, outputs and the runner. */
 bool loop_tie(struct infer *infer, struct loop_state *state);
 
-/* The axis of a sliced input or concatenated output, in [0, rank). */
+/* Finds the axis of a sliced input or concatenated output, in [0, rank). */
 bool loop_axis(struct infer *infer, const struct port_map *map, uint32_t rank, uint32_t *axis);
 
-/* The passes that the slices of input `k` allow: |end - start| / part_size. */
+/* Counts the passes that the slices of input `k` allow: |end - start| / part_size. */
 bool loop_count_slices(struct infer *infer, const struct loop_param *param, int64_t *n_passes);
 
 /* Checks that start and end of a concatenated output span the pieces of n_passes. */

@@ -48,7 +48,8 @@ static bool check_stride(struct infer *infer, const struct port_map *map)
                      (long long)map->part_size);
 }
 
-/* start and end count from the end if negative, where -1 is after the last element. */
+/* Resolves start or end, which count from the end if they are negative; -1 is after the last
+ * element. */
 static bool resolve_bound(int64_t bound, int64_t length, int64_t *position)
 {
     *position = bound < 0 ? length + 1 + bound : bound;

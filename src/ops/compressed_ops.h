@@ -27,7 +27,7 @@ bool compressed_type_is(enum irrun_dtype dtype);
  * transposed one is copied, once for all plans. */
 bool compressed_matrix_find(struct prepare *prepare, struct compressed_matrix *matrix);
 
-/* For op_def.prepacks: the constant is not expanded to a byte for each element. */
+/* Implements op_def.prepacks: the constant is not expanded to a byte for each element. */
 uint32_t compressed_prepacks(const struct prepare *prepare, uint32_t constants);
 
 #endif

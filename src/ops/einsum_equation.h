@@ -23,7 +23,7 @@ struct einsum_equation {
 /* Reads `text` for the inputs of the op. Dimensions of one label are equal, or 1. */
 bool infer_einsum(struct infer *infer, const char *text, struct einsum_equation *equation);
 
-/* A multiply-add for every combination of labels. */
+/* Counts a multiply-add for every combination of labels. */
 double einsum_flops(const char *equation, struct irrun_tensor *const *in, uint32_t n_inputs);
 
 #endif

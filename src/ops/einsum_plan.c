@@ -45,7 +45,8 @@ static bool is_needed(const struct planner *planner, uint8_t label, uint32_t fir
     return contains(&equation->out, label);
 }
 
-/* A repeated label is a diagonal: its strides add up. */
+/* Returns the labels and strides of an input. A repeated label is a diagonal: its strides are
+ * added. */
 static struct labelled view_input(const struct planner *planner, uint32_t input)
 {
     const struct einsum_labels *labels = &planner->plan->equation.inputs[input];

@@ -29,7 +29,7 @@ struct frames_memory {
     double *spectrum;     /* [size] complex numbers */
     double *scratch;
 };
-/* The scratch memory of a step, with its window. */
+/* Returns the scratch memory of a step, with its window. */
 struct frames_memory frames_scratch(const struct step *step, const struct frames *frames,
                                     uint32_t window_input);
 

@@ -14,7 +14,8 @@ struct convolution_attrs {
                                  pass over the graph */
 };
 
-/* One group of one batch element; `first` is the number of its first element of the output. */
+/* Computes one group of one batch element. `first` is the index of its first element of the
+ * output. */
 typedef void convolution_group_fn(const struct step *step, const void *in, const void *filters,
                                   void *out, size_t first);
 
@@ -48,7 +49,7 @@ static inline int64_t convolution_n_out(const struct grouped_convolution *groupe
  * last. */
 bool convolution_infer_channels(struct infer *infer, bool is_transposed);
 
-/* The output has the spatial sizes of the window, which is aligned after that. */
+/* Sets the output, which has the spatial sizes of the window, and then aligns the window. */
 bool convolution_infer_output(struct infer *infer);
 
 /* Calls prepacked_convolution_is_wanted with the op's state. */
@@ -61,11 +62,11 @@ bool convolution_wants_depthwise(const struct prepare *prepare);
  * repeats. */
 bool convolution_prepare(struct prepare *prepare, convolution_group_fn *run_group);
 
-/* As op_def.run: all batch elements by the depthwise plan, by the packed filters, or by run_group
- * for all groups. */
+/* Implements op_def.run: computes all batch elements by the depthwise plan, with the packed
+ * filters, or by run_group for all groups. */
 bool convolution_run(const struct step *step, struct irrun_error *err);
 
-/* As op_def.flops, also for a transpose. */
+/* Implements op_def.flops, also for transposed convolutions. */
 double convolution_flops(const struct op *op, struct irrun_tensor *const *in,
                          struct irrun_tensor *const *out);
 

@@ -32,10 +32,10 @@ struct index_copies {
     size_t n_runs;
 };
 
-/* resolve computes the n_groups * n offsets from the indices in `input`. */
+/* Prepares a gather. resolve computes the n_groups * n offsets from the indices in `input`. */
 bool index_gather_prepare(struct prepare *prepare, uint32_t input, index_resolve_fn *resolve,
                           struct index_copies *copies);
-/* fn combines pieces; NULL: overwrite. */
+/* Prepares a scatter. fn combines pieces; NULL overwrites. */
 bool index_scatter_prepare(struct prepare *prepare, uint32_t input, index_resolve_fn *resolve,
                            binary_fn *fn, struct index_copies *copies);
 

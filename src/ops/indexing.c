@@ -72,7 +72,7 @@ const int64_t *index_list_get(const struct step *step, const struct index_list *
 
 /* ---- single indices ----------------------------------------------------------------------- */
 
-/* "[2,3]" for element k of a tensor. */
+/* Formats the coordinates of element k of a tensor: "[2,3]". */
 static char *format_coordinates(const struct irrun_shape *shape, size_t k,
                                 char out[SHAPE_TEXT_BYTES])
 {

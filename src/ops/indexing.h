@@ -13,7 +13,7 @@ struct axis_view {
 
 struct axis_view axis_view_of(const struct irrun_shape *shape, uint32_t axis);
 
-/* The type of an output that holds indices: fails unless it is i32 or i64. */
+/* Checks the type of an output that holds indices: it must be i32 or i64. */
 bool infer_index_type(struct infer *infer, const char *attribute, enum irrun_dtype dtype);
 
 /* Requests scratch memory for n items. */
@@ -34,10 +34,10 @@ bool prepare_is_constant(const struct prepare *prepare, uint32_t input);
 
 bool index_list_prepare(struct prepare *prepare, uint32_t input, size_t n,
                         index_resolve_fn *resolve, struct index_list *list);
-/* Called in run. NULL with *err filled on failure. */
+/* Returns the list in run; NULL with *err filled on failure. */
 const int64_t *index_list_get(const struct step *step, const struct index_list *list,
                               struct irrun_error *err);
-/* The step for resolve in prepare, where input data are constants. */
+/* Returns the step for resolve in prepare, where input data are constants. */
 struct step prepare_step(const struct prepare *prepare);
 
 /* Fails for element k of input `input`, an index into an axis of input 0 that is outside low …
@@ -55,7 +55,8 @@ struct element_indices {
     int64_t strides[IRRUN_MAX_RANK]; /* of the data; 0 along the axis */
 };
 
-/* Along axes other than `axis`, no dimension of the indices may be larger than the data's. */
+/* Plans element indices. Along axes other than `axis`, no dimension of the indices may be larger
+ * than that of the data. */
 bool element_indices_plan(struct infer *infer, uint32_t input, int64_t axis,
                           struct element_indices *plan);
 /* offsets[k]: the byte offset in the data that index k selects. */

@@ -12,7 +12,7 @@
 #define NAME_BYTES 256
 #define MESSAGE_BYTES 1536
 
-/* `Add "block/add_1"`, or the bare type if the layer has no name. */
+/* Formats an op: `Add "block/add_1"`, or the type alone if the layer has no name. */
 static char *format_op(const struct op *op, char out[NAME_BYTES])
 {
     if (op->name && op->name[0])

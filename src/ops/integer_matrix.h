@@ -16,14 +16,14 @@ struct integer_matrix {
     size_t n_parts;
 };
 
-/* For op_def.prepacks: whether to pack the constant input b for a product with input a. */
+/* Whether to pack the constant input b for a product with input a. For op_def.prepacks. */
 bool integer_matrix_should_pack(const struct prepare *prepare, uint32_t a, uint32_t b);
 
 /* Packs input b of the product; requests scratch memory. */
 bool integer_matrix_pack(struct prepare *prepare, uint32_t b, const struct product *product,
                          struct integer_matrix *matrix);
 
-/* c [m][n] from a [m][k]. */
+/* Computes c [m][n] from a [m][k]. */
 void integer_matrix_run(const struct integer_matrix *matrix, const struct product *product,
                         const void *a, void *c, const struct step *step);
 

@@ -17,7 +17,7 @@ struct part {
     size_t begin, n;
 };
 
-/* The first changed axis; the axes are listed from the last one on. */
+/* Returns the first axis that is changed. The axes are listed from the last one on. */
 static uint32_t first_axis(const struct interpolate_state *state)
 {
     return state->axes[state->n_axes - 1].axis;

@@ -51,7 +51,7 @@ struct interpolation {
     double cube_coeff;
 };
 
-/* The input element that output i copies in the mode nearest, -1 in the padding. */
+/* Returns the input element that output i copies in mode nearest, or -1 in the padding. */
 int64_t nearest_source(const struct interpolation *how, const struct resized_axis *axis, int64_t i);
 
 /* Fills taps for all other modes; its lists come from the arena. */

@@ -50,7 +50,7 @@ bool move_views(const struct infer *infer, int64_t *firsts)
     return !copy->is_empty && (copy->rank == 0 || (copy->rank == 1 && copy->from_strides[0] == 1));
 }
 
-/* The longest loop outside the innermost, if there is one. */
+/* Returns the longest loop outside the innermost, if there is one. */
 static uint32_t find_longest(const struct strided_copy *copy)
 {
     uint32_t longest = 0;

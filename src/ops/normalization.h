@@ -7,8 +7,8 @@
 #include "ops/op.h"
 #include "tensor/broadcast.h"
 
-/* The innermost two loops of data (operand 0) and accumulators (operand 1), which it takes out of
- * the loops around them. */
+/* Removes the innermost two loops of data (operand 0) and accumulators (operand 1) from the loops
+ * around them, and returns them. */
 struct reduction reduction_take(struct broadcast *loops);
 
 struct normalize {
@@ -21,16 +21,17 @@ struct normalize {
     affine_each_fn *affine_each;
 };
 
-/* Output 0 has the type and shape of input 0; slices span the axes that are set. */
+/* Gives output 0 the type and shape of input 0. Slices span the axes that are set. */
 bool normalize_infer(struct infer *infer, const bool is_set[IRRUN_MAX_RANK],
                      struct normalize *normalize);
-/* The same for the axes listed by input 1. */
+/* Does the same for the axes that input 1 lists. */
 bool normalize_infer_axes(struct infer *infer, struct normalize *normalize);
 /* Requests scratch memory of three doubles per slice, and shares `run`, the whole of the op's work
  * on some units. */
 bool normalize_prepare(struct prepare *prepare, struct normalize *normalize, share_fn *run);
 
-/* In how many units the work can be cut: slices that are rows, or else one. */
+/* Returns the number of units that the work can be divided into: slices that are rows, otherwise
+ * one. */
 size_t normalize_units(const struct normalize *normalize);
 
 /* Slices of a step, and their scratch memory; means, sums and scales point to n numbers. */
@@ -38,7 +39,7 @@ struct slices {
     size_t first, n;
     double *means, *sums, *scales;
 };
-/* The slices of units begin … end - 1, with means and sums cleared. */
+/* Returns the slices of units begin ... end - 1, with means and sums cleared. */
 struct slices normalize_start(const struct step *step, const struct normalize *normalize,
                               size_t begin, size_t end);
 

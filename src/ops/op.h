@@ -133,9 +133,9 @@ struct infer {
     struct irrun_error *err;
 };
 
-/* The value of input i, or NULL if it is not known while planning; infer must then return false at
- * once; the engine calls it again when the value is known. Use it only where the shape depends on
- * it. */
+/* Returns the value of input i, or NULL if it is not known while planning. Then infer must return
+ * false at once; the engine calls it again when the value is known. Use it only where the shape
+ * depends on the value. */
 const struct irrun_tensor *infer_value(struct infer *infer, uint32_t i);
 
 /* Reads it as a list of int64 from any integer type, 0-D or 1-D; the items are in the arena. */
@@ -165,8 +165,8 @@ bool infer_axes(struct infer *infer, const struct i64_list *axes, uint32_t rank,
 enum auto_broadcast { AUTO_BROADCAST_NONE, AUTO_BROADCAST_NUMPY, AUTO_BROADCAST_PDPD };
 #define AUTO_BROADCAST_CHOICES "none|numpy|pdpd|explicit"
 
-/* The output shape of inputs a and b under auto_broadcast (axis is for pdpd). b_shape is b's shape;
- * for pdpd, without trailing ones and padded with ones to a's rank. */
+/* Computes the output shape of inputs a and b under auto_broadcast (axis is for pdpd). b_shape is
+ * the shape of b; for pdpd, without trailing ones and padded with ones to the rank of a. */
 bool infer_broadcast(struct infer *infer, uint32_t a, uint32_t b, int auto_broadcast, int64_t axis,
                      struct irrun_shape *out, struct irrun_shape *b_shape);
 
@@ -253,8 +253,8 @@ struct prepare {
 
 /* ---- sharing; defined in ops/sharing.c */
 
-/* How many parts so much work is worth that can be cut into n. Work is counted in multiplications
- * of a packed product, 50 per ns with AVX-512. */
+/* Returns the number of parts into which to divide this work, at most n. Work is counted in
+ * multiplications of a packed product, 50 per ns with AVX-512. */
 size_t prepare_n_parts(const struct prepare *prepare, double work, size_t n);
 
 /* Sets made.flat to share n units with the thread pool if the work is worth it; false with *err
@@ -283,26 +283,26 @@ static inline struct share_range share_range(const struct irrun_shape *shape, si
     return (struct share_range){first, end * SHARE_UNIT < n ? end * SHARE_UNIT - first : n - first};
 }
 
-/* flat.run of a step with flat.kernel.sharing. */
+/* Is the flat.run of a step with flat.kernel.sharing. */
 bool sharing_run(const struct step *step, struct irrun_error *err);
 
 /* ---- prepacked inputs; defined in plan/prepare_op.c */
 
-/* Shape and type of a prepacked input as stored: f16 if its f32 was converted from f16, else its
- * own type. It has no data: use prepare_elements. */
+/* Returns the shape and type of a prepacked input as stored: f16 if its f32 was converted from f16,
+ * otherwise its own type. It has no data: use prepare_elements. */
 const struct irrun_tensor *prepare_constant(struct prepare *prepare, uint32_t i);
 
-/* The elements begin … begin + n of a prepacked input. They may be computed by this call, which is
- * cheapest for whole rows; they are valid until the next call for the same input, or until prepare
+/* Returns n elements of a prepacked input from `begin` on. This call may compute them, which is
+ * cheapest for whole rows. They are valid until the next call for the same input, or until prepare
  * ends. NULL with *err filled on failure. */
 const void *prepare_elements(struct prepare *prepare, uint32_t i, size_t begin, size_t n);
 
-/* Memory for prepacked inputs, shared by all plans of the model with the same layout, a number that
- * the op chooses. 64-byte aligned. *is_new: fill it now. NULL with *err filled if there is no
- * memory. */
+/* Returns memory for prepacked inputs, 64-byte aligned, which all plans of the model with the same
+ * layout share. The op chooses the number of the layout. If *is_new is set, the caller must fill
+ * the memory now. NULL with *err filled if there is no memory. */
 void *prepare_prepacked(struct prepare *prepare, uint32_t layout, size_t size_bytes, bool *is_new);
 
-/* Where the matrices of input i, one of def->apart_inputs, are: each has `elements`. */
+/* Returns where the matrices of input i, one of def->apart_inputs, are. Each has `elements`. */
 static inline struct matrices prepare_matrices(const struct prepare *prepare, uint32_t i,
                                                size_t elements)
 {
@@ -310,7 +310,8 @@ static inline struct matrices prepare_matrices(const struct prepare *prepare, ui
     return is_dense ? (struct matrices){1, elements} : prepare->matrices[i];
 }
 
-/* For a product whose run calls epilogue_run for all of its output 0, if that is f32. */
+/* Offers an epilogue, if output 0 is f32. For a product whose run calls epilogue_run for all of
+ * output 0. */
 static inline void prepare_epilogue(struct prepare *prepare)
 {
     if (prepare->out[0]->dtype == IRRUN_F32)
@@ -344,28 +345,28 @@ bool step_fail(const struct step *step, struct irrun_error *err, enum irrun_erro
 extern const struct op_def *const op_defs[]; /* the rows of ops.def */
 extern const size_t n_op_defs;
 
-/* The row at this index, sorted by type, then opset. */
+/* Returns the row at this index, sorted by type, then opset. */
 const struct op_def *op_def_sorted(size_t index);
 
-/* The row of an op's input; the last row if that is repeated, NULL beyond the end. */
+/* Returns the row of an input of an op: the last row if that is repeated, NULL beyond the end. */
 const struct op_input_def *op_find_input(const struct op_def *def, uint32_t i);
 
 /* Whether input i has indices, axes, bounds or lengths, not data. If such an operand is constant,
  * infer and prepare read it: run gets its shape in step->in, but no data. */
 bool op_input_is_index(const struct op_def *def, uint32_t i);
 
-/* The element types that the op takes: those of its first input that is neither an index nor a
- * condition, as a set of TYPE_BIT; for an op without inputs all. */
+/* Returns the element types that the op takes, as a set of TYPE_BIT: those of its first input that
+ * is neither an index nor a condition; for an op without inputs, all. */
 uint32_t op_types(const struct op_def *def);
 
 #define OP_WHY_BYTES 256
 
-/* The op of `type` and `version` ("opset6", "extension"), or NULL with the reason in `why`: "irrun
- * has Gather of opset1 to opset6 only". The type may be in any letter case or an alias. A layer
- * without a version ("") means the only op of that type. */
+/* Returns the op of `type` and `version` ("opset6", "extension"), or NULL with the reason in `why`:
+ * "irrun has Gather of opset1 to opset6 only". The type may be in any letter case, or an alias. A
+ * layer without a version ("") means the only op of that type. */
 const struct op_def *op_find(const char *type, const char *version, char why[OP_WHY_BYTES]);
 
-/* False also for an op that irrun does not have. */
+/* Whether the op has this type. False for an op that irrun does not have. */
 static inline bool op_is_type(const struct op *op, const char *type)
 {
     return op->def && strcmp(op->def->type, type) == 0;

@@ -50,7 +50,8 @@ static bool binary_infer(struct infer *infer)
            binary_plan(infer, &out, &infer->in[0]->shape, &b);
 }
 
-/* One kernel call without loops. Fails on a division by zero, which binary_run then reports. */
+/* Runs the kernel once, without loops. Fails on a division by zero, which binary_run then
+ * reports. */
 static bool run_flat(const struct step *step, struct irrun_error *err)
 {
     (void)err;

@@ -12,8 +12,8 @@ struct prepacked_convolution {
     const float *filters; /* NULL: not packed */
 };
 
-/* For op_def.prepacks and prepare: whether a convolution of input 0 with input 1, one group of
- * which is given, is computed so; conv is then planned. */
+/* Whether a convolution of input 0 with input 1, one group of which is given, is computed with
+ * packed filters; then plans conv. For op_def.prepacks and prepare. */
 bool prepacked_convolution_is_wanted(const struct prepare *prepare,
                                      const struct convolution *convolution, int64_t n_groups,
                                      bool is_transposed, struct indirect_convolution *conv);
@@ -21,7 +21,7 @@ bool prepacked_convolution_is_wanted(const struct prepare *prepare,
 /* Packs the filters for the planned convolution; asks for scratch memory. */
 bool prepacked_convolution_pack(struct prepare *prepare, struct prepacked_convolution *packed);
 
-/* All batch elements of a step. */
+/* Computes all batch elements of a step. */
 void prepacked_convolution_run(const struct prepacked_convolution *packed, const struct step *step,
                                int64_t n_batches);
 

@@ -44,7 +44,7 @@ static void fill_group(const struct packed_matrix *packed_b, size_t group, const
                                    n_columns);
 }
 
-/* The number of columns of a group; *column is its first. */
+/* Returns the number of columns of a group, and sets *column to the first. */
 static size_t columns_of(size_t group, size_t n, size_t *column)
 {
     size_t first = group * PANEL_GROUP, left = first < n ? n - first : 0;

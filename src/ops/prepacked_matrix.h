@@ -6,8 +6,8 @@
 
 #include "ops/op.h"
 
-/* For op_def.prepacks: whether the types, the options and the level allow packing the constant
- * input `b`, by which input `a` is multiplied. */
+/* Whether the types, the options and the level allow packing the constant input `b`, by which input
+ * `a` is multiplied. For op_def.prepacks. */
 bool prepacked_matrix_is_allowed(const struct prepare *prepare, uint32_t a, uint32_t b);
 
 /* For op_def.prepacks: whether to pack the constant input `b` of n columns, by which input `a` is
