@@ -1,6 +1,6 @@
-/* Products of f32 by matrices that stay as they are stored: integers or small floats of 4 or 8 bits
- * with a scale, and perhaps a zero point, for each group of a row. They are expanded in registers.
- * Every sum runs in one order, whatever the number of threads.
+/* Multiplies f32 by matrices as they are stored: integers or small floats of 4 or 8 bits, with a
+ * scale and perhaps a zero point for each group of a row. They are expanded in registers. The order
+ * of a sum does not depend on the number of threads.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_COMPRESSED_GEMM_H
 #define IRRUN_KERNELS_COMPRESSED_GEMM_H
@@ -11,7 +11,7 @@
 #include "irrun.h"
 
 #define COMPRESSED_MAX_ROWS 4 /* of x, in one call */
-#define COMPRESSED_PAD 32     /* groups of x are padded to a multiple of so many elements */
+#define COMPRESSED_PAD 32     /* groups of x are padded to a multiple of this many elements */
 
 /* A number for each group: group g of row r has element r * row_step + g * group_step. */
 struct group_params {
@@ -25,18 +25,18 @@ struct compressed_matrix {
     enum irrun_dtype dtype; /* u8, i8; of 4 bits, the low ones first: u4, i4, nf4, f4e2m1 */
     size_t n, k;
     size_t group;                            /* elements, divides k; even if they are of 4 bits */
-    const unsigned char *row;                /* row 0; rows lie one behind the other */
+    const unsigned char *row;                /* row 0; the rows are contiguous */
     struct group_params scales, zero_points; /* those of integers are whole, and below 2^16 */
     float values[16];                        /* of the codes of 4 bits */
 };
 
-/* How many bytes so many elements take. */
+/* Returns the bytes of n elements. */
 static inline size_t compressed_bytes(const struct compressed_matrix *matrix, size_t n)
 {
     return matrix->dtype == IRRUN_U8 || matrix->dtype == IRRUN_I8 ? n : n / 2;
 }
 
-/* Floats of a row of x as multiply reads it. */
+/* Returns the floats of a row of x as multiply reads it. */
 static inline size_t compressed_row_floats(const struct compressed_matrix *matrix)
 {
     size_t padded = (matrix->group + COMPRESSED_PAD - 1) / COMPRESSED_PAD * COMPRESSED_PAD;

@@ -27,7 +27,7 @@
  *
  * Positions run along the padded rows, which are longer than those of the output: results at "-"
  * are not stored. A tile of C is mr x nr, sums kc terms at a time, and starts with the bias. The
- * padded copy has two alternatives:
+ * padded copy is not always used:
  *
  * - If the convolution has strides, the copy is divided into planes (space to depth): positions
  *   0, s, 2s ... of a row, then 1, s + 1 ..., so that the elements of a tap are still contiguous.

@@ -1,4 +1,4 @@
-/* A constant that stays as it is stored: where its bytes, scales and zero points are.
+/* Finds the bytes, scales and zero points of a constant that is used as it is stored.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/compressed_ops.h"
 #include "ops/op_state.h"
@@ -45,7 +45,7 @@ static unsigned element(const unsigned char *from, size_t i, bool is_4bit)
     return is_4bit ? from[i / 2] >> (i % 2 * 4) & 15U : from[i];
 }
 
-/* Row `row` of a matrix that is stored as [k][n]. */
+/* Writes a row of a matrix that is stored as [k][n]. */
 static void transpose_row(const struct compressed_matrix *matrix, const unsigned char *from,
                           size_t row, size_t begin, size_t end, unsigned char *to)
 {

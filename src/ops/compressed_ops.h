@@ -1,5 +1,5 @@
-/* Ops with a constant that stays as it is stored, which no IR file names: plan/compressed_weights.h
- * puts them in the place of MatMul and Gather and of the ops that would expand the constant.
+/* Ops that use a constant as it is stored. No IR file has them: plan/compressed_weights.h replaces
+ * MatMul and Gather, and the ops that expand the constant, by them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_COMPRESSED_OPS_H
 #define IRRUN_OPS_COMPRESSED_OPS_H
@@ -11,10 +11,10 @@
 struct compressed_attrs {
     size_t n, k, group;
     bool is_transposed;                     /* it is stored as [k][n] */
-    enum irrun_dtype dtype;                 /* of what it stands for */
-    uint32_t constant, scales, zero_points; /* which inputs they are; NO_ID: there are none */
+    enum irrun_dtype dtype;                 /* of the expanded constant */
+    uint32_t constant, scales, zero_points; /* indices of inputs, or NO_ID */
     size_t scale_row_step, scale_group_step, zero_row_step, zero_group_step;
-    bool gives_zeros; /* of a Gather: of indices that are out of range, rather than an error */
+    bool gives_zeros; /* Gather: indices that are out of range give zeros, not an error */
 };
 
 extern const struct op_def op_compressed_matmul; /* A, the constant, scales, zero points */

@@ -11,7 +11,7 @@
 /* Panels do not use these layout numbers. */
 enum { LAYOUT_INT8 = 200, LAYOUT_UNPACKED };
 
-/* Products of bytes take less time than those of f32. */
+/* The time of a product of bytes, relative to one of f32. */
 #define WORK_OF_BYTES 0.25
 
 bool integer_matrix_should_pack(const struct prepare *prepare, uint32_t a, uint32_t b)
@@ -53,7 +53,7 @@ static void fill(const struct product *p, const int32_t *from, int32_t zero_poin
     }
 }
 
-/* Scratch: initial sums by column and by row, then the rows of bytes. */
+/* Requests scratch memory for the initial sums by column and by row, and the rows of bytes. */
 static bool request_scratch(struct prepare *prepare, const struct product *p)
 {
     size_t row_bytes = int8_n_quads(p->k) * INT8_QUAD, rows_bytes;
@@ -125,8 +125,9 @@ static void run_groups(void *context, size_t part, size_t n_parts)
         run.matrix->kernels->multiply(&run.bytes);
 }
 
-/* With a = x + least and b = y + zero_point, a * b is the sum of x * y, plus the sum of least * y
- * per column and of a * zero_point per row. */
+/* Multiplies by packed bytes. With a = x + least and b = y + zero_point, where x and y are bytes,
+ * the sum of a * b is the sum of x * y, plus least * (sum of y) for the column, plus zero_point *
+ * (sum of a) for the row. */
 static void multiply_by_bytes(const struct integer_matrix *matrix, const struct product *p,
                               const int32_t *a, int32_t *c, const struct step *step)
 {

@@ -1,6 +1,6 @@
-/* Products of 32-bit integers by a constant matrix whose elements fit in 8 bits, as in quantised
- * models (kernels/gemm_int8.h). The range of the first factor is checked in run: the results are
- * always those of gemm_integer.
+/* Multiplies 32-bit integers by a constant matrix whose elements fit in 8 bits, as in quantised
+ * models (kernels/gemm_int8.h). The range of the first factor is checked at run time, so the
+ * results are always those of gemm_integer.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_INTEGER_MATRIX_H
 #define IRRUN_OPS_INTEGER_MATRIX_H
@@ -9,10 +9,10 @@
 
 struct integer_matrix {
     const struct int8_kernels *kernels; /* NULL: not packed */
-    const int8_t *b;                    /* NULL: does not fit in 8 bits, unpacked is a copy */
+    const int8_t *b;                    /* packed; NULL if it does not fit in 8 bits */
     int32_t b_zero_point;               /* subtracted from all elements before packing */
     const int32_t *column_sums;         /* of b, for all groups */
-    const void *unpacked;
+    const void *unpacked;               /* a copy of it, if b is NULL */
     size_t n_parts;
 };
 

@@ -1,6 +1,6 @@
-/* Select-1: out[i] = cond[i] ? then[i] : else[i]. With numpy all three broadcast against each
- * other; with pdpd cond and else are aligned to the shape of then; with none all three shapes are
- * equal. Copies bits of any type.
+/* Select-1: out[i] = cond[i] ? then[i] : else[i]. With auto_broadcast numpy, all three broadcast
+ * against each other; with pdpd, cond and else are aligned to the shape of then; with none, all
+ * shapes are equal. Copies the bits of any type.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -16,23 +16,25 @@ struct select_attrs {
     int64_t axis;
 };
 
-/* From this many bytes read and written on, stores bypass the caches. Measured with one thread:
- * below 9 MB this costs 15 %, from 13 MB on it gains, twofold above the size of L3 (Zen 4 with 32
- * MB; Zen 3 is similar; Zen 5 gains from 1 MB on, but the next reader of the output would miss).
- * Two threads are twice as fast through the caches at 13 MB, but not at 26 MB. */
+/* If at least this many bytes are read and written, stores bypass the caches. Measured with one
+ * thread on Zen 4 with 32 MB of L3: bypassing costs 15 % below 9 MB, gains from 13 MB on, and is
+ * twice as fast above the size of L3. Zen 3 is similar; Zen 5 gains from 1 MB on, but then the next
+ * reader of the output misses the caches. With two threads the caches are twice as fast at 13 MB,
+ * but not at 26 MB. */
 #define STREAM_MIN_BYTES ((size_t)12 << 20)
 #define STREAM_SHARED_MIN_BYTES ((size_t)20 << 20)
 
-/* The minimum size of a kernel call for this: at its end, each call waits for its stores. */
+/* The minimum bytes of a kernel call whose stores bypass the caches: each call waits for its stores
+ * at its end. */
 #define STREAM_PIECE ((size_t)64 << 10)
 
-/* From this many bytes on the thread pool shares the work: about 6 us of work, against 5 us to wake
- * a sleeping thread. */
+/* The minimum bytes for which the thread pool shares the work: about 6 us of work, against 5 us to
+ * wake a sleeping thread. */
 #define SPLIT_MIN_BYTES ((size_t)512 << 10)
 
 #define SELECT_ALIGNED 64 /* elements whose conditions fill a cache line */
 
-/* Up to this many elements the overhead of the call dominates. */
+/* The maximum elements of a flat step: up to here the overhead of the call dominates. */
 #define FLAT_MAX 4096
 
 struct select_state {
@@ -45,11 +47,11 @@ struct select_state {
     size_t n_parts; /* for the thread pool */
 };
 
-/* A run over all elements, or over the part that begins at these elements. */
+/* A run over all elements or a part of them. */
 struct select_walk {
     const struct step *step;
     const struct select_state *state;
-    int64_t begin[4];
+    int64_t begin[4]; /* the first element of each operand */
 };
 
 static const struct op_input_def inputs[] = {
@@ -65,8 +67,8 @@ static const struct attr_def attr_table[] = {
     ATTR_END,
 };
 
-/* The specification broadcasts cond only to then and else; OpenVINO and irrun broadcast all three
- * alike. */
+/* Infers the output with auto_broadcast numpy. In the specification only cond is broadcast to then
+ * and else; OpenVINO and irrun broadcast all three against each other. */
 static bool infer_numpy(struct infer *infer, struct irrun_shape *out)
 {
     struct irrun_shape else_shape;
@@ -82,7 +84,7 @@ static bool infer_numpy(struct infer *infer, struct irrun_shape *out)
     return infer_hint_input(infer, ELSE);
 }
 
-/* Removes the loop over rows: the kernels run the two innermost loops. */
+/* Removes the loop over rows, because the kernels run the two innermost loops. */
 static void take_rows(struct select_state *state)
 {
     struct broadcast *loops = &state->loops;
@@ -121,7 +123,7 @@ static bool select_infer(struct infer *infer)
     return true;
 }
 
-/* Bytes read and written; SIZE_MAX on overflow. */
+/* Returns the number of bytes read and written, or SIZE_MAX on overflow. */
 static size_t traffic_bytes(const struct prepare *prepare)
 {
     size_t sum = 0, size_bytes;
@@ -142,7 +144,8 @@ static bool run_flat(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-/* A few elements in one row call a kernel without a loop over rows. */
+/* Makes the step flat, with a kernel without a loop over rows, if it has few elements in one
+ * row. */
 static void choose_flat(struct prepare *prepare, const struct select_state *state)
 {
     const int64_t *strides = state->loops.inner_strides;
