@@ -101,8 +101,8 @@ static float number_of(const struct group_params *numbers, size_t row, size_t gr
 static float element_of(const struct compressed_matrix *matrix, size_t row, size_t k)
 {
     size_t at = row * matrix->k + k, group = k / matrix->group;
-    bool is_half = matrix->dtype != IRRUN_U8 && matrix->dtype != IRRUN_I8;
-    uint8_t code = is_half ? matrix->row[at / 2] >> (at % 2 * 4) & 15 : matrix->row[at];
+    bool is_4bit = matrix->dtype != IRRUN_U8 && matrix->dtype != IRRUN_I8;
+    uint8_t code = is_4bit ? matrix->row[at / 2] >> (at % 2 * 4) & 15 : matrix->row[at];
     volatile float shifted =
         value_of(matrix->dtype, code) - number_of(&matrix->zero_points, row, group, 0);
     return shifted * number_of(&matrix->scales, row, group, 1);
