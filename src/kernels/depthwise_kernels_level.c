@@ -128,7 +128,8 @@ ALWAYS_INLINE vec run_three_rows(const struct depthwise_tile *tile, size_t p, si
             const float *at = tile->image + (start + (ptrdiff_t)line * step + offsets[t]);
             UNROLL
             for (size_t v = 0; v < n_vectors; v++) {
-                vec x = vec_load(at + (v + 1 == n_vectors ? tile->last : v * VECTOR_LANES));
+                vec x = vec_in_register(
+                    vec_load(at + (v + 1 == n_vectors ? tile->last : v * VECTOR_LANES)));
                 UNROLL
                 for (size_t row = 0; row < 3; row++)
                     if (line >= row && line - row < n_rows)
@@ -185,9 +186,41 @@ ALWAYS_INLINE void run_tile(const struct depthwise_tile *tile, size_t n_vectors,
         run_parts(tile, most, n_vectors, term, is_blocked, false);
 }
 
+/* Whether a line of taps has three, of which position to position are 1 or 2 further; else 0. */
+ALWAYS_INLINE size_t find_stride_of_threes(const struct depthwise_tile *tile)
+{
+    const int32_t *offsets = tile->offsets;
+    bool is_by_threes = tile->line_taps == 3 && tile->n_taps % 3 == 0 && tile->first_tap % 3 == 0;
+    for (size_t stride = 1; stride <= 2 && is_by_threes; stride++)
+        if ((offsets[1] - offsets[0]) * (ptrdiff_t)stride == tile->image_step &&
+            (offsets[2] - offsets[1]) * (ptrdiff_t)stride == tile->image_step)
+            return stride;
+    return 0;
+}
+
+/* Three such taps: each element is read once for all positions. */
+ALWAYS_INLINE void add_three_taps(const struct depthwise_tile *tile, ptrdiff_t start, size_t n_rows,
+                                  size_t stride, const float *weights, vec *results)
+{
+    const float *at = tile->image + start;
+    const ptrdiff_t step = tile->image_step / (ptrdiff_t)stride;
+    vec w[3];
+    UNROLL
+    for (size_t tap = 0; tap < 3; tap++)
+        w[tap] = vec_load(weights + tap * VECTOR_LANES);
+    UNROLL
+    for (size_t i = 0; i < (n_rows - 1) * stride + 3; i++, at += step) {
+        vec x = vec_in_register(vec_load(at));
+        UNROLL
+        for (size_t tap = 0; tap < 3; tap++)
+            if (i >= tap && (i - tap) % stride == 0 && (i - tap) / stride < n_rows)
+                results[(i - tap) / stride] = vec_fma(w[tap], x, results[(i - tap) / stride]);
+    }
+}
+
 /* n_rows positions from p on, for the channels from `channel` on that a vector has, or fewer. */
 ALWAYS_INLINE void run_pixels(const struct depthwise_tile *tile, size_t p, size_t n_rows,
-                              size_t channel, const float *weights, bool is_part)
+                              size_t channel, const float *weights, bool is_part, size_t stride)
 {
     vec results[MAX_VECTORS];
     const ptrdiff_t step = tile->image_step;
@@ -195,18 +228,21 @@ ALWAYS_INLINE void run_pixels(const struct depthwise_tile *tile, size_t p, size_
     UNROLL
     for (size_t r = 0; r < n_rows; r++)
         results[r] = vec_zero();
-    for (size_t line = 0; line < tile->n_slices * tile->n_lines; line++) {
-        size_t first = tile->first_tap + line / tile->n_lines * tile->slice_taps +
-                       line % tile->n_lines * tile->line_taps;
-        for (size_t t = first; t < first + tile->n_taps; t++) {
-            const float *at = tile->image + (start + tile->offsets[t]);
-            vec weight = vec_load(weights + t * VECTOR_LANES);
-            UNROLL
-            for (size_t r = 0; r < n_rows; r++) {
-                const float *x = at + (ptrdiff_t)r * step;
-                results[r] =
-                    vec_fma(weight, is_part ? vec_load_first(x, tile->n_channels) : vec_load(x),
-                            results[r]);
+    for (size_t slice = 0; slice < tile->n_slices; slice++) {
+        for (size_t line = 0; line < tile->n_lines; line++) {
+            size_t t = tile->first_tap + slice * tile->slice_taps + line * tile->line_taps;
+            size_t end = t + tile->n_taps;
+            for (; t < end && stride > 0; t += 3)
+                add_three_taps(tile, start + tile->offsets[t], n_rows, stride,
+                               weights + t * VECTOR_LANES, results);
+            for (; t < end; t++) {
+                const float *at = tile->image + (start + tile->offsets[t]);
+                vec weight = vec_load(weights + t * VECTOR_LANES);
+                UNROLL
+                for (size_t r = 0; r < n_rows; r++, at += step)
+                    results[r] = vec_fma(
+                        weight, is_part ? vec_load_first(at, tile->n_channels) : vec_load(at),
+                        results[r]);
             }
         }
     }
@@ -227,9 +263,13 @@ ALWAYS_INLINE void run_pixels(const struct depthwise_tile *tile, size_t p, size_
 #define PIXELS(rows)                                                                               \
     case rows:                                                                                     \
         if (is_part)                                                                               \
-            run_pixels(tile, p, rows, 0, weights, true);                                           \
+            run_pixels(tile, p, rows, 0, weights, true, 0);                                        \
+        else if (stride == 1)                                                                      \
+            run_pixels(tile, p, rows, at, weights, false, 1);                                      \
+        else if (stride == 2)                                                                      \
+            run_pixels(tile, p, rows, at, weights, false, 2);                                      \
         else                                                                                       \
-            run_pixels(tile, p, rows, at, weights, false);                                         \
+            run_pixels(tile, p, rows, at, weights, false, 0);                                      \
         break;
 
 /* All channels of a few positions after another, so that what they share is in the cache. */
@@ -237,6 +277,7 @@ static void pixels(const struct depthwise_tile *tile)
 {
     size_t n_parts = (tile->n + MAX_VECTORS - 1) / MAX_VECTORS, p = 0;
     const bool is_part = tile->n_channels < VECTOR_LANES;
+    const size_t stride = find_stride_of_threes(tile);
     for (size_t part = 0; part < n_parts; part++) {
         size_t end = tile->n * (part + 1) / n_parts;
         const float *weights = tile->weights;
@@ -352,6 +393,7 @@ static void from_blocked(const float *from, float *to, size_t to_step, size_t n_
 
 const struct depthwise_kernels LEVEL_NAME(depthwise_f32, LEVEL) = {
     .lanes = VECTOR_LANES,
+    .half = HALF_OF(depthwise_f32),
     .rows = {ROWS(DEPTHWISE_PRODUCTS), ROWS(DEPTHWISE_SUMS), ROWS(DEPTHWISE_MAXIMA)},
     .blocked = {DEPTHWISE_PRODUCTS_is_blocked, DEPTHWISE_SUMS_is_blocked,
                 DEPTHWISE_MAXIMA_is_blocked},

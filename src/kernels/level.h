@@ -24,6 +24,23 @@
 #define LEVEL_WORDS(level) LEVEL_HEADER(level)
 #include LEVEL_WORDS(LEVEL)
 
+/* Where a level has vectors of 16 lanes, it has those of 8, too: their kernels of a family that is a
+ * struct. For channels of which there are no more. */
+#if VECTOR_LANES == 16
+#define HALF_OF(family) &family##_avx2
+#else
+#define HALF_OF(family) NULL
+#endif
+
+/* Loads x once: gcc may make an operand in memory of each of its uses. */
+ALWAYS_INLINE vec vec_in_register(vec x)
+{
+#if defined(__x86_64__) && !defined(VECTOR_BY_LANE)
+    __asm__("" : "+v"(x));
+#endif
+    return x;
+}
+
 /* What Clamp makes of x if low <= high; ReLU has 0 and infinity. */
 ALWAYS_INLINE vec vec_hold(vec x, vec low, vec high)
 {
