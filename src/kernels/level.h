@@ -24,8 +24,8 @@
 #define LEVEL_WORDS(level) LEVEL_HEADER(level)
 #include LEVEL_WORDS(LEVEL)
 
-/* Where a level has vectors of 16 lanes, it has those of 8, too: their kernels of a family that is a
- * struct. For channels of which there are no more. */
+/* The kernels of a family of structs for vectors of 8 lanes, which every CPU with 16 has; they suit
+ * channels of which there are no more. */
 #if VECTOR_LANES == 16
 #define HALF_OF(family) &family##_avx2
 #else
