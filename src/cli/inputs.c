@@ -32,6 +32,7 @@ void inputs_free(struct inputs *inputs)
         return;
     inputs_close(inputs);
     inputs_free_feeds(inputs);
+    inputs_free_counters(inputs);
     free(inputs->records);
     free(inputs->slots);
     free(inputs->streams);
@@ -43,6 +44,7 @@ void inputs_close(struct inputs *inputs)
     bool is_whole = inputs->records && inputs->slots;
     if (is_whole && inputs->feeds)
         inputs_end_feeds(inputs);
+    inputs_end_counters(inputs);
     for (size_t i = 0; is_whole && i <= inputs->n; i++) {
         records_close(&inputs->records[i]);
         inputs->slots[i].is_filled = false;

@@ -33,13 +33,16 @@ bool inputs_skip(struct inputs *inputs, struct irrun_session *session, uint64_t 
 /* Begins again with the first record; IRRUN_DATA if there is none or it is gone with its pipe. */
 bool inputs_rewind(struct inputs *inputs, struct irrun_session *session, struct irrun_error *err);
 
+/* Makes the present records of count: and ones:, before an iteration. */
+bool inputs_count(struct inputs *inputs, struct irrun_session *session, struct irrun_error *err);
+
 /* Passes outputs to the inputs that --feed names, between two iterations. Fails with IRRUN_DATA if
  * an input cannot take its output. */
 bool inputs_feed_back(struct inputs *inputs, struct irrun_session *session,
                       const struct irrun_tensor *const *values, struct irrun_error *err);
 
-/* Returns the number of inputs that --feed makes variables, in the order of the options. They have
- * the names of their inputs. */
+/* Returns the number of inputs that --feed makes variables, in the order of the options, and after
+ * them those of count: and ones:. They have the names of their inputs. */
 size_t inputs_n_variables(const struct inputs *inputs);
 struct irrun_port;
 const struct irrun_port *inputs_variable_port(const struct inputs *inputs, size_t i);

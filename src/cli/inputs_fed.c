@@ -238,6 +238,8 @@ static bool feed_back(struct inputs *inputs, struct irrun_session *session, stru
 bool inputs_feed_back(struct inputs *inputs, struct irrun_session *session,
                       const struct irrun_tensor *const *values, struct irrun_error *err)
 {
+    for (size_t i = 0; i < inputs->n_counters; i++)
+        inputs->counters[i].n_before += inputs->counters[i].n_now;
     for (size_t i = 0; i < inputs->options->feeds.n; i++) {
         struct feed *feed = &inputs->feeds[i];
         if (!feed_back(inputs, session, feed, values[feed->output], err))
@@ -248,35 +250,56 @@ bool inputs_feed_back(struct inputs *inputs, struct irrun_session *session,
 
 /* ---- Variables ------------------------------------------------------------------------------- */
 
+/* What is counted; NULL: variable i is fed. */
+static struct counter *counter_at(const struct inputs *inputs, size_t i)
+{
+    size_t n = inputs->options->feeds.n;
+    return i < n ? NULL : &inputs->counters[i - n];
+}
+
 size_t inputs_n_variables(const struct inputs *inputs)
 {
-    return inputs->options->feeds.n;
+    return inputs->options->feeds.n + inputs->n_counters;
 }
 
 const struct irrun_port *inputs_variable_port(const struct inputs *inputs, size_t i)
 {
-    return irrun_model_input(inputs->model, inputs->feeds[i].input);
+    const struct counter *counter = counter_at(inputs, i);
+    return counter ? &counter->port : irrun_model_input(inputs->model, inputs->feeds[i].input);
 }
 
 const struct irrun_tensor *inputs_variable(const struct inputs *inputs, size_t i)
 {
-    return &records_of(inputs, &inputs->feeds[i])->record;
+    struct counter *counter = counter_at(inputs, i);
+    if (!counter)
+        return &records_of(inputs, &inputs->feeds[i])->record;
+    counter->value = (struct irrun_tensor){.dtype = IRRUN_I64, .data = &counter->n_before};
+    return &counter->value;
 }
 
 bool inputs_variable_is_given(const struct inputs *inputs, size_t i)
 {
-    return inputs->feeds[i].has_source;
+    return !counter_at(inputs, i) && inputs->feeds[i].has_source;
 }
 
 bool inputs_set_variable(struct inputs *inputs, struct irrun_session *session, size_t i,
                          const struct irrun_tensor *value, struct irrun_error *err)
 {
-    return set(inputs, session, &inputs->feeds[i], value, err);
+    struct counter *counter = counter_at(inputs, i);
+    if (!counter)
+        return set(inputs, session, &inputs->feeds[i], value, err);
+    int64_t n = element_as_i64(value->dtype, value->data, 0);
+    if (n < 0)
+        return fail(err, IRRUN_DATA, "the count of input \"%s\" is below 0", counter->port.name);
+    counter->n_before = n;
+    return true;
 }
 
 bool inputs_reset_variables(struct inputs *inputs, struct irrun_session *session,
                             struct irrun_error *err)
 {
+    for (size_t i = 0; i < inputs->n_counters; i++)
+        inputs->counters[i].n_before = 0;
     for (size_t i = 0; i < inputs->options->feeds.n; i++) {
         if (!set(inputs, session, &inputs->feeds[i], &inputs->feeds[i].initial, err))
             return false;
@@ -287,6 +310,8 @@ bool inputs_reset_variables(struct inputs *inputs, struct irrun_session *session
 bool inputs_keep_variables(struct inputs *inputs, struct irrun_session *session,
                            struct irrun_error *err)
 {
+    for (size_t i = 0; i < inputs->n_counters; i++)
+        inputs->counters[i].n_before = inputs->counters[i].n_last;
     for (size_t i = 0; i < inputs->options->feeds.n; i++) {
         struct feed *feed = &inputs->feeds[i];
         if (feed->last.data && !feed->has_source && !set(inputs, session, feed, &feed->last, err))

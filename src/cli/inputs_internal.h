@@ -24,6 +24,18 @@ struct feed {
     struct irrun_tensor picked;  /* of argmax; malloc'ed or NULL */
 };
 
+/* An input of count: or ones:. */
+struct counter {
+    size_t input, reference; /* the input that is counted */
+    const struct binding *binding;
+    int64_t n_before;          /* of the sequence, along the last axis: a variable … */
+    struct irrun_port port;    /* … of this name and type */
+    struct irrun_tensor value; /* … and value */
+    int64_t n_now, n_last;     /* in this record; n_before at the end of the last sequence */
+    struct irrun_tensor made;  /* the record; malloc'ed or NULL */
+    size_t capacity_bytes;
+};
+
 struct inputs {
     const struct irrun_model *model;
     const struct options *options;
@@ -32,6 +44,8 @@ struct inputs {
         *records; /* [n + 1]: the last one is the series of --reset=if:, if no input is */
     struct input_slot *slots; /* [n + 1] */
     struct feed *feeds;       /* [options->feeds.n] */
+    struct counter *counters;
+    size_t n_counters;
     const struct axis_spec *common_axis;
     struct records **streams; /* those that can end: n_streams of [n + 1] */
     size_t n_streams;
@@ -80,6 +94,21 @@ bool inputs_skip_prompts(struct inputs *inputs, uint64_t n, struct irrun_error *
 /* Ends the sequence, and keeps what --reset=never needs. */
 void inputs_end_feeds(struct inputs *inputs);
 void inputs_free_feeds(struct inputs *inputs);
+
+/* ---- count: and ones:: inputs_counted.c ------------------------------------------------------ */
+
+/* Finds the inputs of count: and ones:, and those that they count. */
+bool inputs_find_counters(struct inputs *inputs, struct irrun_error *err);
+
+/* Returns NULL if neither count: nor ones: fills the input. */
+const struct counter *inputs_counter_of(const struct inputs *inputs, size_t input);
+
+/* Opens their records, when every other input has its first one. */
+bool inputs_open_counters(struct inputs *inputs, struct irrun_error *err);
+
+/* Keeps what --reset=never needs when the sequence is over. */
+void inputs_end_counters(struct inputs *inputs);
+void inputs_free_counters(struct inputs *inputs);
 
 /* Makes a record of the numbers in `text`, "V[,V...]"; a single one fills every element. The caller
  * frees its data. Fails with IRRUN_USAGE if they are not numbers of the type of the port, or too

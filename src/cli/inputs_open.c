@@ -111,7 +111,7 @@ static bool check_axes(const struct inputs *inputs, struct irrun_error *err)
 bool inputs_find_names(struct inputs *inputs, struct irrun_error *err)
 {
     return find_axes(inputs, err) && find_shapes(inputs, err) && check_axes(inputs, err) &&
-           inputs_find_feeds(inputs, err) &&
+           inputs_find_feeds(inputs, err) && inputs_find_counters(inputs, err) &&
            named_check(NAMED_LIST(inputs->options->columns), inputs->model, irrun_model_find_input,
                        err) &&
            named_check(NAMED_LIST(inputs->options->randoms), inputs->model, irrun_model_find_input,
@@ -190,5 +190,5 @@ bool inputs_fill(struct inputs *inputs, const struct sequence *sequence, struct 
 {
     return inputs_read_sources(inputs, sequence, err) && inputs_open_prompts(inputs, err) &&
            fill_the_rest(inputs, sequence, err) && inputs_begin_feeds(inputs, err) &&
-           find_reset_records(inputs, err);
+           inputs_open_counters(inputs, err) && find_reset_records(inputs, err);
 }

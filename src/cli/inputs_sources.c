@@ -188,6 +188,23 @@ static bool take_value(struct inputs *inputs, const struct binder *binder,
     return true;
 }
 
+/* count: and ones: the record is made when all others are there. */
+static bool take_counted(struct inputs *inputs, const struct binder *binder,
+                         const struct binding *binding, struct irrun_error *err)
+{
+    const struct axis_spec *axis = NULL;
+    size_t index;
+    if (!bind_find_port(binder, binding, &index, err) ||
+        !claim_input(inputs, index, binding->spec.format, binding->spec.path, &axis, err))
+        return false;
+    const char *name = binding->spec.format->name;
+    if (index < inputs->n && inputs->slots[index].axis)
+        return fail(err, IRRUN_USAGE, "--axis: input \"%s\" is filled by %s:%s",
+                    irrun_model_input(inputs->model, index)->name, name, binding->spec.path);
+    return (index < inputs->n && inputs_counter_of(inputs, index)) ||
+           fail(err, IRRUN_USAGE, "%s: is for -i only, not for a manifest", name);
+}
+
 /* --columns, if it is for this source; *is_taken: then it was read so. */
 static bool take_columns(struct inputs *inputs, const struct binder *binder,
                          const struct binding *binding, bool *is_taken, struct irrun_error *err)
@@ -223,8 +240,9 @@ static bool read_source(struct inputs *inputs, const struct sequence *sequence,
     bool is_taken;
     if (!take_columns(inputs, binder, &binding, &is_taken, err) || is_taken)
         return err->code == IRRUN_OK;
-    return binding.spec.format->is_generated ? take_value(inputs, binder, &binding, err)
-                                             : bind_source(binder, &binding, err);
+    return binding.spec.format->is_counted     ? take_counted(inputs, binder, &binding, err)
+           : binding.spec.format->is_generated ? take_value(inputs, binder, &binding, err)
+                                               : bind_source(binder, &binding, err);
 }
 
 bool inputs_read_sources(struct inputs *inputs, const struct sequence *sequence,

@@ -285,7 +285,8 @@ static bool check_together(const struct options *options, struct irrun_error *er
     for (size_t i = 0; i < options->inputs.n; i++) {
         if (options->manifest_path && !options->inputs.items[i].spec.format->is_generated)
             return fail(err, IRRUN_USAGE,
-                        "--manifest and -i cannot be used together, except for -i value:");
+                        "--manifest and -i cannot be used together, except for -i value:, count: "
+                        "and ones:");
     }
     bool is_divided = options->n_jobs > 1 || options->n_shards > 1;
     if (options->reset.when == RESET_NEVER && is_divided)

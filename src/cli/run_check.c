@@ -22,7 +22,10 @@ bool run_check(const struct irrun_model *model, const struct options *options,
 {
     bool is_reset_given = option_is_given(options, OPTION_ID_reset);
     bool wants_state = is_reset_given || options->state_in || options->state_out;
-    if (wants_state && irrun_model_n_variables(model) + options->feeds.n == 0)
+    size_t n_counted = 0;
+    for (size_t i = 0; i < options->inputs.n; i++)
+        n_counted += options->inputs.items[i].spec.format->is_counted;
+    if (wants_state && irrun_model_n_variables(model) + options->feeds.n + n_counted == 0)
         warn(options, "%s: the model has no variable",
              is_reset_given ? "--reset" : "--state-in, --state-out");
     if (options->trace_path && options->n_jobs > 1 && sequences_are_many(options))

@@ -129,8 +129,9 @@ static bool is_cyclic(const struct worker *worker)
 /* Inputs that only --feed fills never end. */
 static bool check_end(const struct worker *worker, struct irrun_error *err)
 {
-    size_t n = worker->options->feeds.n;
-    if (n == 0 || n < irrun_model_n_inputs(worker->model) || is_cyclic(worker))
+    size_t n = inputs_n_variables(worker->inputs);
+    if (worker->options->feeds.n == 0 || n < irrun_model_n_inputs(worker->model) ||
+        is_cyclic(worker))
         return true;
     fail(err, IRRUN_USAGE, "every input comes from --feed: the sequence has no end");
     return fail_hint(err, "limit it with -n, --until or --duration");
@@ -268,8 +269,8 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
 {
     const struct options *options = worker->options;
     bool has_series = options->reset.when == RESET_IF, cycles = is_cyclic(worker);
-    bool looks =
-        collector_wants_all(worker->collector) || options->feeds.n > 0 || options->until_name;
+    bool looks = collector_wants_all(worker->collector) || inputs_n_variables(worker->inputs) > 0 ||
+                 options->until_name;
     bool is_over = false;
     uint64_t start = *n_done, n_before = worker->stats.n_iterations;
     for (; *n_done < options->n_iterations && !is_over && !worker_is_late(worker); ++*n_done) {
@@ -287,7 +288,7 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
         if ((is_due || (has_series && inputs_ask_for_reset(worker->inputs))) &&
             !worker_state_reset(worker, err))
             return false;
-        if (!warm_up(worker, err))
+        if (!inputs_count(worker->inputs, worker->session, err) || !warm_up(worker, err))
             return false;
         if (!run_once(worker, err))
             return index > 0 && fail_append(err, " (in iteration %" PRIu64 ")", index);

@@ -20,7 +20,8 @@ struct format {
     bool has_names;    /* npz: read with archive_open; one file holds several outputs */
     bool has_keys;     /* ark: every array has a key */
     bool is_shared;    /* one destination may hold several outputs (text npz ark none) */
-    bool is_generated; /* value: not a file, the path describes the data */
+    bool is_generated; /* value count ones: not a file, the path describes the data */
+    bool is_counted;   /* count ones: the path is the name of an input, or empty */
     bool is_binary;    /* never written to a terminal */
     bool can_pipe;     /* may be written to a pipe; every readable format can be read from one */
     bool can_pause;    /* writing may stop and resume in another process: writer_pause */

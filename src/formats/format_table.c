@@ -47,6 +47,10 @@ static const struct format formats[] = {
      .writer = &jsonl_writer},
     {.name = "value", .read_endings = "", .write_endings = "",
      .can_read = true, .is_generated = true},
+    {.name = "count", .read_endings = "", .write_endings = "",
+     .can_read = true, .is_generated = true, .is_counted = true},
+    {.name = "ones", .read_endings = "", .write_endings = "",
+     .can_read = true, .is_generated = true, .is_counted = true},
     {.name = "none", .read_endings = "", .write_endings = "",
      .can_write = true, .can_pipe = true, .can_pause = true,
      .is_shared = true,
@@ -209,7 +213,8 @@ static bool parse_spec(const char *text, enum direction direction, struct format
                    ? fail_hint(err, "csv:%s also reads the text format of irrun", spec->path)
                    : false;
     }
-    if (spec->path[0] == '\0' && spec->format->writer != &none_writer) {
+    if (spec->path[0] == '\0' && spec->format->writer != &none_writer &&
+        !spec->format->is_counted) {
         fail(err, IRRUN_USAGE, "\"%s\" has no %s", text,
              spec->format->is_generated ? "value" : "path");
         if (spec->format->is_generated)

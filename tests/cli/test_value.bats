@@ -59,5 +59,5 @@ setup() {
     mkdir d && cp one.csv d
     printf '%s\n' one.csv d/one.csv >list
     refused 65 "list:2: error: " "$data/twice.xml" --manifest=list -o %k.npy
-    usage_error "--manifest and -i cannot be used together, except for -i value:" "$data/pair.xml" --manifest=list -i b=one.csv
+    usage_error "--manifest and -i cannot be used together, except for -i value:, count: and ones:" "$data/pair.xml" --manifest=list -i b=one.csv
 }
