@@ -341,6 +341,13 @@ bool irrun_profile_new(const struct irrun_session *const *sessions, size_t n_ses
                        struct irrun_profile **profile, struct irrun_error *err);
 void irrun_profile_free(struct irrun_profile *profile);
 
+/* With irrun_options.times_ops: `watch` is called with the time on CLOCK_MONOTONIC after every step
+ * (the op, or the first of several), after the choice of another plan (named "plan", no type), and
+ * by the threads 1 … of the session after their part of a step. NULL: no more. */
+typedef void irrun_watch_fn(void *context, unsigned thread, const struct irrun_op_name *op,
+                            uint64_t start_ns, uint64_t end_ns);
+void irrun_session_watch(struct irrun_session *session, irrun_watch_fn *watch, void *context);
+
 /* Forgets what was measured so far. */
 void irrun_session_clear_times(struct irrun_session *session);
 

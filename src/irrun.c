@@ -285,6 +285,13 @@ void irrun_profile_free(struct irrun_profile *profile)
     op_times_free(profile);
 }
 
+void irrun_session_watch(struct irrun_session *session, irrun_watch_fn *watch, void *context)
+{
+    session->watch = watch;
+    session->watch_context = context;
+    thread_pool_watch(session->pool, watch ? op_times_watch : NULL, session);
+}
+
 void irrun_session_clear_times(struct irrun_session *session)
 {
     step_times_clear(&session->times);

@@ -178,7 +178,7 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
                                       .traces_all = options->trace_path != NULL,
                                       .stops_at_nan = options->stops_at_nan,
                                       .lets_inf_pass = options->lets_inf_pass,
-                                      .times_ops = option_is_given(options, OPTION_ID_profile),
+                                      .times_ops = options_time_ops(options),
                                       .is_dry = action_is_dry(options->action)};
     struct irrun_model *model;
     const struct stats_clocks start = stats_read_clocks();

@@ -164,6 +164,11 @@ bool option_is_given(const struct options *options, enum option_id id)
     return false;
 }
 
+bool options_time_ops(const struct options *options)
+{
+    return options->events_path || option_is_given(options, OPTION_ID_profile);
+}
+
 static bool take(struct parser *parser, enum option_id id, const char *value)
 {
     const struct option_row *row = &option_rows[id];
@@ -291,8 +296,9 @@ static bool check_together(const struct options *options, struct irrun_error *er
     bool is_divided = options->n_jobs > 1 || options->n_shards > 1;
     if (options->reset.when == RESET_NEVER && is_divided)
         return fail(err, IRRUN_USAGE, "--reset=never cannot be used with --jobs or --shard");
-    if (options->stops_at_nan && option_is_given(options, OPTION_ID_profile))
-        return fail(err, IRRUN_USAGE, "--profile and --fail-on-nan cannot be used together");
+    if (options->stops_at_nan && options_time_ops(options))
+        return fail(err, IRRUN_USAGE, "--%s and --fail-on-nan cannot be used together",
+                    options->events_path ? "trace" : "profile");
     return check_standard_input(options, err);
 }
 

@@ -246,6 +246,7 @@ struct options {
     bool is_line_buffered, is_synced, skips_existing;
 
     bool wants_stats, wants_samples;
+    const char *events_path; /* of --trace; NULL: none */
     bool profiles_types;     /* --profile=type; option_is_given says whether there is a --profile */
     const char *report_path; /* NULL: none; "-": standard output */
     double rate_hz;          /* 0: none */
@@ -272,6 +273,9 @@ static inline bool action_is_dry(enum action action)
 {
     return action >= ACTION_INSPECT && action_needs_model(action);
 }
+
+/* --profile or --trace. */
+bool options_time_ops(const struct options *options);
 
 bool option_is_given(const struct options *options, enum option_id id);
 

@@ -1,42 +1,19 @@
-/* Gives the sequences to workers, ends the run, and shows what it took.
+/* Gives the sequences to workers, and ends the run.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "cli/failures.h"
-#include "cli/report.h"
 #include "cli/run_check.h"
-#include "cli/run_paths.h"
+#include "cli/run_internal.h"
 #include "cli/trace.h"
 #include "cli/warning.h"
 #include "cli/worker_internal.h"
 
-struct run {
-    const struct options *options;
-    struct irrun_model *model;
-    struct model_identity model_identity; /* empty where nothing asks for it */
-    struct sequences *sequences;
-    struct collector *collector;
-    struct run_paths *paths;
-    struct worker *workers;
-    const struct progress_counter **counters; /* of the workers */
-    size_t n_workers;
-    bool is_dry; /* -n 0 */
-    struct reader_wait wait;
-
-    pthread_mutex_t lock;      /* of all below, of `sequences` and of `paths` */
-    bool is_over;              /* no further sequence begins */
-    struct irrun_error *error; /* of the first sequence, in their order, that failed */
-    uint64_t error_index;
-    uint64_t n_sequences; /* so far, with those that … */
-    struct failures failures;
-};
-
 /* ---- Beginning and end ----------------------------------------------------------------------- */
 
-static void release(struct run *run)
+static bool release(struct run *run, struct irrun_error *err)
 {
     sequences_free(run->sequences);
     collector_free(run->collector);
@@ -45,7 +22,9 @@ static void release(struct run *run)
         worker_close(&run->workers[i]);
     free(run->workers);
     free(run->counters);
+    bool is_traced = event_trace_close(run->trace, err);
     pthread_mutex_destroy(&run->lock);
+    return is_traced;
 }
 
 static bool open_workers(struct run *run, struct irrun_error *err)
@@ -65,6 +44,23 @@ static bool open_workers(struct run *run, struct irrun_error *err)
         }
     }
     return true;
+}
+
+/* --trace */
+static bool open_trace(struct run *run, double start_s, struct irrun_error *err)
+{
+    const char *path = run->options->events_path;
+    uint64_t start_ns = (uint64_t)(start_s * 1e9);
+    if (!path)
+        return true;
+    bool is_open = event_trace_open(path, start_ns, &run->trace, err);
+    for (size_t i = 0; i < run->n_workers && is_open; i++) {
+        struct worker *worker = &run->workers[i];
+        is_open = event_track_open(run->trace, (unsigned)i, worker->session, &worker->track, err);
+    }
+    if (is_open)
+        event_add(run->workers[0].track, "load", 0, start_ns);
+    return is_open;
 }
 
 static bool flush(void *context, struct irrun_error *err)
@@ -96,6 +92,8 @@ static bool prepare(struct run *run, struct irrun_error *err)
 /* Outputs first: a state without them would let the next run leave records out. */
 static bool finish(struct run *run, struct irrun_error *err)
 {
+    struct event_track *track = run->workers[0].track;
+    uint64_t start = event_start(track);
     if (run->is_dry)
         return true;
     if (!outputs_finish(collector_outputs(run->collector), err) ||
@@ -108,6 +106,7 @@ static bool finish(struct run *run, struct irrun_error *err)
         return false;
     if (run->options->checkpoint_path && !checkpoint_remove(run->options, err))
         return false;
+    event_add(track, "finish", 0, start);
     return collector_judge(run->collector, err) &&
            failures_judge(&run->failures, run->n_sequences, err);
 }
@@ -195,12 +194,15 @@ static bool run_sequence(struct run *run, struct worker *worker, const struct se
                          struct irrun_error *err)
 {
     bool is_done;
+    uint64_t start = event_start(worker->track);
     if (!is_done_already(run, sequence, &is_done, err))
         return false;
     if (is_done)
         return collector_skip(run->collector, sequence);
-    return worker_prepare(worker, sequence, err) &&
-           (run->is_dry || worker_run(worker, sequence, err));
+    bool is_run =
+        worker_prepare(worker, sequence, err) && (run->is_dry || worker_run(worker, sequence, err));
+    event_add(worker->track, "sequence", sequence->index, start);
+    return is_run;
 }
 
 /* Weights that were written to meanwhile explain every other failure. */
@@ -272,96 +274,20 @@ static bool run_workers(struct run *run, struct irrun_error *err)
     return err->code == IRRUN_OK;
 }
 
-/* ---- What it took ---------------------------------------------------------------------------- */
-
-/* Adds up what the workers did; *loops_s is the time that all of them spent in iterations. */
-static void sum_up(struct run *run, struct irrun_session_info *info, double *loops_s)
-{
-    struct stats *stats = &run->workers[0].stats;
-    irrun_session_describe(run->workers[0].session, info);
-    *loops_s = stats->loop_s;
-    for (size_t i = 1; i < run->n_workers; i++) {
-        struct irrun_session_info other;
-        irrun_session_describe(run->workers[i].session, &other);
-        info->arena_bytes += other.arena_bytes;
-        info->state_bytes += other.state_bytes;
-        *loops_s += run->workers[i].stats.loop_s;
-        stats_merge(stats, &run->workers[i].stats);
-    }
-}
-
-static bool take_profile(const struct run *run, const struct irrun_session_info *info,
-                         double loops_s, struct profile *profile, struct irrun_error *err)
-{
-    const struct irrun_session **sessions = new_array(run->n_workers, sizeof *sessions, err);
-    for (size_t i = 0; i < run->n_workers && sessions; i++)
-        sessions[i] = run->workers[i].session;
-    bool is_taken = sessions && profile_new(profile, sessions, run->n_workers, loops_s, info, err);
-    free(sessions);
-    return is_taken;
-}
-
-/* is_whole: the run came to its end. */
-static bool show_all(struct run *run, bool is_whole, double load_s, struct report *report,
-                     struct irrun_error *err)
-{
-    const struct options *options = run->options;
-    struct stats *stats = &run->workers[0].stats;
-    struct irrun_session_info info;
-    struct profile profile = {.times = NULL};
-    double loops_s;
-    sum_up(run, &info, &loops_s);
-    stats->load_s = load_s;
-    if (options->wants_stats && is_whole)
-        stats_print(stderr, stats, options, run->model, &info);
-    bool is_profiled = is_whole && option_is_given(options, OPTION_ID_profile);
-    report->profile = is_profiled ? &profile : NULL;
-    report->info = &info;
-    bool is_shown =
-        (!is_profiled || (take_profile(run, &info, loops_s, &profile, err) &&
-                          profile_print(stderr, &profile, options->profiles_types, err))) &&
-        (!options->report_path || report_write(report, err));
-    profile_free(&profile);
-    return is_shown;
-}
-
-static bool show(struct run *run, const struct stats_clocks *start, double load_s,
-                 struct irrun_error *err)
-{
-    const struct options *options = run->options;
-    struct stats *stats = &run->workers[0].stats;
-    if (!options->wants_stats && !options->report_path &&
-        !option_is_given(options, OPTION_ID_profile))
-        return true;
-    const struct stats_clocks end = stats_read_clocks();
-    stats->total_s = end.wall_s - start->wall_s;
-    stats->cpu_s = end.cpu_s - start->cpu_s;
-    stats->peak_rss_bytes = stats_peak_rss_bytes(); /* without a BLAS that is loaded to be named */
-    struct report report = {.model = run->model,
-                            .options = options,
-                            .stats = stats,
-                            .collector = run->collector,
-                            .exit_code = (int)err->code};
-    struct irrun_error show_error = {.code = IRRUN_OK};
-    bool is_whole = err->code == IRRUN_OK || err->code == IRRUN_MISMATCH;
-    if (show_all(run, is_whole, load_s, &report, &show_error))
-        return true;
-    if (err->code == IRRUN_OK)
-        *err = show_error;
-    return false;
-}
+/* ---- The run --------------------------------------------------------------------------------- */
 
 bool run_model(struct irrun_model *model, const struct options *options,
                const struct stats_clocks *start, double load_s, struct irrun_error *err)
 {
     struct run run = {.options = options, .model = model, .failures = {.options = options}};
     bool is_ready = prepare(&run, err);
-    bool is_done = is_ready && (run.is_dry || run_paths_reserve(run.paths, err)) &&
+    bool is_done = is_ready &&
+                   (run.is_dry ||
+                    (run_paths_reserve(run.paths, err) && open_trace(&run, start->wall_s, err))) &&
                    run_workers(&run, err) && finish(&run, err);
     if (is_ready)
-        is_done = show(&run, start, load_s, err) && is_done;
-    release(&run);
-    return is_done;
+        is_done = run_show(&run, start, load_s, err) && is_done;
+    return release(&run, err) && is_done;
 }
 
 /* ---- --check --------------------------------------------------------------------------------- */
@@ -380,6 +306,5 @@ bool check_model(struct irrun_model *model, const struct options *options, struc
     else
         is_fine = is_fine && worker_plan(&run.workers[0], err);
     sequence_free(&sequence);
-    release(&run);
-    return is_fine;
+    return release(&run, err) && is_fine;
 }

@@ -76,6 +76,7 @@ bool worker_open(struct worker *worker, struct irrun_model *model,
 
 void worker_close(struct worker *worker)
 {
+    event_track_close(worker->track);
     irrun_session_free(worker->session);
     inputs_free(worker->inputs);
     snapshot_free(&worker->snapshot);
@@ -193,6 +194,7 @@ static bool warm_up(struct worker *worker, struct irrun_error *err)
     if (worker->is_warm || n == 0)
         return true;
     worker->is_warm = true;
+    uint64_t start = event_start(worker->track);
     double start_s = stats_now_s();
     if (!snapshot_take(&worker->snapshot, &worker->variables, err))
         return false;
@@ -203,18 +205,22 @@ static bool warm_up(struct worker *worker, struct irrun_error *err)
     bool is_restored = snapshot_restore(&worker->snapshot, &worker->variables, err);
     snapshot_free(&worker->snapshot);
     irrun_session_clear_times(worker->session);
+    event_add(worker->track, "warm-up", n, start);
     worker->stats.loop_s -= stats_now_s() - start_s;
     return is_restored;
 }
 
-static bool run_once(struct worker *worker, struct irrun_error *err)
+static bool run_once(struct worker *worker, uint64_t index, struct irrun_error *err)
 {
     struct stats *stats = &worker->stats;
-    if (!stats->is_timed)
+    if (!stats->is_timed && !worker->track)
         return run_session(worker, err);
     uint64_t start_ns = clock_now_ns();
     bool is_run = run_session(worker, err);
     uint64_t duration_ns = clock_now_ns() - start_ns;
+    event_add(worker->track, "iteration", index, start_ns);
+    if (!stats->is_timed)
+        return is_run;
     if (stats->latency.n == 0)
         stats->first_iteration_s = (double)duration_ns * 1e-9;
     latency_add(&stats->latency, duration_ns);
@@ -276,8 +282,10 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
     for (; *n_done < options->n_iterations && !is_over && !worker_is_late(worker); ++*n_done) {
         uint64_t index = *n_done;
         bool has_record;
+        uint64_t begin = event_start(worker->track);
         if (!pull_record(worker, index, cycles, &has_record, err))
             return false;
+        event_add(worker->track, "read", index, begin);
         if (!has_record && index == 0)
             inputs_warn_empty(worker->inputs);
         if (!has_record)
@@ -286,14 +294,16 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
             return false;
         bool is_due = worker->reset_period > 0 && index > 0 && index % worker->reset_period == 0;
         if ((is_due || (has_series && inputs_ask_for_reset(worker->inputs))) &&
-            !worker_state_reset(worker, err))
+            !worker_state_reset(worker, index, err))
             return false;
         if (!inputs_count(worker->inputs, worker->session, err) || !warm_up(worker, err))
             return false;
-        if (!run_once(worker, err))
+        if (!run_once(worker, index, err))
             return index > 0 && fail_append(err, " (in iteration %" PRIu64 ")", index);
+        begin = event_start(worker->track);
         if (looks && !pass_on(worker, sequence, index, &is_over, err))
             return false;
+        event_add(worker->track, "write", index, begin);
         atomic_store_explicit(&worker->counter.n_iterations, n_before + index + 1 - start,
                               memory_order_relaxed);
     }

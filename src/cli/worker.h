@@ -5,6 +5,7 @@
 
 #include "cli/checkpoint.h"
 #include "cli/collect.h"
+#include "cli/event_trace.h"
 #include "cli/inputs.h"
 #include "cli/model_identity.h"
 #include "cli/progress.h"
@@ -29,6 +30,7 @@ struct worker {
     struct checkpoint checkpoint; /* where this run began, or the last one written */
     char *identity;               /* of --checkpoint; NULL: there is none */
     struct stats stats;
+    struct event_track *track; /* of --trace; NULL: none */
     struct progress_counter counter;
     uint64_t deadline_ns;  /* of --duration, on the clock of clock_now_ns; UINT64_MAX: none */
     size_t until_output;   /* of --until */

@@ -47,6 +47,7 @@ bool worker_checkpoint_begin(struct worker *worker, struct irrun_error *err)
 
 static bool save(struct worker *worker, uint64_t n_done, bool is_finishing, struct irrun_error *err)
 {
+    uint64_t start = event_start(worker->track);
     struct outputs *outputs = collector_outputs(worker->collector);
     struct checkpoint *checkpoint = &worker->checkpoint;
     size_t n = outputs_n_positions(outputs);
@@ -57,10 +58,13 @@ static bool save(struct worker *worker, uint64_t n_done, bool is_finishing, stru
     if (!checkpoint->positions)
         return false;
     checkpoint->n_positions = n;
-    return irrun_model_check_weights(worker->model, err) &&
-           outputs_pause(outputs, checkpoint->positions, err) &&
-           snapshot_take(&checkpoint->variables, &worker->variables, err) &&
-           checkpoint_write(worker->options, worker->identity, &worker->variables, checkpoint, err);
+    if (!irrun_model_check_weights(worker->model, err) ||
+        !outputs_pause(outputs, checkpoint->positions, err) ||
+        !snapshot_take(&checkpoint->variables, &worker->variables, err) ||
+        !checkpoint_write(worker->options, worker->identity, &worker->variables, checkpoint, err))
+        return false;
+    event_add(worker->track, "checkpoint", n_done, start);
+    return true;
 }
 
 bool worker_checkpoint_step(struct worker *worker, uint64_t n_done, struct irrun_error *err)

@@ -15,8 +15,8 @@ bool worker_state_check(const struct options *options, struct irrun_error *err);
 bool worker_state_begin(struct worker *worker, const struct sequence *sequence,
                         struct irrun_error *err);
 
-/* To the initial values, or to those of --state-in. */
-bool worker_state_reset(struct worker *worker, struct irrun_error *err);
+/* To the initial values, or to those of --state-in; before iteration `index`. */
+bool worker_state_reset(struct worker *worker, uint64_t index, struct irrun_error *err);
 
 /* Saves: at the end of a sequence if every one has its own file, at the end of the run
  * otherwise. */

@@ -66,15 +66,18 @@ bool worker_state_begin(struct worker *worker, const struct sequence *sequence,
         return load(worker, sequence->key, err);
     if (options->reset.when == RESET_NEVER)
         return is_first || inputs_keep_variables(worker->inputs, worker->session, err);
-    return is_first || worker_state_reset(worker, err);
+    return is_first || worker_state_reset(worker, 0, err);
 }
 
-bool worker_state_reset(struct worker *worker, struct irrun_error *err)
+bool worker_state_reset(struct worker *worker, uint64_t index, struct irrun_error *err)
 {
+    uint64_t start = event_start(worker->track);
     worker->stats.n_resets++;
-    if (worker->options->resets_to_state)
-        return snapshot_restore(&worker->loaded, &worker->variables, err);
-    return all_variables_reset(&worker->variables, err);
+    bool is_reset = worker->options->resets_to_state
+                        ? snapshot_restore(&worker->loaded, &worker->variables, err)
+                        : all_variables_reset(&worker->variables, err);
+    event_add(worker->track, "reset", index, start);
+    return is_reset;
 }
 
 static bool save(struct worker *worker, const char *key, struct irrun_error *err)

@@ -36,6 +36,8 @@ struct thread_pool {
     thread_pool_fn *function;
     void *context;
     size_t n_parts;
+    thread_pool_watch_fn *watch; /* NULL: none */
+    void *watch_context;
     _Alignas(LINE) atomic_uint job; /* number of the last one given away */
     atomic_uint n_sleeping;
     atomic_bool is_over;
@@ -99,6 +101,14 @@ static bool claim(struct share *share, unsigned job, size_t *part)
     return false;
 }
 
+static void do_part(struct thread_pool *pool, unsigned thread, size_t part)
+{
+    uint64_t start_ns = pool->watch && thread > 0 ? clock_now_ns() : 0;
+    pool->function(pool->context, part, pool->n_parts);
+    if (start_ns > 0)
+        pool->watch(pool->watch_context, thread, start_ns, clock_now_ns());
+}
+
 /* The job stays as it is until the part that was claimed is finished. */
 static void do_parts(struct thread_pool *pool, const struct share *own, unsigned job)
 {
@@ -106,7 +116,7 @@ static void do_parts(struct thread_pool *pool, const struct share *own, unsigned
     for (size_t i = 0; i < pool->n_threads; i++) {
         struct share *share = &pool->shares[(number + i) % pool->n_threads];
         while (claim(share, job, &part)) {
-            pool->function(pool->context, part, pool->n_parts);
+            do_part(pool, (unsigned)number, part);
             atomic_fetch_sub_explicit(&pool->n_unfinished, 1, memory_order_release);
         }
     }
@@ -263,6 +273,14 @@ void thread_pool_run(struct thread_pool *pool, thread_pool_fn *function, void *c
     struct wait wait = {0};
     while (atomic_load_explicit(&pool->n_unfinished, memory_order_acquire) > 0)
         wait_for_work(&wait);
+}
+
+void thread_pool_watch(struct thread_pool *pool, thread_pool_watch_fn *watch, void *context)
+{
+    if (!pool)
+        return;
+    pool->watch = watch;
+    pool->watch_context = context;
 }
 
 void thread_pool_barrier(struct thread_pool *pool, size_t part)

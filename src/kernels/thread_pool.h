@@ -5,6 +5,8 @@
 #ifndef IRRUN_KERNELS_THREAD_POOL_H
 #define IRRUN_KERNELS_THREAD_POOL_H
 
+#include <stdint.h>
+
 #include "base/error.h"
 
 #define THREAD_POOL_MAX_THREADS 256
@@ -27,6 +29,12 @@ unsigned thread_pool_n_threads(const struct thread_pool *pool);
  * time. */
 void thread_pool_run(struct thread_pool *pool, thread_pool_fn *function, void *context,
                      size_t n_parts);
+
+/* Between jobs: `watch` is called after every part by its thread, which has a number from 1, but
+ * not by the caller, with the time on CLOCK_MONOTONIC. NULL: no more. */
+typedef void thread_pool_watch_fn(void *context, unsigned thread, uint64_t start_ns,
+                                  uint64_t end_ns);
+void thread_pool_watch(struct thread_pool *pool, thread_pool_watch_fn *watch, void *context);
 
 /* Within a job of at most thread_pool_n_threads parts: waits until all parts have come here as
  * often as this one. What they wrote before, this one then sees. About 0.2 us. */

@@ -5,19 +5,47 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "runtime/runner.h"
 
 /* ---- while it runs ---- */
 
+static struct irrun_op_name name_of(const struct step_times *times, uint32_t i)
+{
+    const struct op *member = times->members[i];
+    const char *type = times->is_conversion ? "(convert)" : member->def->type;
+    return (struct irrun_op_name){type, member->name, member->line};
+}
+
+void op_times_watch(void *context, unsigned thread, uint64_t start_ns, uint64_t end_ns)
+{
+    struct irrun_session *session = context;
+    if (!session->timed_step)
+        return;
+    const struct irrun_op_name name = name_of(session->timed_step->cost->times, 0);
+    session->watch(session->watch_context, thread, &name, start_ns, end_ns);
+}
+
 bool op_times_run(const struct step *steps, uint32_t n_steps, struct irrun_error *err)
 {
+    if (n_steps == 0)
+        return true;
+    struct irrun_session *session = steps->session;
+    const struct step *outer = session->timed_step; /* whose body this is */
     uint64_t before = clock_now_ns();
     for (const struct step *step = steps, *end = steps + n_steps; step < end; step++) {
+        session->timed_step = step;
         if (!step->flat.run(step, err))
             return false;
         uint64_t now = clock_now_ns();
         step_times_add(step->cost, now - before);
+        session->timed_step = step;
+        if (session->watch) {
+            op_times_watch(session, 0, before, now);
+            now = clock_now_ns();
+        }
         before = now;
     }
+    session->timed_step = outer;
     return true;
 }
 
@@ -68,11 +96,8 @@ static bool name_members(struct collected *collected, const struct step_times *t
 {
     struct irrun_op_name *names =
         arena_alloc_array(&collected->sums.arena, times->n_members, sizeof *names, err);
-    for (uint32_t i = 0; i < times->n_members && names; i++) {
-        const struct op *member = times->members[i];
-        const char *type = times->is_conversion ? "(convert)" : member->def->type;
-        names[i] = (struct irrun_op_name){type, member->name, member->line};
-    }
+    for (uint32_t i = 0; i < times->n_members && names; i++)
+        names[i] = name_of(times, i);
     op->members = names;
     op->n_members = times->n_members;
     return names != NULL;

@@ -9,6 +9,10 @@
  * step and begins the next. */
 bool op_times_run(const struct step *steps, uint32_t n_steps, struct irrun_error *err);
 
+/* Tells the watcher of the session, which is the context, of the step that runs now,
+ * if one does. */
+void op_times_watch(void *context, unsigned thread, uint64_t start_ns, uint64_t end_ns);
+
 /* Adds the time of finding the shapes of the op that the continuation begins with, or of running
  * its bodies for that. */
 void op_times_add_infer(const struct plan *continuation, uint64_t time_ns);

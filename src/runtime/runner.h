@@ -19,6 +19,9 @@ struct irrun_session {
     bool is_input_changed;         /* a type or shape, since the plan in use was chosen */
     size_t n_missing;              /* inputs that were never set */
     struct step_times_table times; /* of a model whose steps are timed */
+    irrun_watch_fn *watch;         /* called after every such step; NULL: none */
+    void *watch_context;
+    const struct step *timed_step; /* that runs now */
     /* Set by finite_check.c: the body's Parameter that held the first NaN or infinity. */
     const struct graph *failed_body; /* NULL: none did */
     uint32_t failed_parameter;

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
+
 struct irrun_session *session_new(struct model *model, const struct ports *inputs,
                                   struct irrun_error *err)
 {
@@ -91,13 +93,26 @@ static bool fill_shape(struct irrun_session *session, size_t index, struct irrun
     return fail_hint(err, "give it with data or with --shape");
 }
 
+static bool plan(struct irrun_session *session, struct irrun_error *err)
+{
+    static const struct irrun_op_name name = {.name = "plan"};
+    if (!session->watch)
+        return runner_choose_plan(session->root, session->input_pointers, err);
+    const struct plan *before = session->root->plan;
+    uint64_t start_ns = clock_now_ns();
+    bool is_planned = runner_choose_plan(session->root, session->input_pointers, err);
+    if (session->root->plan != before)
+        session->watch(session->watch_context, 0, &name, start_ns, clock_now_ns());
+    return is_planned;
+}
+
 bool irrun_session_plan(struct irrun_session *session, struct irrun_error *err)
 {
     error_clear(err);
     for (size_t i = 0; i < session->ports->n; i++)
         if (!session->has_input[i] && !fill_shape(session, i, err))
             return false;
-    if (!runner_choose_plan(session->root, session->input_pointers, err))
+    if (!plan(session, err))
         return false;
     session->is_input_changed = false;
     session->variables.is_shape_changed = false;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# --profile: where the time goes, on standard error and in the report.
+# --profile: where the time goes, on standard error and in the report. --trace: when, as trace events.
 # SPDX-License-Identifier: Apache-2.0
 
 # shellcheck disable=SC2154 # common.bash sets them
@@ -113,4 +113,97 @@ END
 @test "--profile goes with no --fail-on-nan" {
     usage_error "--profile and --fail-on-nan cannot be used together" "$data/sum.xml" --random --profile --fail-on-nan
     usage_error "--profile takes op or type, not 'ops'" "$data/sum.xml" --random --profile=ops
+}
+
+# ---- --trace ---------------------------------------------------------------------------------------
+
+# Whether the file is what trace viewers read: complete events, and the names of tracks.
+is_trace() {
+    jq -e 'all(.[]; (.ph == "M" and .name == "thread_name") or
+                    (.ph == "X" and (.name | type) == "string" and .ts >= 0 and .dur >= 0 and .pid == 1 and .tid >= 0))' "$1"
+}
+
+@test "--trace has every step, iteration, read, write, plan and reset, in their order" {
+    irrun "$root/models/lstm_tagger/model.xml" --random -n 20 --emit=all --reset=5 -o y.csv --trace=t.json
+    irrun "$root/models/lstm_tagger/model.xml" --random -n 20 --emit=all --reset=5 -o want.csv
+    cmp y.csv want.csv
+    is_trace t.json
+    jq -e '[.[] | select(.name == "iteration") | .args.number] == [range(20)]' t.json
+    jq -e '[.[] | select(.name == "read" or .name == "write")] | length == 40' t.json
+    jq -e '[.[] | select(.name == "reset") | .args.number] == [5, 10, 15]' t.json
+    jq -e '[.[] | select(.name == "plan")] | length == 1' t.json
+    jq -e '[.[] | select(.name == "lstm" and .cat == "LSTMSequence" and .args.line == 169)] | length == 20' t.json
+    # the steps of an iteration are in it
+    jq -e '(map(select(.name == "iteration"))[0]) as $i | map(select(.cat == "LSTMSequence"))[0] |
+           .ts >= $i.ts and .ts + .dur <= $i.ts + $i.dur + 0.001' t.json
+    jq -e '[.[] | select(.tid == 0 and (.name | IN("load", "sequence", "finish"))) | .name] == ["load", "sequence", "finish"]' t.json
+}
+
+# covers FILE.json: what is marked of the process, and of each sequence, adds up to its time but for 3 %. What another
+# process takes of the CPU between two events is in neither.
+covers() {
+    jq -e '[.[] | select(.ph == "X" and .tid == 0)] as $x | ($x | map(.ts + .dur) | max) as $last |
+           ($x | map(select(.name | IN("load", "sequence", "finish")) | .dur) | add) as $top |
+           [$x[] | select(.name == "sequence")] as $s |
+           ([$x[] | select(.name | IN("plan", "read", "iteration", "write", "reset", "checkpoint")) |
+             select(.ts >= $s[0].ts) | .dur] | add) as $inner |
+           $top <= $last * 1.000001 and $top >= 0.97 * $last and
+           $inner <= $s[0].dur * 1.000001 and $inner >= 0.97 * $s[0].dur' "$1"
+}
+
+@test "--trace: the events add up to the time that passed" {
+    local i
+    for i in 1 2 3 4 5; do
+        irrun "$root/models/tiny_transformer/model.xml" --random --shape=tokens=4,32 --shape=beam_idx=4 -n 100 --emit=all --reset -o logits=y.csv \
+            --checkpoint=c --checkpoint-every=20 --trace=t.json 2>/dev/null
+        is_trace t.json
+        jq -e '[.[] | select(.name == "checkpoint") | .args.number] == [20, 40, 60, 80, 100]' t.json
+        ! covers t.json || return 0
+    done
+    false
+}
+
+@test "--trace: a track for each job and thread; with --profile" {
+    npy '<f4' '3, 1' 1 2 3 >value.npy
+    printf '%s\tvalue.npy\n' a b c d e f >list
+    irrun "$data/sum.xml" --manifest=list --jobs=2 -j2 -o none: --trace=t.json --profile=type 2>table
+    is_trace t.json
+    jq -e '[.[] | select(.ph == "M") | .args.name] == ["job 0", "job 0 thread 1", "job 1", "job 1 thread 1"]' t.json
+    jq -e '[.[] | select(.name == "add")] | length == 18' t.json
+    grep -q ' total$' table
+    # what the second thread does lies in the step of the first
+    irrun "$root/models/tiny_transformer/model.xml" --random --shape=tokens=4,32 --shape=beam_idx=4 -n 20 --reset -j2 -o none: --trace=t.json
+    is_trace t.json
+    jq -e '[.[] | select(.tid == 1 and .ph == "X" and .cat != "irrun")] | length > 20' t.json
+    jq -e '[.[] | select(.ph == "X" and .cat == "MatMul")] | group_by(.tid) |
+           (.[1][0]) as $part | any(.[0][]; .name == $part.name and
+                                    .ts <= $part.ts and .ts + .dur + 0.001 >= $part.ts + $part.dur)' t.json
+}
+
+@test "--trace: what a signal or an error leaves is a whole file" {
+    "$IRRUN" "$data/sum.xml" --random --duration=20 -o none: --trace=t.json &
+    local process=$! i
+    for ((i = 0; i < 100; i++)); do
+        sleep 0.1
+        [ "$(wc -c <t.json)" -lt 10000 ] || break
+    done
+    kill -TERM "$process"
+    wait "$process" || [ $? -eq 143 ]
+    is_trace t.json
+    jq -e 'length > 100' t.json
+    seq 5 >five.csv
+    echo x >>five.csv
+    refused 65 five.csv "$data/sum.xml" -i five.csv -o none: --trace=t.json
+    is_trace t.json
+    jq -e '[.[] | select(.name == "iteration")] | length == 5' t.json
+}
+
+@test "--trace: files that it cannot be" {
+    usage_error "--trace needs a regular file, which '/dev/null' is not" "$data/sum.xml" --random --trace=/dev/null
+    usage_error "-o and --trace write to t.json" "$data/sum.xml" --random --trace=t.json -o csv:t.json
+    usage_error "--trace and --fail-on-nan cannot be used together" "$data/sum.xml" --random --trace=t.json --fail-on-nan
+    refused 73 missing/t.json "$data/sum.xml" --random --trace=missing/t.json
+    irrun "$data/sum.xml" --check --trace=t.json
+    irrun "$data/sum.xml" --random -n 0 --trace=t.json
+    [ ! -e t.json ]
 }

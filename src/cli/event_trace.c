@@ -1,0 +1,257 @@
+/* Events wait in memory, and are appended to the file in batches: each batch is one write, which
+ * ends with the bracket that the next one overwrites.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/event_trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "cli/json.h"
+
+#define MOST_EVENTS 4096       /* of a thread that wait in memory */
+#define MOST_WAIT_NS 200000000 /* for as long */
+
+struct event {
+    const char *name;
+    const char *type; /* of an op; NULL: not one */
+    uint32_t line;
+    uint64_t number, start_ns, end_ns;
+};
+
+struct event_trace {
+    const char *path;
+    int fd;
+    uint64_t start_ns;
+    pthread_mutex_t lock; /* of all below */
+    struct text text;     /* of a batch */
+    struct json json;
+    off_t offset; /* of the closing bracket */
+    struct irrun_error err;
+};
+
+/* What one thread does. */
+struct lane {
+    unsigned number;
+    struct event *events;
+    size_t n;
+};
+
+struct event_track {
+    struct event_trace *trace;
+    struct irrun_session *session;
+    uint64_t written_ns;
+    size_t n_lanes;
+    struct lane lanes[]; /* of the worker, and of the other threads of its session */
+};
+
+/* ---- The file -------------------------------------------------------------------------------- */
+
+static bool write_all(struct event_trace *trace)
+{
+    const char *at = trace->text.data;
+    for (size_t left = trace->text.length; left > 0;) {
+        ssize_t n = pwrite(trace->fd, at, left, trace->offset + (at - trace->text.data));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail_errno(&trace->err, IRRUN_IO, trace->path, "cannot write", errno);
+        at += n;
+        left -= (size_t)n;
+    }
+    return true;
+}
+
+/* Writes the batch and a bracket. The caller holds the lock. */
+static void write_batch(struct event_trace *trace)
+{
+    static const char ending[] = "\n]\n";
+    text_add_bytes(&trace->text, ending, sizeof ending - 1);
+    if (trace->err.code == IRRUN_OK && text_check(&trace->text, &trace->err) && write_all(trace))
+        trace->offset += (off_t)(trace->text.length - (sizeof ending - 1));
+    trace->text.length = 0;
+}
+
+static void open_event(struct event_trace *trace, const char *phase, const char *name,
+                       unsigned track)
+{
+    struct json *json = &trace->json;
+    json_open(json, NULL, '{');
+    json_string(json, "ph", phase);
+    json_string(json, "name", name);
+    json_count(json, "pid", 1);
+    json_count(json, "tid", track);
+}
+
+static void add_lane_name(struct event_trace *trace, unsigned track, const char *name)
+{
+    struct json *json = &trace->json;
+    open_event(trace, "M", "thread_name", track);
+    json_open(json, "args", '{');
+    json_string(json, "name", name);
+    json_close(json, '}');
+    json_close(json, '}');
+}
+
+static void add_event(struct event_trace *trace, unsigned track, const struct event *event)
+{
+    struct json *json = &trace->json;
+    open_event(trace, "X", event->name, track);
+    json_string(json, "cat", event->type ? event->type : "irrun");
+    json_number(json, "ts", (double)(event->start_ns - trace->start_ns) / 1000);
+    json_number(json, "dur", (double)(event->end_ns - event->start_ns) / 1000);
+    json_open(json, "args", '{');
+    json_count(json, event->type ? "line" : "number", event->type ? event->line : event->number);
+    json_close(json, '}');
+    json_close(json, '}');
+    text_add_bytes(json->text, "\n", 1);
+}
+
+bool event_trace_open(const char *path, uint64_t start_ns, struct event_trace **trace,
+                      struct irrun_error *err)
+{
+    struct stat status;
+    struct event_trace *made = calloc(1, sizeof *made);
+    *trace = made;
+    if (!made)
+        return fail_memory(err, sizeof *made);
+    *made = (struct event_trace){.path = path, .start_ns = start_ns};
+    made->json.text = &made->text;
+    pthread_mutex_init(&made->lock, NULL);
+    made->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (made->fd < 0)
+        return fail_errno(err, IRRUN_CANT_CREATE, path, "cannot create", errno);
+    if (fstat(made->fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return fail(err, IRRUN_USAGE, "--trace needs a regular file, which '%s' is not", path);
+    text_add_bytes(&made->text, "[\n", 2);
+    write_batch(made);
+    return true;
+}
+
+bool event_trace_close(struct event_trace *trace, struct irrun_error *err)
+{
+    if (!trace)
+        return true;
+    if (trace->fd >= 0 && close(trace->fd) != 0)
+        fail_errno(&trace->err, IRRUN_IO, trace->path, "cannot write", errno);
+    bool is_written = trace->err.code == IRRUN_OK;
+    if (!is_written && err->code == IRRUN_OK)
+        *err = trace->err;
+    pthread_mutex_destroy(&trace->lock);
+    text_free(&trace->text);
+    free(trace);
+    return is_written;
+}
+
+/* ---- A track --------------------------------------------------------------------------------- */
+
+static void write_lane(struct event_trace *trace, struct lane *lane)
+{
+    uint64_t start_ns = clock_now_ns();
+    pthread_mutex_lock(&trace->lock);
+    for (size_t i = 0; i < lane->n; i++)
+        add_event(trace, lane->number, &lane->events[i]);
+    write_batch(trace);
+    pthread_mutex_unlock(&trace->lock);
+    lane->n = 1;
+    lane->events[0] =
+        (struct event){.name = "trace", .start_ns = start_ns, .end_ns = clock_now_ns()};
+}
+
+static void keep(struct event_trace *trace, struct lane *lane, const struct event *event)
+{
+    lane->events[lane->n++] = *event;
+    if (lane->n == MOST_EVENTS)
+        write_lane(trace, lane);
+}
+
+/* No thread of the session is at work. */
+static void write_track(struct event_track *track)
+{
+    for (size_t i = 0; i < track->n_lanes; i++)
+        if (track->lanes[i].n > 0)
+            write_lane(track->trace, &track->lanes[i]);
+    track->written_ns = clock_now_ns();
+}
+
+static void take_step(void *context, unsigned thread, const struct irrun_op_name *op,
+                      uint64_t start_ns, uint64_t end_ns)
+{
+    struct event_track *track = context;
+    keep(track->trace, &track->lanes[thread],
+         &(struct event){.name = op->name,
+                         .type = op->type,
+                         .line = op->line,
+                         .start_ns = start_ns,
+                         .end_ns = end_ns});
+}
+
+static bool open_lane(struct event_track *track, unsigned job, unsigned thread,
+                      struct irrun_error *err)
+{
+    struct event_trace *trace = track->trace;
+    struct lane *lane = &track->lanes[thread];
+    char name[64];
+    lane->number = job * (unsigned)track->n_lanes + thread;
+    lane->events = new_array(MOST_EVENTS, sizeof *lane->events, err);
+    snprintf(name, sizeof name, thread > 0 ? "job %u thread %u" : "job %u", job, thread);
+    pthread_mutex_lock(&trace->lock);
+    add_lane_name(trace, lane->number, name);
+    write_batch(trace);
+    pthread_mutex_unlock(&trace->lock);
+    return lane->events != NULL;
+}
+
+bool event_track_open(struct event_trace *trace, unsigned job, struct irrun_session *session,
+                      struct event_track **track, struct irrun_error *err)
+{
+    struct irrun_session_info info;
+    irrun_session_describe(session, &info);
+    struct event_track *made = calloc(1, sizeof *made + info.n_threads * sizeof made->lanes[0]);
+    *track = made;
+    if (!made)
+        return fail_memory(err, sizeof *made);
+    made->trace = trace;
+    made->session = session;
+    made->written_ns = clock_now_ns();
+    made->n_lanes = info.n_threads;
+    for (unsigned i = 0; i < info.n_threads; i++)
+        if (!open_lane(made, job, i, err))
+            return false;
+    irrun_session_watch(session, take_step, made);
+    return true;
+}
+
+void event_track_close(struct event_track *track)
+{
+    if (!track)
+        return;
+    irrun_session_watch(track->session, NULL, NULL);
+    write_track(track);
+    for (size_t i = 0; i < track->n_lanes; i++)
+        free(track->lanes[i].events);
+    free(track);
+}
+
+uint64_t event_start(const struct event_track *track)
+{
+    return track ? clock_now_ns() : 0;
+}
+
+void event_add(struct event_track *track, const char *name, uint64_t number, uint64_t start_ns)
+{
+    if (!track)
+        return;
+    uint64_t now = clock_now_ns();
+    keep(track->trace, &track->lanes[0],
+         &(struct event){.name = name, .number = number, .start_ns = start_ns, .end_ns = now});
+    if (now - track->written_ns > MOST_WAIT_NS)
+        write_track(track);
+}

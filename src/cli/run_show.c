@@ -1,0 +1,83 @@
+/* What a run took: for --stats, --profile and --report.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "cli/report.h"
+#include "cli/run_internal.h"
+
+/* Adds up what the workers did; *loops_s is the time that all of them spent in iterations. */
+static void sum_up(struct run *run, struct irrun_session_info *info, double *loops_s)
+{
+    struct stats *stats = &run->workers[0].stats;
+    irrun_session_describe(run->workers[0].session, info);
+    *loops_s = stats->loop_s;
+    for (size_t i = 1; i < run->n_workers; i++) {
+        struct irrun_session_info other;
+        irrun_session_describe(run->workers[i].session, &other);
+        info->arena_bytes += other.arena_bytes;
+        info->state_bytes += other.state_bytes;
+        *loops_s += run->workers[i].stats.loop_s;
+        stats_merge(stats, &run->workers[i].stats);
+    }
+}
+
+static bool take_profile(const struct run *run, const struct irrun_session_info *info,
+                         double loops_s, struct profile *profile, struct irrun_error *err)
+{
+    const struct irrun_session **sessions = new_array(run->n_workers, sizeof *sessions, err);
+    for (size_t i = 0; i < run->n_workers && sessions; i++)
+        sessions[i] = run->workers[i].session;
+    bool is_taken = sessions && profile_new(profile, sessions, run->n_workers, loops_s, info, err);
+    free(sessions);
+    return is_taken;
+}
+
+/* is_whole: the run came to its end. */
+static bool show_all(struct run *run, bool is_whole, double load_s, struct report *report,
+                     struct irrun_error *err)
+{
+    const struct options *options = run->options;
+    struct stats *stats = &run->workers[0].stats;
+    struct irrun_session_info info;
+    struct profile profile = {.times = NULL};
+    double loops_s;
+    sum_up(run, &info, &loops_s);
+    stats->load_s = load_s;
+    if (options->wants_stats && is_whole)
+        stats_print(stderr, stats, options, run->model, &info);
+    bool is_profiled = is_whole && option_is_given(options, OPTION_ID_profile);
+    report->profile = is_profiled ? &profile : NULL;
+    report->info = &info;
+    bool is_shown =
+        (!is_profiled || (take_profile(run, &info, loops_s, &profile, err) &&
+                          profile_print(stderr, &profile, options->profiles_types, err))) &&
+        (!options->report_path || report_write(report, err));
+    profile_free(&profile);
+    return is_shown;
+}
+
+bool run_show(struct run *run, const struct stats_clocks *start, double load_s,
+              struct irrun_error *err)
+{
+    const struct options *options = run->options;
+    struct stats *stats = &run->workers[0].stats;
+    if (!options->wants_stats && !options->report_path &&
+        !option_is_given(options, OPTION_ID_profile))
+        return true;
+    const struct stats_clocks end = stats_read_clocks();
+    stats->total_s = end.wall_s - start->wall_s;
+    stats->cpu_s = end.cpu_s - start->cpu_s;
+    stats->peak_rss_bytes = stats_peak_rss_bytes(); /* without a BLAS that is loaded to be named */
+    struct report report = {.model = run->model,
+                            .options = options,
+                            .stats = stats,
+                            .collector = run->collector,
+                            .exit_code = (int)err->code};
+    struct irrun_error show_error = {.code = IRRUN_OK};
+    bool is_whole = err->code == IRRUN_OK || err->code == IRRUN_MISMATCH;
+    if (show_all(run, is_whole, load_s, &report, &show_error))
+        return true;
+    if (err->code == IRRUN_OK)
+        *err = show_error;
+    return false;
+}
