@@ -175,7 +175,8 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
                                       .keep_ops = options->keeps_ops,
                                       .taps = options->taps.items,
                                       .n_taps = options->taps.n,
-                                      .traces_all = options->trace_path != NULL,
+                                      .traces_all =
+                                          options->tap_all_path || options->tap_records_path,
                                       .stops_at_nan = options->stops_at_nan,
                                       .lets_inf_pass = options->lets_inf_pass,
                                       .times_ops = options_time_ops(options),

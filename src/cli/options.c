@@ -166,7 +166,7 @@ bool option_is_given(const struct options *options, enum option_id id)
 
 bool options_time_ops(const struct options *options)
 {
-    return options->events_path || option_is_given(options, OPTION_ID_profile);
+    return options->trace_path || option_is_given(options, OPTION_ID_profile);
 }
 
 static bool take(struct parser *parser, enum option_id id, const char *value)
@@ -298,7 +298,7 @@ static bool check_together(const struct options *options, struct irrun_error *er
         return fail(err, IRRUN_USAGE, "--reset=never cannot be used with --jobs or --shard");
     if (options->stops_at_nan && options_time_ops(options))
         return fail(err, IRRUN_USAGE, "--%s and --fail-on-nan cannot be used together",
-                    options->events_path ? "trace" : "profile");
+                    options->trace_path ? "trace" : "profile");
     return check_standard_input(options, err);
 }
 

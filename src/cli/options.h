@@ -238,15 +238,15 @@ struct options {
     struct binding_list outputs, expected;
     struct axis_list concats;
     struct tap_list taps;
-    const char *trace_path;           /* of --tap-all; NULL: none */
-    bool stops_at_nan, lets_inf_pass; /* --fail-on-nan, --fail-on-nan=nan */
+    const char *tap_all_path, *tap_records_path; /* NULL: none */
+    bool stops_at_nan, lets_inf_pass;            /* --fail-on-nan, --fail-on-nan=nan */
     struct tolerance_list atols, rtols;
     double outliers; /* share of the elements of an output that may differ */
     enum emit emit;
     bool is_line_buffered, is_synced, skips_existing;
 
     bool wants_stats, wants_samples;
-    const char *events_path; /* of --trace; NULL: none */
+    const char *trace_path;  /* of --trace; NULL: none */
     bool profiles_types;     /* --profile=type; option_is_given says whether there is a --profile */
     const char *report_path; /* NULL: none; "-": standard output */
     double rate_hz;          /* 0: none */

@@ -18,6 +18,7 @@ enum path_kind {
     PATH_KEYED, /* an array of an output that several sequences share: the file, and the key */
     PATH_REPORT,
     PATH_TAP_ALL,
+    PATH_TAP_RECORDS,
     PATH_TRACE,
     PATH_STATE_OUT,
     PATH_CHECKPOINT,

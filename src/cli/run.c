@@ -7,7 +7,6 @@
 
 #include "cli/run_check.h"
 #include "cli/run_internal.h"
-#include "cli/trace.h"
 #include "cli/warning.h"
 #include "cli/worker_internal.h"
 
@@ -49,7 +48,7 @@ static bool open_workers(struct run *run, struct irrun_error *err)
 /* --trace */
 static bool open_trace(struct run *run, double start_s, struct irrun_error *err)
 {
-    const char *path = run->options->events_path;
+    const char *path = run->options->trace_path;
     uint64_t start_ns = (uint64_t)(start_s * 1e9);
     if (!path)
         return true;
@@ -89,6 +88,21 @@ static bool prepare(struct run *run, struct irrun_error *err)
     return run_check(run->model, options, err);
 }
 
+/* --tap-all */
+static bool save_last(const struct run *run, struct irrun_error *err)
+{
+    const struct options *options = run->options;
+    const struct worker *worker = &run->workers[0];
+    struct tap_file *file = NULL;
+    if (!options->tap_all_path || worker->stats.n_iterations == 0)
+        return true;
+    bool is_saved = tap_file_open(options->tap_all_path, run->model, worker->session, false,
+                                  options->is_synced, &file, err) &&
+                    tap_file_add(file, worker->session, err) && tap_file_finish(file, err);
+    tap_file_free(file);
+    return is_saved;
+}
+
 /* Outputs first: a state without them would let the next run leave records out. */
 static bool finish(struct run *run, struct irrun_error *err)
 {
@@ -100,9 +114,7 @@ static bool finish(struct run *run, struct irrun_error *err)
         !worker_state_end_run(&run->workers[0], err))
         return false;
     const struct worker *worker = &run->workers[0];
-    if (run->options->trace_path && worker->stats.n_iterations > 0 &&
-        !trace_write(run->options->trace_path, run->model, worker->session, run->options->is_synced,
-                     err))
+    if (!save_last(run, err) || !tap_file_finish(worker->tap_records, err))
         return false;
     if (run->options->checkpoint_path && !checkpoint_remove(run->options, err))
         return false;

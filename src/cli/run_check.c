@@ -28,8 +28,10 @@ bool run_check(const struct irrun_model *model, const struct options *options,
     if (wants_state && irrun_model_n_variables(model) + options->feeds.n + n_counted == 0)
         warn(options, "%s: the model has no variable",
              is_reset_given ? "--reset" : "--state-in, --state-out");
-    if (options->trace_path && options->n_jobs > 1 && sequences_are_many(options))
+    if (options->tap_all_path && options->n_jobs > 1 && sequences_are_many(options))
         return fail(err, IRRUN_USAGE, "--tap-all cannot be used with --jobs");
+    if (options->tap_records_path && sequences_are_many(options))
+        return fail(err, IRRUN_USAGE, "--tap-records works with one sequence only");
     if (options->skips_existing && options->expected.n > 0 && sequences_are_many(options))
         return fail(err, IRRUN_USAGE,
                     "--expect compares the records of all sequences and cannot be used with "

@@ -90,8 +90,9 @@ static bool visit_command_line(struct run_paths *paths, struct irrun_error *err)
            visit(paths, PATH_STATE_IN, common_path(options->state_in), err) &&
            outputs_visit_paths(paths->outputs, NULL, visit_output, paths, err) &&
            visit(paths, PATH_REPORT, options->report_path, err) &&
-           visit(paths, PATH_TAP_ALL, options->trace_path, err) &&
-           visit(paths, PATH_TRACE, options->events_path, err) &&
+           visit(paths, PATH_TAP_ALL, options->tap_all_path, err) &&
+           visit(paths, PATH_TAP_RECORDS, options->tap_records_path, err) &&
+           visit(paths, PATH_TRACE, options->trace_path, err) &&
            visit(paths, PATH_STATE_OUT, common_path(options->state_out), err) &&
            visit(paths, PATH_CHECKPOINT, options->checkpoint_path, err) &&
            (!options->checkpoint_path || visit_unfinished(paths, options->checkpoint_path, err));

@@ -77,6 +77,7 @@ bool worker_open(struct worker *worker, struct irrun_model *model,
 void worker_close(struct worker *worker)
 {
     event_track_close(worker->track);
+    tap_file_free(worker->tap_records);
     irrun_session_free(worker->session);
     inputs_free(worker->inputs);
     snapshot_free(&worker->snapshot);
@@ -253,6 +254,17 @@ static bool is_reached(const struct worker *worker, bool *is_over, struct irrun_
     return true;
 }
 
+/* --tap-records */
+static bool save_tensors(struct worker *worker, struct irrun_error *err)
+{
+    const struct options *options = worker->options;
+    const char *path = options->tap_records_path;
+    return !path ||
+           ((worker->tap_records || tap_file_open(path, worker->model, worker->session, true,
+                                                  options->is_synced, &worker->tap_records, err)) &&
+            tap_file_add(worker->tap_records, worker->session, err));
+}
+
 /* What an iteration has given goes to files, to --expect, and back to the inputs. */
 static bool pass_on(struct worker *worker, const struct sequence *sequence, uint64_t index,
                     bool *is_over, struct irrun_error *err)
@@ -261,7 +273,7 @@ static bool pass_on(struct worker *worker, const struct sequence *sequence, uint
     return (!collector_wants_all(worker->collector) ||
             collector_take(worker->collector, &worker->backlog, sequence, worker->values, index,
                            false, err)) &&
-           is_reached(worker, is_over, err) &&
+           save_tensors(worker, err) && is_reached(worker, is_over, err) &&
            inputs_feed_back(worker->inputs, worker->session, worker->values, err);
 }
 
@@ -276,7 +288,7 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
     const struct options *options = worker->options;
     bool has_series = options->reset.when == RESET_IF, cycles = is_cyclic(worker);
     bool looks = collector_wants_all(worker->collector) || inputs_n_variables(worker->inputs) > 0 ||
-                 options->until_name;
+                 options->until_name || options->tap_records_path;
     bool is_over = false;
     uint64_t start = *n_done, n_before = worker->stats.n_iterations;
     for (; *n_done < options->n_iterations && !is_over && !worker_is_late(worker); ++*n_done) {

@@ -11,6 +11,7 @@
 #include "cli/progress.h"
 #include "cli/snapshot.h"
 #include "cli/stats.h"
+#include "cli/tap_file.h"
 
 struct worker {
     const struct options *options;
@@ -30,7 +31,8 @@ struct worker {
     struct checkpoint checkpoint; /* where this run began, or the last one written */
     char *identity;               /* of --checkpoint; NULL: there is none */
     struct stats stats;
-    struct event_track *track; /* of --trace; NULL: none */
+    struct tap_file *tap_records; /* NULL: none yet, or no --tap-records */
+    struct event_track *track;    /* of --trace; NULL: none */
     struct progress_counter counter;
     uint64_t deadline_ns;  /* of --duration, on the clock of clock_now_ns; UINT64_MAX: none */
     size_t until_output;   /* of --until */

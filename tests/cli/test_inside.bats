@@ -90,6 +90,25 @@ members() {
     [[ $stderr == *"@0 y"*"--list-ops lists them" ]]
 }
 
+@test "--tap-records saves every tensor of every iteration" {
+    irrun "$data/chain.xml" -i b.npy --tap-records=all.npz --tap-all=last.npz -o last.csv --emit=last
+    [ "$(members all.npz)" = "doubled square x y " ]
+    sed 's/name="x"/name="square"/' "$data/twice.xml" >square.xml
+    irrun square.xml -i square=all.npz -o csv:- >every.csv
+    [ "$(wc -l <every.csv)" -eq 3 ]
+    [ "$(tail -n 1 every.csv)" = "200,288" ]
+    [ "$(irrun square.xml -i square=last.npz -o csv:-)" = "200,288" ]
+    irrun "$data/chain.xml" -i b.npy --tap-records=again.npz -n 3 -o none:
+    cmp all.npz again.npz
+    usage_error "--tap-records works with one sequence only" "$data/chain.xml" --manifest=/dev/null --tap-records=r.npz
+    usage_error "--checkpoint and --tap-records cannot" "$data/chain.xml" -i a.npy -o y.npy --checkpoint=ck --tap-records=r.npz
+    usage_error "--tap-all and --tap-records write to r.npz" "$data/chain.xml" -i a.npy --tap-all=r.npz --tap-records=r.npz
+    printf "1\nx\n" >broken.csv
+    refused 65 broken.csv "$data/sum.xml" -i broken.csv -o none: --tap-records=r.npz
+    [ ! -e r.npz ]
+    nothing_left
+}
+
 @test "--tap-all of several sequences, of open dimensions, of no iteration" {
     local squares=$PWD/square.xml
     sed 's/name="x"/name="square"/' "$data/twice.xml" >"$squares"

@@ -1,0 +1,113 @@
+/* Gives every tensor of an iteration a name of its own.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/tap_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "formats/format.h"
+
+struct named {
+    const char *name;
+    size_t index;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+/* Names in the order of the outputs; further ones of a kind live in the arena. */
+static bool make_unique(const char **names, size_t n, struct arena *arena, struct irrun_error *err)
+{
+    struct named *sorted = arena_alloc_array(arena, n + 1, sizeof *sorted, err);
+    if (!sorted)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = (struct named){names[i], i};
+    qsort(sorted, n, sizeof *sorted, compare_names);
+    for (size_t i = 1, n_same = 1; i < n; i++) {
+        n_same = strcmp(sorted[i].name, sorted[i - 1].name) == 0 ? n_same + 1 : 1;
+        if (n_same == 1)
+            continue;
+        size_t size_bytes = strlen(sorted[i].name) + 24;
+        char *name = arena_alloc(arena, size_bytes, err);
+        if (!name)
+            return false;
+        snprintf(name, size_bytes, "%s~%zu", sorted[i].name, n_same);
+        names[sorted[i].index] = name;
+    }
+    return true;
+}
+
+struct tap_file {
+    struct arena arena; /* of the names and numbers */
+    const char **names;
+    size_t *outputs; /* of the model */
+    size_t n;
+    struct writer *writer;
+};
+
+static bool list_outputs(struct tap_file *file, const struct irrun_model *model,
+                         const struct irrun_session *session, struct irrun_error *err)
+{
+    size_t n_outputs = irrun_model_n_outputs(model);
+    file->names = arena_alloc_array(&file->arena, n_outputs + 1, sizeof *file->names, err);
+    file->outputs = arena_alloc_array(&file->arena, n_outputs + 1, sizeof *file->outputs, err);
+    for (size_t i = 0; i < n_outputs && file->names && file->outputs; i++) {
+        const struct irrun_tensor *value = irrun_session_output(session, i);
+        if (!value || !value->data)
+            continue;
+        file->names[file->n] = irrun_model_output(model, i)->name;
+        file->outputs[file->n++] = i;
+    }
+    return file->names && file->outputs && make_unique(file->names, file->n, &file->arena, err);
+}
+
+bool tap_file_open(const char *path, const struct irrun_model *model,
+                   const struct irrun_session *session, bool is_stacked, bool is_synced,
+                   struct tap_file **file, struct irrun_error *err)
+{
+    struct tap_file *made = *file = new_array(1, sizeof *made, err);
+    if (!made || !list_outputs(made, model, session, err))
+        return false;
+    const struct writer_options how = {.names = made->names,
+                                       .n_outputs = made->n,
+                                       .layout = is_stacked ? WRITER_STACK : WRITER_ONE,
+                                       .is_synced = is_synced};
+    return writer_open(format_find("npz"), path, &how, &made->writer, err);
+}
+
+bool tap_file_add(struct tap_file *file, const struct irrun_session *session,
+                  struct irrun_error *err)
+{
+    const struct record_label label = {.sequence = "-"};
+    for (size_t i = 0; i < file->n; i++) {
+        const struct irrun_tensor *value = irrun_session_output(session, file->outputs[i]);
+        if (!writer_write(file->writer, i, value, &label, err))
+            return false;
+    }
+    return writer_end_record(file->writer, err);
+}
+
+bool tap_file_finish(struct tap_file *file, struct irrun_error *err)
+{
+    if (!file)
+        return true;
+    struct writer *writer = file->writer;
+    file->writer = NULL;
+    return writer_finish(writer, err);
+}
+
+void tap_file_free(struct tap_file *file)
+{
+    if (!file)
+        return;
+    writer_abort(file->writer);
+    arena_free(&file->arena);
+    free(file);
+}

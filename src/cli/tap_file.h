@@ -1,0 +1,23 @@
+/* --tap-all, --tap-records: every tensor of the last iteration, or of all, in one npz.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_CLI_TAP_FILE_H
+#define IRRUN_CLI_TAP_FILE_H
+
+#include "base/error.h"
+
+/* A file with all outputs of the model, also the traced ones. A name that comes again gets
+ * "~2", "~3" … */
+struct tap_file;
+
+/* Opens the file for the outputs that have values after a run of the session. is_stacked: for
+ * several records. */
+bool tap_file_open(const char *path, const struct irrun_model *model,
+                   const struct irrun_session *session, bool is_stacked, bool is_synced,
+                   struct tap_file **file, struct irrun_error *err);
+bool tap_file_add(struct tap_file *file, const struct irrun_session *session,
+                  struct irrun_error *err);
+/* The file gets its name. NULL: nothing to do. */
+bool tap_file_finish(struct tap_file *file, struct irrun_error *err);
+void tap_file_free(struct tap_file *file); /* removes what is unfinished; NULL is allowed */
+
+#endif
