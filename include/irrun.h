@@ -23,8 +23,7 @@ extern "C" {
 /* The largest rank of a tensor. */
 #define IRRUN_MAX_RANK 16
 
-/* The value of a code is the exit status the command line gives for it (sysexits.h where one
- * fits). */
+/* The value of a code is the exit status of the command line (of sysexits.h where one fits). */
 enum irrun_error_code {
     IRRUN_OK = 0,
     IRRUN_MISMATCH = 1,     /* a comparison found a difference */
@@ -106,8 +105,7 @@ struct irrun_session;
 
 enum irrun_gemm { IRRUN_GEMM_AUTO, IRRUN_GEMM_PLAIN, IRRUN_GEMM_CBLAS, IRRUN_GEMM_PACKED };
 
-/* As many threads as there are CPUs that this process may use: by affinity and its cgroup's
- * quota. */
+/* As many threads as CPUs that this process may use, by affinity and the quota of its cgroup. */
 #define IRRUN_THREADS_AUTO UINT32_MAX
 
 /* Set to zero for the defaults. */
@@ -157,8 +155,7 @@ void irrun_model_free(struct irrun_model *model);
 
 /* Whether the .bin is as it was when the model was loaded: IRRUN_DATA if somebody has written to it
  * since, and what was computed may be half old and half new. A call of fstat; for the end of a run.
- * A .bin that another one has replaced under its name stays whole, and so does a small one, which
- * is copied. */
+ * A .bin that was replaced under its name stays whole, and so does a small one, which is copied. */
 bool irrun_model_check_weights(const struct irrun_model *model, struct irrun_error *err);
 
 /* A large .bin is mapped: if it is truncated or the disk fails, the thread that reads it gets
@@ -176,8 +173,7 @@ const struct irrun_port *irrun_model_input(const struct irrun_model *model, size
 const struct irrun_port *irrun_model_output(const struct irrun_model *model, size_t index);
 const struct irrun_variable *irrun_model_variable(const struct irrun_model *model, size_t index);
 
-/* Resolves a name, an alias or "@K"; IRRUN_USAGE with a list of what there is if it fits none, or
- * two. */
+/* Finds a name, an alias or "@K"; IRRUN_USAGE that lists what there is if it fits none or two. */
 bool irrun_model_find_input(const struct irrun_model *model, const char *name, size_t *index,
                             struct irrun_error *err);
 bool irrun_model_find_output(const struct irrun_model *model, const char *name, size_t *index,
@@ -199,6 +195,9 @@ bool irrun_session_plan(struct irrun_session *session, struct irrun_error *err);
 
 /* Runs one iteration. If it fails, the variables keep their values. */
 bool irrun_session_run(struct irrun_session *session, struct irrun_error *err);
+
+/* Returns the input as it was set. Its data is NULL if it was not. */
+const struct irrun_tensor *irrun_session_input(const struct irrun_session *session, size_t index);
 
 /* Returns the value of an output after a run. It is a view that the next run overwrites. Between
  * planning and the first run it has a type and a shape but no values, or is NULL if the shape
@@ -272,14 +271,20 @@ struct irrun_analysis {
 bool irrun_model_analyse(const struct irrun_model *model, struct irrun_analysis *analysis,
                          struct irrun_error *err);
 
+/* Output `port` of layer `layer` of the list. */
+struct irrun_layer_port {
+    size_t layer, port;
+};
+
 /* A layer as written. All pointers belong to the model. */
 struct irrun_layer {
-    const char *name, *type;
-    const char *version; /* "opset1" */
-    const char *path;    /* of the body that it is in: "layer/body/"; "" if in none */
+    const char *name, *type, *version; /* version: "opset1" */
+    const char *path;                  /* of the body that it is in: "layer/body/"; "" if in none */
     uint32_t line;
+    const char *variable;             /* of a ReadValue or Assign; else NULL */
     const struct irrun_port *outputs; /* with all names that irrun_options.taps takes for them */
-    size_t n_outputs;
+    const struct irrun_layer_port *inputs; /* outputs of layers of the same body */
+    size_t n_outputs, n_inputs;
 };
 
 /* Lists all layers. Those of a body follow the layer that has it. */
@@ -311,7 +316,6 @@ struct irrun_session_info {
     size_t arena_bytes;          /* intermediate values and scratch */
     size_t state_bytes;          /* variables, front and back */
 };
-
 void irrun_session_describe(const struct irrun_session *session, struct irrun_session_info *info);
 
 /* ---- Where the time goes -------------------------------------------------------------------- */
@@ -367,7 +371,6 @@ struct irrun_supported_op {
     unsigned opset_first, opset_last;
     uint32_t types; /* bit 1 << dtype for each element type that its first input may have */
 };
-
 bool irrun_supported_op(size_t index, struct irrun_supported_op *op); /* false: no such index */
 
 /* Returns the name of a family of kernels, such as "select_x32", or NULL if there is no such index.
@@ -387,13 +390,11 @@ struct irrun_build {
     const char *blas;  /* the library behind CBLAS as far as it says: "reference", "OpenBLAS …" */
     const char *expat; /* "2.5.0" */
 };
-
 const struct irrun_build *irrun_build(void);
 
 /* Sets the BLAS of this process, which others in it may use too, to work in the calling thread
  * only, and ends the threads that OpenBLAS starts; at once if it is loaded, else when irrun loads
- * it. For programs that have no other use for it: two thread pools on the same cores are slower
- * than one. Without this call the BLAS stays as the process has set it. */
+ * it. For programs that have no other use for it: two thread pools on the same cores are slow. */
 void irrun_hold_blas_to_one_thread(void);
 
 const char *irrun_dtype_name(enum irrun_dtype dtype); /* as in the IR: "f32", "boolean" */

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "cli/diff.h"
 #include "cli/inspect.h"
 #include "cli/json.h"
 #include "cli/machine.h"
@@ -175,13 +176,12 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
                                       .keep_ops = options->keeps_ops,
                                       .taps = options->taps.items,
                                       .n_taps = options->taps.n,
-                                      .traces_all =
-                                          options->tap_all_path || options->tap_records_path,
+                                      .traces_all = options_trace_all(options),
                                       .stops_at_nan = options->stops_at_nan,
                                       .lets_inf_pass = options->lets_inf_pass,
                                       .times_ops = options_time_ops(options),
                                       .is_dry = action_is_dry(options->action)};
-    struct irrun_model *model;
+    struct irrun_model *model, *reference = NULL;
     const struct stats_clocks start = stats_read_clocks();
     if (options->action == ACTION_RUN && options->checkpoint_path)
         signals_can_go_on();
@@ -203,8 +203,10 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
     else if (options->action == ACTION_CHECK)
         is_done = check_model(model, options, err);
     else
-        is_done = run_model(model, options, &start, load_s, err);
+        is_done = diff_load(options, &how, &reference, err) &&
+                  run_model(model, reference, options, &start, load_s, err);
     irrun_model_free(model);
+    irrun_model_free(reference);
     return is_done;
 }
 

@@ -13,9 +13,6 @@
 #include "cli/outputs.h"
 #include "cli/records.h"
 
-#define DEFAULT_ATOL 1e-5
-#define DEFAULT_RTOL 1e-4
-
 /* One output and the array it should equal. */
 struct expectation {
     size_t output;

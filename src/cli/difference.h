@@ -8,6 +8,8 @@
 
 /* What may differ. Of integers and booleans only what the user has given counts: they are equal
  * without. */
+#define DEFAULT_ATOL 1e-5
+#define DEFAULT_RTOL 1e-4
 struct tolerances {
     double atol, rtol;
     bool has_atol, has_rtol; /* given, not the default */

@@ -239,6 +239,7 @@ struct options {
     struct axis_list concats;
     struct tap_list taps;
     const char *tap_all_path, *tap_records_path; /* NULL: none */
+    const char *diff_reference;                  /* of --diff; NULL: none */
     bool stops_at_nan, lets_inf_pass;            /* --fail-on-nan, --fail-on-nan=nan */
     struct tolerance_list atols, rtols;
     double outliers; /* share of the elements of an output that may differ */
@@ -263,6 +264,12 @@ struct options {
  * arena. To be freed in any case. Fails with IRRUN_USAGE. */
 bool options_parse(int argc, char **argv, struct options *options, struct irrun_error *err);
 void options_free(struct options *options);
+
+/* Every tensor is to be an output; every op is to be timed. */
+static inline bool options_trace_all(const struct options *options)
+{
+    return options->tap_all_path || options->tap_records_path || options->diff_reference;
+}
 
 static inline bool action_needs_model(enum action action)
 {

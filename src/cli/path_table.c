@@ -21,6 +21,7 @@ static const struct {
     [PATH_MANIFEST] = {"--manifest", "the manifest", false},
     [PATH_INPUT] = {"input", "an input", false},
     [PATH_EXPECTED] = {"--expect", "what --expect compares with", false},
+    [PATH_REFERENCE] = {"--diff", "what --diff compares with", false},
     [PATH_STATE_IN] = {"--state-in", "what --state-in loads", false},
     [PATH_OUTPUT] = {"-o", "written by -o", true},
     [PATH_KEYED] = {"-o", "in it", true},

@@ -13,6 +13,7 @@ enum path_kind {
     PATH_MANIFEST,
     PATH_INPUT,
     PATH_EXPECTED,
+    PATH_REFERENCE,
     PATH_STATE_IN,
     PATH_OUTPUT,
     PATH_KEYED, /* an array of an output that several sequences share: the file, and the key */

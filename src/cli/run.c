@@ -41,6 +41,11 @@ static bool open_workers(struct run *run, struct irrun_error *err)
             worker_close(worker);
             return false;
         }
+        if (!run->is_dry && !diff_new(run->model, run->reference, worker->session, run->options,
+                                      &worker->diff, err)) {
+            worker_close(worker);
+            return false;
+        }
     }
     return true;
 }
@@ -114,7 +119,8 @@ static bool finish(struct run *run, struct irrun_error *err)
         !worker_state_end_run(&run->workers[0], err))
         return false;
     const struct worker *worker = &run->workers[0];
-    if (!save_last(run, err) || !tap_file_finish(worker->tap_records, err))
+    if (!save_last(run, err) || !tap_file_finish(worker->tap_records, err) ||
+        !diff_finish(worker->diff, worker->stats.n_iterations, err))
         return false;
     if (run->options->checkpoint_path && !checkpoint_remove(run->options, err))
         return false;
@@ -288,10 +294,14 @@ static bool run_workers(struct run *run, struct irrun_error *err)
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
-bool run_model(struct irrun_model *model, const struct options *options,
-               const struct stats_clocks *start, double load_s, struct irrun_error *err)
+bool run_model(struct irrun_model *model, struct irrun_model *reference,
+               const struct options *options, const struct stats_clocks *start, double load_s,
+               struct irrun_error *err)
 {
-    struct run run = {.options = options, .model = model, .failures = {.options = options}};
+    struct run run = {.options = options,
+                      .model = model,
+                      .reference = reference,
+                      .failures = {.options = options}};
     bool is_ready = prepare(&run, err);
     bool is_done = is_ready &&
                    (run.is_dry ||

@@ -8,9 +8,11 @@
 
 /* Runs the model as the options say: reads, iterates, writes, compares, shows --stats. Fails with
  * what comes up first; a difference from --expect is IRRUN_MISMATCH, with all outputs in place.
+ * reference: the model of --diff, or NULL.
  * For --stats: `start`, the clocks before the model was loaded; load_s, what loading took. */
-bool run_model(struct irrun_model *model, const struct options *options,
-               const struct stats_clocks *start, double load_s, struct irrun_error *err);
+bool run_model(struct irrun_model *model, struct irrun_model *reference,
+               const struct options *options, const struct stats_clocks *start, double load_s,
+               struct irrun_error *err);
 
 /* Runs --check: everything but the iterations. Without inputs, a model with open dimensions is not
  * planned. */

@@ -11,8 +11,8 @@
 
 struct run {
     const struct options *options;
-    struct irrun_model *model;
-    struct model_identity model_identity; /* empty where nothing asks for it */
+    struct irrun_model *model, *reference; /* reference: of --diff; NULL: none */
+    struct model_identity model_identity;  /* empty where nothing asks for it */
     struct sequences *sequences;
     struct collector *collector;
     struct run_paths *paths;

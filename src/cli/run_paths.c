@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/output_file.h"
 #include "base/text.h"
+#include "cli/diff.h"
 #include "cli/path_fields.h"
 #include "cli/path_table.h"
 
@@ -87,6 +88,8 @@ static bool visit_command_line(struct run_paths *paths, struct irrun_error *err)
            visit(paths, PATH_MANIFEST, options->manifest_path, err) &&
            visit_bindings(paths, PATH_INPUT, &options->inputs, err) &&
            visit_bindings(paths, PATH_EXPECTED, &options->expected, err) &&
+           visit(paths, PATH_REFERENCE, diff_is_own(options) ? NULL : options->diff_reference,
+                 err) &&
            visit(paths, PATH_STATE_IN, common_path(options->state_in), err) &&
            outputs_visit_paths(paths->outputs, NULL, visit_output, paths, err) &&
            visit(paths, PATH_REPORT, options->report_path, err) &&

@@ -44,6 +44,16 @@ static bool make_unique(const char **names, size_t n, struct arena *arena, struc
     return true;
 }
 
+bool tap_file_names(const struct irrun_model *model, struct arena *arena, const char ***names,
+                    struct irrun_error *err)
+{
+    size_t n = irrun_model_n_outputs(model);
+    *names = arena_alloc_array(arena, n + 1, sizeof **names, err);
+    for (size_t i = 0; i < n && *names; i++)
+        (*names)[i] = irrun_model_output(model, i)->name;
+    return *names && make_unique(*names, n, arena, err);
+}
+
 struct tap_file {
     struct arena arena; /* of the names and numbers */
     const char **names;
@@ -56,16 +66,17 @@ static bool list_outputs(struct tap_file *file, const struct irrun_model *model,
                          const struct irrun_session *session, struct irrun_error *err)
 {
     size_t n_outputs = irrun_model_n_outputs(model);
-    file->names = arena_alloc_array(&file->arena, n_outputs + 1, sizeof *file->names, err);
+    if (!tap_file_names(model, &file->arena, &file->names, err))
+        return false;
     file->outputs = arena_alloc_array(&file->arena, n_outputs + 1, sizeof *file->outputs, err);
-    for (size_t i = 0; i < n_outputs && file->names && file->outputs; i++) {
+    for (size_t i = 0; i < n_outputs && file->outputs; i++) {
         const struct irrun_tensor *value = irrun_session_output(session, i);
         if (!value || !value->data)
             continue;
-        file->names[file->n] = irrun_model_output(model, i)->name;
+        file->names[file->n] = file->names[i];
         file->outputs[file->n++] = i;
     }
-    return file->names && file->outputs && make_unique(file->names, file->n, &file->arena, err);
+    return file->outputs != NULL;
 }
 
 bool tap_file_open(const char *path, const struct irrun_model *model,

@@ -3,11 +3,15 @@
 #ifndef IRRUN_CLI_TAP_FILE_H
 #define IRRUN_CLI_TAP_FILE_H
 
-#include "base/error.h"
+#include "base/arena.h"
 
 /* A file with all outputs of the model, also the traced ones. A name that comes again gets
  * "~2", "~3" … */
 struct tap_file;
+
+/* A name of its own for every output of the model, in their order; in the arena. */
+bool tap_file_names(const struct irrun_model *model, struct arena *arena, const char ***names,
+                    struct irrun_error *err);
 
 /* Opens the file for the outputs that have values after a run of the session. is_stacked: for
  * several records. */

@@ -78,6 +78,7 @@ void worker_close(struct worker *worker)
 {
     event_track_close(worker->track);
     tap_file_free(worker->tap_records);
+    diff_free(worker->diff);
     irrun_session_free(worker->session);
     inputs_free(worker->inputs);
     snapshot_free(&worker->snapshot);
@@ -265,6 +266,15 @@ static bool save_tensors(struct worker *worker, struct irrun_error *err)
             tap_file_add(worker->tap_records, worker->session, err));
 }
 
+/* --diff */
+static bool compare(struct worker *worker, uint64_t index, struct irrun_error *err)
+{
+    uint64_t mode = begin_floats(worker);
+    bool is_equal = diff_take(worker->diff, index, err);
+    end_floats(worker, mode);
+    return is_equal;
+}
+
 /* What an iteration has given goes to files, to --expect, and back to the inputs. */
 static bool pass_on(struct worker *worker, const struct sequence *sequence, uint64_t index,
                     bool *is_over, struct irrun_error *err)
@@ -273,7 +283,8 @@ static bool pass_on(struct worker *worker, const struct sequence *sequence, uint
     return (!collector_wants_all(worker->collector) ||
             collector_take(worker->collector, &worker->backlog, sequence, worker->values, index,
                            false, err)) &&
-           save_tensors(worker, err) && is_reached(worker, is_over, err) &&
+           save_tensors(worker, err) && compare(worker, index, err) &&
+           is_reached(worker, is_over, err) &&
            inputs_feed_back(worker->inputs, worker->session, worker->values, err);
 }
 
@@ -288,7 +299,7 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
     const struct options *options = worker->options;
     bool has_series = options->reset.when == RESET_IF, cycles = is_cyclic(worker);
     bool looks = collector_wants_all(worker->collector) || inputs_n_variables(worker->inputs) > 0 ||
-                 options->until_name || options->tap_records_path;
+                 options->until_name || options->tap_records_path || worker->diff;
     bool is_over = false;
     uint64_t start = *n_done, n_before = worker->stats.n_iterations;
     for (; *n_done < options->n_iterations && !is_over && !worker_is_late(worker); ++*n_done) {
@@ -361,7 +372,8 @@ static bool run_records(struct worker *worker, const struct sequence *sequence,
 bool worker_run(struct worker *worker, const struct sequence *sequence, struct irrun_error *err)
 {
     struct collector *collector = worker->collector;
-    if (!worker_state_begin(worker, sequence, err) || !worker_checkpoint_begin(worker, err))
+    if (!worker_state_begin(worker, sequence, err) || !worker_checkpoint_begin(worker, err) ||
+        !diff_follow(worker->diff, err))
         return false;
     bool is_stacked = collector_writes_all(collector) &&
                       (inputs_are_stacked(worker->inputs) ||

@@ -5,6 +5,7 @@
 
 #include "cli/checkpoint.h"
 #include "cli/collect.h"
+#include "cli/diff.h"
 #include "cli/event_trace.h"
 #include "cli/inputs.h"
 #include "cli/model_identity.h"
@@ -31,6 +32,7 @@ struct worker {
     struct checkpoint checkpoint; /* where this run began, or the last one written */
     char *identity;               /* of --checkpoint; NULL: there is none */
     struct stats stats;
+    struct diff *diff;            /* NULL: no --diff */
     struct tap_file *tap_records; /* NULL: none yet, or no --tap-records */
     struct event_track *track;    /* of --trace; NULL: none */
     struct progress_counter counter;

@@ -77,7 +77,7 @@ bool worker_state_reset(struct worker *worker, uint64_t index, struct irrun_erro
                         ? snapshot_restore(&worker->loaded, &worker->variables, err)
                         : all_variables_reset(&worker->variables, err);
     event_add(worker->track, "reset", index, start);
-    return is_reset;
+    return is_reset && diff_follow(worker->diff, err);
 }
 
 static bool save(struct worker *worker, const char *key, struct irrun_error *err)

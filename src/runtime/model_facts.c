@@ -186,19 +186,51 @@ struct layer_list {
     size_t n, capacity;
 };
 
-static bool list_graph(struct layer_list *list, const struct graph *graph, struct arena *arena,
-                       struct irrun_error *err)
+static const char *variable_of(const struct op *op)
+{
+    enum op_role role = op->def && op->attrs ? op->def->role : ROLE_ORDINARY;
+    if (role == ROLE_READ_VALUE)
+        return ((const struct read_value_attrs *)op->attrs)->variable_id;
+    return role == ROLE_ASSIGN ? ((const struct assign_attrs *)op->attrs)->variable_id : NULL;
+}
+
+/* at: per op of the graph, its place in the list. */
+static bool list_sources(struct layer_list *list, const struct graph *graph, const size_t *at,
+                         struct arena *arena, struct irrun_error *err)
 {
     for (uint32_t i = 0; i < graph->n_ops; i++) {
         const struct op *op = &graph->ops[i];
-        if (!grow_array((void **)&list->items, list->n, &list->capacity, sizeof *list->items, err))
+        struct irrun_layer_port *inputs =
+            arena_alloc_array(arena, op->n_inputs, sizeof *inputs, err);
+        if (!inputs)
             return false;
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            const struct value *value = &graph->values[op_input(graph, op, k)];
+            inputs[k] = (struct irrun_layer_port){at[value->op_id], value->port};
+        }
+        list->items[at[i]].inputs = inputs;
+        list->items[at[i]].n_inputs = op->n_inputs;
+    }
+    return true;
+}
+
+static bool list_graph(struct layer_list *list, const struct graph *graph, struct arena *arena,
+                       struct irrun_error *err)
+{
+    size_t *at = arena_alloc_array(arena, graph->n_ops, sizeof *at, err);
+    for (uint32_t i = 0; i < graph->n_ops; i++) {
+        const struct op *op = &graph->ops[i];
+        if (!at ||
+            !grow_array((void **)&list->items, list->n, &list->capacity, sizeof *list->items, err))
+            return false;
+        at[i] = list->n;
         struct irrun_layer *layer = &list->items[list->n++];
         *layer = (struct irrun_layer){.name = op->name,
                                       .type = op->def ? op->def->type : op->fault->type,
                                       .version = op->version,
                                       .path = graph->path,
                                       .line = op->line,
+                                      .variable = variable_of(op),
                                       .n_outputs = op->n_outputs};
         if (!ports_of_op(graph, op, arena, &layer->outputs, err))
             return false;
@@ -206,7 +238,7 @@ static bool list_graph(struct layer_list *list, const struct graph *graph, struc
             if (!list_graph(list, op->bodies[b].graph, arena, err))
                 return false;
     }
-    return true;
+    return at && list_sources(list, graph, at, arena, err);
 }
 
 bool model_list_layers(const struct model *model, const struct irrun_layer **layers, size_t *n,

@@ -148,6 +148,11 @@ bool irrun_session_run(struct irrun_session *session, struct irrun_error *err)
     return true;
 }
 
+const struct irrun_tensor *irrun_session_input(const struct irrun_session *session, size_t index)
+{
+    return &session->inputs[index];
+}
+
 const struct irrun_tensor *irrun_session_output(const struct irrun_session *session, size_t index)
 {
     return runner_output(session->root, (uint32_t)index);

@@ -1,0 +1,214 @@
+/* The reference is a second model, loaded with other options, whose session is given the same
+ * records; or a file with every tensor of every record.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/diff.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "cli/bind.h"
+#include "cli/diff_internal.h"
+
+/* ---- The reference --------------------------------------------------------------------------- */
+
+static const char *const words[] = {"scalar", "plain", "unfused"};
+enum { SCALAR, PLAIN, UNFUSED, N_WORDS };
+
+static size_t find_word(const struct options *options)
+{
+    size_t i = 0;
+    while (options->diff_reference && i < N_WORDS && strcmp(options->diff_reference, words[i]) != 0)
+        i++;
+    return options->diff_reference ? i : N_WORDS;
+}
+
+bool diff_is_own(const struct options *options)
+{
+    return find_word(options) < N_WORDS;
+}
+
+bool diff_load(const struct options *options, const struct irrun_options *how,
+               struct irrun_model **reference, struct irrun_error *err)
+{
+    size_t word = find_word(options);
+    struct irrun_options other = *how;
+    *reference = NULL;
+    if (word == N_WORDS)
+        return true;
+    if (strcmp(options->model_path, "-") == 0)
+        return fail(err, IRRUN_USAGE, "--diff=%s reads the model twice, and cannot from '-'",
+                    options->diff_reference);
+    if (word != UNFUSED)
+        other.gemm = IRRUN_GEMM_PLAIN;
+    if (word != PLAIN)
+        other.keep_ops = true;
+    if (word == SCALAR)
+        other.simd = "scalar";
+    other.times_ops = false;
+    return irrun_model_load(options->model_path, &other, reference, err);
+}
+
+/* ---- The tensors ----------------------------------------------------------------------------- */
+
+static bool has_name(const struct irrun_port *port, const char *name)
+{
+    bool is_found = strcmp(port->name, name) == 0;
+    for (size_t i = 0; i < port->n_names && !is_found; i++)
+        is_found = strcmp(port->names[i], name) == 0;
+    return is_found;
+}
+
+/* Of several the last: an op that is put in the place of another has its name and line. */
+static void find_layer(const struct diff *diff, struct diff_tensor *tensor)
+{
+    const struct irrun_port *port = irrun_model_output(diff->model, tensor->output);
+    tensor->layer = SIZE_MAX;
+    for (size_t i = 0; i < diff->n_layers; i++) {
+        const struct irrun_layer *layer = &diff->layers[i];
+        for (size_t k = 0; k < layer->n_outputs && layer->path[0] == '\0'; k++) {
+            if (layer->line != port->line || !has_name(&layer->outputs[k], port->name))
+                continue;
+            tensor->layer = i;
+            tensor->port = k;
+        }
+    }
+}
+
+static void set_tolerances(const struct diff *diff, struct diff_tensor *tensor)
+{
+    const struct options *options = diff->options;
+    const struct tolerance *atol = named_find(NAMED_LIST(options->atols), diff->model,
+                                              irrun_model_find_output, tensor->output);
+    const struct tolerance *rtol = named_find(NAMED_LIST(options->rtols), diff->model,
+                                              irrun_model_find_output, tensor->output);
+    tensor->tolerances = (struct tolerances){.atol = atol ? atol->value : DEFAULT_ATOL,
+                                             .rtol = rtol ? rtol->value : DEFAULT_RTOL,
+                                             .has_atol = atol != NULL,
+                                             .has_rtol = rtol != NULL};
+}
+
+static int by_line(const void *a, const void *b)
+{
+    const struct diff_tensor *x = a, *y = b;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    return x->output < y->output ? -1 : x->output > y->output;
+}
+
+static bool list_tensors(struct diff *diff, struct irrun_error *err)
+{
+    diff->n = irrun_model_n_outputs(diff->model);
+    diff->tensors = new_array(diff->n, sizeof *diff->tensors, err);
+    if (!diff->tensors)
+        return false;
+    for (size_t i = 0; i < diff->n; i++) {
+        struct diff_tensor *tensor = &diff->tensors[i];
+        tensor->output = i;
+        tensor->line = irrun_model_output(diff->model, i)->line;
+        find_layer(diff, tensor);
+        set_tolerances(diff, tensor);
+    }
+    return true;
+}
+
+bool diff_new(struct irrun_model *model, struct irrun_model *reference,
+              const struct irrun_session *session, const struct options *options,
+              struct diff **diff, struct irrun_error *err)
+{
+    *diff = NULL;
+    if (!options->diff_reference)
+        return true;
+    struct diff *made = *diff = new_array(1, sizeof *made, err);
+    if (!made)
+        return false;
+    made->model = model;
+    made->options = options;
+    made->session = session;
+    if (!irrun_model_list_layers(model, &made->layers, &made->n_layers, err) ||
+        !list_tensors(made, err) ||
+        !(reference ? irrun_session_new(reference, &made->reference, err)
+                    : diff_file_open(made, err)))
+        return false;
+    if (made->n > 0)
+        qsort(made->tensors, made->n, sizeof *made->tensors, by_line);
+    return true;
+}
+
+void diff_free(struct diff *diff)
+{
+    if (!diff)
+        return;
+    diff_file_close(diff);
+    irrun_session_free(diff->reference);
+    free(diff->tensors);
+    free(diff);
+}
+
+/* ---- Running --------------------------------------------------------------------------------- */
+
+bool diff_follow(struct diff *diff, struct irrun_error *err)
+{
+    if (!diff || !diff->reference)
+        return true;
+    irrun_session_reset(diff->reference);
+    for (size_t i = 0; i < irrun_model_n_variables(diff->model); i++) {
+        const struct irrun_tensor *value = irrun_session_variable(diff->session, i);
+        if (value && !irrun_session_set_variable(diff->reference, i, value, err))
+            return false;
+    }
+    return true;
+}
+
+static bool run_reference(struct diff *diff, struct irrun_error *err)
+{
+    for (size_t i = 0; i < irrun_model_n_inputs(diff->model); i++)
+        if (!irrun_session_set_input(diff->reference, i, irrun_session_input(diff->session, i),
+                                     err))
+            return false;
+    if (!irrun_session_run(diff->reference, err))
+        return fail_more(err, " (in the reference)");
+    for (size_t i = 0; i < diff->n; i++)
+        diff->tensors[i].want = irrun_session_output(diff->reference, diff->tensors[i].output);
+    return true;
+}
+
+static bool departs(const struct diff *diff, const struct diff_tensor *tensor, uint64_t record,
+                    struct difference *difference)
+{
+    const struct irrun_tensor *got = tensor->got, *want = tensor->want;
+    *difference = (struct difference){0};
+    if (!got || !want || !got->data || !want->data)
+        return false;
+    if (!shape_equals(&got->shape, &want->shape) ||
+        format_stored_dtype(got->dtype) != format_stored_dtype(want->dtype))
+        return true;
+    difference_add(difference, &tensor->tolerances, got, want, record);
+    return (double)difference->n_different >
+           diff->options->outliers * (double)difference->n_elements;
+}
+
+static bool compare_all(struct diff *diff, uint64_t record, struct irrun_error *err)
+{
+    struct difference difference;
+    for (size_t i = 0; i < diff->n; i++)
+        diff->tensors[i].got = irrun_session_output(diff->session, diff->tensors[i].output);
+    for (size_t i = 0; i < diff->n; i++)
+        if (departs(diff, &diff->tensors[i], record, &difference))
+            return diff_fail(diff, &diff->tensors[i], &difference, record, err);
+    return true;
+}
+
+bool diff_take(struct diff *diff, uint64_t record, struct irrun_error *err)
+{
+    return !diff || ((diff->reference ? run_reference(diff, err)
+                                      : diff_file_read(diff, record, false, err)) &&
+                     compare_all(diff, record, err));
+}
+
+bool diff_finish(struct diff *diff, uint64_t n, struct irrun_error *err)
+{
+    return !diff || diff->reference || n == 0 ||
+           (diff_file_read(diff, n - 1, true, err) && compare_all(diff, n - 1, err));
+}

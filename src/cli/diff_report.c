@@ -1,0 +1,122 @@
+/* What --diff says of the first op that departs: where it is, what goes into it, and how the
+ * difference grew on the way there.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <math.h>
+
+#include "cli/diff_internal.h"
+
+#define MOST_STEPS 8  /* on the way there */
+#define MOST_INPUTS 6 /* of the op */
+
+static const struct diff_tensor *find_tensor(const struct diff *diff,
+                                             const struct irrun_layer_port *port)
+{
+    for (size_t i = 0; i < diff->n; i++)
+        if (diff->tensors[i].layer == port->layer && diff->tensors[i].port == port->port)
+            return &diff->tensors[i];
+    return NULL;
+}
+
+/* The largest difference in the present record; NaN: nothing to compare. */
+static double largest(const struct diff_tensor *tensor)
+{
+    static const struct tolerances none = {.has_atol = true, .has_rtol = true};
+    struct difference difference = {0};
+    const struct irrun_tensor *got = tensor->got, *want = tensor->want;
+    if (!got || !want || !got->data || !want->data || !shape_equals(&got->shape, &want->shape))
+        return NAN;
+    difference_add(&difference, &none, got, want, 0);
+    return difference.n_different > 0 ? difference.worst.off : 0;
+}
+
+static void add_line(const struct diff *diff, const struct diff_tensor *tensor,
+                     struct irrun_error *err)
+{
+    const struct irrun_port *port = irrun_model_output(diff->model, tensor->output);
+    char number[TEXT_NUMBER_BYTES];
+    double off = largest(tensor);
+    fail_more(err, "\n    \"%s\" (line %" PRIu32 "): ", port->name, port->line);
+    if (isnan(off))
+        fail_more(err, "not compared");
+    else if (off == 0)
+        fail_more(err, "equal");
+    else {
+        text_from_f32((float)off, number);
+        fail_more(err, "differs by %s at most", number);
+    }
+}
+
+/* The input of the tensor's layer that differs most; NULL: none does. */
+static const struct diff_tensor *worst_input(const struct diff *diff,
+                                             const struct diff_tensor *tensor)
+{
+    const struct diff_tensor *worst = NULL;
+    double worst_off = 0;
+    if (tensor->layer == SIZE_MAX)
+        return NULL;
+    const struct irrun_layer *layer = &diff->layers[tensor->layer];
+    for (size_t i = 0; i < layer->n_inputs; i++) {
+        const struct diff_tensor *input = find_tensor(diff, &layer->inputs[i]);
+        double off = input ? largest(input) : NAN;
+        if (off > worst_off) {
+            worst = input;
+            worst_off = off;
+        }
+    }
+    return worst;
+}
+
+/* From the op back along the input that differs most, told the other way round. */
+static void add_way(const struct diff *diff, const struct diff_tensor *tensor,
+                    struct irrun_error *err)
+{
+    const struct diff_tensor *way[MOST_STEPS];
+    size_t n = 0;
+    const struct diff_tensor *input = worst_input(diff, tensor);
+    for (; input && n < MOST_STEPS; input = worst_input(diff, input))
+        way[n++] = input;
+    if (n < 2)
+        return;
+    fail_more(err, "\n  on the way there%s:", input ? ", the last of it" : "");
+    while (n-- > 0)
+        add_line(diff, way[n], err);
+}
+
+static void add_inputs(const struct diff *diff, const struct diff_tensor *tensor,
+                       struct irrun_error *err)
+{
+    const struct irrun_layer *layer = &diff->layers[tensor->layer];
+    size_t n = 0;
+    for (size_t i = 0; i < layer->n_inputs && n < MOST_INPUTS; i++) {
+        const struct diff_tensor *input = find_tensor(diff, &layer->inputs[i]);
+        if (!input)
+            continue;
+        if (n++ == 0)
+            fail_more(err, "\n  its inputs:");
+        add_line(diff, input, err);
+    }
+}
+
+bool diff_fail(const struct diff *diff, const struct diff_tensor *tensor,
+               const struct difference *difference, uint64_t record, struct irrun_error *err)
+{
+    const struct irrun_port *port = irrun_model_output(diff->model, tensor->output);
+    const struct irrun_layer *layer =
+        tensor->layer == SIZE_MAX ? NULL : &diff->layers[tensor->layer];
+    const struct place place = {diff->options->model_path, port->line, port->column};
+    char got[SHAPE_TEXT_BYTES], want[SHAPE_TEXT_BYTES];
+    fail_at(err, IRRUN_MISMATCH, place, "%s \"%s\" departs from %s in record %" PRIu64 ": ",
+            layer ? layer->type : "tensor", port->name, diff->options->diff_reference, record);
+    if (difference->n_elements == 0)
+        fail_more(err, "it is %s %s, expected %s %s", irrun_dtype_name(tensor->got->dtype),
+                  shape_format(&tensor->got->shape, got), irrun_dtype_name(tensor->want->dtype),
+                  shape_format(&tensor->want->shape, want));
+    else
+        difference_describe(difference, &tensor->tolerances, err);
+    if (layer) {
+        add_inputs(diff, tensor, err);
+        add_way(diff, tensor, err);
+    }
+    return false;
+}

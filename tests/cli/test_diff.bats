@@ -1,0 +1,85 @@
+#!/usr/bin/env bats
+# --diff: the first op that departs from a reference.
+# SPDX-License-Identifier: Apache-2.0
+
+# shellcheck disable=SC2154 # common.bash sets them
+load common
+
+setup() {
+    common_setup
+    transformer=("$root/models/tiny_transformer/model.xml" --random --shape=tokens=2,8 --shape=beam_idx=2 -n 5 --reset=2)
+}
+
+# departs WORDS ARGUMENT...: exit status 1, nothing on standard output, and a message that says the words.
+departs() {
+    local words=$1
+    run_apart irrun "${@:2}"
+    echo "$stderr"
+    [ "$status" -eq 1 ]
+    [ "$output" = "" ]
+    [[ $stderr == *"$words"* ]]
+}
+
+@test "--diff=scalar, plain, unfused: irrun equals its specification, with variables and resets" {
+    local word
+    for word in scalar plain unfused; do
+        irrun "$root/models/lstm_tagger/model.xml" --random -n 5 --diff=$word -o got.csv
+        irrun "${transformer[@]}" --diff=$word -o none: -j2
+        irrun "$root/models/sensor_watch/model.xml" --random -n 7 --reset=3 --warmup=2 --diff=$word -o none:
+    done
+    irrun "$root/models/lstm_tagger/model.xml" --random -n 5 -o want.csv
+    cmp got.csv want.csv
+    npy '<f4' '3, 1' 1 2 3 >value.npy
+    printf '%s\tvalue.npy\n' a b c d >list
+    irrun "$data/sum.xml" --manifest=list --jobs=2 --diff=scalar -o none:
+    irrun "$data/sum.xml" -i value.npy --state-out=s.npz -o none:
+    irrun "$data/sum.xml" -i value.npy --state-in=s.npz --diff=scalar -o none:
+}
+
+@test "--diff names the op, its line, the record, the element, its inputs and how the difference grew" {
+    npy '<f4' '2, 2' 1 2 3 4 >x.npy
+    npy '<f4' '2, 2' 1 2 3 4.0625 >other.npy
+    irrun "$data/chain.xml" -i x.npy --tap-records=r.npz -o none:
+    departs "$data/chain.xml:16:5: error: Multiply \"square\" departs from r.npz in record 1: worst in record 1 at [1]: got 66.015625, expected 64; 1 of 2 elements differ by more than atol 0.5, rtol 0" \
+        "$data/chain.xml" -i other.npy --diff=r.npz --atol=0.5 --rtol=0 -o none:
+    [ "$(tail -n +2 <<<"$stderr")" = '  its inputs:
+    "doubled" (line 12): differs by 0.125 at most
+    "doubled" (line 12): differs by 0.125 at most
+  on the way there:
+    "x" (line 6): differs by 0.0625 at most
+    "doubled" (line 12): differs by 0.125 at most' ]
+    # a model that was edited since
+    sed '16s/Multiply/Add/' "$data/chain.xml" >edited.xml
+    departs 'edited.xml:16:5: error: Add "square" departs' edited.xml -i x.npy --diff=r.npz -o none:
+    [[ $stderr == *'"doubled" (line 12): equal'* ]]
+}
+
+@test "--diff=FILE: what --tap-records saved, record by record" {
+    seq 20 >x.csv
+    irrun "$data/sum.xml" -i x.csv --tap-records=r.npz -o none:
+    irrun "$data/sum.xml" -i x.csv --diff=r.npz -o none:
+    sed 's/^18$/18.5/' x.csv >other.csv
+    departs 'Parameter "x:0" departs from r.npz in record 17: worst in record 17 at [0]: got 18.5, expected 18' "$data/sum.xml" -i other.csv --diff=r.npz -o none:
+    irrun "$data/sum.xml" -i other.csv --diff=r.npz --atol=1 -o none:
+    irrun "$data/sum.xml" -i x.csv --tap-all=last.npz -o none:
+    irrun "$data/sum.xml" -i x.csv --diff=last.npz -o none:
+    departs 'departs from last.npz in record 19' "$data/sum.xml" -i x.csv --reset=10 --diff=last.npz -o none:
+    # another program's tensors: those that are there
+    npy '<f4' '20, 1' $(seq 20 | awk '{ s += $1; print s + ($1 == 7) }') >want.npy
+    printf '%s\n' want.npy | perl -MIO::Compress::Zip=zip -e 'zip "want.npy" => "sum.npz", Name => "sum.npy" or die'
+    departs '"sum" departs from sum.npz in record 6: worst in record 6 at [0]: got 28, expected 29' "$data/sum.xml" -i x.csv --diff=sum.npz -o none:
+}
+
+@test "--diff: what it cannot do" {
+    seq 3 >x.csv
+    irrun "$data/sum.xml" -i x.csv --tap-records=r.npz -o none:
+    refused 66 nosuch.npz "$data/sum.xml" -i x.csv --diff=nosuch.npz -o none:
+    seq 4 >x.csv
+    refused 65 'ends after 3 records of "' "$data/sum.xml" -i x.csv --diff=r.npz -o none:
+    refused 65 "has no tensor of the model" "$root/models/sensor_watch/model.xml" --random --diff=r.npz -o none:
+    usage_error "--diff=FILE works with one sequence only" "$data/sum.xml" --manifest=/dev/null --diff=r.npz
+    usage_error "r.npz is also what --diff compares with" "$data/sum.xml" -i x.csv --diff=r.npz -o none: --tap-all=r.npz
+    run_apart irrun - --random --diff=scalar <"$data/sum.xml"
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"--diff=scalar reads the model twice"* ]]
+}
