@@ -168,7 +168,7 @@ static bool run_reference(struct diff *diff, struct irrun_error *err)
                                      err))
             return false;
     if (!irrun_session_run(diff->reference, err))
-        return fail_more(err, " (in the reference)");
+        return fail_append(err, " (in the reference)");
     for (size_t i = 0; i < diff->n; i++)
         diff->tensors[i].want = irrun_session_output(diff->reference, diff->tensors[i].output);
     return true;

@@ -6,8 +6,8 @@
 
 #include "cli/diff_internal.h"
 
-#define MOST_STEPS 8  /* on the way there */
-#define MOST_INPUTS 6 /* of the op */
+#define MAX_STEPS 8  /* on the way there */
+#define MAX_INPUTS 6 /* of the op */
 
 static const struct diff_tensor *find_tensor(const struct diff *diff,
                                              const struct irrun_layer_port *port)
@@ -36,14 +36,14 @@ static void add_line(const struct diff *diff, const struct diff_tensor *tensor,
     const struct irrun_port *port = irrun_model_output(diff->model, tensor->output);
     char number[TEXT_NUMBER_BYTES];
     double off = largest(tensor);
-    fail_more(err, "\n    \"%s\" (line %" PRIu32 "): ", port->name, port->line);
+    fail_append(err, "\n    \"%s\" (line %" PRIu32 "): ", port->name, port->line);
     if (isnan(off))
-        fail_more(err, "not compared");
+        fail_append(err, "not compared");
     else if (off == 0)
-        fail_more(err, "equal");
+        fail_append(err, "equal");
     else {
         text_from_f32((float)off, number);
-        fail_more(err, "differs by %s at most", number);
+        fail_append(err, "differs by %s at most", number);
     }
 }
 
@@ -71,14 +71,14 @@ static const struct diff_tensor *worst_input(const struct diff *diff,
 static void add_way(const struct diff *diff, const struct diff_tensor *tensor,
                     struct irrun_error *err)
 {
-    const struct diff_tensor *way[MOST_STEPS];
+    const struct diff_tensor *way[MAX_STEPS];
     size_t n = 0;
     const struct diff_tensor *input = worst_input(diff, tensor);
-    for (; input && n < MOST_STEPS; input = worst_input(diff, input))
+    for (; input && n < MAX_STEPS; input = worst_input(diff, input))
         way[n++] = input;
     if (n < 2)
         return;
-    fail_more(err, "\n  on the way there%s:", input ? ", the last of it" : "");
+    fail_append(err, "\n  on the way there%s:", input ? ", the last of it" : "");
     while (n-- > 0)
         add_line(diff, way[n], err);
 }
@@ -88,12 +88,12 @@ static void add_inputs(const struct diff *diff, const struct diff_tensor *tensor
 {
     const struct irrun_layer *layer = &diff->layers[tensor->layer];
     size_t n = 0;
-    for (size_t i = 0; i < layer->n_inputs && n < MOST_INPUTS; i++) {
+    for (size_t i = 0; i < layer->n_inputs && n < MAX_INPUTS; i++) {
         const struct diff_tensor *input = find_tensor(diff, &layer->inputs[i]);
         if (!input)
             continue;
         if (n++ == 0)
-            fail_more(err, "\n  its inputs:");
+            fail_append(err, "\n  its inputs:");
         add_line(diff, input, err);
     }
 }
@@ -109,9 +109,9 @@ bool diff_fail(const struct diff *diff, const struct diff_tensor *tensor,
     fail_at(err, IRRUN_MISMATCH, place, "%s \"%s\" departs from %s in record %" PRIu64 ": ",
             layer ? layer->type : "tensor", port->name, diff->options->diff_reference, record);
     if (difference->n_elements == 0)
-        fail_more(err, "it is %s %s, expected %s %s", irrun_dtype_name(tensor->got->dtype),
-                  shape_format(&tensor->got->shape, got), irrun_dtype_name(tensor->want->dtype),
-                  shape_format(&tensor->want->shape, want));
+        fail_append(err, "it is %s %s, expected %s %s", irrun_dtype_name(tensor->got->dtype),
+                    shape_format(&tensor->got->shape, got), irrun_dtype_name(tensor->want->dtype),
+                    shape_format(&tensor->want->shape, want));
     else
         difference_describe(difference, &tensor->tolerances, err);
     if (layer) {

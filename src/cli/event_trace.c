@@ -16,8 +16,8 @@
 #include "base/clock.h"
 #include "cli/json.h"
 
-#define MOST_EVENTS 4096       /* of a thread that wait in memory */
-#define MOST_WAIT_NS 200000000 /* for as long */
+#define MAX_EVENTS 4096       /* of a thread that wait in memory */
+#define MAX_WAIT_NS 200000000 /* for as long */
 
 struct event {
     const char *name;
@@ -168,7 +168,7 @@ static void write_lane(struct event_trace *trace, struct lane *lane)
 static void keep(struct event_trace *trace, struct lane *lane, const struct event *event)
 {
     lane->events[lane->n++] = *event;
-    if (lane->n == MOST_EVENTS)
+    if (lane->n == MAX_EVENTS)
         write_lane(trace, lane);
 }
 
@@ -200,7 +200,7 @@ static bool open_lane(struct event_track *track, unsigned job, unsigned thread,
     struct lane *lane = &track->lanes[thread];
     char name[64];
     lane->number = job * (unsigned)track->n_lanes + thread;
-    lane->events = new_array(MOST_EVENTS, sizeof *lane->events, err);
+    lane->events = new_array(MAX_EVENTS, sizeof *lane->events, err);
     snprintf(name, sizeof name, thread > 0 ? "job %u thread %u" : "job %u", job, thread);
     pthread_mutex_lock(&trace->lock);
     add_lane_name(trace, lane->number, name);
@@ -252,6 +252,6 @@ void event_add(struct event_track *track, const char *name, uint64_t number, uin
     uint64_t now = clock_now_ns();
     keep(track->trace, &track->lanes[0],
          &(struct event){.name = name, .number = number, .start_ns = start_ns, .end_ns = now});
-    if (now - track->written_ns > MOST_WAIT_NS)
+    if (now - track->written_ns > MAX_WAIT_NS)
         write_track(track);
 }
