@@ -281,6 +281,7 @@ struct irrun_layer {
     const char *name, *type, *version; /* version: "opset1" */
     const char *path;                  /* of the body that it is in: "layer/body/"; "" if in none */
     uint32_t line;
+    bool is_elementwise; /* elements of its output are made of those of its inputs in their place */
     const char *variable;             /* of a ReadValue or Assign; else NULL */
     const struct irrun_port *outputs; /* with all names that irrun_options.taps takes for them */
     const struct irrun_layer_port *inputs; /* outputs of layers of the same body */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "cli/diff.h"
+#include "cli/dot.h"
 #include "cli/inspect.h"
 #include "cli/json.h"
 #include "cli/machine.h"
@@ -200,6 +201,8 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
         is_done = inspect_as_json(model, options, err);
     else if (options->action == ACTION_LIST_OPS)
         is_done = inspect_list_ops(model, err);
+    else if (options->action == ACTION_DOT)
+        is_done = dot_print(model, err);
     else if (options->action == ACTION_CHECK)
         is_done = check_model(model, options, err);
     else

@@ -60,6 +60,7 @@ enum action {
     ACTION_INSPECT,
     ACTION_INSPECT_JSON,
     ACTION_LIST_OPS,
+    ACTION_DOT,
     ACTION_SUPPORTED_OPS,
     ACTION_SUPPORTED_OPS_JSON,
     ACTION_LIST_KERNELS,
@@ -273,7 +274,7 @@ static inline bool options_trace_all(const struct options *options)
 
 static inline bool action_needs_model(enum action action)
 {
-    return action <= ACTION_LIST_OPS;
+    return action <= ACTION_DOT;
 }
 
 static inline bool action_is_dry(enum action action)

@@ -44,8 +44,7 @@ struct depthwise_tile {
 typedef void depthwise_tile_fn(const struct depthwise_tile *tile);
 
 struct depthwise_kernels {
-    size_t lanes;                         /* floats of a vector */
-    const struct depthwise_kernels *half; /* those of half as many lanes; NULL */
+    size_t lanes;                                                          /* floats of a vector */
     depthwise_tile_fn *rows[N_DEPTHWISE_TERMS][DEPTHWISE_MAX_VECTORS + 1]; /* [][vectors] */
     depthwise_tile_fn *blocked[N_DEPTHWISE_TERMS]; /* a channel in each lane */
     depthwise_tile_fn *pixels;

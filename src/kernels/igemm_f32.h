@@ -85,7 +85,6 @@ struct igemm_microkernels {
     void (*winograd_input)(const struct winograd_input *input);
     bool (*winograd_output)(const struct winograd_output *output); /* false: one is not finite */
     size_t lanes;
-    const struct igemm_microkernels *half; /* those of half as many lanes; NULL */
     transpose_f32_fn *transpose;
 };
 

@@ -24,23 +24,6 @@
 #define LEVEL_WORDS(level) LEVEL_HEADER(level)
 #include LEVEL_WORDS(LEVEL)
 
-/* The kernels of a family of structs for vectors of 8 lanes, which every CPU with 16 has; they suit
- * channels of which there are no more. */
-#if VECTOR_LANES == 16
-#define HALF_OF(family) &family##_avx2
-#else
-#define HALF_OF(family) NULL
-#endif
-
-/* Loads x once: gcc may make an operand in memory of each of its uses. */
-ALWAYS_INLINE vec vec_in_register(vec x)
-{
-#if defined(__x86_64__) && !defined(VECTOR_BY_LANE)
-    __asm__("" : "+v"(x));
-#endif
-    return x;
-}
-
 /* What Clamp makes of x if low <= high; ReLU has 0 and infinity. */
 ALWAYS_INLINE vec vec_hold(vec x, vec low, vec high)
 {

@@ -230,6 +230,8 @@ static bool list_graph(struct layer_list *list, const struct graph *graph, struc
                                       .version = op->version,
                                       .path = graph->path,
                                       .line = op->line,
+                                      .is_elementwise =
+                                          op->def && (op->def->flags & OP_ELEMENTWISE) != 0,
                                       .variable = variable_of(op),
                                       .n_outputs = op->n_outputs};
         if (!ports_of_op(graph, op, arena, &layer->outputs, err))

@@ -114,3 +114,54 @@ END
     sed 's/<dim>9</<dim>9000000000000000000</; s/<dim>7</<dim>0</' "$cases/convolution/conv2d/model.xml" >m.xml
     [ "$(inspected '.iteration | [.flops, .open_ops]' m.xml)" = '[0,1]' ]
 }
+
+# ---- --dot -----------------------------------------------------------------------------------------
+
+# renders FILE.dot: Graphviz, where it is installed, takes it.
+renders() {
+    [ "$(head -c 9 "$1")" = 'digraph "' ]
+    ! command -v dot >/dev/null || dot -Tsvg "$1" >picture.svg
+}
+
+@test "--dot: a node for each op, chains as one, state edges dashed, no constants" {
+    irrun --dot "$data/sum.xml" >sum.dot
+    renders sum.dot
+    diff <(grep -E '^  n[0-9]' sum.dot) - <<END
+  n0 [label="x\nParameter", shape=ellipse];
+  n1 [label="read\nReadValue", shape=cylinder];
+  n2 [label="add\nAdd"];
+  n3 [label="save\nAssign", shape=cylinder];
+  n4 [label="result\nResult", shape=ellipse];
+  n0 -> n2 [label="f32 [1]"];
+  n1 -> n2 [label="f32 [1]"];
+  n2 -> n3 [label="f32 [1]"];
+  n2 -> n4 [label="f32 [1]"];
+  n3 -> n1 [style=dashed, constraint=false, label="total"];
+END
+    irrun --dot "$data/chain.xml" >chain.dot
+    renders chain.dot
+    grep -qxF '  n3 [label="last\nAdd, Multiply, Subtract"];' chain.dot
+    [ "$(grep -c -- '->' chain.dot)" -eq 2 ]
+    sed 's/name="square"/name="a \&quot;b\\c"/' "$data/chain.xml" >odd.xml
+    irrun --dot odd.xml >odd.dot
+    renders odd.dot
+    irrun --dot "$root/models/lstm_tagger/model.xml" >tagger.dot
+    renders tagger.dot
+    ! grep -q Const tagger.dot
+}
+
+@test "--dot: bodies are clusters, blocks that repeat are shown once" {
+    irrun --dot "$cases/loop/nested/model.xml" >nested.dot
+    renders nested.dot
+    [ "$(grep -c 'subgraph cluster_b' nested.dot)" -eq 2 ]
+    grep -qF 'label="Loop_4/body/Loop_3/body/"' nested.dot
+    [ "$(grep -c 'style=dotted, arrowhead=none' nested.dot)" -eq 2 ]
+    irrun --dot "$root/models/tiny_transformer/model.xml" >transformer.dot
+    renders transformer.dot
+    grep -qE 'subgraph cluster_r0 .*' transformer.dot
+    grep -qF 'label="4 times"' transformer.dot
+    [ "$(grep -cE '^  n[0-9]+ \[' transformer.dot)" -lt 200 ] # of 642 ops
+    usage_error "--dot" --dot --check "$data/sum.xml"
+    cp "$root/models/lstm_tagger/model.xml" nowhere.xml
+    irrun --dot nowhere.xml | cmp - <(irrun --dot "$root/models/lstm_tagger/model.xml")
+}

@@ -1,0 +1,232 @@
+/* Prints the graph in the language of Graphviz.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/dot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/dot_internal.h"
+#include "tensor/tensor.h"
+
+#define MAX_TYPES 8 /* of a chain, in its label */
+
+/* ---- Nodes ----------------------------------------------------------------------------------- */
+
+static void print_escaped(const char *name)
+{
+    for (; *name; name++)
+        printf(*name == '"' || *name == '\\' ? "\\%c" : "%c", *name);
+}
+
+/* The ops of a chain in their order. */
+static void print_types(const struct dot *dot, size_t group)
+{
+    size_t n = 0;
+    for (size_t i = 0; i <= group; i++) {
+        if (dot->nodes[i].group != group || dot->nodes[i].is_constant)
+            continue;
+        if (n < MAX_TYPES)
+            printf("%s%s", n > 0 ? ", " : "", dot->layers[i].type);
+        n++;
+    }
+    if (n > MAX_TYPES)
+        printf(" and %zu more", n - MAX_TYPES);
+}
+
+static void print_node(const struct dot *dot, size_t group)
+{
+    const struct irrun_layer *layer = &dot->layers[group];
+    bool is_end = strcmp(layer->type, "Parameter") == 0 || strcmp(layer->type, "Result") == 0;
+    printf("  n%zu [label=\"", group);
+    print_escaped(layer->name);
+    printf("\\n");
+    print_types(dot, group);
+    printf("\"%s];\n", is_end ? ", shape=ellipse" : layer->variable ? ", shape=cylinder" : "");
+}
+
+/* ---- Clusters -------------------------------------------------------------------------------- */
+
+/* Bodies follow their layer in the list: a longer path opens clusters, another one closes them. */
+static void print_nodes(const struct dot *dot)
+{
+    const char *open[64] = {""};
+    size_t depth = 0, n_clusters = 0;
+    for (size_t i = 0; i < dot->n; i++) {
+        const char *path = dot->layers[i].path;
+        while (depth > 0 && strncmp(path, open[depth], strlen(open[depth])) != 0) {
+            printf("  }\n");
+            depth--;
+        }
+        if (strcmp(path, open[depth]) != 0 && depth + 1 < sizeof open / sizeof open[0]) {
+            open[++depth] = path;
+            printf("  subgraph cluster_b%zu {\n  style=rounded; label=\"", n_clusters++);
+            print_escaped(path);
+            printf("\";\n");
+        }
+        const struct dot_node *node = &dot->nodes[i];
+        if (!node->is_constant && node->group == i && node->shown == i)
+            print_node(dot, i);
+    }
+    for (; depth > 0; depth--)
+        printf("  }\n");
+}
+
+static void print_repetitions(const struct dot *dot)
+{
+    for (size_t r = 0; r < dot->n_repetitions; r++) {
+        const struct dot_repetition *found = &dot->repetitions[r];
+        printf("  subgraph cluster_r%zu {\n  style=filled; color=gray92; label=\"%zu times\";\n ",
+               r, found->count);
+        for (size_t i = 0; i < found->period; i++)
+            printf(" n%zu;", dot->order[found->start + i]);
+        printf("\n  }\n");
+    }
+}
+
+/* ---- Edges ----------------------------------------------------------------------------------- */
+
+enum edge_kind { EDGE_DATA, EDGE_NEXT_BLOCK, EDGE_STATE, EDGE_BODY };
+
+struct edge {
+    size_t from, to;
+    enum edge_kind kind;
+    const struct irrun_port *port; /* of EDGE_DATA, EDGE_NEXT_BLOCK */
+    const char *variable;          /* of EDGE_STATE */
+};
+
+struct edge_list {
+    struct edge *items;
+    size_t n, capacity;
+};
+
+static bool add_edge(struct edge_list *list, struct edge edge, struct irrun_error *err)
+{
+    if (!grow_array((void **)&list->items, list->n, &list->capacity, sizeof *list->items, err))
+        return false;
+    list->items[list->n++] = edge;
+    return true;
+}
+
+static bool add_inputs(const struct dot *dot, struct edge_list *list, size_t index,
+                       struct irrun_error *err)
+{
+    const struct irrun_layer *layer = &dot->layers[index];
+    const struct dot_node *nodes = dot->nodes, *to = &nodes[nodes[index].group];
+    for (size_t i = 0; i < layer->n_inputs; i++) {
+        size_t source = layer->inputs[i].layer;
+        const struct dot_node *from = &nodes[nodes[source].group];
+        if (nodes[source].is_constant || from == to)
+            continue;
+        bool is_next = from->block > 0 && to->block > 0 && from->repetition == to->repetition &&
+                       from->block != to->block;
+        const struct edge edge = {from->shown, to->shown, is_next ? EDGE_NEXT_BLOCK : EDGE_DATA,
+                                  &dot->layers[source].outputs[layer->inputs[i].port], NULL};
+        if (!add_edge(list, edge, err))
+            return false;
+    }
+    return true;
+}
+
+/* From every Assign to the ReadValues of its variable. */
+static bool add_state(const struct dot *dot, struct edge_list *list, size_t assign,
+                      struct irrun_error *err)
+{
+    const struct irrun_layer *layers = dot->layers;
+    const struct dot_node *nodes = dot->nodes;
+    for (size_t i = 0; i < dot->n; i++) {
+        if (strcmp(layers[i].type, "ReadValue") != 0 ||
+            strcmp(layers[i].variable, layers[assign].variable) != 0)
+            continue;
+        const struct edge edge = {nodes[assign].shown, nodes[i].shown, EDGE_STATE, NULL,
+                                  layers[i].variable};
+        if (!add_edge(list, edge, err))
+            return false;
+    }
+    return true;
+}
+
+static bool list_edges(const struct dot *dot, struct edge_list *list, struct irrun_error *err)
+{
+    for (size_t i = 0; i < dot->n; i++) {
+        const struct irrun_layer *layer = &dot->layers[i];
+        if (dot->nodes[i].is_constant)
+            continue;
+        if (!add_inputs(dot, list, i, err) || (strcmp(layer->type, "Assign") == 0 &&
+                                               layer->variable && !add_state(dot, list, i, err)))
+            return false;
+        bool has_body = i + 1 < dot->n && strlen(dot->layers[i + 1].path) > strlen(layer->path);
+        size_t body = i + 1;
+        while (has_body && body < dot->n && dot->nodes[body].is_constant)
+            body++;
+        if (has_body && body < dot->n &&
+            !add_edge(list, (struct edge){i, dot->nodes[body].group, EDGE_BODY, NULL, NULL}, err))
+            return false;
+    }
+    return true;
+}
+
+static int by_ends(const void *a, const void *b)
+{
+    const struct edge *x = a, *y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    if (x->to != y->to)
+        return x->to < y->to ? -1 : 1;
+    return (int)x->kind - (int)y->kind;
+}
+
+static void print_edge(const struct edge *edge)
+{
+    char shape[SHAPE_TEXT_BYTES];
+    printf("  n%zu -> n%zu [", edge->from, edge->to);
+    if (edge->port)
+        printf("label=\"%s %s\"", irrun_dtype_name(edge->port->dtype),
+               partial_shape_format(&edge->port->shape, shape));
+    if (edge->kind == EDGE_NEXT_BLOCK)
+        printf(", style=dotted, constraint=false");
+    if (edge->kind == EDGE_BODY)
+        printf("style=dotted, arrowhead=none");
+    if (edge->kind == EDGE_STATE) {
+        printf("style=dashed, constraint=false, label=\"");
+        print_escaped(edge->variable);
+        printf("\"");
+    }
+    printf("];\n");
+}
+
+/* Of several edges of a kind between two nodes one is shown. */
+static bool print_edges(const struct dot *dot, struct irrun_error *err)
+{
+    struct edge_list list = {.items = NULL};
+    bool is_listed = list_edges(dot, &list, err);
+    if (is_listed && list.n > 0)
+        qsort(list.items, list.n, sizeof *list.items, by_ends);
+    for (size_t i = 0; i < list.n && is_listed; i++)
+        if (i == 0 || by_ends(&list.items[i - 1], &list.items[i]) != 0)
+            print_edge(&list.items[i]);
+    free(list.items);
+    return is_listed;
+}
+
+bool dot_print(struct irrun_model *model, struct irrun_error *err)
+{
+    struct irrun_model_info info;
+    struct dot dot = {.n = 0};
+    irrun_model_describe(model, &info);
+    bool is_printed =
+        irrun_model_list_layers(model, &dot.layers, &dot.n, err) && dot_fold(&dot, err);
+    if (is_printed) {
+        printf("digraph \"");
+        print_escaped(info.name);
+        printf("\" {\n  node [shape=box, style=\"rounded,filled\", fillcolor=white, "
+               "fontname=\"sans-serif\", fontsize=11];\n"
+               "  edge [fontname=\"sans-serif\", fontsize=9];\n");
+        print_nodes(&dot);
+        print_repetitions(&dot);
+        is_printed = print_edges(&dot, err);
+        printf("}\n");
+    }
+    arena_free(&dot.arena);
+    return is_printed;
+}

@@ -1,0 +1,164 @@
+/* What --dot leaves out or shows as one: constants, chains of element-wise ops, repeated blocks.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdint.h>
+#include <string.h>
+
+#include "cli/dot_internal.h"
+
+#define MIN_SAVED 6 /* nodes that a repetition must save */
+#define MAX_REPETITIONS 16
+
+/* ---- Constants and chains -------------------------------------------------------------------- */
+
+static bool is_type(const struct irrun_layer *layer, const char *type)
+{
+    return strcmp(layer->type, type) == 0;
+}
+
+/* What is computed from constants alone, but variables and outputs. */
+static bool depends_on_constants(const struct dot *dot, const struct irrun_layer *layer)
+{
+    if (layer->n_inputs == 0)
+        return is_type(layer, "Const");
+    if (is_type(layer, "Result") || layer->variable)
+        return false;
+    for (size_t i = 0; i < layer->n_inputs; i++)
+        if (!dot->nodes[layer->inputs[i].layer].is_constant)
+            return false;
+    return true;
+}
+
+/* Layers need not stand in the order of their edges. */
+static void find_constants(struct dot *dot)
+{
+    for (bool is_changed = true; is_changed;) {
+        is_changed = false;
+        for (size_t i = 0; i < dot->n; i++) {
+            struct dot_node *node = &dot->nodes[i];
+            if (node->is_constant || !depends_on_constants(dot, &dot->layers[i]))
+                continue;
+            node->is_constant = is_changed = true;
+        }
+    }
+}
+
+/* An element-wise op joins the only op that uses it, if that is one too. */
+static bool find_chains(struct dot *dot, struct irrun_error *err)
+{
+    size_t *n_users = arena_alloc_array(&dot->arena, dot->n, sizeof *n_users, err);
+    size_t *user = arena_alloc_array(&dot->arena, dot->n, sizeof *user, err);
+    if (!n_users || !user)
+        return false;
+    for (size_t i = 0; i < dot->n; i++)
+        n_users[i] = 0;
+    for (size_t i = 0; i < dot->n; i++) {
+        const struct irrun_layer *layer = &dot->layers[i];
+        for (size_t k = 0; k < layer->n_inputs; k++) {
+            size_t input = layer->inputs[k].layer;
+            n_users[input] += n_users[input] == 0 || user[input] != i;
+            user[input] = i;
+        }
+    }
+    for (size_t i = dot->n; i-- > 0;) {
+        bool joins = !dot->nodes[i].is_constant && dot->layers[i].is_elementwise &&
+                     n_users[i] == 1 && user[i] > i && dot->layers[user[i]].is_elementwise;
+        dot->nodes[i].group = joins ? dot->nodes[user[i]].group : i;
+    }
+    return true;
+}
+
+/* ---- Repetitions ----------------------------------------------------------------------------- */
+
+static bool same_ports(const struct irrun_layer *a, const struct irrun_layer *b)
+{
+    if (a->n_outputs != b->n_outputs)
+        return false;
+    for (size_t i = 0; i < a->n_outputs; i++)
+        if (a->outputs[i].dtype != b->outputs[i].dtype ||
+            memcmp(&a->outputs[i].shape, &b->outputs[i].shape, sizeof a->outputs[i].shape) != 0)
+            return false;
+    return true;
+}
+
+/* A number for each kind of group: two of a number have the same types and shapes. */
+static uint32_t *number_kinds(const struct dot *dot, struct arena *arena, struct irrun_error *err)
+{
+    uint32_t *kinds = arena_alloc_array(arena, dot->n_order + 1, sizeof *kinds, err);
+    for (size_t i = 0; i < dot->n_order && kinds; i++) {
+        const struct irrun_layer *layer = &dot->layers[dot->order[i]];
+        size_t k = 0;
+        while (k < i && (strcmp(dot->layers[dot->order[k]].type, layer->type) != 0 ||
+                         !same_ports(&dot->layers[dot->order[k]], layer)))
+            k++;
+        kinds[i] = k < i ? kinds[k] : (uint32_t)i;
+    }
+    return kinds;
+}
+
+/* The repetition that saves the most nodes; of those that save as many, the one of the shortest
+ * blocks. */
+static struct dot_repetition find_best(const uint32_t *kinds, size_t n)
+{
+    struct dot_repetition best = {0, 0, 0};
+    size_t saved = MIN_SAVED - 1;
+    for (size_t period = 2; period <= n / 2; period++) {
+        for (size_t i = 0, length = 0; i + period < n; i++) {
+            length = kinds[i] == kinds[i + period] ? length + 1 : 0;
+            size_t n_more = length / period;
+            if (n_more * period <= saved)
+                continue;
+            saved = n_more * period;
+            best = (struct dot_repetition){i + 1 - length, period, n_more + 1};
+        }
+    }
+    return best;
+}
+
+static void mark(struct dot *dot, const struct dot_repetition *found, uint32_t *kinds)
+{
+    for (size_t i = 0; i < found->period * found->count; i++) {
+        size_t at = found->start + i;
+        struct dot_node *node = &dot->nodes[dot->order[at]];
+        node->shown = dot->order[found->start + i % found->period];
+        node->block = i / found->period + 1;
+        node->repetition = dot->n_repetitions;
+        kinds[at] = UINT32_MAX - (uint32_t)at; /* part of no other */
+    }
+    dot->repetitions[dot->n_repetitions++] = *found;
+}
+
+bool dot_find_repetitions(struct dot *dot, struct irrun_error *err)
+{
+    uint32_t *kinds = number_kinds(dot, &dot->arena, err);
+    dot->repetitions =
+        arena_alloc_array(&dot->arena, MAX_REPETITIONS, sizeof *dot->repetitions, err);
+    if (!kinds || !dot->repetitions)
+        return false;
+    while (dot->n_repetitions < MAX_REPETITIONS) {
+        const struct dot_repetition found = find_best(kinds, dot->n_order);
+        if (found.count == 0)
+            return true;
+        mark(dot, &found, kinds);
+    }
+    return true;
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+bool dot_fold(struct dot *dot, struct irrun_error *err)
+{
+    dot->nodes = arena_alloc_array(&dot->arena, dot->n, sizeof *dot->nodes, err);
+    dot->order = arena_alloc_array(&dot->arena, dot->n, sizeof *dot->order, err);
+    if (!dot->nodes || !dot->order)
+        return false;
+    for (size_t i = 0; i < dot->n; i++)
+        dot->nodes[i] = (struct dot_node){.shown = i};
+    find_constants(dot);
+    if (!find_chains(dot, err))
+        return false;
+    for (size_t i = 0; i < dot->n; i++)
+        if (!dot->nodes[i].is_constant && dot->nodes[i].group == i &&
+            dot->layers[i].path[0] == '\0')
+            dot->order[dot->n_order++] = i;
+    return dot_find_repetitions(dot, err);
+}
