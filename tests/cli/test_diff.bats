@@ -7,7 +7,7 @@ load common
 
 setup() {
     common_setup
-    transformer=("$root/models/tiny_transformer/model.xml" --random --shape=tokens=2,8 --shape=beam_idx=2 -n 5 --reset=2)
+    transformer=("$root/models/tiny_transformer/model.xml" --random "--shape=tokens=2,8" --shape=beam_idx=2 -n 5 --reset=2)
 }
 
 # departs WORDS ARGUMENT...: exit status 1, nothing on standard output, and a message that says the words.
@@ -55,6 +55,7 @@ departs() {
 }
 
 @test "--diff=FILE: what --tap-records saved, record by record" {
+    local sums
     seq 20 >x.csv
     irrun "$data/sum.xml" -i x.csv --tap-records=r.npz -o none:
     irrun "$data/sum.xml" -i x.csv --diff=r.npz -o none:
@@ -65,8 +66,9 @@ departs() {
     irrun "$data/sum.xml" -i x.csv --diff=last.npz -o none:
     departs 'departs from last.npz in record 19' "$data/sum.xml" -i x.csv --reset=10 --diff=last.npz -o none:
     # another program's tensors: those that are there
-    npy '<f4' '20, 1' $(seq 20 | awk '{ s += $1; print s + ($1 == 7) }') >want.npy
-    printf '%s\n' want.npy | perl -MIO::Compress::Zip=zip -e 'zip "want.npy" => "sum.npz", Name => "sum.npy" or die'
+    mapfile -t sums < <(seq 20 | awk '{ s += $1; print s + ($1 == 7) }')
+    npy '<f4' '20, 1' "${sums[@]}" >want.npy
+    perl -MIO::Compress::Zip=zip -e 'zip "want.npy" => "sum.npz", Name => "sum.npy" or die'
     departs '"sum" departs from sum.npz in record 6: worst in record 6 at [0]: got 28, expected 29' "$data/sum.xml" -i x.csv --diff=sum.npz -o none:
 }
 
