@@ -49,7 +49,7 @@ bool diff_file_open(struct diff *diff, struct irrun_error *err)
     if (!is_open || n > 0)
         return is_open;
     fail_at(err, IRRUN_DATA, (struct place){path, 0, 0}, "has no tensor of the model");
-    return fail_hint(err, "irrun --tap-records=%s saves all of them", path);
+    return fail_hint(err, "is it of another model? --tap-records=NEW.npz saves all tensors");
 }
 
 void diff_file_close(struct diff *diff)

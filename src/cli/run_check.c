@@ -33,6 +33,8 @@ bool run_check(const struct irrun_model *model, const struct options *options,
         return fail(err, IRRUN_USAGE, "--tap-all cannot be used with --jobs");
     if (options->tap_records_path && sequences_are_many(options))
         return fail(err, IRRUN_USAGE, "--tap-records works with one sequence only");
+    if (options->trace_path && strcmp(options->trace_path, "-") == 0)
+        return fail(err, IRRUN_USAGE, "--trace writes a file, not standard output");
     if (options->diff_reference && !diff_is_own(options) && sequences_are_many(options))
         return fail(err, IRRUN_USAGE, "--diff=FILE works with one sequence only");
     if (options->skips_existing && options->expected.n > 0 && sequences_are_many(options))

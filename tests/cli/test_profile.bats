@@ -112,6 +112,7 @@ END
 
 @test "--profile goes with no --fail-on-nan" {
     usage_error "--profile and --fail-on-nan cannot be used together" "$data/sum.xml" --random --profile --fail-on-nan
+    usage_error "--trace writes a file, not standard output" "$data/sum.xml" --random --trace=- -o none:
     usage_error "--profile takes op or type, not 'ops'" "$data/sum.xml" --random --profile=ops
 }
 
@@ -154,7 +155,7 @@ covers() {
 @test "--trace: the events add up to the time that passed" {
     local i
     for i in 1 2 3 4 5; do
-        irrun "$root/models/tiny_transformer/model.xml" --random --shape=tokens=4,32 --shape=beam_idx=4 -n 100 --emit=all --reset -o logits=y.csv \
+        irrun "$root/models/tiny_transformer/model.xml" --random --shape=tokens=16,64 --shape=beam_idx=16 -n 100 --emit=all --reset -o logits=y.csv \
             --checkpoint=c --checkpoint-every=20 --trace=t.json 2>/dev/null
         is_trace t.json
         jq -e '[.[] | select(.name == "checkpoint") | .args.number] == [20, 40, 60, 80, 100]' t.json
