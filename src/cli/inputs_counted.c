@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "cli/inputs_internal.h"
 #include "cli/snapshot.h"
 
@@ -146,7 +147,8 @@ static bool make_record(const struct inputs *inputs, struct counter *counter,
     bool is_mask = strcmp(counter->binding->spec.format->name, "ones") == 0;
     int64_t *last = &made->shape.dims[made->shape.rank - 1];
     counter->n_now = *last;
-    *last += is_mask ? counter->n_before : 0;
+    if (is_mask && !checked_add_i64(*last, counter->n_before, last))
+        return fail_memory(err, SIZE_MAX);
     made->dtype = port.dtype == IRRUN_DYNAMIC ? IRRUN_I64 : port.dtype;
     if (!tensor_size(made->dtype, &made->shape, &size_bytes))
         return fail_memory(err, SIZE_MAX);

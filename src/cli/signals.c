@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/time.h>
@@ -133,6 +134,9 @@ static void handle_bus_error(int number, siginfo_t *info, void *context)
     const char *path = is_fault ? irrun_mapped_file(info->si_addr, &is_truncated) : NULL;
     (void)context;
     if (path) {
+        static atomic_flag is_ending = ATOMIC_FLAG_INIT;
+        while (atomic_flag_test_and_set(&is_ending))
+            pause(); /* another thread has met the same fault and says so */
         temporaries_remove_all();
         if (is_truncated)
             end_with_file(path,

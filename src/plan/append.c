@@ -193,7 +193,8 @@ static void check_readers(struct plan *plan, const struct planned_op *planned)
         const struct slot *slot = slot_at(plan, op, i);
         struct append *append = append_of(plan, slot);
         bool is_whole = slot->runs.count > 0; /* else it is the variable before */
-        if (append && !(i == 0 && is_passed_on && is_whole) && !can_read(plan, op, i, append))
+        bool is_elsewhere = i == 0 && is_passed_on && is_whole && op->def->role != ROLE_ASSIGN;
+        if (append && !is_elsewhere && !can_read(plan, op, i, append))
             append->is_refused = true;
     }
 }

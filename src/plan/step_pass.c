@@ -317,6 +317,16 @@ static bool lower_result(struct step_builder *builder, const struct op *op, stru
     return true;
 }
 
+/* Whether a step that appends also assigns. */
+static bool is_done_by_append(const struct plan *plan, const struct op *op)
+{
+    const struct graph *graph = plan->request.graph;
+    if (op->def->role != ROLE_ASSIGN)
+        return false;
+    const struct append *append = plan->slots[op_input(graph, op, 0)].append;
+    return append && append->variable == graph->analysis->index_of[op - graph->ops];
+}
+
 static bool lower_ops(struct step_builder *builder, struct irrun_error *err)
 {
     struct plan *plan = builder->plan;
@@ -325,8 +335,7 @@ static bool lower_ops(struct step_builder *builder, struct irrun_error *err)
         const struct planned_op *planned = &plan->planned[i];
         const struct op *op = planned->op;
         enum op_role role = op->def->role;
-        if (!is_op_needed(plan, planned) ||
-            (role == ROLE_ASSIGN && plan->slots[op_input(graph, op, 0)].append))
+        if (!is_op_needed(plan, planned) || is_done_by_append(plan, op))
             continue;
         builder->is_main = graph->analysis->is_main[op - graph->ops];
         bool is_done = planned->append         ? step_lower_append(builder, planned, err)

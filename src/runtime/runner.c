@@ -70,10 +70,6 @@ static struct plan *make_plan(struct runner *runner, const struct irrun_tensor *
     struct plan *old = plan_set_evict(&runner->plans, runner->plan);
     struct plan *plan = plan_new(&request, old, err);
     pthread_mutex_unlock(&session->model->lock);
-    if (plan && !variables_reserve(&session->variables, plan->uses, plan->n_uses, err)) {
-        plan_free(plan);
-        return NULL;
-    }
     return plan;
 }
 
@@ -99,6 +95,9 @@ bool runner_choose_plan(struct runner *runner, const struct irrun_tensor *const 
             return false;
         runner->plans.items[runner->plans.n++] = chosen;
     }
+    /* For a plan that was made before too: appends of other plans may have swapped buffers. */
+    if (!variables_reserve(&runner->session->variables, chosen->uses, chosen->n_uses, err))
+        return false;
     runner->plan = chosen;
     set_outputs(runner, chosen);
     return true;
@@ -132,6 +131,21 @@ static bool run_steps(const struct step *steps, uint32_t n_steps, struct irrun_e
     return true;
 }
 
+/* Buffers of variables have moved while a plan in several parts runs. */
+static void rebind_variables(const struct plan *plan, const struct variables *variables)
+{
+    for (; plan; plan = plan->outer) {
+        for (uint32_t i = 0; i < plan->n_moving_slots; i++) {
+            struct slot *slot = &plan->slots[plan->moving_slots[i]];
+            if (slot->kind != SLOT_VARIABLE)
+                continue;
+            slot->tensor.data = variables->items[slot->index].value.data;
+            if (slot->offset > 0)
+                slot->tensor.data = (char *)slot->tensor.data + slot->offset;
+        }
+    }
+}
+
 static struct plan *go_on(struct runner *runner, struct plan *plan, struct irrun_error *err)
 {
     struct irrun_session *session = runner->session;
@@ -141,6 +155,7 @@ static struct plan *go_on(struct runner *runner, struct plan *plan, struct irrun
     pthread_mutex_unlock(&session->model->lock);
     if (!next || !variables_reserve(&session->variables, next->uses, next->n_uses, err))
         return NULL;
+    rebind_variables(plan, &session->variables);
     set_outputs(runner, next);
     if (session->model->times_steps)
         op_times_add_infer(next, clock_now_ns() - start);

@@ -104,6 +104,7 @@ bool run_append(const struct step *step, struct irrun_error *err)
         move_rows(variable->buffers[variable->current], append->n_rows, append->old_bytes,
                   from_bytes, append->room_bytes);
         variable->rows = (struct variable_rows){append->n_rows, append->room_bytes};
+        step->session->variables.has_room = true;
     }
     char *to = variable->buffers[variable->is_moved ? variable->next : variable->current];
     add_rows(append, step->in[1]->data, to);

@@ -74,6 +74,40 @@ given() {
     agree whole.csv second.csv
 }
 
+@test "caches of sequences of different length share buffers, and each gives what it gives alone" {
+    npy '<i8' '2, 2, 10' $(seq 1 40) >short_tokens.npy
+    npy '<i4' '2, 2' 1 0 1 0 >short_beam.npy
+    npy '<i8' '1, 2, 100' $(seq 1 60) $(seq 1 90) $(seq 1 50) >long_tokens.npy
+    npy '<i4' '1, 2' 1 0 >long_beam.npy
+    for key in a b c d; do
+        length=short
+        [[ $key == [ac] ]] || length=long
+        printf '%s\ttokens=%s_tokens.npy\tbeam_idx=%s_beam.npy\n' $key $length $length
+    done >list
+    irrun "$cached" --manifest=list -o logits=%k.npy
+    for length in short long; do
+        irrun "$cached" -i tokens=${length}_tokens.npy -i beam_idx=${length}_beam.npy -o logits=$length.npy
+    done
+    cmp a.npy short.npy
+    cmp b.npy long.npy
+    cmp c.npy short.npy
+    cmp d.npy long.npy
+}
+
+@test "a cache that another variable is given too goes to both" {
+    local fuse
+    # past.1.key is given what past.0.key is
+    sed 's/from-layer="262" from-port="2" to-layer="634"/from-layer="109" from-port="2" to-layer="634"/' \
+        "$cached" >both.xml
+    cmp "$cached" both.xml && false
+    cp "${cached%.xml}.bin" both.bin
+    for fuse in '' --no-fuse; do
+        irrun both.xml --random --shape=tokens=2,3 --shape=beam_idx=2 -n 4 --emit=all ${fuse:+"$fuse"} \
+            -o "logits=csv:logits$fuse.csv" -o next=none:
+    done
+    agree logits.csv logits--no-fuse.csv
+}
+
 @test "beam_idx chooses whose cache continues" {
     npy '<i8' '2, 3' 21 46 55 5 6 7 >two.npy
     npy '<i8' '2, 1' 75 75 >next.npy
