@@ -1,4 +1,4 @@
-# Variables that grow by a Concat, read by attention: keys and values as language models keep them.
+# Variables that grow by a Concat, read by attention: caches of keys and values.
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 

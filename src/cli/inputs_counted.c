@@ -157,8 +157,11 @@ static bool make_record(const struct inputs *inputs, struct counter *counter,
     size_t n = (size_t)shape_n_elements(&made->shape), element_bytes = dtype_size(made->dtype);
     for (size_t i = 0; i < n; i++) {
         int64_t number = is_mask ? 1 : counter->n_before + (int64_t)i % *last;
-        convert_elements(IRRUN_I64, &number, made->dtype, (char *)made->data + i * element_bytes,
-                         1);
+        char *to = (char *)made->data + i * element_bytes;
+        if (is_mask && i > 0)
+            memcpy(to, made->data, element_bytes);
+        else
+            convert_elements(IRRUN_I64, &number, made->dtype, to, 1);
     }
     return true;
 }

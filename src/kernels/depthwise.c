@@ -7,9 +7,6 @@
 #include "kernels/convolution.h"
 #include "kernels/pool.h"
 
-/* From so many terms on the work is shared: some 20 us of it. */
-#define SHARE_MIN_WORK 1000000
-
 /* So many floats are worth an epilogue of their own. */
 #define EPILOGUE_FLOATS 4096
 
@@ -364,5 +361,5 @@ void depthwise_run(const struct depthwise *plan, const struct depthwise_job *job
                       (size_t)window_product(plan->window.out),
                       (size_t)window_product(plan->window.kernel)};
     thread_pool_run(job->pool, run_share, &run,
-                    plan->n_terms >= SHARE_MIN_WORK ? thread_pool_n_threads(job->pool) : 1);
+                    thread_pool_n_parts(job->pool, plan->n_terms, SIZE_MAX));
 }

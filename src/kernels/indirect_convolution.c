@@ -4,9 +4,6 @@
 
 #include "kernels/indirect_convolution.h"
 
-/* From so many multiply-adds on the work is shared: some 20 us of it. */
-#define SHARE_MIN_WORK 1000000
-
 /* ---- The padded copy ---------------------------------------------------------------------- */
 
 /* The positions [first, end) of a line of `size` for which at + position * stride is inside the
@@ -364,5 +361,5 @@ void indirect_convolution_run(const struct indirect_convolution *conv,
     for (size_t i = 0; i < conv->n_subconvolutions && !conv->is_by_channels; i++)
         run.is_early &= count_sums(conv, &conv->subconvolutions[i]) >= EARLY_MIN_SUMS;
     thread_pool_run(job->pool, run_share, &run,
-                    count_macs(conv) >= SHARE_MIN_WORK ? thread_pool_n_threads(job->pool) : 1);
+                    thread_pool_n_parts(job->pool, count_macs(conv), SIZE_MAX));
 }

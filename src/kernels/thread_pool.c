@@ -16,6 +16,9 @@
 
 #define LINE 64 /* bytes that two cores cannot write at once without disturbing each other */
 
+/* From so much work on it is shared: some 20 us of it. */
+#define SHARE_MIN_WORK 1000000
+
 #define SPIN_NS 20000
 #define N_YIELDS 64
 #define NAP_NS 50000
@@ -233,6 +236,14 @@ void thread_pool_free(struct thread_pool *pool)
 unsigned thread_pool_n_threads(const struct thread_pool *pool)
 {
     return pool ? pool->n_threads : 1;
+}
+
+size_t thread_pool_n_parts(const struct thread_pool *pool, double work, size_t n)
+{
+    size_t n_threads = thread_pool_n_threads(pool);
+    if (work < SHARE_MIN_WORK)
+        return 1;
+    return n < n_threads ? n : n_threads;
 }
 
 /* ---- jobs ---- */

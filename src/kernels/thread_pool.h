@@ -22,6 +22,10 @@ void thread_pool_free(struct thread_pool *pool);
 
 unsigned thread_pool_n_threads(const struct thread_pool *pool);
 
+/* How many parts so much work is worth that can be cut into n: 1, or as many as there are threads.
+ * Work is counted in multiply-adds of a packed product, 50 per ns with AVX-512. */
+size_t thread_pool_n_parts(const struct thread_pool *pool, double work, size_t n);
+
 /* Does all parts and returns when they are done. Neighbouring parts go to one thread, and the same
  * ones to the same thread every time as long as all keep up; who has done its own does those that
  * others have not begun. Giving a job away costs about 0.2 us, and tens of microseconds pass before

@@ -7,7 +7,6 @@
 #include "base/checked.h"
 #include "ops/cost.h"
 #include "ops/prepacked_matrix.h"
-#include "ops/product_batch.h"
 
 #define EXPANDED_ONCE ((size_t)1 << 20) /* bytes */
 
@@ -125,7 +124,8 @@ static bool prepare(struct prepare *prepare)
     if (state->m > COMPRESSED_MAX_ROWS && !prepare_panels(prepare, state))
         return false;
     double work = (double)state->m * (double)matrix->n * (double)matrix->k;
-    state->n_parts = prepare_n_parts(prepare, work, (matrix->n + CUT_ROWS - 1) / CUT_ROWS);
+    state->n_parts =
+        thread_pool_n_parts(prepare->pool, work, (matrix->n + CUT_ROWS - 1) / CUT_ROWS);
     size_t n_floats;
     bool is_few = state->m <= COMPRESSED_MAX_ROWS;
     return ((is_few ? checked_mul(state->m, compressed_row_floats(matrix), &n_floats)

@@ -7,7 +7,6 @@
 #include "ops/cost.h"
 #include "ops/int8_borders.h"
 #include "ops/int8_ops.h"
-#include "ops/product_batch.h"
 
 #define READ_AHEAD 16 /* bytes after an image with pads: the kernels load so many at a time */
 #define BLOCK 48      /* pixels: a multiple of the rows of every tile */
@@ -95,7 +94,7 @@ static bool prepare(struct prepare *prepare)
     state->kernels = prepare->kernels->gemm_int8;
     find_image(attrs, state);
     double work = (double)state->n_out * (double)k * (double)attrs->c_out / 4;
-    state->n_parts = prepare_n_parts(prepare, work, state->out[0] * state->n_blocks + 1);
+    state->n_parts = thread_pool_n_parts(prepare->pool, work, state->out[0] * state->n_blocks + 1);
     return size_scratch(prepare, attrs, state) &&
            int8_borders_find(prepare, &state->window, &attrs->border,
                              int8_n_groups(attrs->c_out) * INT8_GROUP, &state->borders);

@@ -5,7 +5,6 @@
 #include "base/checked.h"
 #include "ops/cost.h"
 #include "ops/int8_ops.h"
-#include "ops/product_batch.h"
 
 #define MAX_ROWS 48 /* of a part, where parts are rows: a multiple of those of every tile */
 
@@ -44,7 +43,7 @@ static bool prepare(struct prepare *prepare)
     state->kernels = prepare->kernels->gemm_int8;
     state->row_bytes = int8_n_quads(attrs->c_in) * INT8_QUAD;
     state->by_rows = n_rows > n_groups;
-    state->n_parts = prepare_n_parts(prepare, work, state->by_rows ? n_rows : n_groups);
+    state->n_parts = thread_pool_n_parts(prepare->pool, work, state->by_rows ? n_rows : n_groups);
     if (state->row_bytes == attrs->c_in)
         return true;
     return checked_mul(state->m, state->row_bytes, &prepare->made.scratch_bytes) ||

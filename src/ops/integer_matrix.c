@@ -6,7 +6,6 @@
 
 #include "base/checked.h"
 #include "kernels/gemm_integer.h"
-#include "ops/product_batch.h"
 
 /* Panels do not use these layout numbers. */
 enum { LAYOUT_INT8 = 200, LAYOUT_UNPACKED };
@@ -99,8 +98,9 @@ bool integer_matrix_pack(struct prepare *prepare, uint32_t b, const struct produ
     if (!from)
         return false;
     matrix->kernels = prepare->kernels->gemm_int8;
-    matrix->n_parts = prepare_n_parts(
-        prepare, WORK_OF_BYTES * (double)p->m * (double)p->n * (double)p->k, int8_n_groups(p->n));
+    matrix->n_parts = thread_pool_n_parts(
+        prepare->pool, WORK_OF_BYTES * (double)p->m * (double)p->n * (double)p->k,
+        int8_n_groups(p->n));
     return are_bytes(from, p->k * p->n, &matrix->b_zero_point)
                ? pack_bytes(prepare, p, from, matrix)
                : copy_unpacked(prepare, p, from, matrix);

@@ -253,10 +253,6 @@ struct prepare {
 
 /* ---- sharing; defined in ops/sharing.c */
 
-/* Returns the number of parts into which to divide this work, at most n. Work is counted in
- * multiplications of a packed product, 50 per ns with AVX-512. */
-size_t prepare_n_parts(const struct prepare *prepare, double work, size_t n);
-
 /* Sets made.flat to share n units with the thread pool if the work is worth it; false with *err
  * filled if there is no memory. */
 bool prepare_sharing(struct prepare *prepare, share_fn *run, size_t n, double work);

@@ -194,8 +194,8 @@ static bool prepare_products(struct prepare *prepare)
     state->av = (struct product){.m = m, .n = state->value_head_size, .k = n_keys, .dtype = dtype};
     if (!product_plan(prepare, &state->qk) || !product_plan(prepare, &state->av))
         return false;
-    state->n_parts = prepare_n_parts(
-        prepare, n_times * (product_work(&state->qk) + product_work(&state->av)), n_groups);
+    state->n_parts = thread_pool_n_parts(
+        prepare->pool, n_times * (product_work(&state->qk) + product_work(&state->av)), n_groups);
     state->part_bytes = state->scores_bytes + state->qk.b_bytes + state->av.b_bytes;
     return checked_mul(state->n_parts, state->part_bytes, &prepare->made.scratch_bytes) ||
            fail_memory(prepare->err, SIZE_MAX);

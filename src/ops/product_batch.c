@@ -62,15 +62,15 @@ bool product_batch_plan(struct prepare *prepare, struct product_batch *batch)
 {
     const struct product *p = &batch->product;
     double work = product_work(p);
-    size_t n_threads = prepare_n_parts(prepare, work, SIZE_MAX), b_bytes, a_bytes;
+    size_t n_threads = thread_pool_n_parts(prepare->pool, work, SIZE_MAX), b_bytes, a_bytes;
     batch->is_cut = n_threads > 1 && can_be_cut(p) && batch->count < MANY * n_threads &&
                     batch->count % n_threads != 0;
     batch->by_rows = batch->is_cut && rows_are_better(p, n_threads);
     size_t n_pieces = !batch->is_cut   ? batch->count
                       : batch->by_rows ? divide_up(p->m, ROWS)
                                        : p->packed_b.n_panels;
-    batch->n_parts =
-        prepare_n_parts(prepare, batch->is_cut ? work : work * (double)batch->count, n_pieces);
+    batch->n_parts = thread_pool_n_parts(
+        prepare->pool, batch->is_cut ? work : work * (double)batch->count, n_pieces);
     return (checked_mul(batch->is_cut ? 1 : batch->n_parts, p->b_bytes, &b_bytes) &&
             checked_mul(batch->n_parts, p->transposed_bytes, &a_bytes) &&
             checked_add(b_bytes, a_bytes, &batch->scratch_bytes)) ||

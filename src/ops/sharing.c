@@ -2,17 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op.h"
 
-/* From so much work on it is shared: some 20 us of it. */
-#define SHARE_MIN_WORK 1000000
-
-size_t prepare_n_parts(const struct prepare *prepare, double work, size_t n)
-{
-    size_t n_threads = thread_pool_n_threads(prepare->pool);
-    if (work < SHARE_MIN_WORK)
-        return 1;
-    return n < n_threads ? n : n_threads;
-}
-
 static void run_part(void *context, size_t part, size_t n_parts)
 {
     const struct step *step = context;
@@ -30,7 +19,7 @@ bool sharing_run(const struct step *step, struct irrun_error *err)
 
 bool prepare_sharing(struct prepare *prepare, share_fn *run, size_t n, double work)
 {
-    size_t n_parts = prepare_n_parts(prepare, work, n);
+    size_t n_parts = thread_pool_n_parts(prepare->pool, work, n);
     if (n_parts == 1)
         return true;
     struct sharing *sharing = arena_alloc(prepare->arena, sizeof *sharing, prepare->err);

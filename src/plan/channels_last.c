@@ -215,18 +215,15 @@ static bool allocate(struct pass *pass)
     struct graph *graph = pass->graph;
     struct arena *memory = pass->finder.arena;
     size_t n = graph->n_values;
-    graph->analysis = arena_alloc(memory, sizeof *graph->analysis, pass->err);
     pass->kinds = arena_alloc_array(memory, graph->n_ops, sizeof *pass->kinds, pass->err);
     pass->ranks = arena_alloc_array(memory, n, sizeof *pass->ranks, pass->err);
     pass->are_wanted = arena_alloc_array(memory, n, sizeof *pass->are_wanted, pass->err);
     pass->lasts = arena_alloc_array(memory, n, sizeof *pass->lasts, pass->err);
-    if (!graph->analysis || !pass->kinds || !pass->ranks || !pass->are_wanted || !pass->lasts)
+    if (!pass->kinds || !pass->ranks || !pass->are_wanted || !pass->lasts)
         return false;
     for (size_t i = 0; i < n; i++)
         pass->lasts[i] = NO_ID;
-    graph->analysis->constants =
-        arena_alloc_array(memory, n, sizeof *graph->analysis->constants, pass->err);
-    return graph->analysis->constants != NULL && constants_find(&pass->finder, graph, pass->err);
+    return constants_find_early(&pass->finder, graph, pass->err);
 }
 
 static bool run_pass(struct pass *pass)

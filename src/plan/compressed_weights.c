@@ -314,15 +314,10 @@ static bool visit(struct pass *pass, uint32_t op_id)
 
 static bool run_pass(struct pass *pass, size_t n_users)
 {
-    struct graph_analysis *analysis = arena_alloc(pass->finder.arena, sizeof *analysis, pass->err);
-    if (!analysis)
+    if (!constants_find_early(&pass->finder, pass->graph, pass->err))
         return false;
-    analysis->constants = arena_alloc_array(pass->finder.arena, pass->n_values,
-                                            sizeof *analysis->constants, pass->err);
-    pass->graph->analysis = analysis;
-    pass->constants = analysis->constants;
-    if (!analysis->constants || !constants_find(&pass->finder, pass->graph, pass->err) ||
-        !graph_edit_begin(&pass->edit, pass->graph, pass->arena, MAX_NEW_OPS * n_users,
+    pass->constants = pass->graph->analysis->constants;
+    if (!graph_edit_begin(&pass->edit, pass->graph, pass->arena, MAX_NEW_OPS * n_users,
                           MAX_NEW_OPS * n_users, MAX_INPUTS * n_users, pass->err))
         return false;
     uint32_t n_order = pass->graph->n_order;

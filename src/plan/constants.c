@@ -309,3 +309,14 @@ const void *constant_demand_widened(struct model *model, const struct graph *gra
         return NULL;
     return constant->widened;
 }
+
+bool constants_find_early(struct model *model, struct graph *graph, struct irrun_error *err)
+{
+    struct graph_analysis *analysis = arena_alloc(model->arena, sizeof *analysis, err);
+    if (!analysis)
+        return false;
+    analysis->constants =
+        arena_alloc_array(model->arena, graph->n_values, sizeof *analysis->constants, err);
+    graph->analysis = analysis;
+    return analysis->constants && constants_find(model, graph, err);
+}

@@ -280,17 +280,6 @@ static bool count_uses(struct int8_pass *pass)
     return true;
 }
 
-static bool find_constants(struct int8_pass *pass)
-{
-    struct graph_analysis *analysis = arena_alloc(pass->finder.arena, sizeof *analysis, pass->err);
-    if (!analysis)
-        return false;
-    analysis->constants = arena_alloc_array(pass->finder.arena, pass->graph->n_values,
-                                            sizeof *analysis->constants, pass->err);
-    pass->graph->analysis = analysis;
-    return analysis->constants && constants_find(&pass->finder, pass->graph, pass->err);
-}
-
 static bool run_pass(struct int8_pass *pass)
 {
     const struct graph *graph = pass->graph;
@@ -302,7 +291,7 @@ static bool run_pass(struct int8_pass *pass)
             n_inputs += MAX_NEW_OPS + op->n_inputs;
         }
     }
-    if (!find_constants(pass) || !count_uses(pass) ||
+    if (!constants_find_early(&pass->finder, pass->graph, pass->err) || !count_uses(pass) ||
         !graph_edit_begin(&pass->edit, pass->graph, pass->arena, n, n, n_inputs, pass->err))
         return false;
     for (uint32_t i = 0; i < graph->n_order; i++)

@@ -87,4 +87,8 @@ void constant_forget(const struct graph *graph, const struct op *op);
 /* Finds the constants of one graph; needs index_of. */
 bool constants_find(struct model *model, struct graph *graph, struct irrun_error *err);
 
+/* The same for a graph that is not analysed yet: sets graph->analysis to memory of model->arena
+ * that has the constants only. The caller sets it to NULL again before it frees that memory. */
+bool constants_find_early(struct model *model, struct graph *graph, struct irrun_error *err);
+
 #endif

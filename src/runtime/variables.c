@@ -185,6 +185,7 @@ void variables_commit(struct variables *variables)
             variable_commit_append(variable);
             note_state(variables, i);
             variables->has_room = true;
+            continue;
         }
         is_done &= swap(variable);
     }
