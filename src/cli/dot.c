@@ -24,7 +24,7 @@ static void print_types(const struct dot *dot, size_t group)
 {
     size_t n = 0;
     for (size_t i = 0; i <= group; i++) {
-        if (dot->nodes[i].group != group || dot->nodes[i].is_constant)
+        if (dot->nodes[i].group != group || dot->nodes[i].is_hidden)
             continue;
         if (n < MAX_TYPES)
             printf("%s%s", n > 0 ? ", " : "", dot->layers[i].type);
@@ -54,6 +54,8 @@ static void print_nodes(const struct dot *dot)
     size_t depth = 0, n_clusters = 0;
     for (size_t i = 0; i < dot->n; i++) {
         const char *path = dot->layers[i].path;
+        if (dot->nodes[i].is_hidden)
+            continue;
         while (depth > 0 && strncmp(path, open[depth], strlen(open[depth])) != 0) {
             printf("  }\n");
             depth--;
@@ -64,8 +66,7 @@ static void print_nodes(const struct dot *dot)
             print_escaped(path);
             printf("\";\n");
         }
-        const struct dot_node *node = &dot->nodes[i];
-        if (!node->is_constant && node->group == i && node->shown == i)
+        if (dot->nodes[i].group == i && dot->nodes[i].shown == i)
             print_node(dot, i);
     }
     for (; depth > 0; depth--)
@@ -116,7 +117,7 @@ static bool add_inputs(const struct dot *dot, struct edge_list *list, size_t ind
     for (size_t i = 0; i < layer->n_inputs; i++) {
         size_t source = layer->inputs[i].layer;
         const struct dot_node *from = &nodes[nodes[source].group];
-        if (nodes[source].is_constant || from == to)
+        if (nodes[source].is_hidden || from == to)
             continue;
         bool is_next = from->block > 0 && to->block > 0 && from->repetition == to->repetition &&
                        from->block != to->block;
@@ -150,16 +151,15 @@ static bool list_edges(const struct dot *dot, struct edge_list *list, struct irr
 {
     for (size_t i = 0; i < dot->n; i++) {
         const struct irrun_layer *layer = &dot->layers[i];
-        if (dot->nodes[i].is_constant)
+        if (dot->nodes[i].is_hidden)
             continue;
         if (!add_inputs(dot, list, i, err) || (strcmp(layer->type, "Assign") == 0 &&
                                                layer->variable && !add_state(dot, list, i, err)))
             return false;
-        bool has_body = i + 1 < dot->n && strlen(dot->layers[i + 1].path) > strlen(layer->path);
-        size_t body = i + 1;
-        while (has_body && body < dot->n && dot->nodes[body].is_constant)
+        size_t end = dot_body_end(dot, i), body = i + 1;
+        while (body < end && dot->nodes[body].is_hidden)
             body++;
-        if (has_body && body < dot->n &&
+        if (body < end &&
             !add_edge(list, (struct edge){i, dot->nodes[body].group, EDGE_BODY, NULL, NULL}, err))
             return false;
     }

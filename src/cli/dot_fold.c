@@ -23,7 +23,7 @@ static bool depends_on_constants(const struct dot *dot, const struct irrun_layer
     if (is_type(layer, "Result") || layer->variable)
         return false;
     for (size_t i = 0; i < layer->n_inputs; i++)
-        if (!dot->nodes[layer->inputs[i].layer].is_constant)
+        if (!dot->nodes[layer->inputs[i].layer].is_hidden)
             return false;
     return true;
 }
@@ -35,9 +35,9 @@ static void find_constants(struct dot *dot)
         is_changed = false;
         for (size_t i = 0; i < dot->n; i++) {
             struct dot_node *node = &dot->nodes[i];
-            if (node->is_constant || !depends_on_constants(dot, &dot->layers[i]))
+            if (node->is_hidden || !depends_on_constants(dot, &dot->layers[i]))
                 continue;
-            node->is_constant = is_changed = true;
+            node->is_hidden = is_changed = true;
         }
     }
 }
@@ -60,8 +60,8 @@ static bool find_chains(struct dot *dot, struct irrun_error *err)
         }
     }
     for (size_t i = dot->n; i-- > 0;) {
-        bool joins = !dot->nodes[i].is_constant && dot->layers[i].is_elementwise &&
-                     n_users[i] == 1 && user[i] > i && dot->layers[user[i]].is_elementwise;
+        bool joins = !dot->nodes[i].is_hidden && dot->layers[i].is_elementwise && n_users[i] == 1 &&
+                     user[i] > i && dot->layers[user[i]].is_elementwise;
         dot->nodes[i].group = joins ? dot->nodes[user[i]].group : i;
     }
     return true;
@@ -143,6 +143,24 @@ bool dot_find_repetitions(struct dot *dot, struct irrun_error *err)
     return true;
 }
 
+/* ---- Bodies ---------------------------------------------------------------------------------- */
+
+size_t dot_body_end(const struct dot *dot, size_t i)
+{
+    size_t depth = strlen(dot->layers[i].path), end = i + 1;
+    while (end < dot->n && strlen(dot->layers[end].path) > depth)
+        end++;
+    return end;
+}
+
+/* Hides the bodies of the ops that another one stands for. */
+static void hide_bodies(struct dot *dot)
+{
+    for (size_t i = 0; i < dot->n; i++)
+        for (size_t body = i + 1; dot->nodes[i].shown != i && body < dot_body_end(dot, i); body++)
+            dot->nodes[body].is_hidden = true;
+}
+
 /* ---- All ------------------------------------------------------------------------------------- */
 
 bool dot_fold(struct dot *dot, struct irrun_error *err)
@@ -157,8 +175,10 @@ bool dot_fold(struct dot *dot, struct irrun_error *err)
     if (!find_chains(dot, err))
         return false;
     for (size_t i = 0; i < dot->n; i++)
-        if (!dot->nodes[i].is_constant && dot->nodes[i].group == i &&
-            dot->layers[i].path[0] == '\0')
+        if (!dot->nodes[i].is_hidden && dot->nodes[i].group == i && dot->layers[i].path[0] == '\0')
             dot->order[dot->n_order++] = i;
-    return dot_find_repetitions(dot, err);
+    if (!dot_find_repetitions(dot, err))
+        return false;
+    hide_bodies(dot);
+    return true;
 }

@@ -7,10 +7,10 @@
 
 /* What becomes of a layer. */
 struct dot_node {
-    bool is_constant; /* it is left out */
-    size_t group;     /* the layer whose node it is part of: the last of a chain, or itself */
-    size_t shown;     /* of a group: the one that stands for it, of the first of several blocks */
-    size_t block;     /* which block of a repetition it is in, from 1; 0: in none */
+    bool is_hidden; /* a constant, or of a body of a repeated block that is not shown */
+    size_t group;   /* the layer whose node it is part of: the last of a chain, or itself */
+    size_t shown;   /* of a group: the one that stands for it, of the first of several blocks */
+    size_t block;   /* which block of a repetition it is in, from 1; 0: in none */
     size_t repetition;
 };
 
@@ -33,5 +33,8 @@ struct dot {
 /* Finds constants and chains, then what repeats. */
 bool dot_fold(struct dot *dot, struct irrun_error *err);
 bool dot_find_repetitions(struct dot *dot, struct irrun_error *err);
+
+/* Returns the index after the last layer of the bodies of layer i; i + 1 if it has none. */
+size_t dot_body_end(const struct dot *dot, size_t i);
 
 #endif

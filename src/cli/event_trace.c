@@ -125,11 +125,14 @@ bool event_trace_open(const char *path, uint64_t start_ns, struct event_trace **
     *made = (struct event_trace){.path = path, .start_ns = start_ns};
     made->json.text = &made->text;
     pthread_mutex_init(&made->lock, NULL);
-    made->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (made->fd < 0)
+    made->fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
+    bool is_pipe = made->fd < 0 && errno == ENXIO; /* without a reader */
+    if (made->fd < 0 && !is_pipe)
         return fail_errno(err, IRRUN_CANT_CREATE, path, "cannot create", errno);
-    if (fstat(made->fd, &status) != 0 || !S_ISREG(status.st_mode))
+    if (is_pipe || fstat(made->fd, &status) != 0 || !S_ISREG(status.st_mode))
         return fail(err, IRRUN_USAGE, "--trace needs a regular file, which '%s' is not", path);
+    if (ftruncate(made->fd, 0) != 0)
+        return fail_errno(err, IRRUN_CANT_CREATE, path, "cannot empty", errno);
     text_add_bytes(&made->text, "[\n", 2);
     write_batch(made);
     return true;

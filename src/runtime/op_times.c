@@ -32,10 +32,12 @@ bool op_times_run(const struct step *steps, uint32_t n_steps, struct irrun_error
     struct irrun_session *session = steps->session;
     const struct step *outer = session->timed_step; /* whose body this is */
     uint64_t before = clock_now_ns();
+    bool is_done = true;
     for (const struct step *step = steps, *end = steps + n_steps; step < end; step++) {
         session->timed_step = step;
-        if (!step->flat.run(step, err))
-            return false;
+        is_done = step->flat.run(step, err);
+        if (!is_done)
+            break;
         uint64_t now = clock_now_ns();
         step_times_add(step->cost, now - before);
         session->timed_step = step;
@@ -46,7 +48,7 @@ bool op_times_run(const struct step *steps, uint32_t n_steps, struct irrun_error
         before = now;
     }
     session->timed_step = outer;
-    return true;
+    return is_done;
 }
 
 void op_times_add_infer(const struct plan *continuation, uint64_t time_ns)

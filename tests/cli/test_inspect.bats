@@ -161,6 +161,31 @@ END
     grep -qE 'subgraph cluster_r0 .*' transformer.dot
     grep -qF 'label="4 times"' transformer.dot
     [ "$(grep -cE '^  n[0-9]+ \[' transformer.dot)" -lt 200 ] # of 642 ops
+    # Six times SoftMax and TensorIterator: one body is shown, and every node has its label.
+    six=$(port() { echo "<port id=\"$1\" precision=\"FP32\"><dim>2</dim><dim>2</dim></port>"; }
+        layer() { echo "<layer id=\"$1\" name=\"$2\" type=\"$3\" version=\"opset1\">$4</layer>"; }
+        edge() { echo "<edge from-layer=\"$1\" from-port=\"$2\" to-layer=\"$3\" to-port=\"0\"/>"; }
+        through="<input>$(port 0)</input><output>$(port 1)</output>"
+        x=$(layer 0 x Parameter "<data shape=\"2,2\" element_type=\"f32\"/><output>$(port 1)</output>")
+        axis='<data axis="1"/>'
+        body="<layers>$x$(layer 1 s SoftMax "$axis$through")$(layer 2 y Result "<input>$(port 0)</input>")</layers>
+            <edges>$(edge 0 1 1)$(edge 1 1 2)</edges>"
+        map='<port_map><input external_port_id="0" internal_layer_id="0"/><output external_port_id="1" internal_layer_id="2"/></port_map>'
+        layers=$x edges=
+        for ((i = 1; i < 13; i += 2)); do
+            layers+=$(layer $i "s$i" SoftMax "$axis$through")
+            layers+=$(layer $((i + 1)) "t$i" TensorIterator "$through$map<body>$body</body>")
+            edges+=$(edge $((i - 1)) 1 $i)$(edge $i 1 $((i + 1)))
+        done
+        layers+=$(layer 13 y Result "<input>$(port 0)</input>") edges+=$(edge 12 1 13)
+        echo "<net name=\"six\" version=\"11\"><layers>$layers</layers><edges>$edges</edges></net>")
+    echo "$six" >six.xml
+    irrun --dot six.xml >six.dot
+    renders six.dot
+    grep -qF 'label="6 times"' six.dot
+    [ "$(grep -c 'subgraph cluster_b' six.dot)" -eq 1 ]
+    [ "$(grep -c 'style=dotted, arrowhead=none' six.dot)" -eq 1 ]
+    diff <(grep -oE 'n[0-9]+' six.dot | sort -u) <(grep -oE '^  n[0-9]+ \[label' six.dot | grep -oE 'n[0-9]+' | sort -u)
     usage_error "--dot" --dot --check "$data/sum.xml"
     cp "$root/models/lstm_tagger/model.xml" nowhere.xml
     irrun --dot nowhere.xml | cmp - <(irrun --dot "$root/models/lstm_tagger/model.xml")

@@ -113,6 +113,8 @@ END
 @test "--profile goes with no --fail-on-nan" {
     usage_error "--profile and --fail-on-nan cannot be used together" "$data/sum.xml" --random --profile --fail-on-nan
     usage_error "--trace writes a file, not standard output" "$data/sum.xml" --random --trace=- -o none:
+    mkfifo pipe
+    usage_error "--trace needs a regular file, which 'pipe' is not" "$data/sum.xml" --random --trace=pipe -o none:
     usage_error "--profile takes op or type, not 'ops'" "$data/sum.xml" --random --profile=ops
 }
 
