@@ -337,7 +337,9 @@ struct irrun_op_time {
 struct irrun_profile {
     const struct irrun_op_time *ops;
     size_t n_ops;
-    double clock_s; /* the part of the time that reading the clock took */
+    uint64_t n_plans; /* that iterations chose because a shape had changed */
+    double plan_s;    /* the time that this took */
+    double clock_s;   /* the part of the time that reading the clock took */
 };
 
 /* Adds the times of all sessions, which must be of one model loaded with times_ops. The caller

@@ -128,7 +128,7 @@ static double peak_share(const struct profile *profile, const struct row *row)
 
 static double outside_s(const struct profile *profile)
 {
-    double inside = 0;
+    double inside = profile->times->plan_s;
     for (size_t i = 0; i < profile->times->n_ops; i++)
         inside += profile->times->ops[i].depth == 0 ? profile->times->ops[i].time_s : 0;
     return fmax(profile->total_s - inside, 0);
@@ -178,6 +178,16 @@ static void print_row(FILE *out, const struct profile *profile, const struct row
     putc('\n', out);
 }
 
+/* A row that is not one of ops. n_calls: NAN if they are not counted. */
+static void print_other(FILE *out, const struct profile *profile, double time_s, double sum_s,
+                        const char *name, double n_calls)
+{
+    print_shares(out, time_s, sum_s, profile->total_s);
+    print_number(out, 9, 0, n_calls);
+    print_number(out, 10, 3, time_s / n_calls * 1e6);
+    fprintf(out, "%8s %8s %6s  %s\n", "-", "-", "-", name);
+}
+
 static int count_columns(const struct rows *rows)
 {
     size_t most = 0;
@@ -217,11 +227,12 @@ bool profile_print(FILE *out, const struct profile *profile, bool by_type, struc
         sum_s += row->op && row->op->depth > 0 ? 0 : row->time_s;
         print_row(out, profile, row, sum_s, n_columns);
     }
-    static const char *const names[] = {"outside ops", "total"};
-    for (size_t i = 0; i < 2; i++) {
-        print_shares(out, i == 0 ? outside_s(profile) : total_s, total_s, total_s);
-        fprintf(out, "%9s %10s %8s %8s %6s  %s\n", "-", "-", "-", "-", "-", names[i]);
+    if (profile->times->n_plans > 0) {
+        double plan_s = profile->times->plan_s, n_plans = (double)profile->times->n_plans;
+        print_other(out, profile, plan_s, sum_s + plan_s, "planning", n_plans);
     }
+    print_other(out, profile, outside_s(profile), total_s, "outside ops", NAN);
+    print_other(out, profile, total_s, total_s, "total", NAN);
     if (clock_s > CLOCK_SHARE * total_s)
         fprintf(out, "of this, reading the clock took %.1f %%\n", clock_s / total_s * 100);
     free(rows.items);
@@ -261,6 +272,8 @@ void profile_report(const struct profile *profile, struct json *json)
 {
     json_open(json, "profile", '{');
     json_number(json, "total_s", profile->total_s);
+    json_count(json, "plans", profile->times->n_plans);
+    json_number(json, "planning_s", profile->times->plan_s);
     json_number(json, "outside_ops_s", outside_s(profile));
     json_number(json, "clock_s", profile->times->clock_s);
     json_number(json, "peak_flops_per_s", profile->peak.flops_per_s);

@@ -70,6 +70,7 @@ struct step_times *step_times_find(struct step_times_table *table, const struct 
 
 void step_times_clear(struct step_times_table *table)
 {
+    table->n_plans = table->plan_ns = 0;
     for (size_t i = 0; i < table->n; i++) {
         struct step_times *times = table->items[i];
         times->n_calls = times->time_ns = 0;

@@ -29,6 +29,7 @@ struct step_times_table {
     size_t n, capacity;
     struct step_times **buckets; /* by members; a power of two of them */
     size_t n_buckets;
+    uint64_t n_plans, plan_ns; /* that an iteration chose because a shape had changed */
 };
 
 /* Finds the entry for these steps, or adds it. NULL with *err filled if there is no memory. The

@@ -70,6 +70,8 @@ static bool add_tables(struct step_times_table *sums, const struct step_times_ta
                        size_t n_tables, struct irrun_error *err)
 {
     for (size_t t = 0; t < n_tables; t++) {
+        sums->n_plans += tables[t]->n_plans;
+        sums->plan_ns += tables[t]->plan_ns;
         for (size_t i = 0; i < tables[t]->n; i++) {
             const struct step_times *from = tables[t]->items[i];
             struct step_times *to = step_times_find(sums, from, err);
@@ -168,6 +170,8 @@ struct irrun_profile *op_times_collect(const struct graph *graph,
     for (size_t i = 0; i < sums->n; i++)
         n_readings += sums->items[i]->n_calls;
     collected->profile.ops = collected->ops;
+    collected->profile.n_plans = sums->n_plans;
+    collected->profile.plan_s = (double)sums->plan_ns * 1e-9;
     collected->profile.clock_s = (double)n_readings * time_clock();
     return &collected->profile;
 }

@@ -130,6 +130,19 @@ static bool fail_missing(const struct irrun_session *session, struct irrun_error
     return false;
 }
 
+/* Chooses the plan of other shapes, and adds the time if steps are timed. */
+static bool replan(struct irrun_session *session, struct irrun_error *err)
+{
+    if (!session->model->times_steps)
+        return irrun_session_plan(session, err);
+    const struct plan *before = session->root->plan;
+    uint64_t start_ns = clock_now_ns();
+    bool is_planned = irrun_session_plan(session, err);
+    session->times.plan_ns += clock_now_ns() - start_ns;
+    session->times.n_plans += session->root->plan != before;
+    return is_planned;
+}
+
 bool irrun_session_run(struct irrun_session *session, struct irrun_error *err)
 {
     err->code = IRRUN_OK;
@@ -138,7 +151,7 @@ bool irrun_session_run(struct irrun_session *session, struct irrun_error *err)
     struct variables *variables = &session->variables;
     bool has_plan =
         session->root->plan && !session->is_input_changed && !variables->is_shape_changed;
-    if (!has_plan && !irrun_session_plan(session, err))
+    if (!has_plan && !replan(session, err))
         return false;
     if (!runner_execute(session->root, session->input_pointers, err)) {
         variables_roll_back(variables);

@@ -57,6 +57,16 @@ END
     jq -e '.ops[0] | .members[0].type == "Loop" and .time_s >= .in_bodies_s and .in_bodies_s > 0' r.json
 }
 
+@test "--profile: planning for a shape that changes has a line of its own" {
+    local model=$root/models/tiny_transformer/model.xml shapes=('--shape=tokens=1,1' '--shape=beam_idx=1')
+    profiled "$model" --random "${shapes[@]}" -n 5 | grep -x '4 planning' # the first is made before
+    profiled "$model" --random "${shapes[@]}" -n 5 --warmup=2 | grep -x '5 planning' # back to its shapes, too
+    irrun "$model" --random "${shapes[@]}" -n 5 -o none: --profile --report=r.json 2>/dev/null
+    jq -e '.profile | .plans == 4 and .planning_s > 0' r.json
+    jq -e '([.ops[] | select(.depth == 0) | .time_s] | add) + .profile.planning_s + .profile.outside_ops_s - .profile.total_s | fabs < 1e-9' r.json
+    [ "$(profiled "$data/sum.xml" --random -n 5 | grep -c planning)" -eq 0 ]
+}
+
 @test "--profile=type adds up by type, without counting bodies twice" {
     local model=$cases/loop/nested
     run_apart irrun "$model/model.xml" -i "$model/in.npz" -o none: --profile=type
@@ -67,7 +77,7 @@ END
 
 @test "--profile: the lines add up to the total, which is the time of the iterations" {
     irrun "$root/models/lstm_tagger/model.xml" --random -n 300 --warmup=3 --profile --report=r.json 2>/dev/null
-    jq -e '([.ops[] | select(.depth == 0) | .time_s] | add) + .profile.outside_ops_s - .profile.total_s | fabs < 1e-9' r.json
+    jq -e '([.ops[] | select(.depth == 0) | .time_s] | add) + .profile.planning_s + .profile.outside_ops_s - .profile.total_s | fabs < 1e-9' r.json
     jq -e '.profile.total_s * .throughput.iterations_per_s / .run.iterations - 1 | fabs < 1e-9' r.json
     jq -e '.profile.total_s < .time_s.total' r.json
     jq -e '[.ops[] | .calls] | max == 300' r.json # the warm-up is not in it
