@@ -6,15 +6,15 @@
 
 #include "irrun.h"
 
-/* Outermost first; fewer dimensions stand at the end, after dimensions of 1. Output position o sees
- * the input from floor(o * in / out) to before ceil((o + 1) * in / out). No input dimension is
- * 0. */
+/* Sizes, outermost dimension first. Missing dimensions are leading 1s. Output position o covers the
+ * input from floor(o * in / out) up to, but not including, ceil((o + 1) * in / out). No input
+ * dimension is 0. */
 struct adaptive_pool {
     int64_t in[3], out[3];
 };
 
-/* The largest element, the first of equals; NaN is passed over unless it comes first. places: its
- * index in the channel. */
+/* Writes the maximum of every window, and its index in the channel to places. The first of equal
+ * elements wins. NaN is skipped unless it is the first element of the window. */
 void adaptive_max_pool(enum irrun_dtype dtype, const struct adaptive_pool *pool, const void *in,
                        void *out, int64_t *places);
 void adaptive_avg_pool(enum irrun_dtype dtype, const struct adaptive_pool *pool, const void *in,

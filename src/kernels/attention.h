@@ -9,14 +9,14 @@
 
 enum attention_mask {
     ATTENTION_ALL,
-    ATTENTION_CAUSAL,  /* row i sees columns 0 … first_row + i */
-    ATTENTION_BOOLEAN, /* row i sees columns with a mask that is not 0 */
-    ATTENTION_ADDED,   /* mask is added; it has the type of the scores */
+    ATTENTION_CAUSAL,  /* row i attends to columns 0 … first_row + i */
+    ATTENTION_BOOLEAN, /* row i attends to columns whose mask is not 0 */
+    ATTENTION_ADDED,   /* the mask is added; it has the type of the scores */
 };
 
-/* scores [n_rows][n] become softmax(scores * scale, masked) along each row. Strides count elements
- * and may be 0. sink: an extra score of each row, whose weight is not stored; NULL for none. A row
- * that sees nothing, or that has a NaN, is NaN. */
+/* Replaces scores [n_rows][n] by softmax(scores * scale, masked) along each row. Strides count
+ * elements and may be 0. sink: an extra score of each row, whose weight is not stored; NULL for
+ * none. A row becomes NaN if all its columns are masked or if it has a NaN. */
 struct attention_rows {
     size_t n_rows, n;
     size_t first_row;
@@ -28,10 +28,10 @@ struct attention_rows {
 
 typedef void attention_fn(const struct attention_rows *rows, void *scores);
 
-/* Scales and masks only: before a softmax, if there is no sink. */
+/* Applies only the scale and the mask; a softmax follows. For attention without a sink. */
 void attention_mask_f32(const struct attention_rows *rows, float *scores);
 
-/* Of f32 and f64. */
+/* Returns the loop for f32 or f64. */
 attention_fn *attention_scalar(enum irrun_dtype dtype);
 
 #endif

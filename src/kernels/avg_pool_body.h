@@ -4,7 +4,7 @@
 #error "include it by kernels/each_float.h"
 #endif
 
-#define SUMS 64 /* positions at a time */
+#define SUMS 64 /* positions that are summed at a time */
 
 static inline void NAME(add)(const T *restrict in, int64_t stride, double *restrict to, int64_t n)
 {
@@ -12,7 +12,7 @@ static inline void NAME(add)(const T *restrict in, int64_t stride, double *restr
         to[i] += in[i * stride];
 }
 
-/* n positions that see all their elements of a row. */
+/* Computes n positions whose windows lie within the row. */
 static void NAME(average_whole)(const struct window *w, bool exclude_pad, struct view v,
                                 const T *in, T *out, int64_t n)
 {

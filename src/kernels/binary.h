@@ -5,7 +5,8 @@
 
 #include "irrun.h"
 
-/* out[i] = f(a[i], b[i]); out may be a or b. False: an integer was divided by zero. */
+/* Computes out[i] = f(a[i], b[i]); out may be a or b. Returns false if an integer was divided by
+ * zero. */
 typedef bool binary_fn(const void *a, const void *b, void *out, size_t n);
 
 enum binary_operation {
@@ -14,14 +15,14 @@ enum binary_operation {
     BINARY_N_OPERATIONS
 };
 
-/* Whether results are booleans (bytes of 0 or 1) instead of the operands' type. */
+/* Returns whether the results are booleans (bytes of 0 or 1) instead of the operands' type. */
 bool binary_gives_boolean(enum binary_operation operation);
 
-/* The plain loop for operands of this type; NULL if there is none (f16 and bf16 have none). */
+/* Returns the plain loop for operands of this type; NULL if there is none (as for f16 and bf16). */
 binary_fn *binary_scalar(enum binary_operation operation, enum irrun_dtype dtype);
 
-/* The same with a scalar operand: if a_moves (b_moves) is false, a (b) is one element for all n.
- * Element sizes are in bytes. */
+/* Calls fn for operands of which one may be a scalar: if a_moves (b_moves) is false, a (b) is a
+ * single element. Element sizes are in bytes. */
 bool binary_apply(binary_fn *fn, size_t operand_bytes, const void *a, bool a_moves, const void *b,
                   bool b_moves, size_t out_bytes, void *out, size_t n);
 

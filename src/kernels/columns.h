@@ -6,12 +6,12 @@
 #include "irrun.h"
 #include "kernels/sliding_window.h"
 
-/* One channel: columns [kernel][out] of a window over the image [in], whose first dimension is 1.
- * Each element of the image becomes the sum of the column elements at its position, or 0. Integers
+/* Adds the columns [kernel][out] of one channel into an image [in], whose first dimension is 1.
+ * Each element of the image becomes the sum of all column elements that map to it, or 0. Integers
  * wrap. */
 typedef void columns_fn(const struct window *window, const void *columns, void *image);
 
-/* NULL for f16, bf16 and types that are not numbers. */
+/* Returns NULL for f16, bf16 and types that are not numbers. */
 columns_fn *columns_scalar(enum irrun_dtype dtype);
 
 #endif

@@ -1,6 +1,6 @@
-/* Multiplies f32 by matrices as they are stored: integers or small floats of 4 or 8 bits, with a
- * scale and perhaps a zero point for each group of a row. They are expanded in registers. The order
- * of a sum does not depend on the number of threads.
+/* Multiplies f32 by compressed matrices: integers or small floats of 4 or 8 bits, with a scale and
+ * perhaps a zero point for each group of a row. They are expanded in registers. The order of a sum
+ * does not depend on the number of threads.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_COMPRESSED_GEMM_H
 #define IRRUN_KERNELS_COMPRESSED_GEMM_H
@@ -10,10 +10,10 @@
 
 #include "irrun.h"
 
-#define COMPRESSED_MAX_ROWS 4 /* of x, in one call */
-#define COMPRESSED_PAD 32     /* groups of x are padded to a multiple of this many elements */
+#define COMPRESSED_MAX_ROWS 4 /* rows of x in one call */
+#define COMPRESSED_PAD 32     /* the groups of x are padded to a multiple of this many elements */
 
-/* A number for each group: group g of row r has element r * row_step + g * group_step. */
+/* One number for each group: group g of row r has element r * row_step + g * group_step. */
 struct group_params {
     const void *data;       /* NULL: none */
     enum irrun_dtype dtype; /* f32, u8 or i8 */
@@ -22,44 +22,45 @@ struct group_params {
 
 /* n rows of k elements: (value of the code - zero point) * scale. */
 struct compressed_matrix {
-    enum irrun_dtype dtype; /* u8, i8; of 4 bits, the low ones first: u4, i4, nf4, f4e2m1 */
+    enum irrun_dtype dtype; /* u8, i8, or a type of 4 bits, low bits first: u4, i4, nf4, f4e2m1 */
     size_t n, k;
-    size_t group;                            /* elements, divides k; even if they are of 4 bits */
+    size_t group;                            /* elements; divides k; even if they are of 4 bits */
     const unsigned char *row;                /* row 0; the rows are contiguous */
-    struct group_params scales, zero_points; /* those of integers are whole, and below 2^16 */
-    float values[16];                        /* of the codes of 4 bits */
+    struct group_params scales, zero_points; /* integer zero points are below 2^16 */
+    float values[16];                        /* of the 16 codes of a type of 4 bits */
 };
 
-/* Returns the bytes of n elements. */
+/* Returns the size of n elements in bytes. */
 static inline size_t compressed_bytes(const struct compressed_matrix *matrix, size_t n)
 {
     return matrix->dtype == IRRUN_U8 || matrix->dtype == IRRUN_I8 ? n : n / 2;
 }
 
-/* Returns the floats of a row of x as multiply reads it. */
+/* Returns the number of floats of an arranged row of x. */
 static inline size_t compressed_row_floats(const struct compressed_matrix *matrix)
 {
     size_t padded = (matrix->group + COMPRESSED_PAD - 1) / COMPRESSED_PAD * COMPRESSED_PAD;
     return matrix->k / matrix->group * padded;
 }
 
-/* c[i][j] = start[j] + the product of row i of x and row j of the matrix, for j = begin ... end. */
+/* c[i][j] = start[j] + the dot product of row i of x and row j of the matrix, for begin <= j <
+ * end. */
 struct compressed_product {
     const struct compressed_matrix *matrix;
     size_t m; /* at most COMPRESSED_MAX_ROWS */
     size_t begin, end;
-    const float *x;     /* arranged */
+    const float *x;     /* rows written by arrange */
     const float *start; /* NULL: zeros */
     float *c;
     size_t ldc;
 };
 
 struct compressed_kernels {
-    /* A row of x, of k elements, as multiply reads it. */
+    /* Writes a row of x, of k elements, in the order that multiply reads. */
     void (*arrange)(const struct compressed_matrix *matrix, const float *x, float *to);
     void (*multiply)(const struct compressed_product *product);
-    /* Elements `first` ... `first` + n of a row; first begins a group, or a multiple of
-     * COMPRESSED_PAD elements of one. */
+    /* Expands elements `first` ... `first` + n - 1 of a row. `first` begins a group or is a
+     * multiple of COMPRESSED_PAD elements from the start of one. */
     void (*expand)(const struct compressed_matrix *matrix, size_t row, size_t first, size_t n,
                    float *to);
 };

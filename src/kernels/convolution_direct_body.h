@@ -17,7 +17,7 @@ static void NAME(add_term)(const struct term *t, const T *in, T weight, T *out)
     }
 }
 
-/* One channel of the input with one of the output. */
+/* Adds the terms of one input channel to one output channel. */
 static void NAME(add_terms)(const struct convolution *c, bool is_transposed, const T *in,
                             const T *weight, T *out)
 {

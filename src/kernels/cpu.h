@@ -1,4 +1,4 @@
-/* The levels of levels.def in this build, and those of the CPU.
+/* The SIMD levels of levels.def: which ones this build has, and which ones the CPU has.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_CPU_H
 #define IRRUN_KERNELS_CPU_H
@@ -18,21 +18,21 @@
 #define IF_aarch64(...)
 #endif
 
-/* Those of this build. */
+/* The levels of this build, in ascending order. */
 enum simd {
 #define SIMD_LEVEL(id, name, architecture, flags, test) IF_##architecture(SIMD_##id, )
 #include "kernels/levels.def"
     N_SIMD
 };
 
-/* "scalar", "sse4.1", … */
+/* Returns the name of a level: "scalar", "sse4.1", … */
 const char *simd_name(enum simd simd);
 
-/* Whether the CPU has the level and the system saves its registers. Asks the CPU once per process:
- * under a hypervisor every CPUID costs microseconds. */
+/* Returns whether the CPU has the level and the system saves its registers. Queries the CPU once
+ * per process: under a hypervisor every CPUID costs microseconds. */
 bool simd_is_there(enum simd simd);
 
-/* The last level that the CPU has. */
+/* Returns the highest level that the CPU has. */
 enum simd simd_best(void);
 
 #endif

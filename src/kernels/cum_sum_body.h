@@ -1,4 +1,4 @@
-/* The loops of the running sums for one type of type_body.h, in whose WIDE they are added up.
+/* The loops of cumulative sums for one type of type_body.h; the sums are of type WIDE.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef NAME
 #error "include it by kernels/each_float.h or another of its kind"

@@ -1,11 +1,11 @@
-/* Windows that slide over every channel alone, in f32: depthwise convolutions and poolings, of any
- * kernel, stride, dilation and pads. Either the vectors lie along the rows of a channel, which is
- * laid out with its pads and, for strides, in planes (positions 0, s, 2s ... of a row, then 1,
- * s + 1 ...), or, where rows are short, there is a channel in each lane. Where the channels lie
- * last, that needs no copy.
+/* Depthwise convolutions and poolings in f32, of any kernel, stride, dilation and pads. There are
+ * three layouts. Rows: vectors lie along the rows of a channel, which is copied with its pads and,
+ * for strides, into planes (positions 0, s, 2s ... of a row, then 1, s + 1 ...). Blocked, for short
+ * rows: each lane has a channel. Channels last: each lane has a channel, and nothing is copied.
  *
- * The tiles leave out what the loops of scalars leave out only where that makes no difference to
- * finite numbers. A channel in which one met another is computed again, by those loops.
+ * The first two also compute terms of pads, which the scalar loops skip. This changes a result only
+ * if it is not finite (or, for a maximum, -inf): such a channel is computed again by the scalar
+ * loops.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_DEPTHWISE_H
 #define IRRUN_KERNELS_DEPTHWISE_H
@@ -16,64 +16,64 @@
 #include "kernels/sliding_window.h"
 #include "kernels/thread_pool.h"
 
-/* n positions from `first` on that see the same elements of the kernel, [begin, end). */
+/* n positions from `first` on, whose windows contain the same kernel elements, [begin, end). */
 struct depthwise_span {
     int64_t first, n, begin, end;
 };
 
-/* Positions of a row from `first` on: n_vectors of them, down the rows, or, unless n_along is 0,
- * n_along single vectors of the same row. */
+/* Positions of a row from `first` on. If n_along is 0: n_vectors vectors of one row, and the tile
+ * continues with the rows below. Otherwise: n_along times one vector, in the same row. */
 struct depthwise_strip {
     int64_t first;
     size_t n_vectors, n_along;
 };
 
-/* The positions of a plane that lie inside the input: n from `first` on, the first of which is
- * element `from` of a row. */
+/* The positions of a plane that lie inside the input: n from `first` on. Position `first` is
+ * element `from` of the row. */
 struct depthwise_plane {
     int64_t first, n, from;
 };
 
 struct depthwise {
-    /* To be filled in before the plan is made. */
+    /* Set by the caller of depthwise_plan. */
     struct window window;
     const struct depthwise_kernels *kernels;
     enum depthwise_term term;
-    bool exclude_pad;              /* of means, as in pool.h */
-    int64_t n_batches, n_channels; /* every batch has so many channels, with the same weights */
-    int64_t multiplier;            /* output channels of a channel */
-    bool is_last;                  /* of products: the channels lie last, in and out */
+    bool exclude_pad;              /* for means, as in pool.h */
+    int64_t n_batches, n_channels; /* all batch elements have the same weights */
+    int64_t multiplier;            /* output channels for each input channel */
+    bool is_last;                  /* channels last, in the input and the output; products only */
 
-    bool is_blocked;          /* a channel in each lane, else rows */
-    bool is_copied;           /* rows: else the input is read as it lies */
-    int64_t origin, steps[3]; /* in the image: tap 0 of position 0, and how far to the next */
-    int64_t strides[3];       /* and how far it is to the next element */
-    const int32_t *offsets;   /* of the taps in the image */
+    bool is_blocked;          /* each lane has a channel; otherwise vectors lie along rows */
+    bool is_copied;           /* rows only: the input is copied; otherwise it is read in place */
+    int64_t origin, steps[3]; /* offset in the image of tap 0; and from position to position */
+    int64_t strides[3];       /* from one element of the input to the next */
+    const int32_t *offsets;   /* of each tap in the image */
     const struct depthwise_span *spans[3];
     size_t n_spans[3];
-    size_t pixel; /* lanes: floats from position to position of the results */
-    const struct depthwise_strip
-        *strips; /* rows: instead of the spans of the innermost dimension */
+    size_t pixel; /* channels in lanes: floats from one output position to the next */
+    const struct depthwise_strip *strips; /* rows only: replace spans[2] */
     size_t n_strips;
-    const struct depthwise_plane *planes; /* of a row, if it is laid */
-    size_t n_planes, plane;               /* and floats of one */
-    const float *scales; /* of sums: for spans 0 and 1, and those of 2 or all positions of a row */
-    size_t image_floats, scratch_floats; /* the latter of a thread */
-    double n_terms;                      /* of all channels */
+    const struct depthwise_plane *planes; /* of a row, if it is copied */
+    size_t n_planes, plane;               /* and the floats of a plane */
+    const float *scales; /* for sums: [spans[0]][spans[1]][spans[2] or positions of a row] */
+    size_t image_floats, scratch_floats; /* scratch_floats is that of a thread */
+    double n_terms;                      /* multiply-adds of all channels */
 };
 
-/* Spans, planes and the like come from the arena. False with *err filled if there is no memory.
- * *is_possible: whether there is something to compute, and not too much to count. */
+/* Plans the run; spans, planes and the rest come from the arena. Returns false with *err filled if
+ * there is no memory. Sets *is_possible to false if there is nothing to compute or a size
+ * overflows. */
 bool depthwise_plan(struct depthwise *plan, struct arena *arena, bool *is_possible,
                     struct irrun_error *err);
 
-/* What depthwise_run wants as its scratch memory; false if that is too much to count. */
+/* Computes the size of the scratch memory of depthwise_run; returns false if it overflows. */
 bool depthwise_memory(const struct depthwise *plan, unsigned n_threads, size_t *n_bytes);
 
 struct depthwise_job {
     const float *in;      /* [n_batches][n_channels][in], or [n_batches][in][n_channels] */
-    const float *weights; /* [n_channels][multiplier][kernel], of products */
-    float *out;           /* [n_batches][n_channels][multiplier][out], or as in */
+    const float *weights; /* [n_channels][multiplier][kernel]; for products */
+    float *out;           /* [n_batches][n_channels][multiplier][out], or channels last as `in` */
     float *scratch;
     struct thread_pool *pool;
     const struct epilogue *epilogue; /* NULL: none */

@@ -1,5 +1,5 @@
-/* Windows over single channels, for as many positions as fit into registers: the heart of
- * depthwise.h.
+/* The kernels of depthwise.h: windows over single channels, for as many positions as fit into
+ * registers.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_DEPTHWISE_KERNELS_H
 #define IRRUN_KERNELS_DEPTHWISE_KERNELS_H
@@ -10,48 +10,46 @@
 #define DEPTHWISE_MAX_VECTORS 4 /* vectors of a row */
 #define DEPTHWISE_MAX_LANES 16  /* floats of a vector */
 
-/* What becomes of the elements that a window sees: the sum of their products with weights, their
- * sum, or the largest. NaN is not the largest, and of nothing it is -inf. */
+/* What is computed of the elements of a window: the sum of their products with weights, their sum,
+ * or their maximum. A maximum skips NaN, and is -inf if there is no element. */
 enum depthwise_term { DEPTHWISE_PRODUCTS, DEPTHWISE_SUMS, DEPTHWISE_MAXIMA, N_DEPTHWISE_TERMS };
 
-/* n positions, a row of vectors at each. The taps, which are the elements of the window, are n_taps
- * neighbouring ones, n_lines times, line_taps apart, and all that n_slices times, slice_taps
- * apart. */
+/* n positions, with a row of vectors at each. The taps are the elements of the window: n_slices
+ * slices, slice_taps apart, of n_lines lines, line_taps apart, of n_taps consecutive taps. */
 struct depthwise_tile {
     const float *image;
-    ptrdiff_t start; /* tap t of position p meets image[start + p * image_step +
-                                    offsets[t] ...] */
+    ptrdiff_t start; /* tap t of position p is at image[start + p * image_step + offsets[t]] */
     ptrdiff_t image_step;
-    float *out; /* position p goes to out + p * out_step */
+    float *out; /* the result of position p goes to out + p * out_step */
     size_t out_step, n;
     const int32_t *offsets;
-    const float *weights; /* of the taps; rows: one each, lanes: a vector each */
+    const float *weights; /* a float for each tap; channels in lanes: a vector for each */
     size_t first_tap, n_slices, n_lines, n_taps, slice_taps, line_taps;
-    size_t last;             /* rows: where the last vector begins */
-    size_t n_stored;         /* rows: floats of it, all but if there is one vector only */
-    const float *adjustment; /* added to products; sums are multiplied by it. Products in rows
-                                    and sums in lanes have one for all, else they lie side by side;
-                                    maxima have none */
-    size_t adjustment_step;  /* floats to that of the next position */
-    float *check;            /* a vector: the smallest maxima, or NaN where a sum was not
-                                    finite */
-    /* Pixels, of products: their channels lie side by side. The weights are [blocks][block_weights]
-     * for a vector of channels each, and end with a vector of adjustments; the last block begins
-     * within the one before, unless it is the only one. There is no check. */
+    size_t last;             /* rows: element with which the last vector begins */
+    size_t n_stored;         /* rows: floats to store, if one vector is all */
+    const float *adjustment; /* For products: added. For sums: a factor. Products along rows and
+                              * sums of blocked channels have one float for all lanes, others a
+                              * vector. Maxima have none. */
+    size_t adjustment_step;  /* floats from one position to the next */
+    float *check;            /* a vector: the smallest maxima, or NaN if a sum is not finite */
+    /* Pixels (channels last), products only. The weights are [blocks][block_weights]: each block
+     * has a vector of channels for each tap, and then a vector of adjustments. The last block
+     * overlaps the one before, so that it is whole, unless it is the only one. There is no
+     * check. */
     size_t n_channels, block_weights;
-    const float *bounds; /* two that hold the results; NULL: none */
+    const float *bounds; /* two, to which the results are clamped; NULL: none */
 };
 typedef void depthwise_tile_fn(const struct depthwise_tile *tile);
 
 struct depthwise_kernels {
     size_t lanes;                                                          /* floats of a vector */
     depthwise_tile_fn *rows[N_DEPTHWISE_TERMS][DEPTHWISE_MAX_VECTORS + 1]; /* [][vectors] */
-    depthwise_tile_fn *blocked[N_DEPTHWISE_TERMS]; /* a channel in each lane */
+    depthwise_tile_fn *blocked[N_DEPTHWISE_TERMS]; /* each lane has a channel */
     depthwise_tile_fn *pixels;
-    /* Every stride-th element of n_rows rows. */
+    /* Copies every stride-th element of n_rows rows. */
     void (*copy_rows)(const float *from, size_t from_step, size_t stride, float *to, size_t to_step,
                       size_t n, size_t n_rows);
-    /* n elements of n_rows rows, one for each lane; lanes beyond get zeros. */
+    /* Transposes n elements of n_rows rows, one row for each lane; the other lanes get zeros. */
     void (*to_blocked)(const float *from, size_t from_step, size_t n_rows, size_t n, float *to);
     void (*from_blocked)(const float *from, float *to, size_t to_step, size_t n_rows, size_t n);
 };

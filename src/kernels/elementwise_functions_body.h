@@ -1,6 +1,5 @@
-/* vector_<name>: the vector expressions of elementwise.def, for the kernels that go op by op and
- * those that go tile by tile. Where the operations of a level go lane by lane, a function that is
- * NEAR is the plain one.
+/* vector_<name>: the vector expressions of elementwise.def, for single operations and for fused
+ * ones. At the scalar level a function that is NEAR uses the scalar expression.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VECTOR_LANES
 #error "include the vector operations of a level before: kernels/level.h"

@@ -38,8 +38,7 @@ ALWAYS_INLINE T TYPED(floor_rest)(T rest, T y)
 }
 
 #ifndef FLOATING
-/* x / -1 is written as a negation, which wraps for the lowest number, where a division would
- * trap. */
+/* Computes x / -1 as a negation, which wraps for the lowest number; a division would trap. */
 ALWAYS_INLINE T TYPED(quotient)(T x, T y, bool *by_zero)
 {
     *by_zero |= y == 0;
@@ -74,8 +73,8 @@ ALWAYS_INLINE bool TYPED(is_shift)(T y)
     return y >= 0 && (W)y < 8 * sizeof(T);
 }
 
-/* Complements a negative number, shifts it and complements it again, so that ones are shifted
- * in. */
+/* Shifts arithmetically. A negative number is complemented before and after: its shift fills with
+ * zeros. */
 ALWAYS_INLINE T TYPED(shifted_right)(T x, T y)
 {
     bool is_inside = TYPED(is_shift)(y);

@@ -6,13 +6,14 @@
 #include "irrun.h"
 
 struct embedding_fns {
-    /* sum[i] += row[i], or += row[i] * *weight if weight is not NULL. Integers wrap. */
+    /* Adds a row to a sum: sum[i] += row[i], or row[i] * *weight if weight is not NULL. Integers
+     * wrap. */
     void (*add)(void *sum, const void *row, const void *weight, size_t n);
-    /* sum[i] /= count; integers are rounded toward zero. count > 0 */
+    /* Divides: sum[i] /= count. Integers are rounded toward zero. count > 0 */
     void (*divide)(void *sum, size_t count, size_t n);
 };
 
-/* NULL for f16, bf16 and types that are not numbers. */
+/* Returns NULL for f16, bf16 and types that are not numbers. */
 const struct embedding_fns *embedding_scalar(enum irrun_dtype dtype);
 
 #endif

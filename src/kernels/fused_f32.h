@@ -1,6 +1,6 @@
 /* Fused element-wise operations: a tile of f32 values, or of booleans, stays in registers from one
- * instruction to the next, and only values that other steps read go to memory. The results equal
- * those of the separate loops bit for bit.
+ * instruction to the next. Only values that other steps read are written to memory. The results
+ * equal those of the separate loops bit for bit.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_FUSED_F32_H
 #define IRRUN_KERNELS_FUSED_F32_H
@@ -8,34 +8,35 @@
 #include "kernels/binary.h"
 #include "kernels/unary.h"
 
-/* Elements of the largest tile: a value that is spilled within a program takes so much memory. */
+/* Elements of the largest tile. A value that is spilled within a program needs memory for one
+ * tile. */
 #define FUSED_TILE 64
 
 /* The forms of an instruction with an operand in memory: an array (MOVING), or one element for all
- * (STILL). In the reverse forms it is the left operand. */
+ * (STILL). In the reverse forms the memory is the left operand. */
 enum fused_form { FUSED_MOVING, FUSED_STILL, FUSED_REVERSE_MOVING, FUSED_REVERSE_STILL };
 
-/* There are two registers: the tile, and the mask (one boolean per element of the tile). If a
- * code has several forms, this is the first of them: add the form. */
+/* There are two registers: the tile, and the mask (one boolean per element of the tile). A code
+ * with several forms is the first of its forms; add an enum fused_form to it. */
 enum fused_code {
     FUSED_NONE,
     FUSED_END,
-    FUSED_STORE,         /* the tile to memory */
-    FUSED_STORE_BOOLEAN, /* the mask to memory, a byte of 0 or 1 each */
-    FUSED_NOT,           /* of the mask */
+    FUSED_STORE,         /* writes the tile to memory */
+    FUSED_STORE_BOOLEAN, /* writes the mask to memory, a byte of 0 or 1 for each boolean */
+    FUSED_NOT,           /* inverts the mask */
 
-/* Tile = function of the tile and of the two parameters at `at`. */
+/* Tile = function of the tile and of the two parameters that `at` points to. */
 #define UNARY_VECTOR(name, vectors, expression, vector) FUSED_##name,
 #include "kernels/elementwise.def"
 
 #define TWO_FORMS(name) FUSED_##name, FUSED_LAST_##name = FUSED_##name + FUSED_STILL,
-    TWO_FORMS(LOAD) /* the tile from memory */
-/* Mask = tile compared with memory. */
+    TWO_FORMS(LOAD) /* reads the tile from memory */
+/* Mask = comparison of the tile with memory. */
 #define COMPARISON_VECTOR(name, vector) TWO_FORMS(name)
 #include "kernels/elementwise.def"
 
-    TWO_FORMS(LOAD_BOOLEAN) /* the mask from memory */
-/* Mask = the mask combined with those in memory. */
+    TWO_FORMS(LOAD_BOOLEAN) /* reads the mask from memory */
+/* Mask = logical function of the mask and booleans in memory. */
 #define LOGIC_VECTOR(name, vector) TWO_FORMS(name)
 #include "kernels/elementwise.def"
 
@@ -55,24 +56,24 @@ static inline bool fused_is_comparison(uint32_t code)
     return code > FUSED_LAST_LOAD && code < FUSED_LOAD_BOOLEAN;
 }
 
-/* Whether operands and result are masks. */
+/* Returns whether operands and result are masks. */
 static inline bool fused_is_logic(uint32_t code)
 {
     return code == FUSED_NOT || (code > FUSED_LAST_LOAD_BOOLEAN && code < FUSED_SELECT);
 }
 
 struct fused_instruction {
-    void *at;       /* the operand, parameters, or where to store; any alignment */
-    uint32_t moves; /* all ones: it advances with the elements; 0: the same memory for every tile */
+    void *at;       /* the operand, the parameters or the destination; any alignment */
+    uint32_t moves; /* all ones: `at` advances with the elements; 0: it does not */
     uint32_t code;
 };
 
-/* The instruction of an operation; FUSED_NONE if there is none. */
+/* Return the instruction of an operation; FUSED_NONE if there is none. */
 enum fused_code fused_binary(enum binary_operation operation);
 enum fused_code fused_unary(enum unary_operation operation);
 
-/* Runs a program, ended by FUSED_END, over n elements, at most FUSED_MAX. Memory that a tile
- * writes is read by the same tile only. */
+/* Runs a program, which FUSED_END ends, over n elements, at most FUSED_MAX. Memory that a tile
+ * writes may be read by the same tile only. */
 #define FUSED_MAX ((size_t)1 << 29)
 typedef void fused_fn(const struct fused_instruction *program, size_t n);
 

@@ -1,21 +1,21 @@
 /* The interface of dense products. It has two implementations: plain loops, which are the
  * specification, and the system's CBLAS.
  *
- * The option --gemm says how the products are computed, and nothing else: the kernels before and
- * after them (activations, cells, epilogues) are always those of the SIMD level.
+ * The option --gemm selects how products are computed. It does not affect the kernels before and
+ * after them (activations, cells, epilogues), which are those of the SIMD level.
  *
- *   plain   gemm_plain_*, with the factors as they lie in memory
- *   cblas   gemm_cblas_*, likewise
- *   packed  packed_gemm.h, and indirect_convolution.h in a convolution, where packing a factor of
- *           f32 pays, and gemm_rows.h for few rows; all else as with auto
- *   auto    the same, but CBLAS for large products with factors that are not packed, if it is a
- *           fast one (blas.h)
+ *   plain   gemm_plain_*; the factors are not packed
+ *   cblas   gemm_cblas_*; the factors are not packed
+ *   packed  packed_gemm.h where packing a factor of f32 pays, in a convolution
+ *           indirect_convolution.h, and gemm_rows.h for few rows; everything else as with auto
+ *   auto    the same, but CBLAS for large products with factors that are not packed, if the
+ *           library is a fast one (blas.h)
  *
- * The products of a recurrent op are X by W, for a chunk of steps at a time, and h by R, for every
- * step (a GRU without linear_before_reset has two of those). A convolution multiplies the output of
- * im2col by the filters; a transposed convolution multiplies the input by the filters. If that is
- * slower for the sizes, both run the loops of convolution_direct, which multiply no matrices, with
- * plain and with cblas.
+ * A recurrent op multiplies X by W, for a chunk of steps at a time, and h by R, for every step (a
+ * GRU without linear_before_reset does the latter twice per step). A convolution multiplies the
+ * output of im2col by the filters; a transposed convolution multiplies the input by the filters. If
+ * that is slower for the sizes, plain and cblas both run the loops of convolution_direct instead of
+ * a product.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_GEMM_H
 #define IRRUN_KERNELS_GEMM_H
@@ -23,8 +23,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* C[m][n] (+)= op(A)[m][k] * op(B)[k][n], row-major; ld is the stride between rows in memory, in
- * elements. C overlaps neither A nor B. k = 0 gives zeros (with is_added it leaves C unchanged). */
+/* C[m][n] = op(A)[m][k] * op(B)[k][n], row-major, or += if is_added. ld is the distance between
+ * rows in memory, in elements. C overlaps neither A nor B. k = 0 gives zeros (with is_added it
+ * leaves C unchanged). */
 struct gemm_f32 {
     size_t m, n, k;
     const float *a; /* [m][k], or [k][m] if a_transposed */

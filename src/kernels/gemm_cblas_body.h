@@ -6,7 +6,7 @@
 
 static bool NAME(multiply_vector)(const PRODUCT *p)
 {
-    /* y = op(M) x: M is A where C is one column, B transposed where C is one row. */
+    /* Computes y = op(M) x. M is A if C is one column, and B transposed if C is one row. */
     bool is_column = p->n == 1;
     bool transposed = is_column ? p->a_transposed : !p->b_transposed;
     const T *matrix = is_column ? p->a : p->b, *x = is_column ? p->b : p->a;

@@ -1,4 +1,4 @@
-/* Dense products of integers, which wrap: signed and unsigned types of one width share a loop.
+/* Dense products of integers, which wrap: signed and unsigned types of one width use the same loop.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_GEMM_INTEGER_H
 #define IRRUN_KERNELS_GEMM_INTEGER_H
@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* As struct gemm_f32, with dense operands: C[m][n] = op(A)[m][k] * op(B)[k][n]. */
+/* C[m][n] = op(A)[m][k] * op(B)[k][n] of dense matrices; see struct gemm_f32. */
 struct gemm_integer {
     size_t m, n, k;
     const void *a; /* [m][k], or [k][m] if a_transposed */

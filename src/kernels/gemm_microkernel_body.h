@@ -31,7 +31,8 @@ ALWAYS_INLINE void prefetch_weights(const unsigned char *weights, size_t n_bytes
 
 #define MAX_VECTORS (PANEL_MAX_WIDTH * PANEL_GROUP / VECTOR_LANES)
 
-/* One k. The fewer of factors and weights are kept in registers, next to the sums. */
+/* Adds the products of one k. The smaller of factors and weights is kept in registers, with the
+ * sums. */
 ALWAYS_INLINE void add_by_vectors(vec sums[][MAX_VECTORS], const float *a, size_t lda,
                                   const unsigned char *weights, size_t mr, size_t n_vectors,
                                   bool is_f16)
@@ -68,7 +69,7 @@ ALWAYS_INLINE void add_by_rows(vec sums[][MAX_VECTORS], const float *a, size_t l
     }
 }
 
-/* All callers pass constants for mr and n_vectors, so that the accumulators are registers. */
+/* mr and n_vectors are constants in all calls, so that the sums are in registers. */
 ALWAYS_INLINE void run_gemm(const struct gemm_args *args, size_t mr, size_t n_vectors, bool is_f16)
 {
     vec sums[GEMM_MAX_MR][MAX_VECTORS];
@@ -102,12 +103,12 @@ ALWAYS_INLINE void run_gemm(const struct gemm_args *args, size_t mr, size_t n_ve
     }
 }
 
-/* ---- factors that are not packed ---- */
+/* ---- products without packing ---- */
 
-#define DOT_COLUMNS 4 /* side by side, each with two vectors of sums */
+#define DOT_COLUMNS 4 /* computed together, each with two vectors of sums */
 
-/* a by n rows of b, ldb apart, at most DOT_COLUMNS. The first row replaces missing ones, so that
- * all sums have one order. */
+/* Computes the dot products of a and n rows of b, ldb apart, at most DOT_COLUMNS. The first row
+ * replaces missing ones, so that all sums have one order. */
 ALWAYS_INLINE void dot_rows(const float *a, const float *b, size_t ldb, size_t k, size_t n,
                             float sums[DOT_COLUMNS])
 {
@@ -145,7 +146,7 @@ ALWAYS_INLINE void store_dots(float *c, const float *sums, size_t n, bool is_add
         c[j] = is_added ? c[j] + sums[j] : sums[j];
 }
 
-/* c (+)= a by n rows of b, at most PANEL_GROUP. */
+/* Computes c (+)= a by n rows of b, at most PANEL_GROUP. */
 static void dot_group(const float *a, const float *b, size_t ldb, size_t k, size_t n, float *c,
                       bool is_added)
 {

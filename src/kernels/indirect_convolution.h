@@ -56,66 +56,66 @@
 
 #define MAX_SUBCONVOLUTIONS 8 /* long and short phases in each dimension */
 
-/* One GEMM: the whole convolution, or, of a transposed one, the phases with the same taps. With
- * channels in lanes, a tile is mr positions, nr positions are a chunk (the part of the sums that is
- * computed before it is stored), and the numbers of tiles are not used. */
+/* One GEMM: the whole convolution, or, for a transposed one, the phases that use the same taps.
+ * With channels in lanes, a tile is mr positions, and a chunk is nr positions, whose sums are
+ * computed before any is stored; n_row_tiles and n_column_tiles are not used. */
 struct subconvolution {
     int64_t first_phase[3], n_phases[3];    /* of the output */
-    int64_t first_tap[3];                   /* of window.kernel: it has all from there on */
-    size_t mr, n_row_tiles;                 /* of the channels times phases of a group */
-    size_t nr, n_column_tiles;              /* of the positions */
-    size_t k, kc;                           /* c_in * taps, and how many are summed at a time */
-    size_t first_indirection, first_weight; /* the start of its part of these */
-    size_t first_position;                  /* with channels in lanes: of its first phase */
-    size_t n_positions;                     /* with channels in lanes: of all its phases */
+    int64_t first_tap[3];                   /* of window.kernel; all later taps of a phase follow */
+    size_t mr, n_row_tiles;                 /* rows of C: the phases of a group's channels */
+    size_t nr, n_column_tiles;              /* columns of C: the positions */
+    size_t k, kc;                           /* c_in * taps; how many of them are summed at a time */
+    size_t first_indirection, first_weight; /* where its indirections and weights begin */
+    size_t first_position;                  /* channels in lanes: where its first phase begins */
+    size_t n_positions;                     /* channels in lanes: of all its phases */
 };
 
 struct indirect_convolution {
     struct window window; /* from the input to positions */
     int64_t n_groups, c_in, c_out;
     bool is_transposed;
-    bool is_by_channels; /* channels are in the lanes, not positions */
+    bool is_by_channels; /* the lanes have channels instead of positions */
     const struct igemm_microkernels *microkernels;
 
-    /* The output: position p of phase f is stored at p * out_stride + f - out_crop, if that is
-     * in out. */
+    /* The output: position p of phase f is stored at p * out_stride + f - out_crop, if this is
+     * inside out. */
     int64_t out[3], out_stride[3], out_crop[3];
-    int64_t kernel[3]; /* of the filters: all phases together */
+    int64_t kernel[3]; /* of the filters, with all phases */
 
-    /* The padded copy, [n_groups][c_in][n_planes][plane]; if is_masked, plane is a channel of the
-     * input as one row, and out is as well. */
+    /* The padded copy, [n_groups][c_in][n_planes][plane]. If is_masked, there is none: plane is a
+     * channel of the input as one row, and the rows of the output have the same length. */
     int64_t n_planes[3], plane[3], plane_stride[3];
-    size_t channel_floats; /* of its planes, or of the input */
+    size_t channel_floats; /* of the planes of a channel in the copy, or in the input */
     size_t copy_floats;
 
-    /* Channels in lanes: n_panels of them, as equal as can be. */
-    bool is_in_place;         /* there is no copy */
-    bool in_is_last, is_last; /* the channels of the input lie last, and so in the copy; those of
-                                   the output do */
-    size_t pixel_floats;      /* in the input or the copy, from pixel to pixel */
+    /* Channels in lanes: n_panels panels, whose sizes differ by at most one vector. */
+    bool is_in_place;         /* the input is not copied */
+    bool in_is_last, is_last; /* channels last: in the input and the copy; in the output */
+    size_t pixel_floats;      /* from one pixel to the next, in the input or the copy */
     size_t n_panels, n_vectors, ld_sums;
 
-    /* Winograd: tiles of tile[0] x tile[1] elements, 4 or 1; tile[0] = 0: without. A chunk has
-     * n_tiles at most, in whole rows. */
+    /* Winograd: tiles of tile[0] x tile[1] elements, each 4 or 1; tile[0] is 0 without it. A chunk
+     * has at most n_tiles tiles, in whole rows. */
     size_t tile[2], n_row_tiles, n_tiles, tile_stride;
     size_t winograd_kc, winograd_indirection, winograd_position, winograd_weight;
 
-    /* Instead of the copy. */
+    /* Masks, which replace the copy. */
     bool is_masked;
-    size_t mask_bytes;              /* of a tap: a bit for each position */
-    int64_t min_offset, max_offset; /* in the indirection buffer */
+    size_t mask_bytes;              /* for each tap: one bit for each position */
+    int64_t min_offset, max_offset; /* the range of the offsets in the indirection buffer */
 
     struct subconvolution subconvolutions[MAX_SUBCONVOLUTIONS];
     size_t n_subconvolutions;
-    size_t acc_floats; /* of a thread: the sums of a column of tiles and their biases; with channels
-                          in lanes those of a chunk, and room to transpose or transform it */
+    size_t acc_floats; /* for each thread: the sums and biases of a column of tiles; with channels
+                        * in lanes: the sums of a chunk and a buffer for their transpose or
+                        * transforms */
     size_t packed_floats;
     size_t n_indirections, n_positions;
 
     /* Set by indirect_convolution_fill. */
     const struct indirection *indirection; /* [n_indirections] */
     const unsigned char *masks;            /* [window.kernel][mask_bytes] */
-    const int32_t *positions;              /* [n_positions]: in the copy */
+    const int32_t *positions;              /* [n_positions]: offsets in the copy */
 };
 
 /* Plans a convolution, without its buffers. Returns false if there is nothing to compute, a size
@@ -125,32 +125,33 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
                                const struct convolution *convolution, int64_t n_groups,
                                bool is_transposed, bool is_by_channels);
 
-/* Adds Winograd's filtering to a plan with channels in lanes; returns false if it does not
- * apply. */
+/* Adds Winograd's filtering to a plan with channels in lanes. Returns false if it is not
+ * applicable. */
 bool indirect_convolution_plan_winograd(struct indirect_convolution *conv);
 
-/* Returns the cost without the copy, in the unit of indirect_convolution_choose. */
+/* Returns the estimated time without the copy, in the unit of indirect_convolution_choose. */
 double winograd_cost(const struct indirect_convolution *conv);
 
-/* Plans the fastest way. Also returns false if the direct loops are faster. */
+/* Plans the fastest variant. Also returns false if the direct loops are faster. */
 bool indirect_convolution_choose(struct indirect_convolution *conv,
                                  const struct igemm_microkernels *microkernels,
                                  const struct convolution *convolution, int64_t n_groups,
                                  bool is_transposed);
 
-/* Computes the scratch memory of indirect_convolution_run; returns false if the size overflows. */
+/* Computes the size of the scratch memory of indirect_convolution_run; returns false if it
+ * overflows. */
 bool indirect_convolution_scratch(const struct indirect_convolution *conv, unsigned n_threads,
                                   size_t *n_bytes);
 
-/* Fills the indirections, the positions and, if it is masked, the masks of all taps. The memory
- * must be zeroed, and must outlive conv. */
+/* Fills the indirections, the positions and, if is_masked, the masks of all taps. The memory must
+ * be zeroed, and must outlive conv. */
 void indirect_convolution_fill(struct indirect_convolution *conv, struct indirection *indirection,
                                int32_t *positions, unsigned char *masks);
 
-/* Packs the weights: [n_groups][c_out][c_in][kernel], or [n_groups][c_in][c_out][kernel] of a
- * transposed convolution, of f32 or f16, at any address. packed: of each subconvolution
- * [n_groups][k / kc][n_row_tiles][kc][mr], or, with channels in lanes,
- * [n_groups][phases][k / kc][n_panels][kc][channels]. */
+/* Packs the weights: [n_groups][c_out][c_in][kernel], or [n_groups][c_in][c_out][kernel] for a
+ * transposed convolution, of f32 or f16, at any address. packed has, for each subconvolution,
+ * [n_groups][k / kc][n_row_tiles][kc][mr], or with channels in lanes [n_groups][phases][k /
+ * kc][n_panels][kc][channels]. */
 void indirect_convolution_pack(const struct indirect_convolution *conv, const void *weights,
                                bool is_f16, float *packed);
 
@@ -160,14 +161,14 @@ static inline const int64_t *indirect_convolution_positions(const struct indirec
     return conv->is_masked ? conv->plane : conv->window.out;
 }
 
-/* Transforms the taps of a filter and a channel to the elements of a tile. The weights of
+/* Transforms the taps of one filter and one channel to the elements of a tile. The weights of
  * Winograd's GEMMs follow the others: [n_groups][elements][c_in / kc][n_panels][kc][channels]. */
 void winograd_transform_weights(const struct indirect_convolution *conv, const float *taps,
                                 float *elements);
 
-/* A product for any positions, with channels in lanes. */
+/* A product for n output positions, with channels in lanes. */
 struct channels_product {
-    size_t k, kc, mr, n; /* n positions */
+    size_t k, kc, mr, n;
     const float *a;
     const struct indirection *indirection;
     const int32_t *positions;
@@ -180,47 +181,47 @@ void indirect_convolution_multiply(const struct indirect_convolution *conv,
                                    const struct channels_product *product);
 
 /* Computes n_rows rows of the output from `row` on, [n_rows][row][ld_sums], by Winograd's
- * filtering. `memory` is for the transforms. Returns false if a sum is not finite. */
+ * filtering. `memory` is scratch for the transforms. Returns false if a sum is not finite. */
 bool winograd_run(const struct indirect_convolution *conv, const float *in, const float *packed,
                   const float *biases, size_t row, size_t n_rows, float *memory, float *sums);
 
-/* Returns the number of vectors in the panels before this one. */
+/* Returns the number of vectors in the panels before `panel`. */
 static inline size_t panel_begin(const struct indirect_convolution *conv, size_t panel)
 {
     return conv->n_vectors * panel / conv->n_panels;
 }
 
-/* Computes how many taps of window.kernel a subconvolution has. */
+/* Computes the number of taps of a subconvolution in each dimension. */
 void subconvolution_taps(const struct indirect_convolution *conv, const struct subconvolution *sub,
                          int64_t n_taps[3]);
 
-/* Phase `number` of a subconvolution: it has positions begin ... begin + n - 1 of each dimension
- * that are in out. */
+/* A phase of a subconvolution. Positions begin ... begin + n - 1 of each dimension are inside the
+ * output. */
 struct phase {
     int64_t at[3], begin[3], n[3];
 };
 struct phase subconvolution_phase(const struct indirect_convolution *conv,
                                   const struct subconvolution *sub, int64_t number);
 
-/* One batch element. */
+/* The data of one batch element. */
 struct indirect_convolution_job {
     const float *in;           /* [n_groups][c_in][in] */
-    size_t n_before, n_behind; /* floats around it that can be read */
-    const float *packed;       /* by indirect_convolution_pack */
+    size_t n_before, n_behind; /* readable floats before and after the input */
+    const float *packed;       /* written by indirect_convolution_pack */
     float *out;                /* [n_groups][c_out][out] */
     float *scratch;
     struct thread_pool *pool;
-    const struct epilogue *epilogue; /* NULL: none. Else out is its element `first` */
+    const struct epilogue *epilogue; /* NULL: none. Otherwise out[0] is its element `first` */
     size_t first;
 };
 
-/* A thread's share with channels in lanes, of the input as it is copied or lies. With an epilogue
- * that is a map. */
+/* Computes share `share` of n_shares, with channels in lanes; job->in is the input or its copy.
+ * Applies the epilogue if it is a map. */
 void indirect_convolution_by_channels(const struct indirect_convolution *conv,
                                       const struct indirect_convolution_job *job, size_t share,
                                       size_t n_shares, float *sums);
 
-/* The same bytes for any thread pool. */
+/* Computes one batch element. The number of threads changes no byte of the result. */
 void indirect_convolution_run(const struct indirect_convolution *conv,
                               const struct indirect_convolution_job *job);
 

@@ -1,5 +1,5 @@
-/* The table of kernels: chosen once from the options and the CPU, passed as an argument, never
- * global.
+/* The table of kernels. It is chosen once from the options and the CPU, and passed as an argument;
+ * there is no global table.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_KERNELS_H
 #define IRRUN_KERNELS_KERNELS_H
@@ -24,7 +24,7 @@
 #include "kernels/softmax.h"
 #include "kernels/transpose_f32.h"
 
-/* Every family of kernels and its type: a function type, or a const struct for a group of
+/* The families of kernels and their types: a function type, or a const struct for a group of
  * functions. A file *_level.c defines <family>_<level>. */
 #define KERNEL_FAMILIES(FAMILY, level)                                                             \
     FAMILY(select_x8, select_fn, level)                                                            \
@@ -55,35 +55,36 @@ KERNEL_FAMILIES(KERNEL_TYPE, )
 
 /* The kernels of a level. */
 struct kernels {
-    enum irrun_gemm gemm; /* as asked for */
+    enum irrun_gemm gemm; /* the option */
     enum simd simd;
 #define KERNEL_MEMBER(family, type, level) family##_kernel *family;
     KERNEL_FAMILIES(KERNEL_MEMBER, )
 };
 
-extern const char *const kernel_families[]; /* their names, in order */
+extern const char *const kernel_families[]; /* the names of the families, in order */
 extern const size_t n_kernel_families;
 
-/* Finds a level by name; "auto" and NULL select the best one. IRRUN_USAGE if the CPU or the build
- * lacks it. */
+/* Finds a level by name; "auto" and NULL select the best one. Fails with IRRUN_USAGE if the CPU or
+ * the build lacks it. */
 bool kernels_level(const char *name, enum simd *level, struct irrun_error *err);
 
-/* Fails as kernels_level does, and if CBLAS is requested but not available. */
+/* Chooses the level and the products. Fails as kernels_level does, and if CBLAS is requested but
+ * not available. */
 bool kernels_choose(struct kernels *kernels, enum irrun_gemm gemm, const char *simd,
                     struct irrun_error *err);
 
-/* Takes the kernels of a level without asking the CPU. */
+/* Fills the table with the kernels of a level, without a test of the CPU. */
 void kernels_fill(struct kernels *kernels, enum simd simd);
 
-/* The implementation of a product of an m x k and a k x n matrix (gemm_dispatch.c): a function of
- * the options and the sizes alone, so that the same command gives the same bytes. */
+/* Return the implementation of a product of an m x k and a k x n matrix (gemm_dispatch.c). It
+ * depends on the options and the sizes only, so that the same command gives the same bytes. */
 gemm_f32_fn *kernels_gemm_f32(const struct kernels *kernels, size_t m, size_t n, size_t k);
 gemm_f64_fn *kernels_gemm_f64(const struct kernels *kernels, size_t m, size_t n, size_t k);
 
-/* Whether the options allow packing weights and factors. */
+/* Returns whether the options allow packing of weights and factors. */
 bool kernels_may_pack(const struct kernels *kernels);
 
-/* "plain", "cblas", "packed", or "auto" with its candidates: "auto (packed, plain)". */
+/* Returns "plain", "cblas", "packed", or "auto" with its candidates: "auto (packed, plain)". */
 const char *kernels_gemm_name(const struct kernels *kernels);
 
 #endif

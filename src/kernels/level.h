@@ -1,5 +1,6 @@
-/* For the files *_level.c, each of which is compiled once for every level of levels.def, with its
- * flags and its id as LEVEL: the vector operations of the level, and names that end in it.
+/* Included by the files *_level.c, each of which is compiled once for every level of levels.def,
+ * with the flags of the level and its id as LEVEL. Provides the vector operations of the level, and
+ * names that end in LEVEL.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_LEVEL_H
 #define IRRUN_KERNELS_LEVEL_H
@@ -24,7 +25,7 @@
 #define LEVEL_WORDS(level) LEVEL_HEADER(level)
 #include LEVEL_WORDS(LEVEL)
 
-/* What Clamp makes of x if low <= high; ReLU has 0 and infinity. */
+/* Clamps x as Clamp does if low <= high; for ReLU they are 0 and infinity. */
 ALWAYS_INLINE vec vec_hold(vec x, vec low, vec high)
 {
     return vec_min(high, vec_max(low, x));

@@ -1,4 +1,4 @@
-/* The loops of local response normalisation: sums of squares over boxes, and the division by a
+/* The loops of local response normalization: sums of squares over boxes, and the division by a
  * power of them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_LRN_H
@@ -8,11 +8,11 @@
 
 #include "irrun.h"
 
-/* out[i] = in[i]^2; in is of f32 or f64. */
+/* Writes out[i] = in[i]^2; in is of f32 or f64. */
 void lrn_square(enum irrun_dtype dtype, const void *in, double *out, size_t n);
 
-/* Seen as [n_outer][n][n_inner]: out[…][i][…] is the sum of in[…][j][…] for j from i - reach to i +
- * reach, clipped to 0 … n-1. out does not overlap in. */
+/* Adds neighbours along the middle of [n_outer][n][n_inner]: out[…][i][…] is the sum of in[…][j][…]
+ * for j from i - reach to i + reach, clipped to 0 … n-1. out does not overlap in. */
 void lrn_add_neighbours(const double *in, double *out, size_t n_outer, size_t n, size_t n_inner,
                         size_t reach);
 

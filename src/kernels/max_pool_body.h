@@ -1,6 +1,6 @@
-/* The loops of max pooling for one type of type_body.h. They go by whole rows where every window
- * sees all its elements, else window by window; a window that found nothing above the lowest is
- * looked at again, for it may have seen nothing at all.
+/* The loops of max pooling for one type of type_body.h. Rows whose windows lie inside the input are
+ * computed whole, others window by window. A window whose maximum is the lowest number is computed
+ * again, since it may have had no other element.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef NAME
 #error "include it by kernels/each_float.h or another of its kind"
@@ -16,7 +16,7 @@ static T NAME(find_highest)(const struct window *w, const struct view *v, const 
             int64_t start = row_start(w, v, z, y);
             for (int64_t x = v->first[2]; x < v->end[2]; x++) {
                 int64_t i = start + x * w->dilation[2];
-                /* NaN is neither. With `<= highest` instead GCC 12 takes it for one of both. */
+                /* NaN must fail both comparisons; GCC 12 lets it pass `<= highest`. */
                 if (in[i] > highest || (*place < 0 && in[i] <= LOWEST)) {
                     highest = in[i];
                     *place = i;
@@ -27,14 +27,14 @@ static T NAME(find_highest)(const struct window *w, const struct view *v, const 
     return highest;
 }
 
-/* to[i] = larger of to[i] and in[i * stride]. */
+/* Computes to[i] = max(to[i], in[i * stride]). */
 static inline void NAME(raise)(const T *restrict in, int64_t stride, T *restrict to, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         to[i] = in[i * stride] > to[i] ? in[i * stride] : to[i];
 }
 
-/* Strides that are known are vectorised. */
+/* Calls raise with a constant stride where one is common, so that it is vectorized. */
 static void NAME(raise_row)(const T *in, int64_t stride, T *to, int64_t n)
 {
     if (stride == 1)

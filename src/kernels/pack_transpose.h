@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* 16 x 16 elements: element i of row j at `from` becomes element j of row i at `to`. Steps count
- * bytes from row to row; no alignment is required. */
+/* Transpose 16 x 16 elements: element i of row j at `from` becomes element j of row i at `to`.
+ * Strides are in bytes; no alignment is required. */
 void pack_transpose_f32(const void *from, size_t from_stride, void *to, size_t to_stride);
 void pack_transpose_f16(const void *from, size_t from_stride, void *to, size_t to_stride);
 

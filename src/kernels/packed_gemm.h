@@ -1,8 +1,8 @@
 /* Dense products C = A * B with B packed into panels, which the product reads sequentially.
  * Constant weights are packed once (prepacked). The blocking is that of BLIS: a micro-kernel
  * computes mr x nr of C, over kc terms at a time, for mc rows at a time over all of B. Every sum
- * runs over k in one order, whatever the number of rows, the layout and the level's registers:
- * packing changes no bytes of a result.
+ * adds its terms in the order of k, whatever the number of rows, the layout and the level: packing
+ * changes no byte of a result.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_PACKED_GEMM_H
 #define IRRUN_KERNELS_PACKED_GEMM_H
@@ -15,7 +15,7 @@
 #include "kernels/gemm.h"
 #include "kernels/recurrent_cells.h"
 
-/* Columns come in groups of 16: a cache line of f32, a vector of AVX-512, two of AVX2. */
+/* Columns are packed in groups of 16: a cache line of f32, a vector of AVX-512, two of AVX2. */
 #define PANEL_GROUP 16
 #define PANEL_MAX_WIDTH 6 /* groups of a panel */
 #define GEMM_MAX_MR 8
@@ -28,7 +28,7 @@ struct gemm_args {
     const float *a;
     size_t lda;
     const float *add;
-    size_t ld_add; /* 0: one row for all */
+    size_t ld_add; /* 0: the same row for all */
     float *c;
     size_t ldc;
 };
@@ -40,49 +40,50 @@ struct packed_matrix {
     size_t k, n_panels;
     size_t width;
     bool is_f16; /* elements stay f16 and are widened in registers */
-    /* packed_matrix_layout fills the rest. */
+    /* Set by packed_matrix_layout. */
     size_t nr_groups;  /* divides width */
-    size_t step_bytes; /* from k to k + 1 */
+    size_t step_bytes; /* bytes from k to k + 1 */
     size_t kc;         /* sums are added to C every kc terms */
     size_t micropanel_bytes;
     size_t panel_bytes;
     size_t max_mr;
     gemm_microkernel_fn *microkernels[GEMM_MAX_MR + 1]; /* [rows] */
     const void *data;   /* [n_panels][width / nr_groups][k][nr_groups][16] */
-    size_t first_panel; /* the one that data begins with */
+    size_t first_panel; /* the panel that data begins with */
 };
 
-/* The micro-kernels of a level. One whose sums do not fit into registers is NULL; the one of one
+/* The micro-kernels of a level. One whose sums would not fit into registers is NULL. The one of one
  * group and one row always exists. */
 struct gemm_microkernels {
     gemm_microkernel_fn *f32[PANEL_MAX_WIDTH + 1][GEMM_MAX_MR + 1]; /* [nr_groups][mr] */
     gemm_microkernel_fn *f16[PANEL_MAX_WIDTH + 1][GEMM_MAX_MR + 1];
     bool has_f16;
-    /* Those of another level that is faster for one or two rows; NULL = none. */
+    /* The micro-kernels of another level, if they are faster for one or two rows; otherwise
+     * NULL. */
     const struct gemm_microkernels *for_few_f16_rows;
-    /* c (+)= a * b transposed, neither of them packed. The sums are in another order. */
+    /* Computes c (+)= a * b transposed without packing. The order of the sums is another one. */
     gemm_f32_fn *dots;
     struct recurrent_cells cells;
 };
 
 /* Chooses nr and the micro-kernels for products of `rows` rows (other numbers of rows work too),
- * and computes the layout; false if sizes overflow. size_bytes: of the data. */
+ * and computes the layout and the size of the data. Returns false if a size overflows. */
 bool packed_matrix_layout(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,
                           size_t rows, size_t *size_bytes);
 
-/* Copies 16 columns into place: column j of the group is source[j * ld + k], j < n_columns; the
- * others are zero. The source is f16 if packed_b is, or if is_f16_source; it may lie at any
- * address. */
+/* Packs a group of 16 columns: column j is source[j * ld + k] for j < n_columns, otherwise zeros.
+ * The source is f16 if packed_b is, or if is_f16_source; it has any alignment. */
 void packed_matrix_pack_group(const struct packed_matrix *packed_b, void *data, size_t panel,
                               size_t group, const void *source, bool is_f16_source, size_t ld,
                               size_t n_columns);
 
-/* The same for a row-major source: element k of column j is source[k * ld + j]. */
+/* Does the same for a row-major source: element k of column j is source[k * ld + j]. */
 void packed_matrix_pack_columns(const struct packed_matrix *packed_b, void *data, size_t panel,
                                 size_t group, const void *source, bool is_f16_source, size_t ld,
                                 size_t n_columns);
 
-/* One panel's columns of a product: as struct gemm_args, with any number of rows. */
+/* The product of any number of rows and the columns of one panel; the members are those of struct
+ * gemm_args. */
 struct panel_product {
     size_t panel, rows;
     const float *a;
@@ -94,16 +95,16 @@ struct panel_product {
 };
 void packed_gemm_panel(const struct packed_matrix *packed_b, const struct panel_product *product);
 
-/* The columns of some panels of c = a * weights, and their epilogue. c has n columns, perhaps fewer
- * than the panels together. */
+/* The product of some panels of c = a * weights, with an epilogue. c has n columns; the last panel
+ * may have more. */
 struct packed_gemm {
-    size_t begin, end; /* panels */
+    size_t begin, end; /* range of panels */
     size_t m, n;
     const float *a;
     size_t lda;
     float *c;
     size_t ldc;
-    const struct epilogue *epilogue; /* NULL: none. Else c is its element `first` */
+    const struct epilogue *epilogue; /* NULL: none. Otherwise c[0] is its element `first` */
     size_t first;
 };
 void packed_gemm(const struct packed_matrix *packed_b, const struct packed_gemm *matrix);

@@ -1,4 +1,4 @@
-/* Measures the peak performance of this machine, with which --profile compares the time of an op.
+/* Measures the peak performance of this machine, which --profile compares ops with.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_PEAK_H
 #define IRRUN_KERNELS_PEAK_H
@@ -11,7 +11,7 @@ struct kernels;
 struct thread_pool;
 
 /* Does n rounds of independent multiply-adds of f32 in registers, and sets *n_flops to the number
- * of floating point operations. Returns a number that depends on all of them. */
+ * of floating-point operations. Returns a number that depends on all of them. */
 typedef float peak_flops_fn(size_t n, double *n_flops);
 
 /* Reads n floats, a multiple of PEAK_BLOCK, and returns their sum. */
@@ -23,8 +23,8 @@ struct peak_kernels {
     peak_read_fn *read;
 };
 
-/* Measures how many operations per second all threads of the pool do together, and how many bytes
- * per second they read from n_bytes of memory. Takes about `seconds`. */
+/* Measures the floating-point operations per second of all threads of the pool together, and the
+ * bytes per second that they read from n_bytes of memory. Takes about `seconds`. */
 bool peak_measure(const struct kernels *kernels, struct thread_pool *pool, size_t n_bytes,
                   double seconds, double *flops_per_s, double *bytes_per_s,
                   struct irrun_error *err);

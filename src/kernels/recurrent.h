@@ -1,11 +1,11 @@
-/* LSTM, GRU and RNN on raw pointers, with one engine each for f32 (recurrent_f32.h) and f64. A cell
- * is a sequence of one step. Semantics: LSTMSequence-5, GRUSequence-5, RNNSequence-5 of the
- * OpenVINO specification; the comments here define what it leaves open.
+/* LSTM, GRU and RNN on raw pointers, with one engine for f32 (recurrent_f32.h) and one for f64. A
+ * cell is a sequence of one step. The semantics are those of LSTMSequence-5, GRUSequence-5 and
+ * RNNSequence-5 of the OpenVINO specification; the comments here define what it leaves open.
  *
- * Element b of the batch runs through steps 0 … lengths[b]-1; backwards, from lengths[b]-1 down to
- * 0. Later steps of X are not read; Y is zero there; the final state is that of the last step that
- * was run, and zero for a length of 0 (not the initial state). No element of the batch influences
- * another.
+ * Element b of the batch runs through steps 0 … lengths[b]-1; in reverse, from lengths[b]-1 down to
+ * 0. Later steps of X are not read, and Y is zero there. The final state is that of the last step
+ * that was run, and zero for a length of 0 (not the initial state). The elements of a batch do not
+ * affect each other.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_RECURRENT_H
 #define IRRUN_KERNELS_RECURRENT_H
@@ -31,23 +31,23 @@ struct recurrent_activation {
 enum lstm_gate { LSTM_F, LSTM_I, LSTM_C, LSTM_O };
 enum gru_gate { GRU_Z, GRU_R, GRU_H };
 
-/* Sizes and rules, the same for every run. */
+/* The sizes and rules of a sequence, constant for all runs. */
 struct recurrent {
     enum recurrent_kind kind;
     size_t batch;                               /* B */
     size_t n_steps;                             /* T, 1 for a cell */
     size_t input_size;                          /* I */
     size_t hidden_size;                         /* H, at least 1 */
-    size_t n_directions;                        /* D: 2 = forward, then backwards */
-    bool is_reverse;                            /* the only direction goes backwards */
+    size_t n_directions;                        /* D; 2: forward, then reverse */
+    bool is_reverse;                            /* the only direction is the reverse one */
     struct recurrent_activation activations[3]; /* LSTM f, g, h; GRU f, g; RNN f */
-    double clip;              /* of the input of a gate's activation; INFINITY = none */
+    double clip;              /* bound of the inputs of activations; INFINITY: none */
     bool input_forget;        /* LSTM: i = 1 - f */
     bool linear_before_reset; /* GRU */
     uint8_t slots[4];         /* LSTM: positions of gates f, i, c and o along 4H of W, R and B */
 };
 
-/* Gates along W and R: G. GRU's order is z, r, h. */
+/* Returns G, the number of gates in W and R. The order for GRU is z, r, h. */
 static inline size_t recurrent_n_gates(const struct recurrent *recurrent)
 {
     static const uint8_t n_gates[] = {
@@ -55,7 +55,8 @@ static inline size_t recurrent_n_gates(const struct recurrent *recurrent)
     return n_gates[recurrent->kind];
 }
 
-/* … along B: one more for a GRU with linear_before_reset (z, r, Wbh, Rbh). */
+/* Returns the number of gates in B: one more than G for a GRU with linear_before_reset (z, r, Wbh,
+ * Rbh). */
 static inline size_t recurrent_n_biases(const struct recurrent *recurrent)
 {
     return recurrent_n_gates(recurrent) + (recurrent->linear_before_reset ? 1 : 0);
@@ -63,14 +64,14 @@ static inline size_t recurrent_n_biases(const struct recurrent *recurrent)
 
 struct recurrent_f32_tensors {
     const float *x;        /* [B][T][I] */
-    const float *h0, *c0;  /* [B][D][H]; c0 LSTM only */
+    const float *h0, *c0;  /* [B][D][H]; c0 for LSTM only */
     const size_t *lengths; /* [B], each at most T; NULL: all T */
     const float *w;        /* [D][G*H][I] */
     const float *r;        /* [D][G*H][H] */
-    const float *b;        /* [D][n_biases*H], NULL = zeros */
-    const float *p;        /* LSTM's peepholes [D][3H], order f, i, o; NULL = zeros */
-    float *y;              /* [B][D][T][H]; NULL: not wanted */
-    float *ho, *co;        /* [B][D][H]; NULL: not wanted */
+    const float *b;        /* [D][n_biases*H]; NULL: zeros */
+    const float *p;        /* LSTM: peepholes [D][3H], order f, i, o; NULL: zeros */
+    float *y;              /* [B][D][T][H]; NULL: not stored */
+    float *ho, *co;        /* [B][D][H]; NULL: not stored */
 };
 
 struct recurrent_f64_tensors { /* as above */
@@ -80,7 +81,7 @@ struct recurrent_f64_tensors { /* as above */
     double *y, *ho, *co;
 };
 
-/* Plain loops, one element of the batch at a time: the specification of the f32 engine. */
+/* Runs plain loops, one batch element at a time. This is the specification of the f32 engine. */
 size_t recurrent_f64_scratch_bytes(const struct recurrent *recurrent);
 void recurrent_f64_run(const struct recurrent *recurrent,
                        const struct recurrent_f64_tensors *tensors, void *scratch);

@@ -7,7 +7,7 @@
 #error "include the vector operations of a level before: kernels/level.h"
 #endif
 
-/* NaN falls through. */
+/* NaN stays NaN. */
 ALWAYS_INLINE vec clamp(vec x, vec low, vec high)
 {
     return vec_min(high, vec_max(low, x));
@@ -72,7 +72,7 @@ static void lstm_any(const struct recurrent *rules, const struct recurrent_row *
     }
 }
 
-/* h' = (1 - z) * n + z * h */
+/* Returns (1 - z) * n + z * h. */
 ALWAYS_INLINE vec blend_state(vec z, vec n, vec h)
 {
     return vec_fma(z, h, vec_mul(vec_sub(vec_set1(1.0F), z), n));

@@ -1,5 +1,5 @@
-/* The recurrent engine of f32. Chunks of steps are projected by one product with W. Each step is
- * then a product with R, with the cell after each panel. Weights are prepacked panels, in f32 or in
+/* The recurrent engine of f32. One product with W projects a chunk of steps. Each step is then a
+ * product with R, followed by the cell after each panel. Weights are prepacked panels, in f32 or in
  * the original f16, or unpacked for a GEMM.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_RECURRENT_F32_H
@@ -9,7 +9,7 @@
 #include "kernels/recurrent.h"
 #include "kernels/thread_pool.h"
 
-/* Weights as struct recurrent_f32_tensors has them; w and r may be f16, at any alignment. */
+/* The weights of struct recurrent_f32_tensors; w and r may be f16, with any alignment. */
 struct recurrent_weights {
     const void *w, *r;
     const float *b, *p; /* NULL = zeros */
@@ -20,46 +20,46 @@ struct recurrent_matrix {
     size_t first_gate, n_gates;    /* in the order of the panels: LSTM's is f, i, c, o */
     struct packed_matrix packed_b; /* of gates [n_gates][units] each */
     size_t packed_bytes;
-    gemm_f32_fn *gemm;    /* not NULL: multiplies instead of packed_gemm, by … */
-    const float *weights; /* … these, all gates [G*H][k] */
+    gemm_f32_fn *gemm;    /* NULL: packed_gemm multiplies */
+    const float *weights; /* for gemm: all gates [G*H][k] */
 };
 
 struct recurrent_f32 {
     struct recurrent common;
     const struct gemm_microkernels *kernels;
-    gemm_f32_fn *project, *step; /* NULL: W and R are packed. Else they are used in place, f32 */
+    gemm_f32_fn *project, *step; /* NULL: W and R are packed. Otherwise read in place, f32 */
     bool is_uncut;               /* a GEMM computes all hidden units at once */
     bool is_w_f16, is_r_f16, has_peepholes;
     unsigned n_threads;          /* of the thread pool */
     const void *w_pack, *r_pack; /* see recurrent_f32_pack_w, recurrent_f32_pack_r */
 
-    /* What follows is the layout. A panel holds `units` hidden units of every gate. */
+    /* The layout. A panel has `units` hidden units of every gate. */
     recurrent_cell_fn *cell;
     size_t units, n_panels;
-    size_t columns;    /* of a row of gates: [G][units], up to a whole group at the end */
-    bool resets_first; /* GRU without linear_before_reset: two products a step */
-    struct recurrent_matrix w, r;    /* r without gate h for a GRU that resets first, … */
-    struct recurrent_matrix r_reset; /* … whose gate h this is */
+    size_t columns;               /* of a row of gates: [G][units], rounded up to a whole group */
+    bool resets_first;            /* GRU without linear_before_reset: two products a step */
+    struct recurrent_matrix w, r; /* r: without gate h for a GRU that resets first */
+    struct recurrent_matrix r_reset; /* gate h of such a GRU */
     size_t w_pack_bytes, r_pack_bytes, w_direction_bytes, r_direction_bytes;
-    size_t n_workers; /* of a direction: they share its panels, and wait for each other each step */
-    bool is_shared;   /* with the thread pool */
+    size_t n_workers; /* threads that share the panels of a direction */
+    bool is_shared;   /* the thread pool is used */
     size_t chunk_steps;
-    size_t ld_x, ld_gates, ld_state; /* in floats, from row to row of what follows */
-    /* Every direction has scratch memory of its own. Offsets in it, in floats: */
+    size_t ld_x, ld_gates, ld_state; /* in floats, from one row to the next of the following */
+    /* Each direction has its own scratch memory. Offsets in it, in floats: */
     size_t direction_floats;
     size_t x_at;           /* [chunk_steps][B][I] */
     size_t gates_at;       /* [chunk_steps][B][n_panels][columns] */
     size_t tile_at;        /* [n_workers][B][columns] */
     size_t h_at[2];        /* [B][H] */
-    size_t c_at, reset_at; /* [B][H]; c: LSTM's, or z of a GRU that resets first */
+    size_t c_at, reset_at; /* [B][H]; c of LSTM, or z of a GRU that resets first */
     size_t scratch_bytes;
 };
 
-/* Fills the layout from the members before it (the packs may be missing); false if sizes overflow.
- * Scratch memory does not grow with T beyond a chunk. */
+/* Fills the layout from the members before it (the packs may be missing). Returns false if a size
+ * overflows. Scratch memory does not grow with T beyond a chunk. */
 bool recurrent_f32_lay_out(struct recurrent_f32 *engine);
 
-/* Fill the packs: w_pack_bytes and r_pack_bytes, 64-byte aligned. Per direction, W and then the
+/* Fill packs of w_pack_bytes and r_pack_bytes, 64-byte aligned. For each direction: W and then the
  * biases [n_panels][columns]; R and then [n_panels][columns] of biases inside the reset (GRU with
  * linear_before_reset) or [n_panels][3][units] of peepholes. */
 void recurrent_f32_pack_w(const struct recurrent_f32 *engine,
@@ -67,25 +67,27 @@ void recurrent_f32_pack_w(const struct recurrent_f32 *engine,
 void recurrent_f32_pack_r(const struct recurrent_f32 *engine,
                           const struct recurrent_weights *weights, void *r_pack);
 
-/* The position in the IR of gate `gate` of a panel. */
+/* Returns the position in the IR of gate `gate` of a panel. */
 static inline size_t recurrent_place_of(const struct recurrent *common, size_t gate)
 {
     return common->kind == RECURRENT_LSTM ? common->slots[gate] : gate;
 }
 
-/* Floats of n vectors of `units`, rounded up because vector instructions may read whole groups. */
+/* Returns the floats of n vectors of `units`, rounded up because vector instructions may read whole
+ * groups. */
 static inline size_t recurrent_row_floats(size_t n, size_t units)
 {
     return (n - 1) * units + (units + PANEL_GROUP - 1) / PANEL_GROUP * PANEL_GROUP;
 }
 
-/* A panel's columns of a product. */
+/* Computes the columns of one panel of a product. */
 void recurrent_multiply(const struct recurrent_f32 *engine, const struct recurrent_matrix *matrix,
                         const struct panel_product *product);
 
-/* Of the tensors, w and r are read only if they are not packed. scratch: scratch_bytes, 64-byte
- * aligned. *n_runs counts: panels are visited in ascending and descending order in turn, so that
- * cached panels are used first. The number of threads and of runs changes no byte. */
+/* Runs all steps. w and r of the tensors are read only if they are not packed. scratch has
+ * scratch_bytes, 64-byte aligned. *n_runs is the caller's counter: even and odd runs visit panels
+ * in opposite orders, so that cached panels are used first. The number of threads and of runs
+ * changes no byte. */
 void recurrent_f32_run(const struct recurrent_f32 *engine,
                        const struct recurrent_f32_tensors *tensors, void *scratch, unsigned *n_runs,
                        struct thread_pool *pool);

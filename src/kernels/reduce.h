@@ -13,27 +13,27 @@ enum reduce_operation {
     REDUCE_SUM,
     REDUCE_SUM_OF_MAGNITUDES,
     REDUCE_SUM_OF_SQUARES,
-    REDUCE_SUM_OF_DEVIATIONS, /* of the squares of the distances from centers; floats only */
+    REDUCE_SUM_OF_DEVIATIONS, /* the squares of differences from centers; floats only */
     REDUCE_PROD,
-    REDUCE_MAX, /* skips NaN */
+    REDUCE_MAX, /* NaN is skipped */
     REDUCE_MIN,
     REDUCE_N_FLOAT_OPERATIONS,
-    REDUCE_AND = REDUCE_N_FLOAT_OPERATIONS, /* of booleans; any byte that is not zero is true */
+    REDUCE_AND = REDUCE_N_FLOAT_OPERATIONS, /* for booleans; any byte that is not zero is true */
     REDUCE_OR,
     REDUCE_N_OPERATIONS
 };
 
-/* An accumulator: f32 and f64 are gathered in double, integers in the 64-bit type of their sign,
- * where they wrap, booleans as 0 or 1 in u64. */
+/* f32 and f64 are accumulated in double, signed and unsigned integers in i64 and u64, where they
+ * wrap, booleans as 0 or 1 in u64. */
 union accumulator {
     double f64;
     int64_t i64;
     uint64_t u64;
 };
 
-/* n_rows rows of n elements, row_step elements from one row to the next. Reduces row r into
- * accumulators[r], or, if to_columns, column i into accumulators[i]. centers: one for each
- * accumulator. The order of the additions depends on n and to_columns alone. */
+/* n_rows rows of n elements, row_step elements apart. Row r is reduced into accumulators[r], or, if
+ * to_columns, column i into accumulators[i]. centers: one for each accumulator. The order of the
+ * additions depends only on n and to_columns. */
 struct reduction {
     size_t n_rows, n, row_step;
     bool to_columns;
@@ -42,16 +42,17 @@ struct reduction {
 typedef void reduce_fn(const struct reduction *reduction, const void *in,
                        union accumulator *accumulators);
 
-/* A level has loops for floats. */
+/* The loops of a level, for floats. */
 struct reduce_kernels {
     reduce_fn *f32[REDUCE_N_FLOAT_OPERATIONS], *f64[REDUCE_N_FLOAT_OPERATIONS];
 };
 
-/* The loop for elements of f32, f64, i64, u64 or, of AND and OR, boolean; widen others first. */
+/* Returns the loop for elements of f32, f64, i64, u64 or, for AND and OR, boolean. Callers widen
+ * other types first. */
 reduce_fn *reduce_choose(const struct reduce_kernels *kernels, enum reduce_operation operation,
                          enum irrun_dtype dtype);
 
-/* The initial value of an accumulator. */
+/* Returns the initial value of an accumulator. */
 static inline double reduce_start_float(enum reduce_operation operation)
 {
     return operation == REDUCE_MAX    ? -INFINITY

@@ -1,11 +1,11 @@
-/* The reductions of one integer type of type_body.h, T, in uint64_t. MAGNITUDE(x) is that of x;
- * comparisons are in T.
+/* The reductions of one integer type T of type_body.h, in uint64_t. MAGNITUDE(x) is the absolute
+ * value of x; comparisons are in T.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef MAGNITUDE
 #error "define MAGNITUDE as well as BODY"
 #endif
 
-/* All callers pass a constant operation. */
+/* Adds x to the accumulator y. All callers pass a constant operation. */
 ALWAYS_INLINE uint64_t NAME(fold)(enum reduce_operation operation, uint64_t y, uint64_t x)
 {
     switch (operation) {

@@ -54,7 +54,7 @@ ALWAYS_INLINE void NAME(reduce_rows)(enum reduce_operation operation, const stru
     }
 }
 
-/* Reduces n_rows rows, of one pass over the accumulators. */
+/* Reduces n_rows rows to columns, in one pass over the accumulators. */
 ALWAYS_INLINE void NAME(add_rows)(enum reduce_operation operation, const struct reduction *r,
                                   const T *x, size_t n_rows, double *to)
 {

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Taps of output i: those from first[i] up to first[i + 1]; an output without taps is 0. */
+/* The taps of output i are first[i] ... first[i + 1] - 1. An output without taps is 0. */
 struct taps {
     size_t n_in, n_out;
     size_t *first; /* [n_out + 1] */
@@ -15,8 +15,8 @@ struct taps {
     double *weight;
 };
 
-/* in [n_outer][n_in][n_inner], out [n_outer][n_out][n_inner], which do not overlap. Sums are in
- * double. */
+/* Resamples in [n_outer][n_in][n_inner] to out [n_outer][n_out][n_inner], which do not overlap.
+ * Sums are in double. */
 void resample_f32(const struct taps *taps, size_t n_outer, size_t n_inner, const float *in,
                   float *out);
 void resample_f64(const struct taps *taps, size_t n_outer, size_t n_inner, const double *in,

@@ -1,11 +1,11 @@
-/* The loops of the resampling for one type of type_body.h.
+/* The loops of resampling for one type of type_body.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef NAME
 #error "include it by kernels/each_float.h"
 #endif
 
-/* One output of the axis for n slices: the inputs of slice j begin at in[j * in_step], its output
- * is out[j * out_step]. */
+/* Computes output i of n slices: the inputs of slice j begin at in[j * in_step], its output is
+ * out[j * out_step]. */
 ALWAYS_INLINE void NAME(add_taps)(const struct taps *taps, size_t i, size_t n_inner, const size_t n,
                                   const T *in, size_t in_step, T *out, size_t out_step)
 {
@@ -20,7 +20,7 @@ ALWAYS_INLINE void NAME(add_taps)(const struct taps *taps, size_t i, size_t n_in
         out[j * out_step] = (T)sums[j];
 }
 
-/* n dense rows. */
+/* Resamples n dense rows. */
 ALWAYS_INLINE void NAME(add_rows)(const struct taps *taps, const size_t n, const T *in, T *out)
 {
     for (size_t i = 0; i < taps->n_out; i++)

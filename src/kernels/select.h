@@ -7,15 +7,15 @@
 #include <stddef.h>
 
 /* n_rows rows of n elements: out[i] = condition[i] ? then[i] : else[i]. A condition is one byte,
- * and any that is not zero is true. Strides count elements. No alignment is required. out may be
- * one of the others, element for element, or overlaps none of them. */
+ * and any that is not zero is true. Strides are in elements. No alignment is required. out either
+ * overlaps no operand or is the same array as one. */
 struct select_run {
     size_t n, n_rows;
     const unsigned char *condition;
     const void *then_values;
     const void *else_values;
     void *out;                                         /* dense: [n_rows][n] */
-    size_t condition_stride, then_stride, else_stride; /* in a row: 1, or 0 for a scalar */
+    size_t condition_stride, then_stride, else_stride; /* within a row: 1, or 0 for a scalar */
     size_t condition_row, then_row, else_row;          /* from one row to the next */
     bool is_streamed; /* non-temporal stores, for an output larger than the caches */
 };

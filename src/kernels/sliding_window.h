@@ -1,4 +1,4 @@
-/* A window that slides over up to three spatial dimensions: what convolutions and poolings share.
+/* A window that slides over up to three spatial dimensions, shared by convolutions and poolings.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_SLIDING_WINDOW_H
 #define IRRUN_KERNELS_SLIDING_WINDOW_H
@@ -7,26 +7,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Outermost first; fewer than three dimensions are padded with leading 1s. Output position o reads,
- * for kernel element k, input position o * stride - pad_begin + k * dilation. */
+/* Sizes, outermost dimension first. Missing dimensions are leading 1s. For kernel element k, output
+ * position o reads input position o * stride - pad_begin + k * dilation. */
 struct window {
     int64_t in[3], out[3], kernel[3], stride[3], dilation[3];
     int64_t pad_begin[3], pad_end[3];
 };
 
-/* Elements of a channel of the input, of the output, and of the kernel. */
+/* Returns the product of the sizes. */
 static inline int64_t window_product(const int64_t dims[3])
 {
     return dims[0] * dims[1] * dims[2];
 }
 
-/* Whether that is 0; the product itself may be more than 64 bits hold. */
+/* Returns whether the product is 0. The product itself may overflow 64 bits. */
 static inline bool window_is_empty(const int64_t dims[3])
 {
     return dims[0] <= 0 || dims[1] <= 0 || dims[2] <= 0;
 }
 
-/* The coordinates of element i of a box of these sizes. */
+/* Computes the coordinates of element i of a box of these sizes. */
 static inline void window_unravel(const int64_t dims[3], int64_t i, int64_t at[3])
 {
     at[0] = i / (dims[1] * dims[2]);
@@ -34,14 +34,15 @@ static inline void window_unravel(const int64_t dims[3], int64_t i, int64_t at[3
     at[2] = i % dims[2];
 }
 
-/* Rounded up; most divisors are 1, and divisions take long. */
+/* Divides and rounds up. Skips the division by 1, since most divisors are 1 and divisions are
+ * slow. */
 static inline int64_t window_divide(int64_t n, int64_t by)
 {
     return by == 1 ? n : (n + by - 1) / by;
 }
 
-/* The kernel elements [first, end) along dimension d that lie inside the input for output position
- * o. */
+/* Computes the kernel elements [first, end) along dimension d that lie inside the input for output
+ * position o. */
 static inline void window_inside(const struct window *window, int d, int64_t o, int64_t *first,
                                  int64_t *end)
 {
@@ -55,8 +56,8 @@ static inline void window_inside(const struct window *window, int d, int64_t o, 
         *first = *end;
 }
 
-/* The output positions [first, end) along dimension d for which kernel element k lies inside the
- * input. */
+/* Computes the output positions [first, end) along dimension d for which kernel element k lies
+ * inside the input. */
 static inline void window_positions(const struct window *window, int d, int64_t k, int64_t *first,
                                     int64_t *end)
 {
@@ -70,8 +71,8 @@ static inline void window_positions(const struct window *window, int d, int64_t 
         *first = *end;
 }
 
-/* Moves trivial dimensions (one position and one kernel element) to the front: an image of [n, 1]
- * is a row of n. */
+/* Moves trivial dimensions (one position and one kernel element) to the front, so that an image of
+ * [n, 1] becomes a row of n. */
 static inline void window_align(struct window *w)
 {
     for (int i = 0; i < 2; i++) {

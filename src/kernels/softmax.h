@@ -11,8 +11,8 @@ struct softmax {
     bool is_log;
 };
 
-/* out may be in. A row with a NaN, or of only -inf, is NaN. softmax_f32 is within 1e-6 of the exact
- * result for differences from the maximum rounded to f32: relative for softmax, absolute for a
+/* out may be in. A row that has a NaN or is all -inf becomes NaN. For differences from the maximum
+ * rounded to f32, softmax_f32 has an error of at most 1e-6: relative for softmax, absolute for a
  * logarithm below 1. */
 typedef void softmax_f32_fn(const struct softmax *softmax, const float *in, float *out);
 void softmax_f64(const struct softmax *softmax, const double *in, double *out);

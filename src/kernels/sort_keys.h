@@ -1,18 +1,17 @@
-/* Maps elements to unsigned keys that sort as the elements do, and sorts indices stably by such
- * keys.
+/* Maps elements to unsigned keys with the same order, and sorts indices stably by such keys.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_SORT_KEYS_H
 #define IRRUN_KERNELS_SORT_KEYS_H
 
 #include "irrun.h"
 
-/* keys[i] < keys[j] exactly if element i < element j. -0 and 0 have one key, all NaN have one,
- * above every number. Element i is at data + i * stride, in elements. dtype: boolean, a whole
- * number of at least a byte, f16, bf16, f32 or f64. */
+/* Writes keys with keys[i] < keys[j] exactly if element i < element j. -0 and 0 have the same key.
+ * All NaN have the same key, which is above that of every number. Element i is at data + i *
+ * stride, in elements. dtype: boolean, an integer of 8 bits or more, f16, bf16, f32 or f64. */
 void sort_keys(enum irrun_dtype dtype, const void *data, size_t stride, size_t n, uint64_t *keys);
 
-/* Sorts places[0 … n-1] by is_before, which returns whether index a comes before index b; equals
- * keep their order. spare: room for n. */
+/* Sorts places[0 … n-1] by is_before, which returns whether index a comes before index b. The sort
+ * is stable. spare has n elements. */
 typedef bool is_before_fn(const void *context, size_t a, size_t b);
 void argsort(size_t *places, size_t n, size_t *spare, is_before_fn *is_before, const void *context);
 

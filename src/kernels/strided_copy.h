@@ -1,5 +1,5 @@
-/* Copies an N-dimensional box between two layouts, for Transpose, Slice, Broadcast and Tile.
- * Elements are copied by size, without regard to their type.
+/* Copies an N-dimensional box from one layout to another, for Transpose, Slice, Broadcast and Tile.
+ * Elements are copied by size; their type does not matter.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_STRIDED_COPY_H
 #define IRRUN_KERNELS_STRIDED_COPY_H
@@ -21,8 +21,8 @@ struct strided_copy {
 void strided_copy_plan(struct strided_copy *copy, uint32_t rank, const int64_t *dims,
                        const int64_t *from_strides, const int64_t *to_strides);
 
-/* element_bytes is 1, 2, 4 or 8; from and to point to the elements at index 0 and do not
- * overlap. */
+/* Copies the box. element_bytes is 1, 2, 4 or 8. from and to point to the elements at index 0 and
+ * do not overlap. */
 void strided_copy_run(const struct strided_copy *copy, size_t element_bytes, const void *from,
                       void *to);
 

@@ -8,7 +8,7 @@
 struct transpose_f32 {
     size_t n_rows, n_columns;
     const float *from;
-    size_t from_stride; /* floats from row to row */
+    size_t from_stride; /* floats from one row to the next */
     float *to;          /* [n_columns][n_rows] */
     size_t to_stride;
 };

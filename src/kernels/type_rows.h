@@ -1,4 +1,4 @@
-/* Rows of a table by element type: the functions that a body makes for each type.
+/* Rows of a table by element type, with the functions that a body defines for each type.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_TYPE_ROWS_H
 #define IRRUN_KERNELS_TYPE_ROWS_H
@@ -15,7 +15,7 @@
     [IRRUN_I8] = name##_i8, [IRRUN_I16] = name##_i16, [IRRUN_I32] = name##_i32,                    \
     [IRRUN_I64] = name##_i64
 
-/* Signed integers by the functions of unsigned ones, which wrap. */
+/* Use the functions of unsigned types for signed ones too: they wrap. */
 #define WRAPPED_ROWS(name)                                                                         \
     [IRRUN_I8] = name##_u8, [IRRUN_I16] = name##_u16, [IRRUN_I32] = name##_u32,                    \
     [IRRUN_I64] = name##_u64

@@ -7,7 +7,7 @@
 
 #define UNARY_N_PARAMETERS 2
 
-/* out[i] = f(in[i]); out may be in. p: what elementwise.def calls p0 and p1. */
+/* Computes out[i] = f(in[i]); out may be in. p: p0 and p1 of elementwise.def. */
 typedef void unary_fn(const void *in, void *out, size_t n, const double p[UNARY_N_PARAMETERS]);
 
 enum unary_operation {
@@ -16,10 +16,10 @@ enum unary_operation {
     UNARY_N_OPERATIONS
 };
 
-/* Whether results are booleans (bytes of 0 or 1) instead of the operand's type. */
+/* Returns whether the results are booleans (bytes of 0 or 1) instead of the operand's type. */
 bool unary_gives_boolean(enum unary_operation operation);
 
-/* The plain loop for elements of this type, NULL if there is none. */
+/* Returns the plain loop for elements of this type; NULL if there is none. */
 unary_fn *unary_scalar(enum unary_operation operation, enum irrun_dtype dtype);
 
 #endif

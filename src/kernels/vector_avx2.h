@@ -1,5 +1,4 @@
-/* Vectors of f32 and masks in AVX2, by the operations that the bodies of kernels are written in.
- * See level.h.
+/* The functions that kernels are written with, for AVX2: vectors of f32, masks. See level.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_AVX2_H
 #define IRRUN_KERNELS_VECTOR_AVX2_H
@@ -27,7 +26,7 @@ typedef __m256i bits;
 ALWAYS_INLINE __m256d vec_f64_load_f32(const float *at)
 {
     return _mm256_cvtps_pd(
-        _mm_loadu_ps(at)); /* gcc makes several instructions of the general one */
+        _mm_loadu_ps(at)); /* gcc compiles the general one to several instructions */
 }
 
 #include "kernels/vector_operators_body.h"
@@ -41,7 +40,8 @@ ALWAYS_INLINE vec vec_select(vec_mask mask, vec a, vec b)
     return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(mask));
 }
 
-/* The first n lanes; the others are 0, and their memory is left alone. */
+/* Returns the mask of the first n lanes. Masked loads give 0 in other lanes and do not access their
+ * memory. */
 ALWAYS_INLINE __m256i first_lanes(size_t n)
 {
     __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -59,13 +59,13 @@ ALWAYS_INLINE __m256i lanes_of_bits(unsigned set)
     return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)set), lane), lane);
 }
 
-/* The lanes whose bits are set; the others are 0, and their memory is left alone. */
+/* Loads the lanes whose bits are set. Other lanes are 0, and their memory is not accessed. */
 ALWAYS_INLINE vec vec_load_where(const void *at, unsigned set)
 {
     return _mm256_maskload_ps(at, lanes_of_bits(set));
 }
 
-/* x where the bits are set, elsewhere 0. */
+/* Returns x in the lanes whose bits are set, and 0 in the others. */
 ALWAYS_INLINE vec vec_where(vec x, unsigned set)
 {
     return _mm256_and_ps(x, _mm256_castsi256_ps(lanes_of_bits(set)));
@@ -89,7 +89,7 @@ ALWAYS_INLINE __m128i bytes_of_mask(vec_mask mask)
     return _mm_and_si128(_mm_packs_epi16(words, words), _mm_set1_epi8(1));
 }
 
-/* Booleans: a byte each; any that is not zero is true, and true is written as 1. */
+/* Booleans are bytes. Any byte that is not zero is true, and true is written as 1. */
 ALWAYS_INLINE vec_mask mask_load(const void *at)
 {
     return mask_of_bytes(_mm_loadl_epi64(at));
@@ -120,7 +120,7 @@ ALWAYS_INLINE vec vec_load_f16(const void *at)
     return _mm256_cvtph_ps(_mm_loadu_si128(at));
 }
 
-/* Elements 0, 2, 4 ... and 1, 3, 5 ... of a, then of b. */
+/* Return elements 0, 2, 4 ... or 1, 3, 5 ... of a, then those of b. */
 ALWAYS_INLINE vec vec_even(vec a, vec b)
 {
     __m256d pairs = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0x88));
@@ -132,7 +132,7 @@ ALWAYS_INLINE vec vec_odd(vec a, vec b)
     return _mm256_castpd_ps(_mm256_permute4x64_pd(pairs, 0xD8));
 }
 
-/* Lane i of row j becomes lane j of row i. */
+/* Transposes: lane i of row j becomes lane j of row i. */
 ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
 {
     vec fours[8]; /* 4j + i: columns i and i + 4 of rows 4j ... 4j + 3 */
@@ -154,7 +154,7 @@ ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
     }
 }
 
-/* The lanes of a and b in turn. */
+/* Interleaves the lanes of a and b: a0, b0, a1, b1 ... */
 ALWAYS_INLINE void vec_interleave(vec a, vec b, vec to[2])
 {
     vec low = _mm256_unpacklo_ps(a, b), high = _mm256_unpackhi_ps(a, b);
@@ -162,23 +162,23 @@ ALWAYS_INLINE void vec_interleave(vec a, vec b, vec to[2])
     to[1] = _mm256_permute2f128_ps(low, high, 0x31);
 }
 
-/* The sums of the lanes of each. */
+/* Stores the sum of the lanes of each vector. */
 ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 {
     __m256 pairs = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
     _mm_storeu_ps(to, _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps(pairs, 1)));
 }
 
-/* Integers of 32 bits. */
+/* Vectors of 32-bit integers. */
 typedef int32_t vec_i32 __attribute__((vector_size(32)));
 
-/* sum + the two products of a 16-bit integer of a by one of b in every lane. */
+/* Adds to every lane of sum the two products of its 16-bit integers of a and b. */
 ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
 {
     return sum + (vec_i32)_mm256_madd_epi16((__m256i)a, (__m256i)b);
 }
 
-/* Bytes, one in every lane: of those that are stored the value is in 0 ... 255. */
+/* Load and store one byte for every lane. Stored values must be in 0 ... 255. */
 ALWAYS_INLINE vec_i32 vec_i32_load_u8(const void *at)
 {
     return (vec_i32)_mm256_cvtepu8_epi32(_mm_loadl_epi64(at));
@@ -190,8 +190,7 @@ ALWAYS_INLINE void vec_i32_store_u8(void *at, vec_i32 x)
     _mm_storel_epi64(at, _mm_packus_epi16(words, words));
 }
 
-/* All ones where a condition, of a byte, is false, for as many elements of `width` bytes as there
- * are. */
+/* Returns all ones for each condition (a byte) that is false. The elements have `width` bytes. */
 ALWAYS_INLINE bits bits_false(const unsigned char *condition, size_t width)
 {
     const __m128i zero = _mm_setzero_si128();

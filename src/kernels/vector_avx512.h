@@ -1,5 +1,4 @@
-/* Vectors of f32 and masks in AVX-512, by the operations that the bodies of kernels are written in.
- * See level.h.
+/* The functions that kernels are written with, for AVX-512: vectors of f32, masks. See level.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_AVX512_H
 #define IRRUN_KERNELS_VECTOR_AVX512_H
@@ -29,7 +28,7 @@ typedef __m512i bits;
 ALWAYS_INLINE __m512d vec_f64_load_f32(const float *at)
 {
     return _mm512_cvtps_pd(
-        _mm256_loadu_ps(at)); /* gcc makes several instructions of the general one */
+        _mm256_loadu_ps(at)); /* gcc compiles the general one to several instructions */
 }
 
 #include "kernels/vector_operators_body.h"
@@ -71,7 +70,8 @@ ALWAYS_INLINE vec_mask mask_set1(uint8_t byte)
     return (vec_mask)(byte ? 0xFFFF : 0);
 }
 
-/* The first n lanes; the others are 0, and their memory is left alone. */
+/* Returns the mask of the first n lanes. Masked loads give 0 in other lanes and do not access their
+ * memory. */
 ALWAYS_INLINE __mmask16 first_lanes(size_t n)
 {
     return (__mmask16)((1U << n) - 1);
@@ -82,14 +82,14 @@ ALWAYS_INLINE vec vec_load_first(const void *at, size_t n)
     return _mm512_maskz_loadu_ps(first_lanes(n), at);
 }
 
-/* The lanes whose bits are set; the others are 0, and their memory is left alone. */
+/* Loads the lanes whose bits are set. Other lanes are 0, and their memory is not accessed. */
 ALWAYS_INLINE vec vec_load_where(const void *at, unsigned set)
 {
     return _mm512_maskz_loadu_ps((__mmask16)set, at);
 }
 
-/* x where the bits are set, elsewhere 0. A load that is masked itself takes several times as long
- * as a load and this: the compiler is kept from making one of the two. */
+/* Returns x in the lanes whose bits are set, and 0 in the others. The asm keeps the compiler from
+ * merging this with a load: a masked load takes several times as long as both. */
 ALWAYS_INLINE vec vec_where(vec x, unsigned set)
 {
     __asm__("" : "+v"(x));
@@ -101,7 +101,7 @@ ALWAYS_INLINE void vec_store_first(void *at, vec x, size_t n)
     _mm512_mask_storeu_ps(at, first_lanes(n), x);
 }
 
-/* Booleans: a byte each; any that is not zero is true, and true is written as 1. */
+/* Booleans are bytes. Any byte that is not zero is true, and true is written as 1. */
 ALWAYS_INLINE vec_mask mask_load(const void *at)
 {
     __m128i bytes = _mm_loadu_si128(at);
@@ -124,7 +124,7 @@ ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n)
     _mm_mask_storeu_epi8(at, first_lanes(n), _mm_maskz_set1_epi8(mask, 1));
 }
 
-/* x = m * 2^exponent with m in 0.75 ... 1.5, for positive finite x. */
+/* Splits positive finite x into m * 2^exponent, with m in 0.75 ... 1.5. */
 ALWAYS_INLINE vec vec_mantissa(vec x, vec *exponent)
 {
     vec m = _mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_src), one = vec_set1(1.0F);
@@ -140,7 +140,7 @@ ALWAYS_INLINE vec vec_load_f16(const void *at)
     return _mm512_cvtph_ps(_mm256_loadu_si256(at));
 }
 
-/* Elements 0, 2, 4 ... and 1, 3, 5 ... of a, then of b. */
+/* Return elements 0, 2, 4 ... or 1, 3, 5 ... of a, then those of b. */
 ALWAYS_INLINE vec vec_even(vec a, vec b)
 {
     __m512i i = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
@@ -152,7 +152,7 @@ ALWAYS_INLINE vec vec_odd(vec a, vec b)
     return _mm512_permutex2var_ps(a, i, b);
 }
 
-/* Lane i of row j becomes lane j of row i. */
+/* Transposes: lane i of row j becomes lane j of row i. */
 ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
 {
     vec fours[16]; /* 4j + i: columns i, i + 4, i + 8 and i + 12 of rows 4j ... 4j + 3 */
@@ -180,7 +180,7 @@ ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
     }
 }
 
-/* The lanes of a and b in turn. */
+/* Interleaves the lanes of a and b: a0, b0, a1, b1 ... */
 ALWAYS_INLINE void vec_interleave(vec a, vec b, vec to[2])
 {
     const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
@@ -195,7 +195,7 @@ ALWAYS_INLINE __m256 halves(vec x)
     return _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));
 }
 
-/* The sums of the lanes of each. */
+/* Stores the sum of the lanes of each vector. */
 ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 {
     __m256 pairs =
@@ -203,28 +203,28 @@ ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
     _mm_storeu_ps(to, _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps(pairs, 1)));
 }
 
-/* One or two rows of f16 are bound by the conversion, which Zen 4 does one and a half times faster
- * into ymm (52 G elements per second at 3.7 GHz; zmm 35), and Zen 5 almost as fast. */
+/* Products of one or two rows of f16 are limited by the conversion. Zen 4 converts 1.5 times faster
+ * into ymm (52 G elements per second at 3.7 GHz; zmm 35), Zen 5 almost as fast. */
 #define VECTOR_FEW_F16_ROWS avx2
 
-/* Integers of 32 bits. */
+/* Vectors of 32-bit integers. */
 typedef int32_t vec_i32 __attribute__((vector_size(64)));
 
 #define VECTOR_HAS_LOOKUP
 
-/* The elements of a table that the low 4 bits of every lane name. */
+/* Returns the table elements that the low 4 bits of each lane select. */
 ALWAYS_INLINE vec vec_lookup(vec table, vec_i32 at)
 {
     return _mm512_permutexvar_ps((__m512i)at, table);
 }
 
-/* sum + the two products of a 16-bit integer of a by one of b in every lane. */
+/* Adds to every lane of sum the two products of its 16-bit integers of a and b. */
 ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
 {
     return sum + (vec_i32)_mm512_madd_epi16((__m512i)a, (__m512i)b);
 }
 
-/* Bytes, one in every lane: of those that are stored the value is in 0 ... 255. */
+/* Load and store one byte for every lane. Stored values must be in 0 ... 255. */
 ALWAYS_INLINE vec_i32 vec_i32_load_u8(const void *at)
 {
     return (vec_i32)_mm512_cvtepu8_epi32(_mm_loadu_si128(at));
@@ -234,8 +234,7 @@ ALWAYS_INLINE void vec_i32_store_u8(void *at, vec_i32 x)
     _mm_storeu_si128(at, _mm512_cvtepi32_epi8((__m512i)x));
 }
 
-/* Where a condition, of a byte, is not zero `then`, for as many elements of `width` bytes as there
- * are. */
+/* Selects `then` for each condition (a byte) that is not 0. The elements have `width` bytes. */
 ALWAYS_INLINE bits bits_choose(const unsigned char *condition, bits then, bits other, size_t width)
 {
     if (width == 1) {

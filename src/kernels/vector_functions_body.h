@@ -5,16 +5,16 @@
 #error "include the vector operations of a level before: kernels/level.h"
 #endif
 
-/* 2^n for whole n in -127 ... 127; the least gives 0. */
+/* Returns 2^n for an integer n in -127 ... 127, and 0 for -127. */
 ALWAYS_INLINE vec vec_exp2(vec n)
 {
     return (vec)((__builtin_convertvector(n, vec_lanes) + 127) << 23);
 }
 
 #ifndef VECTOR_HAS_MANTISSA
-typedef uint32_t vec_bits __attribute__((vector_size(sizeof(vec)))); /* whose overflow is defined */
+typedef uint32_t vec_bits __attribute__((vector_size(sizeof(vec)))); /* unsigned: overflow wraps */
 
-/* x = m * 2^exponent with m in 0.75 ... 1.5, for positive finite x; 0x3F400000 is 0.75. */
+/* Splits positive finite x into m * 2^exponent, with m in 0.75 ... 1.5. 0x3F400000 is 0.75. */
 ALWAYS_INLINE vec vec_mantissa(vec x, vec *exponent)
 {
     vec_mask is_denormal = vec_less(x, vec_set1(0x1p-126F));
@@ -27,13 +27,13 @@ ALWAYS_INLINE vec vec_mantissa(vec x, vec *exponent)
 #endif
 
 #define LOG2_E 1.44269504F
-/* ln 2 in two parts: the first has few enough bits that its products with small integers are
- * exact. */
+/* ln 2 in two parts. The first has so few bits that its products with small integers are exact. */
 #define LN_2_HIGH 0.693359375F
 #define LN_2_LOW (-2.12194440e-4F)
 
-/* x = n ln 2 + r: gives exp(r) - 1, relative error 2.5e-8, and n. From the expansion of
- * (exp(r) - 1 - r) / r^2 in Chebyshev polynomials up to degree 4 over abs(r) <= ln 2 / 2. */
+/* Splits x into n ln 2 + r; sets n and returns exp(r) - 1 with a relative error of 2.5e-8. The
+ * polynomial is the expansion of (exp(r) - 1 - r) / r^2 in Chebyshev polynomials up to degree 4
+ * over abs(r) <= ln 2 / 2. */
 ALWAYS_INLINE vec vec_expm1_reduced(vec x, vec *n)
 {
     *n = vec_round(vec_mul(x, vec_set1(LOG2_E)));
@@ -46,7 +46,7 @@ ALWAYS_INLINE vec vec_expm1_reduced(vec x, vec *n)
     return vec_fma(r2, vec_fma(r2, high, low), r);
 }
 
-/* exp(-x), for callers that add 1: x is clamped below 87, and above -89, where the result is
+/* Returns exp(-x), for callers that add 1. x is clamped to -89 ... 87; at -89 the result is
  * infinite. The power of two is applied in halves, since 2^128 is not a float. */
 ALWAYS_INLINE vec vec_exp_of_minus(vec x)
 {
@@ -63,7 +63,7 @@ ALWAYS_INLINE vec vec_sigmoid(vec x)
     return vec_div(vec_set1(1.0F), vec_add(vec_set1(1.0F), vec_exp_of_minus(x)));
 }
 
-/* exp(2 abs(x)) - 1; 2x is clamped to 20, where tanh is already 1. */
+/* Returns exp(2 abs(x)) - 1. 2x is clamped to 20, where tanh is already 1. */
 ALWAYS_INLINE vec vec_expm1_of_twice(vec x)
 {
     vec n, magnitude = vec_abs(x);
@@ -78,7 +78,7 @@ ALWAYS_INLINE vec vec_tanh(vec x)
     return vec_with_sign_of(vec_div(e, vec_add(e, vec_set1(2.0F))), x);
 }
 
-/* sigmoid(x) * tanh(y) with one division. */
+/* Returns sigmoid(x) * tanh(y) with one division. */
 ALWAYS_INLINE vec vec_sigmoid_times_tanh(vec x, vec y)
 {
     vec e = vec_expm1_of_twice(y);
@@ -86,8 +86,8 @@ ALWAYS_INLINE vec vec_sigmoid_times_tanh(vec x, vec y)
     return vec_with_sign_of(vec_div(e, below), y);
 }
 
-/* From where it is 0 to where it is infinite; the power of two is applied in halves, since 2^128 is
- * no float and 2^-149 no normal one. */
+/* Returns exp(x). x is clamped to where the result is 0 or infinite. The power of two is applied in
+ * halves, since 2^128 is not a float and 2^-149 is not a normal one. */
 ALWAYS_INLINE vec vec_exp(vec x)
 {
     vec n, held = vec_min(vec_set1(89.0F), vec_max(vec_set1(-105.0F), x));
@@ -96,21 +96,21 @@ ALWAYS_INLINE vec vec_exp(vec x)
     return vec_mul(vec_fma(power, p, power), vec_exp2(vec_sub(n, half)));
 }
 
-/* exp(x) for x <= 0; where that is less than the least normal number it may be 0. */
+/* Returns exp(x) for x <= 0; results below the smallest normal number may be 0. */
 ALWAYS_INLINE vec vec_exp_of_negative(vec x)
 {
     vec n, p = vec_expm1_reduced(vec_max(vec_set1(-88.0F), x), &n), power = vec_exp2(n);
     return vec_fma(power, p, power);
 }
 
-/* exp(x) - 1 for x <= 0; of -0 it is -0. */
+/* Returns exp(x) - 1 for x <= 0, and -0 for -0. */
 ALWAYS_INLINE vec vec_expm1_of_negative(vec x)
 {
     vec n, p = vec_expm1_reduced(vec_max(vec_set1(-80.0F), x), &n), power = vec_exp2(n);
     return vec_with_sign_of(vec_fma(power, p, vec_sub(power, vec_set1(1.0F))), x);
 }
 
-/* x < 0 ? alpha * (exp(x) - 1) : x */
+/* Returns x < 0 ? alpha * (exp(x) - 1) : x. */
 ALWAYS_INLINE vec vec_elu(vec x, vec alpha)
 {
     vec negative = vec_mul(alpha, vec_expm1_of_negative(vec_min(vec_zero(), x)));
@@ -123,7 +123,8 @@ ALWAYS_INLINE vec vec_selu(vec x, vec alpha, vec lambda)
     return vec_mul(vec_select(vec_greater(x, vec_zero()), x, negative), lambda);
 }
 
-/* 2 atanh(s) = 2 s + s^3 g(s^2). g has a relative error of 2e-11 up to s = 0.2 ... */
+/* Return g(z), where 2 atanh(s) = 2 s + s^3 g(s^2): with a relative error of 2e-11 up to s = 0.2
+ * ... */
 ALWAYS_INLINE vec vec_atanh_rest(vec z)
 {
     vec g = vec_fma(z, vec_set1(0.241034846F), vec_set1(0.285067943F));
@@ -131,7 +132,7 @@ ALWAYS_INLINE vec vec_atanh_rest(vec z)
     return vec_fma(z, g, vec_set1(0.666666631F));
 }
 
-/* ... and of 1e-10 up to s = 1/3. Both are minimax fits. */
+/* ... and with one of 1e-10 up to s = 1/3. Both are minimax fits. */
 ALWAYS_INLINE vec vec_atanh_long_rest(vec z)
 {
     vec g = vec_fma(z, vec_set1(0.243075865F), vec_set1(0.214260314F));
@@ -140,7 +141,7 @@ ALWAYS_INLINE vec vec_atanh_long_rest(vec z)
     return vec_fma(z, g, vec_set1(0.666666757F));
 }
 
-/* x = m 2^e; log m = 2 atanh(s), s = (m - 1) / (m + 1). */
+/* Returns e ln 2 + log m, where x = m 2^e and log m = 2 atanh((m - 1) / (m + 1)). */
 ALWAYS_INLINE vec vec_log(vec x)
 {
     vec e, m = vec_mantissa(x, &e), f = vec_sub(m, vec_set1(1.0F));
@@ -152,8 +153,8 @@ ALWAYS_INLINE vec vec_log(vec x)
     return vec_select(vec_less(x, vec_set1(INFINITY)), y, x);
 }
 
-/* log(1 + exp(x)) = max(x, 0) + log(1 + u), u = exp(-abs(x)): never overflows, exact where u is
- * small. */
+/* Returns log(1 + exp(x)) = max(x, 0) + log(1 + u), u = exp(-abs(x)). This never overflows and is
+ * exact if u is small. */
 ALWAYS_INLINE vec vec_softplus(vec x)
 {
     vec u = vec_exp(vec_negative(vec_abs(x)));
@@ -162,7 +163,7 @@ ALWAYS_INLINE vec vec_softplus(vec x)
     return vec_add(vec_max(vec_zero(), x), log1p);
 }
 
-/* tanh(log(1 + u)) = (u^2 + 2 u) / (u^2 + 2 u + 2), u = exp(x), clamped where the quotient is
+/* Uses tanh(log(1 + u)) = (u^2 + 2 u) / (u^2 + 2 u + 2), u = exp(x), clamped where the quotient is
  * already 1. */
 ALWAYS_INLINE vec vec_mish(vec x)
 {
@@ -170,8 +171,8 @@ ALWAYS_INLINE vec vec_mish(vec x)
     return vec_mul(x, vec_div(above, vec_add(above, vec_set1(2.0F))));
 }
 
-/* Up to 1 an odd polynomial, relative error 1.2e-9; beyond, 1 - exp(-q(x)), where q is -log(1 -
- * erf(x)) so well that erf errs by 2e-11. Both from fits that even out the largest error. From 3.95
+/* Uses an odd polynomial up to 1, with a relative error of 1.2e-9. Above, 1 - exp(-q(x)), where q
+ * approximates -log(1 - erf(x)) so that erf has an error of 2e-11. Both are minimax fits. From 3.95
  * on erf is 1. */
 ALWAYS_INLINE vec vec_erf(vec x)
 {

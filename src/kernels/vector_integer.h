@@ -1,6 +1,6 @@
-/* Vectors of 32-bit integers, in the same words at every level: sums of products of bytes, and the
- * way from bytes to sums to f32 and back. Behind level.h. What wraps wraps: sums are exact modulo
- * 2^32.
+/* Functions of vectors of 32-bit integers, the same at every level: sums of products of bytes, and
+ * conversions from bytes to sums to f32 and back. Include after level.h. Sums wrap: they are exact
+ * modulo 2^32.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_INTEGER_H
 #define IRRUN_KERNELS_VECTOR_INTEGER_H
@@ -21,7 +21,7 @@ ALWAYS_INLINE vec_i32 vec_i32_set1(int32_t x)
 {
     return (vec_i32){0} + x;
 }
-/* The same four bytes in every lane. */
+/* Loads four bytes into every lane. */
 ALWAYS_INLINE vec_i32 vec_i32_set1_bytes(const void *at)
 {
     int32_t x;
@@ -39,12 +39,12 @@ ALWAYS_INLINE vec vec_of_i32(vec_i32 x)
 {
     return (vec) __builtin_convertvector(x, lane_floats);
 }
-/* Of whole numbers. */
+/* Converts integral values. */
 ALWAYS_INLINE vec_i32 vec_to_i32(vec x)
 {
     return __builtin_convertvector((lane_floats)x, vec_i32);
 }
-/* To the nearest, ties to even, as vec_round. */
+/* Rounds to the nearest integer, ties to even, as vec_round does. */
 ALWAYS_INLINE vec_i32 vec_round_to_i32(vec x)
 {
 #ifdef MM
@@ -54,8 +54,7 @@ ALWAYS_INLINE vec_i32 vec_round_to_i32(vec x)
 #endif
 }
 
-/* Four bytes in every lane, as a factor of vec_i32_dot_bytes: unsigned ones as a, signed ones as
- * b. */
+/* A factor of vec_i32_dot_bytes: four bytes in every lane, unsigned in a, signed in b. */
 #ifdef VECTOR_HAS_DOT_U8
 struct bytes_factor {
     vec_i32 all;
@@ -73,8 +72,8 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_bytes(vec_i32 sum, struct bytes_factor a, stru
     return vec_i32_dot_u8(sum, a.all, b.all);
 }
 #else
-/* Bytes 0 and 2, 1 and 3, widened to 16 bits: their products fit into 16 bits, the sums of two do
- * not, and are exact in 32. */
+/* Bytes 0 and 2, and bytes 1 and 3, widened to 16 bits. A product fits into 16 bits; the sum of two
+ * needs 32. */
 typedef int16_t lanes_of_16 __attribute__((vector_size(4 * VECTOR_LANES)));
 typedef uint16_t unsigned_lanes_of_16 __attribute__((vector_size(4 * VECTOR_LANES)));
 struct bytes_factor {
@@ -95,7 +94,8 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_bytes(vec_i32 sum, struct bytes_factor a, stru
 }
 #endif
 
-/* sum + a * b: of a byte and 0, by a signed byte as 16 bits and 0. */
+/* Returns sum + a * b. Each lane of a has a byte and 0, each lane of b a signed byte as 16 bits and
+ * 0. */
 ALWAYS_INLINE vec_i32 vec_i32_dot_channels(vec_i32 sum, vec_i32 a, vec_i32 b)
 {
 #ifdef VECTOR_HAS_DOT_U8

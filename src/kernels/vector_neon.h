@@ -1,5 +1,4 @@
-/* Vectors of f32 and masks in NEON, by the operations that the bodies of kernels are written in.
- * See level.h.
+/* The functions that kernels are written with, for NEON: vectors of f32, masks. See level.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_NEON_H
 #define IRRUN_KERNELS_VECTOR_NEON_H
@@ -51,7 +50,7 @@ ALWAYS_INLINE vec vec_select(vec_mask mask, vec a, vec b)
 {
     return vbslq_f32(mask, a, b);
 }
-/* If either is NaN, or both are zeros, b: fmin and fmax have other rules. */
+/* Return b if either operand is NaN or both are zeros; fmin and fmax do not. */
 ALWAYS_INLINE vec vec_min(vec a, vec b)
 {
     return vec_select(vec_less(a, b), a, b);
@@ -77,7 +76,7 @@ ALWAYS_INLINE vec vec_round(vec x)
     return vrndnq_f32(x);
 }
 
-/* Elements 0, 2, 4 ... and 1, 3, 5 ... of a, then of b. */
+/* Return elements 0, 2, 4 ... or 1, 3, 5 ... of a, then those of b. */
 ALWAYS_INLINE vec vec_even(vec a, vec b)
 {
     return vuzp1q_f32(a, b);
@@ -87,7 +86,7 @@ ALWAYS_INLINE vec vec_odd(vec a, vec b)
     return vuzp2q_f32(a, b);
 }
 
-/* Lane i of row j becomes lane j of row i. */
+/* Transposes: lane i of row j becomes lane j of row i. */
 ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
 {
     vec a = vtrn1q_f32(rows[0], rows[1]), b = vtrn2q_f32(rows[0], rows[1]);
@@ -98,14 +97,14 @@ ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
     rows[3] = vcombine_f32(vget_high_f32(b), vget_high_f32(d));
 }
 
-/* The lanes of a and b in turn. */
+/* Interleaves the lanes of a and b: a0, b0, a1, b1 ... */
 ALWAYS_INLINE void vec_interleave(vec a, vec b, vec to[2])
 {
     to[0] = vzip1q_f32(a, b);
     to[1] = vzip2q_f32(a, b);
 }
 
-/* The sums of the lanes of each. */
+/* Stores the sum of the lanes of each vector. */
 ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 {
     vst1q_f32(to, vpaddq_f32(vpaddq_f32(a, b), vpaddq_f32(c, d)));
@@ -125,10 +124,10 @@ ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n)
     uint32_t bytes = vget_lane_u32(vreinterpret_u32_u8(ones), 0);
     memcpy(at, &bytes, n);
 }
-/* Integers of 32 bits. */
+/* Vectors of 32-bit integers. */
 typedef int32_t vec_i32 __attribute__((vector_size(16)));
 
-/* sum + the two products of a 16-bit integer of a by one of b in every lane. */
+/* Adds to every lane of sum the two products of its 16-bit integers of a and b. */
 ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
 {
     int16x8_t x = vreinterpretq_s16_s32((int32x4_t)a), y = vreinterpretq_s16_s32((int32x4_t)b);
@@ -136,7 +135,7 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
     return sum + (vec_i32)vpaddq_s32(low, high);
 }
 
-/* Bytes, one in every lane: of those that are stored the value is in 0 ... 255. */
+/* Load and store one byte for every lane. Stored values must be in 0 ... 255. */
 ALWAYS_INLINE vec_i32 vec_i32_load_u8(const void *at)
 {
     uint32_t bytes;
@@ -150,8 +149,7 @@ ALWAYS_INLINE void vec_i32_store_u8(void *at, vec_i32 x)
     memcpy(at, &bytes, sizeof bytes);
 }
 
-/* Where a condition, of a byte, is not zero `then`, for as many elements of `width` bytes as there
- * are. */
+/* Selects `then` for each condition (a byte) that is not 0. The elements have `width` bytes. */
 ALWAYS_INLINE bits bits_choose(const unsigned char *condition, bits then, bits other, size_t width)
 {
     uint64_t few = 0;

@@ -1,4 +1,4 @@
-/* The operations that are the same at all levels: the compiler's operators on vec, vec_mask and
+/* The functions that are the same at all levels: the compiler's operators on vec, vec_mask and
  * bits, the types of a level.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
@@ -8,7 +8,7 @@
 #endif
 
 typedef int32_t vec_lanes __attribute__((vector_size(sizeof(vec))));
-typedef vec vec_anywhere __attribute__((aligned(1), may_alias)); /* in memory of any type */
+typedef vec vec_anywhere __attribute__((aligned(1), may_alias)); /* memory of any type */
 
 ALWAYS_INLINE vec vec_zero(void)
 {
@@ -39,7 +39,7 @@ ALWAYS_INLINE vec vec_div(vec a, vec b)
     return a / b;
 }
 #if !VECTOR_HAS_FMA
-/* a * b + c, c - a * b, in two roundings. */
+/* Return a * b + c and c - a * b, with two roundings. */
 ALWAYS_INLINE vec vec_fma(vec a, vec b, vec c)
 {
     return a * b + c;
@@ -71,7 +71,7 @@ ALWAYS_INLINE vec_mask mask_not(vec_mask a)
     return (vec_mask)~a;
 }
 
-#ifndef VECTOR_HAS_MASK_REGISTERS /* a mask is a vector: all ones or all zeros in a lane */
+#ifndef VECTOR_HAS_MASK_REGISTERS /* a mask is a vector whose lanes are all ones or all zeros */
 ALWAYS_INLINE vec_mask mask_set1(uint8_t byte)
 {
     return (vec_mask)((vec_lanes){0} - (byte != 0));
@@ -103,7 +103,7 @@ ALWAYS_INLINE vec_mask vec_greater_equal(vec a, vec b)
 #endif
 
 #ifndef VECTOR_HAS_MASKED_MEMORY
-/* The first n lanes; the others are 0, and their memory is left alone. */
+/* Loads or stores the first n lanes. Other lanes are 0, and their memory is not accessed. */
 ALWAYS_INLINE vec vec_load_first(const void *at, size_t n)
 {
     vec x = {0};
@@ -115,7 +115,7 @@ ALWAYS_INLINE void vec_store_first(void *at, vec x, size_t n)
     memcpy(at, &x, n * sizeof(float));
 }
 
-/* The lanes whose bits are set; the others are 0, and their memory is left alone. */
+/* Loads the lanes whose bits are set. Other lanes are 0, and their memory is not accessed. */
 ALWAYS_INLINE vec vec_load_where(const void *at, unsigned set)
 {
     if (set == (1U << VECTOR_LANES) - 1)
@@ -127,14 +127,14 @@ ALWAYS_INLINE vec vec_load_where(const void *at, unsigned set)
     return x;
 }
 
-/* x where the bits are set, elsewhere 0. */
+/* Returns x in the lanes whose bits are set, and 0 in the others. */
 ALWAYS_INLINE vec vec_where(vec x, unsigned set)
 {
     const vec_lanes lanes = {1, 2, 4, 8};
     return (vec)((vec_lanes)x & ((((vec_lanes){0} + (int)set) & lanes) != 0));
 }
 
-/* Booleans: a byte each; any that is not zero is true, and true is written as 1. */
+/* Booleans are bytes. Any byte that is not zero is true, and true is written as 1. */
 ALWAYS_INLINE vec_mask mask_load_first(const void *at, size_t n);
 ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n);
 
@@ -186,7 +186,7 @@ ALWAYS_INLINE vec_f64 vec_f64_abs(vec_f64 x)
     return (vec_f64)((vec_f64_lanes)x & INT64_MAX);
 }
 #ifndef VECTOR_HAS_F64_MIN_MAX
-/* If either is NaN, or both are zeros, b. */
+/* Return b if either operand is NaN or both are zeros. */
 ALWAYS_INLINE vec_f64 vec_f64_min(vec_f64 a, vec_f64 b)
 {
     vec_f64_lanes is_less = (vec_f64_lanes)(a < b);
@@ -199,7 +199,7 @@ ALWAYS_INLINE vec_f64 vec_f64_max(vec_f64 a, vec_f64 b)
 }
 #endif
 
-/* Bits of any type. */
+/* Elements of any type. */
 ALWAYS_INLINE bits bits_load(const void *at)
 {
     bits x;
@@ -211,7 +211,7 @@ ALWAYS_INLINE void bits_store(void *at, bits x)
     memcpy(at, &x, sizeof x);
 }
 
-#ifndef VECTOR_HAS_STREAM /* past the caches: an ordinary store will do */
+#ifndef VECTOR_HAS_STREAM /* non-temporal stores; ordinary ones here */
 ALWAYS_INLINE void bits_stream(void *at, bits x)
 {
     bits_store(at, x);

@@ -1,6 +1,6 @@
-/* Vectors of f32 and masks as the compiler makes them for any CPU, by the operations that the
- * bodies of kernels are written in. Its functions are those of libm: what the other levels are
- * compared with.
+/* Vectors of f32 and masks for any CPU, by the vector types of the compiler: the functions that the
+ * kernels are written with. exp, tanh and the like are those of libm; the other levels are compared
+ * with these.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_SCALAR_H
 #define IRRUN_KERNELS_VECTOR_SCALAR_H
@@ -34,7 +34,7 @@ ALWAYS_INLINE vec vec_select(vec_mask mask, vec a, vec b)
 {
     return (vec)(((vec_mask)a & mask) | ((vec_mask)b & ~mask));
 }
-/* If either is NaN, or both are zeros, b. */
+/* Return b if either operand is NaN or both are zeros. */
 ALWAYS_INLINE vec vec_min(vec a, vec b)
 {
     return vec_select(a < b, a, b);
@@ -44,7 +44,7 @@ ALWAYS_INLINE vec vec_max(vec a, vec b)
     return vec_select(a > b, a, b);
 }
 
-/* x is the element of a lane. */
+/* Applies an expression of x, the element of a lane, to every lane. */
 #define VEC_UNARY(name, expression)                                                                \
     __attribute__((noinline, unused)) static vec vec_##name(vec all)                               \
     {                                                                                              \
@@ -70,7 +70,7 @@ ALWAYS_INLINE vec vec_sigmoid_times_tanh(vec x, vec y)
     return vec_sigmoid(x) * vec_tanh(y);
 }
 
-/* Elements 0, 2, 4 ... and 1, 3, 5 ... of a, then of b. */
+/* Return elements 0, 2, 4 ... or 1, 3, 5 ... of a, then those of b. */
 ALWAYS_INLINE vec vec_even(vec a, vec b)
 {
     return (vec){a[0], a[2], b[0], b[2]};
@@ -80,7 +80,7 @@ ALWAYS_INLINE vec vec_odd(vec a, vec b)
     return (vec){a[1], a[3], b[1], b[3]};
 }
 
-/* Lane i of row j becomes lane j of row i. */
+/* Transposes: lane i of row j becomes lane j of row i. */
 ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
 {
     float lanes[VECTOR_LANES][VECTOR_LANES], transposed[VECTOR_LANES][VECTOR_LANES];
@@ -91,14 +91,14 @@ ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
     memcpy(rows, transposed, sizeof transposed);
 }
 
-/* The lanes of a and b in turn. */
+/* Interleaves the lanes of a and b: a0, b0, a1, b1 ... */
 ALWAYS_INLINE void vec_interleave(vec a, vec b, vec to[2])
 {
     to[0] = (vec){a[0], b[0], a[1], b[1]};
     to[1] = (vec){a[2], b[2], a[3], b[3]};
 }
 
-/* The sums of the lanes of each. */
+/* Stores the sum of the lanes of each vector. */
 ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 {
     const vec all[4] = {a, b, c, d};
@@ -119,17 +119,17 @@ ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n)
         bytes[lane] = mask[lane] & 1;
     memcpy(at, bytes, n);
 }
-/* Integers of 32 bits. */
+/* Vectors of 32-bit integers. */
 typedef int32_t vec_i32 __attribute__((vector_size(16)));
 
-/* sum + the two products of a 16-bit integer of a by one of b in every lane. */
+/* Adds to every lane of sum the two products of its 16-bit integers of a and b. */
 ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
 {
     vec_i32 low = ((a << 16) >> 16) * ((b << 16) >> 16);
     return sum + low + (a >> 16) * (b >> 16);
 }
 
-/* Bytes, one in every lane: of those that are stored the value is in 0 ... 255. */
+/* Load and store one byte for every lane. Stored values must be in 0 ... 255. */
 ALWAYS_INLINE vec_i32 vec_i32_load_u8(const void *at)
 {
     const uint8_t *bytes = at;
@@ -143,8 +143,7 @@ ALWAYS_INLINE void vec_i32_store_u8(void *at, vec_i32 x)
     memcpy(at, bytes, sizeof bytes);
 }
 
-/* Where a condition, of a byte, is not zero `then`, for as many elements of `width` bytes as there
- * are. */
+/* Selects `then` for each condition (a byte) that is not 0. The elements have `width` bytes. */
 ALWAYS_INLINE bits bits_choose(const unsigned char *condition, bits then, bits other, size_t width)
 {
     typedef int16_t lanes_16 __attribute__((vector_size(16)));

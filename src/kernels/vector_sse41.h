@@ -1,5 +1,4 @@
-/* Vectors of f32 and masks in SSE4.1, by the operations that the bodies of kernels are written in.
- * See level.h.
+/* The functions that kernels are written with, for SSE4.1: vectors of f32, masks. See level.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_SSE41_H
 #define IRRUN_KERNELS_VECTOR_SSE41_H
@@ -33,7 +32,7 @@ ALWAYS_INLINE vec vec_select(vec_mask mask, vec a, vec b)
     return _mm_blendv_ps(b, a, _mm_castsi128_ps(mask));
 }
 
-/* Elements 0, 2, 4 ... and 1, 3, 5 ... of a, then of b. */
+/* Return elements 0, 2, 4 ... or 1, 3, 5 ... of a, then those of b. */
 ALWAYS_INLINE vec vec_even(vec a, vec b)
 {
     return _mm_shuffle_ps(a, b, 0x88);
@@ -43,20 +42,20 @@ ALWAYS_INLINE vec vec_odd(vec a, vec b)
     return _mm_shuffle_ps(a, b, 0xDD);
 }
 
-/* Lane i of row j becomes lane j of row i. */
+/* Transposes: lane i of row j becomes lane j of row i. */
 ALWAYS_INLINE void vec_transpose(vec rows[VECTOR_LANES])
 {
     _MM_TRANSPOSE4_PS(rows[0], rows[1], rows[2], rows[3]);
 }
 
-/* The lanes of a and b in turn. */
+/* Interleaves the lanes of a and b: a0, b0, a1, b1 ... */
 ALWAYS_INLINE void vec_interleave(vec a, vec b, vec to[2])
 {
     to[0] = _mm_unpacklo_ps(a, b);
     to[1] = _mm_unpackhi_ps(a, b);
 }
 
-/* The sums of the lanes of each. */
+/* Stores the sum of the lanes of each vector. */
 ALWAYS_INLINE void vec_store_sums(float to[4], vec a, vec b, vec c, vec d)
 {
     _mm_storeu_ps(to, _mm_hadd_ps(_mm_hadd_ps(a, b), _mm_hadd_ps(c, d)));
@@ -77,16 +76,16 @@ ALWAYS_INLINE void mask_store_first(void *at, vec_mask mask, size_t n)
     memcpy(at, &bytes, n);
 }
 
-/* Integers of 32 bits. */
+/* Vectors of 32-bit integers. */
 typedef int32_t vec_i32 __attribute__((vector_size(16)));
 
-/* sum + the two products of a 16-bit integer of a by one of b in every lane. */
+/* Adds to every lane of sum the two products of its 16-bit integers of a and b. */
 ALWAYS_INLINE vec_i32 vec_i32_dot_i16(vec_i32 sum, vec_i32 a, vec_i32 b)
 {
     return sum + (vec_i32)_mm_madd_epi16((__m128i)a, (__m128i)b);
 }
 
-/* Bytes, one in every lane: of those that are stored the value is in 0 ... 255. */
+/* Load and store one byte for every lane. Stored values must be in 0 ... 255. */
 ALWAYS_INLINE vec_i32 vec_i32_load_u8(const void *at)
 {
     int bytes;
@@ -100,8 +99,7 @@ ALWAYS_INLINE void vec_i32_store_u8(void *at, vec_i32 x)
     memcpy(at, &bytes, sizeof bytes);
 }
 
-/* All ones where a condition, of a byte, is false, for as many elements of `width` bytes as there
- * are. */
+/* Returns all ones for each condition (a byte) that is false. The elements have `width` bytes. */
 ALWAYS_INLINE bits bits_false(const unsigned char *condition, size_t width)
 {
     const __m128i zero = _mm_setzero_si128();

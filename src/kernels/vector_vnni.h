@@ -1,4 +1,4 @@
-/* The vector functions of AVX-512 with VNNI, which adds products of bytes. See level.h.
+/* The vector functions of AVX-512 with VNNI, which multiplies and adds bytes. See level.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_VECTOR_VNNI_H
 #define IRRUN_KERNELS_VECTOR_VNNI_H

@@ -1,5 +1,5 @@
-/* The operations whose intrinsics differ only in a prefix between SSE, AVX and AVX-512: MM puts the
- * prefix of a level before the name of an intrinsic, and MM_ROUND is the one that rounds.
+/* The functions whose intrinsics have the same name in SSE, AVX and AVX-512, except for a prefix.
+ * MM adds the prefix of a level, and MM_ROUND is the intrinsic that rounds.
  * SPDX-License-Identifier: Apache-2.0 */
 #if !defined(MM) || !defined(MM_ROUND)
 #error "include vector_<level>.h of a level of x86"
@@ -19,7 +19,7 @@ ALWAYS_INLINE vec vec_fnma(vec a, vec b, vec c)
     return MM(fnmadd_ps)(a, b, c);
 }
 #endif
-/* If either is NaN, or both are zeros, b. */
+/* Return b if either operand is NaN or both are zeros. */
 ALWAYS_INLINE vec vec_min(vec a, vec b)
 {
     return MM(min_ps)(a, b);
@@ -61,7 +61,7 @@ ALWAYS_INLINE vec vec_with_sign_of(vec magnitude, vec x)
     return MM(or_ps)(magnitude, MM(and_ps)(x, vec_set1(-0.0F)));
 }
 
-/* Past the caches, to an address divisible by the size, and in place behind a fence. */
+/* Stores past the caches (non-temporal). `at` is aligned to the vector; a fence must follow. */
 ALWAYS_INLINE void bits_stream(void *at, bits x)
 {
     MM(stream_ps)(at, (vec)x);

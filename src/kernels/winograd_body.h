@@ -1,6 +1,6 @@
 /* The transforms of Winograd's minimal filtering F(2, 3), in one or two dimensions, for vectors of
- * any length. Two outputs take four products instead of six, and each depends on its three inputs
- * alone: Y = A (G g . B d), with
+ * any length. Two outputs need four products instead of six, and each depends on its three inputs
+ * only: Y = A (G g . B d), with
  *
  *     B d = d0 - d2, d1 + d2, d2 - d1, d1 - d3
  *     G g = g0, (g0 + g1 + g2) / 2, (g0 - g1 + g2) / 2, g2
@@ -20,7 +20,7 @@ ALWAYS_INLINE void transform_4(const vec d[4], vec v[4])
     v[3] = vec_sub(d[1], d[3]);
 }
 
-/* Four neighbours of each tile. */
+/* Loads four neighbours for each tile. */
 ALWAYS_INLINE void load_row(const float *row, vec d[4])
 {
     UNROLL
@@ -31,8 +31,8 @@ ALWAYS_INLINE void load_row(const float *row, vec d[4])
     }
 }
 
-/* A vector of tiles, or the first n of it, which have n_y x n_x elements each, 4 or 1: constants
- * wherever this is used. */
+/* Transforms a vector of tiles, or the first n of it, of n_y x n_x elements, 4 or 1: constants in
+ * all calls. */
 ALWAYS_INLINE void transform_input(const struct winograd_input *input, const float *from, float *to,
                                    size_t n, size_t n_y, size_t n_x)
 {
@@ -90,7 +90,7 @@ static void winograd_input(const struct winograd_input *input)
         transform_rows(input, 1, 4);
 }
 
-/* A vector of channels of a tile. */
+/* Transforms a vector of channels of a tile. */
 ALWAYS_INLINE vec transform_output(const struct winograd_output *output, size_t tile, size_t at,
                                    size_t n_y, size_t n_x, vec check)
 {
