@@ -23,7 +23,7 @@ extern "C" {
 /* The largest rank of a tensor. */
 #define IRRUN_MAX_RANK 16
 
-/* The value of a code is the exit status of the command line (of sysexits.h where one fits). */
+/* Error codes; the command line exits with them. Those from 64 to 78 are from sysexits.h. */
 enum irrun_error_code {
     IRRUN_OK = 0,
     IRRUN_MISMATCH = 1,     /* a comparison found a difference */
@@ -32,7 +32,7 @@ enum irrun_error_code {
     IRRUN_NO_INPUT = 66,    /* a file that cannot be opened */
     IRRUN_UNSUPPORTED = 69, /* an op, version or type that irrun does not support */
     IRRUN_INTERNAL = 70,    /* a bug of irrun */
-    IRRUN_SYSTEM = 71,      /* out of memory, or another refusal of the system */
+    IRRUN_SYSTEM = 71,      /* out of memory, or a system call failed */
     IRRUN_CANT_CREATE = 73, /* an output that cannot be created */
     IRRUN_IO = 74,          /* an output that cannot be written */
     IRRUN_TEMPORARY = 75,   /* interrupted; run again to continue */
@@ -41,17 +41,17 @@ enum irrun_error_code {
 
 struct irrun_error {
     enum irrun_error_code code;
-    char file[512];     /* "" if the error has no place in a file */
-    uint32_t line;      /* 1-based; 0 = does not apply */
-    uint32_t column;    /* 1-based, in characters; 0 = does not apply */
-    uint64_t offset;    /* byte offset in a binary file; UINT64_MAX = does not apply */
+    char file[512];     /* "" if the error is not in a file */
+    uint32_t line;      /* from 1; 0: none */
+    uint32_t column;    /* from 1, in characters; 0: none */
+    uint64_t offset;    /* in a binary file; UINT64_MAX: none */
     char message[2048]; /* what was found and what was expected; may have several lines */
-    char hint[1024];    /* something to type or to look at; "" if none */
+    char hint[1024];    /* how to fix it or find out more; "" if none */
 };
 
 /* Element types. In memory every element of a type below 8 bits takes one byte. */
 enum irrun_dtype {
-    IRRUN_DYNAMIC, /* not known: the type of a variable may be left open */
+    IRRUN_DYNAMIC, /* unknown or open, as the type of a variable may be */
     IRRUN_BOOLEAN, /* one byte; zero is false, anything else is true */
     IRRUN_BF16,
     IRRUN_F16,
@@ -71,7 +71,7 @@ enum irrun_dtype {
     IRRUN_U16,
     IRRUN_U32,
     IRRUN_U64,
-    IRRUN_NF4, /* the 4-bit code, one a byte */
+    IRRUN_NF4, /* a 4-bit code, in one byte */
     IRRUN_F8E4M3,
     IRRUN_F8E5M2,
     IRRUN_F4E2M1,
@@ -85,19 +85,19 @@ struct irrun_shape {
     int64_t dims[IRRUN_MAX_RANK]; /* outermost first, >= 0 */
 };
 
-/* A dense row-major tensor. Who owns `data` is said where one is passed. */
+/* A dense row-major tensor. Each function says who owns `data`. */
 struct irrun_tensor {
     enum irrun_dtype dtype;
     struct irrun_shape shape;
     void *data; /* aligned to the size of an element */
 };
 
-/* A shape whose dimensions, or whose rank, may be open: each dimension is in [min, max]. */
+/* A shape with open dimensions or open rank. Each dimension is in [min, max]. */
 struct irrun_partial_shape {
-    bool is_rank_dynamic; /* then the rest says nothing */
+    bool is_rank_dynamic; /* then the other members are unused */
     uint32_t rank;
     int64_t min[IRRUN_MAX_RANK];
-    int64_t max[IRRUN_MAX_RANK]; /* INT64_MAX = no upper bound */
+    int64_t max[IRRUN_MAX_RANK]; /* INT64_MAX: no upper bound */
 };
 
 struct irrun_model;
@@ -105,34 +105,34 @@ struct irrun_session;
 
 enum irrun_gemm { IRRUN_GEMM_AUTO, IRRUN_GEMM_PLAIN, IRRUN_GEMM_CBLAS, IRRUN_GEMM_PACKED };
 
-/* As many threads as CPUs that this process may use, by affinity and the quota of its cgroup. */
+/* Selects one thread for each CPU that the affinity and the cgroup quota of this process allow. */
 #define IRRUN_THREADS_AUTO UINT32_MAX
 
-/* Set to zero for the defaults. */
+/* All zero: the defaults. */
 struct irrun_options {
-    const char *weights_path; /* NULL: the model's path with its ending replaced by .bin */
+    const char *weights_path; /* NULL: the model's path with its extension replaced by .bin */
     enum irrun_gemm gemm;     /* how matrices are multiplied */
-    const char *simd;         /* irrun_simd_level to use; NULL, "auto": the last the CPU has */
-    unsigned n_threads;       /* of each session, 0 = 1; results do not depend on it */
-    bool keep_ops;            /* run the ops one by one as written: no fusing, no replacing */
-    bool is_dry;              /* read no weights: for a look at the model only */
-    const char *const *taps; /* inner values that become outputs after the model's own, by tensor */
-    size_t n_taps;           /* name or layer name, with ":PORT" if the layer has several */
-    bool traces_all;         /* every value that is computed becomes an output, after those */
-    /* A run fails with IRRUN_MISMATCH at the first op that gives NaN or inf; the error names that
-     * op, or the input of the model whose NaN or inf made it fail. */
+    const char *simd;         /* a level, see irrun_simd_level; NULL, "auto": the best one */
+    unsigned n_threads;       /* of each session; 0: 1; results do not depend on it */
+    bool keep_ops;            /* run every op as written: nothing is fused or replaced */
+    bool is_dry;              /* do not read the weights: the model is only inspected */
+    const char *const *taps;  /* inner values to add to the outputs of the model, by tensor */
+    size_t n_taps;            /* name or layer name, with ":PORT" if the layer has several */
+    bool traces_all;          /* adds every other computed value to the outputs */
+    /* A run fails with IRRUN_MISMATCH at the first op that gives NaN or inf. The error names that
+     * op, or the input of the model that has the NaN or inf. */
     bool stops_at_nan;
-    bool lets_inf_pass; /* with stops_at_nan: at NaN only */
-    bool times_ops;     /* the time of every op is measured: irrun_profile_new */
+    bool lets_inf_pass; /* with stops_at_nan: only NaN fails */
+    bool times_ops;     /* measures the time of every op: irrun_profile_new */
 };
 
 /* An input or an output of the model. All pointers belong to the model. */
 struct irrun_port {
     const char *name;         /* the primary name */
-    const char *const *names; /* every further name it answers to */
+    const char *const *names; /* other names for irrun_model_find_input */
     size_t n_names;
     enum irrun_dtype dtype;
-    struct irrun_partial_shape shape; /* of an output: what the XML says of it */
+    struct irrun_partial_shape shape; /* for outputs: as in the XML */
     uint32_t line, column;            /* of its <layer> */
     bool is_traced;                   /* an output only because of traces_all */
 };
@@ -142,27 +142,25 @@ struct irrun_variable {
     enum irrun_dtype dtype; /* IRRUN_DYNAMIC until a value is known */
     struct irrun_partial_shape shape;
     const char *init; /* "zeros", or the name of the layer that gives the initial value */
-    /* Of a model that is_dry: the number that all its elements have; NULL: not known. */
+    /* With is_dry: the value of all its elements; NULL: not known. */
     const char *init_value;
-    uint32_t line, column; /* of the <layer> of its ReadValue */
+    uint32_t line, column; /* of the <layer> of its first ReadValue */
 };
 
-/* Reads the model; "-" is standard input. On success *model is the caller's to free. Fails with
- * IRRUN_NO_INPUT, IRRUN_DATA, IRRUN_UNSUPPORTED (all lacking ops are listed) or IRRUN_SYSTEM. */
+/* Reads the model; "-" is standard input. The caller frees *model. Fails with IRRUN_NO_INPUT,
+ * IRRUN_DATA, IRRUN_UNSUPPORTED (the message lists all unsupported ops) or IRRUN_SYSTEM. */
 bool irrun_model_load(const char *xml_path, const struct irrun_options *options,
                       struct irrun_model **model, struct irrun_error *err);
 void irrun_model_free(struct irrun_model *model);
 
-/* Whether the .bin is as it was when the model was loaded: IRRUN_DATA if somebody has written to it
- * since, and what was computed may be half old and half new. A call of fstat; for the end of a run.
- * A .bin that was replaced under its name stays whole, and so does a small one, which is copied. */
+/* Fails with IRRUN_DATA if the .bin was modified after the model was loaded; the results may then
+ * mix old and new weights. Costs one fstat. Replacing the .bin by a rename does no harm. */
 bool irrun_model_check_weights(const struct irrun_model *model, struct irrun_error *err);
 
-/* A large .bin is mapped: if it is truncated or the disk fails, the thread that reads it gets
- * SIGBUS, which the program must handle. Its handler (SA_SIGINFO) may pass si_addr to this
- * function, which is async-signal-safe. It returns the path of the file that irrun has mapped
- * there, or NULL, and sets *is_truncated to whether the file is shorter than it was. The iteration
- * cannot continue, so the handler must end the process. The threads of a session do not block
+/* For the SIGBUS handler (SA_SIGINFO) of the program; async-signal-safe. A large .bin is mapped:
+ * if it is truncated or the disk fails, the thread that reads it gets SIGBUS. Returns the path of
+ * the file that irrun has mapped at si_addr, or NULL, and sets *is_truncated to whether the file
+ * has become shorter. The handler must end the process. The threads of a session do not block
  * SIGBUS. */
 const char *irrun_mapped_file(const void *address, bool *is_truncated);
 
@@ -173,52 +171,50 @@ const struct irrun_port *irrun_model_input(const struct irrun_model *model, size
 const struct irrun_port *irrun_model_output(const struct irrun_model *model, size_t index);
 const struct irrun_variable *irrun_model_variable(const struct irrun_model *model, size_t index);
 
-/* Finds a name, an alias or "@K"; IRRUN_USAGE that lists what there is if it fits none or two. */
+/* Find a port by name, other name or "@K". Fail with IRRUN_USAGE unless exactly one port fits. */
 bool irrun_model_find_input(const struct irrun_model *model, const char *name, size_t *index,
                             struct irrun_error *err);
 bool irrun_model_find_output(const struct irrun_model *model, const char *name, size_t *index,
                              struct irrun_error *err);
 
-/* Creates a session: memory for one run of iterations, with its own variables. The model must
- * outlive it. */
+/* Creates a session, which has its own variables. The model must outlive it. */
 bool irrun_session_new(struct irrun_model *model, struct irrun_session **session,
                        struct irrun_error *err);
 void irrun_session_free(struct irrun_session *session);
 
-/* Gives input `index` its value. `tensor->data` is borrowed, and read, until the input is set
- * again or the session freed; it may be written between iterations. Type and shape must fit. */
+/* Sets input `index`. `tensor->data` is borrowed until the input is set again or the session is
+ * freed; it may be modified between iterations. Type and shape must match the model. */
 bool irrun_session_set_input(struct irrun_session *session, size_t index,
                              const struct irrun_tensor *tensor, struct irrun_error *err);
 
-/* Plans for the shapes of the inputs and variables at hand; run does it when needed. */
+/* Plans for the current shapes of the inputs and variables. irrun_session_run does this too. */
 bool irrun_session_plan(struct irrun_session *session, struct irrun_error *err);
 
 /* Runs one iteration. If it fails, the variables keep their values. */
 bool irrun_session_run(struct irrun_session *session, struct irrun_error *err);
 
-/* Returns the input as it was set. Its data is NULL if it was not. */
+/* Returns the input as it was set. Its data is NULL if it was not set. */
 const struct irrun_tensor *irrun_session_input(const struct irrun_session *session, size_t index);
 
-/* Returns the value of an output after a run. It is a view that the next run overwrites. Between
- * planning and the first run it has a type and a shape but no values, or is NULL if the shape
- * depends on data. */
+/* Returns the value of an output, a view that the next run overwrites. Before the first run it has
+ * a type and a shape but no values, or is NULL if the shape depends on data. */
 const struct irrun_tensor *irrun_session_output(const struct irrun_session *session, size_t index);
 
-/* Returns the value of a variable, a view that is valid until the next run. NULL means that it is
- * unset: then the next iteration uses its initial value. */
+/* Returns the value of a variable, a view that is valid until the next run. NULL: the variable is
+ * unset, and the next iteration uses its initial value. */
 const struct irrun_tensor *irrun_session_variable(const struct irrun_session *session,
                                                   size_t index);
 
-/* Sets a variable: copies `tensor`. Type and shape must fit what the model says. */
+/* Sets a variable to a copy of `tensor`. Type and shape must match the model. */
 bool irrun_session_set_variable(struct irrun_session *session, size_t index,
                                 const struct irrun_tensor *tensor, struct irrun_error *err);
 
 /* Resets all variables to their initial values, which the next iteration computes. */
 void irrun_session_reset(struct irrun_session *session);
 
-/* ---- What else there is to know ------------------------------------------------------------- */
+/* ---- Information about the model and this build ---------------------------------------------- */
 
-/* The number of layers of an operator in a model, including those of bodies. */
+/* How many layers of an operator a model has, including those of bodies. */
 struct irrun_op_count {
     const char *type;    /* as in the XML */
     const char *version; /* as in the XML: "opset1" */
@@ -231,40 +227,38 @@ struct irrun_model_info {
     const char *name;         /* of <net>; "" if it has none */
     const char *weights_path; /* the .bin in use; NULL if there is none */
     uint32_t ir_version;
-    size_t n_ops;           /* layers as written, those of bodies too */
-    uint64_t weights_bytes; /* sizes of all Consts as the XML says; a shared blob counts once */
+    size_t n_ops;           /* layers, including those of bodies */
+    uint64_t weights_bytes; /* total size of all Consts in the XML; a shared blob counts once */
     uint64_t bin_bytes;     /* size of the .bin; 0 if none is in use */
-    uint64_t xml_digest;    /* FNV-1a, 64 bits, of the bytes of the XML */
+    uint64_t xml_digest;    /* 64-bit FNV-1a hash of the XML */
     const struct irrun_op_count *op_counts; /* by type, then version */
     size_t n_op_counts;
-    const char *const *notes; /* what runs otherwise than it is written, a line each */
+    const char *const *notes; /* one line for each change that irrun makes to the graph */
     size_t n_notes;
-    const char *const *warnings; /* what a user should know, a line each */
+    const char *const *warnings; /* one line for each warning */
     size_t n_warnings;
 };
 
-/* Describes a model. This works for a model loaded with is_dry even if it uses ops that irrun does
- * not support: those are in op_counts with their problem, and only irrun_session_new fails. */
+/* Describes a model. With is_dry it may have unsupported ops, which have a problem in op_counts. */
 void irrun_model_describe(const struct irrun_model *model, struct irrun_model_info *info);
 
-/* A layer, or one that irrun has put in the place of others, under the name of one of them. */
+/* A layer, or an op that replaces layers and has the name of one of them. */
 struct irrun_op_name {
     const char *type, *name;
     uint32_t line; /* of the <layer> */
 };
 
-/* What is known of a model loaded with is_dry from its XML alone. All pointers belong to the
- * model. */
+/* What the XML of a model loaded with is_dry tells. All pointers belong to the model. */
 struct irrun_analysis {
-    uint64_t n_parameters; /* elements of the Consts that are weights, not indices */
+    uint64_t n_parameters; /* elements of Consts, except indices */
     double flops, bytes;   /* of an iteration, as in irrun_op_time */
-    size_t n_open_ops;     /* ops without which these are: the XML leaves a shape of theirs open */
-    uint64_t values_bytes; /* the most that inputs, outputs and values take at a time */
+    size_t n_open_ops;     /* ops not counted above, since the XML leaves a shape open */
+    uint64_t values_bytes; /* largest total of inputs, outputs and values at any time */
     uint64_t state_bytes;  /* variables, front and back */
-    const struct irrun_op_name *unused; /* Consts whose bytes of the .bin nothing needs */
+    const struct irrun_op_name *unused; /* Consts that nothing uses */
     size_t n_unused;
     uint64_t unused_bytes;
-    const char *const *suspicions; /* what looks like a mistake, a line each */
+    const char *const *suspicions; /* one line for each probable mistake */
     size_t n_suspicions;
 };
 
@@ -279,28 +273,28 @@ struct irrun_layer_port {
 /* A layer as written. All pointers belong to the model. */
 struct irrun_layer {
     const char *name, *type, *version; /* version: "opset1" */
-    const char *path;                  /* of the body that it is in: "layer/body/"; "" if in none */
+    const char *path;                  /* of its body: "layer/body/"; "" for a layer of the model */
     uint32_t line;
-    bool is_elementwise; /* elements of its output are made of those of its inputs in their place */
-    const char *variable;             /* of a ReadValue or Assign; else NULL */
-    const struct irrun_port *outputs; /* with all names that irrun_options.taps takes for them */
+    bool is_elementwise;  /* output elements depend only on input elements at their position */
+    const char *variable; /* of a ReadValue or Assign; otherwise NULL */
+    const struct irrun_port *outputs; /* with all names that irrun_options.taps accepts for them */
     const struct irrun_layer_port *inputs; /* outputs of layers of the same body */
     size_t n_outputs, n_inputs;
 };
 
-/* Lists all layers. Those of a body follow the layer that has it. */
+/* Lists all layers. Those of a body follow the layer that contains it. */
 bool irrun_model_list_layers(struct irrun_model *model, const struct irrun_layer **layers,
                              size_t *n, struct irrun_error *err);
 
-/* Identifies the .bin of a model, to find out whether a later run uses the same one. */
+/* Identifies the .bin of a model, so that a later run can check that it uses the same one. */
 struct irrun_weights_info {
-    uint64_t size_bytes; /* 0 if none is in use; then the rest is 0 */
-    uint64_t digest;     /* of its content, 64 bits; of a file above 64 MB, of a sample of it */
+    uint64_t size_bytes; /* 0 if no .bin is in use; then the rest is 0 */
+    uint64_t digest;     /* 64-bit hash of its content; of a sample if it is above 64 MB */
     bool is_sampled;
-    int64_t written_s, written_ns; /* when it was written last, since 1970 */
+    int64_t written_s, written_ns; /* last modification, since 1970 */
 };
 
-/* Reads the .bin, 64 MB of it at most: some 10 ms. */
+/* Identifies the .bin. Reads at most 64 MB of it, which takes about 10 ms. */
 void irrun_model_weights(const struct irrun_model *model, struct irrun_weights_info *info);
 
 /* What a session uses after it is planned. */
@@ -308,10 +302,10 @@ struct irrun_session_info {
     const char *gemm; /* how matrices are multiplied: "plain", …, "auto (packed, plain)" */
     const char *simd; /* the level in use: "scalar", "avx2" … */
     unsigned n_threads;
-    size_t n_steps;              /* steps of every iteration: an op each, or several joined */
-    size_t n_view_ops;           /* ops that would only have copied, and need no step */
-    size_t n_fused_ops;          /* element-wise ones that are joined to each other … */
-    size_t n_epilogue_ops;       /* … or done by the product before them */
+    size_t n_steps;              /* steps of an iteration: one op or several fused ones each */
+    size_t n_view_ops;           /* ops that are views and need no step */
+    size_t n_fused_ops;          /* element-wise ops that are fused with each other */
+    size_t n_epilogue_ops;       /* element-wise ops that are fused with a product */
     size_t weights_mapped_bytes; /* of the .bin */
     size_t weights_packed_bytes; /* copies made for the kernels */
     size_t arena_bytes;          /* intermediate values and scratch */
@@ -319,48 +313,45 @@ struct irrun_session_info {
 };
 void irrun_session_describe(const struct irrun_session *session, struct irrun_session_info *info);
 
-/* ---- Where the time goes -------------------------------------------------------------------- */
+/* ---- Profiling ------------------------------------------------------------------------------- */
 
 /* The time of an op, or of several that run as one step. */
 struct irrun_op_time {
     const struct irrun_op_name *members; /* [n_members], in their order */
     size_t n_members;
-    uint32_t depth; /* 0: an op of the model; 1: of a body of the op before it with depth 0 … */
+    uint32_t depth; /* 0: an op of the model; 1: of a body of the last op of depth 0 … */
     uint64_t n_calls;
-    double time_s;      /* an op with bodies: with their ops */
-    double in_bodies_s; /* the part of time_s that these ops took */
-    double flops;       /* floating point operations, estimated from the shapes; 0: none */
-    double bytes;       /* of its operands: read and written */
+    double time_s;      /* includes the ops of its bodies */
+    double in_bodies_s; /* the time of the ops of its bodies */
+    double flops;       /* floating-point operations, estimated from the shapes; 0: none */
+    double bytes;       /* of its operands, read and written */
 };
 
-/* The times of all ops, the longest first. Ops of a body follow the op that runs it. */
+/* The times of all ops, longest first. Ops of a body follow the op that runs it. */
 struct irrun_profile {
     const struct irrun_op_time *ops;
     size_t n_ops;
-    uint64_t n_plans; /* that iterations chose because a shape had changed */
-    double plan_s;    /* the time that this took */
-    double clock_s;   /* the part of the time that reading the clock took */
+    uint64_t n_plans; /* how often an iteration changed the plan because of a new shape */
+    double plan_s;    /* total time of these changes */
+    double clock_s;   /* estimated overhead of reading the clock */
 };
 
-/* Adds the times of all sessions, which must be of one model loaded with times_ops. The caller
+/* Adds up the times of sessions of the same model, which was loaded with times_ops. The caller
  * frees the profile; its strings belong to the model. */
 bool irrun_profile_new(const struct irrun_session *const *sessions, size_t n_sessions,
                        struct irrun_profile **profile, struct irrun_error *err);
 void irrun_profile_free(struct irrun_profile *profile);
+void irrun_session_clear_times(struct irrun_session *session); /* discards what was measured */
 
-/* With irrun_options.times_ops: `watch` is called with the time on CLOCK_MONOTONIC after every step
- * (the op, or the first of several), after the choice of another plan (named "plan", no type), and
- * by the threads 1 … of the session after their part of a step. NULL: no more. */
+/* Sets a function that the session calls with the time on CLOCK_MONOTONIC: after every step (op is
+ * the first of its ops), after a change of the plan (name "plan", no type), and from threads 1 …
+ * after their part of a step. Needs irrun_options.times_ops. NULL removes it. */
 typedef void irrun_watch_fn(void *context, unsigned thread, const struct irrun_op_name *op,
                             uint64_t start_ns, uint64_t end_ns);
 void irrun_session_watch(struct irrun_session *session, irrun_watch_fn *watch, void *context);
 
-/* Forgets what was measured so far. */
-void irrun_session_clear_times(struct irrun_session *session);
-
-/* The peak performance of this machine with the kernels and the threads of the session:
- * multiply-adds of f32 in registers, and reads from n_bytes of memory, as much as an iteration
- * touches. Measured for `seconds`. */
+/* The peak performance of this machine with the kernels and threads of the session: multiply-adds
+ * of f32 in registers, and reads from n_bytes of memory. The measurement takes `seconds`. */
 struct irrun_peak {
     double flops_per_s, bytes_per_s;
     size_t n_bytes;
@@ -368,20 +359,20 @@ struct irrun_peak {
 bool irrun_session_measure_peak(const struct irrun_session *session, double seconds,
                                 struct irrun_peak *peak, struct irrun_error *err);
 
-/* An operator that irrun has, in the opsets first … last. */
+/* An operator that irrun supports, in the opsets first … last. */
 struct irrun_supported_op {
     const char *type;
     unsigned opset_first, opset_last;
-    uint32_t types; /* bit 1 << dtype for each element type that its first input may have */
+    uint32_t types; /* a set of 1 << dtype: the types that its first input may have */
 };
 bool irrun_supported_op(size_t index, struct irrun_supported_op *op); /* false: no such index */
 
 /* Returns the name of a family of kernels, such as "select_x32", or NULL if there is no such index.
- * Each has a variant for every level. */
+ * Each family has a variant for every level. */
 const char *irrun_kernel_family(size_t index);
 
-/* Returns a level of vector instructions of this build, such as "sse4.1", or NULL if there is no
- * such index. The weakest, "scalar", comes first. */
+/* Returns the name of a SIMD level of this build, such as "sse4.1", or NULL if there is no such
+ * index. They are in ascending order, from "scalar". */
 const char *irrun_simd_level(size_t index);
 
 /* Returns the level that irrun_options.simd selects. Fails with IRRUN_USAGE and returns NULL if the
@@ -390,14 +381,13 @@ const char *irrun_simd_used(const char *simd, struct irrun_error *err);
 
 struct irrun_build {
     const char *compiler; /* "gcc 12.2.0" */
-    const char *blas;  /* the library behind CBLAS as far as it says: "reference", "OpenBLAS …" */
-    const char *expat; /* "2.5.0" */
+    const char *blas;     /* the CBLAS library, if known: "reference", "OpenBLAS …" */
+    const char *expat;    /* "2.5.0" */
 };
 const struct irrun_build *irrun_build(void);
 
-/* Sets the BLAS of this process, which others in it may use too, to work in the calling thread
- * only, and ends the threads that OpenBLAS starts; at once if it is loaded, else when irrun loads
- * it. For programs that have no other use for it: two thread pools on the same cores are slow. */
+/* Limits the BLAS of this process to the calling thread, now or when irrun loads it, and ends the
+ * threads that OpenBLAS has started. Two thread pools on the same cores are slow. */
 void irrun_hold_blas_to_one_thread(void);
 
 const char *irrun_dtype_name(enum irrun_dtype dtype); /* as in the IR: "f32", "boolean" */

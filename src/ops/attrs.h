@@ -1,5 +1,5 @@
 /* Attributes as data: a table gives the name, field, kind and default of each attribute of an op.
- * Unknown attributes are skipped, as every reader of IR must.
+ * Unknown attributes are ignored, as the IR requires.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_ATTRS_H
 #define IRRUN_OPS_ATTRS_H
@@ -19,7 +19,7 @@ struct f64_list {
 };
 
 struct string_list {
-    const char *const *items; /* without blanks around an item; case as written */
+    const char *const *items; /* items have no blanks around them and keep their case */
     uint32_t n;
 };
 
@@ -41,7 +41,7 @@ struct attr_def {
     const char *name; /* as in the XML; NULL ends the table */
     enum attr_kind kind;
     size_t offset;
-    /* Parsed like a written value: "" is an empty list. NULL: the attribute is required. */
+    /* Parsed like a value in the XML: "" is an empty list. NULL: the attribute is required. */
     const char *default_text;
     const char *choices; /* "numpy|none|pdpd" for ATTR_KIND_CHOICE */
 };
@@ -59,7 +59,7 @@ struct attr_def {
         struct irrun_partial_shape: ATTR_KIND_SHAPE,                                               \
         struct irrun_shape: ATTR_KIND_STATIC_SHAPE)
 
-/* ATTR(struct select_attrs, axis, "0"): field and attribute share a name; NULL = required. */
+/* ATTR(struct select_attrs, axis, "0"): the field has the name of the attribute. */
 #define ATTR(type, field, default_text_) ATTR_NAMED(type, field, #field, default_text_)
 #define ATTR_NAMED(type, field, name_, default_text_)                                              \
     {                                                                                              \

@@ -1,4 +1,4 @@
-/* For ops with a body (TensorIterator, Loop, If): plans and runs the body like a whole model. The
+/* Bodies of ops (TensorIterator, Loop, If): they are planned and run like whole models. The
  * functions of a runner are defined in runtime/runner.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_BODY_H
@@ -7,7 +7,7 @@
 #include "graph/graph.h"
 
 struct plan;
-struct runner; /* a body, or the whole model, with the plans made for it so far */
+struct runner; /* a body or the whole model, with its plans */
 
 /* Returns the runner of a body, which belongs to the plan and is freed with it. is_constant: for
  * each Parameter of the body, whether its value never changes. NULL with *err filled on failure. */
@@ -15,19 +15,19 @@ struct runner *plan_body_runner(struct plan *plan, const struct graph *body,
                                 const bool *is_constant, struct irrun_error *err);
 
 /* Plans the body for inputs of these types and shapes (one tensor per Parameter, in document order;
- * data is read only where is_constant) and sets types and shapes of its Results. *is_known is false
- * if they depend on data: run the body to know them. */
+ * data is read only where is_constant) and sets types and shapes of its Results. Sets *is_known to
+ * false if they depend on data: then only a run of the body finds them. */
 bool runner_infer(struct runner *runner, const struct irrun_tensor *const *in,
                   struct irrun_tensor *out, bool *is_known, struct irrun_error *err);
 
-/* Runs one iteration; plans first if the shapes are new. The inputs are read in place. */
+/* Runs one iteration, after planning if the shapes are new. The inputs are read in place. */
 bool runner_run(struct runner *runner, const struct irrun_tensor *const *in,
                 struct irrun_error *err);
 
-/* Returns the value of Result i after an iteration, which is valid until the next one. f16 and bf16
+/* Returns the value of Result i of the last iteration; it is valid until the next one. f16 and bf16
  * of a body are returned as f32. */
 const struct irrun_tensor *runner_output(const struct runner *runner, uint32_t i);
-/* The type of Result i in the model. */
+/* Returns the type of Result i in the model. */
 enum irrun_dtype runner_output_dtype(const struct runner *runner, uint32_t i);
 
 void runner_free(struct runner *runner);
@@ -38,11 +38,11 @@ struct infer;
  * other ops. The array is in the arena. */
 uint32_t *body_ordinals(const struct graph *body, struct arena *arena, struct irrun_error *err);
 
-/* Whether input i of the current op is a constant for a body. The plan of the body reads constants
- * in place, so f16 and bf16, which a body sees as f32, are not constants. */
+/* Returns whether input i of the current op is a constant for a body. The plan of the body reads
+ * constants in place, so f16 and bf16, which a body sees as f32, are not constants. */
 bool body_has_constant(const struct infer *infer, uint32_t i);
 
-/* Describes input i of the current op to the plan of a body: type and shape, and the data if
+/* Describes input i of the current op for the plan of a body: type and shape, and the data if
  * is_constant. */
 bool body_describe_input(struct infer *infer, uint32_t i, bool is_constant,
                          struct irrun_tensor *tensor);

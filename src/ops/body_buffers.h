@@ -1,4 +1,4 @@
-/* Values that TensorIterator and Loop keep between passes.
+/* Values that TensorIterator and Loop keep from one pass to the next.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_BODY_BUFFERS_H
 #define IRRUN_OPS_BODY_BUFFERS_H
@@ -6,14 +6,13 @@
 #include "base/arena.h"
 #include "tensor/tensor.h"
 
-/* A value that is kept between passes. */
 struct loop_buffer {
     struct irrun_tensor tensor;
     size_t capacity_bytes;
 };
 
-/* Sets the type and shape of the buffer, and allocates from the arena if its memory is too small;
- * its content is lost then. */
+/* Sets the type and shape of the buffer. If its memory is too small, its content is lost and it is
+ * allocated from the arena. */
 bool loop_buffer_reserve(struct loop_buffer *buffer, enum irrun_dtype dtype,
                          const struct irrun_shape *shape, struct arena *arena,
                          struct irrun_error *err);
@@ -21,7 +20,7 @@ bool loop_buffer_reserve(struct loop_buffer *buffer, enum irrun_dtype dtype,
 /* Copies the elements of `from`. */
 void value_copy(struct irrun_tensor *to, const struct irrun_tensor *from);
 
-/* Copies elements along `axis` between a whole tensor, from position `at` on, and a piece of it. */
+/* Copies a slice to or from position `at` of `axis` of the whole tensor. */
 void piece_copy(struct irrun_tensor *whole, uint32_t axis, int64_t at, struct irrun_tensor *piece,
                 bool is_to_whole);
 

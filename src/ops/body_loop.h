@@ -17,11 +17,11 @@ enum loop_source { LOOP_UNTIED, LOOP_SLICED, LOOP_MERGED, LOOP_INVARIANT, LOOP_I
 /* The source of a Parameter of the body. */
 struct loop_param {
     enum loop_source source;
-    uint32_t input;  /* ordinal of the op's input */
-    uint32_t result; /* LOOP_MERGED: the Result that feeds the next pass */
+    uint32_t input;  /* number of the op's input */
+    uint32_t result; /* LOOP_MERGED: the Result whose value the next pass gets */
     const struct port_map *map;
     uint32_t axis;       /* LOOP_SLICED; in [0, rank) */
-    int64_t first, part; /* pass i begins at first + i * part, or ends there if is_reverse */
+    int64_t first, part; /* pass i begins at first + i * part, or, if is_reverse, ends there */
     bool is_reverse;
 };
 
@@ -29,7 +29,7 @@ struct loop_param {
 struct loop_output {
     bool is_tied;
     bool is_concatenated, is_reverse;
-    uint32_t result; /* ordinal among the body's Results */
+    uint32_t result; /* number of the body's Result */
     const struct port_map *map;
     uint32_t axis; /* in [0, rank); set with the shape of the output */
 };
@@ -39,18 +39,18 @@ struct loop_state {
     struct runner *runner;
     const struct body *body;
     uint32_t n_params, n_results, n_outputs;
-    const uint32_t *ordinals; /* body_ordinals */
+    const uint32_t *ordinals; /* see body_ordinals */
     struct loop_param *params;
     struct loop_output *outputs;
-    uint32_t *param_of_result; /* the merged Parameter that a Result feeds, or NO_ID */
-    struct irrun_tensor *in;   /* [n_params] of the current pass */
+    uint32_t *param_of_result; /* for each Result: the merged Parameter that it sets, or NO_ID */
+    struct irrun_tensor *in;   /* [n_params], for the current pass */
     const struct irrun_tensor **in_pointers;
-    struct loop_buffer *merged[2]; /* [n_params]: read by this pass, written for the next */
+    struct loop_buffer *merged[2]; /* [n_params]: read by the current pass, written for the next */
     struct loop_buffer *slices;    /* [n_params] */
-    int64_t *iteration;            /* one number, in the Parameter's own type */
+    int64_t *iteration;            /* one number, in the type of the Parameter */
     int64_t n_passes;              /* -1: until the condition fails */
     uint32_t condition_result;     /* NO_ID: none */
-    bool is_run;                   /* infer has run the passes: the outputs are in `kept` */
+    bool is_run;                   /* infer has run the passes; the outputs are in `kept` */
     struct loop_buffer *kept;      /* [n_outputs] */
     int64_t n_kept;                /* passes that infer has run */
     struct arena *arena;           /* for buffers that grow; NULL while run executes the passes */

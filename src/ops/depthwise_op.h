@@ -1,5 +1,4 @@
-/* Windows over single channels (kernels/depthwise.h): what depthwise convolutions and poolings
- * share.
+/* Shared by depthwise convolutions and poolings (kernels/depthwise.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_DEPTHWISE_OP_H
 #define IRRUN_OPS_DEPTHWISE_OP_H
@@ -7,8 +6,8 @@
 #include "kernels/depthwise.h"
 #include "ops/op.h"
 
-/* For prepare: makes the plan, what its caller fills in being there, and asks for scratch memory.
- * *is_possible: whether it can run. */
+/* Makes the plan, whose first members the caller has set, and requests scratch memory. Called by
+ * prepare. Sets *is_possible to whether the plan can run. */
 static inline bool depthwise_prepare(struct prepare *prepare, struct depthwise *plan,
                                      bool *is_possible)
 {

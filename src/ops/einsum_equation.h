@@ -1,11 +1,11 @@
-/* The equation of an Einsum: which label each dimension has. Does no arithmetic.
+/* Parses the equation of an Einsum: which label each dimension has.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_EINSUM_EQUATION_H
 #define IRRUN_OPS_EINSUM_EQUATION_H
 
 #include "ops/op.h"
 
-/* Letters A-Z a-z, then the dimensions of an ellipsis; the last of them is the last label. */
+/* Labels: the letters A-Z and a-z, then the dimensions of an ellipsis, right-aligned. */
 #define EINSUM_N_LETTERS 52
 #define EINSUM_N_LABELS (EINSUM_N_LETTERS + IRRUN_MAX_RANK)
 
@@ -17,13 +17,13 @@ struct einsum_labels {
 struct einsum_equation {
     struct einsum_labels *inputs; /* one label for each dimension; they may repeat */
     struct einsum_labels out;
-    int64_t dims[EINSUM_N_LABELS]; /* by label; -1: does not occur */
+    int64_t dims[EINSUM_N_LABELS]; /* for each label; -1: it does not occur */
 };
 
-/* Reads `text` for the inputs of the op. Dimensions of one label are equal, or 1. */
+/* Parses `text` for the inputs of the op. Dimensions with the same label must be equal, or 1. */
 bool infer_einsum(struct infer *infer, const char *text, struct einsum_equation *equation);
 
-/* Counts a multiply-add for every combination of labels. */
+/* Returns the floating-point operations: a multiply-add for every combination of labels. */
 double einsum_flops(const char *equation, struct irrun_tensor *const *in, uint32_t n_inputs);
 
 #endif

@@ -10,20 +10,20 @@
 
 /* A tensor, reordered for the next product or for the output. */
 struct einsum_operand {
-    bool is_copied; /* false: it is in order already */
+    bool is_copied; /* false: the order is right already */
     struct strided_copy copy;
-    int64_t n_rows, n_summed; /* after the copy: each row of n_summed is summed; 1: nothing to do */
+    int64_t n_rows, n_summed; /* after the copy, rows of n_summed are summed; 1: not summed */
 };
 
-/* Products of the result so far and the next input, contiguous one after the other. Filled only as
- * far as infer knows them. */
+/* The products of the previous result and the next input, stored one after the other. infer fills
+ * only the members that it knows. */
 struct einsum_join {
     struct einsum_operand a, b;
     struct product_batch batch;
 };
 
-/* Scratch memory, in elements: two alternating results, two ordered operands, an operand before its
- * rows are summed, and ones. */
+/* Scratch memory, in elements: two alternating results, two reordered operands, an operand before
+ * its rows are summed, and a vector of ones. */
 enum einsum_area {
     EINSUM_RESULT_0,
     EINSUM_RESULT_1,
@@ -39,12 +39,12 @@ struct einsum_plan {
     struct einsum_equation equation;
     struct einsum_join *joins; /* [n_inputs - 1] */
     struct einsum_operand
-        last; /* brings the result, or the only input, into the order of the output */
-    int64_t sizes[EINSUM_N_AREAS + 1]; /* of the areas; that of the output is not used */
-    reduce_fn *sum;                    /* of f32 and f64 */
+        last; /* puts the result, or the only input, into the order of the output */
+    int64_t sizes[EINSUM_N_AREAS + 1]; /* of the areas; the size of the output is not used */
+    reduce_fn *sum;                    /* for f32 and f64 */
 };
 
-/* Reads the equation and plans: all of a zeroed struct but the products and sum. */
+/* Parses the equation and fills a zeroed plan, except for the products and sum. */
 bool infer_einsum_plan(struct infer *infer, const char *equation, struct einsum_plan *plan);
 
 #endif

@@ -1,4 +1,4 @@
-/* Shared by the element-wise ops of two broadcast operands and PReLU.
+/* Shared by PReLU and the element-wise ops of two broadcast operands.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_ELEMENTWISE_H
 #define IRRUN_OPS_ELEMENTWISE_H
@@ -13,11 +13,11 @@ struct binary_state {
     size_t operand_bytes, out_bytes; /* of an element */
 };
 
-/* Plans the loops for operands of these shapes; binary_prepare fills the rest of the state. */
+/* Plans the loops for operands of these shapes. binary_prepare fills the other members. */
 bool binary_plan(struct infer *infer, const struct irrun_shape *out, const struct irrun_shape *a,
                  const struct irrun_shape *b);
 
-/* The op's family is an enum binary_operation, by address. */
+/* Implement the functions of an op whose family points to its enum binary_operation. */
 bool binary_prepare(struct prepare *prepare);
 bool binary_run(const struct step *step, struct irrun_error *err);
 

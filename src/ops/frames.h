@@ -1,4 +1,4 @@
-/* Shared by STFT and ISTFT: the frames of a signal, their window and their transform.
+/* Shared by STFT and ISTFT: the frames of a signal, the window and the transform.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_FRAMES_H
 #define IRRUN_OPS_FRAMES_H
@@ -8,14 +8,14 @@
 
 struct frames {
     int64_t size, step;
-    int64_t n_bins; /* size / 2 + 1: the other bins are their conjugates */
+    int64_t n_bins; /* size / 2 + 1; the other bins are complex conjugates of these */
     int64_t n;      /* number of frames; set by the op */
     int64_t n_window;
     struct fourier plan;
-    const double *window; /* constant, zero-padded to [size]; NULL: run makes it */
+    const double *window; /* if constant: zero-padded to [size]; NULL: run computes it */
 };
 
-/* Reads these inputs; fills all members except n, plan and window. */
+/* Reads these inputs and sets all members except n, plan and window. */
 bool infer_frames(struct infer *infer, uint32_t window_input, uint32_t size_input,
                   uint32_t step_input, struct frames *frames);
 
@@ -29,7 +29,7 @@ struct frames_memory {
     double *spectrum;     /* [size] complex numbers */
     double *scratch;
 };
-/* Returns the scratch memory of a step, with its window. */
+/* Returns the scratch memory of a step; computes the window if it is not constant. */
 struct frames_memory frames_scratch(const struct step *step, const struct frames *frames,
                                     uint32_t window_input);
 

@@ -1,5 +1,5 @@
-/* What Convolution and its transpose share, grouped or not: channels, output and the walk over the
- * groups. Input 0 is the data, input 1 the filters.
+/* Shared by Convolution and ConvolutionBackpropData, grouped or not: channels, output and the loop
+ * over the groups. Input 0 is the data, input 1 the filters.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_GROUPED_CONVOLUTION_H
 #define IRRUN_OPS_GROUPED_CONVOLUTION_H
@@ -10,28 +10,26 @@
 
 struct convolution_attrs {
     struct window_attrs window;
-    bool in_is_last, is_last; /* the channels of the input lie last, those of the output do; by a
-                                 pass over the graph */
+    bool in_is_last, is_last; /* channels last, input and output; set by plan/channels_last.c */
 };
 
-/* Computes one group of one batch element. `first` is the index of its first element of the
- * output. */
+/* Computes one group of one batch element. `first` is the index of out[0] in the whole output. */
 typedef void convolution_group_fn(const struct step *step, const void *in, const void *filters,
                                   void *out, size_t first);
 
-/* What the state of such an op begins with. */
+/* The first member of the state of such an op. */
 struct grouped_convolution {
-    struct convolution one; /* of one group; the window of a transpose goes from output to input */
+    struct convolution one; /* of one group; if transposed, the window is from output to input */
     int64_t n_batches, n_groups;
     bool is_transposed;
     convolution_fn *direct;
     convolution_group_fn *run_group;
     struct prepacked_convolution packed;
-    bool is_depthwise; /* then by the plan that follows */
+    bool is_depthwise; /* then `depthwise` is used */
     struct depthwise depthwise;
 };
 
-/* Positions of a channel. */
+/* Returns the number of positions of a channel. */
 static inline int64_t convolution_n_in(const struct grouped_convolution *grouped)
 {
     const struct window *window = &grouped->one.window;
@@ -43,23 +41,23 @@ static inline int64_t convolution_n_out(const struct grouped_convolution *groupe
     return window_product(grouped->is_transposed ? window->in : window->out);
 }
 
-/* Checks the ranks, and fills the groups and the channels of one group. Filters are
- * [groups][c_out][c_in][kernel], those of a transpose [groups][c_in][c_out][kernel]; [groups] is
- * there only if the op's family is 1. in_pixel and out_pixel are 1 before if the channels lie
- * last. */
+/* Checks the ranks, and sets the groups and the channels of one group. Filters are
+ * [groups][c_out][c_in][kernel], or [groups][c_in][c_out][kernel] if transposed. [groups] is
+ * present only if the op's family is 1. For channels last, the caller has set in_pixel and
+ * out_pixel to 1. */
 bool convolution_infer_channels(struct infer *infer, bool is_transposed);
 
-/* Sets the output, which has the spatial sizes of the window, and then aligns the window. */
+/* Sets the shape of the output from the window, and then aligns the window. */
 bool convolution_infer_output(struct infer *infer);
 
 /* Calls prepacked_convolution_is_wanted with the op's state. */
 bool convolution_wants_indirect(const struct prepare *prepare, struct indirect_convolution *conv);
 
-/* Whether the depthwise kernels may run it; its filters are then not prepacked. */
+/* Returns whether the depthwise kernels may run the op. Its filters are not prepacked then. */
 bool convolution_wants_depthwise(const struct prepare *prepare);
 
-/* Finds the direct loops, plans a depthwise convolution if it is one, and says how a bias
- * repeats. */
+/* Chooses the direct loops, plans a depthwise convolution if the op is one, and describes how a
+ * bias repeats. */
 bool convolution_prepare(struct prepare *prepare, convolution_group_fn *run_group);
 
 /* Implements op_def.run: computes all batch elements by the depthwise plan, with the packed

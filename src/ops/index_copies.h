@@ -1,6 +1,6 @@
-/* Gathers and scatters: copies pieces of equal size between a dense tensor and the positions in
- * another tensor given by indices. For constant indices prepare makes plain loops or a list of
- * offsets; run does not read the indices.
+/* Gathers and scatters: copy pieces of equal size between a dense tensor and the positions in
+ * another tensor that indices give. If the indices are constant, prepare converts them to loops or
+ * to a list of offsets, and run does not read them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_INDEX_COPIES_H
 #define IRRUN_OPS_INDEX_COPIES_H
@@ -19,13 +19,13 @@ struct index_run {
  * bytes in the other tensor, and outer_elements further for every step of n_outer. A scatter has
  * one group. */
 struct index_copies {
-    /* To set before prepare. */
+    /* Set by the op before prepare. */
     size_t n_groups, n_outer, n;
     size_t outer_elements, piece_elements;
-    bool gives_zeros; /* of a gather: an offset of -1 means zeros */
+    bool gives_zeros; /* gathers: an offset of -1 means zeros */
 
     struct index_list offsets;
-    /* Instead of offsets, if constant indices can be merged. */
+    /* Replaces the offsets if constant indices can be merged. */
     const struct strided_copy *loops;
     int64_t loops_at; /* offset of the first piece in the other tensor, in bytes */
     const struct index_run *runs;
@@ -42,8 +42,8 @@ bool index_scatter_prepare(struct prepare *prepare, uint32_t input, index_resolv
 /* Gathers from input 0 to output 0. */
 bool index_gather_run(const struct step *step, const struct index_copies *copies,
                       struct irrun_error *err);
-/* Copies input 0 to output 0, then each piece of `from` in the order of the indices: overwrites the
- * output, or combines with it by fn. */
+/* Copies input 0 to output 0. Then, for each piece of `from` in the order of the indices,
+ * overwrites the output or combines it with the piece by fn. */
 bool index_scatter_run(const struct step *step, const struct index_copies *copies, binary_fn *fn,
                        const void *from, struct irrun_error *err);
 

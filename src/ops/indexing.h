@@ -1,4 +1,4 @@
-/* Shared by ops with tensors of indices: the geometry of an axis, and indices that are checked and
+/* Shared by ops that have index tensors: views along an axis, and indices that are checked and
  * converted to offsets into the data.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_INDEXING_H
@@ -19,8 +19,8 @@ bool infer_index_type(struct infer *infer, const char *attribute, enum irrun_dty
 /* Requests scratch memory for n items. */
 bool scratch_array(struct prepare *prepare, int64_t n, size_t item_bytes);
 
-/* Checks a tensor of indices and converts it to the list that the op's loops read. For a constant
- * tensor prepare does this, and run has no data of it; otherwise every run does it in scratch
+/* Checks an index tensor and converts it to the list that the op's loops read. prepare does this if
+ * the tensor is constant, and run gets no data of it. Otherwise every run does it, in scratch
  * memory. */
 typedef bool index_resolve_fn(const struct step *step, int64_t *items, struct irrun_error *err);
 struct index_list {
@@ -29,7 +29,7 @@ struct index_list {
     size_t scratch_at;
 };
 
-/* Whether run will not have the data of an input because it is constant: prepare must read it. */
+/* Returns whether input i is constant. Then run gets no data of it, and prepare must read it. */
 bool prepare_is_constant(const struct prepare *prepare, uint32_t input);
 
 bool index_list_prepare(struct prepare *prepare, uint32_t input, size_t n,
@@ -45,8 +45,8 @@ struct step prepare_step(const struct prepare *prepare);
 bool index_fail(const struct step *step, uint32_t input, size_t k, uint32_t axis, int64_t low,
                 int64_t dim, struct irrun_error *err);
 
-/* Indices with the rank of the data (input 0), where the index at [i, j, …] selects the element at
- * these coordinates, with the coordinate along `axis` replaced by the index. */
+/* Indices with the rank of the data (input 0). The index at [i, j, …] selects the element at these
+ * coordinates, with the coordinate along `axis` replaced by the index. */
 struct element_indices {
     uint32_t input; /* the tensor of indices */
     uint32_t axis;
@@ -59,24 +59,24 @@ struct element_indices {
  * than that of the data. */
 bool element_indices_plan(struct infer *infer, uint32_t input, int64_t axis,
                           struct element_indices *plan);
-/* offsets[k]: the byte offset in the data that index k selects. */
+/* Sets offsets[k] to the byte offset in the data that index k selects. */
 bool element_indices_resolve(const struct step *step, const struct element_indices *plan,
                              int64_t *offsets, struct irrun_error *err);
 
 /* Indices whose last dimension is a tuple of coordinates of the data (input 0), for the axes from
- * n_batch_dims on; the dimensions before those are the same in both. */
+ * n_batch_dims on. The first n_batch_dims dimensions are those of the data. */
 struct tuple_indices {
     uint32_t input;
-    uint32_t n_batch_dims, n_axes;                         /* length of a tuple */
-    int64_t n_batches, n_tuples;                           /* tuples of a batch */
+    uint32_t n_batch_dims, n_axes;                         /* n_axes: length of a tuple */
+    int64_t n_batches, n_tuples;                           /* n_tuples: in a batch */
     int64_t n_slice;                                       /* elements selected by a tuple */
-    int64_t dims[IRRUN_MAX_RANK], strides[IRRUN_MAX_RANK]; /* of the data, by index in a tuple */
+    int64_t dims[IRRUN_MAX_RANK], strides[IRRUN_MAX_RANK]; /* of the data, by tuple element */
     int64_t batch_stride;
 };
 
 bool tuple_indices_plan(struct infer *infer, uint32_t input, int64_t n_batch_dims,
                         struct tuple_indices *plan);
-/* offsets[k]: the byte offset of the slice of tuple k in the data. */
+/* Sets offsets[k] to the byte offset in the data of the slice that tuple k selects. */
 bool tuple_indices_resolve(const struct step *step, const struct tuple_indices *plan,
                            int64_t *offsets, struct irrun_error *err);
 

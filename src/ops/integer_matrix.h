@@ -1,6 +1,6 @@
-/* Multiplies 32-bit integers by a constant matrix whose elements fit in 8 bits, as in quantised
+/* Multiplies 32-bit integers by a constant matrix whose elements fit in 8 bits, as in quantized
  * models (kernels/gemm_int8.h). The range of the first factor is checked at run time, so the
- * results are always those of gemm_integer.
+ * results always equal those of gemm_integer.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_INTEGER_MATRIX_H
 #define IRRUN_OPS_INTEGER_MATRIX_H
@@ -9,14 +9,14 @@
 
 struct integer_matrix {
     const struct int8_kernels *kernels; /* NULL: not packed */
-    const int8_t *b;                    /* packed; NULL if it does not fit in 8 bits */
+    const int8_t *b;                    /* packed; NULL: an element does not fit in 8 bits */
     int32_t b_zero_point;               /* subtracted from all elements before packing */
-    const int32_t *column_sums;         /* of b, for all groups */
-    const void *unpacked;               /* a copy of it, if b is NULL */
+    const int32_t *column_sums;         /* of b, padded to all groups */
+    const void *unpacked;               /* if b is NULL: a copy of it */
     size_t n_parts;
 };
 
-/* Whether to pack the constant input b for a product with input a. For op_def.prepacks. */
+/* Returns whether to pack the constant input b for a product with input a. For op_def.prepacks. */
 bool integer_matrix_should_pack(const struct prepare *prepare, uint32_t a, uint32_t b);
 
 /* Packs input b of the product; requests scratch memory. */

@@ -1,5 +1,5 @@
-/* Ops that do not occur in IR files: passes over the graph replace others by them. They have no
- * rows in ops.def, so no layer can name them.
+/* Internal ops, which passes over the graph insert. They have no rows in ops.def, so IR files
+ * cannot contain them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_INTERNAL_OPS_H
 #define IRRUN_OPS_INTERNAL_OPS_H
@@ -16,16 +16,17 @@ extern const struct op_def op_drop_axis;   /* a view without axis, whose dimensi
 extern const struct op_def op_swap_axes;   /* swaps axes 0 and 1 of a tensor of rank 3 */
 
 extern const struct op_def op_channels_last;  /* moves dimension 1 behind the others */
-extern const struct op_def op_channels_first; /* and back */
-extern const struct op_def op_identity;       /* as in files: a view */
+extern const struct op_def op_channels_first; /* the inverse */
+extern const struct op_def op_identity;       /* a view */
 
-/* MatMul with a third input: the order of a Transpose of input 1. The Transpose swapped the last
- * two dimensions and is folded into transpose_b. Attributes: struct matmul_attrs. */
+/* MatMul with the Transpose of input 1 folded into transpose_b. The Transpose swapped the last two
+ * dimensions; input 2 is its order. Attributes: struct matmul_attrs. */
 extern const struct op_def op_matmul_transposed;
 
-/* A cell run over all steps of X [batch, time, input size]: the sequence op of the family with one
- * direction and no sequence_lengths. Unlike in that op, a time of 0 leaves the state unchanged.
- * Attributes: struct recurrent_attrs. Inputs: X, H0 (, C0), W, R (, B); outputs: Y, Ho (, Co). */
+/* A cell that is run over all steps of X [batch, time, input size]: the sequence op of the family
+ * with one direction and no sequence_lengths. Unlike in that op, a time of 0 leaves the state
+ * unchanged. Attributes: struct recurrent_attrs. Inputs: X, H0 (, C0), W, R (, B); outputs: Y, Ho
+ * (, Co). */
 extern const struct op_def op_lstm_over_time;
 extern const struct op_def op_gru_over_time;
 extern const struct op_def op_rnn_over_time;

@@ -35,26 +35,26 @@ enum nearest_mode {
 };
 #define NEAREST_MODES "round_prefer_floor|round_prefer_ceil|floor|ceil|simple"
 
-/* The resizing of one axis. The input is n_in elements, padded with zeros to n_padded. */
+/* Resizing of one axis. The input has n_in elements, padded with zeros to n_padded. */
 struct resized_axis {
     int64_t n_in, n_padded, n_out;
     int64_t pad_begin;
-    float scale;     /* as given, or n_out / n_padded */
-    bool is_resized; /* one of the axes to interpolate; false: only padded */
+    float scale;     /* the attribute, or n_out / n_padded */
+    bool is_resized; /* false: the axis is only padded */
 };
 
 struct interpolation {
     enum interpolation_mode mode;
     enum coordinate_mode coordinate_mode;
     enum nearest_mode nearest_mode;
-    bool is_antialiased; /* and an axis is downsampled */
+    bool is_antialiased; /* antialias is set and an axis is downsampled */
     double cube_coeff;
 };
 
 /* Returns the input element that output i copies in mode nearest, or -1 in the padding. */
 int64_t nearest_source(const struct interpolation *how, const struct resized_axis *axis, int64_t i);
 
-/* Fills taps for all other modes; its lists come from the arena. */
+/* Computes the taps for all other modes; they come from the arena. */
 bool make_taps(const struct interpolation *how, const struct resized_axis *axis, struct taps *taps,
                struct arena *arena, struct irrun_error *err);
 
@@ -68,11 +68,10 @@ struct changed_axis {
 struct interpolate_state {
     enum interpolation_mode mode;
     uint32_t n_axes;
-    struct changed_axis
-        axes[IRRUN_MAX_RANK]; /* in the order in which they are computed: the last one first */
+    struct changed_axis axes[IRRUN_MAX_RANK]; /* in the order of computation: last axis first */
     struct irrun_shape in, out;
     size_t n_buffer; /* elements of the largest intermediate result */
-    bool has_bytes;  /* nearest: the sources of axes[0] are offsets in bytes, without padding */
+    bool has_bytes;  /* nearest: sources of axes[0] are byte offsets and include no padding */
 };
 
 bool interpolate_prepare(struct prepare *prepare);

@@ -9,14 +9,14 @@
 struct move_state {
     struct strided_copy copy;
     int64_t from_offset; /* of the first element, in elements */
-    struct runs runs;    /* of a Broadcast, those that it repeats; the count is 0 if it has none */
+    struct runs runs;    /* a Broadcast: the runs that it repeats; count is 0 if there are none */
 };
 
 /* Computes row-major strides, in elements. */
 void move_strides(const struct irrun_shape *shape, int64_t strides[IRRUN_MAX_RANK]);
 
 /* Plans a copy: element [i, j, ...] of a dense output of these dims is input element from_offset +
- * i * from_strides[0] + j * from_strides[1] ... rank may be up to STRIDED_COPY_MAX_RANK. */
+ * i * from_strides[0] + j * from_strides[1] ... The rank may be up to STRIDED_COPY_MAX_RANK. */
 void move_plan(struct move_state *state, uint32_t rank, const int64_t *dims,
                const int64_t *from_strides, int64_t from_offset);
 
@@ -24,17 +24,17 @@ void move_plan(struct move_state *state, uint32_t rank, const int64_t *dims,
 void move_plan_broadcast(struct move_state *state, const struct irrun_shape *in,
                          const struct irrun_shape *out);
 
-/* Implements op_def.views: true if the copy is one contiguous piece of its input. */
+/* Implements op_def.views: returns true if the copy is one contiguous part of its input. */
 bool move_views(const struct infer *infer, int64_t *firsts);
 
 /* Implement the functions of an op whose state is a struct move_state. */
 bool move_prepare(struct prepare *prepare);
 bool move_run(const struct step *step, struct irrun_error *err);
 
-/* Resolves the slice begin:end:step of a dimension: sets the index of the first element and the
- * number of elements. Negative bounds count from the end. Then begin is clamped to an element, and
- * end to an element or one position before or after all elements, as Slice-8 specifies (in Python,
- * a begin before the first element gives an empty slice if step is negative). step is not 0. */
+/* Computes the index of the first element and the number of elements of the slice begin:end:step.
+ * Negative bounds count from the end. begin is then clamped to an element, and end to an element or
+ * one position before or after all elements, as Slice-8 specifies (in Python, a begin before the
+ * first element gives an empty slice if step is negative). step is not 0. */
 void slice_bounds(int64_t dim, int64_t begin, int64_t end, int64_t step, int64_t *first,
                   int64_t *n);
 

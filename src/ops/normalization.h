@@ -1,5 +1,5 @@
-/* What reductions and normalisations over axes share: sums of the slices that the axes span, and
- * one map per slice.
+/* Shared by reductions and normalizations over axes: sums of the slices that the axes span, and a
+ * map for each slice.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_NORMALIZATION_H
 #define IRRUN_OPS_NORMALIZATION_H
@@ -26,15 +26,15 @@ bool normalize_infer(struct infer *infer, const bool is_set[IRRUN_MAX_RANK],
                      struct normalize *normalize);
 /* Does the same for the axes that input 1 lists. */
 bool normalize_infer_axes(struct infer *infer, struct normalize *normalize);
-/* Requests scratch memory of three doubles per slice, and shares `run`, the whole of the op's work
- * on some units. */
+/* Requests scratch memory of three doubles per slice, and shares `run`, which does the op's work
+ * for a range of units. */
 bool normalize_prepare(struct prepare *prepare, struct normalize *normalize, share_fn *run);
 
-/* Returns the number of units that the work can be divided into: slices that are rows, otherwise
- * one. */
+/* Returns the number of units that the work can be divided into: the slices, if they are rows;
+ * otherwise 1. */
 size_t normalize_units(const struct normalize *normalize);
 
-/* Slices of a step, and their scratch memory; means, sums and scales point to n numbers. */
+/* The slices of a step and their scratch memory; means, sums and scales have n elements. */
 struct slices {
     size_t first, n;
     double *means, *sums, *scales;
@@ -45,12 +45,12 @@ struct slices normalize_start(const struct step *step, const struct normalize *n
 
 void normalize_means(const struct step *step, const struct normalize *normalize,
                      const struct slices *slices);
-/* sums: of the squared deviations from the means. */
+/* Sets sums to the sums of squared deviations from the means. */
 void normalize_deviations(const struct step *step, const struct normalize *normalize,
                           const struct slices *slices);
 void normalize_squares(const struct step *step, const struct normalize *normalize,
                        const struct slices *slices);
-/* output = (input - mean) * scale */
+/* Computes output = (input - mean) * scale. */
 void normalize_apply(const struct step *step, const struct normalize *normalize,
                      const struct slices *slices);
 

@@ -65,10 +65,10 @@ struct op_input_def {
     uint32_t types;   /* set of TYPE_BIT */
     uint8_t same;     /* inputs with equal non-zero numbers have equal types */
     bool is_optional; /* this and all that follow may be absent */
-    bool is_repeated; /* the last one: any number of inputs from here on */
+    bool is_repeated; /* the last row: any number of inputs */
 };
 
-/* The elements of a tensor as runs of so many, each of which is there `count` times in a row. */
+/* Describes a tensor in which each run of `length` elements is repeated `count` times. */
 struct runs {
     size_t length, count;
 };
@@ -94,21 +94,21 @@ struct op_def {
     size_t state_size;  /* bytes that infer fills and run reads */
     const void *family; /* distinguishes ops that share functions */
     bool (*infer)(struct infer *infer);
-    /* Optional: whether the op is a view for these shapes and values: each output k is a contiguous
-     * part of input 0 from element firsts[k] on. firsts is zeroed before. */
+    /* Optional: returns whether the op is a view for these shapes and values. Then each output k is
+     * a contiguous part of input 0 from element firsts[k] on. firsts is zeroed before. */
     bool (*views)(const struct infer *infer, int64_t *firsts);
-    /* Optional: whether output 0 is input 0 with each of its runs repeated. `state` is that of
-     * infer. */
+    /* Optional: returns whether output 0 is input 0 with each of its runs repeated. `state` was
+     * filled by infer. */
     bool (*repeats)(const void *state, struct runs *runs);
-    /* Inputs, a set of 1 << i, whose matrices (the last two dimensions) may be apart in memory and
-     * may each stand for several, see prepare_matrices. */
+    /* A set of 1 << i: inputs whose matrices (the last two dimensions) may be separate in memory,
+     * and each be used for several consecutive ones; see prepare_matrices. */
     uint32_t apart_inputs;
-    /* Optional: which of these constant inputs prepare will prepack (both are sets of 1 << i).
-     * Their data is then not widened, and step->in has no data for them. */
+    /* Optional: returns which of these constant inputs prepare will prepack (both are sets of 1 <<
+     * i). Their data is not widened then, and step->in has no data for them. */
     uint32_t (*prepacks)(const struct prepare *prepare, uint32_t constants);
     bool (*prepare)(struct prepare *prepare);
     bool (*run)(const struct step *step, struct irrun_error *err);
-    /* Optional: the floating point operations of a run, see op_flops in cost.h. */
+    /* Optional: returns the floating-point operations of a run; see op_flops in cost.h. */
     double (*flops)(const struct op *op, struct irrun_tensor *const *in,
                     struct irrun_tensor *const *out);
 };
@@ -126,21 +126,22 @@ struct infer {
     struct irrun_tensor *out; /* to fill: dtype and shape */
     struct arena *arena;      /* lives as long as the plan */
     struct plan *plan;        /* for ops with bodies, see body.h; NULL while constants are folded */
-    const struct irrun_tensor *(*value)(struct infer *infer, uint32_t i); /* behind infer_value */
-    const bool *is_constant; /* per input: the same in every iteration of this plan */
-    bool is_value_missing;   /* set by infer_value: a value that is not known while planning */
-    uint32_t hinted;         /* the inputs already named by the hint: a set of 1 << i */
+    const struct irrun_tensor *(*value)(struct infer *infer, uint32_t i); /* for infer_value */
+    const bool *is_constant; /* for each input: the same in every iteration of this plan */
+    bool is_value_missing;   /* set by infer_value: it needs a value that is not known yet */
+    uint32_t hinted;         /* a set of 1 << i: inputs that the hint already names */
     struct irrun_error *err;
 };
 
-/* Returns the value of input i, or NULL if it is not known while planning. Then infer must return
- * false at once; the engine calls it again when the value is known. Use it only where the shape
+/* Returns the value of input i, or NULL if it is not known during planning. infer must then return
+ * false at once; the engine calls it again when the value is known. Use this only if the shape
  * depends on the value. */
 const struct irrun_tensor *infer_value(struct infer *infer, uint32_t i);
 
-/* Reads it as a list of int64 from any integer type, 0-D or 1-D; the items are in the arena. */
+/* Reads input i as a list of int64 from any integer type, 0-D or 1-D; the items are in the
+ * arena. */
 bool infer_ints(struct infer *infer, uint32_t i, struct i64_list *list);
-/* Reads it as one number, 0-D or [1]. */
+/* Reads input i as one number, 0-D or [1]. */
 bool infer_int(struct infer *infer, uint32_t i, int64_t *number);
 
 /* Sets type and shape of output i; fails if its size overflows. Call it before planning loops. */
@@ -172,8 +173,8 @@ bool infer_broadcast(struct infer *infer, uint32_t a, uint32_t b, int auto_broad
 
 /* ---- prepare ------------------------------------------------------------------------------ */
 
-/* Computes units begin … end - 1 of the n into which the work of a step is cut. A unit does not
- * depend on the others, nor on who computes it. */
+/* Computes units begin … end - 1 of the n into which the work of a step is divided. A unit does not
+ * depend on the others, nor on the thread that computes it. */
 typedef void share_fn(const struct step *step, size_t begin, size_t end);
 
 struct sharing {
@@ -183,7 +184,7 @@ struct sharing {
 
 #define FLAT_MAX_OPERANDS 4
 
-/* For a step that is one kernel call over n elements: every operand starts at element 0 of its
+/* A step that is one kernel call over n elements. Every operand starts at element 0 of its
  * tensor. */
 struct flat {
     bool (*run)(const struct step *step, struct irrun_error *err); /* NULL: def->run */
@@ -191,8 +192,8 @@ struct flat {
         binary_fn *binary;
         unary_fn *unary;
         select_flat_fn *select;
-        fused_fn *fused;               /* of a step of several fused ops */
-        const struct sharing *sharing; /* of a step that threads share */
+        fused_fn *fused;               /* for a step of several fused ops */
+        const struct sharing *sharing; /* for a step that threads share */
     } kernel;
     size_t n; /* elements; for an Assign, bytes */
 };
@@ -204,31 +205,31 @@ struct repetition {
 
 /* The op as an instruction, which can be fused with others into one step. */
 struct fusable {
-    enum fused_code code; /* FUSED_NONE: it cannot */
-    uint32_t scalars;     /* set of 1 << i: inputs of one element, broadcast over the output */
+    enum fused_code code; /* FUSED_NONE: not fusable */
+    uint32_t scalars;     /* a set of 1 << i: inputs of one element, broadcast over the output */
     size_t n;             /* elements */
-    /* For the first two inputs: how an input that has neither one element nor as many as the output
-     * (a bias) repeats; else zeros. Such an op can only become part of an epilogue. */
+    /* For inputs 0 and 1: how an input with fewer elements than the output, but more than one,
+     * repeats (a bias); otherwise zeros. Such an op can only be part of an epilogue. */
     struct repetition repeated[2];
-    const float *parameters; /* of a function of one input: two */
+    const float *parameters; /* the two parameters of a function of one input */
 };
 
-/* A product that runs an epilogue fused by the plan, step->epilogue, over its output 0, piece by
- * piece. */
+/* A product that can run an epilogue, step->epilogue, over parts of its output 0. The plan decides
+ * which ops are the epilogue. */
 struct epilogue_offer {
     size_t n;               /* elements of the output; 0: not offered */
-    struct repetition bias; /* the operands of Add that can be the initial sums; count 0: none */
+    struct repetition bias; /* operands of an Add that can be the initial sums; count 0: none */
 };
 
-/* The results of prepare other than the op's state; all are optional. */
+/* The results of prepare other than the op's state. All are optional. */
 struct prepared {
     size_t scratch_bytes; /* memory that run may use, 64-byte aligned, not kept between runs */
-    struct flat flat;     /* a fast path of run for these shapes */
+    struct flat flat;     /* replaces run for these shapes */
     struct fusable fusable;
     struct epilogue_offer epilogue; /* not allowed with OP_IN_PLACE */
 };
 
-/* Where the matrices of an input are: number i is from element i / repeats * stride on. */
+/* The positions of the matrices of an input: matrix i begins at element i / repeats * stride. */
 struct matrices {
     size_t repeats, stride;
 };
@@ -245,7 +246,7 @@ struct prepare {
     const struct thread_pool *pool;  /* the pool that run will use; NULL = one thread */
     struct arena *arena;             /* lives as long as the plan */
     const struct matrices *matrices; /* of def->apart_inputs; NULL: all are dense */
-    uint32_t prepacked;              /* the result of prepacks; 0 while constants are folded */
+    uint32_t prepacked;              /* result of op_def.prepacks; 0 while constants are folded */
     struct prepared made;            /* to set */
     struct prepack_sources *sources; /* of the prepacked inputs; NULL while constants are folded */
     struct irrun_error *err;
@@ -253,12 +254,12 @@ struct prepare {
 
 /* ---- sharing; defined in ops/sharing.c */
 
-/* Sets made.flat to share n units with the thread pool if the work is worth it; false with *err
- * filled if there is no memory. */
+/* Sets made.flat to share n units with the thread pool if there is enough work. Returns false with
+ * *err filled if there is no memory. */
 bool prepare_sharing(struct prepare *prepare, share_fn *run, size_t n, double work);
 
-/* Elements of a unit: the tiles and vectors of element-wise kernels are whole in all units but the
- * last. */
+/* Elements of a unit, so that the tiles and vectors of element-wise kernels are whole in all units
+ * but the last. */
 #define SHARE_UNIT 64
 #define SHARE_ELEMENT_WORK 10 /* reads and writes one f32 in L2 */
 
@@ -267,7 +268,7 @@ static inline size_t share_units(size_t n)
     return n / SHARE_UNIT + (n % SHARE_UNIT != 0);
 }
 
-/* The elements of units begin … end - 1 of a tensor. */
+/* A range of elements. */
 struct share_range {
     size_t first, n;
 };
@@ -279,7 +280,7 @@ static inline struct share_range share_range(const struct irrun_shape *shape, si
     return (struct share_range){first, end * SHARE_UNIT < n ? end * SHARE_UNIT - first : n - first};
 }
 
-/* Is the flat.run of a step with flat.kernel.sharing. */
+/* The flat.run of a step with flat.kernel.sharing. */
 bool sharing_run(const struct step *step, struct irrun_error *err);
 
 /* ---- prepacked inputs; defined in plan/prepare_op.c */
@@ -288,9 +289,9 @@ bool sharing_run(const struct step *step, struct irrun_error *err);
  * otherwise its own type. It has no data: use prepare_elements. */
 const struct irrun_tensor *prepare_constant(struct prepare *prepare, uint32_t i);
 
-/* Returns n elements of a prepacked input from `begin` on. This call may compute them, which is
- * cheapest for whole rows. They are valid until the next call for the same input, or until prepare
- * ends. NULL with *err filled on failure. */
+/* Returns n elements of a prepacked input from `begin` on, and computes them if necessary; whole
+ * rows are cheapest. They are valid until the next call for the same input, or until prepare ends.
+ * Returns NULL with *err filled on failure. */
 const void *prepare_elements(struct prepare *prepare, uint32_t i, size_t begin, size_t n);
 
 /* Returns memory for prepacked inputs, 64-byte aligned, which all plans of the model with the same
@@ -298,7 +299,8 @@ const void *prepare_elements(struct prepare *prepare, uint32_t i, size_t begin, 
  * the memory now. NULL with *err filled if there is no memory. */
 void *prepare_prepacked(struct prepare *prepare, uint32_t layout, size_t size_bytes, bool *is_new);
 
-/* Returns where the matrices of input i, one of def->apart_inputs, are. Each has `elements`. */
+/* Returns the positions of the matrices of input i, which have `elements` elements each. i is one
+ * of def->apart_inputs. */
 static inline struct matrices prepare_matrices(const struct prepare *prepare, uint32_t i,
                                                size_t elements)
 {
@@ -306,7 +308,7 @@ static inline struct matrices prepare_matrices(const struct prepare *prepare, ui
     return is_dense ? (struct matrices){1, elements} : prepare->matrices[i];
 }
 
-/* Offers an epilogue, if output 0 is f32. For a product whose run calls epilogue_run for all of
+/* Offers an epilogue if output 0 is f32. For products whose run calls epilogue_run for all of
  * output 0. */
 static inline void prepare_epilogue(struct prepare *prepare)
 {
@@ -317,9 +319,9 @@ static inline void prepare_epilogue(struct prepare *prepare)
 /* ---- run ---------------------------------------------------------------------------------- */
 
 struct step {
-    struct flat flat;                /* run is def->run or what prepare set */
-    void *data[FLAT_MAX_OPERANDS];   /* of inputs, then outputs, if there are no more than that */
-    const void *state;               /* NULL: not the step of an op, but a conversion before it */
+    struct flat flat;                /* run is def->run, or was set by prepare */
+    void *data[FLAT_MAX_OPERANDS];   /* inputs, then outputs, if they are few enough */
+    const void *state;               /* NULL: the step converts an input for the next step */
     struct irrun_tensor *const *in;  /* the op's inputs, then those of the epilogue */
     struct irrun_tensor *const *out; /* likewise */
     void *scratch;                   /* never NULL, even if none was requested */
@@ -347,22 +349,22 @@ const struct op_def *op_def_sorted(size_t index);
 /* Returns the row of an input of an op: the last row if that is repeated, NULL beyond the end. */
 const struct op_input_def *op_find_input(const struct op_def *def, uint32_t i);
 
-/* Whether input i has indices, axes, bounds or lengths, not data. If such an operand is constant,
- * infer and prepare read it: run gets its shape in step->in, but no data. */
+/* Returns whether input i has indices, axes, bounds or lengths instead of data. If it is constant,
+ * infer and prepare read it, and run gets its shape in step->in, but no data. */
 bool op_input_is_index(const struct op_def *def, uint32_t i);
 
-/* Returns the element types that the op takes, as a set of TYPE_BIT: those of its first input that
- * is neither an index nor a condition; for an op without inputs, all. */
+/* Returns a set of TYPE_BIT: the element types of the op's first input that is neither an index nor
+ * a condition; for an op without inputs, all types. */
 uint32_t op_types(const struct op_def *def);
 
 #define OP_WHY_BYTES 256
 
 /* Returns the op of `type` and `version` ("opset6", "extension"), or NULL with the reason in `why`:
- * "irrun has Gather of opset1 to opset6 only". The type may be in any letter case, or an alias. A
- * layer without a version ("") means the only op of that type. */
+ * "irrun has Gather of opset1 to opset6 only". The type may be an alias or have any letter case. If
+ * version is "", the type must have only one op. */
 const struct op_def *op_find(const char *type, const char *version, char why[OP_WHY_BYTES]);
 
-/* Whether the op has this type. False for an op that irrun does not have. */
+/* Returns whether the op has this type. False for an op that irrun does not have. */
 static inline bool op_is_type(const struct op *op, const char *type)
 {
     return op->def && strcmp(op->def->type, type) == 0;

@@ -1,5 +1,5 @@
-/* Attributes that the engine reads: of inputs, constants, variables and a few ops that passes
- * rewrite.
+/* Attributes that the engine itself reads: those of inputs, constants, variables and of a few ops
+ * that passes rewrite.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_OP_STATE_H
 #define IRRUN_OPS_OP_STATE_H
@@ -19,8 +19,8 @@ struct convert_attrs {
     enum irrun_dtype destination_type;
 };
 
-/* The bytes are in the .bin, at any alignment, possibly shared with other Consts; `size` may be
- * more than the shape needs. weights_open checks that they are in the file. */
+/* A constant in the .bin, at any alignment; Consts may share bytes. `size` may be larger than the
+ * shape needs. weights_open checks that the bytes are in the file. */
 struct const_attrs {
     enum irrun_dtype element_type;
     struct irrun_shape shape;

@@ -1,5 +1,5 @@
-/* Indirect convolutions (kernels/indirect_convolution.h) with constant filters, packed once for all
- * plans and sessions of the model: what Convolution and its transpose share.
+/* Indirect convolutions (kernels/indirect_convolution.h) with constant filters, which are packed
+ * once for all plans and sessions of the model. Shared by Convolution and ConvolutionBackpropData.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_PREPACKED_CONVOLUTION_H
 #define IRRUN_OPS_PREPACKED_CONVOLUTION_H
@@ -12,13 +12,13 @@ struct prepacked_convolution {
     const float *filters; /* NULL: not packed */
 };
 
-/* Whether a convolution of input 0 with input 1, one group of which is given, is computed with
- * packed filters; then plans conv. For op_def.prepacks and prepare. */
+/* Returns whether to compute the convolution of input 0 and input 1, given for one group, with
+ * packed filters; if so, plans conv. For op_def.prepacks and prepare. */
 bool prepacked_convolution_is_wanted(const struct prepare *prepare,
                                      const struct convolution *convolution, int64_t n_groups,
                                      bool is_transposed, struct indirect_convolution *conv);
 
-/* Packs the filters for the planned convolution; asks for scratch memory. */
+/* Packs the filters for the planned convolution and requests scratch memory. */
 bool prepacked_convolution_pack(struct prepare *prepare, struct prepacked_convolution *packed);
 
 /* Computes all batch elements of a step. */

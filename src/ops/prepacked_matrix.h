@@ -1,4 +1,4 @@
-/* Constant factors of products, packed once for all plans and sessions of the model; and packing of
+/* Constant factors of products, packed once for all plans and sessions of the model. Also packs
  * other matrices.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_PREPACKED_MATRIX_H
@@ -6,12 +6,12 @@
 
 #include "ops/op.h"
 
-/* Whether the types, the options and the level allow packing the constant input `b`, by which input
- * `a` is multiplied. For op_def.prepacks. */
+/* Returns whether the types, the options and the level allow packing the constant input `b`, by
+ * which input `a` is multiplied. For op_def.prepacks. */
 bool prepacked_matrix_is_allowed(const struct prepare *prepare, uint32_t a, uint32_t b);
 
-/* For op_def.prepacks: whether to pack the constant input `b` of n columns, by which input `a` is
- * multiplied. */
+/* Returns whether to pack the constant input `b`, which has n columns and by which input `a` is
+ * multiplied. For op_def.prepacks. */
 bool prepacked_matrix_is_wanted(const struct prepare *prepare, uint32_t a, uint32_t b, size_t n);
 
 /* Packs the constant `input`, k x n in memory, or n x k if is_transposed; `rows` is the number of
@@ -19,13 +19,13 @@ bool prepacked_matrix_is_wanted(const struct prepare *prepare, uint32_t a, uint3
 bool prepacked_matrix_pack(struct prepare *prepare, uint32_t input, size_t k, size_t n,
                            bool is_transposed, size_t rows, struct packed_matrix *packed_b);
 
-/* Plans the layout of a k x n matrix for products with this many rows; packed_b->is_f16 is set
- * before. False if the size overflows. */
+/* Plans the layout of a k x n matrix for products of this many rows. The caller sets
+ * packed_b->is_f16. Returns false if the size overflows. */
 bool packed_matrix_plan(struct packed_matrix *packed_b, const struct gemm_microkernels *kernels,
                         size_t k, size_t n, size_t rows, size_t *size_bytes);
 
-/* Fills panels begin … end - 1 from a whole matrix as in prepacked_matrix_pack, of n columns, at
- * any address. */
+/* Fills panels begin … end - 1 from a whole matrix as in prepacked_matrix_pack, with n columns and
+ * any alignment. */
 void packed_matrix_fill(const struct packed_matrix *packed_b, size_t begin, size_t end,
                         const void *matrix, bool is_f16, size_t n, bool is_transposed, void *data);
 

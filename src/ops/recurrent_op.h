@@ -1,5 +1,5 @@
-/* Shared by the recurrent ops: LSTM, GRU and RNN, as cell and as sequence, have the same infer,
- * prepare and run. op_recurrent.c lists the inputs and attributes of each.
+/* Shared by the recurrent ops: LSTM, GRU and RNN have the same infer, prepare and run, as cells and
+ * as sequences. op_recurrent.c lists the inputs and attributes of each.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_RECURRENT_OP_H
 #define IRRUN_OPS_RECURRENT_OP_H
@@ -9,7 +9,7 @@
 
 enum recurrent_direction { DIRECTION_FORWARD, DIRECTION_REVERSE, DIRECTION_BIDIRECTIONAL };
 
-/* Attributes that an op does not have stay zero, their neutral value. */
+/* Attributes that an op does not have are zero, their neutral value. */
 struct recurrent_attrs {
     int64_t hidden_size;
     int direction;
@@ -36,11 +36,11 @@ static inline const struct recurrent_family *recurrent_family_of(const struct op
     return op->def->family;
 }
 
-/* How a step computes; chosen by prepare. */
+/* The implementation, chosen by prepare. */
 enum recurrent_route {
     RECURRENT_F64,
-    RECURRENT_PREPACKED,      /* constant weights of f32 or f16 */
-    RECURRENT_PACKS_EACH_RUN, /* f32: biases, and weights unless a GEMM reads them in place */
+    RECURRENT_PREPACKED,      /* constant weights, f32 or f16 */
+    RECURRENT_PACKS_EACH_RUN, /* f32: packs biases, and weights unless a GEMM reads them in place */
 };
 
 struct recurrent_state {
@@ -49,7 +49,7 @@ struct recurrent_state {
     unsigned *n_runs;         /* of f32 */
     const size_t *lengths;    /* constant lengths; NULL: not constant, or all are n_steps */
     bool reads_lengths;       /* run reads the lengths */
-    /* The scratch memory begins with the lengths and the weights packed by run. */
+    /* Sizes of the start of the scratch memory: the lengths, and the weights that run packs. */
     size_t lengths_bytes, packs_bytes;
 };
 
@@ -58,18 +58,17 @@ uint32_t recurrent_prepacks(const struct prepare *prepare, uint32_t constants);
 bool recurrent_prepare(struct prepare *prepare);
 bool recurrent_run(const struct step *step, struct irrun_error *err);
 
-/* The parts of prepare for f32: fill state->f32 for the weights chosen by recurrent_prepacks, and
- * for others. */
+/* Parts of prepare for f32: fill state->f32 for the weights chosen by recurrent_prepacks, and for
+ * other weights. */
 bool recurrent_prepack(struct prepare *prepare);
 bool recurrent_lay_out(struct prepare *prepare);
 
-/* The part of run that packs. Returns the engine with the packed weights, which are in the scratch
- * memory. */
+/* Packs what is not constant, into the scratch memory. Called by run. Returns the engine with the
+ * packed weights. */
 struct recurrent_f32 recurrent_pack_now(const struct recurrent_state *state,
                                         const struct recurrent_f32_tensors *tensors, void *scratch);
 
-/* The part of infer that reads attributes: activations with alpha and beta, clip,
- * weights_format. */
+/* Reads the attributes: activations with alpha and beta, clip, weights_format. Called by infer. */
 bool recurrent_read_rules(struct infer *infer, struct recurrent *recurrent);
 
 #endif

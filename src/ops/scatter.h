@@ -1,4 +1,4 @@
-/* Shared by the scatter ops: a copy of the data in which pieces are combined with updates.
+/* Shared by the scatter ops: copies the data and combines parts of it with updates.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_SCATTER_H
 #define IRRUN_OPS_SCATTER_H
@@ -13,14 +13,14 @@ enum scatter_reduction {
     SCATTER_PROD,
     SCATTER_MIN,
     SCATTER_MAX,
-    SCATTER_MEAN, /* added here; the op divides */
+    SCATTER_MEAN, /* adds; the op divides afterwards */
 };
 
-/* NULL for SCATTER_NONE and for a mean of booleans. For booleans the sum and maximum are OR, the
- * product and minimum AND, the difference XOR. */
+/* Returns the function that combines; NULL for SCATTER_NONE and for a mean of booleans. For
+ * booleans the sum and maximum are OR, the product and minimum AND, the difference XOR. */
 binary_fn *scatter_function(enum scatter_reduction reduction, enum irrun_dtype dtype);
 
-/* to[offsets[k] …] = fn(to[offsets[k] …], from[k * piece …]) for n pieces, one after the other; a
+/* Computes to[offsets[k] …] = fn(to[offsets[k] …], from[k * piece …]) for n pieces, in order; a
  * NULL fn overwrites. Offsets are in bytes. */
 void scatter_apply(binary_fn *fn, const void *from, size_t n, size_t piece_elements,
                    size_t element_bytes, void *to, const int64_t *offsets);

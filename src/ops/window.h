@@ -1,4 +1,4 @@
-/* The attributes of sliding windows, and their geometry: convolutions, poolings and Col2Im.
+/* The attributes of sliding windows, and their geometry: for convolutions, poolings and Col2Im.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_OPS_WINDOW_H
 #define IRRUN_OPS_WINDOW_H
@@ -15,10 +15,10 @@ enum auto_pad {
 };
 enum rounding { ROUNDING_FLOOR, ROUNDING_CEIL, ROUNDING_CEIL_TORCH };
 
-/* The attributes of an op begin with this; those that it does not have stay zero. */
+/* The first member of the attributes of an op. Attributes that the op does not have are zero. */
 struct window_attrs {
-    struct i64_list strides, dilations, pads_begin, pads_end; /* dilations: empty = all 1 */
-    struct i64_list kernel;                                   /* of poolings */
+    struct i64_list strides, dilations, pads_begin, pads_end; /* empty: all 1 or 0 */
+    struct i64_list kernel;                                   /* for poolings */
     int auto_pad, rounding_type;
 };
 
@@ -31,14 +31,14 @@ struct window_attrs {
         .default_text = "explicit", .choices = "explicit|notset|same_upper|same_lower|valid",      \
     }
 
-/* Computes the window over the `rank` (1 to 3) spatial dimensions `in` for a kernel of these
- * dimensions. If an attribute is an empty list, strides and dilations are 1, pads 0. Negative pads
- * crop; an op that does not allow them calls infer_window_list for its pads first. */
+/* Computes the window for a kernel over `rank` (1 to 3) spatial dimensions `in`. Attributes that
+ * are empty lists mean strides and dilations of 1, and pads of 0. Negative pads crop; an op that
+ * does not allow them calls infer_window_list for its pads first. */
 bool infer_window(struct infer *infer, const struct window_attrs *attrs, uint32_t rank,
                   const int64_t *in, const int64_t *kernel, struct window *window);
 
-/* The same without auto_pad and output sizes: sets strides, dilations, the pads as written, input
- * and kernel. */
+/* Sets only strides, dilations, the pads as written, the input and the kernel. Ignores auto_pad;
+ * computes no output sizes. */
 bool infer_window_sides(struct infer *infer, const struct window_attrs *attrs, uint32_t rank,
                         const int64_t *in, const int64_t *kernel, struct window *window);
 

@@ -1,5 +1,5 @@
-/* Finds TensorIterators whose body is one LSTM, GRU or RNN cell, as older converters wrote every
- * recurrent layer, and replaces them by sequence ops.
+/* Finds TensorIterators whose body is a single LSTM, GRU or RNN cell, as older converters wrote
+ * every recurrent layer, and replaces them with sequence ops.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_CELL_LOOP_H
 #define IRRUN_PLAN_CELL_LOOP_H
@@ -18,10 +18,10 @@ struct cell_loop {
     uint32_t y, ho, co;  /* values of the outer graph; NO_ID if unused */
 };
 
-/* Returns whether a sequence op computes exactly what the op does, and fills *found if so. */
+/* Returns whether a sequence op gives exactly the results of the op; if so, fills *found. */
 bool cell_loop_match(const struct graph *graph, uint32_t op_id, struct cell_loop *found);
 
-/* Replaces every TensorIterator that matches, in the graph and in all bodies, and sorts the changed
+/* Replaces all matching TensorIterators, in the graph and in all bodies, and sorts the changed
  * graphs again. Adds a line to *remarks for each. */
 bool cell_loop_replace(struct graph *graph, struct arena *arena, struct remarks *remarks,
                        struct irrun_error *err);

@@ -1,5 +1,5 @@
-/* Chains of depthwise and other convolutions compute with the channels last ([n][h][w][c], NHWC):
- * a pixel is then a row of a matrix, and its channels are in the lanes of vectors.
+/* Converts chains of convolutions, some of them depthwise, to channels last ([n][h][w][c], NHWC). A
+ * pixel is then a row of a matrix, and its channels are in the lanes of vectors.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_CHANNELS_LAST_H
 #define IRRUN_PLAN_CHANNELS_LAST_H
@@ -7,9 +7,9 @@
 #include "plan/model.h"
 #include "plan/remarks.h"
 
-/* Rewrites the convolutions of the model's graph, and the element-wise ops between them, if there
- * are depthwise ones among them, and sorts it again. The first and the last convolution of a chain
- * change the order; at other ends an op does. */
+/* Rewrites such chains, with their element-wise ops, in the model's graph, and sorts it again. The
+ * first and the last convolution of a chain convert the order; where a chain has no such end, an op
+ * is inserted. */
 bool channels_last_place(const struct model *model, struct remarks *remarks,
                          struct irrun_error *err);
 

@@ -1,5 +1,5 @@
-/* Keeps compressed weights, integers or small floats times a scale, as they are stored where a
- * product or a Gather reads them.
+/* Keeps compressed weights (integers or small floats times a scale) as they are stored if a product
+ * or a Gather reads them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_COMPRESSED_WEIGHTS_H
 #define IRRUN_PLAN_COMPRESSED_WEIGHTS_H
@@ -7,7 +7,7 @@
 #include "plan/model.h"
 #include "plan/remarks.h"
 
-/* Rewrites those of the model's graph, and sorts it again. *remarks gets a line for each. */
+/* Rewrites such ops of the model's graph and sorts it again. Adds a line to *remarks for each. */
 bool compressed_weights_keep(const struct model *model, struct remarks *remarks,
                              struct irrun_error *err);
 

@@ -1,6 +1,5 @@
-/* Inference and execution of a single op: shared by constant folding and planning. Implements the
- * rules for f16 and bf16: arithmetic is in f32; ops that only move elements keep 16 bits if all
- * operands have them.
+/* Infers and runs a single op, for constant folding and planning. Implements the rules for f16 and
+ * bf16: arithmetic is in f32; ops that only move elements keep 16 bits if all operands have them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_EVALUATE_H
 #define IRRUN_PLAN_EVALUATE_H
@@ -8,20 +7,20 @@
 #include "ops/op.h"
 #include "plan/model.h"
 
-/* Whether an op reads and writes its 16-bit operands as f32. `declared` and `stored` are the types
- * of its inputs in the IR and in memory. */
+/* Returns whether an op reads and writes its 16-bit operands as f32. `declared` and `stored` are
+ * the types of its inputs in the IR and in memory. */
 bool op_widens(const struct op_def *def, uint32_t n_inputs, const enum irrun_dtype *declared,
                const enum irrun_dtype *stored);
 
-/* The in-memory type of a value declared as `declared`. */
+/* Returns the type in memory of a value of type `declared`. */
 enum irrun_dtype stored_dtype(enum irrun_dtype declared, bool is_widened);
 
-/* Checks number and types of the inputs against def->inputs, then calls def->infer. The caller has
- * filled `infer`; in[] has declared types. */
+/* Checks the number and types of the inputs against def->inputs, then calls def->infer. The caller
+ * has filled `infer`; in[] has declared types. */
 bool infer_op(struct infer *infer);
 
-/* Runs an op once. in[] has data, in the types that the op reads; out[] has shapes and in-memory
- * dtypes, its data are allocated in the arena. `state` is that of infer. */
+/* Runs an op once. in[] has data, in the types that the op reads; out[] has shapes and types in
+ * memory, and its data is allocated in the arena. `state` was filled by infer. */
 bool evaluate_op(const struct kernels *kernels, const struct graph *graph, const struct op *op,
                  void *state, const struct irrun_tensor *const *in, struct irrun_tensor *out,
                  struct arena *arena, struct irrun_error *err);

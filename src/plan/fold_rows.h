@@ -1,5 +1,5 @@
-/* Large constants computed by a chain of element-wise ops (decompression of weights): computes a
- * few rows at a time, so that intermediate values need memory only for these rows.
+/* Computes large constants that a chain of element-wise ops gives (decompression of weights), a few
+ * rows at a time, so that intermediate values need memory only for these rows.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_FOLD_ROWS_H
 #define IRRUN_PLAN_FOLD_ROWS_H
@@ -30,18 +30,19 @@ struct fold_rows {
     struct arena arena; /* for the current rows */
 };
 
-/* Whether the constant is large, has no data yet, and is computed by such a chain. Allocates
- * nothing. */
+/* Returns whether the constant is large, has no data yet, and is computed by such a chain; if so,
+ * fills *fold. Allocates nothing. */
 bool fold_rows_find(struct fold_rows *fold, struct model *model, const struct graph *graph,
                     uint32_t value_id);
 
-/* Returns a value that must have data (constant_demand) before rows can be computed, or NO_ID. */
+/* Returns a value that constant_demand must compute before rows can be computed, or NO_ID. */
 uint32_t fold_rows_missing(const struct fold_rows *fold);
 
-/* Whether these elements are rows that can be computed separately. */
+/* Returns whether these elements are whole rows that can be computed separately. */
 bool fold_rows_is_part(const struct fold_rows *fold, size_t begin, size_t n);
 
-/* Computes these elements; valid until the next call. NULL with *err filled on failure. */
+/* Computes these elements and returns them; they are valid until the next call. Returns NULL with
+ * *err filled on failure. */
 const void *fold_rows_get(struct fold_rows *fold, size_t begin, size_t n, struct irrun_error *err);
 
 /* Computes all elements into `to`. */

@@ -1,19 +1,20 @@
-/* Writes the program of a run of element-wise steps: chooses which values stay in registers, which
- * are spilled to a tile of memory within the run, and which are stored in their slots.
+/* Writes the program of consecutive element-wise steps that are fused (a run): chooses which values
+ * stay in registers, which are spilled to a tile of memory within the run, and which are stored in
+ * their slots.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_FUSED_PROGRAM_H
 #define IRRUN_PLAN_FUSED_PROGRAM_H
 
 #include "plan/step_builder.h"
 
-/* The uses of a slot that is its own root. */
+/* The uses of a root slot. */
 struct slot_uses {
     uint32_t n_uses;   /* by all steps */
     uint32_t n_inside; /* by steps of the run that computes it */
-    uint32_t n_left;   /* of these, not yet emitted */
-    uint32_t run;      /* the number of that run; 0 for none */
+    uint32_t n_left;   /* of n_inside, those not yet emitted */
+    uint32_t run;      /* number of that run; 0: none */
     bool is_kept;      /* read from memory within the run */
-    uint32_t tile;     /* its tile, if nothing outside the run reads it; NO_ID */
+    uint32_t tile;     /* its tile if nothing outside the run reads it; otherwise NO_ID */
 };
 
 struct program_operand {
@@ -23,11 +24,11 @@ struct program_operand {
 
 struct fused_program {
     struct plan *plan;
-    struct slot_uses *uses;             /* per slot */
-    uint32_t run;                       /* the current one, from 1 */
+    struct slot_uses *uses;             /* for each slot */
+    uint32_t run;                       /* current run, from 1 */
     size_t n;                           /* elements of the run */
-    bool is_dry_run;                    /* finds values to spill, and writes nothing */
-    uint32_t tile, mask;                /* the roots in the registers; NO_ID */
+    bool is_dry_run;                    /* only finds values to spill; writes nothing */
+    uint32_t tile, mask;                /* roots whose values are in the registers; NO_ID */
     struct fused_instruction discarded; /* what a dry run writes instead */
     struct fused_instruction *program;
     size_t n_program, program_capacity;
@@ -40,15 +41,15 @@ struct fused_program {
     bool has_failed;
 };
 
-/* Whether the run computes the value. */
+/* Returns whether the run computes the value. */
 bool fused_is_made_here(const struct fused_program *fused, uint32_t root);
-/* Whether a step after the run, or the caller, reads the value. */
+/* Returns whether a step after the run, or the caller, reads the value. */
 bool fused_is_wanted(const struct fused_program *fused, uint32_t root);
 
 /* Returns how input i of a step repeats along its n elements. */
 struct repetition fused_repetition(const struct fusable *fusable, uint32_t i);
 
-/* Writes the program of n steps, whose uses are counted. */
+/* Writes the program of n steps. Their uses must be counted. */
 void fused_write(struct fused_program *fused, const struct pending_step *steps, size_t n);
 
 /* ---- the state of a fused step; defined in fused_state.c ---- */
@@ -56,13 +57,13 @@ void fused_write(struct fused_program *fused, const struct pending_step *steps, 
 /* Copies the program into the state. */
 bool fused_copy_program(struct fused_program *fused, struct fused_state *state);
 
-/* Whether epilogue_run can run the program on pieces. */
+/* Returns whether epilogue_run can run the program on parts of the result. */
 bool fused_fits_pieces(const struct fused_program *fused);
 
-/* Allocates the tiles of a separate step, which only one thread runs. */
+/* Allocates the tiles of a separate step, which a single thread runs. */
 bool fused_allocate_tiles(struct fused_program *fused, struct fused_state *state);
 
-/* Sets how a separate step runs; threads share it if its program is short enough for pieces. */
+/* Chooses how to run a separate step. Threads share it if its program can run on parts. */
 bool fused_prepare(const struct fused_program *fused, const struct fused_state *state,
                    struct prepared *made);
 

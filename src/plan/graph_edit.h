@@ -12,12 +12,13 @@ struct graph_edit {
     uint32_t ops_capacity, values_capacity, inputs_capacity;
 };
 
-/* Makes room for more ops, values and inputs. Pointers into graph->ops are invalid afterwards. */
+/* Reserves room for more ops, values and inputs. Pointers into graph->ops are invalid
+ * afterwards. */
 bool graph_edit_begin(struct graph_edit *edit, struct graph *graph, struct arena *arena,
                       size_t n_ops, size_t n_values, size_t n_inputs, struct irrun_error *err);
 
-/* Adds an op with `n_inputs` inputs and new values for its outputs; name, version and place are
- * those of `like`. There must be room. Returns its id. */
+/* Adds an op with `n_inputs` inputs and new values for its outputs; copies name, version and place
+ * of `like`. There must be room. Returns its id. */
 uint32_t graph_edit_add(struct graph_edit *edit, const struct op_def *def, const void *attrs,
                         const struct op *like, const uint32_t *inputs, uint32_t n_inputs,
                         uint32_t n_outputs);

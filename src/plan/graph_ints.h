@@ -5,8 +5,8 @@
 
 #include "graph/graph.h"
 
-/* Reads a Const of 1 to `max` numbers of i32 or i64; false for any other value. The Const was
- * checked against the .bin. */
+/* Reads a Const of 1 to `max` numbers of i32 or i64. Returns false for any other value. The Const
+ * must have been checked against the .bin. */
 bool graph_ints(const struct graph *graph, uint32_t value_id, int64_t *items, uint32_t max,
                 uint32_t *n);
 

@@ -1,4 +1,4 @@
-/* A convolution or a product between FakeQuantizes, and what makes one op of it.
+/* Matches a convolution or a product between FakeQuantizes that one int8 op can replace.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_INT8_MATCH_H
 #define IRRUN_PLAN_INT8_MATCH_H
@@ -6,20 +6,20 @@
 #include "ops/int8_ops.h"
 #include "plan/int8_weights.h"
 
-/* What becomes one op. */
+/* The ops that one int8 op replaces. */
 struct int8_match {
     const struct op *op;
-    uint32_t in; /* the value that FakeQuantize gives */
+    uint32_t in; /* the result of FakeQuantize */
     struct quantization in_range, out_range;
     bool is_depthwise, is_product, has_relu, has_out_range;
-    bool are_columns;           /* of the constant matrix: channels */
+    bool are_columns;           /* of the constant matrix: columns are channels */
     struct irrun_shape filters; /* [c_out][c_in][2], [channels][1][1][2]; [n][k][1][1] */
     struct int8_weights weights;
     const struct irrun_tensor *bias; /* NULL: none */
-    uint32_t out;                    /* the last value that the op stands for */
+    uint32_t out;                    /* the last value that the op computes */
 };
 
-/* Returns the attributes of the op, in the arena; NULL with *err filled on failure. */
+/* Returns the attributes of the int8 op, in the arena; NULL with *err filled on failure. */
 const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *match,
                                                       struct arena *arena, struct irrun_error *err);
 

@@ -1,4 +1,4 @@
-/* Constant filters as 8-bit integers and a scale for every output channel.
+/* Reads constant filters as 8-bit integers with a scale for every output channel.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_INT8_WEIGHTS_H
 #define IRRUN_PLAN_INT8_WEIGHTS_H
@@ -6,15 +6,15 @@
 #include "plan/model.h"
 
 struct int8_weights {
-    size_t n_channels, n_inner; /* elements of a channel */
+    size_t n_channels, n_inner; /* n_inner: elements of a channel */
     int8_t *elements;           /* [n_channels][n_inner] */
     float *scales;              /* [n_channels] */
 };
 
-/* Recovers the int8 values and per-channel scales of constant `value_id`, in the model's arena. The
- * scales are the factors of the Multiplies that compute it. Channels are the first dimension, or,
- * if are_columns, the last. *is_found: every element is its scale times an int8. False with *err
- * filled on failure. */
+/* Recovers the int8 values and the scale of each channel of constant `value_id`, in the model's
+ * arena. The scales are the factors of the Multiplies that compute it. Channels are the first
+ * dimension, or the last if are_columns. Sets *is_found to whether every element is its scale times
+ * an int8. Returns false with *err filled on failure. */
 bool int8_weights_find(struct model *model, const struct graph *graph, uint32_t value_id,
                        bool are_columns, struct int8_weights *weights, bool *is_found,
                        struct irrun_error *err);

@@ -1,5 +1,5 @@
-/* A model ready to be planned: the graph in execution order, its constants, its variables. Shared
- * by all sessions; one lock guards its changes (constants computed on demand, prepacked weights).
+/* A model ready to be planned: the graph in execution order, its constants and variables. Shared by
+ * all sessions. One lock guards its changes (constants computed on demand, prepacked weights).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_MODEL_H
 #define IRRUN_PLAN_MODEL_H
@@ -14,29 +14,29 @@
 /* A variable as the ReadValue and Assign layers of one variable_id declare it. */
 struct variable_decl {
     const char *id;
-    enum irrun_dtype dtype;           /* IRRUN_DYNAMIC: that of the initial value */
-    struct irrun_partial_shape shape; /* the shapes it may have */
+    enum irrun_dtype dtype;           /* IRRUN_DYNAMIC: as the initial value */
+    struct irrun_partial_shape shape; /* the shapes that are allowed */
     const struct graph *graph;        /* the graph of its first ReadValue */
     const struct op *read,
-        *assign; /* assign may be NULL: then every iteration starts from the init */
+        *assign; /* assign may be NULL: then every iteration starts with the initial value */
     const struct graph *assign_graph;
-    uint32_t n_reads; /* ReadValues */
+    uint32_t n_reads; /* number of ReadValues */
 };
 
 /* A value that is the same for every plan: a Const, or computed from Consts. */
 struct constant {
     struct irrun_tensor tensor; /* dtype as in memory; data NULL until demanded */
     enum irrun_dtype declared;
-    void *widened; /* its f32 copy, for f16 and bf16, once demanded */
+    void *widened; /* for f16 and bf16: the f32 copy, once demanded */
 };
 
-/* Computed once per graph (of the model and of each body). */
+/* Computed once for each graph (of the model and of each body). */
 struct graph_analysis {
-    struct constant **constants; /* per value; NULL = not constant */
-    /* Per op: index of the Parameter, of the Result, or of the variable of a ReadValue or Assign;
+    struct constant **constants; /* for each value; NULL: not constant */
+    /* For each op: index of the Parameter or Result, or of the variable of a ReadValue or Assign;
      * NO_ID for other ops. */
     uint32_t *index_of;
-    bool *is_main; /* per op: needed in every iteration, not only for initial values */
+    bool *is_main; /* for each op: needed in every iteration, not only for initial values */
     bool has_variables;
 };
 
@@ -54,41 +54,42 @@ struct model {
     unsigned n_threads;  /* of each session */
     bool keeps_ops;
     bool stops_at_nan;  /* checks the outputs of every step */
-    bool lets_inf_pass; /* checks only for NaN */
+    bool lets_inf_pass; /* only for NaN */
     bool times_steps;
 };
 
 /* Fills model->variables and the analysis of every graph: pairs ReadValue with Assign, finds the
  * constants. The order of the graphs must be set. is_dry: the model is only inspected, and may have
- * unsupported ops and no weights; constants are not searched. */
+ * unsupported ops and no weights; constants are not searched for. */
 bool model_prepare(struct model *model, bool is_dry, struct irrun_error *err);
 void model_release(struct model *model);
 
-/* Returns the data of a constant value, and computes it in the first call; NULL on failure. The
- * caller holds the lock. */
+/* Returns the data of a constant value, which the first call computes; NULL on failure. The caller
+ * holds the lock. */
 const struct irrun_tensor *constant_demand(struct model *model, const struct graph *graph,
                                            uint32_t value_id, struct irrun_error *err);
 /* Returns the f32 copy of a constant of f16 or bf16. */
 const void *constant_demand_widened(struct model *model, const struct graph *graph,
                                     uint32_t value_id, struct irrun_error *err);
 
-/* Returns the constant that `value_id` is computed from by views and at most one conversion from
- * f16 to f32. If there was one, the constant has type f16. */
+/* Follows views and at most one conversion from f16 to f32 backwards from `value_id`, and returns
+ * the constant that it finds. If there was a conversion, the constant has type f16. */
 uint32_t constant_find_stored(const struct graph *graph, uint32_t value_id);
 
-/* Returns n elements of a Const from `begin` on, a multiple of 8: in the mapped file, or a copy in
- * the arena if they are below 8 bits or misaligned. NULL with *err filled on failure. */
+/* Returns n elements of a Const from `begin` on, a multiple of 8: in the mapped file, or in the
+ * arena if they are below 8 bits or misaligned. Returns NULL with *err filled on failure. */
 void *constant_read(const struct graph *graph, const struct op *op, size_t begin, size_t n,
                     struct arena *arena, struct irrun_error *err);
 
-/* Frees the pages of a Const in the mapped file, which are rarely read again. */
+/* Frees the pages of a Const in the mapped file, which is rarely read again. */
 void constant_forget(const struct graph *graph, const struct op *op);
 
-/* Finds the constants of one graph; needs index_of. */
+/* Finds the constants of one graph. index_of must be set. */
 bool constants_find(struct model *model, struct graph *graph, struct irrun_error *err);
 
-/* The same for a graph that is not analysed yet: sets graph->analysis to memory of model->arena
- * that has the constants only. The caller sets it to NULL again before it frees that memory. */
+/* Finds the constants of a graph that is not analysed yet: sets graph->analysis to memory of
+ * model->arena that has only the constants. The caller resets it to NULL before it frees that
+ * memory. */
 bool constants_find_early(struct model *model, struct graph *graph, struct irrun_error *err);
 
 #endif

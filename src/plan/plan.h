@@ -26,51 +26,51 @@ struct slot {
     struct irrun_tensor tensor; /* dtype as in memory */
     enum irrun_dtype declared;
     enum slot_kind kind;
-    uint32_t root; /* the slot with the same elements in the same memory; itself if none */
-    /* For a root that is a view of a part of another slot: that slot, and the offset in it, in
-     * bytes. NO_ID: the root has memory of its own. */
+    uint32_t root; /* slot with the same elements in the same memory, or this slot */
+    /* For a root that is a view of a part of another slot: that slot, and the byte offset in it.
+     * NO_ID: the root has its own memory. */
     uint32_t parent;
     size_t parent_offset;
     uint32_t index;
-    uint32_t converted; /* the same value as f32 or in 16 bits, if it was converted; else NO_ID */
-    uint32_t first_step, last_step; /* root only: its memory is in use from first to last */
-    size_t offset;                  /* in the block; for a part of a moving slot, in that slot */
+    uint32_t converted; /* the slot of the value converted to f32 or 16 bits, or NO_ID */
+    uint32_t first_step, last_step; /* root only: the steps from first to last use its memory */
+    size_t offset;                  /* in the block; for a part of a moving slot: in that slot */
     bool is_needed;
-    /* Where the same elements are too, as these runs of slot `source`; count 0: nowhere. */
+    /* If count is not 0: the slot has the elements of slot `source`, with these runs repeated. */
     struct runs runs;
     uint32_t source;
-    struct append *append; /* whose variable this is, before or after; NULL: of none */
+    struct append *append; /* the append whose variable is in this slot, before or after; NULL */
 };
 
-/* What a plan reads from or writes to a variable; the session allocates for it. */
+/* How a plan uses a variable; the session allocates memory for it. */
 struct variable_use {
     uint32_t variable;
     size_t size_bytes;
-    bool is_append; /* the new value takes the memory of the old one */
+    bool is_append; /* the new value is appended in the memory of the old one */
 };
 
-/* The state of a Concat that adds to a variable, and is its next value: what is new is written
- * behind what is there, which stays where it is. The tensor is rows, along the axis of the Concat;
- * the variable has room for longer ones. */
+/* The state of a Concat that appends to a variable and gives its next value. It writes only the new
+ * elements, behind the old ones, which are not copied. The tensor consists of rows, along the axis
+ * of the Concat; the memory of the variable has room for longer rows. */
 struct append {
     uint32_t variable;
-    uint32_t state, added, choice; /* slots; choice: the indices of a Gather in between, or NO_ID */
+    uint32_t state, added, choice; /* choice: indices of a Gather before the Concat, or NO_ID */
     uint32_t result;
     size_t n_rows, old_rows;                   /* of the result, and of the variable */
-    size_t rows_per_index;                     /* which an index chooses */
-    size_t old_bytes, added_bytes, room_bytes; /* of a row */
+    size_t rows_per_index;                     /* that each index of the Gather selects */
+    size_t old_bytes, added_bytes, room_bytes; /* of each row */
     bool is_refused;
 };
 
-/* The state of a ReadValue or Assign step, run by functions of runtime/variables.c. */
+/* The state of a ReadValue or Assign step, which functions of runtime/variables.c run. */
 struct variable_step {
     uint32_t variable;
 };
 bool run_read_value(const struct step *step, struct irrun_error *err);
 bool run_assign(const struct step *step, struct irrun_error *err);
-/* Of an Assign whose input is the ReadValue of its variable: the value stays where it is. */
+/* Runs an Assign whose input is the ReadValue of its variable: nothing is copied. */
 bool run_keep(const struct step *step, struct irrun_error *err);
-/* Inputs: the variable before, what is added, and the indices, if there are any. */
+/* Inputs: the old value of the variable, the new elements, and the indices of a Gather, if any. */
 bool run_append(const struct step *step, struct irrun_error *err);
 
 /* The state of a variable when a plan is made. */
@@ -78,18 +78,18 @@ struct variable_state {
     bool is_set;
     enum irrun_dtype dtype;
     struct irrun_shape shape;
-    size_t capacity_bytes; /* of the memory it is in */
+    size_t capacity_bytes; /* of its memory */
 };
 
 struct plan_request {
     struct model *model;
     const struct graph *graph;
     const struct irrun_tensor *const
-        *in;                 /* per Parameter: type and shape; data where is_constant */
-    const bool *is_constant; /* per Parameter; NULL = none is constant */
-    const struct variable_state *variables; /* per variable of the model */
-    bool is_body;                           /* Parameters and Results hold f16 and bf16 as f32 */
-    struct irrun_session *session;          /* for steps that need it */
+        *in;                 /* for each Parameter: type and shape; data where is_constant */
+    const bool *is_constant; /* for each Parameter; NULL: none is constant */
+    const struct variable_state *variables; /* for each variable of the model */
+    bool is_body;                           /* Parameters and Results have f16 and bf16 as f32 */
+    struct irrun_session *session;          /* for steps that use it */
     struct step_times_table *times;         /* NULL: steps are not timed */
     struct thread_pool *pool;               /* of the session; NULL = one thread */
 };
@@ -106,7 +106,7 @@ struct moving_operand {
     const struct irrun_tensor *tensor;
 };
 
-/* Several fused element-wise ops: the state of a step, or the epilogue of a product. */
+/* Several fused element-wise ops: the state of a step, or of the epilogue of a product. */
 struct fused_state {
     struct epilogue epilogue; /* step->epilogue points here */
     struct fused_state *next; /* in the plan's list */
@@ -119,7 +119,7 @@ struct fused_state {
 };
 bool is_fused_step(const struct step *step);
 
-/* Plans made for different shapes, the oldest first. */
+/* Plans for different shapes, oldest first. */
 #define PLAN_SET_MAX 8
 struct plan_set {
     struct plan *items[PLAN_SET_MAX];
@@ -131,7 +131,7 @@ struct planned_op;
 struct plan {
     struct arena arena;
     struct plan_request request;
-    struct arena *op_arena; /* for infer and prepare: this plan's, or the outer plan's head_arena */
+    struct arena *op_arena; /* for infer and prepare: its own, or head_arena of the outer plan */
     struct owned_runner *runners;
     size_t n_runners, runners_capacity;
     uint32_t begin, end; /* positions in graph->order; end < n_order: op `end` needs data */
@@ -146,31 +146,31 @@ struct plan {
     struct step *main_steps; /* without steps needed only for initial values */
     uint32_t n_main_steps;
     uint32_t n_view_ops;                  /* ops that are views */
-    uint32_t n_fused_ops, n_epilogue_ops; /* in main_steps: fused with each other, with a product */
+    uint32_t n_fused_ops, n_epilogue_ops; /* in main_steps: fused with each other; with a product */
     struct fused_state *fused_states;     /* of all steps; NULL: none */
     struct variable_use *uses;
     size_t n_uses, uses_capacity;
-    uint32_t *results;    /* slot per Result of the graph; NO_ID if a continuation computes it */
+    uint32_t *results;    /* slot of each Result; NO_ID if a continuation computes it */
     size_t scratch_bytes; /* at the start of the block, shared by all steps */
     size_t block_bytes;
 
     unsigned char *block;   /* aligned to 64 bytes */
     size_t block_capacity;  /* its size; block_bytes of it are in use */
-    uint32_t *moving_slots; /* slots whose address follows an input, a variable or the outer plan */
+    uint32_t *moving_slots; /* whose address is that of an input, a variable or an outer slot */
     uint32_t n_moving_slots;
-    struct moving_operand *moving_operands; /* of steps, whose address follows such a slot */
+    struct moving_operand *moving_operands; /* operands of steps in such slots */
     size_t n_moving_operands, moving_operands_capacity;
 
-    struct plan *outer;      /* the plan that this one continues */
-    struct arena head_arena; /* for infer of the op at `end`, called in every iteration */
+    struct plan *outer;      /* the plan that this one continues; or NULL */
+    struct arena head_arena; /* for infer of op `end`, which every iteration calls */
     struct plan_set continuations;
-    struct step
-        *head_steps[2];      /* of the op at `begin` in a continuation, in steps and main_steps */
-    uint32_t head_prepacked; /* the inputs that this op prepacks */
+    struct step *head_steps[2]; /* of op `begin` of a continuation, in steps and main_steps */
+    uint32_t head_prepacked;    /* inputs that this op prepacks */
 };
 
-/* Makes a plan and its memory. `old`, if not NULL, is an unused plan whose memory is reused; it is
- * freed, also on failure. NULL with *err filled on failure. The caller holds the model's lock. */
+/* Makes a plan and allocates its memory. `old`, if not NULL, is an unused plan whose memory is
+ * reused; it is freed, also on failure. Returns NULL with *err filled on failure. The caller holds
+ * the model's lock. */
 struct plan *plan_new(const struct plan_request *request, struct plan *old,
                       struct irrun_error *err);
 void plan_free(struct plan *plan);
@@ -181,11 +181,11 @@ void plan_free(struct plan *plan);
 struct plan *plan_set_evict(struct plan_set *set, const struct plan *in_use);
 void plan_set_free(struct plan_set *set);
 
-/* Returns the plan for the ops from plan->end on, when all slots of `plan` have data: a kept plan
- * if the shapes match, otherwise a new one. The caller holds the lock of the model. */
+/* Returns the plan for the ops from plan->end on: an existing one if the shapes match, otherwise a
+ * new one. All slots of `plan` must have data. The caller holds the lock of the model. */
 struct plan *plan_continue(struct plan *plan, struct irrun_error *err);
 
-/* Whether the shapes of every Result are known. */
+/* Returns whether the shapes of all Results are known. */
 static inline bool plan_is_complete(const struct plan *plan)
 {
     return plan->end == plan->request.graph->n_order;
@@ -197,7 +197,7 @@ static inline const struct slot *slot_of(const struct irrun_tensor *tensor)
     return (const struct slot *)(const void *)tensor;
 }
 
-/* Follows `root` to the slot whose memory this one shares. */
+/* Returns the root of a slot, which has the same elements in the same memory. */
 static inline uint32_t plan_root(const struct plan *plan, uint32_t slot_id)
 {
     while (plan->slots[slot_id].root != slot_id)
@@ -205,7 +205,7 @@ static inline uint32_t plan_root(const struct plan *plan, uint32_t slot_id)
     return slot_id;
 }
 
-/* Returns the slot that owns the memory of this one, and the offset in it. */
+/* Returns the slot that owns the memory of this one, and the byte offset in it. */
 static inline uint32_t plan_owner(const struct plan *plan, uint32_t slot_id, size_t *offset)
 {
     uint32_t owner = plan_root(plan, slot_id);

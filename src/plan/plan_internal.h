@@ -13,27 +13,29 @@ struct planned_op {
     struct append *append; /* NULL: none */
 };
 
-/* The slot that an op reads as input i: its own, or the source of that, if plan_reads_source. */
+/* plan_operand returns the slot that an op reads as input i: its own, or if plan_reads_source the
+ * source of that slot. */
 bool plan_reads_source(const struct plan *plan, const struct op *op, uint32_t i);
 uint32_t plan_operand(const struct plan *plan, const struct op *op, uint32_t i);
 
-/* Finds the runs of values that need not be made, and the Concats that append to a variable
- * (append.c). */
+/* Finds repeated values that are not computed because all ops read their source, and the Concats
+ * that append to a variable (append.c). */
 bool plan_find_appends(struct plan *plan, struct irrun_error *err);
 
-/* Whether an op reads and writes its 16-bit operands as f32; the slots of its inputs are set. */
+/* Returns whether an op reads and writes its 16-bit operands as f32. The slots of its inputs must
+ * be set. */
 bool plan_widens(const struct plan *plan, const struct op *op);
 
-/* Infers and folds the ops from plan->begin on; sets plan->end. `head` is the state and the outputs
- * of the op at begin, if it was inferred already. */
+/* Infers and folds the ops from plan->begin on; sets plan->end. `head` has the state and the
+ * outputs of op `begin` if it is already inferred. */
 struct head {
     void *state;
     struct irrun_tensor *out;
 };
 bool plan_infer(struct plan *plan, const struct head *head, struct irrun_error *err);
 
-/* Infers one op. *views: the first element of each output in input 0, if outputs are views of it;
- * else NULL. *is_waiting: the op needs data that is not computed yet. */
+/* Infers one op. *views: for each output the first element in input 0, if outputs are views of it;
+ * otherwise NULL. *is_waiting: the op needs data that is not computed yet. */
 bool plan_infer_op(struct plan *plan, const struct op *op, void *state, struct irrun_tensor *out,
                    bool has_data, struct arena *arena, int64_t **views, bool *is_waiting,
                    struct irrun_error *err);
@@ -46,8 +48,8 @@ bool plan_make_steps(struct plan *plan, struct irrun_error *err);
 bool plan_prepacked_inputs(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
                            uint32_t *prepacked, struct irrun_error *err);
 
-/* Runs prepare of an op whose operands are the slots `in` and `out`; `prepacked` is the result of
- * plan_prepacked_inputs, before any of them was widened. *made is filled by prepare. */
+/* Calls prepare of an op with operands in the slots `in` and `out`; fills *made. `prepacked` is the
+ * result of plan_prepacked_inputs before any input was widened. */
 bool plan_prepare_op(struct plan *plan, const struct op *op, void *state, const uint32_t *in,
                      const uint32_t *out, uint32_t prepacked, struct prepared *made,
                      struct irrun_error *err);

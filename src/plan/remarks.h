@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 
-/* Grows in the arena of the graph. */
+/* A list that grows in the arena of the graph. */
 struct remarks {
     const char **items;
     size_t n;

@@ -1,5 +1,5 @@
-/* Steps before their tensors have their final addresses: step_pass makes them, fuse_elementwise
- * merges them, and emit_steps turns them into steps.
+/* Steps before their tensors have their final addresses. step_pass adds them, fuse_elementwise
+ * merges them, and emit_steps makes the steps of the plan from them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_STEP_BUILDER_H
 #define IRRUN_PLAN_STEP_BUILDER_H
@@ -9,13 +9,13 @@
 struct pending_step {
     struct prepared made;
     const struct op *op;
-    const struct op *const *members; /* the ops that run as this step; NULL: op alone */
+    const struct op *const *members; /* ops that are fused to this step; NULL: only op */
     uint32_t n_members;
     const void *state;                  /* NULL: a conversion */
     const struct fused_state *epilogue; /* NULL: none */
     uint32_t *in, *out;                 /* slot ids */
     uint32_t n_inputs, n_outputs;
-    bool is_main; /* false: only for initial values */
+    bool is_main; /* false: only needed for initial values */
 };
 
 struct step_builder {
@@ -23,7 +23,7 @@ struct step_builder {
     struct pending_step *steps;
     size_t n, capacity;
     size_t scratch_bytes;
-    bool is_main; /* of the current op */
+    bool is_main; /* is_main of the current op */
 };
 
 /* Records that step number `step` uses a slot. */
@@ -33,12 +33,12 @@ void step_use_slot(struct plan *plan, uint32_t slot_id, uint32_t step);
 bool step_add(struct step_builder *builder, const struct pending_step *pending,
               struct irrun_error *err);
 
-/* Computes the constants among n slots, but for the prepacked ones (a set of 1 << i). */
+/* Computes the constants among n slots, except for the prepacked ones (a set of 1 << i). */
 bool step_demand_constants(struct plan *plan, const uint32_t *in, uint32_t n, uint32_t prepacked,
                            struct irrun_error *err);
 
-/* Returns the slot with the wanted type in memory; converts once for all users. NO_ID on
- * failure. */
+/* Returns a slot with the value of slot_id in type `dtype`; converts it once for all users. Returns
+ * NO_ID on failure. */
 uint32_t step_slot_as(struct step_builder *builder, const struct op *op, uint32_t slot_id,
                       enum irrun_dtype dtype, struct irrun_error *err);
 
@@ -48,8 +48,8 @@ bool step_lower_variable(struct step_builder *builder, const struct op *op,
 bool step_lower_append(struct step_builder *builder, const struct planned_op *planned,
                        struct irrun_error *err);
 
-/* Fuses each run of element-wise steps into one step, or into the product before it; slots that no
- * other step reads get no memory. */
+/* Fuses consecutive element-wise steps into one step, or into the product before them. Slots that
+ * no other step reads get no memory. */
 bool step_builder_fuse(struct step_builder *builder, struct irrun_error *err);
 
 /* Makes the steps of the plan. */

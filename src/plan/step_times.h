@@ -1,4 +1,4 @@
-/* The times of steps of a session with profiling. They are not part of its plans, which are
+/* The times of steps of a session with profiling. They are not part of its plans, which may be
  * replaced.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_STEP_TIMES_H
@@ -6,7 +6,7 @@
 
 #include "graph/graph.h"
 
-/* The total of the steps of one op, or of several fused ops, in all plans. */
+/* The total times of the steps of one op, or of several fused ops, in all plans. */
 struct step_times {
     const struct graph *graph;
     const struct op *const *members; /* in execution order */
@@ -16,24 +16,24 @@ struct step_times {
     double flops, bytes;
 };
 
-/* The work of a step of one plan, and the entry to which its time is added. */
+/* The work of a step of one plan, and the entry for its time. */
 struct step_cost {
     struct step_times *times;
     double flops, bytes;
 };
 
-/* All zero = empty. */
+/* Zeroed: empty. */
 struct step_times_table {
     struct arena arena;
-    struct step_times **items; /* in the order of their first plan */
+    struct step_times **items; /* in the order in which plans added them */
     size_t n, capacity;
-    struct step_times **buckets; /* by members; a power of two of them */
+    struct step_times **buckets; /* by hash of members; a power of two of them */
     size_t n_buckets;
     uint64_t n_plans, plan_ns; /* that an iteration chose because a shape had changed */
 };
 
-/* Finds the entry for these steps, or adds it. NULL with *err filled if there is no memory. The
- * list of members is copied. */
+/* Finds the entry for these steps or adds one. The list of members is copied. Returns NULL with
+ * *err filled if there is no memory. */
 struct step_times *step_times_find(struct step_times_table *table, const struct step_times *key,
                                    struct irrun_error *err);
 /* Sets all times and counts to 0. */

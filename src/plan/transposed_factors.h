@@ -7,8 +7,8 @@
 #include "graph/graph.h"
 #include "plan/remarks.h"
 
-/* Rewrites all such MatMuls, in the graph and in every body, and sorts changed graphs again.
- * *remarks gets a line for each. */
+/* Rewrites all such MatMuls, in the graph and in every body, and sorts changed graphs again. Adds a
+ * line to *remarks for each. */
 bool transposed_factors_fold(struct graph *graph, struct arena *arena, struct remarks *remarks,
                              struct irrun_error *err);
 

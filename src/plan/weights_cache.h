@@ -13,7 +13,7 @@ struct op;
 struct prepacked;
 struct weights_block;
 
-/* All zero = none. */
+/* Zeroed: empty. */
 struct weights_cache {
     struct prepacked *first;
     struct weights_block *blocks;
