@@ -298,9 +298,11 @@ static void compute_columns(const struct run *run, const struct subconvolution *
     }
 }
 
-static void copy_input(const struct indirect_convolution *conv,
-                       const struct indirect_convolution_job *job, size_t share, size_t n_shares)
+static void copy_input(void *context, size_t share, size_t n_shares)
 {
+    const struct run *run = context;
+    const struct indirect_convolution *conv = run->conv;
+    const struct indirect_convolution_job *job = run->job;
     size_t n_channels = (size_t)(conv->c_in * conv->n_groups);
     size_t n_in = (size_t)window_product(conv->window.in);
     int64_t n_rows = conv->plane[0] * conv->plane[1];
@@ -310,36 +312,31 @@ static void copy_input(const struct indirect_convolution *conv,
     for (size_t i = n_channels * share / n_shares;
          i < n_channels * (share + 1) / n_shares && !conv->in_is_last; i++)
         copy_channel(conv, job->in + i * n_in, job->scratch + i * conv->channel_floats);
-    if (n_shares > 1)
-        thread_pool_barrier(job->pool, share);
 }
 
 /* A thread's share of every subconvolution. */
-static void run_share(void *context, size_t share, size_t n_shares)
+static void compute_share(void *context, size_t share, size_t n_shares)
 {
     const struct run *run = context;
     const struct indirect_convolution *conv = run->conv;
-    const struct indirect_convolution_job *job = run->job;
-    size_t n_out_channels = (size_t)conv->c_out * (size_t)conv->n_groups;
-    size_t n_out = (size_t)window_product(conv->out);
-    float *sums = job->scratch + conv->copy_floats + share * conv->acc_floats;
-
-    if (!conv->is_masked && !conv->is_in_place)
-        copy_input(conv, job, share, n_shares);
+    float *sums = run->job->scratch + conv->copy_floats + share * conv->acc_floats;
     if (conv->is_by_channels)
-        indirect_convolution_by_channels(conv, job, share, n_shares, sums);
+        indirect_convolution_by_channels(conv, run->job, share, n_shares, sums);
     for (size_t i = 0; i < conv->n_subconvolutions && !conv->is_by_channels; i++) {
         size_t n_tiles = (size_t)conv->n_groups * conv->subconvolutions[i].n_column_tiles;
         compute_columns(run, &conv->subconvolutions[i], n_tiles * share / n_shares,
                         n_tiles * (share + 1) / n_shares, sums);
     }
-    if (run->is_early || !job->epilogue)
-        return;
-    if (n_shares > 1)
-        thread_pool_barrier(job->pool, share);
+}
+
+static void run_epilogue(void *context, size_t share, size_t n_shares)
+{
+    const struct run *run = context;
+    size_t n_out_channels = (size_t)(run->conv->c_out * run->conv->n_groups);
+    size_t n_out = (size_t)window_product(run->conv->out);
     size_t begin = n_out_channels * share / n_shares;
     size_t end = n_out_channels * (share + 1) / n_shares;
-    epilogue_run(job->epilogue, job->first + begin * n_out, (end - begin) * n_out);
+    epilogue_run(run->job->epilogue, run->job->first + begin * n_out, (end - begin) * n_out);
 }
 
 static double count_macs(const struct indirect_convolution *conv)
@@ -358,8 +355,12 @@ void indirect_convolution_run(const struct indirect_convolution *conv,
                               const struct indirect_convolution_job *job)
 {
     struct run run = {conv, job, job->epilogue && (job->epilogue->is_map || conv->is_last)};
+    size_t n_shares = thread_pool_n_parts(job->pool, count_macs(conv), SIZE_MAX);
     for (size_t i = 0; i < conv->n_subconvolutions && !conv->is_by_channels; i++)
         run.is_early &= count_sums(conv, &conv->subconvolutions[i]) >= EARLY_MIN_SUMS;
-    thread_pool_run(job->pool, run_share, &run,
-                    thread_pool_n_parts(job->pool, count_macs(conv), SIZE_MAX));
+    if (!conv->is_masked && !conv->is_in_place)
+        thread_pool_run(job->pool, copy_input, &run, n_shares);
+    thread_pool_run(job->pool, compute_share, &run, n_shares);
+    if (job->epilogue && !run.is_early)
+        thread_pool_run(job->pool, run_epilogue, &run, n_shares);
 }

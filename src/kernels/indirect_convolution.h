@@ -47,7 +47,7 @@
  * If the kernel is 3 x 3, 1 x 3 or 3 x 1 and has neither strides nor dilations, Winograd's minimal
  * filtering may replace this: F(2 x 2, 3 x 3) computes 2 x 2 outputs from a tile of 4 x 4 elements
  * with 16 products instead of 36, one in each of 16 GEMMs. Every output still depends on its own
- * inputs only. But an infinity becomes NaN, so positions among which a sum is not finite are
+ * inputs only. But an infinity becomes NaN, so rows of tiles among which a sum is not finite are
  * computed again without Winograd. */
 
 /* The part of B that a tile reads for this many terms stays in an L1 cache while all of A is read:
@@ -180,10 +180,10 @@ struct channels_product {
 void indirect_convolution_multiply(const struct indirect_convolution *conv,
                                    const struct channels_product *product);
 
-/* Computes n_rows rows of the output from `row` on, [n_rows][row][ld_sums], by Winograd's
- * filtering. `memory` is scratch for the transforms. Returns false if a sum is not finite. */
-bool winograd_run(const struct indirect_convolution *conv, const float *in, const float *packed,
-                  const float *biases, size_t row, size_t n_rows, float *memory, float *sums);
+/* Computes a product for whole rows of the output, from `row` on, by Winograd's filtering with its
+ * own weights. `memory` is scratch for the transforms. */
+void winograd_run(const struct indirect_convolution *conv, const struct channels_product *product,
+                  const float *packed, size_t row, float *memory);
 
 /* Returns the number of vectors in the panels before `panel`. */
 static inline size_t panel_begin(const struct indirect_convolution *conv, size_t panel)

@@ -5,6 +5,11 @@
 
 #include "kernels/indirect_convolution.h"
 
+static size_t divide_up(size_t a, size_t b)
+{
+    return (a + b - 1) / b;
+}
+
 /* The tiles of a panel, of nearly one size. */
 static void multiply_panel(const struct indirect_convolution *conv,
                            const struct channels_product *product, size_t n_vectors,
@@ -102,38 +107,57 @@ static void store_chunk(const struct indirect_convolution *conv, const struct ch
 struct channels_run {
     const struct indirect_convolution *conv;
     const struct indirect_convolution_job *job;
-    size_t begin, end, number;
+    size_t n_shares, begin, end, number;
     float *sums, *biases;
 };
+
+/* The chunks of a phase. They consist of positions, or of whole rows of Winograd's tiles. */
+struct chunks {
+    size_t n, unit, n_units;
+};
+
+/* As many for every thread. */
+static struct chunks cut_phase(const struct indirect_convolution *conv,
+                               const struct subconvolution *sub, const struct phase *phase,
+                               size_t n_shares)
+{
+    struct chunks chunks = {.unit = 1};
+    if (conv->tile[0] > 0)
+        chunks.unit = (conv->tile[0] == 4 ? 2 : 1) * (size_t)conv->out[2];
+    chunks.n_units = divide_up((size_t)window_product(phase->n), chunks.unit);
+    chunks.n = divide_up(chunks.n_units, sub->nr / chunks.unit);
+    chunks.n = divide_up(chunks.n, n_shares) * n_shares;
+    chunks.n = chunks.n < chunks.n_units ? chunks.n : chunks.n_units;
+    return chunks;
+}
 
 /* False: an epilogue of bounds is left to be run. */
 static bool compute_chunk(const struct channels_run *run, const struct chunk *chunk)
 {
     const struct indirect_convolution *conv = run->conv;
     const struct subconvolution *sub = chunk->sub;
-    const float *biases = run->job->epilogue && run->job->epilogue->bias ? run->biases : NULL;
-    size_t row = (size_t)conv->out[2];
     size_t n_weights = conv->tile[0] * conv->tile[1] * (size_t)conv->c_in * conv->ld_sums;
-    const float *weights = run->job->packed + conv->winograd_weight + chunk->group * n_weights;
-    if (conv->tile[0] > 0 &&
-        winograd_run(conv, chunk->in, weights, biases, chunk->first / row, chunk->n / row,
-                     run->sums + (sub->nr + 1) * conv->ld_sums, chunk->sums))
+    struct channels_product product = {
+        .k = sub->k,
+        .kc = sub->kc,
+        .mr = sub->mr,
+        .n = chunk->n,
+        .a = chunk->in,
+        .indirection = conv->indirection + sub->first_indirection,
+        .positions = chunk->positions,
+        .packed = chunk->packed,
+        .biases = run->job->epilogue && run->job->epilogue->bias ? run->biases : NULL,
+        .sums = chunk->sums,
+    };
+    if (conv->tile[0] > 0) {
+        winograd_run(
+            conv, &product, run->job->packed + conv->winograd_weight + chunk->group * n_weights,
+            chunk->first / (size_t)conv->out[2], run->sums + (sub->nr + 1) * conv->ld_sums);
         return false;
-    indirect_convolution_multiply(conv,
-                                  &(struct channels_product){
-                                      .k = sub->k,
-                                      .kc = sub->kc,
-                                      .mr = sub->mr,
-                                      .n = chunk->n,
-                                      .a = chunk->in,
-                                      .indirection = conv->indirection + sub->first_indirection,
-                                      .positions = chunk->positions,
-                                      .packed = chunk->packed,
-                                      .biases = biases,
-                                      .bounds = epilogue_bounds(run->job->epilogue),
-                                      .sums = chunk->sums,
-                                  });
-    return epilogue_bounds(run->job->epilogue) != NULL;
+    }
+    product.bounds = epilogue_bounds(run->job->epilogue);
+    indirect_convolution_multiply(conv, &product);
+    return product.bounds != NULL;
 }
 
 /* To an output whose channels lie last; the sums may be there already. */
@@ -151,16 +175,16 @@ static void run_phase(struct channels_run *run, const struct subconvolution *sub
 {
     const struct indirect_convolution *conv = run->conv;
     const struct indirect_convolution_job *job = run->job;
-    size_t n = (size_t)window_product(phase->n), n_chunks = (n + sub->nr - 1) / sub->nr;
+    const struct chunks chunks = cut_phase(conv, sub, phase, run->n_shares);
+    size_t n = (size_t)window_product(phase->n);
     size_t c_out = (size_t)conv->c_out, n_out = (size_t)window_product(conv->out);
     const float *bias = job->epilogue ? job->epilogue->bias : NULL;
     const float *in = conv->is_in_place ? job->in : job->scratch;
     if (bias)
         memcpy(run->biases, bias + group * c_out, c_out * sizeof *bias);
-    for (size_t i = 0; i < n_chunks; i++, run->number++) {
-        bool is_even = conv->tile[0] == 0; /* else whole rows of tiles */
-        size_t first = is_even ? n * i / n_chunks : i * sub->nr;
-        size_t end = is_even ? n * (i + 1) / n_chunks : first + sub->nr;
+    for (size_t i = 0; i < chunks.n; i++, run->number++) {
+        size_t first = chunks.n_units * i / chunks.n * chunks.unit;
+        size_t end = chunks.n_units * (i + 1) / chunks.n * chunks.unit;
         struct chunk chunk = {
             .sub = sub,
             .in = in + group * (size_t)conv->c_in * conv->channel_floats,
@@ -199,14 +223,14 @@ static void run_subconvolution(struct channels_run *run, const struct subconvolu
     }
 }
 
-static size_t count_chunks(const struct indirect_convolution *conv)
+static size_t count_chunks(const struct indirect_convolution *conv, size_t n_shares)
 {
     size_t n = 0;
     for (size_t i = 0; i < conv->n_subconvolutions; i++) {
         const struct subconvolution *sub = &conv->subconvolutions[i];
         for (int64_t j = 0; j < window_product(sub->n_phases); j++) {
             struct phase phase = subconvolution_phase(conv, sub, j);
-            n += ((size_t)window_product(phase.n) + sub->nr - 1) / sub->nr;
+            n += cut_phase(conv, sub, &phase, n_shares).n;
         }
     }
     return n * (size_t)conv->n_groups;
@@ -216,9 +240,10 @@ void indirect_convolution_by_channels(const struct indirect_convolution *conv,
                                       const struct indirect_convolution_job *job, size_t share,
                                       size_t n_shares, float *sums)
 {
-    size_t n_chunks = count_chunks(conv);
+    size_t n_chunks = count_chunks(conv, n_shares);
     struct channels_run run = {.conv = conv,
                                .job = job,
+                               .n_shares = n_shares,
                                .begin = n_chunks * share / n_shares,
                                .end = n_chunks * (share + 1) / n_shares,
                                .biases = sums + conv->acc_floats - conv->ld_sums,

@@ -128,40 +128,47 @@ static void transform_input(const struct indirect_convolution *conv, const float
     });
 }
 
-static bool transform_output(const struct indirect_convolution *conv, const float *from,
-                             const float *biases, size_t n_rows, float *sums)
+/* Rows among whose sums one is not finite are computed again, without Winograd. */
+static void transform_output(const struct indirect_convolution *conv,
+                             const struct channels_product *product, const float *from)
 {
     size_t step = conv->tile[0] == 4 ? 2 : 1, width = (size_t)conv->out[2];
-    bool is_finite = true;
-    for (size_t row = 0; row < n_rows; row += step)
-        is_finite &= conv->microkernels->winograd_output(&(struct winograd_output){
+    size_t n_rows = product->n / width;
+    for (size_t row = 0; row < n_rows; row += step) {
+        struct channels_product again = *product;
+        again.positions += row * width;
+        again.sums += row * width * conv->ld_sums;
+        again.n = (n_rows - row < step ? n_rows - row : step) * width;
+        bool is_finite = conv->microkernels->winograd_output(&(struct winograd_output){
             .from = from + row / step * conv->n_row_tiles * conv->ld_sums,
             .from_stride = conv->tile_stride * conv->ld_sums,
             .ld = conv->ld_sums,
             .n_tiles = conv->n_row_tiles,
             .n_y = conv->tile[0],
             .n_x = conv->tile[1],
-            .bias = biases,
-            .to = sums + row * width * conv->ld_sums,
+            .bias = product->biases,
+            .to = again.sums,
             .n_rows = n_rows - row,
             .width = width,
         });
-    return is_finite;
+        if (!is_finite)
+            indirect_convolution_multiply(conv, &again);
+    }
 }
 
-bool winograd_run(const struct indirect_convolution *conv, const float *in, const float *packed,
-                  const float *biases, size_t row, size_t n_rows, float *memory, float *sums)
+void winograd_run(const struct indirect_convolution *conv, const struct channels_product *product,
+                  const float *packed, size_t row, float *memory)
 {
     size_t c_in = (size_t)conv->c_in, n_elements = conv->tile[0] * conv->tile[1];
-    size_t n_tile_rows = divide_up(n_rows, conv->tile[0] == 4 ? 2 : 1);
+    size_t n_tile_rows = divide_up(product->n / (size_t)conv->out[2], conv->tile[0] == 4 ? 2 : 1);
     float *products = memory + n_elements * c_in * conv->tile_stride;
-    transform_input(conv, in, row, n_tile_rows, memory);
+    transform_input(conv, product->a, row, n_tile_rows, memory);
     for (size_t i = 0; i < n_elements; i++)
         indirect_convolution_multiply(
             conv, &(struct channels_product){
                       .k = c_in,
                       .kc = conv->winograd_kc,
-                      .mr = conv->subconvolutions[0].mr,
+                      .mr = product->mr,
                       .n = n_tile_rows * conv->n_row_tiles,
                       .a = memory + i * c_in * conv->tile_stride,
                       .indirection = conv->indirection + conv->winograd_indirection,
@@ -169,5 +176,5 @@ bool winograd_run(const struct indirect_convolution *conv, const float *in, cons
                       .packed = packed + i * c_in * conv->ld_sums,
                       .sums = products + i * conv->tile_stride * conv->ld_sums,
                   });
-    return transform_output(conv, products, biases, n_rows, sums);
+    transform_output(conv, product, products);
 }

@@ -390,7 +390,7 @@ void recurrent_f32_run(const struct recurrent_f32 *engine,
                       (*n_runs & 1) != 0};
 
     if (engine->common.batch > 0)
-        thread_pool_run(run.pool, run_worker, &run,
-                        engine->common.n_directions * engine->n_workers);
+        thread_pool_run_gang(run.pool, run_worker, &run,
+                             engine->common.n_directions * engine->n_workers);
     *n_runs += 1;
 }

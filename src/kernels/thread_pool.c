@@ -1,5 +1,5 @@
-/* Threads that wait by spinning for some 20 us, then asleep. A part is claimed by an atomic count
- * per thread which carries the job's number: whoever comes late finds nothing to claim, and nobody
+/* Threads that wait by spinning for a while, then asleep. A part is claimed by an atomic count per
+ * thread which carries the job's number: whoever comes late finds nothing to claim, and nobody
  * waits for a thread that has not begun.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/thread_pool.h"
@@ -16,8 +16,19 @@
 
 #define LINE 64 /* bytes that two cores cannot write at once without disturbing each other */
 
-/* From so much work on it is shared: some 20 us of it. */
-#define SHARE_MIN_WORK 1000000
+/* From so much work on it is shared: some 1 us of it. To give a job to a thread that spins takes
+ * 0.3 us. */
+#define SHARE_MIN_WORK 50000
+
+/* To wake a thread takes its waker up to 30 us on a virtual machine. */
+#define IDLE_NS 100000         /* a thread that has found no job for so long sleeps */
+#define WORTH_WAKING_NS 100000 /* so much work between two pauses */
+
+/* Of a part: a thread that other processes keep from its core for so long is left alone for a
+ * while. */
+#define STALL_NS 200000
+#define REST_MIN_NS 10000000
+#define REST_MAX_NS 1000000000
 
 #define SPIN_NS 20000
 #define N_YIELDS 64
@@ -41,6 +52,9 @@ struct thread_pool {
     size_t n_parts;
     thread_pool_watch_fn *watch; /* NULL: none */
     void *watch_context;
+    uint64_t end_ns;                /* of the last job */
+    uint64_t work_ns, before_ns;    /* of the jobs since the last pause, and of those before it */
+    uint64_t rest_ns, awake_ns;     /* the other threads rest so long, until then */
     _Alignas(LINE) atomic_uint job; /* number of the last one given away */
     atomic_uint n_sleeping;
     atomic_bool is_over;
@@ -64,8 +78,8 @@ static void relax(void)
 #endif
 }
 
-/* One turn of spinning; false when it has lasted long enough. */
-static bool spin(struct wait *wait)
+/* One turn of spinning; false when it has lasted for so long. */
+static bool spin(struct wait *wait, uint64_t most_ns)
 {
     relax();
     if (++wait->n_turns % 32 != 0)
@@ -73,7 +87,7 @@ static bool spin(struct wait *wait)
     uint64_t now = clock_now_ns();
     if (wait->start_ns == 0)
         wait->start_ns = now;
-    return now - wait->start_ns < SPIN_NS;
+    return now - wait->start_ns < most_ns;
 }
 
 /* One turn of waiting for a thread that is at work, or would be if it had a core: spins, then lets
@@ -81,7 +95,7 @@ static bool spin(struct wait *wait)
 static void wait_for_work(struct wait *wait)
 {
     static const struct timespec nap = {.tv_nsec = NAP_NS};
-    if (wait->n_yields == 0 && spin(wait))
+    if (wait->n_yields == 0 && spin(wait, SPIN_NS))
         return;
     if (wait->n_yields++ < N_YIELDS)
         sched_yield();
@@ -135,7 +149,7 @@ static unsigned await_job(struct thread_pool *pool, unsigned job)
         unsigned next = atomic_load_explicit(&pool->job, memory_order_acquire);
         if (next != job)
             return next;
-    } while (spin(&wait));
+    } while (spin(&wait, IDLE_NS));
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->n_sleeping, 1);
     while (atomic_load(&pool->job) == job && !atomic_load(&pool->is_over))
@@ -212,6 +226,7 @@ struct thread_pool *thread_pool_new(unsigned n_threads, struct irrun_error *err)
     memset(pool, 0, size_bytes);
     pool->n_threads = n_threads;
     pool->threads = threads;
+    pool->work_ns = WORTH_WAKING_NS;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->new_job, NULL);
     for (unsigned i = 1; i < n_threads; i++) {
@@ -264,16 +279,39 @@ static void give_away(struct thread_pool *pool, unsigned job)
         wake_sleepers(pool);
 }
 
-void thread_pool_run(struct thread_pool *pool, thread_pool_fn *function, void *context,
-                     size_t n_parts)
+static void run_alone(thread_pool_fn *function, void *context, size_t n_parts)
 {
-    if (pool)
-        pool->n_parts = n_parts;
-    if (thread_pool_n_threads(pool) == 1 || n_parts <= 1) {
-        for (size_t i = 0; i < n_parts; i++)
-            function(context, i, n_parts);
-        return;
+    for (size_t i = 0; i < n_parts; i++)
+        function(context, i, n_parts);
+}
+
+/* Whether other threads take part in a job. Iterations are alike: what has been worth waking them
+ * before will be so again. */
+static bool may_share(struct thread_pool *pool, uint64_t now)
+{
+    if (now - pool->end_ns > IDLE_NS) {
+        pool->before_ns = pool->work_ns;
+        pool->work_ns = 0;
     }
+    return now >= pool->awake_ns &&
+           (atomic_load_explicit(&pool->n_sleeping, memory_order_relaxed) == 0 ||
+            pool->before_ns >= WORTH_WAKING_NS || pool->work_ns >= WORTH_WAKING_NS);
+}
+
+/* Called after a thread has kept its caller waiting for much longer than that was at work itself:
+ * others need its core. */
+static void rest(struct thread_pool *pool, uint64_t now)
+{
+    bool is_new = now - pool->awake_ns > 10 * pool->rest_ns;
+    pool->rest_ns = is_new ? REST_MIN_NS : 2 * pool->rest_ns;
+    if (pool->rest_ns > REST_MAX_NS)
+        pool->rest_ns = REST_MAX_NS;
+    pool->awake_ns = now + pool->rest_ns;
+}
+
+static void share(struct thread_pool *pool, thread_pool_fn *function, void *context, size_t n_parts,
+                  struct wait *wait)
+{
     assert(n_parts <= UINT32_MAX / THREAD_POOL_MAX_THREADS);
     unsigned job = atomic_load_explicit(&pool->job, memory_order_relaxed) + 1;
     pool->function = function;
@@ -281,9 +319,47 @@ void thread_pool_run(struct thread_pool *pool, thread_pool_fn *function, void *c
     atomic_store_explicit(&pool->n_unfinished, n_parts, memory_order_relaxed);
     give_away(pool, job);
     do_parts(pool, &pool->shares[0], job);
-    struct wait wait = {0};
     while (atomic_load_explicit(&pool->n_unfinished, memory_order_acquire) > 0)
-        wait_for_work(&wait);
+        wait_for_work(wait);
+}
+
+static bool begin_job(struct thread_pool *pool, size_t n_parts)
+{
+    if (pool)
+        pool->n_parts = n_parts;
+    return thread_pool_n_threads(pool) > 1 && n_parts > 1;
+}
+
+void thread_pool_run(struct thread_pool *pool, thread_pool_fn *function, void *context,
+                     size_t n_parts)
+{
+    if (!begin_job(pool, n_parts)) {
+        run_alone(function, context, n_parts);
+        return;
+    }
+    uint64_t start_ns = clock_now_ns();
+    struct wait wait = {0};
+    bool is_shared = may_share(pool, start_ns);
+    if (is_shared)
+        share(pool, function, context, n_parts, &wait);
+    else
+        run_alone(function, context, n_parts);
+    uint64_t end_ns = clock_now_ns();
+    if (wait.start_ns > 0 && end_ns - wait.start_ns > STALL_NS &&
+        end_ns - wait.start_ns > wait.start_ns - start_ns)
+        rest(pool, end_ns);
+    pool->work_ns += (end_ns - start_ns) * (is_shared ? pool->n_threads : 1);
+    pool->end_ns = end_ns;
+}
+
+void thread_pool_run_gang(struct thread_pool *pool, thread_pool_fn *function, void *context,
+                          size_t n_parts)
+{
+    struct wait wait = {0};
+    if (begin_job(pool, n_parts))
+        share(pool, function, context, n_parts, &wait);
+    else
+        run_alone(function, context, n_parts);
 }
 
 void thread_pool_watch(struct thread_pool *pool, thread_pool_watch_fn *watch, void *context)

@@ -30,11 +30,16 @@ size_t thread_pool_n_parts(const struct thread_pool *pool, double work, size_t n
 
 /* Runs all parts and returns when they are done. Each thread begins with a contiguous range of
  * parts, which is the same for every job with the same n_parts. A thread that finishes its range
- * takes parts that other threads have not started. Handing over a job costs about 0.2 us, and a
- * sleeping thread takes tens of microseconds to wake up, so callers do not divide small jobs. Only
- * one job runs at a time. */
+ * takes parts that other threads have not started. Handing over a job costs about 0.3 us. The
+ * caller runs all parts itself while other processes keep the threads from their cores, or if the
+ * threads sleep and recent jobs were too small to wake them, which takes 30 us. Only one job runs
+ * at a time. */
 void thread_pool_run(struct thread_pool *pool, thread_pool_fn *function, void *context,
                      size_t n_parts);
+
+/* The same for at most thread_pool_n_threads parts, which always run at the same time. */
+void thread_pool_run_gang(struct thread_pool *pool, thread_pool_fn *function, void *context,
+                          size_t n_parts);
 
 /* Sets a function that each worker calls after every part, with its number (from 1) and the time on
  * CLOCK_MONOTONIC; the caller's parts are not reported. NULL removes it. Not during a job. */
@@ -42,8 +47,8 @@ typedef void thread_pool_watch_fn(void *context, unsigned thread, uint64_t start
                                   uint64_t end_ns);
 void thread_pool_watch(struct thread_pool *pool, thread_pool_watch_fn *watch, void *context);
 
-/* Waits, within a job of at most thread_pool_n_threads parts, until all parts have called it as
- * often as this one. Memory writes before the barrier are visible after it. About 0.2 us. */
+/* Waits, within a job of thread_pool_run_gang, until all parts have called it as often as this one.
+ * Memory writes before the barrier are visible after it. About 0.2 us. */
 void thread_pool_barrier(struct thread_pool *pool, size_t part);
 
 #endif

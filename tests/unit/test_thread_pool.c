@@ -102,7 +102,7 @@ static void works_at_the_same_time(void **state)
     for (int i = 0; i < 20; i++) {
         atomic_bool is_done = false;
         doze(i % 2 * 100);
-        thread_pool_run(pool, wait_for_other, &is_done, 2);
+        thread_pool_run_gang(pool, wait_for_other, &is_done, 2);
     }
     thread_pool_free(pool);
 }
@@ -133,9 +133,9 @@ static void parts_wait_at_a_barrier(void **state)
         struct relay relay = {.pool = new_pool(n)};
         for (size_t n_parts = 1; n_parts <= n; n_parts++)
             for (int i = 0; i < 5; i++)
-                thread_pool_run(relay.pool, pass_on, &relay, n_parts);
+                thread_pool_run_gang(relay.pool, pass_on, &relay, n_parts);
         /* A single part waits for nobody, also after a job of several. */
-        thread_pool_run(relay.pool, pass_on, &relay, 1);
+        thread_pool_run_gang(relay.pool, pass_on, &relay, 1);
         assert_int_equal(relay.n_wrong, 0);
         thread_pool_free(relay.pool);
     }
