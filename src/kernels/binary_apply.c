@@ -1,5 +1,5 @@
-/* Runs a loop over two arrays with a scalar operand: broadcasts the element to a block that stays
- * in the L1 cache.
+/* Runs a loop over two arrays if one operand is a scalar: fills a block, which stays in the L1
+ * cache, with copies of it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 

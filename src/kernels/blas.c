@@ -1,4 +1,4 @@
-/* Loads a BLAS, and identifies it by its symbols and its path, never by its speed.
+/* Loads a BLAS, and identifies it by its symbols and its path; speed is not measured.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/blas.h"
 
@@ -22,21 +22,21 @@ static const struct {
 };
 #define N_MARKS (sizeof marks / sizeof marks[0])
 
-/* Set once. */
+/* Set once, when the library is loaded. */
 static struct {
     char text[128];
     bool is_fast, is_loaded;
-    void *handle; /* NULL: unknown; stays open */
+    void *handle; /* NULL: unknown; never closed */
     char problem[256];
 } found;
 
 static struct {
     pthread_mutex_t lock;
-    bool is_ready; /* it was loaded, or cannot be */
-    bool is_held;  /* to one thread */
+    bool is_ready; /* loaded, or loading has failed */
+    bool is_held;  /* limited to one thread */
 } threads = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* "openblas-pthread/libblas.so.3": the end of a path. */
+/* Returns the last two components of a path: "openblas-pthread/libblas.so.3". */
 static const char *last_two(const char *path)
 {
     const char *end = path + strlen(path);
@@ -56,7 +56,7 @@ static const char *find_name(const char *file, bool *is_fast)
     return strstr(file, "/libblas.") || strstr(file, "/libcblas.") ? "reference" : "other";
 }
 
-/* The address of a product in the library, NULL if it cannot be loaded. */
+/* Returns the address of a product in the library, NULL if it cannot be loaded. */
 static void *load_product(void)
 {
 #ifdef IRRUN_BLAS_LIBRARY
@@ -77,7 +77,8 @@ static void identify(const void *product)
     Dl_info info;
     if (!product || dladdr(product, &info) == 0 || !info.dli_fname)
         return;
-    /* Only symbols of this library and its dependencies: another BLAS may be loaded as well. */
+    /* Looks only at symbols of this library and its dependencies: another BLAS may be loaded as
+     * well. */
     found.handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     if (!found.handle)
         return;
@@ -104,7 +105,7 @@ static void set_one_thread(void)
     blas_function_fn *mkl = find_function("MKL_Set_Num_Threads");
     if (openblas)
         ((void (*)(int))openblas)(1);
-    /* 1: threads of its own; OpenMP ends its threads itself. */
+    /* 1: OpenBLAS has its own threads. OpenMP ends its threads itself. */
     if (openblas && openblas_kind && openblas_end && ((int (*)(void))openblas_kind)() == 1)
         ((int (*)(void))openblas_end)();
     if (blis)
@@ -118,7 +119,7 @@ static void load(void)
     void *product = load_product();
     found.is_loaded = product != NULL;
 #ifndef IRRUN_BLAS_LIBRARY
-    found.is_loaded = true; /* also in a program without dynamic symbols */
+    found.is_loaded = true; /* also if the program has no dynamic symbols */
 #endif
     snprintf(found.text, sizeof found.text, found.is_loaded ? "unknown" : "none");
     identify(product);

@@ -1,4 +1,4 @@
-/* Plain loops of col2im, one kernel element after the other.
+/* Plain loops of col2im, kernel element by kernel element.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/columns.h"
 #include "kernels/type_rows.h"

@@ -1,14 +1,14 @@
-/* Products by compressed matrices. Elements come in blocks of two vectors: of 8 bits side by side,
- * of 4 bits those with even numbers, which are the low halves of the bytes, before the others; x is
- * arranged likewise.
+/* Products by compressed matrices. Elements are decoded in blocks of two vectors. Those of 8 bits
+ * are in order; of those of 4 bits, elements with even numbers (the low halves of the bytes) come
+ * first. `arrange` puts x into the same order.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/compressed_gemm.h"
 #include "kernels/vector_integer.h"
 
 enum { BLOCK = 2 * VECTOR_LANES, LINE_BYTES = 64 };
 
-/* Rows of the matrix that are read side by side, with several rows of x. With one row of x they are
- * read one after the other: what comes from memory in one stream arrives twice as fast. */
+/* How many rows of the matrix are read at the same time if x has several rows. With one row of x it
+ * is 1: memory delivers a single stream twice as fast. */
 #if VECTOR_REGISTERS >= 32
 enum { ROWS_BY_SEVERAL = 2 };
 #else
@@ -16,7 +16,7 @@ enum { ROWS_BY_SEVERAL = 1 };
 #endif
 enum { ROWS = 4, MAX_SUMS = ROWS_BY_SEVERAL * COMPRESSED_MAX_ROWS };
 
-/* Of elements of 4 bits, which take longer than their reading, so much is asked for ahead. */
+/* Prefetch distance for elements of 4 bits, which take longer to decode than to read. */
 #define BYTES_AHEAD 1024
 
 ALWAYS_INLINE bool is_bytes(enum irrun_dtype dtype)
@@ -44,21 +44,22 @@ ALWAYS_INLINE bool is_table(enum irrun_dtype dtype)
     return dtype != IRRUN_U4 && dtype != IRRUN_I4 && !is_bytes(dtype);
 }
 
-/* The high half of a byte is 16 times the integer: x and the scales make up for it. */
+/* The high half of a byte, not shifted, is 16 times the integer. x and the scales compensate for
+ * it. */
 ALWAYS_INLINE float high_factor(enum irrun_dtype dtype)
 {
     return dtype == IRRUN_U4 || dtype == IRRUN_I4 ? 1.0F / 16 : 1;
 }
 
-/* An integer among the last bits of 2^23 is the sum of both, without a conversion. */
+/* An integer in the low bits of the float 2^23 gives their sum, without a conversion. */
 #define BITS_2_23 0x4B000000
 #define FLOAT_2_23 0x1p23F
 
-/* What makes values of the codes of a group. */
+/* Converts the codes of a group to values. */
 struct decoder {
-    vec_i32 bits; /* of 2^23, and of what makes a signed integer the unsigned one of its order */
-    vec zeros[2]; /* what is too much then, for both halves of a byte; of a table: zero point */
-    vec table;    /* of codes of 4 bits, less the zero point, where vec_lookup is */
+    vec_i32 bits; /* of 2^23, combined with the bit that makes a signed integer unsigned */
+    vec zeros[2]; /* to subtract, for each half of a byte; for a table: the zero point */
+    vec table;    /* of 16 values less the zero point, if there is vec_lookup */
     const float *values;
 };
 
@@ -82,7 +83,7 @@ ALWAYS_INLINE struct decoder decoder_of(const struct compressed_matrix *matrix,
     return decoder;
 }
 
-/* The values of the low 4 bits of every lane. */
+/* Returns the values of the codes in the low 4 bits of every lane. */
 ALWAYS_INLINE vec look_up(const struct decoder *decoder, vec_i32 codes)
 {
 #ifdef VECTOR_HAS_LOOKUP
@@ -103,7 +104,7 @@ ALWAYS_INLINE vec value_of(const struct decoder *decoder, vec_i32 integers, size
     return vec_sub((vec)(integers ^ decoder->bits), decoder->zeros[half]);
 }
 
-/* The values of a block; those of high halves divided by high_factor. */
+/* Decodes a block. Values from high halves are divided by high_factor. */
 ALWAYS_INLINE void decode(const struct decoder *decoder, enum irrun_dtype dtype,
                           const unsigned char *at, vec values[2])
 {
@@ -123,12 +124,12 @@ ALWAYS_INLINE void decode(const struct decoder *decoder, enum irrun_dtype dtype,
     }
 }
 
-/* A group of some rows of the matrix and of m rows of x. */
+/* The same group of some rows of the matrix, and of m rows of x. */
 struct groups {
     const unsigned char *rows[ROWS];
     struct decoder decoders[ROWS];
     const float *x;
-    size_t x_row; /* floats */
+    size_t x_row; /* floats from one row to the next */
 };
 
 ALWAYS_INLINE void add_block(const struct groups *g, enum irrun_dtype dtype, size_t n, size_t m,
@@ -153,7 +154,8 @@ ALWAYS_INLINE void add_block(const struct groups *g, enum irrun_dtype dtype, siz
     }
 }
 
-/* The whole blocks of a group, and then what is left of it, copied: x is padded with zeros. */
+/* Adds the products of the whole blocks of a group, and then of a copy of the remaining elements; x
+ * is padded with zeros. */
 ALWAYS_INLINE void add_group(const struct groups *g, enum irrun_dtype dtype, size_t n, size_t m,
                              size_t group_bytes, vec sums[][2])
 {
@@ -180,7 +182,8 @@ ALWAYS_INLINE void add_group(const struct groups *g, enum irrun_dtype dtype, siz
     }
 }
 
-/* totals[r * m + i] = the lanes of the product of row rows[r] of the matrix and row i of x. */
+/* Computes totals[r * m + i], whose lanes add up to the product of row rows[r] of the matrix and
+ * row i of x. */
 ALWAYS_INLINE void sum_rows(const struct compressed_product *p, enum irrun_dtype dtype,
                             const size_t *rows, const size_t n, const size_t m, vec *totals)
 {
@@ -217,8 +220,8 @@ ALWAYS_INLINE void sum_rows(const struct compressed_product *p, enum irrun_dtype
     }
 }
 
-/* n rows of the matrix from `row` on by m rows of x; rows from p->end on are read as the last one,
- * and not stored. */
+/* Multiplies n rows of the matrix, from `row` on, by m rows of x. Rows from p->end on are replaced
+ * by the last row and not stored. */
 ALWAYS_INLINE void multiply_rows(const struct compressed_product *p, enum irrun_dtype dtype,
                                  size_t row, const size_t n, const size_t m)
 {
@@ -282,7 +285,7 @@ static void multiply(const struct compressed_product *p)
     }
 }
 
-/* n elements, less than a block or one. */
+/* Arranges n elements, at most one block. */
 ALWAYS_INLINE void arrange_halves(const float *x, size_t n, float factor, float *to)
 {
     for (size_t i = 0; i < n; i++)

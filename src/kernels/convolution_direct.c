@@ -1,12 +1,13 @@
-/* Convolution and its transpose term by term: every weight times the row that it reads.
+/* Convolution and transposed convolution with plain loops: each weight is multiplied by all
+ * elements that it applies to, row by row.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "kernels/convolution.h"
 #include "kernels/type_rows.h"
 
-/* Where output position (z, y, x) of a window is in memory: start + z * step[0] + y * step[1] +
- * x * step[2]. */
+/* Output position (z, y, x) of a window is in memory at start + z * step[0] + y * step[1] + x *
+ * step[2]. */
 struct places {
     int64_t start, step[3];
 };
@@ -16,7 +17,7 @@ static int64_t row_start(const struct places *places, int64_t z, int64_t y)
     return places->start + z * places->step[0] + y * places->step[1];
 }
 
-/* One kernel element with one channel of the input and of the output. */
+/* One kernel element, with one channel of the input and one of the output. */
 struct term {
     int64_t first[3], end[3];
     struct places in, out;

@@ -1,14 +1,14 @@
-/* Convolution by im2col and dense products. The patches are made a few at a time, so that they stay
- * in the cache and no buffer grows with the input.
+/* Convolution by im2col and dense products. Patches are copied a few at a time, so that they stay
+ * in the cache and the size of the buffer does not depend on the input.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "kernels/convolution.h"
 
-#define PATCHES_FLOATS 32768 /* 128 KB: a quarter of an L2 cache, beside the weights */
-#define MIN_TERMS 24         /* shorter products lose more on patches than they gain */
+#define PATCHES_FLOATS 32768 /* 128 KB: a quarter of an L2 cache, which also has the weights */
+#define MIN_TERMS 24         /* with fewer, copying patches costs more than the product saves */
 #define MIN_CHANNELS 3
-#define SHORT_LINE 16 /* elements: below, a call of memcpy costs more than the loop */
+#define SHORT_LINE 16 /* elements: for fewer, a call of memcpy is slower than a loop */
 
 static int64_t count_patches(int64_t n_terms, int64_t n_out)
 {
@@ -36,7 +36,7 @@ int64_t convolution_n_patches(const struct convolution *c)
     return count_patches(n_terms, n_out);
 }
 
-/* One row of the kernel, zeros where it lies outside the input. */
+/* Copies the input under one row of the kernel, with zeros outside the input. */
 static float *copy_row(const struct window *w, const float *row, int64_t x, float *to)
 {
     int64_t first, end, at = x * w->stride[2] - w->pad_begin[2];
@@ -58,7 +58,7 @@ static float *clear_rows(float *to, int64_t n)
     return to + n;
 }
 
-/* What the kernel sees at output position o of one channel: [kernel]. */
+/* Copies the patch [kernel] of output position o of one channel. */
 static float *copy_patch(const struct window *w, const float *channel, const int64_t o[3],
                          float *to)
 {
@@ -78,7 +78,8 @@ static float *copy_patch(const struct window *w, const float *channel, const int
     return clear_rows(to, (w->kernel[0] - end[0]) * slice);
 }
 
-/* One spatial dimension: many short pieces, for which calls would cost more than copying. */
+/* Copies patches of one spatial dimension, which are many short pieces: a loop is faster than
+ * calls. */
 static void copy_lines(const struct convolution *c, const float *in, int64_t first, int64_t n,
                        float *to)
 {
@@ -115,8 +116,8 @@ static void copy_patches(const struct convolution *c, const struct convolution_j
     }
 }
 
-/* Lines shorter than this are too short for an epilogue of their own, and an output that is smaller
- * stays in the cache: then it runs once, at the end. */
+/* Lines shorter than this are too short for an epilogue of their own. An output smaller than
+ * EPILOGUE_FLOATS stays in the cache, so its epilogue runs once, at the end. */
 #define EPILOGUE_LINE 128
 #define EPILOGUE_FLOATS 65536
 
@@ -125,7 +126,7 @@ static bool has_early_epilogue(int64_t n_patches, size_t n_out, size_t c_out)
     return n_patches >= EPILOGUE_LINE && c_out * n_out > EPILOGUE_FLOATS;
 }
 
-/* The epilogue of n positions of every channel. */
+/* Runs the epilogue on n positions of every channel. */
 static void run_epilogue(const struct convolution_job *job, size_t c_out, size_t n_out,
                          size_t position, size_t n)
 {

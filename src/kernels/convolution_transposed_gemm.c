@@ -1,5 +1,5 @@
-/* Transposed convolution by dense products and col2im: a few input positions at a time, so that no
- * buffer grows with the input.
+/* Transposed convolution by dense products and col2im, a few input positions at a time, so that the
+ * size of the buffer does not depend on the input.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define COLUMNS_FLOATS 65536 /* 256 KB: half of an L2 cache */
 #define MIN_POSITIONS 16
-#define MIN_CHANNELS 4 /* shorter products lose more on columns than they gain */
+#define MIN_CHANNELS 4 /* with fewer, adding columns costs more than the product saves */
 
 int64_t convolution_transposed_n_positions(const struct convolution *c)
 {
@@ -20,7 +20,7 @@ int64_t convolution_transposed_n_positions(const struct convolution *c)
     return n < n_in ? n : n_in;
 }
 
-/* Input positions first … first + n - 1 in pieces that lie in one row of the input. */
+/* A part of the input positions that lies in one row of the input. */
 struct piece {
     int64_t z, y, x, n;
 };
@@ -36,7 +36,7 @@ static struct piece find_piece(const struct window *w, int64_t first, int64_t n)
     return piece;
 }
 
-/* Adds what kernel element k contributes at the positions of a piece. */
+/* Adds the contribution of kernel element k at the positions of a piece. */
 static void add_piece(const struct window *w, const struct piece *piece, const int64_t k[3],
                       const float *column, float *out)
 {

@@ -1,9 +1,10 @@
-/* Plain loops of the running sums: of a dense line, or of several neighbouring lines at a time.
+/* Plain loops of cumulative sums, along one contiguous row or along several neighbouring columns at
+ * a time.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/cum_sum.h"
 #include "kernels/type_rows.h"
 
-#define LANES 32 /* sums held at a time */
+#define LANES 32 /* sums computed at a time */
 
 #define BODY "kernels/cum_sum_body.h"
 #include "kernels/each_float.h"

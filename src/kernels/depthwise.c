@@ -1,4 +1,4 @@
-/* Windows over single channels.
+/* Runs depthwise convolutions and poolings.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/depthwise.h"
 
@@ -7,13 +7,13 @@
 #include "kernels/convolution.h"
 #include "kernels/pool.h"
 
-/* So many floats are worth an epilogue of their own. */
+/* The epilogue runs as soon as this many floats are computed. */
 #define EPILOGUE_FLOATS 4096
 
 struct run {
     const struct depthwise *plan;
     const struct depthwise_job *job;
-    size_t n_in, n_out, n_taps; /* of a channel; n_out for each of its output channels */
+    size_t n_in, n_out, n_taps; /* of a channel; n_out for each output channel */
 };
 
 static size_t size_minimum(size_t a, size_t b)
@@ -21,7 +21,7 @@ static size_t size_minimum(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* ---- What the tiles have left to the loops of scalars ------------------------------------- */
+/* ---- Channels that the scalar loops compute again ----------------------------------------- */
 
 static void begin_check(const struct depthwise *plan, float *check)
 {
@@ -29,14 +29,14 @@ static void begin_check(const struct depthwise *plan, float *check)
         check[i] = plan->term == DEPTHWISE_MAXIMA ? INFINITY : 0;
 }
 
-/* What the lane of `check` says: a sum is not finite, or of a window's elements none was above
- * -inf. */
+/* Returns whether the scalar loops must compute the channel again: a sum is not finite, or the
+ * maximum of a window is -inf. */
 static bool is_left(const struct depthwise *plan, float lane)
 {
     return plan->term == DEPTHWISE_MAXIMA ? lane == -INFINITY : isnan(lane);
 }
 
-/* Output channel `number` of a channel. */
+/* Computes output channel `number` of one channel by the scalar loops. */
 static void run_plain(const struct run *run, const float *in, size_t number, float *out)
 {
     const struct depthwise *plan = run->plan;
@@ -56,8 +56,8 @@ static void run_plain(const struct run *run, const float *in, size_t number, flo
 
 /* ---- Tiles -------------------------------------------------------------------------------- */
 
-/* Position z of a span, and the taps that it and those of another span see, of the innermost
- * dimension [begin, end). */
+/* Sets the taps that the positions of spans z and y have, and of the innermost dimension [begin,
+ * end). */
 static void set_taps(const struct depthwise *plan, struct depthwise_tile *tile,
                      const struct depthwise_span *z, const struct depthwise_span *y, int64_t begin,
                      int64_t end)
@@ -74,7 +74,7 @@ static void set_taps(const struct depthwise *plan, struct depthwise_tile *tile,
     tile->line_taps = (size_t)kernel[2];
 }
 
-/* All rows of a span of position z. */
+/* Computes all rows of span y at position z. */
 static void run_strips(const struct depthwise *plan, struct depthwise_tile *tile, int64_t z,
                        const struct depthwise_span *y, const float *scales, float *out)
 {
@@ -101,7 +101,7 @@ static void run_strips(const struct depthwise *plan, struct depthwise_tile *tile
     }
 }
 
-/* The positions of two spans of position z, along the longer one. */
+/* Computes the positions of spans y and x at position z. Tiles lie along the longer one. */
 static void run_rectangle(const struct depthwise *plan, struct depthwise_tile *tile, int64_t z,
                           const struct depthwise_span *y, const struct depthwise_span *x,
                           float *out)
@@ -122,7 +122,7 @@ static void run_rectangle(const struct depthwise *plan, struct depthwise_tile *t
     }
 }
 
-/* The positions of a span that are in [begin, end). */
+/* Returns the positions of a span that are in [begin, end). */
 static struct depthwise_span clip(struct depthwise_span span, int64_t begin, int64_t end)
 {
     int64_t last = span.first + span.n < end ? span.first + span.n : end;
@@ -131,12 +131,13 @@ static struct depthwise_span clip(struct depthwise_span span, int64_t begin, int
     return span;
 }
 
-/* Positions of two dimensions. */
+/* A range of positions of the first two dimensions. */
 struct box {
     int64_t begin[2], end[2];
 };
 
-/* All positions of a box; the tile has the image, the weights and, of products, the adjustment. */
+/* Computes all positions of a box. The caller has set the image, the weights and, for products, the
+ * adjustment of the tile. */
 static void run_box(const struct depthwise *plan, struct depthwise_tile *tile,
                     const struct box *box, float *out)
 {
@@ -185,7 +186,7 @@ static void copy_channel(const struct run *run, const float *in, float *image)
     }
 }
 
-/* Channel i of all batches. */
+/* Computes channel i, counted over all batch elements. */
 static void run_channel(const struct run *run, size_t i, float *image)
 {
     static const float zero = 0;
@@ -233,8 +234,8 @@ static void run_channels(const struct run *run, size_t begin, size_t end, float 
 
 /* ---- A channel in each lane --------------------------------------------------------------- */
 
-/* Output channel `number` of each of n channels, which lie in the image; `number` and out are those
- * of the first. */
+/* Computes output channel `number` of the first of n channels, and the corresponding ones of the
+ * others. The channels are in the image; out is for the first one. */
 static void run_block(const struct run *run, const float *in, size_t n, const float *image,
                       size_t number, float *out)
 {
@@ -277,9 +278,9 @@ static void run_blocks(const struct run *run, size_t begin, size_t end, float *i
     }
 }
 
-/* ---- Channels that lie last --------------------------------------------------------------- */
+/* ---- Channels last ------------------------------------------------------------------------ */
 
-/* So many results stay in the cache until the epilogue. */
+/* The epilogue runs after this many floats, while they are in the cache. */
 #define PART_FLOATS 16384
 
 /* The rows of a part, for all channels. */

@@ -3,7 +3,7 @@
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 
-#define MAX_VECTORS 8 /* of results, in registers */
+#define MAX_VECTORS 8 /* vectors of results in registers */
 
 ALWAYS_INLINE vec add_term(vec weight, vec x, vec result, enum depthwise_term term)
 {
@@ -12,7 +12,7 @@ ALWAYS_INLINE vec add_term(vec weight, vec x, vec result, enum depthwise_term te
     return term == DEPTHWISE_SUMS ? vec_add(x, result) : vec_max(x, result);
 }
 
-/* `adjustment` is what a position has of it. */
+/* Adds or multiplies by the adjustment of a position. */
 ALWAYS_INLINE vec adjust(vec result, const float *adjustment, enum depthwise_term term,
                          bool is_blocked)
 {
@@ -23,7 +23,7 @@ ALWAYS_INLINE vec adjust(vec result, const float *adjustment, enum depthwise_ter
     return result;
 }
 
-/* Adjusts and stores the results of n_rows positions from p on; returns what is to be checked. */
+/* Adjusts and stores the results of n_rows positions from p on. Returns the updated check. */
 ALWAYS_INLINE vec store_positions(const struct depthwise_tile *tile, size_t p, size_t n_rows,
                                   size_t n_vectors, enum depthwise_term term, bool is_blocked,
                                   vec results[][DEPTHWISE_MAX_VECTORS], vec check)
@@ -50,8 +50,8 @@ ALWAYS_INLINE vec store_positions(const struct depthwise_tile *tile, size_t p, s
     return check;
 }
 
-/* n_rows positions from p on. n_rows, n_vectors, term and is_blocked are constants wherever this is
- * used. */
+/* Computes n_rows positions from p on. n_rows, n_vectors, term and is_blocked are constants in all
+ * calls. */
 ALWAYS_INLINE vec run_positions(const struct depthwise_tile *tile, size_t p, size_t n_rows,
                                 size_t n_vectors, enum depthwise_term term, bool is_blocked,
                                 vec check)
@@ -91,8 +91,8 @@ ALWAYS_INLINE vec run_positions(const struct depthwise_tile *tile, size_t p, siz
     return store_positions(tile, p, n_rows, n_vectors, term, is_blocked, results, check);
 }
 
-/* Whether the taps are nine, and those of a row are the first of the next position: of three
- * positions each element is read once. */
+/* Returns whether there are nine taps, and taps of a row at one position are those of the row above
+ * at the next: run_three_rows then loads each element once for three positions. */
 ALWAYS_INLINE bool has_three_rows(const struct depthwise_tile *tile)
 {
     const int32_t *offsets = tile->offsets + tile->first_tap;
@@ -105,7 +105,7 @@ ALWAYS_INLINE bool has_three_rows(const struct depthwise_tile *tile)
            offsets[8] - offsets[5] == tile->image_step;
 }
 
-/* The same sums as run_positions makes, in the same order. */
+/* Computes the same sums as run_positions, in the same order. */
 ALWAYS_INLINE vec run_three_rows(const struct depthwise_tile *tile, size_t p, size_t n_rows,
                                  size_t n_vectors, vec check)
 {
@@ -147,7 +147,7 @@ ALWAYS_INLINE vec run_three_rows(const struct depthwise_tile *tile, size_t p, si
                             : run_positions(tile, p, rows, n_vectors, term, is_blocked, check);    \
         break;
 
-/* In even parts of at most so many positions. */
+/* Computes all positions of a tile, in parts of nearly equal size, of at most `most` positions. */
 ALWAYS_INLINE void run_parts(const struct depthwise_tile *tile, size_t most, size_t n_vectors,
                              enum depthwise_term term, bool is_blocked, bool is_nine)
 {
@@ -170,8 +170,8 @@ ALWAYS_INLINE void run_parts(const struct depthwise_tile *tile, size_t most, siz
     vec_store(tile->check, check);
 }
 
-/* As many positions as registers hold; half as many do for the poolings of rows, which are few.
- * With nine weights in registers four rows are enough. */
+/* Computes a tile, as many positions at a time as the registers can hold. For pooling along rows
+ * half as many are enough, and with nine weights in registers four. */
 ALWAYS_INLINE void run_tile(const struct depthwise_tile *tile, size_t n_vectors,
                             enum depthwise_term term, bool is_blocked)
 {
@@ -185,7 +185,8 @@ ALWAYS_INLINE void run_tile(const struct depthwise_tile *tile, size_t n_vectors,
         run_parts(tile, most, n_vectors, term, is_blocked, false);
 }
 
-/* n_rows positions from p on, for the channels from `channel` on that a vector has, or fewer. */
+/* Computes n_rows positions from p on, for a vector of channels from `channel` on, or fewer if
+ * is_part. */
 ALWAYS_INLINE void run_pixels(const struct depthwise_tile *tile, size_t p, size_t n_rows,
                               size_t channel, const float *weights, bool is_part)
 {
@@ -232,7 +233,8 @@ ALWAYS_INLINE void run_pixels(const struct depthwise_tile *tile, size_t p, size_
             run_pixels(tile, p, rows, at, weights, false);                                         \
         break;
 
-/* All channels of a few positions after another, so that what they share is in the cache. */
+/* Computes all channels of a few positions, then the next positions, so that overlapping windows
+ * are in the cache. */
 static void pixels(const struct depthwise_tile *tile)
 {
     size_t n_parts = (tile->n + MAX_VECTORS - 1) / MAX_VECTORS, p = 0;
@@ -285,7 +287,7 @@ static void copy_rows(const float *from, size_t from_step, size_t stride, float 
                       size_t n, size_t n_rows)
 {
     for (; n_rows > 0; n_rows--, from += from_step, to += to_step) {
-        if (stride == 1) /* in vectors */
+        if (stride == 1) /* vectorized */
             copy_strided(from, 1, to, n);
         else if (stride == 2)
             copy_strided(from, 2, to, n);
@@ -294,7 +296,7 @@ static void copy_rows(const float *from, size_t from_step, size_t stride, float 
     }
 }
 
-/* Elements i ... of a row: n of them, all of a vector or less. */
+/* Loads n elements, at most a vector. */
 ALWAYS_INLINE vec load_some(const float *from, size_t n)
 {
     return n < VECTOR_LANES ? vec_load_first(from, n) : vec_load(from);
@@ -308,8 +310,8 @@ ALWAYS_INLINE void store_some(float *to, vec x, size_t n)
         vec_store(to, x);
 }
 
-/* Where the vector for elements i ... of n begins: the last elements are moved twice where they are
- * no multiple of a vector. */
+/* Returns the index where the vector for elements i ... of n begins. At the end it is moved back,
+ * so that the vector is whole. */
 ALWAYS_INLINE size_t find_begin(size_t i, size_t n)
 {
     return i + VECTOR_LANES > n && n >= VECTOR_LANES ? n - VECTOR_LANES : i;

@@ -1,4 +1,4 @@
-/* The geometry of windows over single channels.
+/* Plans depthwise convolutions and poolings.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "kernels/depthwise.h"
@@ -13,7 +13,7 @@ static int64_t divide_up(int64_t a, int64_t b)
 #define MAX_POSITIONS (1 << 24)
 #define MAX_STEPS (1 << 16)
 
-/* Sizes whose products are far from what 64 bits hold. */
+/* Returns whether the sizes are so small that their products cannot overflow 64 bits. */
 static bool is_countable(const struct window *w)
 {
     for (int d = 0; d < 3; d++)
@@ -25,7 +25,8 @@ static bool is_countable(const struct window *w)
     return true;
 }
 
-/* Vectors of rows that may reach beyond their end meet planes that are longer by a vector. */
+/* Plans the planes of a row. They are longer than the row by one vector, since vectors may extend
+ * past its end. */
 static void plan_line(struct depthwise *plan)
 {
     const struct window *w = &plan->window;
@@ -122,9 +123,9 @@ static bool list_spans(struct depthwise *plan, int d, struct arena *arena, struc
     return true;
 }
 
-#define LONG_ROW 8 /* vectors: from so many on, they are computed along the row */
+#define LONG_ROW 8 /* in vectors: longer rows are computed along the row */
 
-/* A kernel of 3 x 3 whose tiles read every element once, down the rows. */
+/* Returns whether run_three_rows computes the tiles, which then go down the rows. */
 static bool has_three_rows(const struct depthwise *plan)
 {
     const struct window *w = &plan->window;
@@ -171,7 +172,8 @@ static bool list_planes(struct depthwise *plan, struct arena *arena, struct irru
     return true;
 }
 
-/* How many elements a mean is taken of: pool_scalar.c says why. */
+/* Returns the factor of a sum: one by the number of elements of the mean. See count_terms in
+ * pool_scalar.c. */
 static float find_scale(const struct depthwise *plan, const struct depthwise_span *z,
                         const struct depthwise_span *y, int64_t begin, int64_t end)
 {
@@ -189,7 +191,7 @@ static bool list_scales(struct depthwise *plan, struct arena *arena, struct irru
 {
     size_t n_rows = plan->n_spans[0] * plan->n_spans[1];
     size_t n = plan->is_blocked ? plan->n_spans[2] : (size_t)plan->window.out[2];
-    /* A vector may reach beyond the last one. */
+    /* The last vector may extend past the end. */
     float *scales = arena_alloc_array(arena, n_rows * n + DEPTHWISE_MAX_LANES, sizeof *scales, err);
     if (!scales)
         return false;
@@ -217,8 +219,9 @@ static bool list_all(struct depthwise *plan, struct arena *arena, struct irrun_e
 
 /* ---- Rows or lanes ------------------------------------------------------------------------ */
 
-/* In cycles, roughly. A vector of a tap is not aligned in rows. To bring a vector of elements into
- * the lanes takes five, to gather an element for the rows half of one, to begin a row ten. */
+/* Estimates cycles, and returns whether channels in lanes are faster. Loads along rows are not
+ * aligned. Transposing a vector of elements into lanes costs 5 cycles, copying an element for the
+ * rows 0.5, starting a row 10. */
 static bool suits_blocks(const struct depthwise *plan)
 {
     const struct window *w = &plan->window;

@@ -9,7 +9,7 @@ typedef vec vector_unary_fn(vec x, vec p0, vec p1);
 typedef vec vector_binary_fn(vec x, vec y);
 typedef vec_mask vector_comparison_fn(vec x, vec y);
 
-/* ---- operands: an array, or a scalar, already in all lanes ---- */
+/* ---- operands: an array, or a scalar in all lanes ---- */
 
 struct operand {
     const char *at;

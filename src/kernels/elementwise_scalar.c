@@ -6,7 +6,7 @@
 #include "kernels/inline.h"
 #include "kernels/unary.h"
 
-/* Expressions are shared by all types, so x < 0 also compiles for unsigned types. */
+/* All types use the same expressions, so x < 0 is also compiled for unsigned types. */
 #pragma GCC diagnostic ignored "-Wtype-limits"
 
 #define TYPED(name) TYPED_OF(name, SUFFIX)

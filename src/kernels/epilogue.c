@@ -1,12 +1,13 @@
-/* Splits the range into pieces in which every operand either advances with the elements or is
- * repeated.
+/* Runs an epilogue on a range, in pieces in which every operand either advances with the elements
+ * or is constant.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/epilogue.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Points an instruction at element `first`; returns how many elements it can process from there. */
+/* Sets the operand of an instruction for element `first`. Returns how many elements it can process
+ * from there. */
 static size_t aim(const struct epilogue_operand *operand, struct fused_instruction *instruction,
                   size_t first)
 {

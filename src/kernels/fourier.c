@@ -14,8 +14,8 @@ static bool is_power_of_two(size_t n)
     return (n & (n - 1)) == 0;
 }
 
-/* The length of the inner transforms: n itself if it is a power of two, else one that holds a
- * convolution of n by n. */
+/* Returns the length of the inner transforms: n if it is a power of two, otherwise one that is
+ * large enough for a convolution of n by n. */
 static size_t find_inner_length(size_t n)
 {
     size_t m = 1;
@@ -59,7 +59,7 @@ static void reverse_bits(double *line, size_t n)
     }
 }
 
-/* A radix-2 butterfly: joins two transforms of `half` numbers, whose twiddles are `stride`
+/* Combines two transforms of `half` numbers (a radix-2 butterfly); their twiddles are `stride`
  * apart. */
 static void join_halves(double *line, size_t half, const double *twiddles, size_t stride)
 {
@@ -96,7 +96,7 @@ void fourier_plan(struct fourier *plan, size_t n, double *memory)
         return;
     double *chirp = memory, *chirp_ft = memory + 2 * n;
     memset(chirp_ft, 0, 2 * m * sizeof *chirp_ft);
-    size_t square = 0; /* k^2 modulo 2n, in whole numbers: angles stay exact */
+    size_t square = 0; /* k^2 modulo 2n as an integer, so that angles are exact */
     for (size_t k = 0; k < n; k++) {
         double angle = PI * (double)square / (double)n;
         chirp[2 * k] = cos(angle);
@@ -111,7 +111,7 @@ void fourier_plan(struct fourier *plan, size_t n, double *memory)
     plan->chirp_ft = chirp_ft;
 }
 
-/* out[i] = a[i] * b[i]; out may be a or b. */
+/* Computes out[i] = a[i] * b[i]; out may be a or b. */
 static void multiply(const double *a, const double *b, double *out, size_t n)
 {
     for (size_t i = 0; i < 2 * n; i += 2) {
@@ -121,8 +121,8 @@ static void multiply(const double *a, const double *b, double *out, size_t n)
     }
 }
 
-/* Swaps real and imaginary parts, and scales them. Done before and after a transform, it computes
- * the inverse. */
+/* Swaps real and imaginary parts and scales them. Doing this before and after a transform gives the
+ * inverse. */
 static void exchange_parts(double *line, size_t n, double factor)
 {
     for (size_t i = 0; i < 2 * n; i += 2) {

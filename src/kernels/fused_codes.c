@@ -1,4 +1,4 @@
-/* The instructions of the operations that can be fused.
+/* Maps operations to the instructions that compute them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/fused_f32.h"
 

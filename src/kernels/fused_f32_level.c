@@ -5,13 +5,12 @@
 
 #include "kernels/elementwise_functions_body.h"
 
-/* The loops over v are unrolled, so that a tile is in so many registers. If 8 of 16 registers hold
- * the tile, none are left for the mask: a comparison spills them, and a Select reloads them. That
- * is a third faster than half a tile. */
+/* The registers of a tile; the loops over v are unrolled. If the tile takes 8 of 16 registers, none
+ * are left for the mask: a comparison spills them, and a Select reloads them. This is a third
+ * faster than a tile of half the size. */
 #define TILE_VECTORS (FUSED_TILE / VECTOR_LANES < 8 ? FUSED_TILE / VECTOR_LANES : 8)
 
-/* The position of a tile in the elements. If n_last > 0, it is one vector with n_last valid
- * lanes. */
+/* The elements of a tile. If n_last > 0, it is one vector with n_last valid lanes. */
 struct tile {
     size_t i, n_vectors, n_last;
 };

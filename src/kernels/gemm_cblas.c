@@ -1,5 +1,5 @@
-/* Dense products by the system's CBLAS: the only file that includes <cblas.h>. The system chooses
- * the library; without one, plain loops compute the product.
+/* Dense products by the system's CBLAS. This is the only file that includes <cblas.h>. If the
+ * library cannot be loaded, plain loops compute the product.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <cblas.h>
 #include <limits.h>
@@ -42,14 +42,14 @@ static bool has_blas(void)
 }
 #endif
 
-/* CBLAS counts in int. */
+/* Returns whether the sizes fit into int, as CBLAS requires. */
 static bool fits_int(size_t m, size_t n, size_t k)
 {
     return m <= INT_MAX && n <= INT_MAX && k <= INT_MAX;
 }
 
-/* A leading dimension of at least 1 and of at least a row, which CBLAS requires even for a single
- * row. */
+/* Computes a leading dimension of at least 1 and at least a row, which CBLAS requires even for a
+ * single row. */
 static bool leading(size_t ld, size_t row, size_t n_rows, int *out)
 {
     size_t given = n_rows > 1 ? ld : (row > 0 ? row : 1);

@@ -1,12 +1,12 @@
-/* Products of 8-bit integers. A tile of some rows by some groups of columns keeps its sums in
- * registers; a group of b stays in the L1 cache while all rows pass by.
+/* Products of 8-bit integers. The sums of a tile, some rows by some groups of columns, stay in
+ * registers. A group of b stays in the L1 cache while all rows are multiplied by it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/gemm_int8.h"
 #include "kernels/vector_integer.h"
 
 enum { GROUP_VECTORS = INT8_GROUP / VECTOR_LANES, QUAD_BYTES = INT8_GROUP * INT8_QUAD };
 
-/* What fits into the registers: rows of a tile, its groups, and those of a tile of one row. */
+/* What fits into the registers: rows and groups of a tile, and groups of a tile of one row. */
 #if VECTOR_LANES == 16
 enum { MAX_ROWS = 6, GROUPS = 2, GROUPS_OF_A_ROW = 4 };
 #elif VECTOR_LANES == 8
@@ -16,7 +16,7 @@ enum { MAX_ROWS = 2, GROUPS = 1, GROUPS_OF_A_ROW = 1 };
 #endif
 enum { MAX_VECTORS = GROUPS_OF_A_ROW * GROUP_VECTORS };
 
-/* How the sums of some neighbouring columns are scaled. */
+/* The requantization of a vector of columns. */
 struct scaling {
     vec scale, bias, low, high;
 };
@@ -30,7 +30,7 @@ ALWAYS_INLINE struct scaling scaling_of(enum int8_result to, const struct requan
                             vec_set1(r->low), vec_set1(r->high)};
 }
 
-/* Writes n of the lanes to element `at` of c. */
+/* Writes the first n lanes to c, from element `at` on. */
 ALWAYS_INLINE void store(enum int8_result to, const struct scaling *scaling, vec_i32 sum, void *c,
                          size_t at, size_t n)
 {
@@ -54,7 +54,7 @@ ALWAYS_INLINE void store(enum int8_result to, const struct scaling *scaling, vec
     memcpy((uint8_t *)c + at, bytes, n);
 }
 
-/* A vector of columns of some rows, those from element `at` of c on. */
+/* Stores a vector of columns of some rows, from element `at` of c on. */
 ALWAYS_INLINE void store_rows(enum int8_result to, struct scaling scaling,
                               const float *const *biases, size_t column, const vec_i32 *sums,
                               const size_t next, const size_t n_rows, void *c, size_t at,
@@ -68,7 +68,7 @@ ALWAYS_INLINE void store_rows(enum int8_result to, struct scaling scaling,
     }
 }
 
-/* The same; most results are whole vectors of bytes. */
+/* Calls store_rows with a constant n for the most common case: whole vectors of bytes. */
 ALWAYS_INLINE void finish(enum int8_result to, const struct requantization *requantization,
                           const float *const *biases, size_t column, const vec_i32 *sums,
                           const size_t next, const size_t n_rows, void *c, size_t at, size_t ldc,
@@ -82,7 +82,7 @@ ALWAYS_INLINE void finish(enum int8_result to, const struct requantization *requ
         store_rows(to, scaling, biases, column, sums, next, n_rows, c, at, ldc, n);
 }
 
-/* Four columns of the rows of a, four rows of the groups of b. */
+/* Multiplies four columns of the rows of a by four rows of the groups of b. */
 ALWAYS_INLINE void multiply_quad(const uint8_t *a, size_t lda, const int8_t *b, size_t group_bytes,
                                  const size_t n_rows, const size_t n_groups,
                                  vec_i32 sums[MAX_ROWS][MAX_VECTORS])
@@ -140,7 +140,7 @@ typedef void tile_fn(const struct int8_product *p, size_t row, size_t group);
         multiply_tile(p, row, group, rows, groups);                                                \
     }
 
-/* By the numbers of groups and of rows, each less one. */
+/* The functions by number of groups and of rows, both less one. */
 #if VECTOR_LANES == 16
 DEFINE_TILE(1, 1)
 DEFINE_TILE(1, 2)
@@ -182,7 +182,7 @@ static void multiply(const struct int8_product *p)
     for (; group < p->end; group += n_groups) {
         n_groups = group + GROUPS <= p->end ? GROUPS : 1;
         for (size_t row = 0; row < p->m;) {
-            /* The last rows in two tiles of much the same size. */
+            /* Divides the last rows into two tiles of nearly equal size. */
             size_t left = p->m - row, n = left < MAX_ROWS ? left : MAX_ROWS;
             if (left > MAX_ROWS && left < 2 * MAX_ROWS)
                 n = (left + 1) / 2;
@@ -192,10 +192,10 @@ static void multiply(const struct int8_product *p)
     }
 }
 
-enum { PIXELS = VECTOR_LANES == 16 ? 8 : 4 }; /* at a time: they share the weights */
-enum { ROW_TAPS = 3 };                        /* of a row whose pixels are loaded once */
+enum { PIXELS = VECTOR_LANES == 16 ? 8 : 4 }; /* computed together: they share the weights */
+enum { ROW_TAPS = 3 };                        /* taps of a row, whose pixels are loaded once */
 
-/* What follows the n channels meets weights of 0. */
+/* Loads n channels. Lanes beyond them have any value; their weights are 0. */
 ALWAYS_INLINE vec_i32 load_channels(const uint8_t *at, const uint8_t *end, size_t n)
 {
     if (n == VECTOR_LANES || (uintptr_t)at + VECTOR_LANES <= (uintptr_t)end)
@@ -205,7 +205,7 @@ ALWAYS_INLINE vec_i32 load_channels(const uint8_t *at, const uint8_t *end, size_
     return vec_i32_load_u8(bytes);
 }
 
-/* Taps of a row: what one of them sees in a pixel the next one sees in the pixel before. */
+/* Adds the taps of a row. Tap t at one pixel reads the same input as tap t - 1 at the next. */
 ALWAYS_INLINE void add_row(const struct int8_depthwise *d, size_t tap, size_t pixel, size_t channel,
                            const size_t n_pixels, const size_t n_taps, size_t n, vec_i32 *sums)
 {
@@ -237,7 +237,7 @@ ALWAYS_INLINE void convolve_channels(const struct int8_depthwise *d, size_t pixe
            sums, 1, n_pixels, d->c, pixel * d->n_channels + channel, d->n_channels, n);
 }
 
-/* The last pixels that are taken together begin so early that they are as many as the others. */
+/* Computes all pixels. The last group of PIXELS overlaps the one before, so that it is whole. */
 ALWAYS_INLINE void convolve_pixels(const struct int8_depthwise *d, size_t channel,
                                    const size_t row_taps, size_t n)
 {
@@ -254,7 +254,7 @@ ALWAYS_INLINE void convolve_pixels(const struct int8_depthwise *d, size_t channe
         convolve_channels(d, pixel, channel, 1, row_taps, n);
 }
 
-/* The last vector begins so early that it is full. */
+/* Computes all channels. The last vector overlaps the one before, so that it is whole. */
 ALWAYS_INLINE void convolve(const struct int8_depthwise *d, const size_t row_taps)
 {
     size_t channel = 0;

@@ -1,15 +1,15 @@
 /* Dense products by plain loops: the specification of every other implementation. The order in
- * which the terms of an element are added depends on k and on the layout of the operands, never on
- * m or n.
+ * which the terms of an element are added depends on k and on the layout of the operands, not on m
+ * or n.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/gemm.h"
 
-#define LANES 8   /* partial sums of a dot product, which a compiler can keep in vector registers */
-#define COLUMNS 4 /* dot products that share one reading of a row of A */
-#define ROWS 4    /* rows of C that share one reading of a row of B */
-#define STRIP 256 /* columns of C at a time: ROWS strips of it stay in the L1 cache */
+#define LANES 8   /* partial sums of a dot product, which a compiler can keep in vectors */
+#define COLUMNS 4 /* dot products that are computed with one pass over a row of A */
+#define ROWS 4    /* rows of C that are computed with one pass over a row of B */
+#define STRIP 256 /* columns of C computed at a time: ROWS of these parts stay in the L1 cache */
 
-/* ---- B's rows run along k: dot products ----------------------------------------- */
+/* ---- B is [n][k]: dot products ----------------------------------------------------------- */
 
 static float sum_lanes(const float *lanes)
 {
@@ -65,7 +65,7 @@ static void multiply_by_dots(const struct gemm_f32 *p)
     }
 }
 
-/* ---- B's rows run along n: sums of scaled rows of B --------------------------------- */
+/* ---- B is [k][n]: sums of scaled rows of B ----------------------------------------------- */
 
 static void add_scaled(float *restrict c, const float *restrict b, float scale, size_t n)
 {

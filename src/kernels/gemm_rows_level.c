@@ -3,16 +3,16 @@
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 
-#define COLUMNS 4 /* dot products side by side: vec_store_sums adds the lanes of so many */
-#define ROWS 2    /* rows of C that share one reading of a row of B */
-#define VECTORS 4 /* of a row of C, in registers */
+#define COLUMNS 4 /* dot products at a time, as many as vec_store_sums adds up */
+#define ROWS 2    /* rows of C that are computed with one pass over a row of B */
+#define VECTORS 4 /* vectors of a row of C in registers */
 
 ALWAYS_INLINE vec load_lanes(const float *at, size_t n)
 {
     return n < VECTOR_LANES ? vec_load_first(at, n) : vec_load(at);
 }
 
-/* ---- rows of B along k: dot products --------------------------------------------------------- */
+/* ---- B is [n][k]: dot products --------------------------------------------------------------- */
 
 ALWAYS_INLINE void dots(const float *a, const float *b, size_t ldb, size_t k, size_t n_columns,
                         float sums[COLUMNS])
@@ -53,10 +53,10 @@ static void multiply_by_dots(const struct gemm_f32 *p)
     }
 }
 
-/* ---- rows of B along n: sums of scaled rows of B --------------------------------------------- */
+/* ---- B is [k][n]: sums of scaled rows of B --------------------------------------------------- */
 
-/* Adds to n_rows rows and n_vectors vectors of C what one row of B contributes; `last` lanes of the
- * last vector are there. */
+/* Adds the contribution of one row of B to n_rows rows and n_vectors vectors of C; the last vector
+ * has `last` lanes. */
 ALWAYS_INLINE void add_scaled(vec sums[ROWS][VECTORS], const float *a, size_t lda, const float *b,
                               const size_t n_rows, const size_t n_vectors, size_t last)
 {
@@ -69,8 +69,8 @@ ALWAYS_INLINE void add_scaled(vec sums[ROWS][VECTORS], const float *a, size_t ld
     }
 }
 
-/* n_rows rows and n_vectors vectors of C, from [i][j] on. Even and odd terms are added apart, so
- * that an addition need not wait for the one before. */
+/* Computes n_rows rows and n_vectors vectors of C, from [i][j] on. Even and odd terms have separate
+ * sums, so that an addition need not wait for the previous one. */
 ALWAYS_INLINE void multiply_tile(const struct gemm_f32 *p, size_t i, size_t j, const size_t n_rows,
                                  const size_t n_vectors, size_t last)
 {

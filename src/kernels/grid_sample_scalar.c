@@ -1,4 +1,4 @@
-/* Plain loops of the grid sampling.
+/* Plain loops of grid sampling.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/grid_sample.h"
 
@@ -6,7 +6,7 @@
 
 #include "kernels/float_element.h"
 
-#define FAR 0x1p40 /* coordinates are clamped to this, so that they fit integers */
+#define FAR 0x1p40 /* coordinates are clamped to this, so that they fit into integers */
 #define CUBIC -0.75
 
 static double hold_near(double x)
@@ -14,7 +14,8 @@ static double hold_near(double x)
     return x < -FAR ? -FAR : x < FAR ? x : FAR;
 }
 
-/* The element at coordinate i of an axis of n after padding, or -1. */
+/* Applies the padding mode to coordinate i of an axis of n. Returns the index of an element, or -1
+ * for zero. */
 static int64_t place_inside(const struct grid_plane *plane, int64_t i, int64_t n)
 {
     if (i >= 0 && i < n)
@@ -23,17 +24,17 @@ static int64_t place_inside(const struct grid_plane *plane, int64_t i, int64_t n
         return -1;
     if (plane->padding == GRID_BORDER)
         return i < 0 ? 0 : n - 1;
-    if (plane->align_corners) { /* 0 1 2 1 0 1 … */
+    if (plane->align_corners) { /* indices 0 1 2 1 0 1 … */
         int64_t period = n > 1 ? 2 * (n - 1) : 1;
         i = (i < 0 ? -i : i) % period;
         return i < n ? i : period - i;
     }
-    int64_t period = 2 * n; /* 0 1 2 2 1 0 0 … */
+    int64_t period = 2 * n; /* indices 0 1 2 2 1 0 0 … */
     i = (i % period + period) % period;
     return i < n ? i : period - 1 - i;
 }
 
-/* What an axis contributes: n neighbours from `first` on. */
+/* The neighbours of a point along one axis: n of them from `first` on. */
 struct neighbours {
     int64_t first;
     int n;

@@ -7,7 +7,7 @@
 
 #define MAX_VECTORS 8
 
-/* The mask bits of vector v. */
+/* Returns the mask bits of vector v. */
 ALWAYS_INLINE unsigned lane_bits(const unsigned char *mask, size_t v)
 {
     size_t first = v * VECTOR_LANES;
@@ -17,7 +17,7 @@ ALWAYS_INLINE unsigned lane_bits(const unsigned char *mask, size_t v)
     return lanes >> first % 8 & ((1U << VECTOR_LANES) - 1);
 }
 
-/* Vector v of a row of B. Masked elements may be before the memory of B. */
+/* Loads vector v of a row of B. Masked elements may be before the memory of B. */
 ALWAYS_INLINE vec load_b(const struct igemm_args *args, const struct indirection *row, size_t v,
                          enum igemm_masking masking)
 {
@@ -30,7 +30,7 @@ ALWAYS_INLINE vec load_b(const struct igemm_args *args, const struct indirection
     return masking == IGEMM_MASKED ? vec_where(vec_load(at), lane_bits(mask, v)) : vec_load(at);
 }
 
-/* All callers pass constants for mr, n_vectors and masking. */
+/* mr, n_vectors and masking are constants in all calls. */
 ALWAYS_INLINE void run_igemm(const struct igemm_args *args, size_t mr, size_t n_vectors,
                              enum igemm_masking masking)
 {
@@ -66,8 +66,7 @@ ALWAYS_INLINE void run_igemm(const struct igemm_args *args, size_t mr, size_t n_
     }
 }
 
-/* Of the registers mr * vectors are sums, B takes as many as there are vectors, and A one; nr is a
- * multiple of 8. */
+/* The sums take mr * vectors registers, B one for each vector, and A one. nr is a multiple of 8. */
 #if VECTOR_REGISTERS == 32 && VECTOR_LANES == 16
 #define MICROKERNELS(X)                                                                            \
     X(1, 8)                                                                                        \
@@ -93,7 +92,7 @@ ALWAYS_INLINE void run_igemm(const struct igemm_args *args, size_t mr, size_t n_
     }
 MICROKERNELS(DEFINE_MICROKERNEL)
 
-/* All callers pass constants for mr and n_vectors. */
+/* mr and n_vectors are constants in all calls. */
 ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t mr, size_t n_vectors)
 {
     vec sums[IGEMM_MAX_MR][IGEMM_MAX_VECTORS], weights[IGEMM_MAX_VECTORS];
@@ -134,8 +133,8 @@ ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t m
     }
 }
 
-/* The sums, the weights of a row and a factor are in registers, and a product if there is no
- * FMA. */
+/* The registers hold the sums, the weights of a row and a factor, and, if there is no FMA, a
+ * product. */
 /* clang-format off */
 #define ROWS_4(X, vectors) X(vectors, 1) X(vectors, 2) X(vectors, 3) X(vectors, 4)
 #define ROWS_6(X, vectors) ROWS_4(X, vectors) X(vectors, 5) X(vectors, 6)

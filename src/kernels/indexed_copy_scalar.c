@@ -1,11 +1,11 @@
-/* Plain loops of the indexed copy: pieces of one element are moved in a register.
+/* Plain loops of the indexed copy. Pieces of one element are copied in a register.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "kernels/indexed_copy.h"
 #include "kernels/inline.h"
 
-/* The offset of piece k; without a list, pieces are dense. */
+/* Returns the offset of piece k; without a list, pieces are contiguous. */
 ALWAYS_INLINE size_t place(const int64_t *offsets, size_t k, size_t size)
 {
     return offsets ? (size_t)offsets[k] : k * size;
@@ -18,7 +18,7 @@ ALWAYS_INLINE void copy_pieces(const char *from, const int64_t *from_offsets, ch
         memcpy(to + place(to_offsets, k, size), from + place(from_offsets, k, size), size);
 }
 
-/* A constant size lets memcpy become one load and one store. */
+/* With a constant size, memcpy becomes one load and one store. */
 ALWAYS_INLINE void copy(const void *from, const int64_t *from_offsets, void *to,
                         const int64_t *to_offsets, size_t n, size_t size)
 {

@@ -1,4 +1,5 @@
-/* Indirect convolution: the padded copy of the input, tiles of the product, and their stores.
+/* Indirect convolution with positions in the lanes: copies the input with its pads, computes tiles
+ * of the product, and stores them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -6,8 +7,8 @@
 
 /* ---- The padded copy ---------------------------------------------------------------------- */
 
-/* The positions [first, end) of a line of `size` for which at + position * stride is inside the
- * input. */
+/* Computes the positions [first, end) of a line of `size` for which at + position * stride is
+ * inside the input. */
 static void find_inside(int64_t at, int64_t stride, int64_t in, int64_t size, int64_t *first,
                         int64_t *end)
 {
@@ -25,7 +26,7 @@ static inline void copy_strided(const float *restrict from, int64_t stride, floa
 }
 
 #define LONG_ROW 64  /* floats */
-#define SHORT_ROW 16 /* floats: below, a call costs more than a loop */
+#define SHORT_ROW 16 /* floats: for fewer, a call is slower than a loop */
 
 static inline void copy_row(const float *from, float *to, int64_t n)
 {
@@ -35,7 +36,8 @@ static inline void copy_row(const float *from, float *to, int64_t n)
         copy_strided(from, 1, to, n);
 }
 
-/* Places [first, end) of a line of `size` are input, from `row` on, every stride-th element. */
+/* Fills a line of `size`: positions [first, end) from every stride-th element of `row`, zeros
+ * elsewhere. */
 static void copy_line(const float *row, int64_t stride, int64_t first, int64_t end, int64_t size,
                       float *to)
 {
@@ -43,7 +45,7 @@ static void copy_line(const float *row, int64_t stride, int64_t first, int64_t e
         to[x] = 0;
     if (stride == 1)
         copy_row(row, to + first, end - first);
-    else if (stride == 2) /* in vectors */
+    else if (stride == 2) /* vectorized */
         copy_strided(row, 2, to + first, end - first);
     else
         copy_strided(row, stride, to + first, end - first);
@@ -51,7 +53,7 @@ static void copy_line(const float *row, int64_t stride, int64_t first, int64_t e
         to[x] = 0;
 }
 
-/* Plane (n[0], n[1], n[2]) of a channel. */
+/* Copies plane (n[0], n[1], n[2]) of a channel. */
 static void copy_plane(const struct indirect_convolution *conv, const float *in, const int64_t n[3],
                        float *to)
 {
@@ -73,7 +75,7 @@ static void copy_plane(const struct indirect_convolution *conv, const float *in,
     }
 }
 
-/* Copies n floats in blocks, without calls. */
+/* Copies n floats in blocks of constant size, without calls. */
 static inline void copy_blocks(const float *from, float *to, int64_t n)
 {
     int64_t i = 0;
@@ -83,7 +85,7 @@ static inline void copy_blocks(const float *from, float *to, int64_t n)
         to[i] = from[i];
 }
 
-/* The only plane of a channel, for which the pads are added. */
+/* Copies a channel of one plane and adds its pads. */
 static void copy_padded(const struct indirect_convolution *conv, const float *in, float *to)
 {
     const int64_t *size = conv->window.in, *pad = conv->window.pad_begin;
@@ -118,7 +120,7 @@ static void copy_channel(const struct indirect_convolution *conv, const float *i
                 copy_plane(conv, in, n, to);
 }
 
-/* Rows begin ... end - 1 of the padded image, whose channels lie last. */
+/* Copies rows begin ... end - 1 of the padded image, channels last. */
 static void copy_pixels(const struct indirect_convolution *conv, const float *in, int64_t begin,
                         int64_t end, float *to)
 {
@@ -140,8 +142,8 @@ static void copy_pixels(const struct indirect_convolution *conv, const float *in
 
 /* ---- The tiles ---------------------------------------------------------------------------- */
 
-/* The destination of n positions along a row of a plane, in one dimension: those in [first, end) go
- * to start + i * out_stride. */
+/* The destination of n positions along a row of a plane, in one dimension. Positions in [first,
+ * end) are stored at start + i * out_stride. */
 struct destination {
     int64_t start, first, end;
 };
@@ -154,7 +156,7 @@ static struct destination find_destination(const struct indirect_convolution *co
     int64_t room = conv->out[d] - destination.start;
     destination.first = destination.start < 0 ? -destination.start : 0;
     destination.end = room < 0 ? 0 : room;
-    if (stride != 1) { /* divisions are slow for short rows */
+    if (stride != 1) { /* for short rows divisions are expensive */
         destination.first = (destination.first + stride - 1) / stride;
         destination.end = (destination.end + stride - 1) / stride;
     }
@@ -162,7 +164,7 @@ static struct destination find_destination(const struct indirect_convolution *co
     return destination;
 }
 
-/* n positions from p on, along a row of a plane, of all channels with one phase. */
+/* Stores n positions from p on, along a row of a plane, of all channels of one phase. */
 static void store_rows(const struct indirect_convolution *conv, const struct subconvolution *sub,
                        const float *sums, const int64_t p[3], int64_t n, const int64_t phase[3],
                        float *out)
@@ -184,7 +186,7 @@ static void store_rows(const struct indirect_convolution *conv, const struct sub
     }
 }
 
-/* A column of tiles: nr positions of all channels and of a subconvolution's phases. */
+/* Stores a column of tiles: nr positions of all channels and phases of a subconvolution. */
 static void store_column(const struct indirect_convolution *conv, const struct subconvolution *sub,
                          const float *sums, size_t first, float *out)
 {
@@ -209,7 +211,7 @@ static void store_column(const struct indirect_convolution *conv, const struct s
     }
 }
 
-/* The bias of every row of A, stored after the sums. */
+/* Writes the bias of every row of A behind the sums. */
 static float *spread_bias(const struct subconvolution *sub, size_t c_out, const float *bias,
                           float *sums)
 {
@@ -220,7 +222,7 @@ static float *spread_bias(const struct subconvolution *sub, size_t c_out, const 
     return biases;
 }
 
-/* The micro-kernel for positions first ... of a group; n_before floats before the group are
+/* Chooses the micro-kernel for positions first ... of a group. n_before floats before the group are
  * readable. */
 static enum igemm_masking choose_masking(const struct indirect_convolution *conv,
                                          const struct subconvolution *sub, int64_t first,
@@ -233,7 +235,7 @@ static enum igemm_masking choose_masking(const struct indirect_convolution *conv
     return is_inside ? IGEMM_MASKED : IGEMM_MASKED_LOADS;
 }
 
-/* All rows of A for one column of tiles; only the bias if there are no terms. */
+/* Computes all rows of A for one column of tiles; if there are no terms, this is the bias. */
 static void compute_column(const struct indirect_convolution *conv,
                            const struct subconvolution *sub, enum igemm_masking masking,
                            const float *b, size_t first, const float *packed, const float *biases,
@@ -258,13 +260,13 @@ static void compute_column(const struct indirect_convolution *conv,
     } while (done < sub->k);
 }
 
-/* So many sums of a column are worth an epilogue of their own. */
+/* The epilogue runs on the sums of a column if there are at least this many. */
 #define EARLY_MIN_SUMS 1024
 
 struct run {
     const struct indirect_convolution *conv;
     const struct indirect_convolution_job *job;
-    bool is_early; /* the epilogue runs on the sums of a column, else on the whole output */
+    bool is_early; /* the epilogue runs on the sums of each column; otherwise on the whole output */
 };
 
 static size_t count_sums(const struct indirect_convolution *conv, const struct subconvolution *sub)
@@ -272,7 +274,7 @@ static size_t count_sums(const struct indirect_convolution *conv, const struct s
     return (size_t)(conv->c_out * window_product(sub->n_phases)) * sub->nr;
 }
 
-/* Columns of tiles begin … end - 1 of all groups'. */
+/* Computes columns of tiles begin … end - 1, counted over all groups. */
 static void compute_columns(const struct run *run, const struct subconvolution *sub, size_t begin,
                             size_t end, float *sums)
 {
@@ -314,7 +316,7 @@ static void copy_input(void *context, size_t share, size_t n_shares)
         copy_channel(conv, job->in + i * n_in, job->scratch + i * conv->channel_floats);
 }
 
-/* A thread's share of every subconvolution. */
+/* Computes a thread's share of every subconvolution. */
 static void compute_share(void *context, size_t share, size_t n_shares)
 {
     const struct run *run = context;

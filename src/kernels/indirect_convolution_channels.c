@@ -1,5 +1,5 @@
-/* Indirect convolution with the channels in the lanes of vectors: tiles of the product, and their
- * stores.
+/* Indirect convolution with the channels in the lanes: computes tiles of the product and stores
+ * them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -10,7 +10,7 @@ static size_t divide_up(size_t a, size_t b)
     return (a + b - 1) / b;
 }
 
-/* The tiles of a panel, of nearly one size. */
+/* Multiplies by one panel, in tiles of nearly equal size. */
 static void multiply_panel(const struct indirect_convolution *conv,
                            const struct channels_product *product, size_t n_vectors,
                            struct igemm_channels_args *args)
@@ -25,7 +25,7 @@ static void multiply_panel(const struct indirect_convolution *conv,
     }
 }
 
-/* Only the bias if there are no terms. */
+/* If there are no terms, the result is the bias. */
 void indirect_convolution_multiply(const struct indirect_convolution *conv,
                                    const struct channels_product *product)
 {
@@ -55,7 +55,7 @@ void indirect_convolution_multiply(const struct indirect_convolution *conv,
     } while (done < product->k);
 }
 
-/* Some positions of a phase, whose sums are [positions][ld_sums]. */
+/* Consecutive positions of a phase. Their sums are [positions][ld_sums]. */
 struct chunk {
     const struct subconvolution *sub;
     const float *in; /* of the group */
@@ -66,7 +66,7 @@ struct chunk {
     float *sums;
 };
 
-/* Where position i of a phase is in a channel of the output. */
+/* Returns the index of position i of a phase in a channel of the output. */
 static int64_t find_output(const struct indirect_convolution *conv, const struct phase *phase,
                            int64_t i)
 {
@@ -78,7 +78,8 @@ static int64_t find_output(const struct indirect_convolution *conv, const struct
     return at;
 }
 
-/* Turns the sums, and, if the convolution is transposed, takes their positions apart. */
+/* Transposes the sums and stores them; if the convolution is transposed, at the positions of the
+ * phase. */
 static void store_chunk(const struct indirect_convolution *conv, const struct chunk *chunk,
                         const struct phase *phase, float *out)
 {
@@ -103,7 +104,7 @@ static void store_chunk(const struct indirect_convolution *conv, const struct ch
     }
 }
 
-/* A thread's share, whose chunks are counted over all groups and phases. */
+/* A thread's share. Chunks are numbered over all groups and phases. */
 struct channels_run {
     const struct indirect_convolution *conv;
     const struct indirect_convolution_job *job;
@@ -131,7 +132,7 @@ static struct chunks cut_phase(const struct indirect_convolution *conv,
     return chunks;
 }
 
-/* False: an epilogue of bounds is left to be run. */
+/* Computes the sums. Returns whether they are clamped to the bounds of an epilogue already. */
 static bool compute_chunk(const struct channels_run *run, const struct chunk *chunk)
 {
     const struct indirect_convolution *conv = run->conv;
@@ -160,7 +161,7 @@ static bool compute_chunk(const struct channels_run *run, const struct chunk *ch
     return product.bounds != NULL;
 }
 
-/* To an output whose channels lie last; the sums may be there already. */
+/* Stores to an output with the channels last. Does nothing if the sums were computed in place. */
 static void store_pixels(const struct channels_run *run, const struct chunk *chunk)
 {
     const struct indirect_convolution *conv = run->conv;

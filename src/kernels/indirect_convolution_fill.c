@@ -1,4 +1,4 @@
-/* The buffers of an indirect convolution: offsets of terms, masks, and positions.
+/* Fills the buffers of an indirect convolution: indirections, masks and positions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/indirect_convolution.h"
 
@@ -19,7 +19,7 @@ static void fill_mask(const struct indirect_convolution *conv, const int64_t k[3
     }
 }
 
-/* Where the row of B of tap k begins in a channel. */
+/* Returns the offset in a channel where the row of B of tap k begins. */
 static int64_t find_offset(const struct indirect_convolution *conv, const int64_t k[3])
 {
     const struct window *w = &conv->window;
@@ -56,7 +56,7 @@ static void fill_subconvolution(const struct indirect_convolution *conv,
     }
 }
 
-/* Where the positions of all phases are in the image. */
+/* Sets the offsets of the positions of all phases in the image. */
 static void fill_positions(const struct indirect_convolution *conv,
                            const struct subconvolution *sub, int32_t *positions)
 {

@@ -8,7 +8,7 @@
 struct packing {
     const struct indirect_convolution *conv;
     const struct subconvolution *sub;
-    const unsigned char *weights; /* of a group */
+    const unsigned char *weights; /* of one group */
     bool is_f16;
 };
 
@@ -20,7 +20,7 @@ static void read_weights(const struct packing *packing, size_t first, size_t n, 
         memcpy(to, packing->weights + first * sizeof(float), n * sizeof *to);
 }
 
-/* Where the weight of tap i, with phase `phase` of a subconvolution, is in a filter. */
+/* Returns the index in a filter of the weight of tap i for phase `phase` of a subconvolution. */
 static size_t find_transposed(const struct packing *packing, size_t phase, size_t i)
 {
     const struct indirect_convolution *conv = packing->conv;
@@ -49,7 +49,7 @@ static void read_transposed(const struct packing *packing, size_t row, size_t be
     }
 }
 
-/* Terms begin ... begin + n - 1 of a row, zeros beyond the last row. */
+/* Reads terms begin ... begin + n - 1 of a row; beyond the last row they are zeros. */
 static void read_terms(const struct packing *packing, size_t row, size_t begin, size_t n, float *to)
 {
     const struct subconvolution *sub = packing->sub;
@@ -62,7 +62,7 @@ static void read_terms(const struct packing *packing, size_t row, size_t begin, 
         read_weights(packing, row * sub->k + begin, n, to);
 }
 
-/* The terms of a block for the rows of all tiles. */
+/* Packs the terms of a block for all row tiles. */
 static float *pack_block(const struct packing *packing, size_t begin, size_t n, float *packed)
 {
     const struct subconvolution *sub = packing->sub;
@@ -77,7 +77,7 @@ static float *pack_block(const struct packing *packing, size_t begin, size_t n, 
     return packed;
 }
 
-/* The terms of a block for the panels of a phase. */
+/* Packs the terms of a block for the panels of a phase. */
 static float *pack_channels(const struct packing *packing, size_t phase, size_t begin, size_t n,
                             float *packed)
 {
@@ -100,7 +100,7 @@ static float *pack_channels(const struct packing *packing, size_t phase, size_t 
     return packed;
 }
 
-/* Those of Winograd's GEMMs. */
+/* Packs the weights of Winograd's GEMMs. */
 static void pack_winograd(const struct packing *packing, float *packed)
 {
     const struct indirect_convolution *conv = packing->conv;

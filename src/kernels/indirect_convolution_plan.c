@@ -1,4 +1,4 @@
-/* The geometry of an indirect convolution.
+/* Plans an indirect convolution.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +20,8 @@ static void plan_ordinary(struct indirect_convolution *conv, const struct window
     }
 }
 
-/* Output e - pad = o * s + k, with e = q * s + f and k = f + j * s, is what position q sees at o =
- * q - j. */
+/* Splits output and kernel into phases f: with e = q * s + f and k = f + j * s, output e - pad = o
+ * * s + k is position q, and its tap j reads input o = q - j. */
 static bool plan_transposed(struct indirect_convolution *conv, const struct window *w)
 {
     struct window *window = &conv->window;
@@ -43,7 +43,7 @@ static bool plan_transposed(struct indirect_convolution *conv, const struct wind
     return true;
 }
 
-/* Channels whose distance is a multiple of 1 KB share a few sets of an L1 cache. */
+/* Channels whose distance is a multiple of 1 KB map to a few sets of an L1 cache. */
 #define SET_FLOATS 256
 #define LINE_FLOATS 16
 
@@ -64,12 +64,12 @@ static bool plan_planes(struct indirect_convolution *conv)
     if (conv->is_by_channels && !conv->in_is_last && floats % SET_FLOATS == 0)
         floats += LINE_FLOATS;
     conv->channel_floats = conv->in_is_last ? 1 : floats;
-    /* The last tile reads beyond the last position. */
+    /* The last tile reads past the last position. */
     return checked_mul(floats, (size_t)(conv->c_in * conv->n_groups), &floats) &&
            checked_add(floats, IGEMM_MAX_NR, &conv->copy_floats) && conv->copy_floats <= INT32_MAX;
 }
 
-/* The input as it lies, if no tap leaves it. */
+/* Plans to read the input in place. Returns false if a tap reads outside it. */
 static bool plan_in_place(struct indirect_convolution *conv)
 {
     const struct window *w = &conv->window;
@@ -89,8 +89,8 @@ static bool plan_in_place(struct indirect_convolution *conv)
 
 #define MASKS_BYTES (1 << 20) /* fits into an L2 cache */
 
-/* The input as it lies: its positions are a line. A kernel that reaches further than twice the
- * input is none that is in use; so offsets stay within some 30 times a channel. */
+/* Plans to read the input in place, with masks: its positions are one line. Offsets are limited to
+ * about 30 times a channel; kernels that extend past twice the input are not used. */
 static bool plan_masks(struct indirect_convolution *conv)
 {
     const struct window *w = &conv->window;
@@ -116,8 +116,8 @@ static bool plan_masks(struct indirect_convolution *conv)
     return true;
 }
 
-/* Phases and taps: in each dimension the phases that have all taps of window.kernel, or, if
- * is_short, those that lack the first, which is the last of a filter. */
+/* Computes the phases and taps of a subconvolution: in each dimension those with all taps of
+ * window.kernel, or, if is_short, those that lack the first one, which is the last of a filter. */
 static bool plan_taps(const struct indirect_convolution *conv, const bool is_short[3],
                       struct subconvolution *sub)
 {
@@ -166,8 +166,8 @@ static bool plan_tiles(struct indirect_convolution *conv, struct subconvolution 
     return true;
 }
 
-/* Positions whose sums are computed together: they stay in the cache, and there are enough of them
- * for the weights to be worth a read. */
+/* Sizes of a chunk: its sums stay in the cache, and it is large enough that the weights are not
+ * read too often. */
 #define CHUNK_FLOATS 32768
 #define MIN_CHUNK 24
 #define MAX_CHUNK 96
@@ -227,7 +227,7 @@ static bool plan_subconvolutions(struct indirect_convolution *conv)
     return true;
 }
 
-/* Of sizes that are not 0. */
+/* Returns whether the product of three sizes, none 0, fits into 32 bits. */
 static bool product_fits_i32(const int64_t n[3])
 {
     return n[0] <= INT32_MAX && n[1] <= INT32_MAX / n[0] && n[2] <= INT32_MAX / n[0] / n[1];
@@ -260,13 +260,15 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
            plan_subconvolutions(conv);
 }
 
-#define SCALAR_COST 12 /* of a multiplication in a loop of scalars */
+#define SCALAR_COST 12 /* of one multiplication in a scalar loop */
 
-#define WORTH_WINOGRAD 0.95 /* of the cost without: it rounds more often */
+#define WORTH_WINOGRAD                                                                             \
+    0.95 /* Winograd must be cheaper by this factor, since it has larger rounding
+                             * errors */
 
-/* In multiplications; 16 of them take a cycle. Fitted to the times of 60 convolutions: tiles of
- * positions have more vectors to load, copies are of short rows, and sums are turned or stored row
- * by row. */
+/* Estimates the cost in multiplications, 16 per cycle. Fitted to the times of 60 convolutions.
+ * Tiles of positions load more vectors; copies consist of short rows; sums are transposed or stored
+ * row by row. */
 static double find_cost(const struct indirect_convolution *conv)
 {
     double cost = (double)conv->copy_floats * (conv->is_by_channels ? 16 : 11);

@@ -1,4 +1,4 @@
-/* Winograd's minimal filtering in an indirect convolution: its plan, its weights, and its GEMMs.
+/* Winograd's minimal filtering in an indirect convolution: plan, weights, and GEMMs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "kernels/indirect_convolution.h"
@@ -10,7 +10,7 @@ static size_t divide_up(size_t a, size_t b)
 
 /* ---- The plan ----------------------------------------------------------------------------- */
 
-/* Floats of both transforms, so that they stay in an L2 cache. */
+/* Floats of both transforms together, so that they stay in an L2 cache. */
 #define TRANSFORM_FLOATS 65536
 
 static bool has_tiles(const struct indirect_convolution *conv, int d)
@@ -20,7 +20,7 @@ static bool has_tiles(const struct indirect_convolution *conv, int d)
            (w->kernel[d] == 1 || (w->kernel[d] == 3 && w->dilation[d] == 1 && d > 0));
 }
 
-/* The copy has all of the last tile, and is there in any case. */
+/* Enlarges the copy to whole tiles; the input is never read in place. */
 static bool plan_copy(struct indirect_convolution *conv)
 {
     size_t floats = 1;
@@ -81,7 +81,7 @@ double winograd_cost(const struct indirect_convolution *conv)
 
 /* ---- The weights -------------------------------------------------------------------------- */
 
-/* G g, from g[0], g[step] ... to u[0], u[step] ... */
+/* Computes G g: u[0], u[step] ... from g[0], g[step] ... */
 static void transform_3(const double *g, size_t step, double *u)
 {
     double even = g[0] + g[2 * step], odd = g[step];

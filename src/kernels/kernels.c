@@ -1,5 +1,5 @@
-/* Finds a level by its name, and fills struct kernels with what it has. A level that the CPU or the
- * build lacks is an error, never replaced.
+/* Finds a level by its name, and fills struct kernels with its kernels. A level that the CPU or the
+ * build lacks is an error; no other level replaces it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Plain loops of local response normalisation.
+/* Plain loops of local response normalization.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/lrn.h"
 

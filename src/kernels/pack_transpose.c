@@ -1,5 +1,5 @@
-/* Transposes blocks of 16 x 16 elements: packing at memory speed. Uses vectors of 16 bytes, which
- * every CPU has or the compiler emulates; wider ones gain nothing.
+/* Transposes blocks of 16 x 16 elements, as fast as memory allows. Uses vectors of 16 bytes, which
+ * every CPU has or the compiler emulates; wider ones are not faster.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/pack_transpose.h"
 
@@ -10,7 +10,7 @@ typedef uint16_t u16x8 __attribute__((vector_size(16)));
 typedef uint32_t u32x4 __attribute__((vector_size(16)));
 typedef uint64_t u64x2 __attribute__((vector_size(16)));
 
-/* Interleaves the elements of a and b: of their first halves, and of their second halves. */
+/* Interleave the elements of the first halves, or of the second halves, of a and b. */
 #ifdef __clang__
 #define SHUFFLE(type, a, b, ...) __builtin_shufflevector((type)(a), (type)(b), __VA_ARGS__)
 #else
@@ -52,7 +52,7 @@ void pack_transpose_f32(const void *from, size_t from_stride, void *to, size_t t
                           target + i * to_stride + j * sizeof(float), to_stride);
 }
 
-/* Pairs, then pairs of pairs, then of those. */
+/* Interleaves single elements, then pairs, then groups of four. */
 static inline void transpose_8x8(const unsigned char *from, size_t from_stride, unsigned char *to,
                                  size_t to_stride)
 {

@@ -8,13 +8,13 @@
 #include "kernels/pack_transpose.h"
 #include "tensor/half.h"
 
-/* Sums run over at most so many k before they are added to C: 1024 products in one f32 sum would
- * come close to the error that a recurrent run may have. */
+/* Sums are added to C after this many k. With 1024 products in one f32 sum, the error would come
+ * close to the tolerance of a recurrent run. */
 #define MAX_KC 512
 
 #define FEW_ROWS 2
 
-/* The widest micro-panel that has a micro-kernel with so many rows. */
+/* Returns the width of the widest micro-panel that has a micro-kernel for this many rows. */
 static size_t choose_nr_groups(const struct gemm_microkernels *kernels, size_t width, size_t rows)
 {
     size_t nr_groups = width;
@@ -51,7 +51,7 @@ bool packed_matrix_layout(struct packed_matrix *packed_b, const struct gemm_micr
            checked_mul(packed_b->n_panels, packed_b->panel_bytes, size_bytes);
 }
 
-/* Some columns, or some elements of each: the rest of the block is zero. */
+/* Packs fewer than 16 columns or elements; the rest of the block is zero. */
 static void pack_edge(unsigned char *to, size_t to_step, const unsigned char *from,
                       size_t from_step, size_t n_columns, size_t n, size_t size)
 {
@@ -64,8 +64,8 @@ static void pack_edge(unsigned char *to, size_t to_step, const unsigned char *fr
         memcpy(to + i * to_step, block[i], PANEL_GROUP * size);
 }
 
-/* Transposes rows of a source that may be misaligned. Sixteen elements of a row of f32 are a line:
- * they are copied at once, so that every line of the source is fetched once. */
+/* Transposes rows of a source of any alignment. Sixteen elements of a row of f32 are a cache line,
+ * and are copied at once, so that every line of the source is read once. */
 static void pack_rows(const struct packed_matrix *packed_b, unsigned char *to,
                       const unsigned char *from, size_t from_step, size_t n_columns)
 {
@@ -84,10 +84,10 @@ static void pack_rows(const struct packed_matrix *packed_b, unsigned char *to,
     }
 }
 
-/* So many elements of each column are widened at a time. */
+/* This many elements of each column are widened at a time. */
 #define WIDENED 64
 
-/* The same from f16 for a packed matrix of f32. */
+/* Does the same from f16 to a packed matrix of f32. */
 static void pack_widened(const struct packed_matrix *packed_b, unsigned char *to,
                          const unsigned char *from, size_t from_step, size_t n_columns)
 {
@@ -103,7 +103,7 @@ static void pack_widened(const struct packed_matrix *packed_b, unsigned char *to
     }
 }
 
-/* Where a group of columns begins, in bytes. */
+/* Returns the byte offset of a group of columns. */
 static size_t group_at(const struct packed_matrix *packed_b, size_t panel, size_t group)
 {
     return panel * packed_b->panel_bytes +
@@ -137,7 +137,7 @@ void packed_matrix_pack_columns(const struct packed_matrix *packed_b, void *data
             memset(to, 0, group_bytes);
         if (is_f16_source && !packed_b->is_f16)
             f16_to_f32_n(from, to, n_columns);
-        else if (n_columns == PANEL_GROUP && !is_f16_source) /* a constant size: no call */
+        else if (n_columns == PANEL_GROUP && !is_f16_source) /* constant size: memcpy is inlined */
             memcpy(to, from, PANEL_GROUP * sizeof(float));
         else
             memcpy(to, from, n_columns * source_bytes);
@@ -146,7 +146,7 @@ void packed_matrix_pack_columns(const struct packed_matrix *packed_b, void *data
     }
 }
 
-/* One tile over all of k. */
+/* Computes one tile, over all of k. */
 static void multiply_tile(const struct packed_matrix *packed_b, size_t rows, struct gemm_args *args)
 {
     gemm_microkernel_fn *run = packed_b->microkernels[rows];
@@ -165,7 +165,7 @@ static void multiply_tile(const struct packed_matrix *packed_b, size_t rows, str
     }
 }
 
-/* All rows with one micro-panel, in tiles of nearly one size. */
+/* Multiplies all rows by one micro-panel, in tiles of nearly equal size. */
 static void multiply_micropanel(const struct packed_matrix *packed_b,
                                 const struct panel_product *product, const unsigned char *weights,
                                 size_t column)
@@ -188,7 +188,7 @@ static void multiply_micropanel(const struct packed_matrix *packed_b,
     }
 }
 
-/* The micro-panels of the first n columns of a panel. */
+/* Multiplies by the micro-panels of the first n columns of a panel. */
 static void multiply_columns(const struct packed_matrix *packed_b,
                              const struct panel_product *product, size_t n)
 {
@@ -219,12 +219,13 @@ void packed_gemm_panel(const struct packed_matrix *packed_b, const struct panel_
     multiply_columns(packed_b, product, packed_b->width * PANEL_GROUP);
 }
 
-/* Rows at a time: their part of A stays in L2 for all panels. */
+/* Rows multiplied at a time: their part of A stays in L2 for all panels. */
 #define MC 96
 
 static const float zeros[PANEL_MAX_WIDTH * PANEL_GROUP];
 
-/* The last micro-panel may be wider than the rest of C: its rows go through a buffer. */
+/* Computes the last columns. Its micro-panel may be wider than the rest of C, so rows are computed
+ * in a buffer. */
 static void multiply_last(const struct packed_matrix *packed_b, struct panel_product product,
                           size_t n)
 {

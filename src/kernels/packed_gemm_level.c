@@ -16,9 +16,8 @@
 
 TILES(TILE)
 
-/* A level has the micro-kernels whose sums fit into registers, together with the factors of a
- * column or the weights of a row (whichever are fewer), one of the others, and a product if there
- * is no FMA. */
+/* A level has the micro-kernels whose registers suffice: for the sums, the factors of a column or
+ * the weights of a row (whichever are fewer), one of the others, and, without FMA, a product. */
 #define VECTORS(nr_groups) ((nr_groups)*PANEL_GROUP / VECTOR_LANES)
 #define FEWER(a, b) ((a) < (b) ? (a) : (b))
 #define FITS(nr_groups, rows)                                                                      \

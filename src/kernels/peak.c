@@ -1,4 +1,4 @@
-/* Repeats the loops of peak_level.c on all threads until the time is over.
+/* Repeats the loops of peak_level.c on all threads until the time has passed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/peak.h"
 
@@ -12,7 +12,7 @@
 struct trial {
     const struct peak_kernels *kernels;
     const float *memory;
-    size_t n_floats; /* of each thread */
+    size_t n_floats; /* for each thread */
     double n_flops;  /* of each thread */
     volatile float seen;
 };
@@ -40,7 +40,7 @@ static void read_memory(void *context, size_t part, size_t n_parts)
         trial->seen = sum;
 }
 
-/* Runs per second of the best of many. */
+/* Returns the runs per second of the fastest of many runs. */
 static double measure(struct thread_pool *pool, thread_pool_fn *function, struct trial *trial,
                       double seconds)
 {

@@ -1,9 +1,9 @@
-/* Loops that keep the multipliers, or the path from memory, busy all the time.
+/* Loops that keep the multipliers, or the memory bus, busy all the time.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 
-/* As many independent sums as hide the latency of two multipliers. */
+/* As many independent sums as are needed to hide the latency of two multipliers. */
 #define N_SUMS 12
 
 static float add_lanes(const vec *sums, size_t n)

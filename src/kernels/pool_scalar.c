@@ -1,11 +1,11 @@
-/* Plain loops of the poolings.
+/* Plain loops of pooling.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/pool.h"
 
 #include "kernels/type_rows.h"
 
-/* What an output position sees: kernel elements [first, end) of every dimension, and the input
- * position of kernel element 0. */
+/* The window of an output position: kernel elements [first, end) of every dimension are inside the
+ * input; kernel element 0 is at input position `at`. */
 struct view {
     int64_t first[3], end[3], at[3];
 };
@@ -22,14 +22,15 @@ static struct view see(const struct window *w, int64_t index)
     return view;
 }
 
-/* The index in the input of kernel element 0 of the innermost dimension. */
+/* Returns the index in the input of kernel element 0 of the innermost dimension. */
 static int64_t row_start(const struct window *w, const struct view *view, int64_t z, int64_t y)
 {
     int64_t slice = view->at[0] + z * w->dilation[0], row = view->at[1] + y * w->dilation[1];
     return (slice * w->in[1] + row) * w->in[2] + view->at[2];
 }
 
-/* The output positions [first, end) along the innermost dimension that see every kernel element. */
+/* Computes the output positions [first, end) along the innermost dimension whose windows are inside
+ * the input. */
 static void find_whole(const struct window *w, int64_t *first, int64_t *end)
 {
     int64_t unused;
@@ -51,9 +52,9 @@ max_pool_fn *max_pool_scalar(enum irrun_dtype dtype)
     return loops[dtype];
 }
 
-/* How many elements a mean is taken of. With pads that count it is always the whole kernel; without
- * any, or if they do not count, what a window sees. So it is in OpenVINO, also where a window that
- * was rounded up reaches beyond the pads. */
+/* Returns the divisor of a mean. If pads count, it is the size of the kernel; if there are none, or
+ * they do not count, the number of elements inside the input. OpenVINO does the same, even if
+ * rounding up makes a window extend past the pads. */
 static int64_t count_terms(const struct window *w, const struct view *v, bool exclude_pad)
 {
     int64_t n = 1, n_pads = 0;

@@ -1,4 +1,4 @@
-/* Quantisation by one range.
+/* Quantization by one range.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/quantize.h"
 #include "kernels/vector_integer.h"
@@ -28,7 +28,7 @@ ALWAYS_INLINE vec_i32 level_of(const struct quantization *q, vec x)
     return vec_round_to_i32(level);
 }
 
-/* Up to four channels of as many pixels as there are lanes: a lane holds the bytes of a pixel. */
+/* Quantizes up to four channels of a vector of pixels: a lane holds the bytes of a pixel. */
 ALWAYS_INLINE void quantize_lanes(const struct quantization *q, const float *x, size_t x_stride,
                                   uint8_t *out, size_t pixel_bytes, const size_t n_channels,
                                   size_t n)
@@ -43,12 +43,13 @@ ALWAYS_INLINE void quantize_lanes(const struct quantization *q, const float *x, 
     memcpy(pixels, &all, sizeof all);
     size_t i = 0;
     for (; n_channels == 3 && pixel_bytes == 3 && i + 1 < n; i++)
-        memcpy(out + i * pixel_bytes, &pixels[i], 4); /* the next pixel writes over the last byte */
+        memcpy(out + i * pixel_bytes, &pixels[i], 4); /* extra bytes are overwritten by the next
+                                                       * pixel */
     for (; i < n; i++)
         memcpy(out + i * pixel_bytes, &pixels[i], n_channels);
 }
 
-/* One channel. */
+/* Quantizes one channel. */
 static void plane_to_u8(const struct quantization *q, const float *x, uint8_t *out, size_t n)
 {
     size_t i = 0;

@@ -1,12 +1,12 @@
 /* Runs the recurrent engine: see recurrent_f32.h. The order of the sums of a row does not depend on
- * the chunk or on other rows, so that a run split in two gives the same results (except with
- * CBLAS).
+ * the chunk or on other rows, so that a sequence that is run in two parts gives the same results
+ * (except with CBLAS).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/recurrent_f32.h"
 
 #include <string.h>
 
-/* The part of one thread in one direction of a run: some of the panels. */
+/* A thread's part of a run: some of the panels of one direction. */
 struct pass {
     const struct recurrent_f32 *engine;
     const struct recurrent_f32_tensors *tensors;
@@ -40,7 +40,7 @@ static size_t longest(const struct pass *pass)
     return most;
 }
 
-/* The time index of an element at step `step`. */
+/* Returns the time index of an element at step `step`. */
 static size_t time_of(const struct pass *pass, size_t element, size_t step)
 {
     return pass->is_reverse ? length_of(pass, element) - 1 - step : step;
@@ -54,7 +54,7 @@ static size_t state_row(const struct pass *pass, size_t element)
     return (element * common->n_directions + pass->direction) * common->hidden_size;
 }
 
-/* The hidden units of this worker. */
+/* Returns the first hidden unit of this worker. */
 static size_t first_unit(const struct pass *pass)
 {
     return pass->begin * pass->engine->units;
@@ -99,7 +99,7 @@ static void store_final_state(const struct pass *pass, size_t element)
         memcpy(tensors->co + row, pass->c + at, row_bytes);
 }
 
-/* Elements of length 0 run no step; their final state is zero. */
+/* Clears the final state of elements of length 0, which run no step. */
 static void clear_empty(const struct pass *pass)
 {
     const struct recurrent_f32_tensors *tensors = pass->tensors;
@@ -115,7 +115,7 @@ static void clear_empty(const struct pass *pass)
     }
 }
 
-/* Y and, of elements that end here, the final state, from h_next. */
+/* Writes h_next to Y, and to the final state of elements whose last step this is. */
 static void write_step(const struct pass *pass, size_t step)
 {
     const struct recurrent *common = &pass->engine->common;
@@ -150,8 +150,9 @@ static void clear_padding_of_y(const struct pass *pass)
 
 /* ---- x ---- */
 
-/* Rows of X are in the order of the steps in a cell, and in one forward sequence. Otherwise the
- * workers share the copying, and none may read before the barrier. */
+/* Returns a chunk of X. For a cell and for a single forward sequence, the rows of X are in the
+ * order of the steps and read in place. Otherwise the workers copy them together, and must wait for
+ * the barrier. */
 static struct chunk take_chunk(const struct pass *pass, size_t first, size_t n)
 {
     const struct recurrent *common = &pass->engine->common;
@@ -173,7 +174,7 @@ static struct chunk take_chunk(const struct pass *pass, size_t first, size_t n)
     return (struct chunk){first, n, pass->x, ld};
 }
 
-/* A panel of gates = W x + B, for all steps of the chunk. */
+/* Computes a panel of gates = W x + B for all steps of the chunk. */
 static void project_panel(const struct pass *pass, const struct chunk *chunk, size_t panel)
 {
     const struct recurrent_f32 *engine = pass->engine;
@@ -192,21 +193,21 @@ static void project_panel(const struct pass *pass, const struct chunk *chunk, si
 
 /* ---- steps ---- */
 
-/* The i-th panel of a round; rounds alternate between ascending and descending order. */
+/* Returns the i-th panel of a round. Rounds alternate between ascending and descending order. */
 static size_t nth_panel(const struct pass *pass, size_t round, size_t i)
 {
     return ((round & 1) != 0) != pass->is_downward ? pass->end - 1 - i : pass->begin + i;
 }
 
-/* After the barrier, every worker of a direction sees what the others wrote before it. */
+/* Waits for the other workers of the direction; their writes are visible afterwards. */
 static void barrier(const struct pass *pass)
 {
     if (pass->engine->n_workers > 1)
         thread_pool_barrier(pass->pool, pass->direction * pass->engine->n_workers + pass->worker);
 }
 
-/* The tile of a panel = R h, and what it is added to: `add`, a row for every element (ld_add) or
- * one. */
+/* Computes a panel of R h + `add`, which has a row for every element (ld_add) or one row, into the
+ * tile. */
 static void multiply_panel(const struct pass *pass, const struct recurrent_matrix *r, size_t panel,
                            const float *h, const float *add, size_t ld_add)
 {
@@ -223,7 +224,7 @@ static void multiply_panel(const struct pass *pass, const struct recurrent_matri
                        });
 }
 
-/* The cell for every element that has not ended; rows count floats from element to element. */
+/* Runs the cell for every element that has not ended. Row strides are in floats. */
 static void run_cells(const struct pass *pass, recurrent_cell_fn *cell, size_t step, size_t panel,
                       const float *gates, float *h_next)
 {
@@ -249,7 +250,7 @@ static void run_cells(const struct pass *pass, recurrent_cell_fn *cell, size_t s
     }
 }
 
-/* The gates of a GRU that resets first, after both of its products: h needs all of r * h. */
+/* Computes gate h of a GRU that resets first: its product needs all of r * h. */
 static void update_after_reset(const struct pass *pass, size_t step, const float *gates)
 {
     const struct recurrent_f32 *engine = pass->engine;
@@ -329,8 +330,8 @@ struct run {
     bool is_downward;
 };
 
-/* The matrix of a direction: packed at `data`, or unpacked in `weights`, which is NULL if
- * packed. */
+/* Returns the matrix of a direction: packed at `data`, or not packed in `weights`, otherwise
+ * NULL. */
 static struct recurrent_matrix matrix_of(const struct recurrent_matrix *matrix, const void *data,
                                          const struct run *run, const float *weights, size_t d)
 {

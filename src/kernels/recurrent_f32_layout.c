@@ -1,4 +1,4 @@
-/* How the recurrent engine of f32 lays out weights and scratch memory, and the packing.
+/* Plans the layout of weights and scratch memory of the recurrent engine of f32, and packs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <string.h>
@@ -6,12 +6,12 @@
 #include "base/checked.h"
 #include "kernels/recurrent_f32.h"
 
-/* Rows of a chunk of steps: a dense product reaches its full rate at 80 to 100 of them; with more,
- * the gates are no longer in L2 when their step runs. */
+/* Rows of a chunk of steps. A dense product reaches its full rate at 80 to 100 rows; with more, the
+ * gates are no longer in L2 when their step runs. */
 #define CHUNK_ROWS 96
 
-/* A row stride is a cache line more than a power of two, so that rows do not map to one set of the
- * cache. */
+/* Row strides are a cache line longer than a power of two, so that rows map to different sets of
+ * the cache. */
 #define PAD_FLOATS 16
 
 static size_t round_up(size_t n)
@@ -31,7 +31,7 @@ static size_t units_of(enum recurrent_kind kind)
                                    : RNN_PANEL_UNITS;
 }
 
-/* Default activations, no clip, no input_forget, no peepholes. */
+/* Returns whether there are only default activations and no clip, input_forget or peepholes. */
 static bool is_plain(const struct recurrent_f32 *engine)
 {
     const struct recurrent *common = &engine->common;
@@ -62,8 +62,8 @@ static recurrent_cell_fn *choose_cell(const struct recurrent_f32 *engine)
     }
 }
 
-/* From so many rows on weights of f16 are kept as f32: the conversion then costs more than the
- * bytes it saves, 10 % at 4 and at 8 rows on Zen 4; but not where f32 would leave the caches. */
+/* From this batch on, weights of f16 are expanded to f32: converting them costs more than reading
+ * fewer bytes saves, 10 % at 4 and at 8 rows on Zen 4. Not if f32 would not fit into the caches. */
 #define EXPAND_MIN_BATCH 4
 #define EXPAND_UP_TO_BYTES 10e6
 
@@ -76,11 +76,11 @@ static bool keeps_f16(const struct recurrent *common)
     return common->batch < EXPAND_MIN_BATCH || bytes > EXPAND_UP_TO_BYTES;
 }
 
-/* Threads share the panels of a direction from this number of bytes of weights per step on; each
- * has at least half of it. A barrier costs as much as 20 KB. */
+/* Threads share the panels of a direction if it has at least this many bytes of weights per step;
+ * each thread gets at least half of it. A barrier costs as much as 20 KB. */
 #define SHARE_MIN_BYTES 100000
-/* Directions need no barrier: they run in parallel from this number of bytes per run on, four times
- * the cost of starting a job. */
+/* Directions need no barrier. They run in parallel from this many bytes per run on, which cost four
+ * times as much as starting a job. */
 #define SHARE_DIRECTIONS_MIN_BYTES 200000
 
 static double matrix_bytes(const struct recurrent_f32 *engine,
@@ -110,7 +110,7 @@ static void share_work(struct recurrent_f32 *engine)
                                                   run_bytes >= SHARE_DIRECTIONS_MIN_BYTES);
 }
 
-/* For products with so many rows. */
+/* Finishes the layout of a matrix for products of this many rows. */
 static bool finish_matrix(const struct recurrent_f32 *engine, struct recurrent_matrix *matrix,
                           size_t rows)
 {
@@ -146,7 +146,7 @@ static bool lay_out_weights(struct recurrent_f32 *engine, size_t rows)
            finish_matrix(engine, &engine->r_reset, batch);
 }
 
-/* Floats of a panel after its part of R: biases inside the reset, or peepholes. */
+/* Returns the floats of a panel behind its part of R: biases inside the reset, or peepholes. */
 static size_t side_floats(const struct recurrent_f32 *engine)
 {
     return engine->has_peepholes                ? recurrent_row_floats(3, engine->units)
@@ -175,7 +175,8 @@ static bool add_block(size_t *end, size_t rows, size_t ld, size_t *at)
     return checked_mul(rows, ld, &n) && checked_add(*end, n, end);
 }
 
-/* Steps of a chunk: as CHUNK_ROWS allows, in chunks of nearly equal size. */
+/* Returns the number of steps of a chunk, at most CHUNK_ROWS rows, so that chunks have nearly equal
+ * size. */
 static size_t even_chunk(size_t n_steps, size_t batch)
 {
     size_t most = batch == 0 || batch > CHUNK_ROWS ? 1 : CHUNK_ROWS / batch;
@@ -239,8 +240,7 @@ static void pack_matrix(const struct recurrent_f32 *engine, const struct recurre
     }
 }
 
-/* n vectors [H], one after the other, go to [n_panels][stride]: first to the first `units` there.
- * NULL = zeros. */
+/* Copies n vectors [H] to the first `units` of the rows of [n_panels][stride]. NULL: zeros. */
 static void pack_vectors(const struct recurrent_f32 *engine, float *to, size_t stride,
                          const float *source, size_t n, bool are_gates)
 {

@@ -1,10 +1,11 @@
-/* Products of the recurrent engine: by packed panels, or by a GEMM with unpacked weights.
+/* Products of the recurrent engine, by packed panels, or by a GEMM with unpacked weights.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "kernels/recurrent_f32.h"
 
-/* Gates that are contiguous in the weights and in the panel are one product. */
+/* Returns how many gates from `gate` on are contiguous in the weights and in the panel: they are
+ * one product. */
 static size_t n_neighbours(const struct recurrent_f32 *engine,
                            const struct recurrent_matrix *matrix, size_t gate)
 {

@@ -1,16 +1,16 @@
-/* Reductions of f32 and f64 for every level. All compute in double and in the same order, so that
- * they give the same bytes.
+/* Reductions of f32 and f64 for every level. All levels compute in double and in the same order, so
+ * that they give the same bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 #include "kernels/reduce.h"
 
-/* A row is reduced by groups of elements, several groups side by side, whatever the vectors of the
- * level; then come the elements left over. */
+/* A row is reduced in groups of 8 elements, four groups at a time, whatever the vectors of the
+ * level. The remaining elements follow. */
 #define GROUP 8
 #define N_GROUPS 4
 #define N_PARTS (N_GROUPS * GROUP / VECTOR_F64_LANES)
-#define ROWS_AT_ONCE 8 /* of columns: so many additions to an accumulator before it is stored */
+#define ROWS_AT_ONCE 8 /* to columns: rows that are added to an accumulator before it is stored */
 
 ALWAYS_INLINE double f64_min(double a, double b)
 {
@@ -46,7 +46,7 @@ FOLD(fold, double, fabs, f64_min, f64_max)
 FOLD(fold_vector, vec_f64, vec_f64_abs, vec_f64_min, vec_f64_max)
 #undef FOLD
 
-/* The operation that folds two results. */
+/* Returns the operation that combines two results. */
 ALWAYS_INLINE enum reduce_operation join_of(enum reduce_operation operation)
 {
     return operation <= REDUCE_SUM_OF_DEVIATIONS ? REDUCE_SUM : operation;

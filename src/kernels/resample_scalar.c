@@ -1,11 +1,11 @@
-/* Plain loops of the resampling: neighbours along the inner axis share the weights.
+/* Plain loops of resampling: elements along the inner axis share the weights.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/resample.h"
 
 #include "kernels/inline.h"
 
-#define LANES 16 /* sums held at a time */
-#define ROWS 8   /* dense rows at a time, which share the reading of the taps */
+#define LANES 16 /* sums computed at a time */
+#define ROWS 8   /* dense rows computed at a time, with the same taps */
 
 #define BODY "kernels/resample_body.h"
 #include "kernels/each_float.h"

@@ -1,25 +1,25 @@
-/* Select for every level, in vector operations on bits: conditions choose whole vectors, the rest
- * of a row is one more vector that overlaps the last whole one.
+/* Select for every level, by vector operations on bits. Conditions select lanes of whole vectors.
+ * The last vector of a row overlaps the one before.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 
 #define SELECT_LINE 64 /* bytes of a cache line, and of the widest vector */
 
-/* Prefetch distance of a streamed row, in bytes; 2 and 4 KB give the same, no prefetch is
+/* Prefetch distance of a streamed row, in bytes. 2 and 4 KB are as fast; without prefetch it is
  * slower. */
 #define SELECT_AHEAD 1024
 
-/* A scalar operand is broadcast to a block, which every load reads: as much as one iteration of a
+/* A scalar operand is copied to a block, which all loads read. Its size is what one iteration of a
  * loop reads, at most 64 elements. */
 #define SELECT_BLOCK 512
 
-/* One row in bytes. */
+/* One row; pointers are to bytes. */
 struct select_row {
     size_t n; /* elements */
     const unsigned char *condition, *then_values, *else_values;
     unsigned char *out;
-    size_t then_mask, else_mask; /* all ones, or 0 for a scalar operand: see select_at */
+    size_t then_mask, else_mask; /* all ones, or 0 for a scalar operand; see select_at */
 };
 
 ALWAYS_INLINE struct select_row select_row_at(const struct select_run *run, size_t i, size_t width)
@@ -35,14 +35,15 @@ ALWAYS_INLINE struct select_row select_row_at(const struct select_run *run, size
     };
 }
 
-/* Element i. */
+/* Returns the address of element i. */
 ALWAYS_INLINE const unsigned char *select_at(const unsigned char *values, size_t mask, size_t i,
                                              size_t width)
 {
     return values + (i * width & mask);
 }
 
-/* Elements begin … end-1. Copied as integers of their width, by memcpy: any alignment and type. */
+/* Selects elements begin … end-1. They are copied by memcpy as integers of their width, so that any
+ * alignment and type works. */
 ALWAYS_INLINE void select_few(const struct select_row *row, size_t begin, size_t end, size_t width)
 {
     for (size_t i = begin; i < end; i++) {
@@ -54,7 +55,7 @@ ALWAYS_INLINE void select_few(const struct select_row *row, size_t begin, size_t
     }
 }
 
-/* The operand itself, or a scalar broadcast to a block. */
+/* Returns the operand itself, or a block filled with a scalar. */
 ALWAYS_INLINE const unsigned char *select_spread(const unsigned char *values, size_t mask,
                                                  size_t width, unsigned char block[SELECT_BLOCK])
 {
@@ -67,7 +68,8 @@ ALWAYS_INLINE const unsigned char *select_spread(const unsigned char *values, si
     return block;
 }
 
-/* Elements before the first whole line of the output; all n of them if no element begins there. */
+/* Returns the number of elements before the first whole cache line of the output; n if no element
+ * begins at a line. */
 ALWAYS_INLINE size_t select_head(const unsigned char *out, size_t n, size_t width)
 {
     size_t head_bytes = (size_t)(-(uintptr_t)out % SELECT_LINE);
@@ -79,7 +81,7 @@ ALWAYS_INLINE void prefetch(const unsigned char *at)
     __builtin_prefetch((const void *)((uintptr_t)at + SELECT_AHEAD));
 }
 
-/* As many elements from i on as a vector has. */
+/* Selects a vector of elements from i on. */
 ALWAYS_INLINE bits choose(const struct select_row *row, size_t i, size_t width)
 {
     return bits_choose(row->condition + i,
@@ -109,7 +111,7 @@ ALWAYS_INLINE void select_row(const struct select_row *row, size_t width, bool i
         select_few(row, 0, n, width);
         return;
     }
-    /* Read before anything is written: out may be an operand. */
+    /* Read before anything is written, since out may be an operand. */
     bits last = choose(row, n - lanes, width);
     if (is_streamed && select_head(row->out, n, width) < n) {
         i = select_head(row->out, n, width);
@@ -127,8 +129,9 @@ ALWAYS_INLINE void select_row(const struct select_row *row, size_t width, bool i
         bits_store(row->out + (n - lanes) * width, last);
 }
 
-/* Copies whole cache lines from `side`, or always the first if mask is 0, with non-temporal stores;
- * `out` is aligned to 64 bytes. Returns the number of bytes written, all but the last few. */
+/* Copies whole cache lines from `side` with non-temporal stores; if mask is 0, always the first
+ * line. `out` is aligned to 64 bytes. Returns the number of bytes written, which excludes an
+ * incomplete line. */
 ALWAYS_INLINE size_t stream(unsigned char *out, const unsigned char *side, size_t mask,
                             size_t n_bytes)
 {
@@ -142,7 +145,7 @@ ALWAYS_INLINE size_t stream(unsigned char *out, const unsigned char *side, size_
     return i;
 }
 
-/* A row with a scalar condition is a copy of one side. */
+/* Computes a row with a scalar condition, which is a copy of one operand. */
 ALWAYS_INLINE void select_side(const struct select_row *row, size_t width, bool is_streamed)
 {
     bool is_then = *row->condition != 0;
@@ -168,7 +171,7 @@ ALWAYS_INLINE void select_side(const struct select_row *row, size_t width, bool 
     memcpy(row->out + done, side, n_bytes - done);
 }
 
-/* Ends with a fence after non-temporal stores. */
+/* Computes all rows; a fence follows non-temporal stores. */
 ALWAYS_INLINE void select_rows(const struct select_run *run, size_t width)
 {
     unsigned char then_block[SELECT_BLOCK], else_block[SELECT_BLOCK];

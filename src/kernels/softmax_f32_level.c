@@ -3,7 +3,7 @@
 #include "kernels/kernels.h"
 #include "kernels/level.h"
 
-/* n contiguous elements; lanes after them are not valid. */
+/* Loads n contiguous elements; the other lanes are not valid. */
 ALWAYS_INLINE vec load_lanes(const float *at, size_t n)
 {
     return n < VECTOR_LANES ? vec_load_first(at, n) : vec_load(at);
@@ -41,8 +41,8 @@ ALWAYS_INLINE size_t lanes_left(size_t n, size_t i)
     return n - i < VECTOR_LANES ? n - i : VECTOR_LANES;
 }
 
-/* A compensated sum (Kahan) of blocks of vectors, each a plain sum. A plain sum of 250,000 numbers
- * has an error of 2e-5. */
+/* A compensated sum (Kahan) of blocks of vectors, which are summed without compensation. A plain
+ * sum of 250,000 numbers has an error of 2e-5. */
 struct long_sum {
     vec part, whole, lost;
 };
@@ -57,7 +57,7 @@ ALWAYS_INLINE void sum_parts(struct long_sum *sum)
     sum->part = vec_zero();
 }
 
-/* Adds the vector of number `index`. */
+/* Adds vector number `index`. */
 ALWAYS_INLINE void sum_add(struct long_sum *sum, vec x, size_t index)
 {
     sum->part = vec_add(sum->part, x);
@@ -65,7 +65,7 @@ ALWAYS_INLINE void sum_add(struct long_sum *sum, vec x, size_t index)
         sum_parts(sum);
 }
 
-/* Softmax of n contiguous numbers. */
+/* Computes the softmax of n contiguous numbers. */
 ALWAYS_INLINE void softmax_row(const float *in, float *out, size_t n, bool is_log)
 {
     vec highest = vec_set1(-INFINITY);
@@ -98,7 +98,7 @@ ALWAYS_INLINE void softmax_row(const float *in, float *out, size_t n, bool is_lo
     }
 }
 
-/* n_lanes columns of n numbers each, `step` elements from one number to the next. */
+/* Computes the softmax of n_lanes columns of n numbers, `step` elements apart. */
 ALWAYS_INLINE void softmax_columns(const float *in, float *out, size_t n, size_t step,
                                    size_t n_lanes, bool is_log)
 {

@@ -6,7 +6,7 @@
 
 #define BLOCK 64 /* columns at a time */
 
-/* Columns of n numbers each, n_inner elements from one number to the next. */
+/* Computes n_columns columns of n numbers, n_inner elements apart. */
 static void softmax_columns(const struct softmax *s, size_t n_columns, const double *in,
                             double *out)
 {

@@ -1,10 +1,10 @@
-/* Keys that sort as elements do, and a merge sort of indices.
+/* Computes keys that sort as elements do, and sorts indices by merge sort.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/sort_keys.h"
 
 #include <string.h>
 
-/* A loop for one type; `key_of` computes the key of x. */
+/* Loops over the elements of one type; `key_of` computes the key of x. */
 #define LOOP(T, key_of)                                                                            \
     for (size_t i = 0; i < n; i++) {                                                               \
         T x = ((const T *)data)[i * stride];                                                       \
@@ -12,7 +12,7 @@
     }                                                                                              \
     break
 
-/* x has the bits of a float: reverses the order of negative numbers, and puts the others above
+/* x has the bits of a float. Reverses the order of negative numbers, and puts other numbers above
  * them. */
 #define FLOAT_LOOP(T, sign, infinity)                                                              \
     for (size_t i = 0; i < n; i++) {                                                               \

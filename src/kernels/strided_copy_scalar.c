@@ -1,4 +1,4 @@
-/* Loops of the strided copy: rows by memcpy if both sides are dense, otherwise square tiles, so
+/* Loops of the strided copy: memcpy of rows if both sides are dense, otherwise square tiles, so
  * that a transpose reads every cache line once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
@@ -44,13 +44,14 @@ void strided_copy_plan(struct strided_copy *copy, uint32_t rank, const int64_t *
     }
     for (uint32_t i = 0; i < copy->rank / 2; i++)
         swap_loops(copy, i, copy->rank - 1 - i);
-    /* A transpose: moves the loop that is dense in `from` next to the one that is dense in `to`. */
+    /* For a transpose, moves the loop that is dense in `from` next to the one that is dense in
+     * `to`. */
     for (uint32_t i = 0; i + 2 < copy->rank; i++)
         if (copy->from_strides[i] == 1 && copy->from_strides[copy->rank - 1] != 1)
             swap_loops(copy, i, copy->rank - 2);
 }
 
-/* n0 x n1 elements; the strides are of the two loops in turn. */
+/* n0 x n1 elements, with strides for both loops. */
 struct plane {
     int64_t n[2], from_strides[2], to_strides[2];
 };
@@ -67,7 +68,7 @@ ALWAYS_INLINE void copy_sized(const struct plane *plane, const char *from, char 
     }
 }
 
-/* Transposes a whole tile with vectors; false if the tile is not a transpose. */
+/* Transposes a whole tile by vectors. Returns false if the tile is not a transpose. */
 static bool transpose_tile(int64_t size, const struct plane *plane, const char *from, char *to)
 {
     int64_t from_step = plane->from_strides[1] * size, to_step = plane->to_strides[0] * size;
@@ -79,7 +80,7 @@ static bool transpose_tile(int64_t size, const struct plane *plane, const char *
     return true;
 }
 
-/* A constant size lets memcpy become one load and one store. */
+/* With a constant size, memcpy becomes one load and one store. */
 static void copy_tile(int64_t size, const struct plane *plane, const char *from, char *to)
 {
     switch (size) {

@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 
-#define LINE 64 /* bytes that two cores cannot write at once without disturbing each other */
+#define LINE 64 /* a cache line: cores that write to the same line slow each other down */
 
 /* From so much work on it is shared: some 1 us of it. To give a job to a thread that spins takes
  * 0.3 us. */
@@ -34,19 +34,19 @@
 #define N_YIELDS 64
 #define NAP_NS 50000
 
-/* The parts of one thread; the first is the caller's. */
+/* The parts assigned to one thread; the first share is the caller's. */
 struct share {
-    _Alignas(LINE) atomic_uint_fast64_t work; /* job << 32 | parts that nobody has begun */
-    size_t end;                               /* number behind the last of them */
+    _Alignas(LINE) atomic_uint_fast64_t work; /* job << 32 | number of unclaimed parts */
+    size_t end;                               /* the number after the last part */
     struct thread_pool *pool;
-    _Alignas(LINE) atomic_uint n_arrivals; /* of the part of this number */
+    _Alignas(LINE) atomic_uint n_arrivals; /* barriers that the part of this number has reached */
 };
 
 struct thread_pool {
     unsigned n_threads;
-    pthread_t *threads; /* all but the caller */
+    pthread_t *threads; /* all except the caller */
     pthread_mutex_t lock;
-    pthread_cond_t new_job; /* for those that sleep */
+    pthread_cond_t new_job; /* wakes sleeping threads */
     thread_pool_fn *function;
     void *context;
     size_t n_parts;
@@ -55,7 +55,7 @@ struct thread_pool {
     uint64_t end_ns;                /* of the last job */
     uint64_t work_ns, before_ns;    /* of the jobs since the last pause, and of those before it */
     uint64_t rest_ns, awake_ns;     /* the other threads rest so long, until then */
-    _Alignas(LINE) atomic_uint job; /* number of the last one given away */
+    _Alignas(LINE) atomic_uint job; /* number of the last job */
     atomic_uint n_sleeping;
     atomic_bool is_over;
     _Alignas(LINE) atomic_size_t n_unfinished; /* parts */
@@ -90,8 +90,7 @@ static bool spin(struct wait *wait, uint64_t most_ns)
     return now - wait->start_ns < most_ns;
 }
 
-/* One turn of waiting for a thread that is at work, or would be if it had a core: spins, then lets
- * others have this one. */
+/* Waits a little for a thread that is running or is ready to run: spins, then yields its core. */
 static void wait_for_work(struct wait *wait)
 {
     static const struct timespec nap = {.tv_nsec = NAP_NS};
@@ -126,7 +125,8 @@ static void do_part(struct thread_pool *pool, unsigned thread, size_t part)
         pool->watch(pool->watch_context, thread, start_ns, clock_now_ns());
 }
 
-/* The job stays as it is until the part that was claimed is finished. */
+/* Runs parts of all shares, beginning with its own. The job cannot change before a claimed part is
+ * finished. */
 static void do_parts(struct thread_pool *pool, const struct share *own, unsigned job)
 {
     size_t part, number = (size_t)(own - pool->shares);
@@ -141,7 +141,7 @@ static void do_parts(struct thread_pool *pool, const struct share *own, unsigned
 
 /* ---- the threads ---- */
 
-/* Waits for a job other than `job`; returns its number, or the old one if the pool is over. */
+/* Waits for a job other than `job`. Returns its number, or `job` if the pool is being freed. */
 static unsigned await_job(struct thread_pool *pool, unsigned job)
 {
     struct wait wait = {0};
@@ -178,8 +178,8 @@ static void wake_sleepers(struct thread_pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Signals are the caller's affair, but for what a thread does to itself: blocked, a fault ends the
- * process without its handler. */
+/* Blocks signals, which the calling thread handles, except those that a thread causes itself: if a
+ * fault is blocked, the process ends without calling its handler. */
 static bool start_thread(struct thread_pool *pool, unsigned number)
 {
     static const int faults[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
@@ -263,7 +263,7 @@ size_t thread_pool_n_parts(const struct thread_pool *pool, double work, size_t n
 
 /* ---- jobs ---- */
 
-/* Whoever claims a part sees all that is written here before its count. */
+/* Publishes a job. A thread that claims a part sees all writes made here before its counter. */
 static void give_away(struct thread_pool *pool, unsigned job)
 {
     for (unsigned i = 0; i < pool->n_threads; i++) {

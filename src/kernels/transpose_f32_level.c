@@ -1,4 +1,4 @@
-/* A transpose, by squares of as many rows as a vector has lanes.
+/* Transposes a matrix in squares of VECTOR_LANES rows.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/kernels.h"
 #include "kernels/level.h"
@@ -8,7 +8,7 @@ ALWAYS_INLINE size_t size_minimum(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* n_rows and n_columns are those of the square, VECTOR_LANES or less. */
+/* Transposes a square of n_rows x n_columns, at most VECTOR_LANES each. */
 ALWAYS_INLINE void transpose_square(const struct transpose_f32 *m, size_t row, size_t column,
                                     size_t n_rows, size_t n_columns)
 {
