@@ -1,4 +1,4 @@
-/* Parses the attributes of <data> into the fields given by an op's table.
+/* Parses the attributes of <data> into the fields that an op's table names.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/attrs.h"
 
@@ -12,7 +12,6 @@
 /* Messages show text up to this length. */
 #define SHOWN "%.200s"
 
-/* One attribute being read. */
 struct reading {
     const struct op_def *def;
     const struct attr_def *attr;
@@ -118,7 +117,7 @@ static bool read_strings(const struct reading *reading, struct string_list *fiel
     return field->items != NULL;
 }
 
-/* The index of the value among "word|word…", in any letter case; -1 if it is none of them. */
+/* Returns the index of the value in "word|word…", in any letter case; -1 if it is not there. */
 static int find_choice(const struct reading *reading, const char *choice)
 {
     struct slice word = value_of(reading);

@@ -1,5 +1,5 @@
-/* The passes of TensorIterator and Loop. The next pass overwrites the values of the body's plan, so
- * the values fed back are copied to two sets of buffers in turn.
+/* Runs the passes of TensorIterator and Loop. A pass overwrites the values of the body's plan, so
+ * values for the next pass are copied to one of two sets of buffers, in turn.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/body_loop.h"
 
@@ -7,7 +7,7 @@
 
 #include "base/checked.h"
 
-/* Bodies see f16 and bf16 as f32. */
+/* Returns the type of a value in the body, which has f16 and bf16 as f32. */
 static enum irrun_dtype body_dtype(enum irrun_dtype dtype)
 {
     return dtype_is_half(dtype) ? IRRUN_F32 : dtype;
@@ -93,7 +93,7 @@ static bool keep_merged(const struct loop_state *state, int64_t pass, struct irr
     return true;
 }
 
-/* Returns a piece of a concatenated output. A 0-D value becomes [1]. */
+/* Returns the slice that a pass adds to a concatenated output. A 0-D value becomes [1]. */
 static struct irrun_tensor as_piece(const struct irrun_tensor *value)
 {
     struct irrun_tensor piece = *value;
@@ -102,8 +102,8 @@ static struct irrun_tensor as_piece(const struct irrun_tensor *value)
     return piece;
 }
 
-/* Stores the piece of a concatenated output: in the output if it is allocated, otherwise after the
- * pieces kept so far. */
+/* Stores the slice of a concatenated output: in the output if it is allocated, otherwise behind the
+ * slices kept so far. */
 static bool keep_piece(const struct loop_state *state, uint32_t k, struct irrun_tensor *out,
                        int64_t pass, int64_t n_passes, struct irrun_error *err)
 {
@@ -157,7 +157,8 @@ static bool read_condition(const struct loop_state *state, bool *continues, stru
     return true;
 }
 
-/* Runs the passes; `out` NULL: the outputs are not allocated yet, their pieces are kept. */
+/* Runs the passes. If `out` is NULL, the outputs are not allocated yet, and their slices are
+ * kept. */
 static bool run_passes(const struct loop_state *state, struct irrun_tensor *const *outer,
                        struct irrun_tensor *const *out, int64_t n_passes, bool starts,
                        int64_t *n_done, struct irrun_error *err)
@@ -179,8 +180,8 @@ static bool run_passes(const struct loop_state *state, struct irrun_tensor *cons
     return true;
 }
 
-/* The value of an output that is not concatenated: from the last pass, or the initial value if
- * there was none. NULL: no initial value. */
+/* Returns the value of an output that is not concatenated: of the last pass, or the initial value
+ * if there was no pass. NULL: no initial value. */
 static const struct irrun_tensor *last_value(const struct loop_state *state, uint32_t k,
                                              struct irrun_tensor *const *outer, int64_t n_done)
 {
@@ -210,7 +211,7 @@ static bool infer_body(struct infer *infer, struct loop_state *state, struct irr
     return runner_infer(state->runner, state->in_pointers, results, is_known, infer->err);
 }
 
-/* Whether the values fed back keep their shape. */
+/* Returns whether values for the next pass keep their shape. */
 static bool is_stable(const struct loop_state *state, const struct irrun_tensor *results)
 {
     for (uint32_t k = 0; k < state->n_params; k++) {
@@ -251,7 +252,7 @@ static bool shape_output(struct infer *infer, struct loop_state *state, uint32_t
     return true;
 }
 
-/* The type of an output in the model; IRRUN_DYNAMIC if unknown. */
+/* Returns the type of an output in the model; IRRUN_DYNAMIC if unknown. */
 static enum irrun_dtype declared_dtype(const struct infer *infer, const struct loop_state *state,
                                        uint32_t k, const struct irrun_tensor *results)
 {
@@ -263,7 +264,7 @@ static enum irrun_dtype declared_dtype(const struct infer *infer, const struct l
     return results[result].dtype;
 }
 
-/* The passes must run before the shapes are known. */
+/* Runs the passes because the shapes depend on their results. */
 static bool run_to_infer(struct infer *infer, struct loop_state *state, bool starts,
                          struct irrun_tensor *results)
 {

@@ -38,7 +38,7 @@ bool loop_axis(struct infer *infer, const struct port_map *map, uint32_t rank, u
                      map->column);
 }
 
-/* Pieces are adjacent, in ascending or descending order. */
+/* Checks that slices are adjacent, in ascending or descending order. */
 static bool check_stride(struct infer *infer, const struct port_map *map)
 {
     if (map->part_size >= 1 && (map->stride == map->part_size || map->stride == -map->part_size))
@@ -48,8 +48,8 @@ static bool check_stride(struct infer *infer, const struct port_map *map)
                      (long long)map->part_size);
 }
 
-/* Resolves start or end, which count from the end if they are negative; -1 is after the last
- * element. */
+/* Converts start or end to a position. Negative ones count from the end; -1 is after the last
+ * element. Returns false if it is out of range. */
 static bool resolve_bound(int64_t bound, int64_t length, int64_t *position)
 {
     *position = bound < 0 ? length + 1 + bound : bound;
@@ -193,7 +193,7 @@ static bool allocate(struct infer *infer, struct loop_state *state)
     return err->code == IRRUN_OK;
 }
 
-/* The iteration number, 0-D or [1] as the Parameter requires. */
+/* Adds the iteration number, 0-D or [1] as the Parameter requires. */
 static bool tie_iteration(struct infer *infer, struct loop_state *state, const struct op *parameter,
                           uint32_t k)
 {

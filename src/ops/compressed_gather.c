@@ -1,4 +1,4 @@
-/* Gather of rows of a constant matrix that stays as it is stored: only they are expanded.
+/* Gathers rows of a compressed constant, and expands only those.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 struct gather_state {
     struct compressed_matrix matrix;
     const struct compressed_kernels *kernels;
-    struct index_list rows; /* -1: out of range, which gives zeros */
+    struct index_list rows; /* -1: out of range; gives zeros */
     size_t n;
 };
 

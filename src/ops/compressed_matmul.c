@@ -1,6 +1,6 @@
-/* MatMul by a constant matrix that stays as it is stored. A few rows are multiplied by what is
- * expanded in registers; for more, panels are expanded one after the other, and multiplied by all
- * rows. A small matrix is expanded once, if there are more.
+/* MatMul by a compressed constant. For few rows of A the constant is expanded in registers. For
+ * more, it is expanded panel by panel, and each is multiplied by all rows; a small constant is then
+ * expanded only once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/compressed_ops.h"
 
@@ -10,16 +10,16 @@
 
 #define EXPANDED_ONCE ((size_t)1 << 20) /* bytes */
 
-#define CUT_ROWS 64    /* of the matrix: parts are multiples of so many */
-#define SLICE_ROWS 512 /* before the epilogue of what they gave */
-#define SLICE_K 256    /* expanded at a time, of PANEL_GROUP rows */
+#define CUT_ROWS 64    /* rows of the matrix: parts are multiples of this */
+#define SLICE_ROWS 512 /* rows that are multiplied before their epilogue runs */
+#define SLICE_K 256    /* elements that are expanded at a time, of PANEL_GROUP rows */
 
 struct matmul_state {
     struct compressed_matrix matrix;
     const struct compressed_kernels *kernels;
     size_t m;
-    struct packed_matrix packed; /* where there are many rows; data: it is expanded */
-    size_t n_parts, part_floats; /* of scratch */
+    struct packed_matrix packed; /* for many rows; data: not NULL if it is expanded once */
+    size_t n_parts, part_floats; /* part_floats: of scratch memory for each part */
 };
 
 static const struct op_input_def inputs[] = {
@@ -52,7 +52,8 @@ static bool infer(struct infer *infer)
 
 /* ---- panels ---- */
 
-/* Elements of a row from `first` on that are expanded together: whole groups, or some of one. */
+/* Returns the number of elements from `first` on that are expanded together: whole groups, or a
+ * part of one. */
 static size_t slice_of(const struct compressed_matrix *matrix, size_t first)
 {
     size_t group = matrix->group, left = group - first % group;
@@ -62,7 +63,7 @@ static size_t slice_of(const struct compressed_matrix *matrix, size_t first)
     return matrix->k - first < most ? matrix->k - first : most;
 }
 
-/* Expands a panel to `data`; `slice` holds PANEL_GROUP * SLICE_K floats. */
+/* Expands a panel to `data`; `slice` has PANEL_GROUP * SLICE_K floats. */
 static void expand_panel(const struct matmul_state *state, size_t panel, unsigned char *data,
                          float *slice)
 {

@@ -1,10 +1,10 @@
-/* Finds the bytes, scales and zero points of a constant that is used as it is stored.
+/* Finds the data, scales and zero points of a compressed constant.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/compressed_ops.h"
 #include "ops/op_state.h"
 #include "tensor/small_float.h"
 
-#define LAYOUT_TRANSPOSED 100 /* other layouts of the op's packs are small numbers */
+#define LAYOUT_TRANSPOSED 100 /* the other layouts of the op have small numbers */
 #define TILE 64
 
 bool compressed_type_is(enum irrun_dtype dtype)
@@ -45,7 +45,7 @@ static unsigned element(const unsigned char *from, size_t i, bool is_4bit)
     return is_4bit ? from[i / 2] >> (i % 2 * 4) & 15U : from[i];
 }
 
-/* Writes a row of a matrix that is stored as [k][n]. */
+/* Writes row `row` of a matrix that is stored as [k][n]. */
 static void transpose_row(const struct compressed_matrix *matrix, const unsigned char *from,
                           size_t row, size_t begin, size_t end, unsigned char *to)
 {

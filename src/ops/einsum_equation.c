@@ -26,8 +26,8 @@ static bool fail_equation(struct infer *infer, const char *text, const char *why
     return infer_fail(infer, "equation \"%.200s\" %s", text, why);
 }
 
-/* Checks the subscript from `at` to `end` and counts its letters. It may have letters, blanks and
- * one ellipsis. */
+/* Checks the subscript from `at` to `end` and counts its letters. Blanks and one ellipsis are
+ * allowed. */
 static bool scan(struct infer *infer, const char *text, const char *at, const char *end,
                  struct subscript *subscript)
 {
@@ -49,7 +49,7 @@ static bool scan(struct infer *infer, const char *text, const char *at, const ch
     return true;
 }
 
-/* Writes the labels of a subscript whose ellipsis stands for n_more dimensions. */
+/* Writes the labels of a subscript whose ellipsis has n_more dimensions. */
 static void expand(const struct subscript *subscript, uint32_t n_more, struct einsum_labels *labels)
 {
     labels->n = 0;
@@ -79,7 +79,7 @@ static bool add_dims(struct infer *infer, uint32_t input, struct einsum_equation
     return true;
 }
 
-/* Parses the subscripts before "->", one per input. */
+/* Parses the subscripts before "->", one for each input. */
 static bool read_inputs(struct infer *infer, const char *text, const char *end,
                         uint32_t *n_ellipsis, struct einsum_equation *equation)
 {
@@ -129,7 +129,7 @@ static bool read_output(struct infer *infer, const char *text, const char *at, u
     return true;
 }
 
-/* Makes the output of an equation without "->": the dimensions of the ellipses, then every label
+/* Derives the output of an equation without "->": the dimensions of the ellipses, then every label
  * that occurs once, in alphabetical order. */
 static bool make_output(struct infer *infer, const char *text, uint32_t n_ellipsis,
                         struct einsum_equation *equation)

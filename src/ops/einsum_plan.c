@@ -1,4 +1,4 @@
-/* Plans an Einsum: which labels each product sums, and how its operands must be laid out.
+/* Plans an Einsum: which labels each product sums, and the layout of its operands.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/einsum_plan.h"
 
@@ -13,13 +13,13 @@ _Static_assert(MAX_LABELS == STRIDED_COPY_MAX_RANK, "a tensor of labels can be c
 /* A tensor in memory, with each label once. */
 struct labelled {
     struct einsum_labels labels;
-    int64_t strides[EINSUM_N_LABELS]; /* by label; 0 if broadcast */
+    int64_t strides[EINSUM_N_LABELS]; /* for each label; 0 if broadcast */
 };
 
 struct planner {
     struct infer *infer;
     struct einsum_plan *plan;
-    const int64_t *dims; /* by label */
+    const int64_t *dims; /* for each label */
 };
 
 static bool contains(const struct einsum_labels *labels, uint8_t label)
@@ -35,7 +35,7 @@ static void add_label(struct einsum_labels *labels, uint8_t label)
     labels->items[labels->n++] = label;
 }
 
-/* Whether the output or an input from `first` on has the label. */
+/* Returns whether the output or an input from `first` on has the label. */
 static bool is_needed(const struct planner *planner, uint8_t label, uint32_t first)
 {
     const struct einsum_equation *equation = &planner->plan->equation;
@@ -96,7 +96,7 @@ static void append(struct einsum_labels *to, const struct einsum_labels *from)
     to->n += from->n;
 }
 
-/* Orders a tensor as [kept, summed] and sums over `summed`. */
+/* Plans a copy of a tensor in the order [kept, summed], and its sum over `summed`. */
 static bool plan_operand(struct planner *planner, const struct labelled *from,
                          const struct einsum_labels *kept, const struct einsum_labels *summed,
                          enum einsum_area area, struct einsum_operand *operand)
@@ -124,10 +124,12 @@ static bool plan_operand(struct planner *planner, const struct labelled *from,
     return reserve(planner, area, kept, &n_all);
 }
 
-/* Sorts the labels of the two sides of a product. */
+/* The labels of the two operands of a product, by use. */
 struct sides {
-    struct einsum_labels batch, left, right, joined; /* joined: in both, and not needed later */
-    struct einsum_labels lone_left, lone_right;      /* only in this operand */
+    struct einsum_labels batch, left, right, joined; /* joined: in both operands, not needed
+                                                      * later */
+    struct einsum_labels lone_left, lone_right;      /* not needed later, and in this operand
+                                                      * only */
 };
 
 static bool sort_labels(struct planner *planner, const struct labelled *a, const struct labelled *b,
@@ -154,7 +156,7 @@ static bool sort_labels(struct planner *planner, const struct labelled *a, const
     return true;
 }
 
-/* The labels of the result are batch, left, right; it is dense. */
+/* Describes the result, which is dense: its labels are batch, left, right. */
 static bool make_result(struct planner *planner, const struct sides *sides, uint32_t number,
                         struct labelled *result)
 {
@@ -172,7 +174,7 @@ static bool make_result(struct planner *planner, const struct sides *sides, uint
     return true;
 }
 
-/* Whether a tensor is dense in this order of its labels. */
+/* Returns whether a tensor is dense in this order of its labels. */
 static bool is_dense_in_order(const struct planner *planner, const struct labelled *tensor,
                               const struct einsum_labels *first, const struct einsum_labels *second,
                               const struct einsum_labels *third)
@@ -192,8 +194,8 @@ static bool is_dense_in_order(const struct planner *planner, const struct labell
     return true;
 }
 
-/* Orders one side of a product as batch, rows, joined; or as batch, joined, rows if it is stored
- * like that. */
+/* Plans the order of one operand of a product: batch, rows, joined; or batch, joined, rows if it is
+ * stored in this order. */
 static bool plan_side(struct planner *planner, const struct labelled *from,
                       const struct sides *sides, bool is_left, struct einsum_operand *operand,
                       bool *joined_first)
@@ -208,7 +210,7 @@ static bool plan_side(struct planner *planner, const struct labelled *from,
                         operand);
 }
 
-/* Multiplies the result so far by input number `input`. */
+/* Plans the product of the previous result and input number `input`. */
 static bool plan_join(struct planner *planner, uint32_t input, struct labelled *so_far)
 {
     struct einsum_join *join = &planner->plan->joins[input - 1];

@@ -59,7 +59,7 @@ bool convolution_wants_indirect(const struct prepare *prepare, struct indirect_c
                                            grouped->is_transposed, conv);
 }
 
-#define MAX_FILTERS 2 /* of an only channel: with more, a GEMM does better */
+#define MAX_FILTERS 2 /* for one input channel; with more, a GEMM is faster */
 
 bool convolution_wants_depthwise(const struct prepare *prepare)
 {
@@ -144,9 +144,9 @@ bool convolution_run(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-/* Every element of the output of a group takes a product with every weight that its channel has; in
- * a transpose every element of the input does. The first dimensions of the filters are the groups
- * and the channels of these elements. */
+/* Each output element of a group takes one product with each weight of its channel; in a transposed
+ * convolution each input element does. The leading dimensions of the filters are the groups and the
+ * channels of these elements. */
 double convolution_flops(const struct op *op, struct irrun_tensor *const *in,
                          struct irrun_tensor *const *out)
 {

@@ -19,7 +19,8 @@ struct loops {
     int64_t dims[LOOPS_MAX_RANK], strides[LOOPS_MAX_RANK];
 };
 
-/* Whether the offsets are those of nested loops, in order. */
+/* Finds nested loops that give the same offsets in the same order. Returns false if there are
+ * none. */
 static bool find_loops(const int64_t *offsets, size_t n, struct loops *loops)
 {
     *loops = (struct loops){0};
@@ -41,7 +42,7 @@ static bool find_loops(const int64_t *offsets, size_t n, struct loops *loops)
     return true;
 }
 
-/* Whether no two pieces overlap, so that their order does not matter. */
+/* Returns whether no pieces overlap, so that their order does not matter. */
 static bool are_disjoint(const struct loops *loops, int64_t piece_bytes)
 {
     for (uint32_t i = 0; i < loops->rank; i++) {
@@ -78,7 +79,7 @@ static bool plan_loops(struct prepare *prepare, const struct loops *loops, bool 
 
 /* ---- prepare: runs ------------------------------------------------------------------------ */
 
-/* Whether piece k follows piece k - 1 in memory, or both are zeros. */
+/* Returns whether piece k follows piece k - 1 in memory, or both are zeros. */
 static bool is_contiguous(const int64_t *offsets, size_t k, int64_t piece_bytes)
 {
     if (offsets[k] < 0 || offsets[k - 1] < 0)
@@ -208,7 +209,7 @@ static void scatter(const struct index_copies *copies, binary_fn *fn, const char
         scatter_apply(fn, from, copies->n, copies->piece_elements, element_bytes, to, offsets);
 }
 
-/* Sets *offsets; NULL if there are runs instead. */
+/* Sets *offsets; to NULL if there are runs instead. */
 static bool find_offsets(const struct step *step, const struct index_copies *copies,
                          const int64_t **offsets, struct irrun_error *err)
 {

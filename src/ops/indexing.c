@@ -1,4 +1,4 @@
-/* Checks tensors of indices and computes offsets from them. Copies no data.
+/* Checks index tensors and computes offsets from them. Copies no data.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/indexing.h"
 #include "base/checked.h"
@@ -97,7 +97,7 @@ bool index_fail(const struct step *step, uint32_t input, size_t k, uint32_t axis
                      (long long)(dim - 1), axis, names[0].name);
 }
 
-/* ---- one index an element ----------------------------------------------------------------- */
+/* ---- one index for each element ----------------------------------------------------------- */
 
 bool element_indices_plan(struct infer *infer, uint32_t input, int64_t axis,
                           struct element_indices *plan)

@@ -1,5 +1,5 @@
-/* Shared by infer functions: values of inputs, axes, auto_broadcast, and messages that name the op
- * and the producers of its inputs.
+/* Shared by infer functions: values of inputs, axes, auto_broadcast, and messages with the name of
+ * the op and the producers of its inputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +49,7 @@ bool step_fail(const struct step *step, struct irrun_error *err, enum irrun_erro
     return false;
 }
 
-/* `input 4 (W)` */
+/* Formats input i: `input 4 (W)`. */
 static char *format_input(const struct infer *infer, uint32_t i, char out[NAME_BYTES])
 {
     const struct op_input_def *input = op_find_input(infer->op->def, i);
@@ -60,7 +60,7 @@ static char *format_input(const struct infer *infer, uint32_t i, char out[NAME_B
     return out;
 }
 
-/* Appends to the hint, after "; " if there is one already. */
+/* Appends the producer of input i to the hint, after "; " if the hint is not empty. */
 static void hint_producer(struct infer *infer, uint32_t i, bool with_shape)
 {
     infer->hinted |= i < 32 ? 1U << i : 0;
@@ -187,11 +187,12 @@ bool infer_axes(struct infer *infer, const struct i64_list *axes, uint32_t rank,
 
 /* ---- auto_broadcast ----------------------------------------------------------------------- */
 
-/* Removes trailing ones from b's shape and adds ones around it, to align it at `axis` of a. */
+/* Removes trailing ones from b's shape and pads it with ones so that it is aligned at `axis` of
+ * a. */
 static bool align_pdpd(const struct irrun_shape *a, const struct irrun_shape *b, int64_t axis,
                        struct irrun_shape *aligned)
 {
-    if (shape_equals(a, b)) /* OpenVINO then ignores the axis */
+    if (shape_equals(a, b)) /* OpenVINO ignores the axis then */
         return true;
     if (axis == -1)
         axis = (int64_t)a->rank - b->rank;

@@ -1,10 +1,10 @@
-/* Biases of the pixels whose taps lie partly in the pads.
+/* Computes the biases of pixels some of whose taps are in the pads.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/int8_borders.h"
 
 #include "base/checked.h"
 
-/* The taps inside the image along a dimension. */
+/* The taps of a position that are inside the image, along one dimension. */
 struct span {
     int64_t first, end;
 };
@@ -26,7 +26,8 @@ static bool looks_beyond(const struct window *window, int d)
     return false;
 }
 
-/* Neighbours with the same taps inside are of one class. */
+/* Numbers the classes along dimension d: consecutive positions with the same taps inside have the
+ * same class. */
 static bool find_classes(struct prepare *prepare, const struct window *window, int d,
                          struct int8_borders *borders, struct span **spans)
 {

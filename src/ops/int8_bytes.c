@@ -1,13 +1,13 @@
-/* From f32, or from integers of 8 bits, to bytes and back.
+/* Internal ops that convert f32, or integers of 8 bits, to u8, and u8 to f32.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/int8_ops.h"
 
 struct bytes_state {
     const struct quantize_kernels *kernels;
-    uint8_t levels[256]; /* of inputs that are bytes */
+    uint8_t levels[256]; /* for u8 or i8 inputs: the result of each value */
 };
 
-/* The order of the dimensions: channels go last, or back. */
+/* Sets the output, with the dimensions in this order: channels move to the end, or back. */
 static bool infer_order(struct infer *infer, enum irrun_dtype dtype, const uint32_t order[4])
 {
     const struct bytes_attrs *attrs = infer->attrs;
@@ -29,7 +29,7 @@ static bool infer_from_bytes(struct infer *infer)
     return infer_order(infer, IRRUN_F32, (const uint32_t[]){0, 3, 1, 2});
 }
 
-/* Planes of channels, of each batch element. */
+/* n_channels planes of n elements for each batch element. */
 struct planes {
     size_t n_batches, n_channels, n;
 };

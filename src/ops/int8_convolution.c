@@ -1,5 +1,5 @@
-/* Int8 convolutions. The taps of neighbouring output pixels are adjacent in the image, and the
- * kernels read them in place. An image that needs pads is first copied with its pads.
+/* Int8 convolutions. Consecutive taps of an output pixel are adjacent in the image, and the kernels
+ * read them in place. An image that needs pads is first copied with its pads.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "ops/int8_borders.h"
 #include "ops/int8_ops.h"
 
-#define READ_AHEAD 16 /* bytes after an image with pads: the kernels load so many at a time */
+#define READ_AHEAD 16 /* bytes after a padded image, since the kernels load 16 bytes at a time */
 #define BLOCK 48      /* pixels: a multiple of the rows of every tile */
 
 struct int8_state {
@@ -16,12 +16,13 @@ struct int8_state {
     const struct int8_kernels *kernels;
     struct int8_borders borders;
     size_t n_batches, n_in, n_out; /* pixels of a batch element */
-    size_t out[2];                 /* rows and columns; a row of all if they lie as the input */
-    bool is_padded;                /* the image is copied first */
-    size_t height, width;          /* … and then has so many rows and columns */
+    size_t out[2];                 /* rows and columns; one row if taps of adjacent rows are
+                                    * adjacent */
+    bool is_padded;                /* the image is copied with its pads */
+    size_t height, width;          /* of the padded image */
     size_t n_blocks;               /* in a row */
-    size_t n_parts, part_bytes;    /* of scratch, behind the image */
-    size_t image_bytes, sums_at;   /* where a block of the result lies, if it is of f32 */
+    size_t n_parts, part_bytes;    /* part_bytes: of scratch for each part, behind the image */
+    size_t image_bytes, sums_at;   /* sums_at: offset in a part of a block of f32 results */
 };
 
 static bool infer(struct infer *infer)
@@ -44,14 +45,14 @@ static bool infer(struct infer *infer)
                                    : infer_output(infer, 0, IRRUN_F32, &planes);
 }
 
-/* How many pixels the taps reach over along a dimension. */
+/* Returns how many pixels the windows cover along a dimension. */
 static int64_t reach(const struct window *window, int d)
 {
     int64_t steps = window->out[d] > 0 ? window->out[d] - 1 : 0;
     return steps * window->stride[d] + (window->kernel[d] - 1) * window->dilation[d] + 1;
 }
 
-/* The last quad of a segment may reach beyond the input. */
+/* The last quad of a segment may extend past the end of the input. */
 static void find_image(const struct int8_convolution_attrs *attrs, struct int8_state *state)
 {
     const struct window *w = &state->window;
@@ -100,16 +101,17 @@ static bool prepare(struct prepare *prepare)
                              int8_n_groups(attrs->c_out) * INT8_GROUP, &state->borders);
 }
 
-/* A batch element. */
+/* The work on one batch element. */
 struct job {
     const struct int8_convolution_attrs *attrs;
     const struct int8_state *state;
-    const uint8_t *in, *image, *end; /* of the image */
+    const uint8_t *in, *image, *end; /* image: the input or its padded copy; end: of the readable
+                                      * bytes */
     void *out;
     unsigned char *scratch;
 };
 
-/* Row y of the image with its pads. */
+/* Copies row y of the image with its pads. */
 static void copy_row(const struct job *job, size_t y)
 {
     const struct window *w = &job->state->window;
@@ -137,11 +139,11 @@ static void copy_rows(void *context, size_t part, size_t n_parts)
         copy_row(job, y);
 }
 
-/* Some neighbouring output pixels of a row. */
+/* Consecutive output pixels of a row. */
 struct block {
     size_t row, column, n;
-    const uint8_t **segments;   /* where those of the first pixel begin */
-    const float *const *biases; /* NULL: one for all */
+    const uint8_t **segments;   /* of the first pixel */
+    const float *const *biases; /* NULL: all pixels have the same */
     void *c;
 };
 
@@ -218,7 +220,7 @@ static void to_planes(const struct job *job, size_t pixel, size_t n, const float
             ((float *)job->out)[c * job->state->n_out + pixel + i] = from[i * channels + c];
 }
 
-/* Block i of a row: all have much the same size. */
+/* Computes block i of a row. The blocks of a row have nearly equal size. */
 static void run_block(const struct job *job, size_t row, size_t i, unsigned char *scratch)
 {
     const struct int8_state *state = job->state;

@@ -1,4 +1,4 @@
-/* Products of rows of bytes by a constant matrix.
+/* Products of rows of u8 by a constant matrix.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -6,13 +6,13 @@
 #include "ops/cost.h"
 #include "ops/int8_ops.h"
 
-#define MAX_ROWS 48 /* of a part, where parts are rows: a multiple of those of every tile */
+#define MAX_ROWS 48 /* rows of a part, if parts are rows: a multiple of the rows of every tile */
 
 struct matmul_state {
     const struct int8_kernels *kernels;
-    size_t m, row_bytes; /* of whole quads */
+    size_t m, row_bytes; /* row_bytes: a multiple of a quad */
     size_t n_parts;
-    bool by_rows; /* parts are rows, or groups of columns */
+    bool by_rows; /* parts are rows; otherwise groups of columns */
 };
 
 static bool infer(struct infer *infer)
@@ -79,7 +79,8 @@ static void run_part(void *context, size_t part, size_t n_parts)
     });
 }
 
-/* Rows of whole quads; what is behind a row meets zeros. */
+/* Copies rows to whole quads. The bytes behind a row may have any value, since their weights are
+ * zeros. */
 static void copy_rows(const struct step *step)
 {
     const struct int8_convolution_attrs *attrs = step->op->attrs;

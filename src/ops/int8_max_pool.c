@@ -1,4 +1,4 @@
-/* MaxPool of bytes whose channels lie last.
+/* MaxPool of u8 with the channels last.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 struct max_state {
     struct window window;      /* dimension 0 is 1 */
-    size_t n_rows, n_channels; /* of the output, of all batch elements */
+    size_t n_rows, n_channels; /* of the output; rows of all batch elements */
 };
 
 static bool infer(struct infer *infer)
@@ -30,7 +30,7 @@ static void take_larger(const uint8_t *restrict from, uint8_t *restrict to, size
         to[i] = from[i] > to[i] ? from[i] : to[i];
 }
 
-/* The output pixels of a row, tap by tap. */
+/* Updates the output pixels of a row by one tap. */
 static void add_tap(const struct max_state *state, const uint8_t *row, int64_t tap, uint8_t *to)
 {
     const struct window *w = &state->window;

@@ -7,10 +7,10 @@
 #include "base/checked.h"
 #include "kernels/gemm_integer.h"
 
-/* Panels do not use these layout numbers. */
+/* Layout numbers that packed panels do not use. */
 enum { LAYOUT_INT8 = 200, LAYOUT_UNPACKED };
 
-/* The time of a product of bytes, relative to one of f32. */
+/* The time of an int8 product, relative to one of f32. */
 #define WORK_OF_BYTES 0.25
 
 bool integer_matrix_should_pack(const struct prepare *prepare, uint32_t a, uint32_t b)
@@ -20,7 +20,8 @@ bool integer_matrix_should_pack(const struct prepare *prepare, uint32_t a, uint3
            (dtype == IRRUN_I32 || dtype == IRRUN_U32);
 }
 
-/* Whether the elements fit in 8 bits after subtracting *zero_point, which is 0 if possible. */
+/* Returns whether the elements fit into 8 bits after *zero_point is subtracted, which is 0 if
+ * possible. */
 static bool are_bytes(const int32_t *elements, size_t n, int32_t *zero_point)
 {
     int32_t low = 0, high = 0;
@@ -108,8 +109,8 @@ bool integer_matrix_pack(struct prepare *prepare, uint32_t b, const struct produ
 
 struct run {
     const struct integer_matrix *matrix;
-    struct int8_product bytes;     /* if a is of bytes */
-    struct int8_wide_product wide; /* if it is not */
+    struct int8_product bytes;     /* if a fits into 8 bits */
+    struct int8_wide_product wide; /* otherwise */
     bool is_wide;
 };
 
@@ -125,9 +126,9 @@ static void run_groups(void *context, size_t part, size_t n_parts)
         run.matrix->kernels->multiply(&run.bytes);
 }
 
-/* Multiplies by packed bytes. With a = x + least and b = y + zero_point, where x and y are bytes,
- * the sum of a * b is the sum of x * y, plus least * (sum of y) for the column, plus zero_point *
- * (sum of a) for the row. */
+/* Multiplies by a packed matrix. With a = x + least and b = y + zero_point, where x and y have 8
+ * bits, the sum of a * b is the sum of x * y, plus least * (sum of y) for the column, plus
+ * zero_point * (sum of a) for the row. */
 static void multiply_by_bytes(const struct integer_matrix *matrix, const struct product *p,
                               const int32_t *a, int32_t *c, const struct step *step)
 {

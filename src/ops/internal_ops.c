@@ -1,4 +1,4 @@
-/* Ops that do not occur in IR files.
+/* Ops that do not occur in IR files, see internal_ops.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/internal_ops.h"
 

@@ -1,4 +1,4 @@
-/* Runs Interpolate: resamples axis by axis, or copies elements in the mode nearest.
+/* Runs Interpolate: resamples along one axis after the other, or copies elements in mode nearest.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <string.h>
@@ -11,13 +11,14 @@
 
 /* ---- resampling --------------------------------------------------------------------------- */
 
-/* Units begin … end - 1: what the dimensions before the first changed axis count. */
+/* Units begin … begin + n - 1. A unit is one index of the dimensions before the first changed
+ * axis. */
 struct part {
     const struct interpolate_state *state;
     size_t begin, n;
 };
 
-/* Returns the first axis that is changed. The axes are listed from the last one on. */
+/* Returns the first changed axis. The list of axes begins with the last one. */
 static uint32_t first_axis(const struct interpolate_state *state)
 {
     return state->axes[state->n_axes - 1].axis;
@@ -28,14 +29,14 @@ static size_t n_units(const struct interpolate_state *state)
     return state->n_axes == 0 ? 1 : (size_t)shape_product(&state->in, 0, first_axis(state));
 }
 
-/* The elements of a unit. */
+/* Returns the number of elements of a unit. */
 static size_t unit_of(const struct interpolate_state *state, const struct irrun_shape *shape)
 {
     return (size_t)shape_product(shape, first_axis(state), shape->rank);
 }
 
-/* The sizes outside and inside of a changed axis when it is resampled: the axes after it are
- * done. */
+/* Return the sizes outside and inside of a changed axis when it is resampled, which is after the
+ * axes behind it. */
 static size_t n_outer(const struct part *part, uint32_t axis)
 {
     return part->n * (size_t)shape_product(&part->state->in, first_axis(part->state), axis);
@@ -46,7 +47,7 @@ static size_t n_inner(const struct interpolate_state *state, uint32_t axis)
     return (size_t)shape_product(&state->out, axis + 1, state->out.rank);
 }
 
-/* Where the part's elements of the first buffer begin. */
+/* Returns the offset in the first buffer of the elements of a part. */
 static size_t buffer_offset(const struct part *part)
 {
     return part->state->n_buffer / n_units(part->state) * part->begin;
@@ -66,8 +67,8 @@ static void resample_floats(const struct part *part, const float *from, float *s
     }
 }
 
-/* Rounds integers to nearest in linear and the Pillow modes and toward zero in the others, like the
- * reference; clamps them to the range of their type. */
+/* Rounds integers as the reference does: to nearest in linear and the Pillow modes, otherwise
+ * toward zero. Clamps them to the range of their type. */
 static void round_to_type(double *numbers, size_t n, enum irrun_dtype dtype,
                           enum interpolation_mode mode)
 {
@@ -109,7 +110,7 @@ static void resample_others(const struct part *part, const struct irrun_tensor *
 
 #define BLOCK 64 /* pieces whose offsets are computed at a time */
 
-/* Copies pieces sources[0 … n-1] of `from` one after the other; -1 means zeros. */
+/* Copies pieces sources[0 … n-1] of `from` to contiguous memory; -1 means zeros. */
 static void copy_pieces(const int64_t *sources, size_t n, const char *from, size_t piece_bytes,
                         char *to)
 {
@@ -127,7 +128,7 @@ static void copy_pieces(const int64_t *sources, size_t n, const char *from, size
     }
 }
 
-/* Writes n slices, each all of changed axis k - 1 and of the dimensions after it. Axis 0 is the
+/* Writes n slices. A slice is changed axis k - 1 and the dimensions after it. Changed axis 0 is the
  * innermost. */
 static void copy_nearest(const struct interpolate_state *state, uint32_t k, size_t n,
                          size_t element_bytes, const char *from, char *to)
@@ -191,7 +192,7 @@ bool interpolate_run(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-/* Turns the sources of the innermost changed axis into offsets in bytes, if none is padding. */
+/* Converts the sources of the innermost changed axis to byte offsets, if none is padding. */
 static void convert_to_bytes(struct interpolate_state *state, size_t element_bytes)
 {
     const struct changed_axis *changed = &state->axes[0];
@@ -205,8 +206,8 @@ static void convert_to_bytes(struct interpolate_state *state, size_t element_byt
     state->has_bytes = true;
 }
 
-/* Two buffers: of floats for f32, and of doubles for other types, which are converted into the
- * first one. */
+/* Requests two buffers: of floats for f32, and of doubles for other types, which are converted into
+ * the first buffer. */
 bool interpolate_prepare(struct prepare *prepare)
 {
     struct interpolate_state *state = prepare->state;

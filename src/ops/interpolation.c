@@ -1,12 +1,13 @@
-/* Coordinates and weights of Interpolate, one axis at a time: every mode is separable. Formulas:
- * the specification of Interpolate-4; for the Pillow modes, Pillow's resampling.
+/* Coordinates and weights of Interpolate, for one axis at a time, since every mode is separable.
+ * The formulas are those of the specification of Interpolate-4; for the Pillow modes, of Pillow's
+ * resampling.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/interpolation.h"
 
 #include <math.h>
 
-/* The input coordinate of the centre of output x. The mode nearest computes in float, like the
- * reference, since rounding decides which element it takes. */
+/* Computes the input coordinate of the centre of output x. Mode nearest computes in float, like the
+ * reference, since rounding affects which element is copied. */
 #define COORDINATE(T, name)                                                                        \
     static T name(enum coordinate_mode mode, T x, T scale, T n_out, T n_in)                        \
     {                                                                                              \
@@ -32,7 +33,8 @@ static bool keeps_coordinates(const struct resized_axis *axis)
     return !axis->is_resized || axis->scale == 1.0f || axis->n_out == axis->n_padded;
 }
 
-/* With a scale close to 0, coordinates exceed the range of int64. */
+/* Converts to an index. Coordinates are clamped, since they exceed int64 if the scale is close to
+ * 0. */
 static int64_t to_index(double x)
 {
     const double far = 0x1p40;
@@ -76,7 +78,7 @@ int64_t nearest_source(const struct interpolation *how, const struct resized_axi
 
 /* ---- taps --------------------------------------------------------------------------------- */
 
-/* Adds a tap on element i of the padded input, unless it contributes 0. */
+/* Adds a tap on element i of the padded input, unless its weight is 0. */
 static void add_tap(struct taps *taps, size_t *n, const struct resized_axis *axis, int64_t i,
                     double weight)
 {
@@ -96,7 +98,7 @@ static void add_linear_onnx(struct taps *taps, size_t *n, const struct resized_a
     add_tap(taps, n, axis, i + 1, x - (double)i);
 }
 
-/* The weights of the four neighbours of x = floor(x) + s (Keys 1981, with a free). */
+/* Adds the four neighbours of x = floor(x) + s with cubic weights (Keys 1981; a is a parameter). */
 static void add_cubic(struct taps *taps, size_t *n, const struct resized_axis *axis, double x,
                       double a)
 {
@@ -117,7 +119,7 @@ static double triangle(double x)
     return fabs(x) < 1 ? 1 - fabs(x) : 0;
 }
 
-/* Pillow's cubic, zero for |x| >= 2. */
+/* Returns Pillow's cubic filter, which is zero for |x| >= 2. */
 static double cubic(double x, double a)
 {
     x = fabs(x);
@@ -126,10 +128,10 @@ static double cubic(double x, double a)
     return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
 }
 
-/* The elements first ... last under a filter. */
+/* The elements first ... last that a filter covers. */
 struct filter_span {
     int64_t first, last;
-    double centre, filter_scale; /* the filter is evaluated at (i - centre) * filter_scale */
+    double centre, filter_scale; /* the filter's argument is (i - centre) * filter_scale */
     bool is_cubic;
     double a;
 };
@@ -199,7 +201,7 @@ static void add_output(const struct interpolation *how, const struct resized_axi
     }
 }
 
-/* The maximum number of taps of an output; CUBIC may use an element more than once. */
+/* Returns the maximum number of taps of an output; CUBIC may use an element more than once. */
 static int64_t max_taps(const struct interpolation *how, const struct resized_axis *axis)
 {
     if (how->mode == INTERPOLATION_CUBIC)

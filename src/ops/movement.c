@@ -1,4 +1,4 @@
-/* Plans and runs the strided copy of the ops that only move elements.
+/* Plans and runs the strided copy of ops that only move elements.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/movement.h"
 
@@ -60,7 +60,7 @@ static uint32_t find_longest(const struct strided_copy *copy)
     return longest;
 }
 
-/* Iterations of the longest loop. */
+/* Copies iterations begin … end - 1 of the longest loop. */
 static void run_units(const struct step *step, size_t begin, size_t end)
 {
     const struct move_state *state = step->state;

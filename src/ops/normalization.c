@@ -85,7 +85,7 @@ struct slices normalize_start(const struct step *step, const struct normalize *n
     return slices;
 }
 
-/* One visit of all slices: of the rows from slices->first on, or of all loops. */
+/* One pass over all slices: over the rows from slices->first on, or over all loops. */
 struct pass {
     const struct step *step;
     const struct normalize *normalize;

@@ -4,7 +4,7 @@
 #include "ops/indexing.h"
 
 enum { DATA, OUTPUT_SHAPE };
-#define LIMIT (INT64_C(1) << 31) /* products of two dimensions do not overflow */
+#define LIMIT (INT64_C(1) << 31) /* so that products of two dimensions do not overflow */
 
 struct adaptive_attrs {
     enum irrun_dtype index_element_type;

@@ -1,6 +1,6 @@
-/* Assign-3 (opset3 to 5) and Assign-6: the next value of a variable; the output is the input. The
- * engine commits it at the end of the iteration. The variable has the type and shape that its
- * ReadValue says.
+/* Assign-3 (opset3 to 5) and Assign-6: the next value of a variable, and its output. The engine
+ * commits the value at the end of the iteration. Type and shape of the variable are those of its
+ * ReadValue.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 

@@ -50,8 +50,7 @@ static bool binary_infer(struct infer *infer)
            binary_plan(infer, &out, &infer->in[0]->shape, &b);
 }
 
-/* Runs the kernel once, without loops. Fails on a division by zero, which binary_run then
- * reports. */
+/* Runs the kernel once, without loops. If it divides by zero, binary_run reports it. */
 static bool run_flat(const struct step *step, struct irrun_error *err)
 {
     (void)err;
@@ -59,8 +58,8 @@ static bool run_flat(const struct step *step, struct irrun_error *err)
            binary_run(step, err);
 }
 
-/* Adds an outer loop. The form is simple if the operand is repeated in the innermost loops, then
- * advances, then repeats in the outermost. */
+/* Adds an outer loop. Returns false unless the operand is repeated in the innermost loops, then
+ * advances, then is repeated in the outermost. */
 static bool widen_repetition(struct repetition *found, bool *is_repeated, size_t n, size_t stride)
 {
     if (stride == 0) {
@@ -73,7 +72,8 @@ static bool widen_repetition(struct repetition *found, bool *is_repeated, size_t
     return is_dense;
 }
 
-/* How operand k repeats along the output; false if the form is not simple. */
+/* Finds how operand k repeats along the output. Returns false if it is not as widen_repetition
+ * requires. */
 static bool find_repetition(const struct broadcast *loops, uint32_t k, struct repetition *found)
 {
     bool is_repeated = false;
@@ -149,7 +149,8 @@ static bool visit(void *context, const int64_t *offsets)
         run->out + (size_t)offsets[0] * state->out_bytes, run->n);
 }
 
-/* Units of SHARE_UNIT elements of the innermost loop, or iterations of the outermost. */
+/* Computes units of SHARE_UNIT elements of the innermost loop, or iterations of the outermost
+ * loop. */
 static void run_units(const struct step *step, size_t begin, size_t end)
 {
     const struct binary_state *state = step->state;
@@ -167,7 +168,7 @@ static void run_units(const struct step *step, size_t begin, size_t end)
           (int64_t[]){first, first * loops->inner_strides[1], first * loops->inner_strides[2]});
 }
 
-/* Only vectors cannot fail. */
+/* Shares vectorized loops only, because they cannot fail. */
 static bool share(struct prepare *prepare, const struct binary_state *state)
 {
     const struct broadcast *loops = &state->loops;

@@ -44,7 +44,7 @@ static bool read_target(struct infer *infer, struct irrun_shape *target)
     return true;
 }
 
-/* aligned: the data's shape, extended by ones to the rank of the target. */
+/* Sets aligned to the shape of the data, with ones added up to the rank of the target. */
 static bool align_explicit(struct infer *infer, const struct irrun_shape *target,
                            struct irrun_shape *aligned)
 {
@@ -89,7 +89,7 @@ static bool align_pdpd(struct infer *infer, const struct irrun_shape *target,
     return true;
 }
 
-/* The runs that are repeated, if all dimensions that grow are neighbours. */
+/* Returns the runs that are repeated, if all dimensions that grow are consecutive. */
 static struct runs find_runs(const struct irrun_shape *in, const struct irrun_shape *out)
 {
     struct runs runs = {1, 1};

@@ -1,4 +1,4 @@
-/* Col2Im-15: adds the patches of an image, one per column, at their positions.
+/* Col2Im-15: adds patches, one per column, into an image at their positions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "kernels/columns.h"

@@ -1,11 +1,11 @@
-/* Concat-1: the inputs one after the other along an axis.
+/* Concat-1: joins the inputs along an axis.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "base/checked.h"
 #include "ops/op_state.h"
 
-/* The output is [n_rows] of pieces, one of each input, of so many elements. */
+/* The output has n_rows rows; each consists of piece_elements[i] elements of every input i. */
 struct concat_state {
     size_t n_rows, row_elements;
     size_t *piece_elements;
@@ -65,7 +65,7 @@ static void copy_piece(const struct irrun_tensor *in, size_t from, struct irrun_
     memcpy(tensor_at(out, to), tensor_at(in, from), n * dtype_size(out->dtype));
 }
 
-/* Units of SHARE_UNIT elements of the output. */
+/* Copies units of SHARE_UNIT elements of the output. */
 static void run_units(const struct step *step, size_t begin, size_t end)
 {
     const struct concat_state *state = step->state;

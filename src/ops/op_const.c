@@ -1,5 +1,5 @@
-/* Const-1: bytes of the .bin. The engine sets its value. The oldest IRs have type and shape only in
- * the output port, and the reader takes them from there, hence the defaults.
+/* Const-1: bytes of the .bin. The engine sets the value. The oldest IRs give type and shape only in
+ * the output port; the reader then uses those, so the attributes are optional here.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 

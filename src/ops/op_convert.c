@@ -30,7 +30,7 @@ static bool infer_convert_like(struct infer *infer)
     return infer_output(infer, 0, infer->in[1]->dtype, &infer->in[0]->shape);
 }
 
-/* Not a view for f16 and bf16: those are kept as f32, so the conversion must round. */
+/* f16 and bf16 are stored as f32, so converting to them must round and is not a view. */
 static bool views(const struct infer *infer, int64_t *firsts)
 {
     (void)firsts;

@@ -42,7 +42,8 @@ static bool fail_unsafe(struct infer *infer)
     return infer_hint_input(infer, 1);
 }
 
-/* A float and an integer: the float type, which must be twice as wide to be safe. */
+/* Promotes a float and an integer to the float type. The conversion is safe if that is twice as
+ * wide. */
 static bool promote_to_real(struct infer *infer, bool is_unsafe, enum irrun_dtype *common)
 {
     enum irrun_dtype a = infer->in[0]->dtype, b = infer->in[1]->dtype;
@@ -51,7 +52,7 @@ static bool promote_to_real(struct infer *infer, bool is_unsafe, enum irrun_dtyp
     return is_unsafe || bits(real) >= 2 * bits(integer) || fail_unsafe(infer);
 }
 
-/* A scalar and a tensor of the same kind: the tensor's type, as in PyTorch. */
+/* Promotes a scalar and a tensor of the same kind to the tensor's type, as PyTorch does. */
 static bool promote_scalar(struct infer *infer, bool is_unsafe, enum irrun_dtype *common)
 {
     enum irrun_dtype a = infer->in[0]->dtype, b = infer->in[1]->dtype;
@@ -66,7 +67,7 @@ static bool promote_scalar(struct infer *infer, bool is_unsafe, enum irrun_dtype
     return is_unsafe || is_safe || fail_unsafe(infer);
 }
 
-/* A signed and an unsigned integer: a signed type twice as wide as the unsigned one. */
+/* Promotes a signed and an unsigned integer to a signed type twice as wide as the unsigned one. */
 static bool promote_mixed_signs(struct infer *infer, bool is_unsafe, enum irrun_dtype *common)
 {
     const struct promote_attrs *attrs = infer->attrs;

@@ -1,5 +1,5 @@
 /* ConvolutionBackpropData-1 and GroupConvolutionBackpropData-1 over one to three spatial
- * dimensions: the transpose of the convolution with the same attributes.
+ * dimensions: the transposed convolution.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "ops/grouped_convolution.h"
@@ -14,7 +14,7 @@ struct backprop_attrs {
 
 struct backprop_state {
     struct grouped_convolution grouped;
-    int64_t n_positions; /* at a time, as convolution_transposed_n_positions says */
+    int64_t n_positions; /* computed at a time; see convolution_transposed_n_positions */
     gemm_f32_fn *gemm;   /* NULL: the direct loops */
 };
 
@@ -32,7 +32,7 @@ static const struct op_input_def inputs[] = {
     {.name = NULL},
 };
 
-/* The extent without pads: where the last element of the kernel reaches, plus output_padding. */
+/* Computes the size of the output without pads: the end of the last window, plus output_padding. */
 static bool find_extent(struct infer *infer, const struct window *w, int d, int64_t output_padding,
                         int64_t *extent)
 {
@@ -44,7 +44,7 @@ static bool find_extent(struct infer *infer, const struct window *w, int d, int6
     return true;
 }
 
-/* The output has the size that was asked for; auto_pad says at which end it is cut. */
+/* Sets the requested size of the output; auto_pad says at which end it is cropped. */
 static void fit_dim(struct window *w, int d, int64_t extent, int64_t size, int auto_pad)
 {
     int64_t pad = extent > size ? extent - size : 0;

@@ -1,5 +1,5 @@
 /* CTCGreedyDecoder-1 and CTCGreedyDecoderSeqLen-6: the best class of every step, without blanks
- * and, with merge_repeated, without repetitions; -1 fills the rest.
+ * and, with merge_repeated, without repetitions. The rest of the output is -1.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/indexing.h"
 
@@ -33,7 +33,7 @@ static const struct op_input_def seq_len_inputs[] = {
 
 enum { DATA, LENGTHS, BLANK };
 
-/* The index of the first maximum of n classes. */
+/* Sets *best to the index of the first maximum of n classes. */
 #define BEST(T)                                                                                    \
     for (size_t i = 1; i < n; i++)                                                                 \
         best = ((const T *)classes)[i] > ((const T *)classes)[best] ? i : best;
@@ -53,7 +53,7 @@ struct decoder {
     int64_t blank, previous;
 };
 
-/* Whether the class of the next step belongs to the result. */
+/* Returns whether the class of the next step belongs to the result. */
 static bool accept_class(struct decoder *decoder, int64_t class)
 {
     bool is_repeated = decoder->merges_repeated && class == decoder->previous;

@@ -1,4 +1,4 @@
-/* CumSum-3: running sums along an axis.
+/* CumSum-3: cumulative sums along an axis.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/cum_sum.h"
 #include "ops/indexing.h"

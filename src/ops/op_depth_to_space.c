@@ -1,4 +1,4 @@
-/* DepthToSpace-1 and SpaceToDepth-1: blocks of the spatial dimensions become channels, and back.
+/* DepthToSpace-1 and SpaceToDepth-1 move blocks of the spatial dimensions to channels and back.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "ops/movement.h"
@@ -25,8 +25,8 @@ static const struct op_input_def inputs[] = {
     {.name = NULL},
 };
 
-/* The deep form is [N][blocks … and C in the order of mode][D …], the spatial form [N][C][D][block]
- * …. The strides of both are for the same loops: N, C, then D and block for each spatial
+/* The deep form is [N][blocks … and C in the order of mode][D …]; the spatial form is
+ * [N][C][D][block] …. Both have strides for the same loops: N, C, then D and block for each spatial
  * dimension. */
 struct forms {
     uint32_t n_spatial;
@@ -69,7 +69,7 @@ static void flat_strides(const struct forms *forms, int64_t *strides)
     strides[0] = inner * forms->n_channels;
 }
 
-/* Derives both forms from the input, which is in one of them. */
+/* Computes both forms from the input, which has one of them. */
 static bool find_forms(struct infer *infer, bool is_to_space, struct forms *forms,
                        struct irrun_shape *out)
 {

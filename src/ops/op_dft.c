@@ -1,5 +1,5 @@
 /* DFT-7, IDFT-7, RDFT-9 and IRDFT-9: Fourier transforms along axes, of complex numbers (a last
- * dimension of 2) or of real ones. Lines are truncated or padded with zeros to the signal size.
+ * dimension of 2) or of real ones. Signals are cropped or padded with zeros to the signal size.
  * Computed in double.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
@@ -9,21 +9,23 @@
 #include "ops/movement.h"
 
 enum { DATA, AXES, SIGNAL_SIZE };
-#define LIMIT ((int64_t)FOURIER_MAX_LENGTH) /* of complex numbers in work memory */
+#define LIMIT ((int64_t)FOURIER_MAX_LENGTH) /* complex numbers in scratch memory */
 
 struct dft_family {
     bool is_inverse;
     bool from_real, to_real;
 };
 
-/* Work memory holds complex numbers, in the dimensions of the signal. */
+/* `work` is the scratch memory: complex numbers, with the dimensions of the signal. */
 struct dft_state {
     uint32_t rank, n_axes;
-    uint32_t axes[IRRUN_MAX_RANK]; /* as given; for RDFT and IRDFT, one side of the last is real */
-    struct irrun_shape in, work, out; /* without the 2 of complex numbers */
-    struct irrun_shape loaded;        /* the part of `in` that is read; fits into `work` */
+    uint32_t axes[IRRUN_MAX_RANK];    /* as given; the last one is real on one side of RDFT and
+                                    * IRDFT */
+    struct irrun_shape in, work, out; /* without the last dimension of complex numbers */
+    struct irrun_shape loaded;        /* the part of `in` that is read, at most the size of
+                                       * `work` */
     struct fourier *plans;            /* [n_axes] */
-    int64_t n_line;                   /* the maximum */
+    int64_t n_line;                   /* the longest of the axes */
 };
 
 static const struct op_input_def inputs[] = {
@@ -51,7 +53,8 @@ static bool read_axes(struct infer *infer, struct dft_state *state)
     return true;
 }
 
-/* For RDFT and IRDFT, the complex side of the last axis holds only half of the signal. */
+/* Computes the sizes of axis i. In RDFT and IRDFT the complex side of the last axis has only half
+ * of the signal. */
 static bool size_axis(struct infer *infer, struct dft_state *state, uint32_t i, int64_t size)
 {
     const struct dft_family *family = infer->op->def->family;
@@ -136,12 +139,12 @@ static bool prepare(struct prepare *prepare)
 
 /* ---- run ---------------------------------------------------------------------------------- */
 
-/* Visits the rows of a box at the origin of two tensors. */
+/* Visits the rows of a box, which is at index 0 of two tensors. */
 struct rows {
     const struct irrun_shape *box;
     int64_t a_strides[IRRUN_MAX_RANK], b_strides[IRRUN_MAX_RANK];
     int64_t index[IRRUN_MAX_RANK];
-    int64_t n, a, b; /* the current row: its length, and its offset in each tensor */
+    int64_t n, a, b; /* the current row: its length, and its offset in both tensors */
 };
 
 static struct rows rows_of(const struct irrun_shape *box, const struct irrun_shape *a,
@@ -198,7 +201,7 @@ static void store(const struct step *step, const double *work)
     while (next_row(&rows));
 }
 
-/* The transform of a real signal is symmetric: the second half is the first, reversed and
+/* Completes the transform of a real signal: its second half is the first one, reversed and
  * conjugated. */
 static void complete_line(double *line, int64_t n)
 {

@@ -34,7 +34,7 @@ static bool infer(struct infer *infer)
 
 /* ---- prepare and run ---------------------------------------------------------------------- */
 
-/* The byte offset of an area of the scratch memory; for EINSUM_N_AREAS, of the end. */
+/* Returns the byte offset of an area of the scratch memory; for EINSUM_N_AREAS, the end. */
 static size_t area_offset(const struct einsum_plan *plan, enum einsum_area area,
                           size_t element_bytes)
 {
@@ -44,7 +44,7 @@ static size_t area_offset(const struct einsum_plan *plan, enum einsum_area area,
     return n * element_bytes;
 }
 
-/* The memory of products comes after the areas. */
+/* Returns the size of all areas; the scratch memory of the products follows. */
 static size_t areas_bytes(const struct einsum_plan *plan, size_t element_bytes)
 {
     return align_to_line(area_offset(plan, EINSUM_N_AREAS, element_bytes));
@@ -96,7 +96,7 @@ static void sum_rows(const struct step *step, const struct einsum_operand *opera
     }
 }
 
-/* Returns the ordered tensor: `from` itself, or `to`. */
+/* Returns the reordered tensor: `from` if it needs no copy, otherwise `to`. */
 static const char *order(const struct step *step, const struct einsum_operand *operand,
                          const char *from, char *to)
 {

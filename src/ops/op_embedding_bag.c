@@ -1,6 +1,6 @@
 /* EmbeddingBagOffsetsSum-3, EmbeddingBagPackedSum-3, EmbeddingSegmentsSum-3, EmbeddingBagOffsets-15
- * and EmbeddingBagPacked-15: sums or means of bags of rows of a table. They differ in how the bags
- * are given.
+ * and EmbeddingBagPacked-15: sums or means of bags of rows of a table. The ops differ in how they
+ * describe the bags.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -25,8 +25,9 @@ struct bag_state {
     size_t n_bags, n_indices, row_elements;
     int64_t n_rows; /* of the table */
     struct index_list rows;
-    struct index_list bounds;    /* start of each bag, and end of the last; not BAG_PACKED */
-    struct index_list empty_row; /* of an empty bag; -1: zeros */
+    struct index_list bounds;    /* the start of each bag and the end of the last; not for
+                                  * BAG_PACKED */
+    struct index_list empty_row; /* the row for empty bags; -1: zeros */
 };
 
 static const struct attr_def attr_table[] = {
@@ -146,7 +147,7 @@ static bool resolve_offsets(const struct step *step, int64_t *bounds, struct irr
     return true;
 }
 
-/* Segment ids must be sorted and below num_segments. */
+/* Converts segment ids to bounds; they must be sorted and below num_segments. */
 static bool resolve_segments(const struct step *step, int64_t *bounds, struct irrun_error *err)
 {
     const struct bag_state *state = step->state;
@@ -211,7 +212,7 @@ static void add_bag(const struct step *step, const int64_t *rows, size_t begin, 
         fns->divide(to, end - begin, state->row_elements);
 }
 
-/* An empty bag gets the row default_index; without that input, or if it is -1, zeros. */
+/* Finds the row for empty bags: row default_index; zeros if there is no such input or it is -1. */
 static bool find_empty_row(const struct step *step, const char **row, struct irrun_error *err)
 {
     const struct bag_family *family = step->op->def->family;

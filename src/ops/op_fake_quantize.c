@@ -58,7 +58,7 @@ static bool prepare(struct prepare *prepare)
     return true;
 }
 
-/* Contiguous numbers with the same range. */
+/* Quantizes contiguous numbers that have the same range. */
 static void quantize_contiguous(const struct quantize_state *state, int64_t levels,
                                 const void *const from[N_INPUTS], void *out)
 {

@@ -1,22 +1,22 @@
-/* Gather-1, -7 and -8: slices of the data selected along an axis by a tensor of indices. The
- * versions differ in batch_dims and in indices out of range.
+/* Gather-1, -7 and -8: slices of the data along an axis, selected by an index tensor. The versions
+ * differ in batch_dims and in how they treat indices out of range.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/index_copies.h"
 #include "ops/op_state.h"
 
 enum { DATA, INDICES, AXIS };
 
-/* data is [n_batches][n_outer][axis_dim][slice], indices [n_batches][n_indices]. */
+/* The data is [n_batches][n_outer][axis_dim][slice], the indices are [n_batches][n_indices]. */
 struct gather_state {
     struct index_copies copies;
     int64_t n_batches, n_outer, axis_dim, n_indices;
     int64_t n_slice; /* elements */
     uint32_t axis;
-    int64_t first; /* constant indices are first, first + 1, …; -1: otherwise */
+    int64_t first; /* constant indices are first, first + 1, …; otherwise -1 */
 };
 
-/* Indices out of range: Gather-8 gives zeros; the other versions leave it undefined, and irrun
- * refuses it. */
+/* Indices out of range: Gather-8 gives zeros. The other versions do not define a result, and irrun
+ * fails. */
 struct gather_family {
     bool gives_zeros;
 };
@@ -109,7 +109,7 @@ static bool views(const struct infer *infer, int64_t *firsts)
     return state->first >= 0 && shape_n_elements(&infer->out[0].shape) > 0;
 }
 
-/* offsets[k]: the byte offset of the piece of index k in the data; -1: out of range, gives
+/* Sets offsets[k] to the byte offset in the data of the slice of index k; -1: out of range, gives
  * zeros. */
 static bool resolve(const struct step *step, int64_t *offsets, struct irrun_error *err)
 {

@@ -1,4 +1,5 @@
-/* GatherElements-6: one element per index, which replaces the coordinate along the axis.
+/* GatherElements-6: for each index the element at its coordinates, with the one along the axis
+ * replaced by the index.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/index_copies.h"
 

@@ -14,7 +14,7 @@ struct grid_sample_attrs {
 
 struct grid_sample_state {
     struct grid_plane plane;
-    size_t n_batches, n_channels, n_points; /* points of a batch */
+    size_t n_batches, n_channels, n_points; /* n_points: of one batch element */
 };
 
 static const struct attr_def attr_table[] = {
@@ -58,7 +58,7 @@ static bool infer(struct infer *infer)
 }
 
 /* Converts a coordinate from -1 … 1 to elements. f32 is computed in f32, like the reference,
- * because rounding decides which element the mode nearest takes. */
+ * because rounding affects which element the mode nearest selects. */
 static double to_elements(const struct grid_plane *plane, const struct irrun_tensor *grid, size_t k,
                           int64_t n)
 {
@@ -70,7 +70,7 @@ static double to_elements(const struct grid_plane *plane, const struct irrun_ten
     return plane->align_corners ? x * (size - 1) / 2 : (x * size - 1) / 2;
 }
 
-/* Integers: nearest copies the element, the other modes round toward zero. */
+/* Samples integers: mode nearest copies the element, the other modes round toward zero. */
 static void sample_others(const struct grid_point *points, size_t n, enum irrun_dtype dtype,
                           bool is_nearest, const char *in, char *out)
 {

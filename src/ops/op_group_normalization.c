@@ -13,8 +13,8 @@ struct group_attrs {
 };
 
 struct group_state {
-    size_t n_batches, n_groups, n_channels; /* channels of a group */
-    size_t n_inner;                         /* elements of a channel */
+    size_t n_batches, n_groups, n_channels; /* n_channels: of a group */
+    size_t n_inner;                         /* of a channel */
     size_t element_bytes;
     reduce_fn *sum, *sum_of_deviations;
     affine_fn *affine;

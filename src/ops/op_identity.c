@@ -1,4 +1,4 @@
-/* Identity-16: returns its input.
+/* Identity-16: the output is the input.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op.h"
 

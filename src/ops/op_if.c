@@ -1,5 +1,5 @@
-/* If-8: runs one of two bodies. If both have outputs of the same types and shapes, run chooses the
- * body; otherwise infer needs the condition, and plans only the body that is run.
+/* If-8: runs one of two bodies. If the outputs of both have the same types and shapes, run selects
+ * the body. Otherwise infer needs the condition, and plans only the selected body.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -13,15 +13,15 @@ struct if_branch {
     struct runner *runner;
     struct irrun_tensor *in; /* [n_parameters] */
     const struct irrun_tensor **in_pointers;
-    uint32_t *input_of;       /* per Parameter: ordinal of the op's input */
-    const uint32_t *ordinals; /* body_ordinals */
-    uint32_t *result_of;      /* per output of the op: ordinal among the Results */
+    uint32_t *input_of;       /* for each Parameter: number of the op's input */
+    const uint32_t *ordinals; /* see body_ordinals */
+    uint32_t *result_of;      /* for each output of the op: number of the Result */
 };
 
 struct if_state {
     struct if_branch branches[2];
-    int taken;   /* the branch that infer chose, if it needed the condition; else -1 */
-    bool is_run; /* infer has run it: the outputs are in `kept` */
+    int taken;   /* the branch that infer selected, or -1 if run selects it */
+    bool is_run; /* infer has run it; the outputs are in `kept` */
     struct irrun_tensor *kept;
 };
 
@@ -121,8 +121,8 @@ static bool have_equal_shapes(const struct irrun_tensor *a, const struct irrun_t
     return true;
 }
 
-/* Infers types and shapes that are the same in both branches. Ignores errors of a branch: it may
- * never be run for these inputs. */
+/* Infers types and shapes that are the same in both branches. Ignores errors of a branch, since it
+ * may never run for these inputs. */
 static bool infer_both(struct infer *infer, struct if_state *state, bool *is_known)
 {
     struct irrun_tensor *other =
@@ -149,7 +149,7 @@ static bool run_branch(struct if_branch *branch, struct irrun_tensor *const *in,
     return runner_run(branch->runner, branch->in_pointers, err);
 }
 
-/* The shapes of the outputs depend on data: runs the branch to know them. */
+/* Runs the branch because the shapes of the outputs depend on data. */
 static bool run_to_infer(struct infer *infer, struct if_state *state)
 {
     struct if_branch *branch = &state->branches[state->taken];

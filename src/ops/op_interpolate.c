@@ -95,8 +95,8 @@ static bool read_target(struct infer *infer, uint32_t input, uint32_t n_axes, ui
     return value != NULL;
 }
 
-/* Computes the new size and the scale of one axis. The reference adds 1e-6 to a scale before it
- * multiplies, so that 1/3 of 3 is 1. */
+/* Computes the new size and the scale of one axis. Like the reference, adds 1e-6 to a scale before
+ * it multiplies, so that 1/3 of 3 is 1. */
 static bool find_size(struct infer *infer, uint32_t n_axes, uint32_t k, struct resized_axis *axis)
 {
     const struct interpolate_family *family = infer->op->def->family;
@@ -157,7 +157,7 @@ static bool find_axes(struct infer *infer, struct resized_axis axes[IRRUN_MAX_RA
     return true;
 }
 
-/* Translates the attributes of version 1 to version 4, like the reference. */
+/* Translates the attributes of version 1 to version 4, as the reference does. */
 static void translate_v1(const struct interpolate_attrs *attrs, const struct irrun_shape *in,
                          struct interpolation *how)
 {
@@ -197,7 +197,7 @@ static struct interpolation find_method(struct infer *infer, const struct resize
     return how;
 }
 
-/* Whether the axis is neither resized nor padded nor smoothed. */
+/* Returns whether the axis is neither resized nor padded nor antialiased. */
 static bool is_unchanged(const struct interpolation *how, const struct resized_axis *axis)
 {
     bool is_smoothed = how->mode == INTERPOLATION_LINEAR && how->is_antialiased && axis->is_resized;

@@ -1,5 +1,5 @@
-/* ISTFT-16: the inverse of STFT, from frames to a signal. Where frames overlap, divides their sum
- * by the sum of their windows.
+/* ISTFT-16: the inverse of STFT, from frames to a signal. Divides the sum of overlapping frames by
+ * the sum of their windows.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <string.h>
@@ -16,8 +16,8 @@ struct istft_attrs {
 struct istft_state {
     struct frames frames;
     int64_t n_batches;
-    int64_t n_joined; /* elements from the start of the first frame to the end of the last */
-    int64_t n_signal; /* elements of the output */
+    int64_t n_joined; /* from the start of the first frame to the end of the last */
+    int64_t n_signal; /* of the output */
     int64_t margin;   /* elements before the signal */
 };
 

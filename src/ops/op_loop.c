@@ -1,5 +1,5 @@
-/* Loop-5: runs the body until trip_count is reached (-1: never) or the condition computed by the
- * body is false; it is tested after each pass.
+/* Loop-5: runs the body until trip_count passes are done (-1: no limit) or the condition that the
+ * body computes is false. The condition is tested after each pass.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/body_loop.h"
 #include "ops/indexing.h"
@@ -12,7 +12,7 @@ struct loop_op_state {
     struct index_list n_passes; /* one number */
 };
 
-/* The value of a boolean or number, 0-D or [1]. */
+/* Returns the value of a boolean or number, 0-D or [1]. */
 static int64_t scalar_of(const struct irrun_tensor *tensor)
 {
     return element_as_i64(tensor->dtype, tensor->data, 0);
@@ -26,7 +26,7 @@ static bool check_scalar(struct infer *infer, uint32_t i)
     return infer_fail_input(infer, i, "one number, [] or [1]");
 }
 
-/* Reads an input that is constant for the plan; sets *is_known to false if it is not. */
+/* Reads an input if it is constant for the plan; otherwise sets *is_known to false. */
 static bool read_constant(struct infer *infer, uint32_t i, bool *is_known, int64_t *number)
 {
     *is_known = infer->is_constant[i];
@@ -39,8 +39,8 @@ static bool read_constant(struct infer *infer, uint32_t i, bool *is_known, int64
     return true;
 }
 
-/* Whether the condition is always true: a Const that is true, or a Parameter that is fed back
- * unchanged and is initially true. */
+/* Returns whether the condition is always true: a Const that is true, or a Parameter that is
+ * initially true and passed on unchanged. */
 static bool never_stops(struct infer *infer, const struct loop_state *state)
 {
     if (state->condition_result == NO_ID)

@@ -1,5 +1,5 @@
 /* LRN-1: divides every element by a power of the sum of squares in a box around it. The box extends
- * (size - 1) / 2 to either side, as in OpenVINO, also if size is even.
+ * (size - 1) / 2 to each side, as in OpenVINO, even if size is even.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/lrn.h"
 
@@ -15,7 +15,8 @@ struct lrn_attrs {
 struct lrn_state {
     bool is_set[IRRUN_MAX_RANK];
     uint32_t n_axes, first_axis;
-    size_t n_blocks, n; /* product of the dimensions before the first axis; elements of a block */
+    size_t n_blocks, n; /* n_blocks: product of the dimensions before the first axis; n: elements of
+                         * a block */
 };
 
 static const struct attr_def attr_table[] = {
@@ -60,7 +61,7 @@ static bool prepare(struct prepare *prepare)
     return scratch_array(prepare, (int64_t)state->n, 2 * sizeof(double));
 }
 
-/* Computes the sums of a block, in one of the two halves of the scratch memory. */
+/* Computes the sums of a block, in one half of the scratch memory. */
 static const double *add_squares(const struct step *step, const void *block, size_t radius)
 {
     const struct lrn_state *state = step->state;

@@ -1,5 +1,5 @@
-/* MatMul-1: products of the last two dimensions; the others are batches that broadcast. A list is a
- * row on the left and a column on the right.
+/* MatMul-1: products of the last two dimensions; the other dimensions are batches, which broadcast.
+ * A vector is a row on the left and a column on the right.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/cost.h"
 #include "ops/integer_matrix.h"
@@ -13,9 +13,9 @@ enum { A, B, ORDER };
 
 struct matmul_state {
     struct product_batch batch;
-    struct broadcast batches; /* operands: out, a, b; an element is a matrix */
+    struct broadcast batches; /* operands: out, a, b; the elements are matrices */
     struct matrices b;
-    size_t n_shared; /* products of one row each that read the same b, and are done as one */
+    size_t n_shared; /* products of one row that read the same b and are computed as one */
     struct integer_matrix integers;
 };
 
@@ -59,8 +59,7 @@ static bool read_matrix(struct infer *infer, uint32_t i, bool is_transposed, str
     return true;
 }
 
-/* Batches that share one matrix B are rows of one product; vectors have no layout but the dense
- * one. */
+/* Combines batches that share one matrix B to the rows of one product. Vectors are always dense. */
 static void join_batches(struct product *product, const struct matrix *a, const struct matrix *b,
                          struct irrun_shape *out, struct irrun_shape *a_batches)
 {
@@ -73,7 +72,7 @@ static void join_batches(struct product *product, const struct matrix *a, const 
     product->b_transposed |= product->n == 1;
 }
 
-/* The order of a Transpose that was before B. */
+/* Infers B before its Transpose; its order is the third input. */
 static bool infer_order(struct infer *infer)
 {
     struct i64_list order;
@@ -128,7 +127,7 @@ static bool infer(struct infer *infer)
     return broadcast_plan(&state->batches, 3, shapes, infer->arena, infer->err);
 }
 
-/* B is packed if it is one constant matrix of a type that is, and A has rows. */
+/* Prepacks B if it is one constant matrix of a type that can be packed, and A has rows. */
 static uint32_t prepacks(const struct prepare *prepare, uint32_t constants)
 {
     const struct product_batch *batch = &((const struct matmul_state *)prepare->state)->batch;
@@ -141,7 +140,8 @@ static uint32_t prepacks(const struct prepare *prepare, uint32_t constants)
                : 0;
 }
 
-/* Makes one product of neighbouring rows that read the same matrix: heads that share keys. */
+/* Combines the products of consecutive rows that read the same matrix, such as heads that share
+ * keys. */
 static void share(struct matmul_state *state)
 {
     struct product *p = &state->batch.product;
@@ -186,7 +186,7 @@ static struct product_rows find(const void *context, size_t i)
     const struct matmul_state *state = step->state;
     const struct product *p = &state->batch.product;
     size_t size = dtype_size(p->dtype), first = i * p->m * p->n, at[BROADCAST_MAX_OPERANDS];
-    const char *b = step->in[B]->data; /* NULL: it is prepacked */
+    const char *b = step->in[B]->data; /* NULL: B is prepacked */
     broadcast_offsets(&state->batches, i * state->n_shared, at);
     return (struct product_rows){
         .m = p->m,

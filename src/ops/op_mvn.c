@@ -1,5 +1,5 @@
-/* MVN-1 and MVN-6: subtracts the mean, and optionally divides by the standard deviation. MVN-1 is
- * in opset2 and later.
+/* MVN-1 and MVN-6: subtract the mean, and optionally divide by the standard deviation. MVN-1 is in
+ * opset2 and later.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 

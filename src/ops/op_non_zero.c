@@ -19,7 +19,7 @@ static const struct op_input_def inputs[] = {
 
 #define BLOCK 256 /* elements tested at a time */
 
-/* Converts up to BLOCK elements from `first` on to booleans; returns their number. */
+/* Converts up to BLOCK elements from `first` on to booleans. Returns their number. */
 static size_t read_booleans(const struct irrun_tensor *data, size_t first, uint8_t is_set[BLOCK])
 {
     size_t n = (size_t)shape_n_elements(&data->shape) - first;

@@ -45,7 +45,7 @@ static void run_units(const struct step *step, size_t begin, size_t end)
         else
             sum = sum < attrs->eps ? attrs->eps : sum;
         slices.scales[i] = 1 / sqrt(sum);
-        if (!has_axes) /* the sign too: x / x */
+        if (!has_axes) /* without axes the result is x / x: the sign */
             slices.scales[i] =
                 element_as_f64(step->in[0]->dtype, step->in[0]->data, slices.first + i) < 0
                     ? -slices.scales[i]

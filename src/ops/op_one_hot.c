@@ -1,4 +1,4 @@
-/* OneHot-1 and -16: inserts an axis of `depth` elements: on_value at the index, off_value
+/* OneHot-1 and -16: insert an axis of `depth` elements, with on_value at the index and off_value
  * elsewhere. An index out of range gives only off_value, and so does a negative one, except in
  * version 16 with normalize.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -8,13 +8,13 @@
 #include "ops/indexing.h"
 
 enum { INDICES, DEPTH, ON_VALUE, OFF_VALUE };
-/* The index of the word in the list below. The first two are synonyms: the spelling in files and
- * the documented one. */
+/* The index of "normalize" in the list below. The first two words are synonyms: one is written in
+ * files, the other is documented. */
 #define NORMALIZE 2
 
 struct one_hot_attrs {
     int64_t axis;
-    int negative_indices_mode; /* NORMALIZE: they count from the end */
+    int negative_indices_mode; /* NORMALIZE: negative indices count from the end */
 };
 
 struct one_hot_state {
@@ -65,7 +65,7 @@ static bool infer(struct infer *infer)
     return true;
 }
 
-/* offsets[k]: the element that index k sets to on_value; -1: none. */
+/* Sets offsets[k] to the element that index k sets to on_value; -1: none. */
 static bool resolve(const struct step *step, int64_t *offsets, struct irrun_error *err)
 {
     (void)err;

@@ -1,4 +1,4 @@
-/* Pad-1 and -12: the data with a border, or, where a pad is negative, without its edge.
+/* Pad-1 and -12: add a border to the data. A negative pad crops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -13,13 +13,14 @@ struct pad_attrs {
     int pad_mode;
 };
 
-/* Dimensions up to the last padded one are walked; what is inside moves in one piece. */
+/* Loops over the dimensions up to the last padded one; the inner ones are copied as one slice. */
 struct pad_state {
     int mode;
     uint32_t n_axes;
-    int64_t n_slice; /* elements of the piece */
+    int64_t n_slice; /* elements of the slice */
     int64_t begin[IRRUN_MAX_RANK];
-    int64_t in_elements[IRRUN_MAX_RANK], out_elements[IRRUN_MAX_RANK]; /* behind one index */
+    int64_t in_elements[IRRUN_MAX_RANK], out_elements[IRRUN_MAX_RANK]; /* of one index of a
+                                                                        * dimension */
 };
 
 static const struct attr_def attr_table[] = {
@@ -35,7 +36,8 @@ static const struct op_input_def inputs[] = {
     {.name = NULL},
 };
 
-/* The input coordinate that coordinate i (0 = the first of the input) shows; n > 0. */
+/* Returns the input coordinate that is copied to coordinate i, where 0 is the first of the input;
+ * -1: pad_value. n > 0. */
 static int64_t source_of(int64_t i, int64_t n, int mode)
 {
     if (i >= 0 && i < n)
@@ -49,7 +51,7 @@ static int64_t source_of(int64_t i, int64_t n, int mode)
     return i < 0 ? -1 - i : 2 * n - 1 - i;
 }
 
-/* How far the pads may reach beyond an axis of n elements. */
+/* Returns the largest pad of an axis of n elements. */
 static int64_t reach(int64_t n, int mode)
 {
     if (mode == MODE_CONSTANT || (mode == MODE_EDGE && n > 0))
@@ -106,7 +108,7 @@ static bool infer(struct infer *infer)
     return true;
 }
 
-/* What stays the same while the loops go down the axes. */
+/* What is constant in the recursion over the axes. */
 struct run {
     const struct pad_state *state;
     const struct irrun_shape *in, *out;
@@ -116,7 +118,7 @@ struct run {
 
 static char *pad(const struct run *run, uint32_t axis, const char *from, char *to);
 
-/* Writes the output's positions first … end of an axis, which lie in its border. */
+/* Writes the output's positions first … end - 1 of an axis, which are in its border. */
 static char *pad_border(const struct run *run, uint32_t axis, int64_t first, int64_t end,
                         const char *from, char *to)
 {
@@ -134,7 +136,7 @@ static char *pad_border(const struct run *run, uint32_t axis, int64_t first, int
     return to;
 }
 
-/* Whether rows along this axis, the last one that is padded, get a border and lose nothing. */
+/* Returns whether `axis` is the last padded one, and its rows only get a constant border. */
 static bool has_framed_rows(const struct run *run, uint32_t axis)
 {
     if (axis + 1 != run->state->n_axes || run->state->mode != MODE_CONSTANT)
@@ -143,7 +145,7 @@ static bool has_framed_rows(const struct run *run, uint32_t axis)
     return begin >= 0 && n > 0 && begin + n <= run->out->dims[axis];
 }
 
-/* The end of one row and the beginning of the next are one border. */
+/* Writes such rows. The end of a row and the beginning of the next one are filled together. */
 static char *pad_rows(const struct run *run, uint32_t axis, int64_t n_rows, const char *from,
                       char *to)
 {
@@ -162,7 +164,7 @@ static char *pad_rows(const struct run *run, uint32_t axis, int64_t n_rows, cons
     return to;
 }
 
-/* Writes the output from `axis` inwards and returns its end. */
+/* Writes the output from `axis` on, and returns its end. */
 static char *pad(const struct run *run, uint32_t axis, const char *from, char *to)
 {
     const struct pad_state *state = run->state;
@@ -178,7 +180,7 @@ static char *pad(const struct run *run, uint32_t axis, const char *from, char *t
     if (behind < inner)
         behind = inner;
     to = pad_border(run, axis, 0, inner, from, to);
-    if (axis + 1 == state->n_axes && behind > inner) { /* all of it moves in one piece */
+    if (axis + 1 == state->n_axes && behind > inner) { /* contiguous in input and output */
         size_t n_bytes = (size_t)(behind - inner) * in_bytes;
         memcpy(to, from + (size_t)(inner - begin) * in_bytes, n_bytes);
         to += n_bytes;

@@ -18,7 +18,7 @@ struct pool_state {
     max_pool_fn *max;
     avg_pool_fn *avg;
     bool has_indices;
-    bool is_tiled; /* run by tiles; false: by max and avg */
+    bool is_tiled; /* run by depthwise kernels; false: by max and avg */
     struct depthwise tiled;
 };
 
@@ -54,7 +54,7 @@ static const struct attr_def avg_v16_attrs[] = {
 static const struct op_input_def numbers[] = {{"data", .types = TYPES_NUMBER}, {.name = NULL}};
 static const struct op_input_def floats[] = {{"data", .types = TYPES_FLOAT}, {.name = NULL}};
 
-/* A window must not be entirely in the padding, and pads must not be negative. */
+/* Checks that no window is entirely in the padding and no pad is negative. */
 static bool check_pads(struct infer *infer, const struct window *window, uint32_t rank)
 {
     for (uint32_t d = 3 - rank; d < 3; d++) {
@@ -110,7 +110,7 @@ static bool infer_max_v8(struct infer *infer)
            infer_output(infer, 1, attrs->index_element_type, &infer->out[0].shape);
 }
 
-/* MaxPool-8 always lists its indices as an output; they are often unused. */
+/* Returns whether the indices are used: MaxPool-8 always lists them as an output. */
 static bool needs_indices(const struct prepare *prepare)
 {
     const struct graph *graph = prepare->graph;
@@ -160,7 +160,7 @@ static void run_tiled(const struct step *step)
                                                          .pool = step->pool});
 }
 
-/* Converts indices in a channel to indices relative to dimension `axis`. */
+/* Converts indices within a channel to indices relative to dimension `axis`. */
 static void write_indices(const struct pool_state *state, int64_t channel, int64_t *indices,
                           struct irrun_tensor *out)
 {

@@ -30,8 +30,8 @@
 #define W_R_OPTIONAL_B INPUT("W"), INPUT("R"), OPTIONAL("B")
 #define INPUTS(...) ((const struct op_input_def[]){__VA_ARGS__, {.name = NULL}})
 
-/* Accept the legacy form, so that recurrent_infer can report it: five inputs, with W and R
- * concatenated in the fourth. */
+/* The input tables also allow the legacy form, so that recurrent_infer can report it: five inputs,
+ * with W and R concatenated in the fourth. */
 #define LENGTHS_OR_LEGACY INPUT_OF("sequence_lengths", TYPES_INTEGER | TYPES_FLOAT, 0, false)
 #define W_OR_LEGACY INPUT("W"), OPTIONAL("R"), OPTIONAL("B")
 
@@ -59,7 +59,7 @@ enum form { FORM_CELL, FORM_SEQUENCE, FORM_OVER_TIME };
 #define N_STATES(kind_) ((kind_) == RECURRENT_LSTM ? 2 : 1)
 #define FIRST_WEIGHT(kind_, form_) (1 + N_STATES(kind_) + ((form_) == FORM_SEQUENCE))
 
-/* Every step multiplies W and R of all directions. */
+/* Counts the products of W and R of all directions in every step. */
 static double flops(const struct op *op, struct irrun_tensor *const *in,
                     struct irrun_tensor *const *out)
 {
@@ -67,7 +67,7 @@ static double flops(const struct op *op, struct irrun_tensor *const *in,
     const struct irrun_shape *x = &in[family->x]->shape;
     double n_columns = x->rank > 0 ? (double)x->dims[x->rank - 1] : 0;
     (void)out;
-    if (family->r >= op->n_inputs) /* the legacy form, which infer refuses */
+    if (family->r >= op->n_inputs) /* the legacy form, which infer rejects */
         return 0;
     return 2 * cost_ratio(cost_n(in[family->x]), n_columns) *
            (cost_n(in[family->w]) + cost_n(in[family->r]));
@@ -122,7 +122,7 @@ const struct op_def op_rnn_sequence =
     ROW("RNNSequence", RECURRENT_RNN, FORM_SEQUENCE, INPUTS(X_H, LENGTHS, W_R_B),
         ATTRS(SEQUENCE_ATTRS), .opset = 5);
 
-/* The pass that creates these ops fills their attributes. */
+/* The pass that inserts these ops sets their attributes. */
 const struct op_def op_lstm_over_time =
     ROW("LSTMCell", RECURRENT_LSTM, FORM_OVER_TIME, INPUTS(X_H_C, W_R_OPTIONAL_B), NULL, );
 const struct op_def op_gru_over_time =

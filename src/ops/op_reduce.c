@@ -1,4 +1,5 @@
-/* The reductions: a row each. Axes come as an input, as a list or one number; none reduces nothing.
+/* The reductions, one row each. The axes are an input, a list or one number; an empty list reduces
+ * nothing.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <float.h>
 #include <math.h>
@@ -20,8 +21,8 @@ struct reduce_state {
     struct broadcast loops; /* around `inner`. Operands: data, accumulators */
     struct reduction inner;
     size_t n_out;
-    int64_t n_folded;      /* elements that make one of the output */
-    enum irrun_dtype wide; /* what the loops read */
+    int64_t n_folded;      /* elements that are reduced to one */
+    enum irrun_dtype wide; /* the type that the loops read */
     size_t element_bytes;  /* of the data */
     reduce_fn *reduce;
 };
@@ -111,7 +112,7 @@ static bool visit(void *context, const int64_t *offsets)
     return true;
 }
 
-/* The lowest or highest number of the type, which OpenVINO gives for an empty maximum or
+/* Fills with the lowest or highest number of the type, as OpenVINO does for an empty maximum or
  * minimum. */
 static void fill_extreme(struct irrun_tensor *out, size_t n, bool is_lowest)
 {
@@ -139,7 +140,7 @@ static void finish_floats(double *sums, size_t n, int64_t n_folded, enum finish 
     }
 }
 
-/* Means are rounded toward zero. */
+/* Finishes integers. Means are rounded toward zero. */
 static void finish_integers(union accumulator *sums, size_t n, int64_t n_folded, bool is_signed,
                             enum finish finish)
 {
@@ -153,7 +154,7 @@ static void finish_integers(union accumulator *sums, size_t n, int64_t n_folded,
     }
 }
 
-/* n elements of the output, from their accumulators. */
+/* Writes n elements of the output from their accumulators. */
 static void finish(const struct step *step, size_t first, size_t n)
 {
     const struct reduce_state *state = step->state;
@@ -170,13 +171,13 @@ static void finish(const struct step *step, size_t first, size_t n)
                      accumulators, step->out[0]->dtype, tensor_at(step->out[0], first), n);
 }
 
-/* Whether each element of the output is one row of the input. */
+/* Returns whether each element of the output is the result of one row of the input. */
 static bool has_rows(const struct reduce_state *state)
 {
     return state->loops.rank == 0 && !state->inner.to_columns && state->loops.n_inner > 0;
 }
 
-/* Units are rows, or all of the work is one unit. */
+/* Reduces units: rows, or the whole input as one unit. */
 static void run_units(const struct step *step, size_t begin, size_t end)
 {
     const struct reduce_state *state = step->state;

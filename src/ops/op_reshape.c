@@ -19,8 +19,8 @@ static const struct op_input_def inputs[] = {
     {.name = NULL},
 };
 
-/* Copies the dimensions of zeros with special_zero; *rest is the product of the input's other
- * dimensions. */
+/* With special_zero, copies dimensions of the input where the new shape has 0. *rest is the product
+ * of the input's other dimensions. */
 static bool copy_zeros(struct infer *infer, struct irrun_shape *out, bool is_copied[IRRUN_MAX_RANK],
                        int64_t *rest)
 {

@@ -11,8 +11,8 @@ struct reverse_sequence_attrs {
     int64_t batch_axis, seq_axis;
 };
 
-/* The shape as [outer][first axis][between][second axis][inner]; is_batch_first: the batch axis is
- * the first of the two. */
+/* The shape as [outer][first axis][between][second axis][inner]; is_batch_first: batch_axis is the
+ * first axis. */
 struct reverse_sequence_state {
     size_t n_outer, n_first, n_between, n_second;
     size_t n_inner; /* elements */

@@ -1,4 +1,4 @@
-/* Roll-7: shifts elements along axes; those shifted out at one end enter at the other.
+/* Roll-7: shifts elements along axes, cyclically.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 enum { DATA, SHIFT, AXES };
 
-/* Loops over dimensions up to the last shifted one; inner dimensions are copied in one piece. */
+/* Loops over the dimensions up to the last shifted one; the inner ones are copied at once. */
 struct roll_state {
     uint32_t n_axes;
     int64_t shifts[IRRUN_MAX_RANK]; /* 0 ... dim - 1 */
@@ -48,7 +48,7 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[DATA]->dtype, in);
 }
 
-/* Rolls the data of one index of each axis before `axis`: piece_bytes at `from`. */
+/* Rolls `axis` and the axes after it: piece_bytes at `from`. */
 static void roll(const struct roll_state *state, const struct irrun_shape *shape, uint32_t axis,
                  size_t piece_bytes, const char *from, char *to)
 {

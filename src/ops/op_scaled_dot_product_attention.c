@@ -1,5 +1,5 @@
-/* ScaledDotProductAttention-13: softmax(query * key^T * scale, masked) * value, a few rows at a
- * time, so that no matrix of all scores is made.
+/* ScaledDotProductAttention-13: softmax(query * key^T * scale, masked) * value. Computes a few rows
+ * at a time, so that the matrix of all scores is never stored.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
@@ -11,7 +11,7 @@
 #include "tensor/broadcast.h"
 
 enum { QUERY, KEY, VALUE, MASK, SCALE, SINK, N_INPUTS };
-#define MIN_ROWS 16            /* queries at a time, if there are so many */
+#define MIN_ROWS 16            /* queries computed at a time, if there are as many */
 #define SCORES_AT_A_TIME 65536 /* 256 KB of f32: half of an L2 cache */
 
 struct attention_attrs {
@@ -20,20 +20,21 @@ struct attention_attrs {
 
 struct attention_state {
     size_t n_queries, n_keys, head_size, value_head_size;
-    size_t n_rows; /* queries at a time */
+    size_t n_rows; /* queries computed at a time */
     struct broadcast
-        batches; /* operands: output, query, key, value, mask, sink; an element is a matrix */
+        batches; /* operands: output, query, key, value, mask, sink; elements are matrices */
     enum attention_mask kind;
-    size_t mask_elements, mask_row_stride, mask_stride; /* of a matrix */
+    size_t mask_elements, mask_row_stride, mask_stride; /* of the mask: elements of a matrix,
+                                                         * strides of a row and of a column */
     size_t sink_elements, sink_row_stride;
     struct product qk, av;
     struct matrices key, value;
-    size_t n_shared; /* matrices of the output, of one query each, that are done as one */
-    size_t n_matrices, n_parts; /* of the output, and for the thread pool */
-    size_t scores_bytes;        /* of scratch memory; the packed keys and values come after */
-    size_t part_bytes;          /* of all that */
+    size_t n_shared;            /* output matrices of one query each that are computed as one */
+    size_t n_matrices, n_parts; /* n_matrices: of the output; n_parts: for the thread pool */
+    size_t scores_bytes;        /* of scratch memory; packed keys and values follow */
+    size_t part_bytes;          /* of scratch memory for each part */
     attention_fn *mask_and_softmax;
-    softmax_f32_fn *softmax; /* used instead for f32 without a sink; else NULL */
+    softmax_f32_fn *softmax; /* used for f32 without a sink; otherwise NULL */
 };
 
 static const struct attr_def attr_table[] = {
@@ -53,7 +54,8 @@ static const struct op_input_def inputs[] = {
 
 /* ---- infer -------------------------------------------------------------------------------- */
 
-/* The shape as a batch of matrices; what has fewer than two dimensions has ones before. */
+/* Returns the shape as a batch of matrices. Shapes of fewer than two dimensions get leading
+ * ones. */
 static struct irrun_shape split_matrix(const struct irrun_shape *shape, int64_t *rows,
                                        int64_t *columns)
 {
@@ -62,7 +64,7 @@ static struct irrun_shape split_matrix(const struct irrun_shape *shape, int64_t 
     return shape_of(shape->rank > 2 ? shape->rank - 2 : 0, shape->dims);
 }
 
-/* Adds the batch dimensions of input i to those of the output. */
+/* Broadcasts the batch dimensions of input i with those of the output. */
 static bool add_batches(struct infer *infer, uint32_t i, const struct irrun_shape *batches,
                         struct irrun_shape *out)
 {
@@ -159,8 +161,8 @@ static bool infer(struct infer *infer)
 
 /* ---- prepare and run ---------------------------------------------------------------------- */
 
-/* How many neighbouring matrices of the output read the same keys, values and mask. With one query
- * each, they are rows of one product, which reads the keys and values once. */
+/* Returns how many consecutive output matrices read the same keys, values and mask. If each has one
+ * query, they are computed as rows of one product, which reads the keys and values once. */
 static size_t count_shared(const struct attention_state *state)
 {
     size_t n = state->key.repeats, matrix[BROADCAST_MAX_OPERANDS], mask = 0;
@@ -177,8 +179,8 @@ static size_t count_shared(const struct attention_state *state)
     return n;
 }
 
-/* Plans the products, divides the matrices among threads, and asks for memory: scores for each
- * part, and what the products want. */
+/* Plans the products, divides the matrices among threads, and requests scratch memory for the
+ * scores and products of each part. */
 static bool prepare_products(struct prepare *prepare)
 {
     struct attention_state *state = prepare->state;
@@ -239,7 +241,7 @@ static void mask_and_softmax(const struct attention_state *state, const struct a
     state->softmax(&(struct softmax){rows->n_rows, rows->n, 1, false}, scores, scores);
 }
 
-/* Computes one output matrix, or those that share keys; matrix[i] is the index of the first in
+/* Computes one output matrix, or those that share keys. matrix[i] is the index of the first one in
  * operand i of `batches`. */
 static void attend(const struct step *step, const size_t *matrix, char *memory)
 {
@@ -308,7 +310,7 @@ static bool run(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-/* Two products over the keys. */
+/* Counts the two products, with keys and with values. */
 static double flops(const struct op *op, struct irrun_tensor *const *in,
                     struct irrun_tensor *const *out)
 {

@@ -1,5 +1,5 @@
 /* ScatterElementsUpdate-3 and -12: a copy of the data in which each update replaces, or is combined
- * with, the element selected by its index along the axis.
+ * with, the element that its index along the axis selects.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "ops/index_copies.h"
@@ -17,9 +17,9 @@ static const enum scatter_reduction reductions[] = {SCATTER_NONE, SCATTER_SUM, S
 
 struct scatter_elements_state {
     struct element_indices indices;
-    struct index_copies copies; /* only its offsets, if updates are counted */
+    struct index_copies copies; /* only its offsets if is_counted */
     enum scatter_reduction reduction;
-    bool keeps_data; /* the reduction includes the data; false: starts with the first update */
+    bool keeps_data; /* the reduction includes the data; false: it starts with the first update */
     binary_fn *combine;
     size_t counts_at; /* in the scratch memory */
 };
@@ -73,7 +73,8 @@ static bool resolve(const struct step *step, int64_t *offsets, struct irrun_erro
     return element_indices_resolve(step, &state->indices, offsets, err);
 }
 
-/* Whether the result depends on the first update or the number of updates of an element. */
+/* Returns whether the result depends on the first update or on the number of updates of an
+ * element. */
 static bool is_counted(const struct scatter_elements_state *state)
 {
     return !state->keeps_data || state->reduction == SCATTER_MEAN;
@@ -115,7 +116,7 @@ static void divide(enum irrun_dtype dtype, void *element, int64_t n)
     }
 }
 
-/* Applies the updates in order; counts[i] is the number of values combined in element i of the
+/* Applies the updates in order. counts[i] is the number of values combined in element i of the
  * output. */
 static bool run_counted(const struct step *step, struct irrun_error *err)
 {

@@ -1,5 +1,5 @@
-/* ScatterNDUpdate-3 and -15: a copy of the data in which the slices selected by tuples of
- * coordinates are replaced by, or combined with, the updates.
+/* ScatterNDUpdate-3 and -15: a copy of the data in which updates replace, or are combined with, the
+ * slices that tuples of coordinates select.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/index_copies.h"
 #include "ops/scatter.h"
@@ -13,7 +13,7 @@ struct scatter_nd_attrs {
 struct scatter_nd_state {
     struct tuple_indices plan;
     struct index_copies copies;
-    binary_fn *combine; /* NULL: the updates replace */
+    binary_fn *combine; /* NULL: the updates replace the data */
 };
 
 static const enum scatter_reduction reductions[] = {SCATTER_NONE, SCATTER_SUM, SCATTER_SUB,

@@ -1,5 +1,5 @@
-/* ScatterUpdate-3: a copy of the data in which the updates replace the slices selected by indices
- * along an axis. The specification does not allow negative indices.
+/* ScatterUpdate-3: a copy of the data in which updates replace slices along an axis, selected by
+ * indices. The specification does not allow negative indices.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/index_copies.h"
 #include "ops/scatter.h"

@@ -1,26 +1,26 @@
-/* SearchSorted-15 and Bucketize-3: the number of elements of a sorted row before a value. Compares
- * in the common type: integers of different types as integers, otherwise in f64.
+/* SearchSorted-15 and Bucketize-3: the number of elements of a sorted row before a value.
+ * Comparisons use a common type: integers of different types as integers, otherwise f64.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/sort_keys.h"
 #include "ops/indexing.h"
 
 struct search_attrs {
-    bool counts_equals;   /* SearchSorted: elements equal to the value are before it */
-    bool excludes_equals; /* Bucketize: they are not */
+    bool counts_equals;   /* SearchSorted: elements equal to the value count */
+    bool excludes_equals; /* Bucketize: elements equal to the value do not count */
     enum irrun_dtype output_type;
 };
 
 /* The indices of the inputs. */
 struct search_family {
     uint32_t sorted, values;
-    bool has_rows; /* each row of values has its own sorted row, unless there is only one */
+    bool has_rows; /* each row of values has its own sorted row, or all share one */
 };
 
 struct search_state {
     enum irrun_dtype dtype;            /* type of the comparison */
-    size_t n_rows, n_sorted, n_values; /* per row */
-    bool is_shared;                    /* one sorted row for all values */
-    const uint64_t *sorted;            /* keys of constants; NULL: run computes them */
+    size_t n_rows, n_sorted, n_values; /* n_sorted and n_values: of a row */
+    bool is_shared;                    /* all rows of values share one sorted row */
+    const uint64_t *sorted;            /* keys, if it is constant; NULL: run computes them */
 };
 
 static const struct attr_def search_sorted_attrs[] = {
@@ -63,8 +63,8 @@ static bool check_rows(struct infer *infer, const struct search_family *family)
     return infer_hint_input(infer, family->values);
 }
 
-/* The type of the comparison, which holds the elements of both types exactly, except that i64 is
- * rounded to f64 if the other type is a float or u64. */
+/* Returns the type of the comparison. It represents the elements of both types exactly, except that
+ * i64 is rounded to f64 if the other type is a float or u64. */
 static enum irrun_dtype common_type(enum irrun_dtype a, enum irrun_dtype b)
 {
     if (a == b)

@@ -24,22 +24,22 @@ struct select_attrs {
 #define STREAM_MIN_BYTES ((size_t)12 << 20)
 #define STREAM_SHARED_MIN_BYTES ((size_t)20 << 20)
 
-/* The minimum bytes of a kernel call whose stores bypass the caches: each call waits for its stores
- * at its end. */
+/* The minimum size of a kernel call whose stores bypass the caches: each call waits for its stores
+ * at the end. */
 #define STREAM_PIECE ((size_t)64 << 10)
 
-/* The minimum bytes for which the thread pool shares the work: about 6 us of work, against 5 us to
- * wake a sleeping thread. */
+/* The minimum size of work that is shared with the thread pool: about 6 us of work; waking a
+ * sleeping thread takes 5 us. */
 #define SPLIT_MIN_BYTES ((size_t)512 << 10)
 
 #define SELECT_ALIGNED 64 /* elements whose conditions fill a cache line */
 
-/* The maximum elements of a flat step: up to here the overhead of the call dominates. */
+/* The maximum number of elements of a flat step, for which the overhead of the call dominates. */
 #define FLAT_MAX 4096
 
 struct select_state {
     struct broadcast loops; /* operands: out, cond, then, else; without the rows */
-    int64_t n_rows;         /* length of the loop around the innermost one */
+    int64_t n_rows;         /* length of the loop next to the innermost one */
     int64_t row_strides[4]; /* in elements */
     select_fn *select;
     size_t width; /* bytes of an element */
@@ -47,7 +47,7 @@ struct select_state {
     size_t n_parts; /* for the thread pool */
 };
 
-/* A run over all elements or a part of them. */
+/* A pass over all elements or a part of them. */
 struct select_walk {
     const struct step *step;
     const struct select_state *state;
@@ -144,8 +144,8 @@ static bool run_flat(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-/* Makes the step flat, with a kernel without a loop over rows, if it has few elements in one
- * row. */
+/* If there are few elements in one row, makes the step flat, with a kernel that has no loop over
+ * rows. */
 static void choose_flat(struct prepare *prepare, const struct select_state *state)
 {
     const int64_t *strides = state->loops.inner_strides;
@@ -212,13 +212,13 @@ static bool select_piece(void *context, const int64_t *offsets)
     return true;
 }
 
-/* A copy of the state, whose loops can be shortened. */
+/* A copy of the state, whose outermost loop can be shortened. */
 struct select_cut {
     struct select_state state;
     struct broadcast_loop loops[IRRUN_MAX_RANK];
 };
 
-/* The length of the outermost loop, and the stride of each operand in it. */
+/* Returns the length of the outermost loop, and sets the stride of each operand in it. */
 static int64_t *find_outermost(struct select_cut *cut, const int64_t **strides)
 {
     struct select_state *state = &cut->state;
@@ -233,7 +233,7 @@ static int64_t *find_outermost(struct select_cut *cut, const int64_t **strides)
     return state->n_rows > 1 ? &state->n_rows : &loops->n_inner;
 }
 
-/* Runs one of n_parts of the outermost loop; a single row is split between cache lines. */
+/* Runs one of n_parts of the outermost loop. A single row is divided at cache lines. */
 static void select_part(void *context, size_t part, size_t n_parts)
 {
     const struct step *step = context;

@@ -1,4 +1,4 @@
-/* SoftMax-1, SoftMax-8 and LogSoftmax-5: along one axis.
+/* SoftMax-1, SoftMax-8 and LogSoftmax-5, along one axis.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/softmax.h"
 #include "ops/op.h"
@@ -21,7 +21,7 @@ static const struct attr_def attr_table[] = {
 
 static const struct op_input_def inputs[] = {{"data", .types = TYPES_FLOAT}, {.name = NULL}};
 
-/* family is whether the logarithm is meant. */
+/* The family says whether to compute the logarithm. */
 static bool infer(struct infer *infer)
 {
     const struct irrun_shape *shape = &infer->in[0]->shape;

@@ -1,5 +1,5 @@
 /* SpaceToBatch-2 divides the dimensions after the first into blocks and moves the elements of a
- * block to the batch; BatchToSpace-2 moves them back. SpaceToBatch pads its input with zeros,
+ * block to the batch; BatchToSpace-2 is the inverse. SpaceToBatch pads its input with zeros,
  * BatchToSpace crops its output.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
@@ -114,7 +114,7 @@ static bool infer(struct infer *infer)
     return infer_output(infer, 0, infer->in[DATA]->dtype, &out);
 }
 
-/* Copies element `piece` of all blocks. */
+/* Copies element `piece` of every block. */
 static void copy_piece(const struct step *step, int64_t piece, const int64_t *spatial_strides,
                        const int64_t *batch_strides)
 {
@@ -126,7 +126,7 @@ static void copy_piece(const struct step *step, int64_t piece, const int64_t *sp
     for (uint32_t i = rank; i-- > 0;) {
         int64_t block = state->block[i], r = rest % block - state->begin[i];
         rest /= block;
-        /* The blocks from `first` on whose element r is within the dimension. */
+        /* The blocks from `first` on whose element r is not padding. */
         int64_t first = r < 0 ? (-r + block - 1) / block : 0;
         int64_t last = state->spatial.dims[i] - 1 - r;
         dims[i] = last < 0 ? 0 : last / block + 1 - first;

@@ -11,7 +11,7 @@ struct split_attrs {
     int64_t num_splits;
 };
 
-/* The data are n_rows rows; each row is one piece per output. */
+/* The data has n_rows rows. Each row has one piece for every output. */
 struct split_state {
     uint32_t axis;
     size_t n_rows, row_elements;
@@ -102,7 +102,7 @@ static bool infer_variadic_split(struct infer *infer)
     return true;
 }
 
-/* If all dimensions before the axis are 1, each piece is contiguous. */
+/* A piece is contiguous if all dimensions before the axis are 1. */
 static bool views(const struct infer *infer, int64_t *firsts)
 {
     if (((const struct split_state *)infer->state)->n_rows != 1)

@@ -14,7 +14,7 @@ static const struct op_input_def unsqueeze_inputs[] = {
     {.name = NULL},
 };
 
-/* Without axes (or with an empty list) removes all dimensions of 1. An axis whose dimension is not
+/* Removes the given axes, or all dimensions of 1 if there are none. An axis whose dimension is not
  * 1 is kept, as in the reference. */
 static bool infer_squeeze(struct infer *infer)
 {
@@ -58,6 +58,7 @@ static bool infer_unsqueeze(struct infer *infer)
                                   __VA_ARGS__}
 
 VIEW_OP(op_squeeze_v1, "Squeeze", 1, squeeze_inputs, infer_squeeze, .opset_last = 14);
-/* Its attribute allow_axis_skip only matters for dynamic shapes; here all shapes are concrete. */
+/* The attribute allow_axis_skip of version 15 only matters for dynamic shapes; here all shapes are
+ * concrete. */
 VIEW_OP(op_squeeze_v15, "Squeeze", 15, squeeze_inputs, infer_squeeze, );
 VIEW_OP(op_unsqueeze, "Unsqueeze", 1, unsqueeze_inputs, infer_unsqueeze, );

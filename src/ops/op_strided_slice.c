@@ -30,7 +30,7 @@ struct bounds {
     struct i64_list begin, end, strides;
 };
 
-/* The next dimension of the input, and the output built so far. */
+/* The next dimension of the input, and the output shape so far. */
 struct builder {
     uint32_t dim;
     struct irrun_shape out;

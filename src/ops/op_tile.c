@@ -1,5 +1,5 @@
-/* Tile-1: repeats the data along every dimension. The shorter of shape and repeats is padded with
- * leading ones.
+/* Tile-1: repeats the data along every dimension. The shorter of the shape and the list of repeats
+ * is padded with leading ones.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "ops/movement.h"
@@ -21,7 +21,8 @@ static bool infer(struct infer *infer)
     uint32_t rank = in->rank > repeats.n ? in->rank : repeats.n;
     int64_t in_strides[IRRUN_MAX_RANK];
     move_strides(in, in_strides);
-    /* Two loops per dimension: over the repetitions (stride 0 in the data) and over the data. */
+    /* Each dimension has two loops: over the repetitions (stride 0 in the data) and over the
+     * data. */
     int64_t dims[STRIDED_COPY_MAX_RANK], strides[STRIDED_COPY_MAX_RANK];
     struct irrun_shape out = {.rank = rank};
     for (uint32_t i = 0; i < rank; i++) {

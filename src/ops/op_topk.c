@@ -1,6 +1,6 @@
-/* TopK-1, -3 and -11: the k largest or smallest elements of every line along an axis, and their
- * indices. Equal elements keep their order and NaN is the largest, whatever `stable` is; with sort
- * none the order is by value.
+/* TopK-1, -3 and -11: the k largest or smallest elements of every row along an axis, and their
+ * indices. Equal elements keep their order and NaN is the largest, regardless of `stable`. With
+ * sort none the order is by value.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -22,7 +22,7 @@ struct topk_attrs {
 struct topk_state {
     struct axis_view view;
     size_t k;
-    size_t n_lines; /* lines read together */
+    size_t n_lines; /* rows read together */
 };
 
 static const struct attr_def attr_table[] = {
@@ -62,9 +62,9 @@ static bool infer(struct infer *infer)
            infer_output(infer, INDICES, attrs->index_element_type, &out);
 }
 
-#define LINES 8 /* adjacent lines that are read together */
+#define LINES 8 /* adjacent rows that are read together */
 
-/* Requests memory for the keys of some lines and a heap of k indices. */
+/* Requests memory for the keys of some rows and a heap of k indices. */
 static bool prepare(struct prepare *prepare)
 {
     struct topk_state *state = prepare->state;
@@ -76,13 +76,13 @@ static bool prepare(struct prepare *prepare)
     return scratch_array(prepare, n, sizeof(uint64_t));
 }
 
-/* Whether element a ranks below element b. */
+/* Returns whether element a ranks below element b. */
 static bool is_worse(const uint64_t *keys, uint64_t a, uint64_t b)
 {
     return keys[a] < keys[b] || (keys[a] == keys[b] && a > b);
 }
 
-/* Sifts the root of heap[0 … n-1] down: the lowest element rises. */
+/* Sifts the root of heap[0 … n-1] down, so that the lowest element becomes the root. */
 static void sift_down(const uint64_t *keys, uint64_t *heap, size_t n, size_t root)
 {
     uint64_t index = heap[root];
@@ -96,7 +96,7 @@ static void sift_down(const uint64_t *keys, uint64_t *heap, size_t n, size_t roo
     heap[root] = index;
 }
 
-/* The indices of the top k of n keys, best first. */
+/* Writes the indices of the top k of n keys, best first. */
 static void select_top(const uint64_t *keys, size_t n, uint64_t *top, size_t k)
 {
     for (size_t i = 0; i < k; i++)
@@ -104,7 +104,7 @@ static void select_top(const uint64_t *keys, size_t n, uint64_t *top, size_t k)
     for (size_t i = k / 2; i-- > 0;)
         sift_down(keys, top, k, i);
     for (size_t i = k; i < n; i++) {
-        if (keys[i] > keys[top[0]]) { /* equal keys come later: they rank below */
+        if (keys[i] > keys[top[0]]) { /* equal keys have later indices: they rank below */
             top[0] = i;
             sift_down(keys, top, k, 0);
         }
@@ -117,7 +117,7 @@ static void select_top(const uint64_t *keys, size_t n, uint64_t *top, size_t k)
     }
 }
 
-/* The same in the order of the indices: all elements not below the k-th. */
+/* Writes them in the order of the indices: all elements that are not below the k-th. */
 static void select_top_by_index(const uint64_t *keys, size_t n, uint64_t *top, size_t k)
 {
     select_top(keys, n, top, k);
@@ -146,7 +146,7 @@ static void write_values(const char *line, size_t element_bytes, const uint64_t 
                element_bytes);
 }
 
-/* Reads the keys of n_lines adjacent lines, one line after the other; complemented for MODE_MIN. */
+/* Reads the keys of n_lines adjacent rows, row after row; complements them for MODE_MIN. */
 static void read_lines(const struct step *step, const char *lines, size_t n_lines, uint64_t *keys)
 {
     const struct topk_state *state = step->state;

@@ -1,4 +1,5 @@
-/* Transpose-1: output dimension i is input dimension order[i]; an empty order reverses them all.
+/* Transpose-1: output dimension i is input dimension order[i]; an empty order reverses all
+ * dimensions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/movement.h"
 

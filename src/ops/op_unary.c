@@ -1,5 +1,4 @@
-/* Element-wise ops of one operand, and of one operand with scalar parameters: the rows of
- * elementwise.def.
+/* Element-wise ops of one operand, some with scalar parameters: the rows of elementwise.def.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/unary.h"
 #include "ops/op.h"
@@ -12,10 +11,12 @@ struct unary_attrs {
 
 struct unary_state {
     unary_fn *fn;
-    bool is_through_f64; /* for integers, in functions that have only loops for floats */
-    bool is_rounded;     /* round the results to nearest; false: truncate, as in the reference */
+    bool is_through_f64; /* integers are computed in f64, for functions that have only float
+                          * loops */
+    bool is_rounded;     /* rounds the results to nearest; false: truncates, as the reference
+                          * does */
     double p[UNARY_N_PARAMETERS];
-    float parameters[UNARY_N_PARAMETERS]; /* p, for a program of fused ops */
+    float parameters[UNARY_N_PARAMETERS]; /* p as floats, for a program of fused ops */
 };
 
 static bool infer(struct infer *infer)
@@ -40,7 +41,7 @@ static bool run_flat(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-/* Units of SHARE_UNIT elements. */
+/* Computes units of SHARE_UNIT elements. */
 static void run_units(const struct step *step, size_t begin, size_t end)
 {
     const struct unary_state *state = step->state;
@@ -49,7 +50,7 @@ static void run_units(const struct step *step, size_t begin, size_t end)
               state->p);
 }
 
-/* Reads the parameters that are inputs; false if they are not known yet. */
+/* Reads the parameters that are inputs. Returns false if one is not known yet. */
 static bool read_parameters(const struct irrun_tensor *const *in, uint32_t n_inputs, double *p)
 {
     for (uint32_t i = 1; i < n_inputs; i++) {
@@ -74,7 +75,7 @@ static void offer_to_fuse(struct prepare *prepare, struct unary_state *state,
                                              .parameters = state->parameters};
 }
 
-/* The operation of the row, or of the mode of the op. */
+/* Returns the operation of the row, or that of the op's mode. */
 static enum unary_operation choose_operation(const struct prepare *prepare)
 {
     enum unary_operation operation = *(const enum unary_operation *)prepare->op->def->family;

@@ -1,6 +1,6 @@
-/* Unique-10: the unique elements, or slices along an axis, the index of the first occurrence of
- * each, the index of every element among them, and their counts. infer computes all of them; run
- * writes them.
+/* Unique-10: the unique elements, or slices along an axis; the index of the first occurrence of
+ * each; for every element its index among the unique ones; and their counts. infer computes all of
+ * them; run writes them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -43,7 +43,7 @@ struct slices {
     const uint64_t *keys;
 };
 
-/* < 0, 0, > 0: compares slices a and b in lexicographic order. */
+/* Compares slices a and b in lexicographic order. Returns a number < 0, 0 or > 0. */
 static int compare(const struct slices *slices, size_t a, size_t b)
 {
     const struct axis_view *view = &slices->view;
@@ -64,7 +64,7 @@ static bool is_before(const void *context, size_t a, size_t b)
     return compare(context, a, b) < 0;
 }
 
-/* Numbers the groups of equal slices in the sorted order of `order`. */
+/* Numbers the groups of equal slices in sorted order. */
 static void number_groups(const struct slices *slices, const size_t *order,
                           struct unique_state *state)
 {
@@ -79,7 +79,7 @@ static void number_groups(const struct slices *slices, const size_t *order,
     }
 }
 
-/* Renumbers them in the order of their first occurrence. */
+/* Renumbers the groups in the order of their first occurrence. */
 static void number_by_first(struct unique_state *state, int64_t *new_number, int64_t *old_counts)
 {
     int64_t n_seen = 0;

@@ -15,7 +15,7 @@ bool prepacked_convolution_is_wanted(const struct prepare *prepare,
                                        is_transposed);
 }
 
-/* No packed matrix has a layout of these numbers. */
+/* Layout numbers that packed matrices do not use. */
 enum { LAYOUT_POSITIONS = 100, LAYOUT_CHANNELS, LAYOUT_WINOGRAD };
 
 bool prepacked_convolution_pack(struct prepare *prepare, struct prepacked_convolution *packed)

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/prepacked_matrix.h"
 
-/* Panels are this many groups of 16 columns wide. */
+/* The width of panels, in groups of 16 columns. */
 #define PANEL_WIDTH 4
 
 bool prepacked_matrix_is_allowed(const struct prepare *prepare, uint32_t a, uint32_t b)
@@ -15,7 +15,7 @@ bool prepacked_matrix_is_allowed(const struct prepare *prepare, uint32_t a, uint
 
 bool prepacked_matrix_is_wanted(const struct prepare *prepare, uint32_t a, uint32_t b, size_t n)
 {
-    /* Fewer columns would be padded to several times their size. */
+    /* With fewer columns, padding would multiply the size. */
     return prepacked_matrix_is_allowed(prepare, a, b) && n >= PANEL_GROUP;
 }
 
@@ -44,7 +44,7 @@ static void fill_group(const struct packed_matrix *packed_b, size_t group, const
                                    n_columns);
 }
 
-/* Returns the number of columns of a group, and sets *column to the first. */
+/* Returns the number of columns of a group, and sets *column to the first one. */
 static size_t columns_of(size_t group, size_t n, size_t *column)
 {
     size_t first = group * PANEL_GROUP, left = first < n ? n - first : 0;
@@ -65,8 +65,8 @@ void packed_matrix_fill(const struct packed_matrix *packed_b, size_t begin, size
     }
 }
 
-/* The size of the rows read at a time if the matrix is row-major; their number is a multiple of
- * 8. */
+/* The size of the rows that are read at a time if the matrix is row-major. The number of rows is a
+ * multiple of 8. */
 #define SLICE_BYTES ((size_t)256 << 10)
 
 /* Packs a slice of k of all columns at a time. */
@@ -89,7 +89,7 @@ static bool fill_by_rows(struct prepare *prepare, uint32_t input,
     return true;
 }
 
-/* Reads the matrix piece by piece: its elements may have to be computed. */
+/* Reads the matrix in parts, since its elements may have to be computed. */
 static bool fill_from_input(struct prepare *prepare, uint32_t input,
                             const struct packed_matrix *packed_b, bool is_f16, size_t n,
                             bool is_transposed, void *data)

@@ -1,4 +1,5 @@
-/* Plans products, and multiplies by packed panels, by what gemm_dispatch.c chose, or as integers.
+/* Plans products, and multiplies by packed panels, by the function that gemm_dispatch.c chooses, or
+ * as integers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/product.h"
 
@@ -6,8 +7,8 @@
 #include "kernels/gemm_integer.h"
 #include "ops/prepacked_matrix.h"
 
-#define MIN_ROWS 16        /* fewer rows do not pay for packing */
-#define TRANSPOSED_ROWS 96 /* rows of a transposed a at a time */
+#define MIN_ROWS 16        /* for fewer rows, packing does not pay */
+#define TRANSPOSED_ROWS 96 /* rows of a transposed a that are multiplied at a time */
 
 static bool packing_pays(const struct kernels *kernels, const struct product *product)
 {
@@ -47,7 +48,7 @@ void product_take_b(const struct product *product, const void *b, struct panel_r
                        product->b_transposed, packed);
 }
 
-/* Some rows of a transposed a: [rows][k] from [k][m]. */
+/* Transposes some rows of a transposed a: [rows][k] from [k][m]. */
 static void transpose_rows(const struct product *product, const float *a, size_t rows,
                            float *restrict to)
 {

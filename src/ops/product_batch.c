@@ -4,14 +4,14 @@
 
 #include "base/checked.h"
 
-/* Plain loops take so many times as long as panels (with AVX-512: 6 multiplications per ns against
+/* Plain loops are slower than panels by this factor (with AVX-512: 6 multiplications per ns against
  * 50). */
 #define PLAIN_WORK 8
 
-/* With so many products for each thread none waits long for the last one. */
+/* With at least this many products per thread, no thread waits long for the last one. */
 #define MANY 4
 
-/* Rows are cut into multiples of this. */
+/* Rows are divided at multiples of this. */
 #define ROWS 8
 
 static bool is_plain(const struct product *p)
@@ -41,15 +41,15 @@ static size_t divide_up(size_t n, size_t by)
     return n / by + (n % by != 0);
 }
 
-/* CBLAS may sum in another order where there are fewer rows; transposed integers have no rows of
- * their own. */
+/* Returns whether a product can be divided. CBLAS may sum in another order if there are fewer rows;
+ * transposed integers cannot be divided by rows. */
 static bool can_be_cut(const struct product *p)
 {
     return product_is_packed(p) || (!is_cblas(p) && (dtype_is_float(p->dtype) || !p->a_transposed));
 }
 
-/* Rows need all panels packed before, and read them all: they must leave the busiest thread an
- * eighth less to do. */
+/* Returns whether to divide by rows instead of panels. Then all panels must be packed first, and
+ * each part reads all of them, so the largest part must be smaller by a ninth. */
 static bool rows_are_better(const struct product *p, size_t n_parts)
 {
     size_t n_rows = divide_up(p->m, ROWS), n_panels = p->packed_b.n_panels;
@@ -82,7 +82,7 @@ struct run {
     product_find_fn *find;
     const void *context;
     char *scratch;
-    size_t number; /* of the product that is cut */
+    size_t number; /* of the product that is divided */
 };
 
 static bool must_be_packed(const struct product *p)
@@ -102,7 +102,7 @@ static void run_whole(const struct run *run, size_t begin, size_t end, void *pac
     }
 }
 
-/* Some of the products. */
+/* Computes some of the products. */
 static void run_products(void *context, size_t part, size_t n_parts)
 {
     const struct run *run = context;
@@ -127,7 +127,7 @@ static void pack_piece(void *context, size_t part, size_t n_parts)
                    run->scratch);
 }
 
-/* Some rows, b being packed. */
+/* Computes some rows of a product; b is packed. */
 static void run_rows(void *context, size_t part, size_t n_parts)
 {
     const struct run *run = context;
@@ -143,7 +143,7 @@ static void run_rows(void *context, size_t part, size_t n_parts)
                 run->scratch + p->b_bytes + part * p->transposed_bytes);
 }
 
-/* Some panels, which are packed just before. */
+/* Packs some panels and multiplies by them. */
 static void run_panels(void *context, size_t part, size_t n_parts)
 {
     const struct run *run = context;

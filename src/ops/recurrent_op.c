@@ -1,4 +1,4 @@
-/* Shapes, preparation and execution of the recurrent ops. kernels/recurrent_*.c compute them;
+/* Shapes, preparation and execution of the recurrent ops. kernels/recurrent_*.c has the loops;
  * recurrent_rules.c reads the attributes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/recurrent_op.h"
@@ -14,7 +14,7 @@
 /* The sizes that the shapes of all inputs must match. */
 struct sizes {
     int64_t batch, n_steps, input_size, hidden_size, n_directions;
-    int64_t gates, biases; /* times hidden_size */
+    int64_t gates, biases; /* multiples of hidden_size */
 };
 
 /* An expected dimension of an input, and its meaning. */
@@ -29,7 +29,8 @@ static bool has_input(uint32_t n_inputs, uint32_t i)
     return i < n_inputs; /* NO_INPUT is above any index */
 }
 
-/* "[1,512,80] = [directions, 4 * hidden_size, input size of X]" */
+/* Formats the expected shape of a weight: "[1,512,80] = [directions, 4 * hidden_size, input size of
+ * X]". */
 static void format_dimensions(char *text, size_t size_bytes, const struct dimension *dimensions,
                               uint32_t n)
 {
@@ -68,7 +69,7 @@ static bool check_shape(struct infer *infer, uint32_t input, const struct dimens
     return is_x_involved ? infer_hint_input(infer, recurrent_family_of(infer->op)->x) : false;
 }
 
-/* Checks a weight: the directions (in a sequence), then one or two more dimensions. */
+/* Checks the shape of a weight: the directions (in a sequence), then one or two more dimensions. */
 static bool check_weight(struct infer *infer, const struct sizes *sizes, uint32_t input,
                          struct dimension rows, struct dimension columns)
 {
@@ -156,8 +157,8 @@ static void set_outputs(struct infer *infer, const struct sizes *sizes)
     }
 }
 
-/* The input tables accept missing R or B and lengths of any type for LSTMSequence-1 only; refuses
- * them here. */
+/* The input tables allow missing R or B and lengths of any type for the legacy form of
+ * LSTMSequence-1; rejects them here. */
 static bool refuse_legacy(struct infer *infer)
 {
     const struct recurrent_family *family = recurrent_family_of(infer->op);
@@ -275,7 +276,8 @@ bool recurrent_prepare(struct prepare *prepare)
            fail_memory(prepare->err, SIZE_MAX);
 }
 
-/* An empty tensor may have no address, but pointer arithmetic needs one. */
+/* Returns the data, or another address if an empty tensor has none: pointer arithmetic needs
+ * one. */
 static void *data_of(const struct irrun_tensor *tensor)
 {
     static double nowhere;
@@ -292,7 +294,7 @@ static void *output_data(const struct step *step, uint32_t i)
     return i < step->n_outputs ? data_of(step->out[i]) : NULL;
 }
 
-/* The tensors of a step for f32 or f64: both structs have the same fields. */
+/* The tensors of a step, for f32 or f64: both structs have the same fields. */
 #define STEP_TENSORS(type, step, family, first_state, lengths_)                                    \
     (struct type)                                                                                  \
     {                                                                                              \
@@ -304,7 +306,7 @@ static void *output_data(const struct step *step, uint32_t i)
         .ho = output_data(step, first_state), .co = output_data(step, (first_state) + 1),          \
     }
 
-/* With no time steps, a cell over time copies the states unchanged. */
+/* A cell over time with no time steps copies the states unchanged. */
 static bool keep_states(const struct step *step)
 {
     const struct recurrent_family *family = recurrent_family_of(step->op);

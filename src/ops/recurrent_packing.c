@@ -1,12 +1,12 @@
-/* The weights of a recurrent op of f32: packed once per model, packed by every run, or multiplied
+/* The weights of a recurrent op of f32: packed once per model, packed in every run, or multiplied
  * in place.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/recurrent_op.h"
 
 #include "base/checked.h"
 
-/* Panels hold whole vectors of hidden units, so small sizes grow when packed: at most by this
- * factor, plus FREE_BYTES. */
+/* Panels have whole vectors of hidden units, so packing enlarges small matrices. The size may grow
+ * by this factor plus FREE_BYTES. */
 #define MAX_GROWTH 4
 #define FREE_BYTES (4u << 20)
 
@@ -15,7 +15,7 @@ static bool has_input(const struct prepare *prepare, uint32_t i)
     return i < prepare->n_inputs;
 }
 
-/* The parameters that the layout depends on. */
+/* Returns an engine with the parameters that the layout depends on. */
 static struct recurrent_f32 engine_of(const struct prepare *prepare)
 {
     const struct recurrent_state *state = prepare->state;
@@ -57,7 +57,7 @@ uint32_t recurrent_prepacks(const struct prepare *prepare, uint32_t constants)
     return (all & ~constants) == 0 && may_pack(prepare) ? all : 0;
 }
 
-/* Copies a small constant as f32; NULL with *is_ok unchanged if there is no such input. */
+/* Copies a small constant as f32. Returns NULL with *is_ok unchanged if there is no such input. */
 static const float *vector_of(struct prepare *prepare, uint32_t i, bool *is_ok)
 {
     if (!has_input(prepare, i))
@@ -72,7 +72,7 @@ static const float *vector_of(struct prepare *prepare, uint32_t i, bool *is_ok)
     return copy;
 }
 
-/* Gets the matrices, which may be computed just for this. */
+/* Reads the matrices, which may be computed now. */
 static bool get_matrices(struct prepare *prepare, struct recurrent_weights *weights)
 {
     const struct recurrent_family *family = recurrent_family_of(prepare->op);
@@ -85,7 +85,8 @@ static bool get_matrices(struct prepare *prepare, struct recurrent_weights *weig
     return weights->r != NULL;
 }
 
-/* Besides the op, packs are identified by the number of streams and by whether they are f16. */
+/* Fills the packs. Besides the op, they are identified by the number of streams and by whether they
+ * are f16. */
 static bool fill_packs(struct prepare *prepare, struct recurrent_f32 *engine,
                        struct recurrent_weights *weights)
 {
@@ -130,7 +131,7 @@ bool recurrent_prepack(struct prepare *prepare)
     return fill_packs(prepare, &state->f32, &weights);
 }
 
-/* For fewer rows of x, packing takes longer than reading the weights row by row. */
+/* For fewer rows of x, packing costs more than reading the weights row by row. */
 #define PACK_MIN_ROWS 8
 
 bool recurrent_lay_out(struct prepare *prepare)

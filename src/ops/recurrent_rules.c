@@ -48,8 +48,8 @@ static bool parse_function(struct infer *infer, const char *name, enum recurrent
         name);
 }
 
-/* Some writers also list the activations of the second direction. irrun has one set for both, so
- * they must be the same. */
+/* Some writers also list the activations of the second direction. irrun uses the same for both, so
+ * they must be equal. */
 static bool check_repeats(struct infer *infer, const struct string_list *list, uint32_t n)
 {
     for (uint32_t i = n; i < list->n; i++) {
@@ -62,8 +62,8 @@ static bool check_repeats(struct infer *infer, const struct string_list *list, u
     return true;
 }
 
-/* Reads alpha or beta of the activation at `position` by its position, whatever the other
- * activations need. */
+/* Reads alpha or beta of the activation at `position`: the item with the same position, whether or
+ * not other activations have parameters. */
 static bool read_parameter(struct infer *infer, const char *attribute, const struct f64_list *list,
                            uint32_t position, double *parameter)
 {

@@ -21,7 +21,7 @@ const size_t n_op_defs = sizeof op_defs / sizeof op_defs[0];
 /* The kinds of the `version` of a layer. */
 enum version_kind { VERSION_NONE, VERSION_OPSET, VERSION_EXTENSION, VERSION_UNKNOWN };
 
-/* Every reader of IR treats "extension" and "experimental" as this opset. */
+/* "extension" and "experimental" mean this opset, as in other readers of IR. */
 #define OPSET_OF_EXTENSIONS 6
 
 static enum version_kind parse_version(const char *version, int64_t *opset)
@@ -39,9 +39,8 @@ static enum version_kind parse_version(const char *version, int64_t *opset)
     return VERSION_UNKNOWN;
 }
 
-/* Files use the names Const, ReLU, PReLU and SoftMax, which differ from the class names; both are
- * found.
- * */
+/* Files use the names Const, ReLU, PReLU and SoftMax, which differ from the class names. Accepts
+ * both. */
 static const char *resolve_alias(const char *type)
 {
     if (text_equals_ignore_case(type, "Constant"))
@@ -49,7 +48,7 @@ static const char *resolve_alias(const char *type)
     return type;
 }
 
-/* Introduced in opset2, but labelled opset1 by old writers. */
+/* Returns whether the op was introduced in opset2 but is labelled opset1 by old writers. */
 static bool is_late(const char *type)
 {
     return text_equals_ignore_case(type, "MVN") || text_equals_ignore_case(type, "ROIPooling") ||
@@ -66,7 +65,7 @@ static bool is_type(const struct op_def *def, const char *type)
     return ((def->type[0] ^ type[0]) & 0x1f) == 0 && text_equals_ignore_case(def->type, type);
 }
 
-/* "Gather of opset1 to opset6 and opset8 to opset17" */
+/* Lists the versions of an op: "Gather of opset1 to opset6 and opset8 to opset17". */
 static void list_versions(const char *type, char *out, size_t size_bytes)
 {
     size_t length = 0;

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/window.h"
 
-/* Larger numbers are refused; below the limit sums cannot overflow. */
+/* Larger numbers are rejected, so that sums cannot overflow. */
 #define LIMIT (INT64_C(1) << 40)
 
 bool infer_window_list(struct infer *infer, const char *name, const struct i64_list *list,
@@ -46,7 +46,7 @@ static bool size_dim(struct infer *infer, const struct window_attrs *attrs, stru
     w->out[d] = (room + (attrs->rounding_type != ROUNDING_FLOOR ? stride - 1 : 0)) / stride + 1;
     if (attrs->rounding_type == ROUNDING_CEIL_TORCH &&
         (w->out[d] - 1) * stride >= in + w->pad_begin[d])
-        w->out[d]--; /* a window that would start in the end padding */
+        w->out[d]--; /* rounding up: the last window would start in the end padding */
     return true;
 }
 
