@@ -126,10 +126,8 @@ static bool plan_operand(struct planner *planner, const struct labelled *from,
 
 /* The labels of the two operands of a product, by use. */
 struct sides {
-    struct einsum_labels batch, left, right, joined; /* joined: in both operands, not needed
-                                                      * later */
-    struct einsum_labels lone_left, lone_right;      /* not needed later, and in this operand
-                                                      * only */
+    struct einsum_labels batch, left, right, joined; /* joined: in both, and not needed later */
+    struct einsum_labels lone_left, lone_right;      /* only in this operand; not needed later */
 };
 
 static bool sort_labels(struct planner *planner, const struct labelled *a, const struct labelled *b,

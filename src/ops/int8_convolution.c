@@ -16,8 +16,7 @@ struct int8_state {
     const struct int8_kernels *kernels;
     struct int8_borders borders;
     size_t n_batches, n_in, n_out; /* pixels of a batch element */
-    size_t out[2];                 /* rows and columns; one row if taps of adjacent rows are
-                                    * adjacent */
+    size_t out[2];                 /* rows and columns; 1 row if pixels are as in the input */
     bool is_padded;                /* the image is copied with its pads */
     size_t height, width;          /* of the padded image */
     size_t n_blocks;               /* in a row */
@@ -105,8 +104,7 @@ static bool prepare(struct prepare *prepare)
 struct job {
     const struct int8_convolution_attrs *attrs;
     const struct int8_state *state;
-    const uint8_t *in, *image, *end; /* image: the input or its padded copy; end: of the readable
-                                      * bytes */
+    const uint8_t *in, *image, *end; /* image: the input or its padded copy; end: of both */
     void *out;
     unsigned char *scratch;
 };

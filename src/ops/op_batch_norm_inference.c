@@ -17,8 +17,7 @@ struct batch_norm_family {
 struct batch_norm_state {
     size_t n_batches, n_channels, n_inner; /* elements of a channel */
     affine_fn *affine;
-    struct affine *affines; /* for each channel, if the inputs are constant; NULL: run computes
-                             * them */
+    struct affine *affines; /* of constants, one per channel; NULL: run computes them */
 };
 
 static const struct attr_def attr_table[] = {

@@ -19,11 +19,9 @@ struct dft_family {
 /* `work` is the scratch memory: complex numbers, with the dimensions of the signal. */
 struct dft_state {
     uint32_t rank, n_axes;
-    uint32_t axes[IRRUN_MAX_RANK];    /* as given; the last one is real on one side of RDFT and
-                                    * IRDFT */
+    uint32_t axes[IRRUN_MAX_RANK];    /* as given; RDFT and IRDFT: the last is real on one side */
     struct irrun_shape in, work, out; /* without the last dimension of complex numbers */
-    struct irrun_shape loaded;        /* the part of `in` that is read, at most the size of
-                                       * `work` */
+    struct irrun_shape loaded;        /* the part of `in` that is read; it fits into `work` */
     struct fourier *plans;            /* [n_axes] */
     int64_t n_line;                   /* the longest of the axes */
 };

@@ -25,8 +25,7 @@ struct bag_state {
     size_t n_bags, n_indices, row_elements;
     int64_t n_rows; /* of the table */
     struct index_list rows;
-    struct index_list bounds;    /* the start of each bag and the end of the last; not for
-                                  * BAG_PACKED */
+    struct index_list bounds;    /* start of each bag, and end of the last; not for BAG_PACKED */
     struct index_list empty_row; /* the row for empty bags; -1: zeros */
 };
 

@@ -15,8 +15,7 @@ struct lrn_attrs {
 struct lrn_state {
     bool is_set[IRRUN_MAX_RANK];
     uint32_t n_axes, first_axis;
-    size_t n_blocks, n; /* n_blocks: product of the dimensions before the first axis; n: elements of
-                         * a block */
+    size_t n_blocks, n; /* product of the dimensions before the first axis; elements of a block */
 };
 
 static const struct attr_def attr_table[] = {

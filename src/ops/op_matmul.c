@@ -59,7 +59,8 @@ static bool read_matrix(struct infer *infer, uint32_t i, bool is_transposed, str
     return true;
 }
 
-/* Combines batches that share one matrix B to the rows of one product. Vectors are always dense. */
+/* Combines batches that share one matrix B to the rows of one product. The layout of a vector does
+ * not depend on its transposition, so those flags get one value. */
 static void join_batches(struct product *product, const struct matrix *a, const struct matrix *b,
                          struct irrun_shape *out, struct irrun_shape *a_batches)
 {
@@ -72,7 +73,7 @@ static void join_batches(struct product *product, const struct matrix *a, const 
     product->b_transposed |= product->n == 1;
 }
 
-/* Infers B before its Transpose; its order is the third input. */
+/* Checks the order of the Transpose of B, which is the third input. */
 static bool infer_order(struct infer *infer)
 {
     struct i64_list order;

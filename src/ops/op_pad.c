@@ -19,8 +19,7 @@ struct pad_state {
     uint32_t n_axes;
     int64_t n_slice; /* elements of the slice */
     int64_t begin[IRRUN_MAX_RANK];
-    int64_t in_elements[IRRUN_MAX_RANK], out_elements[IRRUN_MAX_RANK]; /* of one index of a
-                                                                        * dimension */
+    int64_t in_elements[IRRUN_MAX_RANK], out_elements[IRRUN_MAX_RANK]; /* of one index */
 };
 
 static const struct attr_def attr_table[] = {

@@ -24,8 +24,7 @@ struct attention_state {
     struct broadcast
         batches; /* operands: output, query, key, value, mask, sink; elements are matrices */
     enum attention_mask kind;
-    size_t mask_elements, mask_row_stride, mask_stride; /* of the mask: elements of a matrix,
-                                                         * strides of a row and of a column */
+    size_t mask_elements, mask_row_stride, mask_stride; /* strides of rows and columns */
     size_t sink_elements, sink_row_stride;
     struct product qk, av;
     struct matrices key, value;

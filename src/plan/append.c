@@ -1,5 +1,5 @@
-/* Finds what needs not be copied: a variable that only grows (ReadValue [-> Gather] -> Concat ->
- * Assign), and matrices that a Broadcast only repeats, where all that read them can do without.
+/* Avoids copies of a variable that only grows (ReadValue [-> Gather] -> Concat -> Assign), and of
+ * matrices that a Broadcast repeats, if all ops that read them support it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "plan/graph_ints.h"
 #include "plan/plan_internal.h"
 
-#define ROOM 32 /* elements along the axis, besides half of those that are there */
+#define ROOM 32 /* elements reserved along the axis, besides half of the current length */
 
 static struct slot *slot_at(const struct plan *plan, const struct op *op, uint32_t i)
 {
@@ -39,7 +39,8 @@ static bool is_planned_here(const struct plan *plan, const struct op *op)
            (op->def->role == ROLE_READ_VALUE && slot->kind == SLOT_VARIABLE);
 }
 
-/* A Gather along the first dimension; indices out of range give zeros. */
+/* Returns whether an op is a Gather along the first dimension for which indices out of range give
+ * zeros. */
 static bool is_choice(const struct plan *plan, const struct op *gather)
 {
     const struct graph *graph = plan->request.graph;
@@ -51,7 +52,7 @@ static bool is_choice(const struct plan *plan, const struct op *gather)
            graph_ints(graph, op_input(graph, gather, 2), &axis, 1, &n) && axis == 0;
 }
 
-/* ReadValue [-> Gather] -> Concat -> Assign: the ops, and the axis. */
+/* The ops ReadValue [-> Gather] -> Concat -> Assign, and the axis of the Concat. */
 struct chain {
     const struct op *read, *gather, *concat;
     uint32_t axis;
@@ -85,7 +86,8 @@ static bool match(const struct plan *plan, const struct op *assign, struct chain
            dtype == plan->slots[chain->read->first_output].declared;
 }
 
-/* How long the rows may become in the memory that is there, or else in more. */
+/* Returns the length for which there is or will be memory: the present capacity if it suffices,
+ * otherwise a larger one. */
 static size_t find_room(const struct plan *plan, uint32_t variable, size_t length, size_t n_bytes)
 {
     size_t have = plan->request.variables[variable].capacity_bytes / n_bytes;
@@ -141,9 +143,10 @@ static bool add_append(struct plan *plan, const struct op *assign, struct irrun_
     return true;
 }
 
-/* ---- what reads them ------------------------------------------------------------------------- */
+/* ---- which ops read them --------------------------------------------------------------------- */
 
-/* Where else the elements of an op's output are. False: they are nowhere else. */
+/* Sets the source and runs of the output of an op that only repeats or reshapes its input. Returns
+ * false for other ops. */
 static bool pass_on(struct plan *plan, const struct planned_op *planned)
 {
     const struct op *op = planned->op;
@@ -166,7 +169,7 @@ static bool pass_on(struct plan *plan, const struct planned_op *planned)
     return true;
 }
 
-/* Whether an op can do with the variable as it lies there. */
+/* Returns whether an op can read the variable in place. */
 static bool can_read(const struct plan *plan, const struct op *op, uint32_t i,
                      const struct append *append)
 {
@@ -179,7 +182,7 @@ static bool can_read(const struct plan *plan, const struct op *op, uint32_t i,
     return plan_reads_source(plan, op, i);
 }
 
-/* Whose variable the elements of a slot are. */
+/* Returns the append whose variable has the elements of a slot, or NULL. */
 static struct append *append_of(const struct plan *plan, const struct slot *slot)
 {
     return slot->append || slot->runs.count == 0 ? slot->append : plan->slots[slot->source].append;
@@ -192,14 +195,14 @@ static void check_readers(struct plan *plan, const struct planned_op *planned)
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const struct slot *slot = slot_at(plan, op, i);
         struct append *append = append_of(plan, slot);
-        bool is_whole = slot->runs.count > 0; /* else it is the variable before */
+        bool is_whole = slot->runs.count > 0; /* otherwise the old value of the variable */
         bool is_elsewhere = i == 0 && is_passed_on && is_whole && op->def->role != ROLE_ASSIGN;
         if (append && !is_elsewhere && !can_read(plan, op, i, append))
             append->is_refused = true;
     }
 }
 
-/* What the rest of a plan in two parts reads. */
+/* Refuses appends to variables that the continuation of a plan reads. */
 static void refuse_rest(struct plan *plan)
 {
     const struct graph *graph = plan->request.graph;

@@ -1,4 +1,4 @@
-/* Recognizes a TensorIterator around one recurrent cell.
+/* Recognizes TensorIterators whose body is one recurrent cell.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -11,12 +11,12 @@ struct matching {
     const struct graph *outer;
     const struct op *op;
     const struct body *body;
-    const struct graph *graph; /* the body's */
+    const struct graph *graph; /* of the body */
     const struct op *cell;
     const struct recurrent_family *family;
     const struct port_map *slices; /* of X */
     uint32_t axis;
-    int64_t x_columns; /* the last dimension of a slice of X; -1: not known */
+    int64_t x_columns; /* the last dimension of a slice of X; -1: unknown */
     struct cell_loop *found;
 };
 
@@ -35,7 +35,7 @@ static const struct port_map *map_of(const struct matching *match, const struct 
     return NULL;
 }
 
-/* Returns the id of the Result whose value a Parameter has in the next iteration, or NO_ID. */
+/* Returns the id of the Result whose value a Parameter gets in the next iteration, or NO_ID. */
 static uint32_t feeder_of(const struct matching *match, const struct op *parameter)
 {
     uint32_t op_id = (uint32_t)(parameter - match->graph->ops);
@@ -62,8 +62,8 @@ static int64_t n_columns(const struct matching *match, uint32_t value_id)
     return attrs->shape.rank == 2 ? attrs->shape.dims[1] : -1;
 }
 
-/* Whether the op removes the sliced axis: a Squeeze, or a Reshape to [batch, input size] that
- * leaves the rows of X as they are. */
+/* Returns whether the op removes the sliced axis: a Squeeze, or a Reshape to [batch, input size]
+ * that keeps the rows of X. */
 static bool drops_axis(const struct matching *match, const struct op *op)
 {
     int64_t items[4];
@@ -77,8 +77,8 @@ static bool drops_axis(const struct matching *match, const struct op *op)
            match->x_columns == columns;
 }
 
-/* Whether the op inserts the sliced axis again: an Unsqueeze, or a Reshape to
- * [batch, 1, hidden_size] or [1, batch, hidden_size]. */
+/* Returns whether the op inserts the sliced axis again: an Unsqueeze, or a Reshape to [batch, 1,
+ * hidden_size] or [1, batch, hidden_size]. */
 static bool adds_axis(const struct matching *match, const struct op *op)
 {
     int64_t items[4];
@@ -222,8 +222,8 @@ static bool match_cell(struct matching *match)
     return !match->family->is_sequence && !has_peepholes && !attrs->input_forget && is_fico;
 }
 
-/* Every output must be a value of the cell, and the body must not write variables: then the other
- * ops of the body have no effect. */
+/* Checks that every output is a value of the cell and that the body writes no variables: the other
+ * ops of the body then have no effect. */
 static bool match_results(struct matching *match)
 {
     const struct body *body = match->body;

@@ -1,4 +1,4 @@
-/* Replaces TensorIterators around a recurrent cell by sequence ops.
+/* Replaces TensorIterators whose body is a recurrent cell with sequence ops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "plan/graph_edit.h"
 #include "plan/toposort.h"
 
-/* Room for what one replacement adds. That is at most 17 ops: a Const, a Convert and an axis op for
- * each of 3 weights, two axis ops for Y, one each for X, H0, C0, Ho and Co, and the sequence op.
- * They have 19 inputs and 19 outputs. */
+/* What one replacement adds: at most 17 ops with 19 inputs and 19 outputs. These are a Const, a
+ * Convert and an axis op for each of 3 weights, two axis ops for Y, one each for X, H0, C0, Ho and
+ * Co, and the sequence op. */
 #define MAX_NEW_OPS 24
 #define MAX_NEW_INPUTS 40
 #define MAX_NEW_VALUES 28
@@ -45,8 +45,8 @@ static uint32_t add_axis_op(struct replacement *r, const struct op_def *def, int
     return add_unary(r, def, axis_attrs(r, axis), in);
 }
 
-/* Returns the value of the outer graph that stands for a weight of the body: copies a Const and the
- * Convert behind it, and takes the input of a Parameter. */
+/* Returns the value of the outer graph for a weight of the body: copies a Const and its Convert,
+ * and uses the input of a Parameter. */
 static uint32_t add_outer_value(struct replacement *r, uint32_t value_id)
 {
     const struct body *body = &r->op.bodies[0];
@@ -72,7 +72,7 @@ static const struct op_def *sequence_of(const struct op *cell)
                                            : &op_rnn_over_time;
 }
 
-/* Makes `from`, without its direction axis, the value `outer_id` that the TensorIterator gave. */
+/* Replaces the output `outer_id` of the TensorIterator with `from`, without its direction axis. */
 static void replace_output(struct replacement *r, uint32_t from, uint32_t outer_id,
                            bool is_sequence)
 {

@@ -1,4 +1,4 @@
-/* Finds chains of convolutions, and puts others in their place whose channels lie last.
+/* Finds chains of convolutions and replaces them with ops with the channels last.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/channels_last.h"
 
@@ -13,15 +13,15 @@
 enum kind { OTHER, CONVOLUTION, DEPTHWISE, BY_ELEMENT, TO_FIRST, TO_LAST };
 
 struct pass {
-    struct model finder; /* finds constants, in memory that goes with the pass */
+    struct model finder; /* finds constants, in memory that is freed after the pass */
     struct graph *graph;
     struct graph_edit edit;
     struct arena *arena;
-    enum kind *kinds;  /* of the ops */
-    uint32_t *ranks;   /* of the values that can have the channels last; else 0 */
-    bool *are_wanted;  /* such values of which an op reads them so */
-    uint32_t *lasts;   /* the values that stand for them then; NO_ID */
-    size_t n_replaced; /* convolutions */
+    enum kind *kinds;  /* of each op */
+    uint32_t *ranks;   /* of each value that can have the channels last; otherwise 0 */
+    bool *are_wanted;  /* for each value: an op reads it with the channels last */
+    uint32_t *lasts;   /* for each value: its replacement with the channels last, or NO_ID */
+    size_t n_replaced; /* number of convolutions */
     struct irrun_error *err;
 };
 
@@ -51,7 +51,7 @@ static uint32_t find_filters(const struct pass *pass, const struct op *op, enum 
     return !is_grouped || is_depthwise ? rank : 0;
 }
 
-/* Whether a constant has one element, or one for each channel. */
+/* Returns whether a constant has one element, or one for each channel. */
 static bool is_fit(const struct constant *constant, uint32_t rank)
 {
     const struct irrun_shape *shape = &constant->tensor.shape;
@@ -81,7 +81,7 @@ static uint32_t find_by_element(const struct pass *pass, const struct op *op)
     return rank;
 }
 
-/* Whether an op moves the channels to the end or back. */
+/* Returns whether an op moves the channels to the end or back. */
 static enum kind find_move(const struct pass *pass, const struct op *op, uint32_t *rank)
 {
     int64_t order[MAX_RANK];
@@ -136,7 +136,7 @@ static uint32_t add_move(struct pass *pass, const struct op_def *def, const stru
     return graph_edit_add(&pass->edit, def, NULL, &copy, &in, 1, 1);
 }
 
-/* Replaces the value `out` by the output of op `added`, which has the channels last. */
+/* Replaces the value `out` with the output of op `added`, which has the channels last. */
 static void take_over(struct pass *pass, uint32_t added, uint32_t out)
 {
     pass->lasts[out] = pass->graph->ops[added].first_output;

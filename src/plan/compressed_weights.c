@@ -1,5 +1,5 @@
-/* Finds Const -> Convert [-> Subtract] [-> Multiply] [-> Reshape] [-> Convert] in front of a MatMul
- * or a Gather, and puts an op in their place that reads the Const.
+/* Finds Const -> Convert [-> Subtract] [-> Multiply] [-> Reshape] [-> Convert] before a MatMul or a
+ * Gather, and replaces all of them with an op that reads the Const.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/compressed_weights.h"
 
@@ -15,12 +15,12 @@
 #include "plan/toposort.h"
 #include "tensor/small_float.h"
 
-#define MAX_NEW_OPS 2         /* ops for a MatMul or a Gather … */
+#define MAX_NEW_OPS 2         /* ops added for a MatMul or a Gather … */
 #define MAX_INPUTS 4          /* … and their inputs */
-#define MAX_ZERO_POINT 0x1p16 /* a zero point of integers is below this */
+#define MAX_ZERO_POINT 0x1p16 /* integer zero points are below this */
 
 struct pass {
-    struct model finder; /* finds constants, in memory that goes with the pass */
+    struct model finder; /* finds constants, in memory that is freed after the pass */
     struct graph *graph;
     struct graph_edit edit;
     struct arena *arena;
@@ -30,14 +30,14 @@ struct pass {
     struct irrun_error *err;
 };
 
-/* A constant that the kernels can read as it is stored, as a matrix. */
+/* A constant matrix that the kernels can read as it is stored. */
 struct match {
-    uint32_t stored, scales, zero_points; /* values; NO_ID: there are none */
-    struct irrun_shape shape; /* of the Const: rows, groups, elements, or those transposed */
+    uint32_t stored, scales, zero_points; /* values; NO_ID: none */
+    struct irrun_shape shape;             /* of the Const: rows, groups, elements, or transposed */
     struct compressed_attrs attrs;
 };
 
-/* Returns the constant that a value is, or NULL. */
+/* Returns the constant of a value, or NULL. */
 static const struct constant *constant_of(const struct pass *pass, uint32_t value_id)
 {
     return value_id < pass->n_values ? pass->constants[value_id] : NULL;
@@ -49,7 +49,7 @@ static const struct op *producer_of(const struct pass *pass, uint32_t value_id, 
     return op_is_type(op, type) && constant_of(pass, value_id) ? op : NULL;
 }
 
-/* Whether the pass may have to do with such a Const. */
+/* Returns whether the pass may keep such a Const as it is stored. */
 static bool is_kept(const struct const_attrs *attrs)
 {
     return compressed_type_is(attrs->element_type) || dtype_is_half(attrs->element_type);
@@ -101,8 +101,8 @@ static bool match_scaled(const struct pass *pass, uint32_t value_id, struct matc
     return match_shifted(pass, b, match);
 }
 
-/* Returns the input of an op of this type, which changes neither the elements nor their order;
- * value_id if it is another op. */
+/* Returns the input of an op of this type, which changes neither the elements nor their order. For
+ * any other op returns value_id. */
 static uint32_t skip(const struct pass *pass, uint32_t value_id, const char *type)
 {
     const struct op *op = producer_of(pass, value_id, type);
@@ -114,8 +114,8 @@ static uint32_t skip(const struct pass *pass, uint32_t value_id, const char *typ
 
 /* ---- shapes ---- */
 
-/* Finds the distance between the numbers of neighbouring rows and of neighbouring groups. All
- * elements of a group must share one number. `axes`: the dimensions of the Const that are rows,
+/* Finds the strides of the scales or zero points from row to row and from group to group. All
+ * elements of a group must have the same number. `axes`: the dimensions of the Const that are rows,
  * groups and elements, or NO_ID. */
 static bool find_steps(const struct pass *pass, uint32_t value_id, const struct irrun_shape *shape,
                        const uint32_t axes[3], size_t *row_step, size_t *group_step)
@@ -139,8 +139,8 @@ static bool find_steps(const struct pass *pass, uint32_t value_id, const struct 
     return steps[2] == 0;
 }
 
-/* Whether the zero points are whole numbers, as the kernels need for integers. Reads those that are
- * stored as floats. */
+/* Returns whether the zero points are integers, as the kernels need for integer codes. Reads them
+ * if they are stored as floats. */
 static bool are_whole(struct pass *pass, uint32_t value_id)
 {
     const struct constant *constant = constant_of(pass, value_id);
@@ -205,8 +205,8 @@ static bool match_matrix(struct pass *pass, uint32_t value_id, bool is_transpose
 
 /* ---- the ops ---- */
 
-/* Puts `def` in the place of op `op_id`; the constant is its input `constant`, and `other` the
- * other one. */
+/* Replaces op `op_id` with `def`. The constant becomes input `constant`, and `other` the other
+ * input. */
 static bool replace(struct pass *pass, uint32_t op_id, const struct op_def *def, uint32_t other,
                     uint32_t constant, struct match *match)
 {
@@ -253,7 +253,7 @@ static bool visit_matmul(struct pass *pass, uint32_t op_id)
     return replace(pass, op_id, &op_compressed_matmul, a, 1, &match);
 }
 
-/* From f16 or bf16 rows are gathered first and converted then, unless the table is small. */
+/* Larger tables of f16 or bf16 are kept: rows are gathered first and then converted. */
 #define GATHER_HALF_MIN_ELEMENTS (1 << 18)
 
 static bool is_table_of_halves(const struct pass *pass, const struct op *gather)

@@ -1,6 +1,6 @@
 /* Constants, which are the same in every plan: Consts, and values computed only from Consts. They
- * are found once after loading and computed on demand, so that weights that need no conversion stay
- * in the mapped file.
+ * are found once after loading. They are computed on demand, so that weights that need no
+ * conversion stay in the mapped file.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "plan/fold_rows.h"
 #include "tensor/sub_byte.h"
 
-/* A constant computed by an op: keeps the state filled by infer for the evaluation. */
+/* A constant that an op computes, with the state that infer filled for it. */
 struct folded {
     struct constant constant;
     void *state;
@@ -39,7 +39,7 @@ static bool are_inputs_constant(const struct graph *graph, const struct op *op)
     return true;
 }
 
-/* Finds the constant outputs of an op whose inputs are all constant. If inference fails, the plan
+/* Finds the constant outputs of an op whose inputs are all constant. If inference fails, planning
  * repeats it and reports the error. */
 static bool find_folded(struct model *model, struct graph *graph, const struct op *op,
                         struct irrun_error *err)
@@ -181,7 +181,7 @@ static bool widen(struct model *model, struct constant *constant, struct irrun_e
     return true;
 }
 
-/* Runs the op that computes a constant, when all its inputs have data. */
+/* Runs the op that computes a constant. All its inputs must have data. */
 static bool compute_folded(struct model *model, const struct graph *graph, const struct op *op,
                            struct irrun_error *err)
 {
@@ -219,7 +219,7 @@ static bool compute_folded(struct model *model, const struct graph *graph, const
     return true;
 }
 
-/* Runs the chain of ops that computes a large constant, when all leaves have data. */
+/* Runs the chain of ops that computes a large constant. All leaves must have data. */
 static bool compute_by_rows(struct fold_rows *fold, struct constant *constant,
                             struct irrun_error *err)
 {

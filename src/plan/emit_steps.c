@@ -1,9 +1,10 @@
-/* Converts pending steps to the steps of a plan: main_steps, for every iteration, and all steps.
+/* Makes the steps of a plan from pending steps: all steps, and main_steps, which run in every
+ * iteration.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/cost.h"
 #include "plan/step_builder.h"
 
-/* Counts the operations of an op by the shapes that its operands have in the graph. */
+/* Estimates the operations of an op from the shapes that its operands have in the graph. */
 static bool count_flops(struct plan *plan, const struct op *op, double *flops,
                         struct irrun_error *err)
 {
@@ -19,7 +20,7 @@ static bool count_flops(struct plan *plan, const struct op *op, double *flops,
     return true;
 }
 
-/* Finds the work of a step, whose operands are `tensors`, and where its time is added. */
+/* Finds the work of a step, whose operands are `tensors`, and the entry for its time. */
 static bool find_cost(struct plan *plan, const struct pending_step *pending,
                       struct irrun_tensor *const *tensors, const struct step_cost **found,
                       struct irrun_error *err)

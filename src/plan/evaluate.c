@@ -1,5 +1,4 @@
-/* Inference and execution of a single op. The number and the types of inputs are checked here, for
- * all ops.
+/* Infers and runs a single op. The number and the types of inputs are checked here, for all ops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/evaluate.h"
 
@@ -36,8 +35,8 @@ static void list_types(uint32_t types, struct text *list)
                      irrun_dtype_name((enum irrun_dtype)dtype));
 }
 
-/* Fails because of the type of input i. Common types are excluded by the specification; others are
- * not supported by irrun. */
+/* Fails because of the type of input i. A common type is an error of the model; irrun does not
+ * support the others. */
 static bool fail_type(struct infer *infer, uint32_t i, uint32_t types)
 {
     struct text list = {0};
@@ -75,11 +74,11 @@ static bool check_types(struct infer *infer)
     return true;
 }
 
-/* With more inputs, a list of all of them would hide the wrong one. */
+/* If there are more inputs, the hint names only the first one. */
 #define MAX_HINTED 3
 
-/* Adds the inputs that the message does not name to the hint. An error about shapes or axes
- * concerns all inputs, but the message usually names the first. */
+/* Adds the inputs that the message does not name to the hint. An error about shapes or axes can be
+ * caused by any input, but the message usually names the first. */
 static void hint_others(struct infer *infer)
 {
     bool is_own = infer->err->code == IRRUN_DATA && infer->err->line == infer->op->line &&

@@ -1,4 +1,5 @@
-/* Computes constants by rows: finds the chain of ops and runs it on the same rows of all operands.
+/* Computes constants row by row: finds the chain of ops and runs it on the same rows of all
+ * operands.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/fold_rows.h"
 
@@ -10,7 +11,7 @@
 /* Smaller constants are computed at once. */
 #define FOLD_MIN_BYTES ((size_t)1 << 20)
 
-/* Bytes of rows computed at a time; they fit in a cache. */
+/* Bytes of rows computed at a time, so that they fit in a cache. */
 #define SLICE_BYTES ((size_t)256 << 10)
 
 /* 8 elements of every sub-byte type fill whole bytes. */
@@ -24,7 +25,7 @@ static bool has_rows(const struct fold_rows *fold, const struct irrun_shape *sha
            shape_product(shape, 0, fold->axis) == 1;
 }
 
-/* Whether an op may be part of a chain. A view may if it keeps the rows of its input. */
+/* Returns whether an op may be part of a chain. A view may be if it keeps the rows of its input. */
 static bool is_chained(const struct fold_rows *fold, const struct op *op)
 {
     if (op->def->role != ROLE_ORDINARY || op->n_outputs != 1 || op->n_bodies > 0 ||
@@ -50,7 +51,7 @@ static bool add_leaf(struct fold_rows *fold, uint32_t value_id, bool is_whole)
 }
 
 /* Adds the ops that a value is computed from. A value with two users becomes two nodes. The limit
- * on nodes also bounds the depth and the work. */
+ * on nodes also limits depth and work. */
 static bool add_chain(struct fold_rows *fold, uint32_t value_id, uint32_t depth)
 {
     struct constant *constant = fold->graph->analysis->constants[value_id];
@@ -127,7 +128,7 @@ static bool take_leaf(struct fold_rows *fold, struct fold_node *node, size_t fir
     return node->rows.data != NULL;
 }
 
-/* Takes an operand, converted to the type that the op reads. */
+/* Reads an operand, converted to the type that the op reads. */
 static bool take_operand(struct fold_rows *fold, const struct fold_node *node, bool widens,
                          struct irrun_tensor *operand, struct irrun_error *err)
 {
@@ -237,7 +238,7 @@ bool fold_rows_all(struct fold_rows *fold, void *to, struct irrun_error *err)
     return true;
 }
 
-/* Frees the pages of the file that were read only for this. */
+/* Also frees the pages of the file that were read only for this. */
 void fold_rows_free(struct fold_rows *fold)
 {
     for (uint32_t i = 0; i < fold->n_nodes; i++)

@@ -1,6 +1,6 @@
 /* Fuses consecutive element-wise steps over the same number of elements into one step, which runs a
- * program of fused_f32.h: values stay in registers, and those that no other step reads get no
- * memory. The results are the same, bit for bit. After a product they become its epilogue, and an
+ * program of fused_f32.h. Values stay in registers, and those that no other step reads get no
+ * memory. The results are the same bit for bit. Steps after a product become its epilogue, and an
  * Add of a bias becomes the initial value of its sums.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
@@ -24,8 +24,8 @@ static bool reads(const struct plan *plan, const struct pending_step *pending, u
     return false;
 }
 
-/* Whether a step reads a part of a value computed by a step from `begin` on: then the run must end
- * before it. */
+/* Returns whether a step reads a part of a value that a step from `begin` on computes. The run must
+ * then end before it. */
 static bool reads_part(const struct plan *plan, const struct pending_step *pending, size_t begin)
 {
     for (uint32_t i = 0; i < pending->n_inputs; i++) {
@@ -79,8 +79,8 @@ static void count_run_uses(struct fused_program *fused, const struct pending_ste
 
 /* ---- the state of a fused step ---- */
 
-/* Lists the slots that the step reads and writes, for memory planning: appends the slots of the
- * state and the values of the run that are read elsewhere, except `except`. */
+/* Lists the slots that the step reads and writes, for memory planning. Appends the slots of the
+ * state and the values of the run that other steps read, except `except`. */
 static bool list_slots(struct fused_program *fused, const struct fused_state *state,
                        const struct pending_step *steps, size_t n, uint32_t except,
                        struct pending_step *pending)
@@ -116,7 +116,7 @@ static bool list_slots(struct fused_program *fused, const struct fused_state *st
     return true;
 }
 
-/* Lists the ops of n steps that become one. */
+/* Lists the ops of n steps that are fused to one. */
 static bool list_members(struct fused_program *fused, const struct pending_step *steps, size_t n,
                          struct pending_step *joined)
 {
@@ -177,7 +177,8 @@ static uint32_t find_bias(const struct fused_program *fused, const struct pendin
     return found.inner == bias->inner && found.count == bias->count ? pending->in[other] : NO_ID;
 }
 
-/* Writes the epilogue, of as many steps as its limits allow, of a product in the slot `made`. */
+/* Writes the epilogue of a product whose result is slot `made`, of as many steps as the limits
+ * allow. */
 static bool write_epilogue(struct fused_program *fused, uint32_t made,
                            const struct pending_step *steps, size_t *n)
 {
@@ -194,7 +195,7 @@ static bool write_epilogue(struct fused_program *fused, uint32_t made,
     return true;
 }
 
-/* The last instruction stores the last value, so the product may use the same memory. */
+/* Lets the last value of the epilogue use the memory of the product. */
 static uint32_t share_memory(struct fused_program *fused, uint32_t made,
                              const struct pending_step *last)
 {
@@ -205,7 +206,7 @@ static uint32_t share_memory(struct fused_program *fused, uint32_t made,
     return last->out[0];
 }
 
-/* Whether the program is a map: all its operands share the memory of the product. */
+/* Returns whether the program is a map: all its operands share the memory of the product. */
 static bool is_map(const struct fused_program *fused, uint32_t made)
 {
     for (size_t i = 0; i < fused->n_operands; i++) {
@@ -216,7 +217,7 @@ static bool is_map(const struct fused_program *fused, uint32_t made)
     return fused->n_operands > 0;
 }
 
-/* Whether the program of a map is a ReLU or a Clamp. */
+/* Finds whether the program of a map is a ReLU or a Clamp, and its bounds. */
 static void find_clamp(struct epilogue *epilogue)
 {
     const struct fused_instruction *program = epilogue->program;
@@ -279,7 +280,7 @@ static void count_uses(struct fused_program *fused, const struct step_builder *b
     }
 }
 
-/* Recomputes the uses of slots: the indices of the steps have changed. */
+/* Recomputes the uses of slots, since the indices of the steps have changed. */
 static void renumber_uses(struct plan *plan, const struct step_builder *builder)
 {
     for (size_t i = 0; i < plan->n_slots; i++) {

@@ -1,4 +1,4 @@
-/* Writes the program of a run of element-wise steps.
+/* Writes the program of consecutive element-wise steps.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/fused_program.h"
 
@@ -89,7 +89,7 @@ static void point_at_slot(struct fused_program *fused, struct fused_instruction 
                        });
 }
 
-/* Sets the operand: all elements of a slot. */
+/* Sets the operand to all elements of a slot. */
 static void point_at_all(struct fused_program *fused, struct fused_instruction *instruction,
                          uint32_t slot_id)
 {
@@ -144,8 +144,8 @@ static void load(struct fused_program *fused, enum fused_code code,
     *(code == FUSED_LOAD ? &fused->tile : &fused->mask) = plan_root(fused->plan, pending->in[i]);
 }
 
-/* Loads input x or the next one into a register; returns the other one. is_reverse: the other one
- * is the left operand. */
+/* Loads input x or the next one into a register and returns the other one. is_reverse: the other
+ * one is the left operand. */
 static uint32_t load_one(struct fused_program *fused, enum fused_code code,
                          const struct pending_step *pending, uint32_t x, bool *is_reverse)
 {

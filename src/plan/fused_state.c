@@ -1,4 +1,4 @@
-/* The state of fused steps: a copy of the written program, its tiles, and how it runs.
+/* The state of fused steps: a copy of the program and its tiles. Also runs the steps.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -30,7 +30,7 @@ bool is_fused_step(const struct step *step)
 
 /* ---- state ---- */
 
-/* How many elements the program can process before one of its operands repeats. */
+/* Returns how many elements the program can process before one of its operands repeats. */
 static size_t count_plain(const struct fused_program *fused)
 {
     size_t n = fused->n_tiles > 0 ? 0 : FUSED_MAX;

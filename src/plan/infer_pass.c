@@ -1,5 +1,5 @@
 /* First pass of planning: infers shapes and types in execution order. An op that depends only on
- * shapes and constants is computed here (constant folding) and never becomes a step.
+ * shapes and constants is computed here (constant folding) and gets no step.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 struct plan_inference {
     struct infer infer;
     struct plan *plan;
-    bool has_data; /* every slot of the plan has data, for the op at a plan's end */
+    bool has_data; /* every slot of the plan has data; used for the op at the end of a plan */
 };
 
 static struct slot *input_slot(const struct plan *plan, const struct op *op, uint32_t i)
@@ -103,7 +103,8 @@ static void set_slot(struct plan *plan, uint32_t slot_id, enum slot_kind kind, u
 
 /* ---- constant folding ---- */
 
-/* Constants of the plan are in its arena; those of the model have their own memory. */
+/* Computes an input that is constant. Constants of the plan are in its arena; those of the model
+ * have their own memory. */
 static bool demand_input(struct plan *plan, const struct op *op, uint32_t i, bool is_widened,
                          struct irrun_tensor *tensor, struct irrun_error *err)
 {

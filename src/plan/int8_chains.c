@@ -1,4 +1,4 @@
-/* Ops that choose among values or put them side by side, and so pass bytes on.
+/* Converts MaxPool and Concat between int8 ops to u8.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/op_state.h"
 #include "plan/int8_pass_internal.h"
@@ -8,14 +8,14 @@ bool int8_passes_on(const struct op *op)
     return op_is_type(op, "MaxPool") || op_is_type(op, "Concat");
 }
 
-/* Returns the meaning of the bytes that a value has, or NULL if it has none. */
+/* Returns the quantization of a value that exists as u8, or NULL. */
 static const struct bytes_attrs *find_bytes(const struct int8_pass *pass, uint32_t value_id)
 {
     const struct op *op = value_producer(pass->graph, value_id);
     return op->def == &op_from_bytes ? op->attrs : NULL;
 }
 
-/* Makes the bytes that `added` gives those of the output of an op. Ops of f32 read them through a
+/* Makes the output of `added` the u8 form of the output of an op. f32 ops read it through a
  * conversion. */
 static void take_over(struct int8_pass *pass, uint32_t op_id, uint32_t added,
                       const struct bytes_attrs *attrs)
@@ -26,7 +26,7 @@ static void take_over(struct int8_pass *pass, uint32_t op_id, uint32_t added,
     graph_edit_take_over(&pass->edit, int8_add_op(pass, &op_from_bytes, attrs, op_id, bytes), out);
 }
 
-/* Whether no window lies in the pads alone: its result would be a value that no byte stands for. */
+/* Returns whether no window lies entirely in the pads: u8 cannot represent its result. */
 static bool has_small_pads(const struct window_attrs *window)
 {
     const struct i64_list *lists[] = {&window->pads_begin, &window->pads_end};
@@ -59,7 +59,7 @@ static bool are_same(const struct bytes_attrs *a, const struct bytes_attrs *b)
            memcmp(&a->quantization, &b->quantization, sizeof a->quantization) == 0;
 }
 
-/* Returns the dimension of the bytes that corresponds to dimension `axis` of the f32 value, or
+/* Returns the dimension of the u8 value that corresponds to dimension `axis` of the f32 value, or
  * -1. */
 static int64_t find_axis(int64_t axis, bool moves_channels)
 {

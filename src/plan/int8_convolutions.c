@@ -1,4 +1,4 @@
-/* Finds convolutions and products between FakeQuantizes, and puts those of bytes in their place.
+/* Finds convolutions and products between FakeQuantizes, and replaces them with int8 ops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/int8_convolutions.h"
 
@@ -11,8 +11,8 @@
 #include "plan/int8_pass_internal.h"
 #include "plan/toposort.h"
 
-#define MAX_NEW_OPS 3 /* ops in the place of one: bytes, that of bytes, f32 again */
-#define MAX_TERMS (INT32_MAX / (UINT8_MAX * 128)) /* of a sum that i32 holds */
+#define MAX_NEW_OPS 3                             /* ops added for one: to u8, int8 op, to f32 */
+#define MAX_TERMS (INT32_MAX / (UINT8_MAX * 128)) /* of a sum that fits into i32 */
 
 /* Returns the data of an f32 constant; NULL if the value is not one, or on failure. */
 static const struct irrun_tensor *find_floats(struct int8_pass *pass, uint32_t value_id)
@@ -25,7 +25,7 @@ static const struct irrun_tensor *find_floats(struct int8_pass *pass, uint32_t v
     return constant_demand(&pass->finder, pass->graph, value_id, pass->err);
 }
 
-/* Finds the range of a FakeQuantize that has one range, and levels that are bytes. */
+/* Finds the range of a FakeQuantize that has a single range and at most 256 levels. */
 static bool find_range(struct int8_pass *pass, const struct op *op, struct quantization *range)
 {
     const struct fake_quantize_attrs *attrs = op->attrs;
@@ -43,16 +43,16 @@ static bool find_range(struct int8_pass *pass, const struct op *op, struct quant
            isfinite(range->scale) && range->scale > 0;
 }
 
-/* ---- what follows ---- */
+/* ---- ops after the product ---- */
 
-/* Returns the only op that reads a value, or NULL. */
+/* Returns the only op that reads a value; NULL if there is none or more than one. */
 static const struct op *find_user(const struct int8_pass *pass, uint32_t value_id)
 {
     return pass->n_uses[value_id] == 1 ? &pass->graph->ops[pass->user[value_id]] : NULL;
 }
 
-/* Whether a tensor has one element for each channel, along dimension `from_end` from the end, or
- * one for all. */
+/* Returns whether a tensor has one element, or one for each channel along dimension `from_end` from
+ * the end. */
 static bool is_bias(const struct irrun_tensor *tensor, size_t n_channels, uint32_t from_end)
 {
     const struct irrun_shape *shape = &tensor->shape;
@@ -146,7 +146,7 @@ static const void *bytes_attrs(struct int8_pass *pass, const struct quantization
     return attrs;
 }
 
-/* Whether the order of a Transpose moves the channels from the end to dimension 1. */
+/* Returns whether a Transpose moves the channels from the end to dimension 1. */
 static bool moves_channels(struct int8_pass *pass, const struct op *op)
 {
     static const int64_t wanted[] = {0, 3, 1, 2};
@@ -168,8 +168,8 @@ static bool is_byte_parameter(const struct op *op)
     return dtype == IRRUN_U8 || dtype == IRRUN_I8;
 }
 
-/* Adds the op that makes bytes of what the producer of the input of the match quantises. Images
- * with the channels last, and inputs that are bytes, are used as they are. */
+/* Adds the op that quantizes the input of the match to u8. Images with the channels last, and
+ * inputs that are u8 already, are used as they are. */
 static bool add_bytes(struct int8_pass *pass, const struct int8_match *match, uint32_t *value_id)
 {
     uint32_t quantize = pass->graph->values[match->in].op_id;
@@ -214,7 +214,7 @@ static bool replace(struct int8_pass *pass, const struct int8_match *match)
     return true;
 }
 
-/* Finds the range of a value that has bytes already, or comes from a FakeQuantize. */
+/* Finds the range of a value that exists as u8, or is the result of a FakeQuantize. */
 static bool find_in_range(struct int8_pass *pass, uint32_t value_id, struct quantization *range)
 {
     const struct op *op = value_producer(pass->graph, value_id);

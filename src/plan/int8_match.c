@@ -1,10 +1,10 @@
-/* The attributes of convolutions of bytes: packed filters, and what scales the sums.
+/* Computes the attributes of int8 ops: packed filters and requantization.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/int8_match.h"
 
 #include <math.h>
 
-#define ZERO_OFF 0x1p-14 /* so far from 0 a level may lie that stands for it, in steps */
+#define ZERO_OFF 0x1p-14 /* a level that is this close to 0, in steps, counts as 0 */
 
 /* ---- filters ---- */
 
@@ -14,7 +14,8 @@ static int64_t dilation_of_columns(const struct window_attrs *window)
     return dilations->n > 0 ? dilations->items[dilations->n - 1] : 1;
 }
 
-/* Taps of a row of the kernel are read together if they lie side by side. */
+/* Divides the taps into segments. Taps of a row of the kernel are one segment if they are
+ * adjacent. */
 static void find_segments(struct int8_convolution_attrs *attrs)
 {
     bool is_row = !attrs->is_depthwise && dilation_of_columns(&attrs->window) == 1;
@@ -23,7 +24,7 @@ static void find_segments(struct int8_convolution_attrs *attrs)
     attrs->segment_bytes = n_taps / attrs->n_segments * attrs->c_in;
 }
 
-/* Row and channel of an element, tap by tap, of each the input channels. */
+/* Packs the filters. Rows are taps, and within them input channels; columns are output channels. */
 static bool pack_filters(const struct int8_weights *w, struct int8_convolution_attrs *attrs,
                          struct arena *arena, struct irrun_error *err)
 {
@@ -53,7 +54,7 @@ static bool pack_taps(const struct int8_weights *w, struct int8_convolution_attr
 
 /* ---- scaling ---- */
 
-/* Returns the level that stands for 0, or the one nearest to it. */
+/* Returns the level that is 0 or nearest to it. */
 static uint8_t find_zero(const struct quantization *range)
 {
     float level = nearbyintf(-range->out_low / range->scale);
@@ -67,7 +68,7 @@ static double find_bias(const struct irrun_tensor *bias, size_t channel)
     return (double)((const float *)bias->data)[shape_n_elements(&bias->shape) == 1 ? 0 : channel];
 }
 
-/* Returns the sums of the elements whose taps are above and to the left of [y][x]. */
+/* Returns, for each [y][x], the sums of the elements whose taps are above and to the left of it. */
 static const int32_t *sum_taps(const struct int8_weights *w,
                                const struct int8_convolution_attrs *attrs, struct arena *arena,
                                struct irrun_error *err)
@@ -85,8 +86,8 @@ static const int32_t *sum_taps(const struct int8_weights *w,
     return sums;
 }
 
-/* value = (sum - zero * filters) * in scale * filter scale + what 0 is off * filters + bias; for
- * bytes (value - out low) * inverse out scale. */
+/* Fills the requantization: value = (sum - zero * filters) * in scale * filter scale + (value of
+ * level zero) * filters + bias. For u8 the result is (value - out low) * inverse out scale. */
 static bool fill_scaling(const struct int8_match *match, struct int8_convolution_attrs *attrs,
                          struct arena *arena, struct irrun_error *err)
 {

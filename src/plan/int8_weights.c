@@ -1,5 +1,5 @@
-/* Finds the integers behind constant filters. Where they come from tells which scales there may be;
- * the elements must then be whole multiples of one of them.
+/* Recovers the integers of constant filters. The ops that compute a filter give the possible
+ * scales; all elements must then be integer multiples of one of them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/int8_weights.h"
 
@@ -8,7 +8,7 @@
 
 #include "ops/op_state.h"
 
-/* What f32 makes of a number of at most 128 steps, in steps. */
+/* A bound of the rounding error of at most 128 steps in f32, in steps. */
 #define ROUNDING 0x1p-14
 
 struct scales {
@@ -83,8 +83,8 @@ static bool find_scales(struct model *model, const struct graph *graph, uint32_t
     return scales->low && scales->high;
 }
 
-/* Whether all elements of a channel are multiples of the scale: bit for bit if they are products
- * with it. */
+/* Divides a channel by its scale. Returns false if an element is not a multiple of it: exactly if
+ * is_product, otherwise within ROUNDING. */
 static bool divide(const float *from, size_t stride, size_t n, double scale, bool is_product,
                    int8_t *to)
 {

@@ -1,5 +1,5 @@
-/* Assigns every value an offset in one block: in the order of the steps, a value gets the smallest
- * gap that fits (best fit), which is free again after its last use.
+/* Assigns every value an offset in one block. In the order of the steps, each value gets the
+ * smallest gap that fits (best fit), which is free again after the last use of the value.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +14,9 @@ struct gap {
 };
 
 struct layout {
-    struct gap *gaps; /* sorted by offset, never touching each other */
+    struct gap *gaps; /* sorted by offset; no two are adjacent */
     size_t n_gaps, capacity;
-    size_t end; /* all memory beyond is free */
+    size_t end; /* all memory behind it is free */
 };
 
 static uint32_t root_of(const struct plan *plan, const struct irrun_tensor *tensor)
@@ -94,7 +94,7 @@ static bool free_range(struct layout *layout, size_t offset, size_t size, struct
     return true;
 }
 
-/* Whether an input other than `taken` would be overwritten before it is read. */
+/* Returns whether an input other than `taken` would be overwritten before it is read. */
 static bool reads_elsewhere(const struct plan *plan, const struct step *step, uint32_t taken)
 {
     uint32_t root = root_of(plan, step->in[taken]);
@@ -106,7 +106,7 @@ static bool reads_elsewhere(const struct plan *plan, const struct step *step, ui
     return false;
 }
 
-/* Gives output 0 the memory of the first input of its shape and element size that no later step
+/* Places output 0 in the memory of the first input of its shape and element size that no later step
  * reads. */
 static bool place_over_input(struct plan *plan, const struct step *step, uint32_t step_id,
                              uint32_t out_id)

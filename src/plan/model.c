@@ -1,4 +1,4 @@
-/* Pairs ReadValue with Assign into variables, and analyses the graph for all plans.
+/* Pairs ReadValue with Assign, and analyses the graph for all plans.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/model.h"
 
@@ -9,7 +9,7 @@
 
 typedef bool graph_visit_fn(struct model *model, struct graph *graph, struct irrun_error *err);
 
-/* Visits a graph and, below it, every body; bodies nest as deep as the XML reader allows. */
+/* Visits a graph and all bodies in it. The XML reader limits how deep bodies can nest. */
 static bool visit_graphs(struct model *model, struct graph *graph, graph_visit_fn *visit,
                          struct irrun_error *err)
 {
@@ -24,7 +24,7 @@ static bool visit_graphs(struct model *model, struct graph *graph, graph_visit_f
     return true;
 }
 
-/* Returns the role of an op. One that irrun does not support has none. */
+/* Returns the role of an op. An unsupported op is ROLE_ORDINARY. */
 static enum op_role role_of(const struct op *op)
 {
     return op->def && !op->fault ? op->def->role : ROLE_ORDINARY;
@@ -163,8 +163,8 @@ static bool add_assigns(struct model *model, struct graph *graph, struct irrun_e
     return true;
 }
 
-/* Marks the main ops: those that a Result or Assign depends on other than through the input of a
- * ReadValue. The order is topological, so one backward walk is enough. */
+/* Marks the main ops: those that a Result or Assign depends on, other than through the input of a
+ * ReadValue. The order is topological, so one backward pass is enough. */
 static bool mark_main(struct model *model, struct graph *graph, struct irrun_error *err)
 {
     (void)model, (void)err;

@@ -1,5 +1,4 @@
-/* Makes plans: inference, steps, memory, in this order. Also makes the continuation of a plan that
- * ends before an op.
+/* Makes plans: inference, steps, memory, in this order. Also makes the continuations of plans.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/plan_internal.h"
 
@@ -9,8 +8,8 @@
 #include "base/checked.h"
 #include "base/huge_pages.h"
 
-/* Allocates the block of the plan. A block that is too small grows to 1.5 times the needed size if
- * there is enough memory, because shapes that grow once grow again. */
+/* Allocates the block of the plan. A block that is too small is replaced by one of 1.5 times the
+ * needed size if there is enough memory, because shapes that have grown once often grow again. */
 static bool allocate_block(struct plan *plan, struct irrun_error *err)
 {
     size_t min_bytes = plan->block_bytes > 0 ? plan->block_bytes : 64, preferred = 0;
@@ -170,7 +169,7 @@ static void inherit_slots(struct plan *plan)
     }
 }
 
-/* Frees what a plan owns outside its arenas and its block. */
+/* Frees everything that a plan owns outside its arenas and its block. */
 static void free_parts(struct plan *plan)
 {
     plan_set_free(&plan->continuations);
@@ -284,8 +283,7 @@ static bool has_outputs(const struct plan *plan, const struct op *op,
     return true;
 }
 
-/* Reuses a plan for the same shapes, with the state that infer filled for the values of this
- * iteration. */
+/* Reuses a plan for the same shapes, with the state that infer filled in this iteration. */
 static bool reuse(struct plan *plan, const struct op *op, void *state, bool *is_usable,
                   struct irrun_error *err)
 {

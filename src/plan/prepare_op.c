@@ -1,5 +1,5 @@
-/* Calls prepare of one op, with access to data that outlives the plan: constants as stored, and the
- * weights cache of the model.
+/* Calls prepare of one op, and gives it access to data that outlives the plan: constants as stored,
+ * and the weights cache of the model.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 /* A constant that an op prepacks. */
 struct source {
     uint32_t value_id;
-    struct irrun_tensor tensor; /* its data, if it is in memory */
-    struct fold_rows *fold;     /* otherwise the chain that computes it; NULL: not opened yet */
-    void *whole;                /* all elements, computed by fold */
+    struct irrun_tensor tensor; /* data: NULL if it is not in memory */
+    struct fold_rows *fold;     /* then the chain that computes it; NULL: not opened yet */
+    void *whole;                /* all elements, computed by fold; or NULL */
 };
 
 struct prepack_sources {
@@ -48,7 +48,7 @@ const struct irrun_tensor *prepare_constant(struct prepare *prepare, uint32_t i)
     return &source_of(prepare, i)->tensor;
 }
 
-/* Finds the source of the elements: data in memory, or a chain that computes them. */
+/* Finds where the elements are: data in memory, or a chain that computes them. */
 static bool open_source(struct source *source, struct prepare *prepare)
 {
     struct model *model = prepare->sources->model;
@@ -72,7 +72,7 @@ static bool open_source(struct source *source, struct prepare *prepare)
     return tensor != NULL;
 }
 
-/* Computes the whole constant, for ops that read all elements at once, or pieces that are not whole
+/* Computes the whole constant, for ops that read all elements at once, or parts that are not whole
  * rows. */
 static bool compute_whole(struct source *source, struct irrun_error *err)
 {
@@ -116,8 +116,8 @@ void *prepare_prepacked(struct prepare *prepare, uint32_t layout, size_t size_by
     return data;
 }
 
-/* Closes the sources of prepacked weights, which are not read again: releases their pages of the
- * file, and frees data that was computed only for packing. */
+/* Closes the sources of prepacked weights, which are not read again: frees their pages of the file,
+ * and data that was computed only for packing. */
 static void close_sources(struct prepack_sources *sources, const struct graph *graph)
 {
     for (size_t i = 0; i < sources->n; i++) {
@@ -131,7 +131,7 @@ static void close_sources(struct prepack_sources *sources, const struct graph *g
     }
 }
 
-/* Returns the inputs that are constants of the model, not only of this plan, as a set. */
+/* Returns a set of the inputs that are constants of the model, not only of this plan. */
 static uint32_t constant_inputs(const struct plan *plan, const struct op *op, const uint32_t *in)
 {
     const struct graph *graph = plan->request.graph;
@@ -144,8 +144,8 @@ static uint32_t constant_inputs(const struct plan *plan, const struct op *op, co
     return constants;
 }
 
-/* Omits the data of operands that are not constant: a continuation may have data of this
- * iteration. */
+/* Returns the operands, without the data of those that are not constant: a continuation may have
+ * data of this iteration. */
 static const struct irrun_tensor **tensors_of(struct plan *plan, const uint32_t *slots, uint32_t n,
                                               struct irrun_error *err)
 {
@@ -192,7 +192,7 @@ bool plan_prepacked_inputs(struct plan *plan, const struct op *op, void *state, 
     return true;
 }
 
-/* Where the matrices of the inputs in apart_inputs are; NULL: all are dense. */
+/* Finds the positions of the matrices of the inputs in apart_inputs. NULL: all are dense. */
 static bool find_matrices(const struct plan *plan, const struct op *op,
                           const struct matrices **found, struct irrun_error *err)
 {

@@ -9,7 +9,7 @@
 bool remarks_add(struct remarks *remarks, struct arena *arena, struct irrun_error *err,
                  const char *format, ...)
 {
-    char text[256]; /* names that are longer are cut */
+    char text[256]; /* longer names are truncated */
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);

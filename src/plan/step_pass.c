@@ -47,7 +47,7 @@ static bool is_op_needed(const struct plan *plan, const struct planned_op *plann
     return false;
 }
 
-/* Keeps the memory of a slot, and of the slot that it is a part of, in use to the end. */
+/* Marks the memory of a slot, and of the slot that it is a part of, as in use until the end. */
 static void keep_slot(struct plan *plan, uint32_t slot_id)
 {
     while (slot_id != NO_ID) {
@@ -101,7 +101,7 @@ bool step_add(struct step_builder *builder, const struct pending_step *pending,
     return true;
 }
 
-/* Adds a slot in the block of the plan, after those of the values of the graph. */
+/* Adds a slot in the block of the plan, behind those of the values of the graph. */
 static uint32_t add_slot(struct plan *plan, const struct irrun_tensor *tensor,
                          enum irrun_dtype declared, struct irrun_error *err)
 {
@@ -213,7 +213,7 @@ uint32_t step_slot_as(struct step_builder *builder, const struct op *op, uint32_
 
 /* ---- the roles ---- */
 
-/* Omits trailing outputs that are optional and unused. */
+/* Returns the number of outputs without trailing ones that are optional and unused. */
 static uint32_t count_outputs(const struct plan *plan, const struct op *op)
 {
     uint32_t n = op->n_outputs, n_min = op->def->n_outputs_min;
@@ -222,7 +222,7 @@ static uint32_t count_outputs(const struct plan *plan, const struct op *op)
     return n;
 }
 
-/* Removes the data of constant indices from the step: prepare has read them. */
+/* Removes the data of constant indices from the step, since prepare has read them. */
 static bool drop_index_data(struct plan *plan, const struct op *op, uint32_t *ids,
                             struct irrun_error *err)
 {
@@ -276,7 +276,7 @@ static bool lower_ordinary(struct step_builder *builder, const struct planned_op
         return false;
     if (builder->scratch_bytes < made.scratch_bytes)
         builder->scratch_bytes = made.scratch_bytes;
-    bool is_head = plan->outer && planned == plan->planned; /* infer fills its state again */
+    bool is_head = plan->outer && planned == plan->planned; /* every iteration infers it again */
     if (!made.flat.run || is_head)
         made.flat.run = op->def->run;
     if (is_head) {
@@ -317,7 +317,7 @@ static bool lower_result(struct step_builder *builder, const struct op *op, stru
     return true;
 }
 
-/* Whether a step that appends also assigns. */
+/* Returns whether a step that appends replaces the Assign. */
 static bool is_done_by_append(const struct plan *plan, const struct op *op)
 {
     const struct graph *graph = plan->request.graph;

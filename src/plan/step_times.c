@@ -18,7 +18,7 @@ static bool is_same(const struct step_times *a, const struct step_times *b)
            memcmp(a->members, b->members, a->n_members * sizeof(struct op *)) == 0;
 }
 
-/* Finds the bucket of the entry, or the empty one where it belongs. */
+/* Returns the bucket of the entry, or the empty bucket for it. */
 static struct step_times **find_bucket(const struct step_times_table *table,
                                        const struct step_times *key)
 {
@@ -28,7 +28,7 @@ static struct step_times **find_bucket(const struct step_times_table *table,
     return &table->buckets[i];
 }
 
-/* Keeps half of the buckets empty. */
+/* Grows the table, so that half of the buckets stay empty. */
 static bool grow(struct step_times_table *table, struct irrun_error *err)
 {
     if (!grow_array((void **)&table->items, table->n, &table->capacity, sizeof *table->items, err))

@@ -19,7 +19,7 @@ static bool has_tensor_name(const struct value *value, const char *name)
     return false;
 }
 
-/* Whether `name` is a layer and a port: "LAYER:1". */
+/* Returns whether `name` is a layer and a port: "LAYER:1". */
 static bool is_layer_port(const struct op *op, uint32_t port, const char *name)
 {
     size_t length = strlen(op->name);
@@ -28,7 +28,7 @@ static bool is_layer_port(const struct op *op, uint32_t port, const char *name)
            text_to_i64(name + length + 1, strlen(name + length + 1), &number) && number == port;
 }
 
-/* Finds the value with the name. An exact name takes precedence over LAYER:PORT. */
+/* Returns the value with this name. An exact name takes precedence over LAYER:PORT. */
 static uint32_t find_value(const struct graph *graph, const char *name)
 {
     for (uint32_t i = 0; i < graph->n_values; i++)
@@ -43,7 +43,8 @@ static uint32_t find_value(const struct graph *graph, const char *name)
     return NO_ID;
 }
 
-/* Returns the layer that has a body with this name in it, at any depth; NULL if there is none. */
+/* Returns the layer that has a body, at any depth, with a value of this name; NULL if there is
+ * none. */
 static const char *find_in_bodies(const struct graph *graph, const char *name)
 {
     for (uint32_t i = 0; i < graph->n_ops; i++) {

@@ -1,5 +1,5 @@
-/* Depth-first search with an explicit stack: a chain of a million ops must not overflow the call
- * stack.
+/* Depth-first search with an explicit stack, so that a chain of a million ops does not overflow the
+ * call stack.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/toposort.h"
 
@@ -35,7 +35,7 @@ struct sorting {
     uint32_t n_order;
 };
 
-/* Returns the role of an op. A layer that irrun does not support is identified by its type. */
+/* Returns the role of an op; that of an unsupported layer follows from its type. */
 static enum op_role role_of(const struct op *op)
 {
     if (op->def)
@@ -94,7 +94,7 @@ static uint32_t find_reader(const struct sorting *sorting, const struct op *op, 
     return sorting->readers[from + i].op_id;
 }
 
-/* Returns the next op that must come before this one, or NO_ID. */
+/* Returns the next op that must run before this one, or NO_ID. */
 static uint32_t next_needed(const struct sorting *sorting, struct visit *visit)
 {
     const struct graph *graph = sorting->graph;
@@ -193,8 +193,8 @@ static bool sort_graph(struct graph *graph, struct arena *arena, struct irrun_er
     return is_sorted;
 }
 
-/* Sorts the graph and its bodies. Recursion is safe, because the XML reader limits the nesting of
- * bodies. */
+/* Sorts the graph and its bodies. The recursion is limited, because the XML reader limits the
+ * nesting of bodies. */
 bool toposort(struct graph *graph, struct arena *arena, struct irrun_error *err)
 {
     if (!sort_graph(graph, arena, err))

@@ -1,4 +1,4 @@
-/* Folds the Transpose of a second factor into the product.
+/* Folds the Transpose of a product's second factor into the product.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/transposed_factors.h"
 
@@ -10,7 +10,7 @@
 #include "plan/graph_ints.h"
 #include "plan/toposort.h"
 
-/* Whether order is 0, 1, ... with the last two swapped. */
+/* Returns whether order is 0, 1, ... with the last two swapped. */
 static bool swaps_last_two(const int64_t *order, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -35,8 +35,8 @@ static const struct op *find_transpose(const struct graph *graph, const struct o
     return is_one ? transpose : NULL;
 }
 
-/* Folds the Transpose into the product. Its order stays an input, because its length must be the
- * rank of the transposed value, which is known later. */
+/* Folds the Transpose into the product. The order of the Transpose stays an input, because its
+ * length must be the rank of the value, which is not known yet. */
 static bool fold(struct graph_edit *edit, uint32_t op_id, struct remarks *remarks,
                  struct irrun_error *err)
 {

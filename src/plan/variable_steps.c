@@ -1,9 +1,9 @@
-/* Second pass of planning, continued: ReadValue, Assign, and the Concat that appends.
+/* Second pass of planning, continued: ReadValue, Assign, and Concats that append.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "plan/step_builder.h"
 
-/* Adds a use of so many bytes. */
+/* Adds a use of a variable with this size. */
 static bool add_use(struct plan *plan, uint32_t variable, size_t size_bytes, bool is_append,
                     struct irrun_error *err)
 {
@@ -14,7 +14,7 @@ static bool add_use(struct plan *plan, uint32_t variable, size_t size_bytes, boo
     return true;
 }
 
-/* A Concat that appends: a step that makes no tensor, but lengthens the variable. */
+/* Adds the step of a Concat that appends. It has no output tensor; it extends the variable. */
 bool step_lower_append(struct step_builder *builder, const struct planned_op *planned,
                        struct irrun_error *err)
 {
@@ -43,7 +43,8 @@ bool step_lower_append(struct step_builder *builder, const struct planned_op *pl
            step_add(builder, &pending, err);
 }
 
-/* Whether an Assign, or that of a ReadValue, writes what the ReadValue of its variable reads. */
+/* Returns whether the Assign of a variable writes what the ReadValue of the same variable has
+ * read. */
 static bool keeps_value(const struct plan *plan, const struct op *op)
 {
     const struct graph *graph = plan->request.graph;
@@ -56,7 +57,7 @@ static bool keeps_value(const struct plan *plan, const struct op *op)
            graph->analysis->index_of[source - graph->ops] == variable;
 }
 
-/* ReadValue: a step only in iterations that start from initial values. Assign: a step always. */
+/* A ReadValue has a step only in iterations that start from initial values, an Assign always. */
 bool step_lower_variable(struct step_builder *builder, const struct op *op, struct irrun_error *err)
 {
     struct plan *plan = builder->plan;

@@ -1,4 +1,4 @@
-/* Allocates prepacked weights one after another in blocks: first of ordinary memory, then of pages
+/* Allocates prepacked weights one after another in blocks, first of ordinary memory, then of pages
  * of 2 MB.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/weights_cache.h"
@@ -10,7 +10,7 @@
 
 #define LINE_BYTES ((size_t)64)
 
-/* An entry with this many bytes of a huge page justifies the page: it saves 64 page faults. */
+/* An entry of at least this size is worth a huge page: it saves 64 page faults. */
 #define HUGE_MIN_BYTES ((size_t)256 << 10)
 
 struct prepacked {
@@ -18,7 +18,7 @@ struct prepacked {
     const struct op *op;
     uint32_t layout;
     unsigned char *data;
-    struct weights_block *block; /* that holds the data */
+    struct weights_block *block; /* the block that has the data */
 };
 
 struct weights_block {
@@ -47,7 +47,7 @@ static struct weights_block *add_block(struct weights_cache *cache, size_t size_
     return block;
 }
 
-/* Allocates from the newest block, cache->blocks, which it adds if necessary. */
+/* Allocates from the newest block, cache->blocks; adds a block if necessary. */
 static void *allocate(struct weights_cache *cache, size_t size_bytes)
 {
     struct weights_block *block = cache->blocks;
