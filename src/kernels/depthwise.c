@@ -6,6 +6,7 @@
 
 #include "kernels/convolution.h"
 #include "kernels/pool.h"
+#include "tensor/half.h"
 
 /* The epilogue runs as soon as this many floats are computed. */
 #define EPILOGUE_FLOATS 4096
@@ -101,13 +102,16 @@ static void run_strips(const struct depthwise *plan, struct depthwise_tile *tile
     }
 }
 
+/* Pixels along a row share what they load. */
+#define PIXELS_ALONG_X 8
+
 /* Computes the positions of spans y and x at position z. Tiles lie along the longer one. */
 static void run_rectangle(const struct depthwise *plan, struct depthwise_tile *tile, int64_t z,
                           const struct depthwise_span *y, const struct depthwise_span *x,
                           float *out)
 {
     const int64_t *size = plan->window.out, *steps = plan->steps;
-    bool is_along_x = x->n >= y->n;
+    bool is_along_x = x->n >= y->n || (plan->is_last && x->n >= PIXELS_ALONG_X);
     size_t out_steps[2] = {(size_t)size[2] * plan->pixel, plan->pixel};
     int64_t n_calls = is_along_x ? y->n : x->n;
     tile->n = (size_t)(is_along_x ? x->n : y->n);
@@ -284,17 +288,17 @@ static void run_blocks(const struct run *run, size_t begin, size_t end, float *i
 #define PART_FLOATS 16384
 
 /* The rows of a part, for all channels. */
-static void run_part(const struct run *run, size_t batch, const struct box *box,
-                     const float *weights)
+static void run_part(const struct run *run, size_t batch, const struct box *box)
 {
     const struct depthwise *plan = run->plan;
     const struct epilogue *epilogue = run->job->epilogue;
     size_t n_row = (size_t)plan->window.out[2] * plan->pixel, n_batch = run->n_out * plan->pixel;
     struct depthwise_tile tile = {
         .image = run->job->in + batch * run->n_in * plan->pixel,
-        .weights = weights,
+        .weights = run->job->weights,
+        .adjustment = epilogue ? epilogue->bias : NULL,
         .n_channels = plan->pixel,
-        .block_weights = (run->n_taps + 1) * plan->kernels->lanes,
+        .block_weights = run->n_taps * plan->kernels->lanes,
         .bounds = epilogue_bounds(epilogue),
     };
     run_box(plan, &tile, box, run->job->out + batch * n_batch);
@@ -304,19 +308,20 @@ static void run_part(const struct run *run, size_t batch, const struct box *box,
                      (size_t)(box->end[1] - box->begin[1]) * n_row);
 }
 
-/* The weights of a block, a vector for each tap, and behind them its biases. */
-static void lay_weights(const struct run *run, float *weights)
+void depthwise_pack(const struct depthwise *plan, const void *weights, bool is_f16, float *packed)
 {
-    const struct depthwise *plan = run->plan;
     size_t lanes = plan->kernels->lanes, n = size_minimum(lanes, plan->pixel);
-    const float *bias = run->job->epilogue ? run->job->epilogue->bias : NULL;
+    size_t n_taps = (size_t)window_product(plan->window.kernel);
+    const float *f32 = weights;
+    const uint16_t *f16 = weights;
     for (size_t i = 0; i < plan->pixel; i += lanes) {
-        size_t channel = size_minimum(i, plan->pixel - n);
-        plan->kernels->to_blocked(run->job->weights + channel * run->n_taps, run->n_taps, n,
-                                  run->n_taps, weights);
-        weights += run->n_taps * lanes;
-        for (size_t j = 0; j < lanes; j++)
-            *weights++ = bias && j < n ? bias[channel + j] : 0;
+        size_t first = size_minimum(i, plan->pixel - n) * n_taps;
+        for (size_t tap = 0; tap < n_taps; tap++) {
+            for (size_t lane = 0; lane < lanes; lane++) {
+                size_t at = first + lane * n_taps + tap;
+                *packed++ = lane >= n ? 0 : is_f16 ? f16_to_f32(f16[at]) : f32[at];
+            }
+        }
     }
 }
 
@@ -325,18 +330,17 @@ static void run_last(const struct run *run, size_t share, size_t n_shares)
 {
     const struct depthwise *plan = run->plan;
     const int64_t *size = plan->window.out;
-    float *weights = run->job->scratch + share * plan->scratch_floats;
     size_t n_row = (size_t)size[2] * plan->pixel, n_rows = (size_t)size[1];
     size_t n_parts = (n_row * n_rows + PART_FLOATS - 1) / PART_FLOATS;
+    n_parts = (n_parts + n_shares - 1) / n_shares * n_shares;
     n_parts = size_minimum(n_parts, n_rows);
     size_t n = (size_t)(plan->n_batches * size[0]) * n_parts;
-    lay_weights(run, weights);
     for (size_t i = n * share / n_shares; i < n * (share + 1) / n_shares; i++) {
         int64_t plane = (int64_t)(i / n_parts), z = plane % size[0];
         size_t part = i % n_parts;
         struct box box = {{z, (int64_t)(n_rows * part / n_parts)},
                           {z + 1, (int64_t)(n_rows * (part + 1) / n_parts)}};
-        run_part(run, (size_t)(plane / size[0]), &box, weights);
+        run_part(run, (size_t)(plane / size[0]), &box);
     }
 }
 

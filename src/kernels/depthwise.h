@@ -58,22 +58,30 @@ struct depthwise {
     size_t n_planes, plane;               /* and the floats of a plane */
     const float *scales; /* for sums: [spans[0]][spans[1]][spans[2] or positions of a row] */
     size_t image_floats, scratch_floats; /* scratch_floats is that of a thread */
+    size_t packed_floats;                /* is_last: of the packed weights */
     double n_terms;                      /* multiply-adds of all channels */
 };
 
+/* Sets the sizes; returns false if there is nothing to compute or a size overflows. */
+bool depthwise_measure(struct depthwise *plan);
+
 /* Plans the run; spans, planes and the rest come from the arena. Returns false with *err filled if
- * there is no memory. Sets *is_possible to false if there is nothing to compute or a size
- * overflows. */
+ * there is no memory. Sets *is_possible to the result of depthwise_measure. */
 bool depthwise_plan(struct depthwise *plan, struct arena *arena, bool *is_possible,
                     struct irrun_error *err);
 
 /* Computes the size of the scratch memory of depthwise_run; returns false if it overflows. */
 bool depthwise_memory(const struct depthwise *plan, unsigned n_threads, size_t *n_bytes);
 
+/* Packs weights [n_channels][kernel] of f32 or f16 for is_last: [blocks][kernel][lanes]. The last
+ * block has the last channels, also if others have some of them. */
+void depthwise_pack(const struct depthwise *plan, const void *weights, bool is_f16, float *packed);
+
 struct depthwise_job {
-    const float *in;      /* [n_batches][n_channels][in], or [n_batches][in][n_channels] */
-    const float *weights; /* [n_channels][multiplier][kernel]; for products */
-    float *out;           /* [n_batches][n_channels][multiplier][out], or channels last as `in` */
+    const float *in; /* [n_batches][n_channels][in], or [n_batches][in][n_channels] */
+    const float
+        *weights; /* [n_channels][multiplier][kernel], or packed for is_last; for products */
+    float *out;   /* [n_batches][n_channels][multiplier][out], or channels last as `in` */
     float *scratch;
     struct thread_pool *pool;
     const struct epilogue *epilogue; /* NULL: none */

@@ -33,9 +33,9 @@ struct depthwise_tile {
     size_t adjustment_step;  /* floats from one position to the next */
     float *check;            /* a vector: the smallest maxima, or NaN if a sum is not finite */
     /* Pixels (channels last), products only. The weights are [blocks][block_weights]: each block
-     * has a vector of channels for each tap, and then a vector of adjustments. The last block
-     * overlaps the one before, so that it is whole, unless it is the only one. There is no
-     * check. */
+     * has a vector of channels for each tap. The last block overlaps the one before, so that it is
+     * whole, unless it is the only one. The adjustment has a float for each channel; NULL: zeros.
+     * There is no check. */
     size_t n_channels, block_weights;
     const float *bounds; /* two, to which the results are clamped; NULL: none */
 };

@@ -5,6 +5,8 @@
 
 #define MAX_VECTORS 8 /* vectors of results in registers */
 
+#include "kernels/depthwise_pixels_body.h"
+
 ALWAYS_INLINE vec add_term(vec weight, vec x, vec result, enum depthwise_term term)
 {
     if (term == DEPTHWISE_PRODUCTS)
@@ -128,7 +130,8 @@ ALWAYS_INLINE vec run_three_rows(const struct depthwise_tile *tile, size_t p, si
             const float *at = tile->image + (start + (ptrdiff_t)line * step + offsets[t]);
             UNROLL
             for (size_t v = 0; v < n_vectors; v++) {
-                vec x = vec_load(at + (v + 1 == n_vectors ? tile->last : v * VECTOR_LANES));
+                vec x = vec_in_register(
+                    vec_load(at + (v + 1 == n_vectors ? tile->last : v * VECTOR_LANES)));
                 UNROLL
                 for (size_t row = 0; row < 3; row++)
                     if (line >= row && line - row < n_rows)
@@ -183,81 +186,6 @@ ALWAYS_INLINE void run_tile(const struct depthwise_tile *tile, size_t n_vectors,
         run_parts(tile, most_rows, n_vectors, term, is_blocked, true);
     else
         run_parts(tile, most, n_vectors, term, is_blocked, false);
-}
-
-/* Computes n_rows positions from p on, for a vector of channels from `channel` on, or fewer if
- * is_part. */
-ALWAYS_INLINE void run_pixels(const struct depthwise_tile *tile, size_t p, size_t n_rows,
-                              size_t channel, const float *weights, bool is_part)
-{
-    vec results[MAX_VECTORS];
-    const ptrdiff_t step = tile->image_step;
-    const ptrdiff_t start = tile->start + (ptrdiff_t)p * step + (ptrdiff_t)channel;
-    UNROLL
-    for (size_t r = 0; r < n_rows; r++)
-        results[r] = vec_zero();
-    for (size_t line = 0; line < tile->n_slices * tile->n_lines; line++) {
-        size_t first = tile->first_tap + line / tile->n_lines * tile->slice_taps +
-                       line % tile->n_lines * tile->line_taps;
-        for (size_t t = first; t < first + tile->n_taps; t++) {
-            const float *at = tile->image + (start + tile->offsets[t]);
-            vec weight = vec_load(weights + t * VECTOR_LANES);
-            UNROLL
-            for (size_t r = 0; r < n_rows; r++) {
-                const float *x = at + (ptrdiff_t)r * step;
-                results[r] =
-                    vec_fma(weight, is_part ? vec_load_first(x, tile->n_channels) : vec_load(x),
-                            results[r]);
-            }
-        }
-    }
-    vec start_value = vec_load(weights + tile->block_weights - VECTOR_LANES);
-    vec low = vec_set1(tile->bounds ? tile->bounds[0] : -INFINITY);
-    vec high = vec_set1(tile->bounds ? tile->bounds[1] : INFINITY);
-    UNROLL
-    for (size_t r = 0; r < n_rows; r++) {
-        float *to = tile->out + (p + r) * tile->out_step + channel;
-        vec result = vec_hold(vec_add(results[r], start_value), low, high);
-        if (is_part)
-            vec_store_first(to, result, tile->n_channels);
-        else
-            vec_store(to, result);
-    }
-}
-
-#define PIXELS(rows)                                                                               \
-    case rows:                                                                                     \
-        if (is_part)                                                                               \
-            run_pixels(tile, p, rows, 0, weights, true);                                           \
-        else                                                                                       \
-            run_pixels(tile, p, rows, at, weights, false);                                         \
-        break;
-
-/* Computes all channels of a few positions, then the next positions, so that overlapping windows
- * are in the cache. */
-static void pixels(const struct depthwise_tile *tile)
-{
-    size_t n_parts = (tile->n + MAX_VECTORS - 1) / MAX_VECTORS, p = 0;
-    const bool is_part = tile->n_channels < VECTOR_LANES;
-    for (size_t part = 0; part < n_parts; part++) {
-        size_t end = tile->n * (part + 1) / n_parts;
-        const float *weights = tile->weights;
-        for (size_t channel = 0; channel < tile->n_channels; channel += VECTOR_LANES) {
-            size_t last = tile->n_channels - VECTOR_LANES, at = channel < last ? channel : last;
-            switch (end - p) {
-                PIXELS(1)
-                PIXELS(2)
-                PIXELS(3)
-                PIXELS(4)
-                PIXELS(5)
-                PIXELS(6)
-                PIXELS(7)
-                PIXELS(8)
-            }
-            weights += tile->block_weights;
-        }
-        p = end;
-    }
 }
 
 #define TILES(X, term) X(term, 1) X(term, 2) X(term, 3) X(term, 4)

@@ -238,29 +238,33 @@ static bool suits_blocks(const struct depthwise *plan)
            (double)plan->n_channels * (n_out * row + copies + n_lines * 10 + 100);
 }
 
-bool depthwise_plan(struct depthwise *plan, struct arena *arena, bool *is_possible,
-                    struct irrun_error *err)
+bool depthwise_measure(struct depthwise *plan)
 {
     const struct window *w = &plan->window;
     double n_out = (double)window_product(w->out) * (double)plan->multiplier;
-    *is_possible = false;
     if (!is_countable(w) || plan->n_channels * plan->n_batches * plan->multiplier == 0)
-        return true;
+        return false;
     size_t n_taps = (size_t)window_product(w->kernel), lanes = plan->kernels->lanes;
     plan->is_blocked = plan->is_last || suits_blocks(plan);
     plan->pixel = plan->is_last ? (size_t)plan->n_channels : lanes;
     if (!plan_image(plan) || n_out * DEPTHWISE_MAX_LANES > INT32_MAX ||
         (plan->is_last && plan->multiplier > 1))
-        return true;
+        return false;
     plan->n_terms = n_out * (double)n_taps * (double)plan->n_channels * (double)plan->n_batches;
     plan->scratch_floats = plan->image_floats;
     if (plan->is_last)
-        plan->scratch_floats = (n_taps + 1) * (plan->pixel + lanes);
+        plan->packed_floats = (plan->pixel + lanes - 1) / lanes * lanes * n_taps;
     else if (plan->is_blocked)
         plan->scratch_floats += (n_taps + (size_t)window_product(w->out)) * lanes;
     plan->scratch_floats = (plan->scratch_floats + 15) / 16 * 16;
-    *is_possible = true;
-    return list_all(plan, arena, err);
+    return true;
+}
+
+bool depthwise_plan(struct depthwise *plan, struct arena *arena, bool *is_possible,
+                    struct irrun_error *err)
+{
+    *is_possible = depthwise_measure(plan);
+    return !*is_possible || list_all(plan, arena, err);
 }
 
 bool depthwise_memory(const struct depthwise *plan, unsigned n_threads, size_t *n_bytes)

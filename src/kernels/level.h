@@ -25,6 +25,19 @@
 #define LEVEL_WORDS(level) LEVEL_HEADER(level)
 #include LEVEL_WORDS(LEVEL)
 
+/* Returns x in a register: gcc would otherwise load it again for each instruction that uses it. */
+ALWAYS_INLINE vec vec_in_register(vec x)
+{
+#if defined(__AVX512F__)
+    __asm__("" : "+v"(x));
+#elif defined(__x86_64__)
+    __asm__("" : "+x"(x));
+#elif defined(__aarch64__)
+    __asm__("" : "+w"(x));
+#endif
+    return x;
+}
+
 /* Clamps x as Clamp does if low <= high; for ReLU they are 0 and infinity. */
 ALWAYS_INLINE vec vec_hold(vec x, vec low, vec high)
 {

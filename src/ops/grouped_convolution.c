@@ -70,6 +70,44 @@ bool convolution_wants_depthwise(const struct prepare *prepare)
            (grouped->n_groups > 1 || grouped->one.c_out <= MAX_FILTERS);
 }
 
+static struct depthwise describe_depthwise(const struct prepare *prepare)
+{
+    const struct grouped_convolution *grouped = prepare->state;
+    const struct convolution *one = &grouped->one;
+    return (struct depthwise){.window = one->window,
+                              .kernels = prepare->kernels->depthwise_f32,
+                              .term = DEPTHWISE_PRODUCTS,
+                              .n_batches = grouped->n_batches,
+                              .n_channels = grouped->n_groups,
+                              .multiplier = one->c_out,
+                              .is_last = one->in_pixel > 0};
+}
+
+bool convolution_wants_packed_depthwise(const struct prepare *prepare)
+{
+    struct depthwise depthwise = describe_depthwise(prepare);
+    return convolution_wants_depthwise(prepare) && depthwise.is_last &&
+           depthwise_measure(&depthwise);
+}
+
+static bool pack_depthwise(struct prepare *prepare, struct grouped_convolution *grouped)
+{
+    const struct depthwise *depthwise = &grouped->depthwise;
+    const struct irrun_tensor *filters = prepare_constant(prepare, FILTERS);
+    bool is_new;
+    float *data = prepare_prepacked(prepare, LAYOUT_DEPTHWISE,
+                                    depthwise->packed_floats * sizeof *data, &is_new);
+    if (data && is_new) {
+        size_t n = (size_t)shape_n_elements(&filters->shape);
+        const void *elements = prepare_elements(prepare, FILTERS, 0, n);
+        if (!elements)
+            return false;
+        depthwise_pack(depthwise, elements, filters->dtype == IRRUN_F16, data);
+    }
+    grouped->packed.filters = data;
+    return data != NULL;
+}
+
 bool convolution_prepare(struct prepare *prepare, convolution_group_fn *run_group)
 {
     struct grouped_convolution *grouped = prepare->state;
@@ -77,15 +115,12 @@ bool convolution_prepare(struct prepare *prepare, convolution_group_fn *run_grou
     grouped->direct = convolution_direct(prepare->in[DATA]->dtype);
     grouped->run_group = run_group;
     prepare_epilogue(prepare);
-    grouped->depthwise = (struct depthwise){.window = one->window,
-                                            .kernels = prepare->kernels->depthwise_f32,
-                                            .term = DEPTHWISE_PRODUCTS,
-                                            .n_batches = grouped->n_batches,
-                                            .n_channels = grouped->n_groups,
-                                            .multiplier = one->c_out,
-                                            .is_last = one->in_pixel > 0};
+    grouped->depthwise = describe_depthwise(prepare);
     if (convolution_wants_depthwise(prepare) &&
+        (!grouped->depthwise.is_last || prepare->prepacked != 0) &&
         !depthwise_prepare(prepare, &grouped->depthwise, &grouped->is_depthwise))
+        return false;
+    if (grouped->is_depthwise && grouped->depthwise.is_last && !pack_depthwise(prepare, grouped))
         return false;
     if (prepare->prepacked != 0 || grouped->is_depthwise)
         prepare->made.epilogue.bias =
@@ -97,12 +132,14 @@ bool convolution_prepare(struct prepare *prepare, convolution_group_fn *run_grou
 static void run_depthwise(const struct step *step)
 {
     const struct grouped_convolution *grouped = step->state;
-    depthwise_run(&grouped->depthwise, &(struct depthwise_job){.in = step->in[DATA]->data,
-                                                               .weights = step->in[FILTERS]->data,
-                                                               .out = step->out[0]->data,
-                                                               .scratch = step->scratch,
-                                                               .pool = step->pool,
-                                                               .epilogue = step->epilogue});
+    const float *packed = grouped->packed.filters;
+    depthwise_run(&grouped->depthwise,
+                  &(struct depthwise_job){.in = step->in[DATA]->data,
+                                          .weights = packed ? packed : step->in[FILTERS]->data,
+                                          .out = step->out[0]->data,
+                                          .scratch = step->scratch,
+                                          .pool = step->pool,
+                                          .epilogue = step->epilogue});
 }
 
 static void run_groups(const struct step *step)

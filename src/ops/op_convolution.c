@@ -44,9 +44,10 @@ static bool infer(struct infer *infer)
 static uint32_t prepacks(const struct prepare *prepare, uint32_t constants)
 {
     struct indirect_convolution conv;
-    return !convolution_wants_depthwise(prepare) && convolution_wants_indirect(prepare, &conv)
-               ? constants & 1U << FILTERS
-               : 0;
+    bool is_wanted = convolution_wants_depthwise(prepare)
+                         ? convolution_wants_packed_depthwise(prepare)
+                         : convolution_wants_indirect(prepare, &conv);
+    return is_wanted ? constants & 1U << FILTERS : 0;
 }
 
 static void run_group(const struct step *step, const void *in, const void *filters, void *out,

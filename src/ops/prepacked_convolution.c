@@ -15,9 +15,6 @@ bool prepacked_convolution_is_wanted(const struct prepare *prepare,
                                        is_transposed);
 }
 
-/* Layout numbers that packed matrices do not use. */
-enum { LAYOUT_POSITIONS = 100, LAYOUT_CHANNELS, LAYOUT_WINOGRAD };
-
 bool prepacked_convolution_pack(struct prepare *prepare, struct prepacked_convolution *packed)
 {
     struct indirect_convolution *conv = &packed->conv;

@@ -7,6 +7,9 @@
 #include "kernels/indirect_convolution.h"
 #include "ops/op.h"
 
+/* Layouts of prepare_prepacked. No packed matrix has a layout of these numbers. */
+enum { LAYOUT_POSITIONS = 100, LAYOUT_CHANNELS, LAYOUT_WINOGRAD, LAYOUT_DEPTHWISE };
+
 struct prepacked_convolution {
     struct indirect_convolution conv;
     const float *filters; /* NULL: not packed */

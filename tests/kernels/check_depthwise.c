@@ -18,7 +18,8 @@ struct problem {
     struct guarded in, weights, out;
     size_t n_in, n_out, n_taps; /* of a channel */
     size_t n_channels;          /* output channels of all batches */
-    float *bias, *expected, *plane;
+    const float *plain;         /* the weights before they are packed */
+    float *bias, *expected, *plane, *packed;
     struct epilogue epilogue;
 };
 
@@ -99,6 +100,12 @@ static void choose_problem(const struct trial *trial, struct problem *problem, b
         .scratch = calloc(plan->scratch_floats + 1, sizeof(float)),
         .epilogue = plan->term == DEPTHWISE_PRODUCTS && random_below(2) ? &problem->epilogue : NULL,
     };
+    problem->plain = problem->job.weights;
+    if (plan->is_last) {
+        problem->packed = calloc(plan->packed_floats, sizeof(float));
+        depthwise_pack(plan, problem->plain, false, problem->packed);
+        problem->job.weights = problem->packed;
+    }
     for (size_t i = 0; i < problem->n_channels; i++)
         problem->bias[i] = random_float(1.0F);
     random_fill(problem->job.scratch, plan->scratch_floats * sizeof(float));
@@ -112,6 +119,7 @@ static void release(struct problem *problem)
     free(problem->bias);
     free(problem->expected);
     free(problem->plane);
+    free(problem->packed);
     free(problem->job.scratch);
     arena_free(&problem->arena);
 }
@@ -134,8 +142,8 @@ static void expect(const struct problem *problem, size_t i)
     else if (plan->term == DEPTHWISE_SUMS)
         avg_pool_scalar(IRRUN_F32)(&plan->window, plan->exclude_pad, in, out);
     else
-        convolution_direct(IRRUN_F32)(&one, false, in,
-                                      problem->job.weights + number * problem->n_taps, out);
+        convolution_direct(IRRUN_F32)(&one, false, in, problem->plain + number * problem->n_taps,
+                                      out);
     for (size_t o = 0; o < problem->n_out && problem->job.epilogue; o++)
         out[o] += problem->bias[number];
 }

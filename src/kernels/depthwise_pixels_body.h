@@ -1,0 +1,148 @@
+/* Pixels of depthwise convolutions: a vector of channels at each, for as many positions as fit into
+ * registers.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/depthwise_kernels.h"
+
+#ifndef VECTOR_LANES
+#error "include the vector operations of a level before: kernels/level.h"
+#endif
+
+/* Returns the first tap of a line of taps. */
+ALWAYS_INLINE size_t first_of_line(const struct depthwise_tile *tile, size_t line)
+{
+    return tile->first_tap + line / tile->n_lines * tile->slice_taps +
+           line % tile->n_lines * tile->line_taps;
+}
+
+ALWAYS_INLINE vec load_pixel(const struct depthwise_tile *tile, const float *from, bool is_part)
+{
+    return is_part ? vec_load_first(from, tile->n_channels) : vec_load(from);
+}
+
+/* Returns whether the taps are lines of three, of which each position has two in common with the
+ * next: then each pixel of a line is loaded once. */
+ALWAYS_INLINE bool has_lines_of_three(const struct depthwise_tile *tile)
+{
+    const int32_t *offsets = tile->offsets + tile->first_tap;
+    return tile->line_taps == 3 && tile->n_taps % 3 == 0 && tile->n_taps > 0 &&
+           offsets[1] - offsets[0] == tile->image_step &&
+           offsets[2] - offsets[1] == tile->image_step;
+}
+
+/* Adds the taps of n_rows positions from `start` on, for a vector of channels, or fewer if
+ * is_part. */
+ALWAYS_INLINE void add_taps(const struct depthwise_tile *tile, ptrdiff_t start, size_t n_rows,
+                            const float *weights, bool is_part, vec results[])
+{
+    for (size_t line = 0; line < tile->n_slices * tile->n_lines; line++) {
+        size_t first = first_of_line(tile, line);
+        for (size_t t = first; t < first + tile->n_taps; t++) {
+            const float *at = tile->image + (start + tile->offsets[t]);
+            vec weight = vec_load(weights + t * VECTOR_LANES);
+            UNROLL
+            for (size_t r = 0; r < n_rows; r++)
+                results[r] =
+                    vec_fma(weight, load_pixel(tile, at + (ptrdiff_t)r * tile->image_step, is_part),
+                            results[r]);
+        }
+    }
+}
+
+/* Computes the same sums in the same order. */
+ALWAYS_INLINE void add_lines_of_three(const struct depthwise_tile *tile, ptrdiff_t start,
+                                      size_t n_rows, const float *weights, bool is_part,
+                                      vec results[])
+{
+    const ptrdiff_t step = tile->image_step;
+    for (size_t line = 0; line < tile->n_slices * tile->n_lines; line++) {
+        size_t first = first_of_line(tile, line);
+        for (size_t t = first; t < first + tile->n_taps; t += 3) {
+            const float *at = tile->image + (start + tile->offsets[t]);
+            vec w[3];
+            UNROLL
+            for (size_t i = 0; i < 3; i++)
+                w[i] = vec_load(weights + (t + i) * VECTOR_LANES);
+            UNROLL
+            for (size_t i = 0; i < n_rows + 2; i++, at += step) {
+                vec x = vec_in_register(load_pixel(tile, at, is_part));
+                UNROLL
+                for (size_t tap = 0; tap < 3; tap++)
+                    if (i >= tap && i - tap < n_rows)
+                        results[i - tap] = vec_fma(w[tap], x, results[i - tap]);
+            }
+        }
+    }
+}
+
+/* Computes n_rows positions from p on, for a vector of channels from `channel` on. */
+ALWAYS_INLINE void run_pixels(const struct depthwise_tile *tile, size_t p, size_t n_rows,
+                              size_t channel, const float *weights, bool is_part, bool has_lines)
+{
+    vec results[MAX_VECTORS];
+    const ptrdiff_t start = tile->start + (ptrdiff_t)p * tile->image_step + (ptrdiff_t)channel;
+    UNROLL
+    for (size_t r = 0; r < n_rows; r++)
+        results[r] = vec_zero();
+    if (has_lines)
+        add_lines_of_three(tile, start, n_rows, weights, is_part, results);
+    else
+        add_taps(tile, start, n_rows, weights, is_part, results);
+    vec adjustment = vec_zero();
+    if (tile->adjustment)
+        adjustment = load_pixel(tile, tile->adjustment + channel, is_part);
+    vec low = vec_set1(tile->bounds ? tile->bounds[0] : -INFINITY);
+    vec high = vec_set1(tile->bounds ? tile->bounds[1] : INFINITY);
+    UNROLL
+    for (size_t r = 0; r < n_rows; r++) {
+        float *to = tile->out + (p + r) * tile->out_step + channel;
+        vec result = vec_hold(vec_add(results[r], adjustment), low, high);
+        if (is_part)
+            vec_store_first(to, result, tile->n_channels);
+        else
+            vec_store(to, result);
+    }
+}
+
+#define PIXELS(rows)                                                                               \
+    case rows:                                                                                     \
+        run_pixels(tile, p, rows, channel, weights, is_part, has_lines);                           \
+        break;
+
+ALWAYS_INLINE void run_some_pixels(const struct depthwise_tile *tile, size_t p, size_t n,
+                                   size_t channel, const float *weights, bool is_part,
+                                   bool has_lines)
+{
+    switch (n) {
+        PIXELS(1)
+        PIXELS(2)
+        PIXELS(3)
+        PIXELS(4)
+        PIXELS(5)
+        PIXELS(6)
+        PIXELS(7)
+        PIXELS(8)
+    }
+}
+
+/* Computes all channels of a few positions, then the next positions, so that overlapping windows
+ * are in the cache. */
+static void pixels(const struct depthwise_tile *tile)
+{
+    size_t n_parts = (tile->n + MAX_VECTORS - 1) / MAX_VECTORS, p = 0;
+    const bool has_lines = has_lines_of_three(tile);
+    for (size_t part = 0; part < n_parts; part++) {
+        size_t end = tile->n * (part + 1) / n_parts, last = tile->n_channels - VECTOR_LANES;
+        const float *weights = tile->weights;
+        for (size_t channel = 0; channel < tile->n_channels; channel += VECTOR_LANES) {
+            size_t at = channel < last ? channel : last;
+            if (tile->n_channels < VECTOR_LANES)
+                run_some_pixels(tile, p, end - p, 0, weights, true, false);
+            else if (has_lines)
+                run_some_pixels(tile, p, end - p, at, weights, false, true);
+            else
+                run_some_pixels(tile, p, end - p, at, weights, false, false);
+            weights += tile->block_weights;
+        }
+        p = end;
+    }
+}
