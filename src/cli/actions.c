@@ -1,5 +1,5 @@
-/* The dispatch of all actions, and those that need no model. They print to standard output; the
- * caller checks for write errors once.
+/* Runs actions; those that need no model are here. They print to standard output; the caller checks
+ * for write errors once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/actions.h"
 

@@ -6,7 +6,7 @@
 
 #include "cli/options.h"
 
-/* Runs the action. Standard output may still hold buffered text when it returns. */
+/* Runs the action. Standard output may still have buffered text when it returns. */
 bool do_action(const struct options *options, struct irrun_error *err);
 
 #endif

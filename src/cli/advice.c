@@ -1,5 +1,5 @@
-/* Looks for the file that was meant: one with a similar name, the .xml of a model, the model in a
- * directory.
+/* Searches for the file that the user probably meant: one with a similar name, the .xml of a model,
+ * the model in a directory.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/advice.h"
 
@@ -33,8 +33,8 @@ static bool has_ending(const char *name, const char *ending)
     return length > n && text_equals_ignore_case(name + length - n, ending);
 }
 
-/* Returns how many files with the ending are in the directory, and the name of the first in the
- * alphabet. If `best` is among them, returns 1 and that name. */
+/* Returns the number of files with the extension in the directory, and the name of the first one in
+ * alphabetical order. If `best` is among them, returns 1 and that name. */
 static size_t count_files(const char *directory, const char *ending, const char *best,
                           char name[NAME_BYTES])
 {
@@ -81,7 +81,7 @@ static void advise_model(const char *path, struct irrun_error *err)
         fail_hint(err, "did you mean %s?", text_shell_quote(other, quoted));
 }
 
-/* Weights given as the model. */
+/* Adds a hint if weights were given as the model. */
 static void advise_weights(const char *path, struct irrun_error *err)
 {
     char hint[sizeof err->hint];
@@ -95,8 +95,8 @@ static void advise_weights(const char *path, struct irrun_error *err)
         memcpy(err->hint, hint, sizeof hint);
 }
 
-/* Adds a hint with the nearest name in the same directory; of equally near names, the first in the
- * alphabet. */
+/* Adds a hint with the most similar name in the same directory; if there are several, with the
+ * first in alphabetical order. */
 static void advise_near(const char *path, struct irrun_error *err)
 {
     char directory[PATH_BYTES] = ".", nearest[NAME_BYTES] = "";

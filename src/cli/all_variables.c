@@ -1,4 +1,4 @@
-/* Tells the model's variables from those of the inputs, which follow them.
+/* The variables of the model, followed by those of the inputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/all_variables.h"
 

@@ -1,5 +1,5 @@
-/* All variables of a run, as resets, states and checkpoints see them: those of the model, then the
- * inputs that carry something from one iteration to the next.
+/* All variables of a run, for resets, states and checkpoints: those of the model, then the inputs
+ * whose values pass from one iteration to the next.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_ALL_VARIABLES_H
 #define IRRUN_CLI_ALL_VARIABLES_H
@@ -24,7 +24,7 @@ struct variable_form all_variables_form(const struct all_variables *variables, s
 /* Returns the value of a variable; NULL if it is unset. */
 const struct irrun_tensor *all_variables_value(const struct all_variables *variables, size_t index);
 
-/* Copies the value, which must fit. */
+/* Copies the value, which must have the type and shape of the variable. */
 bool all_variables_set(const struct all_variables *variables, size_t index,
                        const struct irrun_tensor *value, struct irrun_error *err);
 

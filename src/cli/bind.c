@@ -47,9 +47,9 @@ static bool take_member(const struct binder *binder, const struct binding *bindi
            binder->take(binder->context, port, binding, reader, err);
 }
 
-/* Fails because a member matches no port. `why` is the error of the lookup: `no input "x"; the
- * model has ...` becomes `member "x": no input; ...`, and `"x" fits ...` becomes
- * `member "x" fits ...`. */
+/* Fails because a member does not match a single port. `why` is the error of the lookup: `no input
+ * "x"; the model has ...` becomes `member "x": no input; ...`, and `"x" fits ...` becomes `member
+ * "x" fits ...`. */
 static bool fail_member(const struct binder *binder, const struct binding *binding,
                         const struct archive *archive, const char *name,
                         const struct irrun_error *why, struct irrun_error *err)
@@ -75,7 +75,7 @@ static bool fail_member(const struct binder *binder, const struct binding *bindi
                      path);
 }
 
-/* Reads x.npz: every member must have the name of a port. */
+/* Reads x.npz: the name of every member must be that of a port. */
 static bool take_all_members(const struct binder *binder, const struct binding *binding,
                              struct archive *archive, struct irrun_error *err)
 {

@@ -5,11 +5,11 @@
 
 #include "cli/options.h"
 
-/* Is irrun_model_find_input or irrun_model_find_output. */
+/* The type of irrun_model_find_input and irrun_model_find_output. */
 typedef bool find_port_fn(const struct irrun_model *model, const char *name, size_t *port,
                           struct irrun_error *err);
 
-/* The values of an option for several ports: each item begins with a NAME; NULL means all ports. */
+/* The values of an option for several ports. Each item begins with a NAME; NULL means all ports. */
 struct named_list {
     const void *items;
     size_t n, item_bytes;
@@ -24,15 +24,15 @@ bool named_check(struct named_list list, const struct irrun_model *model, find_p
 const void *named_find(struct named_list list, const struct irrun_model *model, find_port_fn *find,
                        size_t port);
 
-/* The open archives. Close their readers before them. All zero = none. */
+/* The open archives. Close their readers first. Zeroed: empty. */
 struct archive_list {
     struct archive **items;
     size_t n, capacity;
 };
 
-/* One side of a model: its inputs, or its outputs. */
+/* The inputs or the outputs of a model. */
 struct binder {
-    const char *option; /* "-i", "--expect="; for messages */
+    const char *option; /* "-i" or "--expect=", for messages */
     size_t n_ports;
     const char *(*name)(void *context, size_t port);
     bool (*find)(void *context, const char *name, size_t *port, struct irrun_error *err);
@@ -48,7 +48,7 @@ bool bind_find_port(const struct binder *binder, const struct binding *binding, 
                     struct irrun_error *err);
 
 /* Opens the source and calls take for its array, or for every member of an npz. Fails with
- * IRRUN_USAGE if it is not clear which port is meant, IRRUN_DATA if a member belongs to none. */
+ * IRRUN_USAGE if the port is ambiguous, with IRRUN_DATA if a member matches no port. */
 bool bind_source(const struct binder *binder, const struct binding *binding,
                  struct irrun_error *err);
 

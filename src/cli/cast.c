@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cast.h"
 
-/* The values of a type. */
+/* The values that a type can represent. */
 struct value_set {
     bool is_float, is_signed;
-    int n_bits; /* of an integer without its sign; of a significand with the hidden bit */
+    int n_bits; /* of an integer, without its sign; of a significand, with the hidden bit */
     int max_exponent, min_exponent; /* of the largest and the smallest positive float */
 };
 

@@ -1,11 +1,11 @@
-/* Which element types may stand for which: the rules of --cast.
+/* The rules of --cast: which element types can replace which.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_CAST_H
 #define IRRUN_CLI_CAST_H
 
 #include "tensor/dtype.h"
 
-/* Whether every value of `from` is a value of `to`. */
+/* Returns whether `to` can represent every value of `from`. */
 bool cast_is_safe(enum irrun_dtype from, enum irrun_dtype to);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reads and writes checkpoints. worker_checkpoint.c decides when to write one and what it contains.
+/* Reads and writes checkpoints. worker_checkpoint.c decides when.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/checkpoint.h"
 
@@ -16,7 +16,7 @@
 #define TEXT_MEMBER "checkpoint"
 #define VARIABLE_PREFIX "variable:"
 
-/* Limit of the text member: a command line has at most 6 MB, and every output adds a line. */
+/* Limit of the text member: a command line has at most 6 MB, and each output adds a line. */
 #define MAX_TEXT_BYTES ((int64_t)16 << 20)
 
 void checkpoint_free(struct checkpoint *checkpoint)
@@ -43,7 +43,7 @@ static void add_positions(struct text *text, const struct checkpoint *checkpoint
     text_add(text, "end\n");
 }
 
-/* The tensors of the file; their names are in the arena. */
+/* The tensors of the file. Their names are in the arena. */
 struct member_list {
     const char **names;
     const struct irrun_tensor **values;
@@ -88,7 +88,7 @@ bool checkpoint_write(const struct options *options, const char *identity,
 {
     struct text text = {0};
     struct member_list list = {.n = 0};
-    /* is_kept: a killed process leaves FILE.partial, which the next one overwrites. */
+    /* is_kept: a killed process leaves FILE.partial, which the next process overwrites. */
     const struct writer_options how = {.is_synced = options->is_synced, .is_kept = true};
     text_add(&text, "%s", identity);
     add_positions(&text, checkpoint);
@@ -213,7 +213,7 @@ static bool read_text(struct archive *archive, const struct options *options, co
     return is_read;
 }
 
-/* Reads the member PREFIX ID, if there is one. */
+/* Reads the member PREFIX ID if it exists. */
 static bool read_value(struct archive *archive, const struct options *options, const char *prefix,
                        const char *id, enum irrun_dtype dtype,
                        const struct irrun_partial_shape *shape, struct irrun_tensor *value,

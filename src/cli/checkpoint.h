@@ -9,10 +9,10 @@
 #include "cli/model_identity.h"
 #include "cli/snapshot.h"
 
-/* The progress of a run. Zeros mean its start. */
+/* The progress of a run. Zeroed: the start. */
 struct checkpoint {
     bool is_found;
-    bool is_finishing;     /* all records are written; the outputs have yet to be renamed */
+    bool is_finishing;     /* all records are written, but the outputs are not renamed yet */
     uint64_t n_iterations; /* completed */
     struct writer_position *positions; /* [n_positions] in the destinations */
     size_t n_positions;
@@ -24,18 +24,18 @@ void checkpoint_free(struct checkpoint *checkpoint);
 /* Fails with IRRUN_USAGE if the options cannot be used together with --checkpoint. */
 bool checkpoint_check(const struct options *options, struct irrun_error *err);
 
-/* Describes the run in a text that must be equal when it resumes. The caller frees it. Fails with
- * IRRUN_USAGE if an input is not a regular file. */
+/* Describes the run by a text, which must be the same when the run resumes. The caller frees it.
+ * Fails with IRRUN_USAGE if an input is not a regular file. */
 bool checkpoint_identify(const struct model_identity *model, const struct irrun_session *session,
                          const struct options *options, char **identity, struct irrun_error *err);
 
-/* Reads the file at options->checkpoint_path, if there is one. Fails with IRRUN_DATA if it is
- * damaged or belongs to another run; the message names the difference. */
+/* Reads the file at options->checkpoint_path, if it exists. Fails with IRRUN_DATA if it is damaged
+ * or belongs to another run; the message names the difference. */
 bool checkpoint_read(const struct options *options, const char *identity,
                      const struct all_variables *variables, struct checkpoint *checkpoint,
                      struct irrun_error *err);
 
-/* Writes the file. It replaces the old one only when it is complete. */
+/* Writes the file. The old one is replaced only when the new one is complete. */
 bool checkpoint_write(const struct options *options, const char *identity,
                       const struct all_variables *variables, const struct checkpoint *checkpoint,
                       struct irrun_error *err);

@@ -1,5 +1,5 @@
-/* Identifies the run that a checkpoint belongs to: a line each for the version, the model, the
- * engine, the inputs, and every option that changes the bytes of the outputs.
+/* Identifies the run that a checkpoint belongs to, by a line for each of: version, model, engine,
+ * inputs, and every option that changes the bytes of the outputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 #include <sys/stat.h>
@@ -8,8 +8,8 @@
 #include "cli/checkpoint.h"
 #include "cli/sequence.h"
 
-/* Whether an option changes the outputs. The options listed here, and those that only measure or
- * print, may differ when a run resumes. */
+/* Returns whether an option changes the outputs. The options listed here, which do not, may be
+ * different when a run resumes. */
 static bool has_effect(enum option_id id)
 {
     static const enum option_id without[] = {
@@ -55,7 +55,7 @@ static bool add_file(struct text *text, const char *path, struct irrun_error *er
     struct stat status;
     if (strcmp(path, "-") == 0)
         return fail(err, IRRUN_USAGE, "--checkpoint: inputs cannot come from standard input");
-    if (stat(path, &status) != 0) /* opening it later reports why */
+    if (stat(path, &status) != 0) /* opening it later reports the reason */
         return true;
     if (!S_ISREG(status.st_mode))
         return fail(err, IRRUN_USAGE, "--checkpoint: input %s is not a regular file", path);

@@ -1,5 +1,4 @@
-/* Puts the records of several workers in the order of their sequences, then gives them to outputs
- * and compare.
+/* Passes the records of several workers to outputs and compare, in the order of their sequences.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/collect.h"
 
@@ -10,26 +9,27 @@
 
 #include "base/checked.h"
 
-/* A worker that has kept this much waits for its turn. */
+/* A worker that keeps this much waits for its turn. */
 #define BACKLOG_LIMIT_BYTES ((size_t)32 * 1024 * 1024)
 
 struct collector {
     struct outputs *outputs;
-    struct compare *compare; /* NULL: nothing is expected */
-    size_t n_values;         /* outputs of the model */
+    struct compare *compare; /* NULL: no --expect */
+    size_t n_values;         /* number of outputs of the model */
     bool writes_all, writes_last;
-    bool has_skipped; /* a sequence, whose outputs exist */
-    bool has_workers; /* more than one: who has passed the turn on will not flush */
+    bool has_skipped; /* a sequence was skipped because its outputs exist */
+    bool has_workers; /* more than one; a worker does not flush after its turn */
     pthread_mutex_t lock;
     pthread_cond_t turned;
-    _Atomic uint64_t turn;       /* the sequence whose worker may write */
-    _Atomic uint64_t stop_index; /* the first one that failed; UINT64_MAX: none */
+    _Atomic uint64_t turn;       /* number of the sequence whose worker may write */
+    _Atomic uint64_t stop_index; /* first sequence that failed; UINT64_MAX: none */
 };
 
-/* In a backlog: this, then for each output a struct irrun_tensor and its bytes, padded. */
+/* The header of a record in a backlog. For each output, a struct irrun_tensor and its padded bytes
+ * follow. */
 struct kept_record {
     uint64_t index;
-    bool is_begin, is_stacked; /* of the step collector_begin */
+    bool is_begin, is_stacked; /* is_begin: a collector_begin */
     bool is_last;
 };
 
@@ -94,7 +94,7 @@ static bool is_turn_of(const struct collector *collector, const struct sequence 
     return atomic_load_explicit(&collector->turn, memory_order_acquire) == sequence->index;
 }
 
-/* Waits until the sequence has its turn. Returns false if an earlier one failed. */
+/* Waits for the turn of the sequence. Returns false if an earlier one failed. */
 static bool wait_for_turn(struct collector *collector, const struct sequence *sequence)
 {
     pthread_mutex_lock(&collector->lock);
@@ -123,7 +123,7 @@ void collector_stop(struct collector *collector, uint64_t index)
     pthread_mutex_unlock(&collector->lock);
 }
 
-/* ---- What is kept until the turn comes ------------------------------------------------------- */
+/* ---- Records that are kept until the turn ---------------------------------------------------- */
 
 #define PIECE_ALIGNMENT ((size_t)16)
 
@@ -144,7 +144,7 @@ static bool add_piece(struct backlog *backlog, const void *data, size_t size_byt
     return true;
 }
 
-/* Keeps a record, as a whole or not at all. */
+/* Keeps a record. On failure nothing of it is kept. */
 static bool keep(const struct collector *collector, struct backlog *backlog,
                  const struct kept_record *record, const struct irrun_tensor *const *values,
                  struct irrun_error *err)
@@ -185,7 +185,7 @@ static bool give(struct collector *collector, const struct kept_record *record,
            (!collector->compare || compare_iteration(collector->compare, values, err));
 }
 
-/* Gives what was kept to outputs and compare. */
+/* Passes the kept records to outputs and compare. */
 static bool replay(struct collector *collector, struct backlog *backlog,
                    const struct sequence *sequence, struct irrun_error *err)
 {

@@ -1,5 +1,5 @@
-/* --expect: compares outputs with arrays, record by record; difference.c compares elements. Prints
- * nothing: compare_finish reports differences as an error.
+/* --expect: compares outputs with arrays, record by record. difference.c compares elements.
+ * compare_finish reports differences as an error.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/compare.h"
 
@@ -13,23 +13,23 @@
 #include "cli/outputs.h"
 #include "cli/records.h"
 
-/* One output and the array it should equal. */
+/* An output and the array that it is compared with. */
 struct expectation {
     size_t output;
     const char *path;
     const struct format *format;
     struct reader *reader;      /* until `records` owns it */
-    bool is_begun;              /* the first output was compared */
+    bool is_begun;              /* the first output has been compared */
     struct array_header header; /* of the first array */
-    bool is_late;               /* one record, unlike the first output: opened at the end */
+    bool is_late;               /* a single record: compared with the last output */
     struct records records;
     bool is_open;
     struct tolerances tolerances;
     struct difference difference;
-    struct irrun_tensor last; /* a copy of the output, if only the last iteration counts */
+    struct irrun_tensor last; /* a copy of the output, if only the last iteration is compared */
     size_t last_capacity;     /* bytes */
-    bool has_other_count;     /* of records than the run has of iterations */
-    char problem[sizeof((struct irrun_error *)NULL)->message]; /* "": shape and type match */
+    bool has_other_count;     /* the array has more or fewer records than there are iterations */
+    char problem[sizeof((struct irrun_error *)NULL)->message]; /* "": type and shape are equal */
 };
 
 struct compare {
@@ -157,7 +157,7 @@ static void note_form(struct expectation *item, const struct irrun_tensor *got, 
              shape_format(shape, want_shape));
 }
 
-/* Compares type and shape of the current record, then its elements. */
+/* Compares type and shape of the current record, and then its elements. */
 static void compare_record(struct expectation *item, const struct irrun_tensor *got,
                            uint64_t record)
 {
@@ -168,7 +168,7 @@ static void compare_record(struct expectation *item, const struct irrun_tensor *
         note_form(item, got, record, want->dtype, &want->shape);
 }
 
-/* Records an array of another shape as a difference. A damaged file is an error. */
+/* Records a different shape as a difference. Any other error is returned. */
 static bool take_mismatch(struct expectation *item, uint64_t record, struct irrun_error *err)
 {
     if (err->code != IRRUN_MISMATCH)
@@ -179,7 +179,7 @@ static bool take_mismatch(struct expectation *item, uint64_t record, struct irru
     return true;
 }
 
-/* Opens records of the shape of `got`. */
+/* Opens the records with the shape of `got`. */
 static bool open_records(struct compare *compare, struct expectation *item,
                          const struct irrun_tensor *got, struct irrun_error *err)
 {
@@ -199,8 +199,8 @@ static bool open_records(struct compare *compare, struct expectation *item,
     return is_open && records_settle(&item->records, err);
 }
 
-/* Begins the comparison with the first output. Of an array that cannot match it reads only the
- * header. A single record of another type or shape may still match the last output. */
+/* Begins the comparison with the first output. If the array cannot match, only its header is read.
+ * A single record of another type or shape may still match the last output. */
 static bool begin(struct compare *compare, struct expectation *item, const struct irrun_tensor *got,
                   struct irrun_error *err)
 {
@@ -224,7 +224,7 @@ static bool begin(struct compare *compare, struct expectation *item, const struc
     return true;
 }
 
-/* Copies the output: the next run, or a worker's next record, overwrites it. */
+/* Copies the output, because the next run or record overwrites it. */
 static bool keep_last(struct expectation *item, const struct irrun_tensor *got,
                       struct irrun_error *err)
 {

@@ -11,18 +11,18 @@ struct compare;
 /* Resolves the names on the command line; *compare is NULL without --expect. */
 bool compare_new(const struct irrun_model *model, const struct options *options,
                  struct compare **compare, struct irrun_error *err);
-void compare_free(struct compare *compare); /* NULL is allowed */
+void compare_free(struct compare *compare); /* accepts NULL */
 
-/* Compares the outputs of one iteration, all outputs of the model in its order. Fails if a file
- * cannot be read; a difference is not a failure yet. */
+/* Compares all outputs of the model, in its order, after one iteration. Fails if a file cannot be
+ * read; differences are reported at the end. */
 bool compare_iteration(struct compare *compare, const struct irrun_tensor *const *values,
                        struct irrun_error *err);
 
-/* Ends the comparison after the last iteration. Fails with IRRUN_MISMATCH if an output differs; the
- * message names every such output, its worst element and the number of elements that differ. */
+/* Ends the comparison. Fails with IRRUN_MISMATCH if an output differs; the message has every such
+ * output, its worst element and the number of elements that differ. */
 bool compare_finish(struct compare *compare, struct irrun_error *err);
 
-/* Adds an item for each output: what was compared, and the worst element. */
+/* Adds an item to the report for each output: what was compared, and the worst element. */
 void compare_report(const struct compare *compare, struct json *json);
 
 #endif

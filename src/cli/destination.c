@@ -1,4 +1,4 @@
-/* Works out destinations from the command line and the model's outputs; opens nothing.
+/* Makes the list of destinations from the command line and the model's outputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/destination.h"
 
@@ -9,7 +9,7 @@
 #include "cli/path_fields.h"
 #include "formats/joiner.h"
 
-/* Adds a destination for the outputs ids[0 ... n - 1]. */
+/* Adds a destination of the outputs ids[0 ... n - 1]. */
 static bool add_destination(struct destination_list *list, const struct format_spec *spec,
                             const size_t *ids, size_t n, struct irrun_error *err)
 {
@@ -76,8 +76,8 @@ bool destination_add(struct destination_list *list, const struct binding *bindin
     return is_added;
 }
 
-/* Finds the axis of --concat for a destination. All outputs in one file are joined along the same
- * axis, or none is joined. */
+/* Finds the axis of --concat for a destination. All outputs in one file must be concatenated along
+ * the same axis, or none. */
 static bool resolve_concat(const struct destination_list *list, struct destination *item,
                            struct irrun_error *err)
 {
@@ -97,7 +97,7 @@ static bool resolve_concat(const struct destination_list *list, struct destinati
     return true;
 }
 
-/* Checks whether the file of a destination may hold several sequences. */
+/* Checks whether several sequences can write to the file of a destination. */
 static bool check_sharing(const struct destination_list *list, const struct destination *item,
                           struct irrun_error *err)
 {
@@ -112,7 +112,7 @@ static bool check_sharing(const struct destination_list *list, const struct dest
     return fail_hint(err, "use %%k in the file name to write one file for each");
 }
 
-/* Whether the output, as far as it is known, has the axis. */
+/* Checks that the output, as far as it is known, has the axis. */
 static bool check_axis(const struct destination_list *list, size_t output,
                        const struct irrun_tensor *value, const struct axis_spec *concat,
                        struct irrun_error *err)
@@ -121,7 +121,7 @@ static bool check_axis(const struct destination_list *list, size_t output,
     return !value || joiner_check_axis(&value->shape, (int)concat->axis, name, err);
 }
 
-/* Whether any output has the axis. */
+/* Checks that at least one output has the axis. */
 static bool check_common_axis(const struct destination_list *list,
                               const struct irrun_tensor *const *values,
                               const struct axis_spec *concat, struct irrun_error *err)

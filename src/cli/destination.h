@@ -1,4 +1,4 @@
-/* Where outputs go: every -o, or '>' of a manifest, as one destination or, with %n, several.
+/* Destinations of outputs: each -o, or '>' of a manifest, is one destination or, with %n, several.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_DESTINATION_H
 #define IRRUN_CLI_DESTINATION_H
@@ -7,12 +7,12 @@
 
 struct destination {
     struct format_spec spec;
-    char *path;         /* spec.path with %n filled in; %k and %% are still there */
+    char *path;         /* spec.path with %n replaced; it may still have %k and %% */
     size_t *output_ids; /* outputs of the model, in the writer's order */
     const char **names;
     size_t n_outputs;
-    bool is_per_sequence; /* ends with the sequence: the path has a %k, or a manifest named it */
-    const struct axis_spec *concat; /* NULL: records are not joined */
+    bool is_per_sequence;           /* for one sequence: the path has a %k, or is from a manifest */
+    const struct axis_spec *concat; /* NULL: records are not concatenated */
     struct writer *writer;          /* NULL: not open */
 };
 
@@ -24,34 +24,35 @@ struct destination_list {
     size_t n, capacity;
 };
 
-/* Adds what one binding says. IRRUN_USAGE for a name the model does not have, or a format that
- * cannot hold all outputs. */
+/* Adds the destinations of one binding. Fails with IRRUN_USAGE for a name that the model does not
+ * have, or a format that cannot store all outputs. */
 bool destination_add(struct destination_list *list, const struct binding *binding,
                      struct irrun_error *err);
 
-/* Checks all destinations, after the last is added: --concat, and several sequences in one file. */
+/* Checks --concat, and several sequences in one file. Call it after the last destination_add. */
 bool destinations_check(struct destination_list *list, struct irrun_error *err);
 
-/* Fails with IRRUN_USAGE if --concat names an axis that an output does not have, whether or not the
- * output is written. values: the outputs of the model, NULL where the shape is not known yet.
- * Without a destination, at least one output must have the axis. */
+/* Fails with IRRUN_USAGE if --concat names an axis that an output does not have, even if the output
+ * is not written. values: the outputs of the model, NULL if the shape is not known yet. If there is
+ * no destination, at least one output must have the axis. */
 bool destinations_check_axes(const struct destination_list *list,
                              const struct irrun_tensor *const *values, struct irrun_error *err);
 
-void destinations_free(struct destination_list *list); /* aborts what is open */
+void destinations_free(struct destination_list *list); /* aborts open writers */
 
-/* Returns the path with all fields replaced by their values. The caller frees it. */
+/* Returns the path with all fields replaced. The caller frees it. */
 bool destination_path(const struct destination *item, const char *key, char **path,
                       struct irrun_error *err);
 
-/* Whether the file is read by keys, each of which it should hold once. */
+/* Returns whether the format has keys, which should be unique in the file. */
 bool destination_needs_keys(const struct destination *item);
 
-/* Calls `take` with every file that several sequences share, or with those of one sequence. */
+/* Calls `take` for every file of one sequence, or, if `sequence` is NULL, for every file that
+ * sequences share. */
 bool destinations_visit(const struct destination_list *list, const struct sequence *sequence,
                         output_path_fn *take, void *context, struct irrun_error *err);
 
-/* Whether nothing is written there. */
+/* Returns whether the destination discards its outputs. */
 bool destination_is_none(const struct destination_list *list, const struct destination *item);
 
 #endif

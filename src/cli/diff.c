@@ -1,5 +1,5 @@
-/* The reference is a second model, loaded with other options, whose session is given the same
- * records; or a file with every tensor of every record.
+/* The reference is a second model, loaded with other options, whose session gets the same records;
+ * or a file with every tensor of every record.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/diff.h"
 
@@ -60,7 +60,8 @@ static bool has_name(const struct irrun_port *port, const char *name)
     return is_found;
 }
 
-/* Of several the last: an op that is put in the place of another has its name and line. */
+/* Finds the layer of a tensor. If several have its name and line, it is the last, since a
+ * replacement has those of the op that it replaces. */
 static void find_layer(const struct diff *diff, struct diff_tensor *tensor)
 {
     const struct irrun_port *port = irrun_model_output(diff->model, tensor->output);

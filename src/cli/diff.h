@@ -1,4 +1,4 @@
-/* --diff: runs beside a reference, and stops at the first op whose output departs from it.
+/* --diff: compares every tensor with a reference, and stops at the first op whose output differs.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_DIFF_H
 #define IRRUN_CLI_DIFF_H
@@ -7,28 +7,28 @@
 
 struct diff;
 
-/* Whether the reference is irrun itself with other options, not a file. */
+/* Returns whether the reference is the model with other options, instead of a file. */
 bool diff_is_own(const struct options *options);
 
-/* Loads the model with the options of the reference; how: those of the run. *reference is NULL
- * where there is no such model. */
+/* Loads the model with the options of the reference. how: the options of the run. *reference is
+ * NULL if the reference is a file, or without --diff. */
 bool diff_load(const struct options *options, const struct irrun_options *how,
                struct irrun_model **reference, struct irrun_error *err);
 
-/* Compares what `session` computes. The models, options and session are borrowed. *diff is NULL
- * without --diff. */
+/* Compares the tensors of `session`. Borrows the models, options and session. *diff is NULL without
+ * --diff. */
 bool diff_new(struct irrun_model *model, struct irrun_model *reference,
               const struct irrun_session *session, const struct options *options,
               struct diff **diff, struct irrun_error *err);
-void diff_free(struct diff *diff); /* NULL is allowed, here and below */
+void diff_free(struct diff *diff); /* accepts NULL, as the functions below do */
 
-/* The variables of the session were set or reset: those of the reference become the same. */
+/* Copies the variables of the session to the reference, after they were set or reset. */
 bool diff_follow(struct diff *diff, struct irrun_error *err);
 
-/* After an iteration: IRRUN_MISMATCH if a tensor departs. */
+/* Compares after an iteration. Fails with IRRUN_MISMATCH if a tensor differs. */
 bool diff_take(struct diff *diff, uint64_t record, struct irrun_error *err);
 
-/* After the last of n iterations: compares with a file that has this one only. */
+/* Compares after the last of n iterations, with files that have only that one. */
 bool diff_finish(struct diff *diff, uint64_t n, struct irrun_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* The npz of --diff: a stack for each tensor, read record by record, or the tensor alone.
+/* The npz of --diff: for each tensor a stack, read record by record, or a single record.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-/* The name that --tap-records gives the tensor, else any other of it. */
+/* Finds the member of an output: by the name that --tap-records uses, or any other name. */
 static bool find_member(const struct diff *diff, size_t output, const char *name, size_t *member)
 {
     const struct irrun_port *port = irrun_model_output(diff->model, output);

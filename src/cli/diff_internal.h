@@ -1,4 +1,4 @@
-/* What the files of --diff share.
+/* Shared by the files of --diff.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_DIFF_INTERNAL_H
 #define IRRUN_CLI_DIFF_INTERNAL_H
@@ -7,39 +7,39 @@
 #include "cli/difference.h"
 #include "formats/format.h"
 
-/* A tensor that both have. */
+/* A tensor that exists in the run and in the reference. */
 struct diff_tensor {
     size_t output; /* of the model */
     uint32_t line;
-    size_t layer, port; /* where it comes from; layer SIZE_MAX: not known */
+    size_t layer, port; /* its producer; layer is SIZE_MAX if it is not known */
     struct tolerances tolerances;
-    const struct irrun_tensor *got, *want; /* of the present record; NULL: not computed */
+    const struct irrun_tensor *got, *want; /* of the current record; NULL: not computed */
 
-    struct reader *reader; /* of the file; NULL: none */
+    struct reader *reader; /* for files; NULL: none */
     const struct array_header *header;
-    struct irrun_tensor read; /* its present record */
+    struct irrun_tensor read; /* the current record */
     uint64_t n_left;          /* records in the file */
-    bool is_single;           /* it has the last iteration only */
+    bool is_single;           /* the file has only the last iteration */
 };
 
 struct diff {
     const struct irrun_model *model;
     const struct options *options;
     const struct irrun_session *session;
-    struct irrun_session *reference; /* NULL: a file */
+    struct irrun_session *reference; /* NULL: the reference is a file */
     struct archive *archive;
     const struct irrun_layer *layers;
     size_t n_layers;
-    struct diff_tensor *tensors; /* by line, as ops stand in the XML */
+    struct diff_tensor *tensors; /* in the order of the layers in the XML */
     size_t n;
 };
 
-/* The file: opening it for all tensors, those that it lacks are left out, and reading a record. */
+/* Open the file for all tensors that it has, and read a record. */
 bool diff_file_open(struct diff *diff, struct irrun_error *err);
 bool diff_file_read(struct diff *diff, uint64_t record, bool is_end, struct irrun_error *err);
 void diff_file_close(struct diff *diff);
 
-/* The error that names the op, its inputs, and where the difference came from. */
+/* Fails with an error that names the op, its inputs, and where the difference begins. */
 bool diff_fail(const struct diff *diff, const struct diff_tensor *tensor,
                const struct difference *difference, uint64_t record, struct irrun_error *err);
 

@@ -1,13 +1,13 @@
-/* What --diff says of the first op that departs: where it is, what goes into it, and how the
- * difference grew on the way there.
+/* Reports the first op that differs: where it is, its inputs, and how the difference grew before
+ * it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>
 
 #include "cli/diff_internal.h"
 
-#define MAX_STEPS 8  /* on the way there */
-#define MAX_INPUTS 6 /* of the op */
+#define MAX_STEPS 8  /* ops shown before it */
+#define MAX_INPUTS 6 /* inputs shown */
 
 static const struct diff_tensor *find_tensor(const struct diff *diff,
                                              const struct irrun_layer_port *port)
@@ -18,7 +18,7 @@ static const struct diff_tensor *find_tensor(const struct diff *diff,
     return NULL;
 }
 
-/* The largest difference in the present record; NaN: nothing to compare. */
+/* Returns the largest difference in the current record; NaN: nothing was compared. */
 static double largest(const struct diff_tensor *tensor)
 {
     static const struct tolerances none = {.has_atol = true, .has_rtol = true};
@@ -47,7 +47,7 @@ static void add_line(const struct diff *diff, const struct diff_tensor *tensor,
     }
 }
 
-/* The input of the tensor's layer that differs most; NULL: none does. */
+/* Returns the input of the tensor's layer that differs most; NULL: none differs. */
 static const struct diff_tensor *worst_input(const struct diff *diff,
                                              const struct diff_tensor *tensor)
 {
@@ -67,7 +67,7 @@ static const struct diff_tensor *worst_input(const struct diff *diff,
     return worst;
 }
 
-/* From the op back along the input that differs most, told the other way round. */
+/* Follows the inputs that differ most back from the op, and lists the ops in forward order. */
 static void add_way(const struct diff *diff, const struct diff_tensor *tensor,
                     struct irrun_error *err)
 {

@@ -1,6 +1,6 @@
-/* abs(got - want) <= atol + rtol * abs(want) for every element; NaN equals NaN; integers and
- * booleans are equal or, with a tolerance, differ as integers do: nothing of them goes through a
- * double.
+/* An element is right if abs(got - want) <= atol + rtol * abs(want). NaN equals NaN. Integers and
+ * booleans are never converted to double: without a tolerance they must be equal, with one their
+ * exact difference counts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/difference.h"
 
@@ -18,7 +18,7 @@ static void note_difference(struct difference *difference, const struct worst *f
         difference->worst = *found;
 }
 
-/* A piece of two tensors of one shape, and where it is. */
+/* A part of two tensors of the same shape, and its position. */
 struct piece {
     const struct irrun_tensor *got, *want;
     uint64_t record;
@@ -67,15 +67,15 @@ static bool is_below(uint64_t a, uint64_t b, bool is_signed)
     return is_signed ? (int64_t)a < (int64_t)b : a < b;
 }
 
-/* Whether integers that are `off` apart are near enough. The sum is that of a type which, where the
- * machine has one, holds every integer of 64 bits. */
+/* Returns whether integers with difference `off` are within the tolerance. long double, if the
+ * machine has a wide one, represents every 64-bit integer. */
 static bool is_allowed(uint64_t off, long double allowed)
 {
     return off == 0 || allowed >= 0x1p64L || (allowed >= 0 && off <= (uint64_t)allowed);
 }
 
-/* Compares integers as 64-bit integers with the sign of their type. The differences fit into 64
- * unsigned bits. */
+/* Compares integers as 64-bit integers, signed or unsigned as their type. The difference fits into
+ * 64 unsigned bits. */
 static void compare_wholes(struct difference *difference, const struct tolerances *tolerances,
                            const struct piece *piece)
 {
@@ -125,7 +125,7 @@ void difference_add(struct difference *difference, const struct tolerances *tole
     }
 }
 
-/* ---- Telling --------------------------------------------------------------------------------- */
+/* ---- Report ---------------------------------------------------------------------------------- */
 
 /* Returns the indices of the worst element in its tensor. */
 static struct irrun_shape find_place(const struct worst *worst)

@@ -1,4 +1,4 @@
-/* How two arrays differ: element by element, the worst one remembered.
+/* Differences between two arrays: compares all elements and remembers the worst one.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_DIFFERENCE_H
 #define IRRUN_CLI_DIFFERENCE_H
@@ -6,38 +6,37 @@
 #include "cli/json.h"
 #include "tensor/tensor.h"
 
-/* What may differ. Of integers and booleans only what the user has given counts: they are equal
- * without. */
+/* Tolerances. Integers and booleans must be equal, unless the user gives a tolerance. */
 #define DEFAULT_ATOL 1e-5
 #define DEFAULT_RTOL 1e-4
 struct tolerances {
     double atol, rtol;
-    bool has_atol, has_rtol; /* given, not the default */
+    bool has_atol, has_rtol; /* given by the user */
 };
 
-/* A float as a double; an integer or boolean as 64 bits, in two's complement if it has a sign. */
+/* A float is a double; an integer or boolean has 64 bits, in two's complement if signed. */
 union element_value {
     double real;
     uint64_t whole;
 };
 
-/* The element that is furthest out, in units of what is allowed. */
+/* The element with the largest difference, relative to its tolerance. */
 struct worst {
-    double ratio, off; /* off / allowed, abs(got - want) */
+    double ratio, off; /* off / tolerance; abs(got - want) */
     uint64_t record;
     size_t element;
-    enum irrun_dtype dtype; /* of what is expected: it says which of the values is in use */
+    enum irrun_dtype dtype; /* of the expected value; selects the member of the unions */
     struct irrun_shape shape;
     union element_value got, want;
 };
 
-/* All zero = nothing was compared. */
+/* Zeroed: nothing was compared. */
 struct difference {
     uint64_t n_elements, n_different;
     struct worst worst; /* if n_different > 0 */
 };
 
-/* Compares two tensors of one shape; want's type is the one that got's is stored as. */
+/* Compares two tensors of the same shape. The types that they are stored as are equal. */
 void difference_add(struct difference *difference, const struct tolerances *tolerances,
                     const struct irrun_tensor *got, const struct irrun_tensor *want,
                     uint64_t record);
@@ -46,7 +45,7 @@ void difference_add(struct difference *difference, const struct tolerances *tole
 void difference_describe(const struct difference *difference, const struct tolerances *tolerances,
                          struct irrun_error *err);
 
-/* Adds the worst element as an object. */
+/* Adds the worst element to the report as an object. */
 void difference_report(const struct difference *difference, struct json *json);
 
 #endif

@@ -9,7 +9,7 @@
 #include "cli/dot_internal.h"
 #include "tensor/tensor.h"
 
-#define MAX_TYPES 8 /* of a chain, in its label */
+#define MAX_TYPES 8 /* of a chain, shown in its label */
 
 /* ---- Nodes ----------------------------------------------------------------------------------- */
 
@@ -19,7 +19,7 @@ static void print_escaped(const char *name)
         printf(*name == '"' || *name == '\\' ? "\\%c" : "%c", *name);
 }
 
-/* The ops of a chain in their order. */
+/* Prints the types of the ops of a chain, in order. */
 static void print_types(const struct dot *dot, size_t group)
 {
     size_t n = 0;
@@ -47,7 +47,8 @@ static void print_node(const struct dot *dot, size_t group)
 
 /* ---- Clusters -------------------------------------------------------------------------------- */
 
-/* Bodies follow their layer in the list: a longer path opens clusters, another one closes them. */
+/* Prints nodes and clusters. Bodies follow their layer in the list: a longer path opens clusters,
+ * another one closes them. */
 static void print_nodes(const struct dot *dot)
 {
     const char *open[64] = {""};
@@ -129,7 +130,7 @@ static bool add_inputs(const struct dot *dot, struct edge_list *list, size_t ind
     return true;
 }
 
-/* From every Assign to the ReadValues of its variable. */
+/* Adds edges from an Assign to the ReadValues of its variable. */
 static bool add_state(const struct dot *dot, struct edge_list *list, size_t assign,
                       struct irrun_error *err)
 {
@@ -195,7 +196,7 @@ static void print_edge(const struct edge *edge)
     printf("];\n");
 }
 
-/* Of several edges of a kind between two nodes one is shown. */
+/* Prints the edges. Of several edges of the same kind between two nodes, only one. */
 static bool print_edges(const struct dot *dot, struct irrun_error *err)
 {
     struct edge_list list = {.items = NULL};

@@ -1,13 +1,12 @@
-/* --dot: the model as a graph for Graphviz.
+/* --dot: prints the model as a graph for Graphviz.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_DOT_H
 #define IRRUN_CLI_DOT_H
 
 #include "base/error.h"
 
-/* Prints to standard output. Constants are left out, chains of element-wise ops are one node, and
- * blocks that repeat are shown once with their count. Bodies are clusters; edges of variables are
- * dashed. */
+/* Prints to standard output. Omits constants. Chains of element-wise ops are one node, and repeated
+ * blocks are shown once with their count. Bodies are clusters; edges of variables are dashed. */
 bool dot_print(struct irrun_model *model, struct irrun_error *err);
 
 #endif

@@ -1,11 +1,11 @@
-/* What --dot leaves out or shows as one: constants, chains of element-wise ops, repeated blocks.
+/* Finds what --dot omits or combines: constants, chains of element-wise ops, repeated blocks.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdint.h>
 #include <string.h>
 
 #include "cli/dot_internal.h"
 
-#define MIN_SAVED 6 /* nodes that a repetition must save */
+#define MIN_SAVED 6 /* nodes that a repetition must save at least */
 #define MAX_REPETITIONS 16
 
 /* ---- Constants and chains -------------------------------------------------------------------- */
@@ -15,7 +15,7 @@ static bool is_type(const struct irrun_layer *layer, const char *type)
     return strcmp(layer->type, type) == 0;
 }
 
-/* What is computed from constants alone, but variables and outputs. */
+/* Returns whether a layer depends only on constants. Results, ReadValues and Assigns never do. */
 static bool depends_on_constants(const struct dot *dot, const struct irrun_layer *layer)
 {
     if (layer->n_inputs == 0)
@@ -28,7 +28,7 @@ static bool depends_on_constants(const struct dot *dot, const struct irrun_layer
     return true;
 }
 
-/* Layers need not stand in the order of their edges. */
+/* Repeats until nothing changes, because layers may be listed before their inputs. */
 static void find_constants(struct dot *dot)
 {
     for (bool is_changed = true; is_changed;) {
@@ -42,7 +42,7 @@ static void find_constants(struct dot *dot)
     }
 }
 
-/* An element-wise op joins the only op that uses it, if that is one too. */
+/* An element-wise op joins the only op that uses it if that op is element-wise too. */
 static bool find_chains(struct dot *dot, struct irrun_error *err)
 {
     size_t *n_users = arena_alloc_array(&dot->arena, dot->n, sizeof *n_users, err);
@@ -80,7 +80,7 @@ static bool same_ports(const struct irrun_layer *a, const struct irrun_layer *b)
     return true;
 }
 
-/* A number for each kind of group: two of a number have the same types and shapes. */
+/* Numbers the kinds of groups. Groups of the same kind have the same types and shapes. */
 static uint32_t *number_kinds(const struct dot *dot, struct arena *arena, struct irrun_error *err)
 {
     uint32_t *kinds = arena_alloc_array(arena, dot->n_order + 1, sizeof *kinds, err);
@@ -95,8 +95,8 @@ static uint32_t *number_kinds(const struct dot *dot, struct arena *arena, struct
     return kinds;
 }
 
-/* The repetition that saves the most nodes; of those that save as many, the one of the shortest
- * blocks. */
+/* Returns the repetition that saves the most nodes; if several do, the one with the shortest
+ * block. */
 static struct dot_repetition find_best(const uint32_t *kinds, size_t n)
 {
     struct dot_repetition best = {0, 0, 0};
@@ -122,7 +122,7 @@ static void mark(struct dot *dot, const struct dot_repetition *found, uint32_t *
         node->shown = dot->order[found->start + i % found->period];
         node->block = i / found->period + 1;
         node->repetition = dot->n_repetitions;
-        kinds[at] = UINT32_MAX - (uint32_t)at; /* part of no other */
+        kinds[at] = UINT32_MAX - (uint32_t)at; /* not part of another repetition */
     }
     dot->repetitions[dot->n_repetitions++] = *found;
 }
@@ -153,7 +153,7 @@ size_t dot_body_end(const struct dot *dot, size_t i)
     return end;
 }
 
-/* Hides the bodies of the ops that another one stands for. */
+/* Hides the bodies of ops that are not shown. */
 static void hide_bodies(struct dot *dot)
 {
     for (size_t i = 0; i < dot->n; i++)

@@ -1,36 +1,36 @@
-/* What the files of --dot share.
+/* Shared by the files of --dot.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_DOT_INTERNAL_H
 #define IRRUN_CLI_DOT_INTERNAL_H
 
 #include "base/arena.h"
 
-/* What becomes of a layer. */
+/* How a layer is shown. */
 struct dot_node {
-    bool is_hidden; /* a constant, or of a body of a repeated block that is not shown */
-    size_t group;   /* the layer whose node it is part of: the last of a chain, or itself */
-    size_t shown;   /* of a group: the one that stands for it, of the first of several blocks */
-    size_t block;   /* which block of a repetition it is in, from 1; 0: in none */
+    bool is_hidden; /* not shown: a constant, or in a body of a block that is not shown */
+    size_t group;   /* the layer whose node includes it: the last of a chain, or itself */
+    size_t shown;   /* for groups: the group of the first block that is shown instead */
+    size_t block;   /* number of its block in a repetition, from 1; 0: none */
     size_t repetition;
 };
 
-/* A block of `period` groups that comes `count` times one after the other. */
+/* A block of `period` groups that is repeated `count` times in a row. */
 struct dot_repetition {
-    size_t start, period, count; /* start: in `order` */
+    size_t start, period, count; /* start: index in `order` */
 };
 
 struct dot {
     const struct irrun_layer *layers;
     struct dot_node *nodes; /* [n] */
     size_t n;
-    size_t *order; /* [n_order]: the groups of the model itself, in the order of the layers */
+    size_t *order; /* [n_order]: the groups of the model itself, in layer order */
     size_t n_order;
     struct dot_repetition *repetitions;
     size_t n_repetitions;
     struct arena arena;
 };
 
-/* Finds constants and chains, then what repeats. */
+/* Find constants and chains, and then repetitions. */
 bool dot_fold(struct dot *dot, struct irrun_error *err);
 bool dot_find_repetitions(struct dot *dot, struct irrun_error *err);
 

@@ -1,5 +1,5 @@
-/* Events wait in memory, and are appended to the file in batches: each batch is one write, which
- * ends with the bracket that the next one overwrites.
+/* Collects events in memory and appends them to the file in batches. A batch is one write. It ends
+ * with the closing bracket, which the next batch overwrites.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/event_trace.h"
 
@@ -16,12 +16,12 @@
 #include "base/clock.h"
 #include "cli/json.h"
 
-#define MAX_EVENTS 4096       /* of a thread that wait in memory */
-#define MAX_WAIT_NS 200000000 /* for as long */
+#define MAX_EVENTS 4096       /* of a thread, in memory */
+#define MAX_WAIT_NS 200000000 /* that events stay in memory */
 
 struct event {
     const char *name;
-    const char *type; /* of an op; NULL: not one */
+    const char *type; /* for an op; otherwise NULL */
     uint32_t line;
     uint64_t number, start_ns, end_ns;
 };
@@ -30,14 +30,14 @@ struct event_trace {
     const char *path;
     int fd;
     uint64_t start_ns;
-    pthread_mutex_t lock; /* of all below */
-    struct text text;     /* of a batch */
+    pthread_mutex_t lock; /* for all members below */
+    struct text text;     /* the current batch */
     struct json json;
     off_t offset; /* of the closing bracket */
     struct irrun_error err;
 };
 
-/* What one thread does. */
+/* The events of one thread. */
 struct lane {
     unsigned number;
     struct event *events;
@@ -69,7 +69,7 @@ static bool write_all(struct event_trace *trace)
     return true;
 }
 
-/* Writes the batch and a bracket. The caller holds the lock. */
+/* Writes the batch and a closing bracket. The caller holds the lock. */
 static void write_batch(struct event_trace *trace)
 {
     static const char ending[] = "\n]\n";
@@ -126,7 +126,7 @@ bool event_trace_open(const char *path, uint64_t start_ns, struct event_trace **
     made->json.text = &made->text;
     pthread_mutex_init(&made->lock, NULL);
     made->fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
-    bool is_pipe = made->fd < 0 && errno == ENXIO; /* without a reader */
+    bool is_pipe = made->fd < 0 && errno == ENXIO; /* a pipe without a reader */
     if (made->fd < 0 && !is_pipe)
         return fail_errno(err, IRRUN_CANT_CREATE, path, "cannot create", errno);
     if (is_pipe || fstat(made->fd, &status) != 0 || !S_ISREG(status.st_mode))
@@ -175,7 +175,7 @@ static void keep(struct event_trace *trace, struct lane *lane, const struct even
         write_lane(trace, lane);
 }
 
-/* No thread of the session is at work. */
+/* Writes all lanes. The threads of the session must be idle. */
 static void write_track(struct event_track *track)
 {
     for (size_t i = 0; i < track->n_lanes; i++)

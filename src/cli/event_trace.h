@@ -1,27 +1,31 @@
-/* --trace: what the workers do, as Chrome trace events. After every write the file is whole.
+/* --trace: writes the steps and events of all workers as Chrome trace events. The file is valid
+ * JSON after every write.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_EVENT_TRACE_H
 #define IRRUN_CLI_EVENT_TRACE_H
 
 #include "irrun.h"
 
-/* The file, shared by all workers, and the events of one of them. NULL: there is no --trace. */
+/* event_trace is the file, shared by all workers; event_track has the events of one worker. NULL:
+ * there is no --trace. */
 struct event_trace;
 struct event_track;
 
-/* Times count from start_ns, on CLOCK_MONOTONIC. */
+/* Opens the file. Times are relative to start_ns, on CLOCK_MONOTONIC. */
 bool event_trace_open(const char *path, uint64_t start_ns, struct event_trace **trace,
                       struct irrun_error *err);
-/* Fails with the first error of writing. The tracks are closed before. */
+/* Closes the file, after the tracks. Fails with the first write error. */
 bool event_trace_close(struct event_trace *trace, struct irrun_error *err);
 
-/* The tracks of a worker and of the threads of its session: the steps, and what event_add adds. */
+/* Opens the tracks of a worker and of the threads of its session. They get the steps, and events
+ * added by event_add. */
 bool event_track_open(struct event_trace *trace, unsigned job, struct irrun_session *session,
                       struct event_track **track, struct irrun_error *err);
 void event_track_close(struct event_track *track);
 
-/* When an event begins; and the event: `name`, a string literal, with the number of its iteration
- * or sequence. Events lie in each other or apart. */
+/* event_start returns the start time of an event; event_add adds the event when it ends. `name` is
+ * a string literal; `number` is that of the iteration or sequence. Events may be nested but not
+ * overlap otherwise. */
 uint64_t event_start(const struct event_track *track);
 void event_add(struct event_track *track, const char *name, uint64_t number, uint64_t start_ns);
 

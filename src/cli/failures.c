@@ -1,4 +1,4 @@
-/* Reports sequences that fail while the others are run.
+/* Reports sequences that fail while others are run.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/failures.h"
 

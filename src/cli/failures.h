@@ -1,4 +1,4 @@
-/* --keep-going: the sequences that failed and were left out.
+/* --keep-going: counts the sequences that failed.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_FAILURES_H
 #define IRRUN_CLI_FAILURES_H
@@ -7,12 +7,12 @@
 
 struct failures {
     const struct options *options;
-    uint64_t n, first_number;         /* the first in the order of sequences … */
-    enum irrun_error_code first_code; /* … failed so */
+    uint64_t n, first_number;         /* number of the first sequence that failed … */
+    enum irrun_error_code first_code; /* … and its error */
 };
 
-/* Reports the failure, if the other sequences may be run nevertheless, and clears *err. For one
- * thread at a time. */
+/* Reports the failure and clears *err if the other sequences can still be run. Called by one thread
+ * at a time. */
 bool failures_pass_over(struct failures *failures, const struct sequence *sequence,
                         struct irrun_error *err);
 

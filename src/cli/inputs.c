@@ -1,5 +1,5 @@
-/* Keeps the records of all inputs in step. Sources are bound in inputs_open.c, cutting and casting
- * is records.c's, whether an iteration runs is worker.c's.
+/* Reads the records of all inputs in parallel. inputs_open.c binds the sources, records.c cuts and
+ * casts, worker.c decides whether an iteration runs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ bool inputs_bind(struct inputs *inputs, struct irrun_session *session,
     return index == inputs->n || irrun_session_set_input(session, index, &records->record, err);
 }
 
-/* It is left undecided between one record and many only where nothing hangs on it. */
+/* Decides between a single record and several if that makes a difference. */
 static bool settle_records(struct inputs *inputs, bool must_look_ahead, struct irrun_error *err)
 {
     size_t n_open = 0;
@@ -260,7 +260,7 @@ uint64_t inputs_n_frames(const struct inputs *inputs)
         if (inputs->slots[i].is_filled && inputs->records[i].axis)
             return count_frames(&inputs->records[i], inputs->records[i].axis);
     }
-    /* --random fills them all: the first that has the axis. */
+    /* With --random for all inputs: use the first one that has the axis. */
     for (size_t i = 0; i < inputs->n && inputs->common_axis; i++) {
         uint64_t n = count_frames(&inputs->records[i], inputs->common_axis);
         if (n > 0)

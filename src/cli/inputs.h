@@ -1,4 +1,4 @@
-/* The inputs of a sequence: the records of every input of the model, pulled one at a time.
+/* The inputs of a sequence: reads the records of every input of the model, one at a time.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_INPUTS_H
 #define IRRUN_CLI_INPUTS_H
@@ -9,81 +9,82 @@
 struct inputs;
 
 /* Checks the names on the command line against the model; opens nothing. Borrows model, options and
- * wait: what is done before an input makes the run wait. */
+ * wait, which is called before the run waits for an input. */
 bool inputs_new(const struct irrun_model *model, const struct options *options,
                 const struct reader_wait *wait, struct inputs **inputs, struct irrun_error *err);
 void inputs_free(struct inputs *inputs);
 
-/* Opens what the sequence reads and binds every input of the session. must_look_ahead: whether one
- * record or several come has to be known now, even if that means to wait for the second. */
+/* Opens the sources of the sequence and binds every input of the session. must_look_ahead: it must
+ * be known whether there is more than one record, even if this means to wait for the second. */
 bool inputs_open(struct inputs *inputs, const struct sequence *sequence,
                  struct irrun_session *session, bool must_look_ahead, struct irrun_error *err);
 void inputs_close(struct inputs *inputs);
 
-/* Puts the next record into the inputs of the session; *has_record is false at the end. If no input
- * ends, there is one record. Fails with IRRUN_DATA if the inputs have different numbers of
+/* Reads the next record into the inputs of the session; *has_record is false at the end. If no
+ * input ends, there is one record. Fails with IRRUN_DATA if the inputs have different numbers of
  * records. */
 bool inputs_next(struct inputs *inputs, struct irrun_session *session, bool *has_record,
                  struct irrun_error *err);
 
-/* Goes to where inputs_next has been called n times, rewinding whenever the end is reached. */
+/* Skips n records, as if inputs_next had been called n times, rewinding at the end. */
 bool inputs_skip(struct inputs *inputs, struct irrun_session *session, uint64_t n,
                  struct irrun_error *err);
 
-/* Begins again with the first record; IRRUN_DATA if there is none or it is gone with its pipe. */
+/* Returns to the first record. Fails with IRRUN_DATA if there is none, or if it was read from a
+ * pipe. */
 bool inputs_rewind(struct inputs *inputs, struct irrun_session *session, struct irrun_error *err);
 
-/* Makes the present records of count: and ones:, before an iteration. */
+/* Computes the current records of count: and ones:, before an iteration. */
 bool inputs_count(struct inputs *inputs, struct irrun_session *session, struct irrun_error *err);
 
-/* Passes outputs to the inputs that --feed names, between two iterations. Fails with IRRUN_DATA if
- * an input cannot take its output. */
+/* Copies outputs to the inputs that --feed names, between two iterations. Fails with IRRUN_DATA if
+ * an output does not fit its input. */
 bool inputs_feed_back(struct inputs *inputs, struct irrun_session *session,
                       const struct irrun_tensor *const *values, struct irrun_error *err);
 
-/* Returns the number of inputs that --feed makes variables, in the order of the options, and after
- * them those of count: and ones:. They have the names of their inputs. */
+/* Returns the number of inputs that are variables: those of --feed in the order of the options,
+ * then those of count: and ones:. The variables have the names of their inputs. */
 size_t inputs_n_variables(const struct inputs *inputs);
 struct irrun_port;
 const struct irrun_port *inputs_variable_port(const struct inputs *inputs, size_t i);
 const struct irrun_tensor *inputs_variable(const struct inputs *inputs, size_t i);
 
-/* Whether -i gives its first value, which wins over --state-in. */
+/* Returns whether -i gives the first value, which takes precedence over --state-in. */
 bool inputs_variable_is_given(const struct inputs *inputs, size_t i);
 
-/* Sets the next value to a copy. Fails with IRRUN_DATA if it does not fit. */
+/* Sets a variable to a copy of `value`. Fails with IRRUN_DATA if it does not fit. */
 bool inputs_set_variable(struct inputs *inputs, struct irrun_session *session, size_t i,
                          const struct irrun_tensor *value, struct irrun_error *err);
 
-/* Resets them to their first values. */
+/* Resets these variables to their first values. */
 bool inputs_reset_variables(struct inputs *inputs, struct irrun_session *session,
                             struct irrun_error *err);
 
-/* Sets them, for --reset=never, to their values at the end of the sequence before, unless -i gives
- * one. Call it after inputs_open. */
+/* Sets these variables to their values at the end of the previous sequence, unless -i gives one.
+ * For --reset=never, after inputs_open. */
 bool inputs_keep_variables(struct inputs *inputs, struct irrun_session *session,
                            struct irrun_error *err);
 
-/* Whether records come along some axis (or that is not known yet), so that outputs are stacks too;
- * if not, every iteration has the same record. */
+/* Returns whether the outputs are stacks: records are stacked along an axis, or this is not known
+ * yet. Otherwise all iterations have the same record. */
 bool inputs_are_stacked(const struct inputs *inputs);
 
-/* Whether the scalar of --reset=if:NAME is non-zero in the present record. */
+/* Returns whether the scalar of --reset=if:NAME is not zero in the current record. */
 bool inputs_ask_for_reset(const struct inputs *inputs);
 
-/* Returns how many records there will be, as far as the files tell now; 0 if it is not known. */
+/* Returns the expected number of records, as far as it is known from the files; 0: unknown. */
 uint64_t inputs_n_expected(const struct inputs *inputs);
 
-/* Steps along the cut axis in one record; 0: no input is cut. */
+/* Returns the number of elements along the cut axis in one record; 0: no input is cut. */
 uint64_t inputs_n_frames(const struct inputs *inputs);
 
-/* Warns of files of raw or csv that held no record: they are mistakes more often than an empty
- * stack is, or a pipe through which nothing came. For when the first inputs_next gave none. */
+/* Warns of raw and csv files without a record, which are probably mistakes, unlike an empty stack
+ * or an empty pipe. For when the first inputs_next has returned no record. */
 void inputs_warn_empty(const struct inputs *inputs);
 
-/* Says with -v what every input reads. */
+/* With -v, prints what every input reads. */
 void inputs_tell(const struct inputs *inputs);
 
-uint64_t inputs_n_records(const struct inputs *inputs); /* read since inputs_open, rewound or not */
+uint64_t inputs_n_records(const struct inputs *inputs); /* since inputs_open, despite rewinds */
 
 #endif

@@ -1,5 +1,5 @@
-/* -i count:REF and ones:REF: positions, and a mask, of all that has come along the last axis of
- * another input. How much came before is a variable.
+/* -i count:REF and ones:REF: positions, or a mask of ones, for all elements so far along the last
+ * axis of another input. The number of earlier elements is a variable.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static bool fail_counter(const struct binding *binding, struct irrun_error *err,
                 binding->name ? "=" : "", binding->spec.format->name, binding->spec.path, why);
 }
 
-/* States and checkpoints hold both under their names. */
+/* Checks the name: states and checkpoints have variables of both kinds by name. */
 static bool check_counter(const struct inputs *inputs, const struct binding *binding, size_t input,
                           struct irrun_error *err)
 {
@@ -53,7 +53,7 @@ static bool add_counter(struct inputs *inputs, const struct binding *binding,
     return true;
 }
 
-/* Whether an option fills the input with what is not read. */
+/* Returns whether an option generates the input instead of reading it. */
 static bool is_generated(const struct inputs *inputs, size_t input)
 {
     const struct binding_list *list = &inputs->options->inputs;
@@ -69,7 +69,7 @@ static bool is_generated(const struct inputs *inputs, size_t input)
     return false;
 }
 
-/* The input that is counted: the one named, or the only one that is not generated. */
+/* Finds the input that is counted: the named one, or the only one that is not generated. */
 static bool find_reference(const struct inputs *inputs, struct counter *counter,
                            struct irrun_error *err)
 {
@@ -115,7 +115,7 @@ const struct counter *inputs_counter_of(const struct inputs *inputs, size_t inpu
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-/* The counted record's shape, with as many dimensions as the input has. */
+/* Computes the shape of the counted record, with the rank of the input. */
 static bool find_shape(const struct inputs *inputs, const struct counter *counter,
                        struct irrun_shape *shape, struct irrun_error *err)
 {
@@ -135,7 +135,7 @@ static bool find_shape(const struct inputs *inputs, const struct counter *counte
     return true;
 }
 
-/* Fills counter->made for the present record of the input that is counted. */
+/* Computes counter->made for the current record of the input that is counted. */
 static bool make_record(const struct inputs *inputs, struct counter *counter,
                         struct irrun_error *err)
 {

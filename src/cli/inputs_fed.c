@@ -1,4 +1,4 @@
-/* --feed: inputs whose next value is an output. To the rest of the program they are variables.
+/* --feed: inputs whose next value is an output. Other modules see them as variables.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static bool has_prompt(const struct feed *feed)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* States and checkpoints hold both under their names. */
+/* Checks the name: states and checkpoints have variables of both kinds by name. */
 static bool check_name(const struct inputs *inputs, const char *name, struct irrun_error *err)
 {
     for (size_t i = 0; i < irrun_model_n_variables(inputs->model); i++) {
@@ -49,8 +49,7 @@ bool inputs_find_feeds(struct inputs *inputs, struct irrun_error *err)
 
 /* ---- The first values ------------------------------------------------------------------------ */
 
-/* Checks that a prompt may have several records: resets within a sequence return to a single
- * one. */
+/* Checks that a prompt may have several records. With resets within a sequence it must have one. */
 static bool check_reset(const struct inputs *inputs, const struct records *prompt,
                         struct irrun_error *err)
 {
@@ -100,7 +99,7 @@ bool inputs_begin_feeds(struct inputs *inputs, struct irrun_error *err)
     return true;
 }
 
-/* Skips the prompts of n iterations. The first record was read when the prompt was opened. */
+/* Skips the prompts of n iterations. Opening the prompt has read the first record. */
 bool inputs_skip_prompts(struct inputs *inputs, uint64_t n, struct irrun_error *err)
 {
     for (size_t i = 0; i < inputs->options->feeds.n; i++) {
@@ -153,8 +152,8 @@ static int64_t largest(const struct irrun_tensor *values, size_t start, size_t n
     return (int64_t)best;
 }
 
-/* Returns the shape of n numbers for the port. Its first open dimension takes what the others
- * leave. */
+/* Returns the shape of n numbers for the port. The first open dimension is n divided by the
+ * others. */
 static struct irrun_shape shape_for(const struct irrun_partial_shape *wanted, int64_t n)
 {
     struct irrun_shape shape = {.rank = 1, .dims = {n}};
@@ -175,8 +174,8 @@ static struct irrun_shape shape_for(const struct irrun_partial_shape *wanted, in
     return shape;
 }
 
-/* Picks an index for each row of the last axis; from rank 3 on, for the last position of the axis
- * before. */
+/* Finds the index of the largest element of each row along the last axis; if the rank is 3 or more,
+ * only for the last position of the axis before it. */
 static bool pick(struct inputs *inputs, struct feed *feed, const struct irrun_tensor *values,
                  struct irrun_error *err)
 {
@@ -250,7 +249,7 @@ bool inputs_feed_back(struct inputs *inputs, struct irrun_session *session,
 
 /* ---- Variables ------------------------------------------------------------------------------- */
 
-/* What is counted; NULL: variable i is fed. */
+/* Returns the counter of variable i; NULL if it is fed. */
 static struct counter *counter_at(const struct inputs *inputs, size_t i)
 {
     size_t n = inputs->options->feeds.n;

@@ -1,5 +1,4 @@
-/* Binds sources to the model's inputs by name, and fills the inputs that have none. The records are
- * inputs.c's.
+/* Binds sources to the model's inputs by name, and fills inputs that have none.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,8 +27,8 @@ static bool find_axes(struct inputs *inputs, struct irrun_error *err)
     return true;
 }
 
-/* Fails because of --shape. The hint is the shape of the Parameter, with D for an open
- * dimension. */
+/* Fails because of --shape, with the shape of the Parameter as the hint (D for an open
+ * dimension). */
 static bool fail_shape(const struct irrun_port *port, const struct shape_spec *spec,
                        struct irrun_error *err)
 {
@@ -88,8 +87,8 @@ struct records_port inputs_port(const struct inputs *inputs, size_t index)
                                  .shape = given ? partial_shape_of(&given->shape) : port->shape};
 }
 
-/* Checks that the axes of --axis exist, whether or not anything is cut. An axis without a name must
- * exist in at least one input. */
+/* Checks that the axes of --axis exist, even if nothing is cut. An axis without a name must exist
+ * in at least one input. */
 static bool check_axes(const struct inputs *inputs, struct irrun_error *err)
 {
     struct records_port widest = {.shape = {.rank = 0}};
@@ -118,9 +117,9 @@ bool inputs_find_names(struct inputs *inputs, struct irrun_error *err)
                        err);
 }
 
-/* ---- What no source fills -------------------------------------------------------------------- */
+/* ---- Inputs without a source ----------------------------------------------------------------- */
 
-/* Fails because an input has no source: with IRRUN_DATA if an archive should have had it, otherwise
+/* Fails because an input has no source: with IRRUN_DATA if it should be in an archive, otherwise
  * with IRRUN_USAGE. */
 static bool fail_unfilled(const struct inputs *inputs, const struct sequence *sequence,
                           struct irrun_error *err)

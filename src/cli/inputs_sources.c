@@ -1,5 +1,5 @@
-/* Opens what a sequence reads and binds it to the model's inputs by name. What is left unfilled is
- * inputs_open.c's.
+/* Opens the sources of a sequence and binds them to the model's inputs by name. inputs_open.c fills
+ * the other inputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static bool is_series_name(const struct inputs *inputs, const char *name)
     return reset->when == RESET_IF && strcmp(reset->name, name) == 0;
 }
 
-/* --axis without NAME means the only input that is read. */
+/* Finds the --axis of an input. One without NAME is for the only input that is read. */
 static bool find_axis(const struct inputs *inputs, size_t index, const struct axis_spec **axis,
                       struct irrun_error *err)
 {
@@ -41,8 +41,8 @@ static bool are_all_filled(const struct inputs *inputs)
     return i == inputs->n;
 }
 
-/* Adds a hint for a name of no input that may be meant for --reset=if: one similar to its name, or,
- * if no input lacks a source, any. Returns false. */
+/* Adds a hint for an unknown name that may be meant for --reset=if: because it is similar to its
+ * name, or because every input has a source. Returns false. */
 static bool hint_reset(const struct inputs *inputs, const char *name, struct irrun_error *err)
 {
     const struct reset_policy *reset = &inputs->options->reset;
@@ -55,7 +55,7 @@ static bool hint_reset(const struct inputs *inputs, const char *name, struct irr
            are_all_filled(inputs) && fail_hint(err, "to reset by it, --reset=if:%s", name);
 }
 
-/* Finds the input that a name means. The series of --reset=if: is not an input of the model. */
+/* Finds the input with a name. The series of --reset=if: is not an input of the model. */
 bool inputs_find_source_input(void *context, const char *name, size_t *index,
                               struct irrun_error *err)
 {
@@ -77,7 +77,7 @@ static const char *input_name(void *context, size_t index)
     return irrun_model_input(inputs->model, index)->name;
 }
 
-/* Whether the input may be filled from `path`, and how it is cut. */
+/* Checks that `path` may fill the input, and finds its --axis. */
 static bool claim_input(struct inputs *inputs, size_t index, const struct format *format,
                         const char *path, const struct axis_spec **axis, struct irrun_error *err)
 {
@@ -118,7 +118,7 @@ static bool take_reader(void *context, size_t index, const struct binding *bindi
     return records_open(&inputs->records[index], &port, reader, axis, inputs->options, err);
 }
 
-/* Takes an array that is in memory already. */
+/* Takes an array that was read already. */
 static bool take_array(struct inputs *inputs, const struct binder *binder,
                        struct sequence_input *source, struct irrun_error *err)
 {
@@ -135,7 +135,7 @@ static bool take_array(struct inputs *inputs, const struct binder *binder,
                               inputs->options, err);
 }
 
-/* Whether the sequence, --feed or --random names a source for the input. */
+/* Returns whether the sequence, --feed or --random has a source for the input. */
 static bool has_named_source(const struct inputs *inputs, const struct sequence *sequence,
                              size_t index)
 {
@@ -153,8 +153,7 @@ static bool has_named_source(const struct inputs *inputs, const struct sequence 
     return is_named;
 }
 
-/* Names a source that has no name in a manifest: it belongs to the only input without another
- * source. */
+/* Adds a name to a source of a manifest that has none: that of the only input without a source. */
 static struct binding name_source(const struct inputs *inputs, const struct sequence *sequence,
                                   const struct binding *binding)
 {
@@ -167,7 +166,7 @@ static struct binding name_source(const struct inputs *inputs, const struct sequ
     return n == 1 && inputs->n > 1 && sequence->place.file ? named : *binding;
 }
 
-/* Takes a source "value:", one record for every iteration. */
+/* Takes a source "value:", a single record for all iterations. */
 static bool take_value(struct inputs *inputs, const struct binder *binder,
                        const struct binding *binding, struct irrun_error *err)
 {
@@ -188,7 +187,7 @@ static bool take_value(struct inputs *inputs, const struct binder *binder,
     return true;
 }
 
-/* count: and ones: the record is made when all others are there. */
+/* Takes a source count: or ones:. Its record is computed when all others are read. */
 static bool take_counted(struct inputs *inputs, const struct binder *binder,
                          const struct binding *binding, struct irrun_error *err)
 {
@@ -205,7 +204,7 @@ static bool take_counted(struct inputs *inputs, const struct binder *binder,
            fail(err, IRRUN_USAGE, "%s: is for -i only, not for a manifest", name);
 }
 
-/* --columns, if it is for this source; *is_taken: then it was read so. */
+/* Reads a source with --columns, if there is one for it; sets *is_taken then. */
 static bool take_columns(struct inputs *inputs, const struct binder *binder,
                          const struct binding *binding, bool *is_taken, struct irrun_error *err)
 {

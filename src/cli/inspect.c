@@ -1,4 +1,4 @@
-/* A model as text and as JSON, and its layers as a table.
+/* Prints a model as text or JSON, and its layers as a table.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/inspect.h"
 
@@ -223,7 +223,7 @@ static void add_variables(struct json *json, const struct irrun_model *model)
     json_close(json, ']');
 }
 
-/* Adds "ops": the number of layers of each type, in all versions together. */
+/* Adds "ops": the number of layers of each type, all versions together. */
 static void add_ops(struct json *json, const struct irrun_model_info *info)
 {
     size_t n = 0;

@@ -1,11 +1,11 @@
-/* A JSON writer; it checks nothing.
+/* Writes JSON. The calls are not checked.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/json.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-/* Quotes the string; bytes that are not UTF-8 are passed on as they are. */
+/* Quotes the string. Bytes that are not UTF-8 are written unchanged. */
 static void add_quoted(struct text *text, const char *string)
 {
     text_add_bytes(text, "\"", 1);

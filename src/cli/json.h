@@ -1,4 +1,4 @@
-/* Writing JSON: commas, strings and numbers; NaN and infinities become null.
+/* Writes JSON: commas, strings and numbers. NaN and infinities become null.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_JSON_H
 #define IRRUN_CLI_JSON_H
@@ -7,13 +7,13 @@
 
 #include "base/text.h"
 
-/* All zero but for `text` = an empty document. */
+/* Zeroed except for `text`: an empty document. */
 struct json {
     struct text *text;
-    bool has_items; /* the object or array that is open has an item: a comma comes first */
+    bool has_items; /* the open object or array has an item, so a comma is needed */
 };
 
-/* Write the parts of a document. key is NULL within an array, and for the outermost object. */
+/* Write the parts of a document. key is NULL in an array, and for the outermost object. */
 void json_open(struct json *json, const char *key, char bracket);        /* '{' or '[' */
 void json_close(struct json *json, char bracket);                        /* '}' or ']' */
 void json_string(struct json *json, const char *key, const char *value); /* NULL: null */

@@ -31,7 +31,7 @@ static size_t bucket_of(uint64_t duration_ns)
     return (size_t)(shift * LATENCY_STEPS + (duration_ns >> shift));
 }
 
-/* Returns the middle of the durations in a bucket. */
+/* Returns the middle of a bucket. */
 static double bucket_middle(size_t bucket)
 {
     if (bucket < 2 * LATENCY_STEPS)

@@ -1,5 +1,4 @@
-/* How long iterations took: a distribution in fixed memory, whatever their number; on demand every
- * one.
+/* Latencies of iterations: a histogram of fixed size; on demand also all samples.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_LATENCY_H
 #define IRRUN_CLI_LATENCY_H
@@ -9,30 +8,29 @@
 #include "base/error.h"
 
 /* Durations are counted in nanoseconds: exactly below 2048, above in 1024 steps for each power of
- * two, so that a percentile is off by less than 0.1 %. */
+ * two, so that the error of a percentile is below 0.1 %. */
 #define LATENCY_STEPS 1024
 #define LATENCY_BUCKETS (LATENCY_STEPS * (64 - 9))
 
-/* All zero but for `counts` = nothing measured. */
+/* Zeroed except for `counts`: no measurements. */
 struct latency {
     uint64_t *counts; /* [LATENCY_BUCKETS] */
     bool keeps_samples;
-    uint64_t *samples_ns; /* [n] if kept; with too little memory only the first ones */
+    uint64_t *samples_ns; /* [n] if they are kept; fewer if memory is short */
     size_t n_samples, samples_capacity;
     uint64_t n, min_ns, max_ns;
-    double mean_ns,
-        squares_ns; /* the running mean, and the sum of squared distances from it (Welford) */
+    double mean_ns, squares_ns; /* running mean, and sum of squared deviations from it (Welford) */
 };
 
 bool latency_new(struct latency *latency, bool keeps_samples, struct irrun_error *err);
 void latency_free(struct latency *latency);
 void latency_add(struct latency *latency, uint64_t duration_ns);
-void latency_merge(struct latency *latency, const struct latency *other); /* adds the other's */
+void latency_merge(struct latency *latency, const struct latency *other); /* adds those of other */
 
-/* Returns the duration that a share (0 ... 1) of the iterations do not exceed, by the nearest-rank
- * method. n > 0. */
+/* Returns the duration that a share (0 ... 1) of the iterations does not exceed, by the
+ * nearest-rank method. n > 0. */
 double latency_percentile_s(const struct latency *latency, double share);
 double latency_mean_s(const struct latency *latency);
-double latency_sd_s(const struct latency *latency); /* of the n measured ones */
+double latency_sd_s(const struct latency *latency); /* standard deviation of the n samples */
 
 #endif

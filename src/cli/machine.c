@@ -1,4 +1,4 @@
-/* Limits of the process, and the processor's mode for floats.
+/* Process limits, and the floating-point mode of the processor.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/machine.h"
 
@@ -46,7 +46,7 @@ bool machine_limit_memory(uint64_t size_bytes, struct irrun_error *err)
 }
 
 #if defined(__SSE__)
-/* Flush to zero, and denormals are zero. */
+/* The flags FTZ (flush to zero) and DAZ (denormals are zero) of MXCSR. */
 #define FLUSH_BITS 0x8040U
 
 uint64_t machine_flush_denormals(void)
@@ -62,7 +62,7 @@ void machine_set_floats(uint64_t mode)
 }
 
 #elif defined(__aarch64__)
-/* FZ. */
+/* The flag FZ of FPCR. */
 #define FLUSH_BITS (UINT64_C(1) << 24)
 
 uint64_t machine_flush_denormals(void)

@@ -1,4 +1,4 @@
-/* What the run asks of the machine: a limit of memory, floats without denormals.
+/* Process limits and modes: memory, denormals.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_MACHINE_H
 #define IRRUN_CLI_MACHINE_H
@@ -9,16 +9,16 @@
  * what a limit counts. Returns 0 if it is not known. */
 uint64_t machine_status_bytes(const char *name);
 
-/* Allocations of this process beyond so many bytes fail from now on; 0: no limit. Files that are
- * mapped for reading, the weights, do not count. IRRUN_SYSTEM if more is held already. */
+/* Makes allocations of this process beyond size_bytes fail; 0: no limit. Mapped files, such as the
+ * weights, do not count. Fails with IRRUN_SYSTEM if the process uses more already. */
 bool machine_limit_memory(uint64_t size_bytes, struct irrun_error *err);
 
-/* Fails with IRRUN_USAGE if denormals are to be flushed and this processor is not known to be able
- * to. */
+/* Fails with IRRUN_USAGE if denormals are to be flushed but irrun does not know how to on this
+ * processor. */
 bool machine_check_denormals(bool is_flushed, struct irrun_error *err);
 
-/* Denormals, as operands and as results, become zero in this thread, and in those it creates;
- * returns what machine_set_floats takes to have them back. */
+/* Makes denormal operands and results zero in this thread, and in threads that it creates. Returns
+ * the old mode for machine_set_floats. */
 uint64_t machine_flush_denormals(void);
 void machine_set_floats(uint64_t mode);
 

@@ -1,4 +1,4 @@
-/* Reads a manifest line by line, so that its length costs no memory.
+/* Reads a manifest line by line, so that memory does not depend on its length.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/manifest.h"
 
@@ -11,8 +11,8 @@
 
 struct manifest {
     struct byte_source source;
-    char *path;         /* as shown in messages */
-    struct text line;   /* the last one, without its end */
+    char *path;         /* for messages */
+    struct text line;   /* the last line, without its end */
     uint32_t n_lines;   /* read so far */
     bool has_only_keys; /* --random fills all inputs */
 };
@@ -45,7 +45,7 @@ void manifest_close(struct manifest *manifest)
     free(manifest);
 }
 
-/* Reads up to the end of a line, or of the file. */
+/* Reads a line, up to its end or the end of the file. */
 static bool read_any_line(struct manifest *manifest, bool *is_end, struct irrun_error *err)
 {
     struct byte_source *source = &manifest->source;
@@ -114,8 +114,8 @@ static size_t count_fields(const char *line)
     return n;
 }
 
-/* Whether tabs seem to be missing, as in "a a.npy": the last word of a line without a tab is a
- * source. */
+/* Returns whether tabs are probably missing, as in "a a.npy": a line without a tab whose last word
+ * is a source. */
 static bool lacks_tabs(const char *line)
 {
     struct format_spec spec;
@@ -124,7 +124,7 @@ static bool lacks_tabs(const char *line)
     return word && format_parse_source(equals ? equals + 1 : word + 1, &spec, &ignored);
 }
 
-/* A line that is a source and nothing else; false without an error if it is not. */
+/* Parses a line that is only a source. Returns false without an error if it is something else. */
 static bool parse_path(const char *line, struct sequence *sequence, struct irrun_error *err)
 {
     struct binding binding = {.name = NULL};

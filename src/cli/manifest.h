@@ -1,7 +1,7 @@
-/* --manifest: a file with a sequence on every line.
+/* --manifest: a file with one sequence per line.
  *
- * KEY, then NAME=SRC or SRC, then >NAME=DST or >DST, separated by tabs; or only SRC, whose file
- * name is the key. Empty lines are skipped.
+ * A line has KEY, then NAME=SRC or SRC, then >NAME=DST or >DST, separated by tabs; or only SRC,
+ * whose file name is the key. Empty lines are skipped.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_MANIFEST_H
 #define IRRUN_CLI_MANIFEST_H
@@ -10,14 +10,14 @@
 
 struct manifest;
 
-/* Opens the file that the options name, or "-" = standard input. wait: what is done before the
- * next line makes the run wait; borrowed, may be NULL. IRRUN_NO_INPUT. */
+/* Opens the manifest; "-" is standard input. wait: called before the run waits for the next line;
+ * borrowed, may be NULL. Fails with IRRUN_NO_INPUT. */
 bool manifest_open(const struct options *options, const struct reader_wait *wait,
                    struct manifest **manifest, struct irrun_error *err);
-void manifest_close(struct manifest *manifest); /* NULL is allowed */
+void manifest_close(struct manifest *manifest); /* accepts NULL */
 
-/* Reads the next line into the sequence, or only past it if it is not wanted. IRRUN_DATA with the
- * line's number if it cannot be understood. */
+/* Reads the next line into the sequence, or skips it if !is_wanted. Fails with IRRUN_DATA and the
+ * line number if the line is invalid. */
 bool manifest_next(struct manifest *manifest, struct sequence *sequence, bool is_wanted,
                    bool *is_end, struct irrun_error *err);
 

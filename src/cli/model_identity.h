@@ -1,4 +1,4 @@
-/* Of which model a state or a checkpoint is.
+/* Identifies the model of a state or a checkpoint.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_MODEL_IDENTITY_H
 #define IRRUN_CLI_MODEL_IDENTITY_H
@@ -6,12 +6,12 @@
 #include "irrun.h"
 
 struct model_identity {
-    char xml[24];  /* the digest of its bytes */
-    char bin[48];  /* of the weights: "BYTES:DIGEST", "0:0000000000000000" without any */
-    char time[64]; /* when weights too large to be read whole were written last; else "" */
+    char xml[24];  /* digest of the file */
+    char bin[48];  /* of the weights: "BYTES:DIGEST"; "0:0000000000000000" if there are none */
+    char time[64]; /* modification time of weights that are too large to read; otherwise "" */
 };
 
-/* Reads the weights. */
+/* Computes the identity; reads the weights. */
 void model_identify(const struct irrun_model *model, struct model_identity *identity);
 
 #endif

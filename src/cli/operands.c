@@ -1,4 +1,5 @@
-/* The model and its weights: what a word that is neither was meant to be.
+/* Takes the model and its weights from the command line, and guesses what other words were meant to
+ * be.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/operands.h"
 
@@ -16,7 +17,7 @@ static bool is_number(const char *word)
     return text_to_f64(word, strlen(word), &value);
 }
 
-/* Whether the option, which may have a value after '=', would take this one. */
+/* Returns whether this would be a valid value for the option, whose value is optional. */
 static bool is_value_of(const struct option_row *row, const char *word)
 {
     struct options scratch = {.action = ACTION_RUN};
@@ -26,7 +27,7 @@ static bool is_value_of(const struct option_row *row, const char *word)
     return is_value;
 }
 
-/* `--reset 5 model.xml`: the 5 was meant for the option. */
+/* Checks for `--reset 5 model.xml`, where 5 was meant for the option. */
 static bool check_word(const struct option_row *row, const char *word, const char *role,
                        struct irrun_error *err)
 {
@@ -67,7 +68,7 @@ static bool has_ending(const char *path, const char *ending)
     return length > n && text_equals_ignore_case(path + length - n, ending);
 }
 
-/* An input by its name; *.bin may be weights. */
+/* Returns whether the name is that of an input; *.bin may be weights. */
 static bool is_data(const char *path)
 {
     struct format_spec spec;
@@ -88,7 +89,7 @@ static bool fail_data(const char *path, const char *role, const char *model,
                      text_shell_quote(model, quoted_model), text_shell_quote(path, quoted));
 }
 
-/* `irrun my model.xml`: neighbours that together are the name of a file. */
+/* Checks for `irrun my model.xml`: adjacent words that together are the name of a file. */
 static bool check_blanks(int n, char **words, struct irrun_error *err)
 {
     for (int i = 0; i + 1 < n; i++) {

@@ -1,4 +1,4 @@
-/* What options share: the targets of options.def, names, words, lists.
+/* Setters that several options share; names, words, lists.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/option_internal.h"
 
@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 
-/* Of --axis: lengths of slices can be added to those of arrays. */
+/* Limit of --axis, so that lengths of slices and arrays can be added. */
 #define MAX_SLICE (INT64_MAX / 8)
 
 static void *member_of(struct options *options, const struct option_row *row)
@@ -18,9 +18,9 @@ static void *member_of(struct options *options, const struct option_row *row)
     return (char *)options + row->member;
 }
 
-/* ---- Pieces ---------------------------------------------------------------------------------- */
+/* ---- Parts of values ------------------------------------------------------------------------- */
 
-/* A list doubles whenever it has a power of two. */
+/* Appends to a list, whose capacity is the next power of two. */
 bool option_add_item(struct options *options, void **items, size_t *n, size_t item_bytes,
                      const void *item, struct irrun_error *err)
 {
@@ -109,7 +109,7 @@ bool option_set_word(struct options *options, const struct option_row *row, cons
     return true;
 }
 
-/* Of two words the second is true; without one it is as the first. */
+/* Sets a boolean to true for the second of two words, to false for the first or none. */
 bool option_set_bool(struct options *options, const struct option_row *row, const char *value,
                      struct irrun_error *err)
 {
@@ -182,7 +182,7 @@ bool option_set_npz(struct options *options, const struct option_row *row, const
     return fail_hint(err, "write --%s=%.*s.npz", row->name, (int)stem, spec.path);
 }
 
-/* Only one action may be given. */
+/* Sets the action; only one may be given. */
 bool option_set_action(struct options *options, const struct option_row *row, const char *value,
                        struct irrun_error *err)
 {
@@ -230,7 +230,7 @@ bool option_set_destination(struct options *options, const struct option_row *ro
     return add_binding(options, row, value, format_parse_destination, err);
 }
 
-/* ":CHUNK:HOP:LEAD", of which the last may lack. */
+/* Parses ":CHUNK:HOP:LEAD"; the last parts may be missing. */
 static bool parse_slices(const struct option_row *row, const char *text, struct axis_spec *spec,
                          struct irrun_error *err)
 {
@@ -250,7 +250,7 @@ static bool parse_slices(const struct option_row *row, const char *text, struct 
     return true;
 }
 
-/* [NAME=]K or, if that is what the argument is called, [NAME=]K[:CHUNK[:HOP[:LEAD]]]. */
+/* Parses [NAME=]K or, if the metavar of the option says so, [NAME=]K[:CHUNK[:HOP[:LEAD]]]. */
 bool option_set_axis(struct options *options, const struct option_row *row, const char *value,
                      struct irrun_error *err)
 {
@@ -263,7 +263,7 @@ bool option_set_axis(struct options *options, const struct option_row *row, cons
     const char *colon = has_chunk ? strchr(text, ':') : NULL;
     size_t length = colon ? (size_t)(colon - text) : strlen(text);
     bool is_number = text_to_i64(text, length, &spec.axis);
-    /* --axis=512 is told from the model's shape which axis was meant. */
+    /* For --axis=512, an error that needs the model's shape suggests the right axis. */
     bool may_be_length = has_chunk && !colon && spec.axis > 0;
     if (!is_number || spec.axis < -IRRUN_MAX_RANK ||
         (spec.axis >= IRRUN_MAX_RANK && !may_be_length)) {

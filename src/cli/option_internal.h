@@ -1,5 +1,5 @@
-/* What takes the values of options, by the targets in options.def: what several share is in
- * option_common.c, what one has of its own in option_own.c.
+/* Functions that set options, named by the targets in options.def. option_common.c has those that
+ * several options share, option_own.c those of a single one.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_OPTION_INTERNAL_H
 #define IRRUN_CLI_OPTION_INTERNAL_H
@@ -26,11 +26,12 @@ bool option_add_item(struct options *options, void **items, size_t *n, size_t it
 bool option_split_name(struct options *options, const char *value, const char **name,
                        const char **rest, struct irrun_error *err);
 
-/* Whether there is no file `word`, which may have a NAME= or a FORMAT: in front, but one called
- * `word next`: a name with a blank that was not quoted. The hint then says so. */
+/* Returns whether there is no file `word` (after a NAME= or FORMAT: prefix), but a file "word
+ * next". Then adds the hint that a name with a blank must be quoted. */
 bool option_hint_blank(const char *word, const char *next, struct irrun_error *err);
 
-/* The index of value among words, "auto|never"; otherwise an error that lists them. */
+/* Finds the index of value in words, "auto|never"; otherwise fails with an error that lists
+ * them. */
 bool option_choose_word(const struct option_row *row, const char *words, const char *value,
                         size_t *index, struct irrun_error *err);
 

@@ -1,4 +1,4 @@
-/* Options that are like no other: OWN in options.def.
+/* Setters of single options: OWN in options.def.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "cli/option_internal.h"
 
-/* Splits "(x,y)": x ends at *comma, y at *end. */
+/* Splits "(x,y)": sets *comma to the end of x, *end to the end of y. */
 static bool split_pair(const char *text, const char **comma, const char **end)
 {
     size_t length = strlen(text);
@@ -37,7 +37,7 @@ static bool parse_distribution(const char *text, struct random_spec *spec)
     static const struct {
         const char *word;
         enum random_kind kind;
-        double a, b; /* what the bare word means */
+        double a, b; /* defaults, for the word without parameters */
     } words[] = {{"uniform", RANDOM_UNIFORM, -1, 1}, {"normal", RANDOM_NORMAL, 0, 1},
                  {"int", RANDOM_INT, 0, 0},          {"zeros", RANDOM_ZEROS, 0, 0},
                  {"ones", RANDOM_ONES, 0, 0},        {"arange", RANDOM_ARANGE, 0, 0}};

@@ -1,5 +1,5 @@
-/* Parses the command line: getopt_long's rules, but without abbreviations, and with advice for what
- * is often mistaken. What an option means is in option_common.c and option_own.c.
+/* Parses the command line by the rules of getopt_long, but without abbreviations, and with hints
+ * for common mistakes. option_common.c and option_own.c set the options.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/options.h"
 
@@ -12,7 +12,7 @@
 #include "cli/operands.h"
 #include "cli/option_internal.h"
 
-/* The targets in options.def. A member of another type than `set` takes does not compile. */
+/* The targets in options.def. A member of the wrong type does not compile. */
 #define TYPE_OF(member) (((struct options *)0)->member)
 #define OFFSET(type, member) _Generic(TYPE_OF(member), type : offsetof(struct options, member))
 
@@ -45,9 +45,8 @@ const struct option_row option_rows[N_OPTIONS] = {
 
 struct parser {
     struct options *options;
-    char **words; /* those behind the one that is looked at; the last is NULL */
-    char
-        *next_words[N_OPTIONS]; /* the word behind an option that stands without a value; or NULL */
+    char **words;                /* the words after the current one, up to NULL */
+    char *next_words[N_OPTIONS]; /* the word after an option without a value; or NULL */
     struct irrun_error *err;
 };
 
@@ -74,7 +73,7 @@ static const char *nearest_option(const char *name)
     return nearest_word(name, names, N_OPTIONS);
 }
 
-/* The option of that name, or N_OPTIONS. */
+/* Returns the option with this name, or N_OPTIONS. */
 static enum option_id find_option(const char *name, size_t length)
 {
     enum option_id id = 0;
@@ -101,7 +100,7 @@ static bool fail_abbreviation(struct parser *parser, const char *word, size_t le
     return false;
 }
 
-/* Habits from other programs: -m model.xml, --model=, -d CPU. */
+/* Adds hints for the syntax of other programs: -m model.xml, --model=, -d CPU. */
 static bool hint_habit(struct parser *parser, const char *name, const char *word)
 {
     const char *equals = strchr(word, '=');
@@ -134,14 +133,15 @@ static bool fail_unknown(struct parser *parser, const char *word, const char *na
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
-/* Of a NAMED option the length of NAME in NAME=VALUE; all of one that may stand once are alike. */
+/* Returns the length of NAME in NAME=VALUE for a NAMED option; 0 for an option that may be given
+ * once. */
 static size_t name_length(const struct option_row *row, const char *value)
 {
     size_t length = strcspn(value, "=");
     return row->repeats == OPTION_NAMED && value[length] == '=' ? length : 0;
 }
 
-/* The value that the option was given for the same name, or NULL. */
+/* Returns the value that was given for the same option and name, or NULL. */
 static const char *find_given(const struct options *options, enum option_id id, const char *value)
 {
     const struct option_row *row = &option_rows[id];
@@ -190,7 +190,7 @@ static bool take(struct parser *parser, enum option_id id, const char *value)
     return false;
 }
 
-/* value: what stands in the same word; NULL: nothing. */
+/* Sets an option. value: from the same word; NULL: none. */
 static bool set_option(struct parser *parser, enum option_id id, const char *value)
 {
     const struct option_row *row = &option_rows[id];
@@ -215,7 +215,7 @@ static bool parse_long(struct parser *parser, const char *word)
     return set_option(parser, id, value);
 }
 
-/* Letters may stand together; the last may have its value behind it. */
+/* Parses a word of short options. The last may be followed by its value. */
 static bool parse_letters(struct parser *parser, const char *word)
 {
     int length = (int)strcspn(word, "=");
@@ -237,7 +237,7 @@ static bool parse_letters(struct parser *parser, const char *word)
     return true;
 }
 
-/* Takes the options, and leaves the n operands at the beginning of words. */
+/* Parses the options, and moves the n operands to the beginning of words. */
 static bool parse_words(struct parser *parser, char **words, int *n)
 {
     bool is_over = false, stops = getenv("POSIXLY_CORRECT") != NULL;
@@ -255,7 +255,7 @@ static bool parse_words(struct parser *parser, char **words, int *n)
     return true;
 }
 
-/* The command line wins over the environment. */
+/* Parses environment variables, unless the command line has the same option. */
 static bool parse_environment(struct parser *parser)
 {
     static const struct {
@@ -272,7 +272,7 @@ static bool parse_environment(struct parser *parser)
     return true;
 }
 
-/* Only one thing can read standard input. */
+/* Checks that at most one file is standard input. */
 static bool check_standard_input(const struct options *options, struct irrun_error *err)
 {
     size_t n = options->model_path && strcmp(options->model_path, "-") == 0;
@@ -284,7 +284,7 @@ static bool check_standard_input(const struct options *options, struct irrun_err
     return n <= 1 || fail(err, IRRUN_USAGE, "standard input ('-') can be read only once");
 }
 
-/* Options that do not go together. */
+/* Checks for options that cannot be used together. */
 static bool check_together(const struct options *options, struct irrun_error *err)
 {
     for (size_t i = 0; i < options->inputs.n; i++) {

@@ -1,5 +1,4 @@
-/* The command line as the rest of the program sees it: parsed, and checked as far as that needs no
- * model.
+/* The parsed command line. Everything is checked that can be checked without a model.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_OPTIONS_H
 #define IRRUN_CLI_OPTIONS_H
@@ -31,29 +30,29 @@ struct options;
 struct option_row;
 struct warnings;
 
-/* Takes what the option says into its members. value: NULL if the option stands bare. Fails with
- * IRRUN_USAGE, naming what may be written. */
+/* Sets the members of the option. value: NULL if it was given without one. Fails with IRRUN_USAGE
+ * and says what is allowed. */
 typedef bool option_set_fn(struct options *options, const struct option_row *row, const char *value,
                            struct irrun_error *err);
 
 struct option_row {
-    const char *name; /* the long name, without dashes */
+    const char *name; /* long name, without dashes */
     char letter;      /* '\0': none */
     enum option_argument argument;
-    const char *metavar; /* of a WORD the words: "auto|never" */
+    const char *metavar; /* for a WORD the words: "auto|never" */
     enum option_repeats repeats;
     enum option_group group;
     const char *help;
     option_set_fn *set;
-    size_t member;       /* of struct options; 0 where `set` knows them */
-    int64_t least, most; /* of a COUNT; of an ACTION: bare, and with the first of its words */
+    size_t member;       /* offset in struct options; 0 if `set` knows it */
+    int64_t least, most; /* range of a COUNT; the actions without a word and with the first */
 };
 
 extern const struct option_row option_rows[N_OPTIONS];
 
-/* ---- What was asked for ---------------------------------------------------------------------- */
+/* ---- Values of options ----------------------------------------------------------------------- */
 
-/* Up to LIST_OPS with a model; from INSPECT on without its weights. */
+/* Actions up to LIST_OPS need a model; those from INSPECT on do not read its weights. */
 enum action {
     ACTION_RUN,
     ACTION_CHECK,
@@ -71,7 +70,7 @@ enum action {
 
 /* [NAME=]SRC or [NAME=]DST. */
 struct binding {
-    const char *name; /* NULL: none was given */
+    const char *name; /* NULL: not given */
     struct format_spec spec;
 };
 
@@ -81,7 +80,7 @@ struct binding_list {
 };
 
 enum random_kind {
-    RANDOM_DEFAULT, /* by type: uniform(-1,1), zeros, coin flips */
+    RANDOM_DEFAULT, /* depends on the type: uniform(-1,1), zeros, random booleans */
     RANDOM_UNIFORM,
     RANDOM_NORMAL,
     RANDOM_INT,
@@ -91,7 +90,7 @@ enum random_kind {
 };
 
 struct random_spec {
-    const char *name; /* NULL: every input that nothing else fills */
+    const char *name; /* NULL: all inputs without a source */
     enum random_kind kind;
     double a, b;       /* of uniform, normal */
     int64_t low, high; /* of int */
@@ -103,7 +102,7 @@ struct random_list {
 };
 
 struct axis_spec {
-    const char *name; /* NULL: every input that -i reads */
+    const char *name; /* NULL: all inputs that -i reads */
     int64_t axis;
     int64_t chunk, hop; /* 0: not given */
     int64_t lead;
@@ -115,7 +114,7 @@ struct axis_list {
 };
 
 struct shape_spec {
-    const char *name; /* NULL: lacking, which is told with the names that the model has */
+    const char *name; /* NULL: missing; the error lists the names that the model has */
     const char *text; /* of the shape */
     struct irrun_shape shape;
 };
@@ -128,7 +127,7 @@ struct shape_list {
 /* Output `out` of an iteration becomes input `in` of the next. */
 struct feed_spec {
     const char *out, *in;
-    bool is_argmax; /* not the output, but where it is largest */
+    bool is_argmax; /* feeds the index of the largest element instead */
 };
 
 struct feed_list {
@@ -136,9 +135,9 @@ struct feed_list {
     size_t n;
 };
 
-/* Of a csv file: "A,B,...". */
+/* --columns for a csv file: "A,B,...". */
 struct columns_spec {
-    const char *name; /* NULL: every csv that is read */
+    const char *name; /* NULL: all csv files that are read */
     const char *text;
 };
 
@@ -153,7 +152,7 @@ struct tap_list {
 };
 
 struct tolerance {
-    const char *name; /* NULL: every output */
+    const char *name; /* NULL: all outputs */
     double value;
 };
 
@@ -168,25 +167,25 @@ struct reset_policy {
     enum reset_when when;
     uint64_t every;   /* of RESET_EVERY */
     const char *name; /* of RESET_IF */
-    const char *text; /* as given; "sequence" without the option */
+    const char *text; /* as given; "sequence" if the option is not given */
 };
 
-/* Words stand in options.def in the order of the enumerators. */
+/* options.def has the words in the order of the enumerators. */
 
-/* What a file's type may become, and what is done with a short last record. */
+/* Allowed conversions of a file's type, and what to do with a short last record. */
 enum cast { CAST_NONE, CAST_SAFE, CAST_ANY };
 enum partial { PARTIAL_ERROR, PARTIAL_DROP, PARTIAL_PAD };
 
-/* A line of progress: on a terminal, never, or as plain lines anywhere. */
+/* The progress line: only on a terminal, never, or as plain lines everywhere. */
 enum progress_mode { PROGRESS_AUTO, PROGRESS_NEVER, PROGRESS_PLAIN };
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 enum emit { EMIT_ALL, EMIT_LAST, EMIT_NONE, EMIT_DEFAULT };
 
-/* An option as it was given, on the command line or by the environment. */
+/* An option that was given on the command line or in the environment. */
 struct given_option {
     enum option_id id;
-    const char *value; /* "" if it stood bare */
+    const char *value; /* "" if it has none */
 };
 
 struct given_list {
@@ -197,9 +196,9 @@ struct given_list {
 #define NO_LIMIT UINT64_MAX
 
 struct options {
-    struct given_list given; /* in their order */
+    struct given_list given; /* in the order given */
     enum action action;
-    const char *action_name;               /* the option that asked for it; NULL: none */
+    const char *action_name;               /* the option that selected it; NULL: none */
     const char *model_path, *weights_path; /* weights_path: NULL if not given */
 
     struct binding_list inputs;
@@ -211,20 +210,20 @@ struct options {
     const char *manifest_path; /* NULL: none; "-": standard input */
     uint64_t shard, n_shards;
     uint64_t n_jobs;
-    bool keeps_going; /* if a sequence fails */
+    bool keeps_going; /* after a failed sequence */
     enum cast cast;
     enum partial partial;
     bool takes_any_raw; /* --raw-check=never */
     struct feed_list feeds;
     const char *until_name; /* NULL: no --until */
-    const char *until_text; /* its number, as written … */
-    double until_value;     /* … and as outputs that are floats are compared with it */
+    const char *until_text; /* its number, as given … */
+    double until_value;     /* … and as a double, to compare with float outputs */
 
-    uint64_t n_iterations;        /* NO_LIMIT: as many as there are records */
+    uint64_t n_iterations;        /* NO_LIMIT: one for each record */
     double duration_s, timeout_s; /* 0: none */
     struct reset_policy reset;
     bool flushes_denormals;
-    uint64_t max_memory_bytes;        /* 0: no limit of our own */
+    uint64_t max_memory_bytes;        /* 0: no limit */
     bool resets_to_state;             /* to --state-in instead of the initial values */
     const char *state_in, *state_out; /* NULL: none */
     bool takes_any_state;
@@ -249,24 +248,24 @@ struct options {
 
     bool wants_stats, wants_samples;
     const char *trace_path;  /* of --trace; NULL: none */
-    bool profiles_types;     /* --profile=type; option_is_given says whether there is a --profile */
+    bool profiles_types;     /* --profile=type; option_is_given tells whether there is --profile */
     const char *report_path; /* NULL: none; "-": standard output */
     double rate_hz;          /* 0: none */
     bool is_quiet, is_verbose;
     enum progress_mode progress;
     enum color color;
 
-    struct warnings *warnings; /* what was warned of so far; not the options' own */
+    struct warnings *warnings; /* warnings so far; not owned */
 
     struct arena arena; /* of the strings and lists */
 };
 
-/* Parses argv (permuting it) and the environment. Strings are borrowed from argv or live in the
- * arena. To be freed in any case. Fails with IRRUN_USAGE. */
+/* Parses argv (and permutes it) and the environment. Strings are borrowed from argv or are in the
+ * arena. Call options_free in any case. Fails with IRRUN_USAGE. */
 bool options_parse(int argc, char **argv, struct options *options, struct irrun_error *err);
 void options_free(struct options *options);
 
-/* Every tensor is to be an output; every op is to be timed. */
+/* Returns whether all tensors become outputs. */
 static inline bool options_trace_all(const struct options *options)
 {
     return options->tap_all_path || options->tap_records_path || options->diff_reference;
@@ -282,12 +281,12 @@ static inline bool action_is_dry(enum action action)
     return action >= ACTION_INSPECT && action_needs_model(action);
 }
 
-/* --profile or --trace. */
+/* Returns whether ops are timed: --profile or --trace. */
 bool options_time_ops(const struct options *options);
 
 bool option_is_given(const struct options *options, enum option_id id);
 
-/* The most similar of n words, or NULL if none is near. */
+/* Returns the most similar of n words, or NULL if none is similar. */
 const char *nearest_word(const char *word, const char *const *words, size_t n);
 
 #endif

@@ -1,5 +1,4 @@
-/* Opens the writers of a sequence, gives them its records, and ends them. How a format lays records
- * down is the writer's business.
+/* Opens the writers of a sequence, passes its records to them, and closes them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/outputs.h"
 
@@ -15,16 +14,16 @@
 
 struct outputs {
     const struct options *options;
-    struct destination_list common; /* of the command line */
-    struct destination_list own; /* of the present sequence, if its line of a manifest names some */
-    struct destination_list *present;        /* either of them */
-    const char *key;                         /* of the present sequence */
-    const struct writer_position *resume_at; /* of a checkpoint; NULL: everything is new */
+    struct destination_list common;   /* from the command line */
+    struct destination_list own;      /* from the current line of a manifest, if it has any */
+    struct destination_list *present; /* one of them */
+    const char *key;                  /* of the current sequence */
+    const struct writer_position *resume_at; /* from a checkpoint; NULL: a new run */
     bool is_finishing;
-    bool is_looked_at; /* the first record that is written was searched for nan */
+    bool is_looked_at; /* the first record was searched for NaN */
 };
 
-/* ---- Beginning and end ----------------------------------------------------------------------- */
+/* ---- Start and end --------------------------------------------------------------------------- */
 
 static bool add_default(struct outputs *outputs, struct irrun_error *err)
 {
@@ -37,7 +36,7 @@ static bool add_default(struct outputs *outputs, struct irrun_error *err)
            destination_add(&outputs->common, &standard, err);
 }
 
-/* Only files of their own tell which sequences are done. */
+/* Checks --skip-existing, which needs files of their own for all sequences. */
 static bool check_skipping(const struct outputs *outputs, struct irrun_error *err)
 {
     const struct destination_list *list = &outputs->common;
@@ -118,7 +117,7 @@ static bool finish_writers(struct destination_list *list, bool are_direct, struc
     return true;
 }
 
-/* Streams first: if one fails, no file has got its name yet. */
+/* Finishes streams first, so that no file gets its name if one of them fails. */
 bool outputs_finish(struct outputs *outputs, struct irrun_error *err)
 {
     return finish_writers(&outputs->common, true, err) &&
@@ -175,7 +174,7 @@ static bool count_file(void *context, const struct output_path *output, struct i
     return true;
 }
 
-/* With no file at all nothing is there. */
+/* Sets *exist to false if there are no files at all. */
 bool outputs_exist(const struct outputs *outputs, const struct sequence *sequence, bool *exist,
                    struct irrun_error *err)
 {
@@ -187,7 +186,7 @@ bool outputs_exist(const struct outputs *outputs, const struct sequence *sequenc
     return is_counted;
 }
 
-/* Its unfinished form is gone, and it is there. */
+/* Returns whether the file exists and its unfinished form does not. */
 static bool has_its_name(const char *path)
 {
     char partial[4096];
@@ -291,7 +290,8 @@ static bool holds_nan(const struct irrun_tensor *value)
     return false;
 }
 
-/* One look at the first record that is written: what is nan there mostly stays so. */
+/* Searches the first record that is written for NaN, and warns: later ones will usually have it
+ * too. */
 static void look_for_nan(struct outputs *outputs, const struct irrun_tensor *const *values,
                          uint64_t index)
 {

@@ -1,4 +1,4 @@
-/* Fills in the names of files.
+/* Replaces the fields in file names.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/path_fields.h"
 

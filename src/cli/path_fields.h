@@ -5,14 +5,15 @@
 
 #include "base/error.h"
 
-/* Whether `path` has %field. */
+/* Returns whether `path` has %field. */
 bool path_has_field(const char *path, char field);
 
-/* IRRUN_USAGE for a percent that stands before none of `fields`, "kn" say, nor a percent. */
+/* Fails with IRRUN_USAGE for a '%' that is not followed by '%' or one of `fields`, such as "kn". */
 bool path_check_fields(const char *option, const char *path, const char *fields,
                        struct irrun_error *err);
 
-/* Puts `value`, '/' as '_', for every %field, and if `is_last` a percent for %%. malloc'ed. */
+/* Replaces every %field with `value`, in which '/' becomes '_', and if is_last every %% with '%'.
+ * *filled is malloc'ed. */
 bool path_fill_field(const char *path, char field, const char *value, bool is_last, char **filled,
                      struct irrun_error *err);
 

@@ -1,4 +1,4 @@
-/* Digests of files, each with what the file is to the run; and the words for findings.
+/* A table of digests of files, each with its use in the run; also formats the conflicts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/path_table.h"
 
@@ -12,8 +12,8 @@
 #include "base/text.h"
 
 static const struct {
-    const char *name; /* before the path: "NAME y.npy is also …" */
-    const char *role; /* after another: "… is also ROLE" */
+    const char *name; /* written before the path: "NAME y.npy is also …" */
+    const char *role; /* of the other use: "… is also ROLE" */
     bool is_written;
 } kinds[] = {
     [PATH_MODEL] = {"model", "the model", false},
@@ -40,10 +40,10 @@ bool path_kind_is_written(enum path_kind kind)
     return kinds[kind].is_written;
 }
 
-/* ---- Findings -------------------------------------------------------------------------------- */
+/* ---- Conflicts ------------------------------------------------------------------------------- */
 
-/* In the table: the kind, and which sequence; 0 is the command line, which the only sequence is
- * part of. */
+/* A table value combines the kind and the sequence. 0 is the command line, and also the only
+ * sequence. */
 #define KIND_BITS 8
 
 static uint64_t sequence_mark(const struct path_table *table, const struct sequence *sequence)
@@ -58,7 +58,7 @@ static enum path_kind kind_of_tag(uint64_t tag)
     return (enum path_kind)((tag & ((1U << KIND_BITS) - 1)) - 1);
 }
 
-/* The archive whose arrays are the sequences. */
+/* Returns the archive whose arrays are the sequences. */
 static const char *archive_path(const struct options *options)
 {
     size_t i = 0;
@@ -68,7 +68,7 @@ static const char *archive_path(const struct options *options)
     return strcmp(path, "-") == 0 ? STANDARD_INPUT : path;
 }
 
-/* " (list:3)", the other place, where it is another. */
+/* Appends " (list:3)", the place of the other use, if it is not the same sequence. */
 static void describe_mark(const struct sequence *sequence, uint64_t mark, struct text *text)
 {
     text_add_bytes(text, "", 0);
@@ -94,7 +94,7 @@ static bool fail_twice(const struct path_use *use, enum path_kind other, struct 
         err, "text and npz hold several outputs; %%n in the file name writes each to its own file");
 }
 
-/* That somebody named. */
+/* Returns whether the kind is an output that an option names. */
 static bool is_output(enum path_kind kind)
 {
     return kind >= PATH_OUTPUT && kind <= PATH_CHECKPOINT;
@@ -139,13 +139,12 @@ static bool fail_conflict(struct path_table *table, const struct path_use *use, 
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* Which file a path leads to. Two paths to one file share a digest at least. */
+/* Identifies the file of a path. Two paths to the same file have at least one digest in common. */
 struct file_identity {
-    bool is_file;          /* regular, or not there yet; else nothing below counts */
-    bool has_path;         /* false: a stream, which has no name here */
+    bool is_file;          /* regular or missing; otherwise the rest is not set */
+    bool has_path;         /* false: a stream, which has no name */
     struct digest by_path; /* of the real path */
-    struct digest by_file; /* of device and inode; not there yet: of those of its directory, and the
-                              name */
+    struct digest by_file; /* of device and inode, or of the directory of a missing file */
 };
 
 static struct digest digest_of(const struct stat *status, const char *name)
@@ -155,7 +154,7 @@ static struct digest digest_of(const struct stat *status, const char *name)
     return digest_update(digest, name, strlen(name));
 }
 
-/* Of a file that is not there: its directory and its name. */
+/* Returns the digest of a missing file, from its directory and its name. */
 static struct digest digest_of_missing(char *real)
 {
     struct stat directory;
@@ -168,7 +167,7 @@ static struct digest digest_of_missing(char *real)
     return is_there ? digest_of(&directory, slash) : digest_update(DIGEST_SEED, real, strlen(real));
 }
 
-/* Of what cannot be examined the path counts as it is. */
+/* Identifies the file of a path. If it cannot be examined, the path itself counts. */
 static bool identify_path(const char *path, struct file_identity *identity, struct irrun_error *err)
 {
     struct stat status;
@@ -202,10 +201,10 @@ static bool may_be_one(enum path_kind kind, enum path_kind other, bool is_same_s
     if (!kinds[kind].is_written && !kinds[other].is_written)
         return true;
     if (kind == PATH_STANDARD_OUTPUT && other == PATH_STANDARD_OUTPUT)
-        return true; /* one line after the other */
+        return true; /* each writes lines */
     bool are_states = (kind == PATH_STATE_IN && other == PATH_STATE_OUT) ||
                       (kind == PATH_STATE_OUT && other == PATH_STATE_IN);
-    return are_states && is_same_sequence; /* loaded, and then replaced */
+    return are_states && is_same_sequence; /* loaded first, replaced later */
 }
 
 static bool enter_digest(struct path_table *table, const struct path_use *use, struct digest digest,
@@ -224,7 +223,7 @@ static bool enter_digest(struct path_table *table, const struct path_use *use, s
            digest_set_replace(&table->seen, digest, tag, err);
 }
 
-/* Only within one line, or the command line, is it a mistake to write there twice. */
+/* Enters standard output. Two uses are a mistake only within one sequence or the command line. */
 static bool enter_standard_output(struct path_table *table, const struct path_use *use,
                                   struct irrun_error *err)
 {
@@ -254,7 +253,7 @@ bool path_table_enter(struct path_table *table, const struct path_use *use, stru
     if (use->kind == PATH_KEYED)
         return enter_digest(table, use, digest_update(identity.by_path, use->key, strlen(use->key)),
                             true, err);
-    /* While others run, a device and inode may come to mean another file. */
+    /* During the run, a device and inode may be reused for another file. */
     bool is_lasting = sequence_mark(table, use->sequence) == 0;
     bool is_kept = is_lasting || is_written || table->enters_reads;
     return enter_digest(table, use, identity.by_file, is_kept && (is_lasting || table->is_ahead),

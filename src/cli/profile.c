@@ -1,4 +1,4 @@
-/* The table of --profile, and the same for the report.
+/* Prints the table of --profile, and adds it to the report.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/profile.h"
 
@@ -11,11 +11,11 @@
 #include "base/text.h"
 #include "cli/stats.h"
 
-#define PEAK_S 0.05         /* to measure what the machine can do */
-#define CLOCK_SHARE 0.02    /* of the total, from which on the cost of measuring is told */
-#define TYPE_BYTES 96       /* of the types of the ops that run as one step */
-#define MAX_TYPES 3         /* that are named */
-#define MAX_TYPE_COLUMNS 32 /* of the column of the types */
+#define PEAK_S 0.05         /* duration of the measurement */
+#define CLOCK_SHARE 0.02    /* of the total: a larger overhead of the clock is reported */
+#define TYPE_BYTES 96       /* for the types of the ops of one step */
+#define MAX_TYPES 3         /* shown in full */
+#define MAX_TYPE_COLUMNS 32 /* of the column of types */
 
 bool profile_new(struct profile *profile, const struct irrun_session *const *sessions,
                  size_t n_sessions, double total_s, const struct irrun_session_info *info,
@@ -34,7 +34,7 @@ void profile_free(struct profile *profile)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* A line of the table. */
+/* A row of the table. */
 struct row {
     char type[TYPE_BYTES];
     const struct irrun_op_time *op; /* NULL: several of a type */
@@ -48,7 +48,7 @@ struct rows {
     size_t n;
 };
 
-/* "MatMul+Add+Relu", "Multiply+Add+Abs+4". */
+/* Joins the types of a step: "MatMul+Add+Relu", "Multiply+Add+Abs+4". */
 static void join_types(const struct irrun_op_time *op, char type[TYPE_BYTES])
 {
     size_t length = 0;
@@ -70,7 +70,7 @@ static int by_time(const void *a, const void *b)
     return x->time_s < y->time_s ? 1 : x->time_s > y->time_s ? -1 : by_type(a, b);
 }
 
-/* Adds up rows of one type. Ops of bodies stand for themselves then. */
+/* Adds up rows of the same type. Ops of bodies are then rows like others. */
 static void merge_types(struct rows *rows)
 {
     size_t n = 0;
@@ -118,7 +118,7 @@ static bool make_rows(const struct profile *profile, bool is_by_type, struct row
     return rows->items != NULL;
 }
 
-/* Which part of the time the machine would need at least. */
+/* Returns the part of the time that the machine would need at peak performance. */
 static double peak_share(const struct profile *profile, const struct row *row)
 {
     double least_s =
@@ -136,7 +136,7 @@ static double outside_s(const struct profile *profile)
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-/* A number, or a dash. */
+/* Prints a number, or a dash for NaN. */
 static void print_number(FILE *out, int width, int n_decimals, double value)
 {
     if (isfinite(value))
@@ -178,7 +178,7 @@ static void print_row(FILE *out, const struct profile *profile, const struct row
     putc('\n', out);
 }
 
-/* A row that is not one of ops. n_calls: NAN if they are not counted. */
+/* Prints a row that is not an op. n_calls: NAN if not counted. */
 static void print_other(FILE *out, const struct profile *profile, double time_s, double sum_s,
                         const char *name, double n_calls)
 {

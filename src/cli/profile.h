@@ -11,18 +11,18 @@
 struct profile {
     struct irrun_profile *times;
     struct irrun_peak peak;
-    double total_s; /* all iterations of all sessions, with what is between them */
+    double total_s; /* wall time of all sessions' loops, including the time between iterations */
     const struct irrun_session_info *info;
 };
 
-/* Collects what the sessions measured in total_s, and measures what this machine can do. To be
- * freed, also on failure. */
+/* Collects the times that the sessions measured, and measures the peak performance of this machine.
+ * Call profile_free also on failure. */
 bool profile_new(struct profile *profile, const struct irrun_session *const *sessions,
                  size_t n_sessions, double total_s, const struct irrun_session_info *info,
                  struct irrun_error *err);
 void profile_free(struct profile *profile);
 
-/* Prints a line for each op; by_type: for each type. */
+/* Prints a row for each op, or with by_type for each type. */
 bool profile_print(FILE *out, const struct profile *profile, bool by_type, struct irrun_error *err);
 
 /* Adds the keys "profile" and "ops". */

@@ -1,4 +1,4 @@
-/* Writes the progress line: the first after a second, so that short runs have none.
+/* Writes the progress line, for the first time after a second, so that short runs have none.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/progress.h"
 
@@ -46,7 +46,7 @@ static void write_line(const struct progress *progress, double elapsed_s)
     warning_show_progress(progress->options, text, progress->is_plain);
 }
 
-/* What stays at the end of a batch. */
+/* Writes the line that stays at the end of a batch. */
 static void write_summary(const struct progress *progress)
 {
     struct tally tally = count(progress);
@@ -57,7 +57,7 @@ static void write_summary(const struct progress *progress)
     warning_show_progress(progress->options, text, true);
 }
 
-/* Whether it was told to stop. */
+/* Waits. Returns whether the thread was told to stop. */
 static bool wait_ms(struct progress *progress, long n_ms)
 {
     struct timespec until;
@@ -98,7 +98,7 @@ void progress_start(struct progress *progress, const struct options *options,
         return;
     pthread_mutex_init(&progress->lock, NULL);
     pthread_cond_init(&progress->stopped, NULL);
-    sigset_t all, old; /* signals are for the threads that work */
+    sigset_t all, old; /* the workers handle signals, not this thread */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     progress->is_running = pthread_create(&progress->thread, NULL, write_lines, progress) == 0;

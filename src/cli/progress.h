@@ -1,5 +1,5 @@
-/* A line on the terminal that says how far the run is. A thread of its own writes it: an iteration
- * pays for one store into a counter.
+/* The progress line on the terminal. Its own thread writes it, so that an iteration only has to
+ * store to a counter.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_PROGRESS_H
 #define IRRUN_CLI_PROGRESS_H
@@ -9,10 +9,10 @@
 
 #include "cli/options.h"
 
-/* What one worker has done; only that worker writes it. */
+/* The progress of one worker; only that worker writes it. */
 struct progress_counter {
     _Atomic uint64_t n_iterations, n_sequences;
-    _Atomic uint64_t n_expected; /* iterations of the present sequence; 0: not known */
+    _Atomic uint64_t n_expected; /* iterations of the current sequence; 0: unknown */
 };
 
 struct progress {
@@ -27,13 +27,13 @@ struct progress {
     bool must_stop;
 };
 
-/* Starts the thread if a line is wanted at all: by --progress, the terminal, NO_COLOR and TERM. The
- * counters are borrowed until progress_stop. If no thread can be started there is no line. */
+/* Starts the thread, unless --progress, the terminal, NO_COLOR or TERM disable the line. The
+ * counters are borrowed until progress_stop. If the thread cannot be started there is no line. */
 void progress_start(struct progress *progress, const struct options *options,
                     const struct progress_counter *const *counters, size_t n_counters,
                     bool is_many);
 
-/* Takes the line away; of several sequences a summary stays. All zero is allowed. */
+/* Removes the line; if there were several sequences, a summary stays. Accepts a zeroed struct. */
 void progress_stop(struct progress *progress);
 
 #endif

@@ -1,5 +1,5 @@
-/* --random: xoshiro256++ (Blackman and Vigna, 2019), seeded by splitmix64; normal numbers by
- * Marsaglia's polar method with a logarithm of our own, so that no libm has a say in the bytes.
+/* --random: xoshiro256++ (Blackman and Vigna, 2019), seeded by splitmix64. Normal numbers use
+ * Marsaglia's polar method, with its own logarithm, so that the bytes do not depend on libm.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>

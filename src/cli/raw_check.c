@@ -1,4 +1,4 @@
-/* Looks at the first elements of a raw input, and if they cannot be meant, guesses what they are.
+/* Checks the first elements of a raw input, and if they are absurd, guesses their real type.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "cli/records_internal.h"
 #include "formats/byte_order.h"
 
-#define LARGEST 1e20F /* that an input may hold; half of all random f32 are NaN, above it or … */
-#define SMALLEST 1e-20F /* … below this */
+#define LARGEST 1e20F   /* of plausible inputs; half of all random f32 are NaN, larger, or … */
+#define SMALLEST 1e-20F /* … smaller than this */
 
 bool raw_check_is_due(const struct records *records)
 {
@@ -17,21 +17,21 @@ bool raw_check_is_due(const struct records *records)
            dtype_is_float(records->source_dtype);
 }
 
-/* ---- What else it may be --------------------------------------------------------------------- */
+/* ---- Other types ----------------------------------------------------------------------------- */
 
-/* Another meaning that bytes may have. */
+/* Another type that the bytes may have. */
 struct meaning {
     enum irrun_dtype dtype;
-    bool is_swapped; /* the bytes of an element are the other way round than in this machine */
-    size_t n_needed; /* elements that are not 0: fewer can be so by chance */
+    bool is_swapped; /* in the opposite byte order of this machine */
+    size_t n_needed; /* plausible elements other than 0; with fewer it may be chance */
 };
 
-/* By chance about half of all f32 are between SMALLEST and LARGEST, of all f64 one in 15. Pairs of
- * f32 are plausible f64 too, so f32 comes first. */
+/* About half of all random f32 are between SMALLEST and LARGEST, and one in 15 of all f64. Pairs of
+ * f32 are also plausible as f64, so f32 comes first. */
 static const struct meaning meanings[] = {
     {IRRUN_F32, false, 16}, {IRRUN_F64, false, 4}, {IRRUN_F32, true, 16}, {IRRUN_F64, true, 4}};
 
-/* Whether all n_bytes from byte `start` of the input on are plausible so. */
+/* Returns whether n_bytes, at byte `start` of the input, are plausible as this type. */
 static bool may_mean(const struct meaning *meaning, uint64_t start, const unsigned char *bytes,
                      size_t n_bytes)
 {
@@ -61,9 +61,9 @@ static const struct meaning *guess_meaning(enum irrun_dtype dtype, uint64_t star
     return NULL;
 }
 
-/* ---- What to type ---------------------------------------------------------------------------- */
+/* ---- Hints ----------------------------------------------------------------------------------- */
 
-/* Returns the file as it is typed, or `standard` for standard input. */
+/* Returns the path as given on the command line, or `standard` for standard input. */
 static const char *typed_path(const struct records *records, const char *standard)
 {
     const char *path = records_path(records);
@@ -82,7 +82,7 @@ static bool hint_audio(const struct records *records, struct irrun_error *err)
                      name, equals, typed_path(records, "-"), needs_cast ? " --cast=any" : "");
 }
 
-/* Returns NumPy's name of a type; NULL if it does not have the type. */
+/* Returns NumPy's name of a type; NULL if NumPy does not have it. */
 static const char *numpy_type(enum irrun_dtype dtype)
 {
     return dtype == IRRUN_F16 ? "f2" : dtype == IRRUN_F32 ? "f4" : dtype == IRRUN_F64 ? "f8" : NULL;

@@ -1,4 +1,5 @@
-/* What an array says of its records, and whether they fit. records_read.c reads them.
+/* Finds out how an array is divided into records, and checks that they fit. records_read.c reads
+ * them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/records.h"
 #include "base/huge_pages.h"
@@ -24,7 +25,7 @@ struct place records_place(const struct records *records)
                           0};
 }
 
-/* ---- What an array says of its records ------------------------------------------------------- */
+/* ---- Arrays ---------------------------------------------------------------------------------- */
 
 static bool check_dtype(struct records *records, enum irrun_dtype dtype, struct irrun_error *err)
 {
@@ -47,7 +48,7 @@ static bool check_dtype(struct records *records, enum irrun_dtype dtype, struct 
                            irrun_dtype_name(port->dtype), irrun_dtype_name(dtype));
 }
 
-/* Makes room for a record of records->record.shape; `old` is the record before it. */
+/* Makes room for a record of records->record.shape; `old` is the previous one. */
 static bool make_room(struct records *records, const struct irrun_tensor *old,
                       struct irrun_error *err)
 {
@@ -71,7 +72,7 @@ static bool make_room(struct records *records, const struct irrun_tensor *old,
            reserve_array(&records->staging, staging_bytes, &records->staging_bytes, 1, err);
 }
 
-/* Finds the axis that --axis names, among those of the Parameter. */
+/* Finds the axis of --axis among those of the Parameter. */
 static bool normal_axis(struct records *records, uint32_t rank, uint32_t *axis,
                         struct irrun_error *err)
 {
@@ -97,8 +98,8 @@ static int64_t chunk_length(const struct records *records, uint32_t axis)
     return is_known && shape->min[axis] > 0 ? shape->min[axis] : 1;
 }
 
-/* Computes the lengths in bytes of slices along `axis` of records->record.shape. The caller sets
- * the rows of `cut`. Fails with IRRUN_USAGE if such slices are impossible. */
+/* Computes the sizes in bytes of slices along `axis` of records->record.shape. The caller sets the
+ * rows of `cut`. Fails with IRRUN_USAGE if such slices are impossible. */
 static bool cut_slices(struct records *records, uint32_t axis, struct irrun_error *err)
 {
     const struct axis_spec *spec = records->axis;
@@ -121,7 +122,7 @@ static bool cut_slices(struct records *records, uint32_t axis, struct irrun_erro
     return true;
 }
 
-/* Counts the whole slices, and the elements after them that are in none. */
+/* Returns the number of whole slices; sets *n_left to the number of remaining elements. */
 static int64_t count_slices(const struct records *records, int64_t chunk, int64_t length,
                             int64_t *n_left)
 {
@@ -133,7 +134,7 @@ static int64_t count_slices(const struct records *records, int64_t chunk, int64_
     return n;
 }
 
-/* Slices along an axis of an array with a shape. */
+/* Divides an array of known shape into slices along an axis. */
 static bool take_axis(struct records *records, const struct array_header *header,
                       struct irrun_error *err)
 {
@@ -170,7 +171,7 @@ static bool take_axis(struct records *records, const struct array_header *header
     return true;
 }
 
-/* Cuts an array into whole records, one after the other. */
+/* Divides an array into whole records. */
 static void cut_stack(struct records *records)
 {
     size_t size_bytes = 0;
@@ -200,7 +201,7 @@ static bool take_shape(struct records *records, const struct array_header *heade
     return true;
 }
 
-/* Takes raw and csv data: records have the shape of the port, which must be known. */
+/* Starts raw or csv data: records have the shape of the port, which must be known. */
 static bool take_unsized(struct records *records, struct irrun_error *err)
 {
     const struct records_port *port = &records->port;

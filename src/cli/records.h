@@ -1,81 +1,83 @@
-/* The records of one tensor, one at a time: a model's input, an expected output, the numbers of
- * --reset=if:NAME. One is held, never a whole file (but for --axis inside an array).
+/* Reads the records of one tensor, one at a time: an input of the model, an expected output, or the
+ * numbers of --reset=if:NAME. Files are not read into memory as a whole, except for --axis inside
+ * an array.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_RECORDS_H
 #define IRRUN_CLI_RECORDS_H
 
 #include "cli/options.h"
 
-/* What the records are for. */
+/* The input or output that the records belong to. */
 struct records_port {
     const char *what; /* "input", "output"; for messages */
     const char *name;
-    enum irrun_dtype dtype; /* IRRUN_DYNAMIC: whatever comes */
+    enum irrun_dtype dtype; /* IRRUN_DYNAMIC: any */
     struct irrun_partial_shape shape;
-    bool is_series;   /* one number a record: [N] is N records, whatever `shape` says */
-    bool keeps_dtype; /* the records stay in the type that the file has */
-    /* Of an array of another shape, whose error tells that only; IRRUN_OK: IRRUN_DATA that names
-     * both. */
+    bool is_series;   /* one number per record: [N] is N records, regardless of `shape` */
+    bool keeps_dtype; /* records keep the type of the file */
+    /* The error for an array of another shape, with a short message; IRRUN_OK: IRRUN_DATA, with a
+     * message that names both shapes. */
     enum irrun_error_code form_code;
 };
 
 enum records_state {
-    RECORDS_SINGLE,   /* one record so far, and nobody has looked whether another follows */
+    RECORDS_SINGLE,   /* one record so far; not known whether another follows */
     RECORDS_REPEATED, /* one record for all iterations */
     RECORDS_STREAM
 };
 
-/* How records lie in an array: each is a piece of every row, one every step. Pieces may overlap;
- * the first ones begin before their row, with zeros. Several rows are in memory as a whole. */
+/* How records are cut from an array. Each is a piece of every row; pieces are step_bytes apart.
+ * They may overlap, and the first ones may begin before their row, with zeros. An array of several
+ * rows is read into memory. */
 struct records_cut {
     size_t n_rows, row_bytes, piece_bytes, step_bytes;
     int64_t position_bytes; /* of the next piece in its row */
-    bool is_begun;          /* the first piece was read */
+    bool is_begun;          /* the first piece has been read */
 };
 
 struct records {
     struct records_port port;
-    struct irrun_tensor record; /* the present one; its memory belongs to it */
-    bool is_new_place; /* the record's shape or address changed with the last records_next */
+    struct irrun_tensor record; /* the current record; owns its memory */
+    bool is_new_place;          /* the last records_next changed the record's shape or address */
     enum records_state state;
-    bool is_stacked;    /* records come along a leading axis, a cut axis, or without end */
-    uint64_t n_records; /* given so far, since the last rewind */
+    bool is_stacked;    /* records are stacked or cut along an axis, or never end */
+    uint64_t n_records; /* returned since the last rewind */
 
-    const struct options *options; /* --cast and --partial; NULL: the defaults */
-    const char *path;              /* for messages; of an array that came without a reader */
-    struct reader *reader;         /* NULL: everything is in `whole`, or in `record` */
+    const struct options *options; /* for --cast and --partial; NULL: the defaults */
+    const char *path;              /* for messages, if there is no reader */
+    struct reader *reader;         /* NULL: all data is in `whole` or `record` */
     const struct axis_spec *axis;  /* NULL: records are not cut */
     enum irrun_dtype source_dtype;
-    bool is_narrowed;       /* --cast=any: conversions are looked at for values that change */
-    bool is_narrowing_told; /* one did */
+    bool is_narrowed;       /* --cast=any: look for values that a conversion changes */
+    bool is_narrowing_told; /* a changed value was reported */
     bool is_unsized;        /* raw, csv, s16: the length is known only at the end */
-    bool is_raw_checked;    /* the first elements are looked at: raw_check.h */
-    uint64_t n_raw_checked; /* so far */
-    bool is_cut_inside;     /* there are dimensions in front of the axis: the array is in memory */
-    bool is_held;           /* a record was read ahead: the next records_next gives it */
+    bool is_raw_checked;    /* the first elements are checked: raw_check.h */
+    uint64_t n_raw_checked; /* checked so far */
+    bool is_cut_inside;     /* the axis is not the first one: the array is in memory */
+    bool is_held;           /* a record was read ahead, and is the next one */
     bool has_pending;       /* the header of the next array was read ahead */
     struct array_header pending;
-    int64_t n_left;        /* records left in the present array */
+    int64_t n_left;        /* records left in the current array */
     int64_t n_elements;    /* of a record */
     size_t capacity_bytes; /* of record.data */
-    void *staging;         /* a record in the source's type, where that differs */
+    void *staging;         /* a record in the source's type, if it differs */
     size_t staging_bytes;
-    struct irrun_tensor whole; /* the present array, if it is in memory: data NULL if it is not */
+    struct irrun_tensor whole; /* the current array, if it is in memory; otherwise data is NULL */
     struct records_cut cut;
 };
 
-/* Fails with IRRUN_USAGE if a record of the port does not have the axis, as far as its shape is
- * known. */
+/* Fails with IRRUN_USAGE if records of the port are known not to have the axis. */
 bool records_check_axis(const struct records_port *port, const struct axis_spec *axis,
                         struct irrun_error *err);
 
-/* Takes the reader (closed even on failure) and looks at its first array. Fails with IRRUN_DATA if
- * its records are not of the port's type and shape, IRRUN_USAGE if the axis does not exist. */
+/* Opens the records of a reader (which it closes, even on failure) and reads the header of its
+ * first array. Fails with IRRUN_DATA if its records do not have the port's type and shape, with
+ * IRRUN_USAGE if the axis does not exist. */
 bool records_open(struct records *records, const struct records_port *port, struct reader *reader,
                   const struct axis_spec *axis, const struct options *options,
                   struct irrun_error *err);
 
-/* Opens a reader that has read the header of its first array already. */
+/* Opens a reader whose first header has been read. */
 bool records_open_at(struct records *records, const struct records_port *port,
                      struct reader *reader, const struct array_header *header,
                      struct irrun_error *err);
@@ -87,21 +89,19 @@ bool records_open_array(struct records *records, const struct records_port *port
                         const struct axis_spec *axis, const struct options *options,
                         struct irrun_error *err);
 
-/* Opens one record for all iterations, which is in memory (malloc'ed), and takes ownership of
- * it. */
+/* Opens a single record for all iterations (malloc'ed), and takes ownership of it. */
 void records_open_record(struct records *records, const struct records_port *port,
                          const struct irrun_tensor *record);
 
-/* Reads the next record into records->record. At the end *has_record is false; what was
- * RECORDS_SINGLE then is RECORDS_REPEATED, and its record is still there. */
+/* Reads the next record into records->record. At the end *has_record is false; RECORDS_SINGLE then
+ * becomes RECORDS_REPEATED, and its record stays. */
 bool records_next(struct records *records, bool *has_record, struct irrun_error *err);
 
-/* Goes past up to n records without giving them; *n_skipped < n: there are no more. Not for
- * RECORDS_REPEATED. */
+/* Skips up to n records; *n_skipped < n: there are no more. Not for RECORDS_REPEATED. */
 bool records_skip(struct records *records, uint64_t n, uint64_t *n_skipped,
                   struct irrun_error *err);
 
-/* Decides now whether RECORDS_SINGLE becomes RECORDS_REPEATED; reads ahead. On a pipe this waits
+/* Decides whether RECORDS_SINGLE becomes RECORDS_REPEATED, by reading ahead. On a pipe this waits
  * for the second record or the end. */
 bool records_settle(struct records *records, struct irrun_error *err);
 
@@ -109,8 +109,8 @@ bool records_settle(struct records *records, struct irrun_error *err);
  * false if it has none or more. */
 bool records_settle_one(struct records *records, bool *is_one, struct irrun_error *err);
 
-/* Replaces the record of RECORDS_REPEATED by a copy of `value`. IRRUN_DATA if it does not fit the
- * port. */
+/* Replaces the record of RECORDS_REPEATED with a copy of `value`. Fails with IRRUN_DATA if it does
+ * not fit the port. */
 bool records_set(struct records *records, const struct irrun_tensor *value,
                  struct irrun_error *err);
 

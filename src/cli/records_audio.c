@@ -1,4 +1,4 @@
-/* What is sound may fill an input: numbers from -1 to 1, the rate, the channels.
+/* Checks that sound fits an input: samples from -1 to 1, the rate, the channels.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "cli/records_internal.h"
 
-/* Samples from -1 to 1 for an input of integers: each would become 0. */
+/* Rejects samples from -1 to 1 for an integer input: all would become 0. */
 static bool check_type(const struct records *records, bool is_s16, struct irrun_error *err)
 {
     const struct records_port *port = &records->port;
@@ -42,8 +42,8 @@ static bool check_rate(const struct records *records, int rate_hz, struct irrun_
     return fail_hint(err, "sox %s -r %s other.wav converts it", records_path(records), number);
 }
 
-/* Finds the dimension of a record that holds the channels, if there is one: it is static, has as
- * many elements as there are channels, and is not the one that is cut. */
+/* Finds the dimension of a record for the channels, if there is one: it is static, equals the
+ * number of channels, and is not cut. */
 static bool find_channels(const struct records *records, uint32_t n_channels, uint32_t *found)
 {
     const struct irrun_partial_shape *shape = &records->port.shape;

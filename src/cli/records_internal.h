@@ -1,4 +1,4 @@
-/* What records.c and records_read.c share.
+/* Shared by the files records*.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_RECORDS_INTERNAL_H
 #define IRRUN_CLI_RECORDS_INTERNAL_H
@@ -7,25 +7,26 @@
 
 struct place records_place(const struct records *records);
 
-/* Reads the header of the next array, unless that was done before. */
+/* Reads the header of the next array, unless it was read already. */
 bool records_peek_array(struct records *records, bool *is_end, struct irrun_error *err);
 
-/* Goes to the next array: its type, the shape of its records, room for one of them. */
+/* Starts the next array: sets type and shape of its records, and allocates one of them. */
 bool records_take_array(struct records *records, bool *is_end, struct irrun_error *err);
 
-/* Fills the record from as many elements of source_dtype; warns of the first that --cast=any
+/* Converts elements of source_dtype into the record; warns of the first value that --cast=any
  * changes. */
 void records_convert(struct records *records, const void *source);
 
-/* Makes the array in memory the next one. */
+/* Makes the array in memory the next one to read. */
 void records_pend_whole(struct records *records);
 
-/* records_mistakes.c. IRRUN_DATA: the array is none of the port's. */
+/* Fails with IRRUN_DATA, or form_code, because the array does not fit the port
+ * (records_mistakes.c). */
 bool records_fail_form(const struct records *records, const struct array_header *header,
                        struct irrun_error *err);
 
-/* Decides which channels the reader gives. Fails with IRRUN_DATA if the input is not for sound, or
- * the sound has another rate. In records_audio.c. */
+/* Chooses the channels that the reader returns. Fails with IRRUN_DATA if the input does not take
+ * sound, or the sound has another rate. In records_audio.c. */
 bool records_take_audio(struct records *records, const struct array_header *header,
                         struct irrun_error *err);
 
@@ -41,17 +42,18 @@ bool records_fail_axis(const struct records *records, uint32_t rank, struct irru
 bool records_check_chunk(const struct records *records, uint32_t axis, int64_t chunk,
                          struct irrun_error *err);
 
-/* raw_check.c: whether the bytes of a raw input are what they are read as. 16-bit audio read as f32
- * is a matter of time before it is NaN or a number that nothing measures. So many elements from the
- * beginning of an input are looked at. */
+/* raw_check.c: checks whether a raw input has the type that it is read as. 16-bit audio that is
+ * read as f32 soon gives NaN or an absurd number. The check covers this many elements from the
+ * start of an input. */
 #define RAW_CHECK_ELEMENTS 4096
 
-/* Whether the records, which are open, are raw floats for an input, and --raw-check lets them be
- * looked at. */
+/* Returns whether the records, which are open, are raw floats for an input, and --raw-check allows
+ * the check. */
 bool raw_check_is_due(const struct records *records);
 
-/* Looks at n elements of source_dtype that follow the first n_before (below RAW_CHECK_ELEMENTS).
- * IRRUN_DATA with the byte and what to type instead if one is NaN or beyond 1e20. */
+/* Checks n elements of source_dtype that follow the first n_before (below RAW_CHECK_ELEMENTS).
+ * Fails with IRRUN_DATA if one is NaN or beyond 1e20; the message has its byte offset and the right
+ * format. */
 bool raw_check(const struct records *records, size_t n_before, const void *elements, size_t n,
                struct irrun_error *err);
 

@@ -1,4 +1,4 @@
-/* Says why an array, or --axis, does not fit an input, and what would. Cuts nothing.
+/* Explains why an array, or --axis, does not fit an input, with hints what would.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,8 +16,8 @@ const char *records_option_name(const struct records *records, const char **equa
     return is_named ? records->port.name : "";
 }
 
-/* Finds the only axis along which an array holds several records of `wanted`; returns false if
- * there is no such axis. */
+/* Finds the only axis along which an array has several records of `wanted`. Returns false if there
+ * is none. */
 static bool find_longer_axis(const struct irrun_partial_shape *wanted,
                              const struct irrun_shape *shape, uint32_t *axis)
 {
@@ -32,7 +32,7 @@ static bool find_longer_axis(const struct irrun_partial_shape *wanted,
            shape->dims[*axis] > wanted->min[*axis];
 }
 
-/* Adds a hint for an array that has the rank of a record and is longer. */
+/* Adds a hint for an array that has the rank of a record but is longer. */
 static bool hint_longer(const struct records *records, const struct irrun_shape *shape,
                         uint32_t axis, struct irrun_error *err)
 {
@@ -47,7 +47,7 @@ static bool hint_longer(const struct records *records, const struct irrun_shape 
                      name, equals, axis, n + 1, n);
 }
 
-/* Adds a hint for a stack whose records do not have the shape of the input, which is known. */
+/* Adds a hint for a stack whose records do not have the shape of the input, which must be known. */
 static bool hint_stack(const struct irrun_partial_shape *wanted, const struct irrun_shape *shape,
                        struct irrun_error *err)
 {
@@ -106,7 +106,7 @@ bool records_fail_form(const struct records *records, const struct array_header 
 
 /* ---- --axis ---------------------------------------------------------------------------------- */
 
-/* Returns the axis that was probably meant: the one as long as a slice, or the last. */
+/* Returns the axis that was probably meant: one with the length of a slice, or the last one. */
 static uint32_t likely_axis(const struct records *records, uint32_t rank, int64_t chunk)
 {
     const struct irrun_partial_shape *shape = &records->port.shape;
@@ -153,7 +153,7 @@ bool records_fail_axis(const struct records *records, uint32_t rank, struct irru
         fail_append(err, ": its only axis is 0");
     else
         fail_append(err, ": its axes are 0 to %" PRIu32, rank - 1);
-    /* --axis=512: the length of a slice stands where the axis should. */
+    /* For --axis=512: the length of a slice was given instead of the axis. */
     int64_t length = axis->chunk > 0 ? axis->chunk : axis->axis;
     uint32_t likely = likely_axis(records, rank, length);
     if (axis->chunk > 0 || (length > IRRUN_MAX_RANK && may_be_chunk(records, likely, length)))

@@ -15,7 +15,7 @@ static bool fail_remainder(struct records *records, size_t n_read, struct irrun_
     return fail_hint(err, "--partial=pad pads the last record with zeros, --partial=drop drops it");
 }
 
-/* Reads the next piece of every row of an array in memory. Elements beyond a row are zeros. */
+/* Reads the next piece of every row of an array in memory. Elements outside a row are zeros. */
 static void read_piece(struct records *records, char *target)
 {
     struct records_cut *cut = &records->cut;
@@ -32,8 +32,8 @@ static void read_piece(struct records *records, char *target)
     cut->position_bytes += (int64_t)cut->step_bytes;
 }
 
-/* Handles a record with too few numbers as --partial says. Only an array of unknown length can end
- * inside a record. */
+/* Handles a record with too few numbers according to --partial. Only arrays of unknown length can
+ * end inside a record. */
 static bool handle_short_record(struct records *records, void *target, size_t n_read,
                                 bool *has_record, struct irrun_error *err)
 {
@@ -49,7 +49,7 @@ static bool handle_short_record(struct records *records, void *target, size_t n_
     return true;
 }
 
-/* Whether the conversion changed a value; i64 is compared as double. */
+/* Returns whether the conversion changed a value; i64 is compared as double. */
 static bool conversion_changes_value(const struct records *records, const void *source)
 {
     for (size_t i = 0; i < (size_t)records->n_elements; i++) {
@@ -74,7 +74,7 @@ void records_convert(struct records *records, const void *source)
     records->is_narrowing_told = true;
 }
 
-/* Checks the first elements of raw data as they are read, and later none. */
+/* Checks the first elements of raw data as they are read. */
 static bool check_raw(struct records *records, const void *elements, size_t n,
                       struct irrun_error *err)
 {
@@ -84,8 +84,8 @@ static bool check_raw(struct records *records, const void *elements, size_t n,
     return !records->is_raw_checked || raw_check(records, (size_t)n_before, elements, n, err);
 }
 
-/* Reads the next slice from a sequential source; `target` still holds the last one. *n_read is the
- * number of its elements that exist, or 0 if all of them were in the last one. */
+/* Reads the next slice from a sequential source; `target` still has the previous one. *n_read is
+ * the number of its elements that exist, or 0 if all of them were in the previous one. */
 static bool read_on(struct records *records, char *target, size_t *n_read, struct irrun_error *err)
 {
     struct records_cut *cut = &records->cut;
@@ -112,8 +112,8 @@ static bool read_on(struct records *records, char *target, size_t *n_read, struc
     return true;
 }
 
-/* Reads the next record of the present array; *has_record is false where one of unknown length
- * ends. */
+/* Reads the next record of the current array. *has_record is false at the end of an array of
+ * unknown length. */
 static bool read_record(struct records *records, bool *has_record, struct irrun_error *err)
 {
     bool is_cast = records->source_dtype != records->record.dtype;
@@ -165,7 +165,8 @@ bool records_next(struct records *records, bool *has_record, struct irrun_error 
     return true;
 }
 
-/* Skips up to n records of the present array, of which there is at least one if it has an end. */
+/* Skips up to n records of the current array, which has at least one unless its length is
+ * unknown. */
 static bool skip_in_array(struct records *records, uint64_t n, uint64_t *n_skipped,
                           struct irrun_error *err)
 {
@@ -174,7 +175,7 @@ static bool skip_in_array(struct records *records, uint64_t n, uint64_t *n_skipp
     const struct records_cut *cut = &records->cut;
     bool is_one = false, has_lead = cut->position_bytes < 0 && !cut->is_begun;
     records->is_raw_checked = false;
-    /* Slices overlap, or have gaps between. */
+    /* Slices overlap, or there are gaps between them. */
     if (!records->whole.data && (cut->step_bytes != cut->piece_bytes || has_lead)) {
         bool is_read = read_record(records, &is_one, err);
         *n_skipped = is_one;
@@ -182,7 +183,7 @@ static bool skip_in_array(struct records *records, uint64_t n, uint64_t *n_skipp
     }
     if (n > (uint64_t)records->n_left)
         n = (uint64_t)records->n_left;
-    if (records->is_unsized) /* of csv a record is as many whole lines as it takes */
+    if (records->is_unsized) /* a csv record is read as whole lines */
         n = 1;
     if (n_elements > 0 && n > SIZE_MAX / n_elements)
         n = SIZE_MAX / n_elements;

@@ -1,4 +1,4 @@
-/* Puts the report together. What it holds was measured elsewhere.
+/* Writes the report from what was measured elsewhere.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/report.h"
 

@@ -7,7 +7,7 @@
 #include "cli/profile.h"
 #include "cli/stats.h"
 
-/* Everything that a report tells. */
+/* The content of a report. */
 struct report {
     const struct irrun_model *model;
     const struct options *options;
@@ -18,7 +18,7 @@ struct report {
     int exit_code;
 };
 
-/* Writes it to options->report_path, a file that appears complete, or "-". */
+/* Writes it to options->report_path, a file that is renamed when it is complete, or to "-". */
 bool report_write(const struct report *report, struct irrun_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Gives the sequences to workers, and ends the run.
+/* Distributes the sequences to workers, and finishes the run.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run.h"
 
@@ -50,7 +50,7 @@ static bool open_workers(struct run *run, struct irrun_error *err)
     return true;
 }
 
-/* --trace */
+/* For --trace. */
 static bool open_trace(struct run *run, double start_s, struct irrun_error *err)
 {
     const char *path = run->options->trace_path;
@@ -93,7 +93,7 @@ static bool prepare(struct run *run, struct irrun_error *err)
     return run_check(run->model, options, err);
 }
 
-/* --tap-all */
+/* For --tap-all. */
 static bool save_last(const struct run *run, struct irrun_error *err)
 {
     const struct options *options = run->options;
@@ -108,7 +108,7 @@ static bool save_last(const struct run *run, struct irrun_error *err)
     return is_saved;
 }
 
-/* Outputs first: a state without them would let the next run leave records out. */
+/* Outputs first: with a newer state but without them, the next run would lose records. */
 static bool finish(struct run *run, struct irrun_error *err)
 {
     struct event_track *track = run->workers[0].track;
@@ -150,7 +150,8 @@ static void note_failure(struct run *run, uint64_t index, const struct irrun_err
     collector_stop(run->collector, index);
 }
 
-/* Of a manifest, --keep-going passes over lines that cannot be understood. The lock is held. */
+/* Reads the next sequence. With --keep-going, skips invalid lines of a manifest. The caller holds
+ * the lock. */
 static bool read_sequence(struct run *run, struct sequence *sequence, bool *has_one,
                           struct irrun_error *err)
 {
@@ -191,7 +192,7 @@ static bool next_sequence(struct run *run, struct sequence *sequence, struct irr
     return has_one && is_read;
 }
 
-/* --skip-existing. */
+/* For --skip-existing. */
 static bool is_done_already(struct run *run, const struct sequence *sequence, bool *is_done,
                             struct irrun_error *err)
 {
@@ -223,7 +224,7 @@ static bool run_sequence(struct run *run, struct worker *worker, const struct se
     return is_run;
 }
 
-/* Weights that were written to meanwhile explain every other failure. */
+/* Replaces any other error if the weights were modified during the run. */
 static void blame_weights(const struct run *run, struct irrun_error *err)
 {
     struct irrun_error written;
@@ -231,7 +232,7 @@ static void blame_weights(const struct run *run, struct irrun_error *err)
         *err = written;
 }
 
-/* What a worker does: one sequence after the other, until there is none or one has failed. */
+/* Runs one sequence after another, until there are no more or one has failed. */
 static void run_worker(struct run *run, struct worker *worker)
 {
     struct sequence sequence = {.key = NULL};
@@ -268,7 +269,8 @@ static void *start_worker(void *context)
     return NULL;
 }
 
-/* The first worker is this thread. If no further thread can be started there are fewer workers. */
+/* Runs the workers; the first one in this thread. If a thread cannot be started, there are fewer
+ * workers. */
 static bool run_workers(struct run *run, struct irrun_error *err)
 {
     size_t n_started = 0;

@@ -1,4 +1,4 @@
-/* Options of a run that do not fit together, or not the model.
+/* Checks for options that cannot be used together or do not fit the model.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run_check.h"
 
@@ -8,7 +8,7 @@
 #include "cli/sequence.h"
 #include "cli/warning.h"
 
-/* Whether an output is sound, or may be: wav files need --rate too. */
+/* Returns whether an output is sound, or may be: wav files need --rate too. */
 static bool writes_sound(const struct options *options)
 {
     size_t i = 0;

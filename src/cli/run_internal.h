@@ -1,4 +1,4 @@
-/* What the files of a run share.
+/* Shared by the files of a run.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_RUN_INTERNAL_H
 #define IRRUN_CLI_RUN_INTERNAL_H
@@ -11,28 +11,28 @@
 
 struct run {
     const struct options *options;
-    struct irrun_model *model, *reference; /* reference: of --diff; NULL: none */
-    struct model_identity model_identity;  /* empty where nothing asks for it */
+    struct irrun_model *model, *reference; /* reference: of --diff, or NULL */
+    struct model_identity model_identity;  /* empty if no option needs it */
     struct sequences *sequences;
     struct collector *collector;
     struct run_paths *paths;
-    struct event_trace *trace; /* of --trace; NULL: none */
+    struct event_trace *trace; /* NULL: no --trace */
     struct worker *workers;
     const struct progress_counter **counters; /* of the workers */
     size_t n_workers;
     bool is_dry; /* -n 0 */
     struct reader_wait wait;
 
-    pthread_mutex_t lock;      /* of all below, of `sequences` and of `paths` */
-    bool is_over;              /* no further sequence begins */
-    struct irrun_error *error; /* of the first sequence, in their order, that failed */
+    pthread_mutex_t lock;      /* for all members below, `sequences` and `paths` */
+    bool is_over;              /* no more sequences begin */
+    struct irrun_error *error; /* of the first sequence that failed, in their order */
     uint64_t error_index;
-    uint64_t n_sequences; /* so far, with those that … */
+    uint64_t n_sequences; /* started so far, including those that were … */
     struct failures failures;
 };
 
-/* Prints what --stats and --profile ask for, and writes the report, if the run has come to its end
- * or what of them is there otherwise; err is what the run ended with. */
+/* Prints --stats and --profile, and writes the report. If the run has failed, does this as far as
+ * there are data. err: the result of the run. */
 bool run_show(struct run *run, const struct stats_clocks *start, double load_s,
               struct irrun_error *err);
 

@@ -1,4 +1,4 @@
-/* Which files a run uses: goes through them to enter them in the table, and to reserve them.
+/* Lists the files of a run, to enter them in the table and to reserve them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run_paths.h"
 
@@ -22,11 +22,11 @@ struct run_paths {
     const struct options *options;
     const struct outputs *outputs;
     struct path_table table;
-    visit_fn *visit;                 /* what is done with each file */
-    const struct sequence *sequence; /* whose files they are; NULL: the command line's */
+    visit_fn *visit;                 /* called for each file */
+    const struct sequence *sequence; /* that uses the files; NULL: the command line */
 };
 
-/* ---- What there is --------------------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 static bool visit(struct run_paths *paths, enum path_kind kind, const char *path,
                   struct irrun_error *err)
@@ -76,7 +76,7 @@ static const char *common_path(const char *path)
     return path && path_has_field(path, 'k') ? NULL : path;
 }
 
-/* Visits the files that belong to no sequence. */
+/* Visits the files that do not depend on a sequence. */
 static bool visit_command_line(struct run_paths *paths, struct irrun_error *err)
 {
     const struct options *options = paths->options;
@@ -118,7 +118,7 @@ static bool visit_sequence(struct run_paths *paths, const struct sequence *seque
                            struct irrun_error *err)
 {
     paths->sequence = sequence;
-    /* Without a manifest the inputs are those of the command line. */
+    /* Without a manifest the inputs are those of the command line, visited already. */
     for (size_t i = 0; i < sequence->n_inputs && sequence->place.file; i++) {
         const struct format_spec *spec = &sequence->inputs[i].binding.spec;
         if (!spec->format->is_generated && !visit(paths, PATH_INPUT, spec->path, err))
@@ -139,14 +139,14 @@ static bool enter(struct run_paths *paths, const struct path_use *use, struct ir
 typedef bool sequence_fn(struct run_paths *paths, const struct sequence *sequence,
                          struct irrun_error *err);
 
-/* Whether the run reports the error when it comes to it: one in a manifest or an archive. */
+/* Returns whether the run will report the error later: one in a manifest or an archive. */
 static bool is_told_later(const struct run_paths *paths, const struct irrun_error *wrong)
 {
     return !paths->table.has_conflict && (wrong->code == IRRUN_DATA || wrong->code == IRRUN_USAGE ||
                                           wrong->code == IRRUN_NO_INPUT);
 }
 
-/* Calls `take` for every sequence that there will be. */
+/* Calls `take` for every future sequence. */
 static bool list_sequences(struct run_paths *paths, sequence_fn *take, struct irrun_error *err)
 {
     struct sequences *sequences;
@@ -185,7 +185,7 @@ static bool is_regular(const char *path)
     return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Whether all sequences can be known before the run without spoiling it. */
+/* Returns whether all sequences can be read before the run without consuming them. */
 static bool can_list(const struct options *options)
 {
     if (options->manifest_path)

@@ -1,8 +1,9 @@
-/* All files that a run reads and writes, in one table: which of them may be one file, and which
- * this process holds against others. Nothing else decides that.
+/* Enters all files that a run reads and writes into a table, which checks that none is used twice
+ * where it must not be, and locks those that other processes must not write. All such checks are
+ * here.
  *
- * Devices, FIFOs and pipes may be used any number of times. --state-out may replace what --state-in
- * loaded for the same sequence.
+ * Devices, FIFOs and pipes may be used any number of times. --state-out may replace the file that
+ * --state-in loaded for the same sequence.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_RUN_PATHS_H
 #define IRRUN_CLI_RUN_PATHS_H
@@ -12,10 +13,10 @@
 
 struct run_paths;
 
-/* Enters the files of the command line, and those of all sequences where they can be known before
- * the run: of a manifest and an archive that are regular files. IRRUN_USAGE, or IRRUN_DATA at the
- * place in the manifest or archive, if a file would be written that is written or read elsewhere
- * too. Borrows its arguments. */
+/* Enters the files of the command line, and those of all sequences if they can be known before the
+ * run: from a manifest or an archive that is a regular file. Fails with IRRUN_USAGE, or with
+ * IRRUN_DATA at the place in the manifest or archive, if a file is written that is also written or
+ * read elsewhere. Borrows its arguments. */
 bool run_paths_new(const struct irrun_model *model, const struct options *options,
                    const struct outputs *outputs, struct run_paths **paths,
                    struct irrun_error *err);
@@ -25,10 +26,10 @@ bool run_paths_new(const struct irrun_model *model, const struct options *option
 bool run_paths_begin_sequence(struct run_paths *paths, const struct sequence *sequence,
                               struct irrun_error *err);
 
-/* Reserves what the command line says will be written. IRRUN_CANT_CREATE if it cannot be, or
- * another process is writing it. */
+/* Reserves the files of the command line that will be written. Fails with IRRUN_CANT_CREATE if one
+ * cannot be created, or another process is writing it. */
 bool run_paths_reserve(struct run_paths *paths, struct irrun_error *err);
 
-void run_paths_free(struct run_paths *paths); /* gives up what is reserved; NULL is allowed */
+void run_paths_free(struct run_paths *paths); /* releases reserved files; accepts NULL */
 
 #endif

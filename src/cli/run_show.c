@@ -1,11 +1,11 @@
-/* What a run took: for --stats, --profile and --report.
+/* Prints --stats and --profile, and writes the report.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
 #include "cli/report.h"
 #include "cli/run_internal.h"
 
-/* Adds up what the workers did; *loops_s is the time that all of them spent in iterations. */
+/* Adds up the numbers of the workers; *loops_s is the time of all iterations of all workers. */
 static void sum_up(struct run *run, struct irrun_session_info *info, double *loops_s)
 {
     struct stats *stats = &run->workers[0].stats;
@@ -32,7 +32,7 @@ static bool take_profile(const struct run *run, const struct irrun_session_info 
     return is_taken;
 }
 
-/* is_whole: the run came to its end. */
+/* is_whole: the run was completed. */
 static bool show_all(struct run *run, bool is_whole, double load_s, struct report *report,
                      struct irrun_error *err)
 {
@@ -67,7 +67,7 @@ bool run_show(struct run *run, const struct stats_clocks *start, double load_s,
     const struct stats_clocks end = stats_read_clocks();
     stats->total_s = end.wall_s - start->wall_s;
     stats->cpu_s = end.cpu_s - start->cpu_s;
-    stats->peak_rss_bytes = stats_peak_rss_bytes(); /* without a BLAS that is loaded to be named */
+    stats->peak_rss_bytes = stats_peak_rss_bytes(); /* before a BLAS is loaded to get its name */
     struct report report = {.model = run->model,
                             .options = options,
                             .stats = stats,

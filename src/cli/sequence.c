@@ -1,5 +1,5 @@
-/* Where sequences come from: the command line gives one, Kaldi archives one for each key, a
- * manifest (manifest.c) one for each line.
+/* Makes sequences: one from the command line, one for each key of Kaldi archives, or one for each
+ * line of a manifest (manifest.c).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/sequence.h"
 
@@ -8,14 +8,14 @@
 
 #include "cli/manifest.h"
 
-/* An array that came before its turn. */
+/* An array that was read before its sequence. */
 struct early_array {
     char *key;
     struct irrun_tensor array;
 };
 
-/* An archive with keys. The first one on the command line leads, the others are searched for its
- * keys. */
+/* An archive with keys. The first one on the command line determines the sequences; the others are
+ * searched for its keys. */
 struct key_reader {
     const struct binding *binding;
     struct reader *reader;
@@ -28,8 +28,8 @@ struct sequences {
     struct key_reader *readers;
     size_t n_readers;
     struct manifest *manifest; /* NULL: none */
-    uint64_t n_seen, n_given;  /* the former with those that belong to other shards */
-    bool is_list;              /* all of them, without their data */
+    uint64_t n_seen, n_given;  /* n_seen includes those of other shards */
+    bool is_list;              /* all of them, without data */
 };
 
 bool sequences_are_many(const struct options *options)
@@ -66,7 +66,7 @@ bool sequences_new(const struct options *options, const struct reader_wait *wait
             return false;
         reader_on_wait(reader->reader, wait);
         if (made->is_list)
-            break; /* the first one has all keys */
+            break; /* the first archive has all keys */
     }
     return true;
 }
@@ -126,7 +126,7 @@ static bool keep_early(struct key_reader *reader, const struct array_header *hea
     return reader_read_tensor(reader->reader, header, &early->array, err);
 }
 
-/* Finds the array with that key, which may come later in the file or have come already. */
+/* Finds the array with this key, which may be read already or come later in the file. */
 static bool find_key(struct key_reader *reader, const char *key, struct irrun_tensor *array,
                      struct irrun_error *err)
 {
@@ -147,7 +147,7 @@ static bool find_key(struct key_reader *reader, const char *key, struct irrun_te
     }
 }
 
-/* Checks that the other archives are at their end when the leading one is. */
+/* Checks that the other archives end when the first one does. */
 static bool check_ends(struct sequences *sequences, struct irrun_error *err)
 {
     for (size_t i = 1; i < sequences->n_readers; i++) {
@@ -165,7 +165,7 @@ static bool check_ends(struct sequences *sequences, struct irrun_error *err)
     return true;
 }
 
-/* Fills the sequence's arrays in the order of the archives on the command line. */
+/* Reads the arrays of a sequence, in the order of the archives on the command line. */
 static bool read_arrays(struct sequences *sequences, struct sequence *sequence,
                         const struct array_header *header, struct irrun_error *err)
 {
@@ -210,8 +210,8 @@ static bool copy_bindings(const struct options *options, struct sequence *sequen
     return true;
 }
 
-/* Returns the only sequence of the command line, or the next of its archives. is_ours: it is
- * filled, not skipped. */
+/* Returns the only sequence of the command line, or the next one of its archives. is_ours: read its
+ * data; otherwise skip it. */
 static bool next_of_options(struct sequences *sequences, struct sequence *sequence, bool is_ours,
                             bool *is_end, struct irrun_error *err)
 {

@@ -1,37 +1,36 @@
-/* Sequences: records that belong together and share the variables; where they come from, and in
- * which order.
+/* Sequences of records that share the variables: where they come from, and their order.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_SEQUENCE_H
 #define IRRUN_CLI_SEQUENCE_H
 
 #include "cli/options.h"
 
-/* What a sequence reads: a source, or an array of an ark that is in memory already. */
+/* A source that a sequence reads, or an array of an ark that was read already. */
 struct sequence_input {
     struct binding binding;
-    struct irrun_tensor array; /* malloc'ed, the sequence's; data NULL: the binding is to be read */
+    struct irrun_tensor array; /* malloc'ed, owned by the sequence; data NULL: read the binding */
 };
 
 struct sequence {
-    const char *key; /* what text output and ark call it, and %k in names */
-    uint64_t index;  /* from 0, among those that are run */
-    uint64_t number; /* from 0, among all, --shard or not */
+    const char *key; /* the name in text output and arks, and %k in file names */
+    uint64_t index;  /* from 0, among the sequences that are run */
+    uint64_t number; /* from 0, among all sequences, also of other shards */
     struct sequence_input *inputs;
     size_t n_inputs;
-    const struct binding *outputs; /* those of its line of a manifest … */
-    size_t n_outputs;              /* … 0: those of the command line */
-    struct place place;            /* of that line; file NULL if there is none */
-    struct arena arena;            /* of all this */
+    const struct binding *outputs; /* of its line in a manifest … */
+    size_t n_outputs;              /* … 0: the outputs of the command line */
+    struct place place;            /* of its line in a manifest; file is NULL if there is none */
+    struct arena arena;            /* of all members */
 };
 
 struct sequences;
 
-/* Creates the sequences of the command line, and opens the files that hold several. wait: called
- * before the run has to wait for the next one; borrowed, may be NULL. is_list: lists all of them,
- * not only those of --shard, without their data, to look ahead; then the files must be regular. */
+/* Creates the sequences of the command line, and opens the files that have several. wait: called
+ * before waiting for the next sequence; borrowed, may be NULL. is_list: only lists them, without
+ * their data, and includes other shards; the files must then be regular. */
 bool sequences_new(const struct options *options, const struct reader_wait *wait, bool is_list,
                    struct sequences **sequences, struct irrun_error *err);
-void sequences_free(struct sequences *sequences); /* NULL is allowed */
+void sequences_free(struct sequences *sequences); /* accepts NULL */
 
 /* Returns the next sequence, which the caller frees; at the end *has_one is false. Called by one
  * thread at a time. */
@@ -39,14 +38,14 @@ bool sequences_next(struct sequences *sequences, struct sequence *sequence, bool
                     struct irrun_error *err);
 void sequence_free(struct sequence *sequence);
 
-/* Adds the line of the manifest to an error in a sequence that it describes. A wrong name there is
- * bad data, not bad usage. */
+/* Adds the line of the manifest to an error of its sequence. A wrong name becomes IRRUN_DATA
+ * instead of IRRUN_USAGE. */
 void sequence_locate(const struct sequence *sequence, struct irrun_error *err);
 
 /* Returns the name of the file without directory and extension, in the arena. */
 char *sequence_key_of_path(const char *path, struct arena *arena, struct irrun_error *err);
 
-/* Whether there may be more than one. */
+/* Returns whether there may be more than one sequence. */
 bool sequences_are_many(const struct options *options);
 
 #endif

@@ -1,5 +1,5 @@
-/* Sends off what is whole, removes temporaries, and dies by the signal that came, or by the alarm
- * clock.
+/* Flushes complete records, removes temporary files, and ends the process by the signal that was
+ * received, or after a timeout.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/signals.h"
 
@@ -17,8 +17,8 @@
 #include "base/temporaries.h"
 #include "irrun.h"
 
-/* What ends a process that does not catch it, but for the real-time signals, which do so too, and
- * for SIGTERM and SIGPIPE, which are caught in any case. */
+/* All signals that end a process by default, except for real-time signals, and SIGTERM and SIGPIPE,
+ * which are caught even if they are ignored. */
 static const int endings[] = {
     SIGHUP,    SIGINT,  SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM,
     SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ, SIGIO,
@@ -30,15 +30,15 @@ static const int endings[] = {
 #endif
 };
 
-/* What the process does to itself. */
+/* Signals that a process causes itself. */
 static const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGSEGV, SIGSYS};
 
-static struct sigaction bus_before; /* who had SIGBUS before us */
+static struct sigaction bus_before; /* the handler of SIGBUS before irrun's */
 
 static volatile sig_atomic_t can_go_on, is_deferring, pending, has_timeout;
-static volatile sig_atomic_t ending; /* the signal that ends the process; 0: none came */
+static volatile sig_atomic_t ending; /* the signal that ends the process; 0: none */
 
-/* Whether it is the first signal of a run that has a checkpoint. */
+/* Returns whether the signal is deferred: the first one of a run with a checkpoint. */
 static bool note(int number)
 {
     bool can_wait = number == SIGINT || number == SIGTERM || (number == SIGALRM && has_timeout);
@@ -57,7 +57,7 @@ static void install(int number, handler_fn *handler)
     sigaction(number, &action, NULL);
 }
 
-/* Leaves alone what is ignored, and what a sanitizer or a profiler has taken already. */
+/* Installs a handler, unless the signal is ignored or a sanitizer or profiler handles it. */
 static void install_where_default(int number, handler_fn *handler)
 {
     struct sigaction old;
@@ -84,15 +84,15 @@ static void end_process(int number)
     raise(number);
 }
 
-/* Whether the signal is a SIGXFSZ from the kernel. It comes with a write beyond the limit, which
- * then fails like a write to a full disk. */
+/* Returns whether the signal is a SIGXFSZ from the kernel: a write exceeds the limit, and will fail
+ * like a write to a full disk. */
 static bool is_failing_write(int number, const siginfo_t *info)
 {
     return number == SIGXFSZ && info->si_pid == getpid();
 }
 
-/* Ends the process. During a write to a pipe it waits for the end of the record, for at most a
- * second; a second signal does not wait. */
+/* Ends the process. A write to a pipe is completed first, for at most a second; a second signal
+ * does not wait. */
 static void handle(int number, siginfo_t *info, void *context)
 {
     int reason = errno;
@@ -111,7 +111,7 @@ static void handle(int number, siginfo_t *info, void *context)
     end_process(ending);
 }
 
-/* Ends the process after a fault. Memory may be damaged, so buffered records are not sent. */
+/* Ends the process after a fault. Memory may be damaged, so buffered records are not written. */
 static void handle_fault(int number, siginfo_t *info, void *context)
 {
     (void)info, (void)context;
@@ -127,7 +127,7 @@ static void end_with_file(const char *path, const char *words, int status)
     end_with(message, status);
 }
 
-/* Handles SIGBUS, which reports that a mapped file was truncated or the disk fails. */
+/* Handles SIGBUS: a mapped file was truncated, or the disk fails. */
 static void handle_bus_error(int number, siginfo_t *info, void *context)
 {
     bool is_truncated, is_fault = info->si_code > 0;
@@ -136,7 +136,7 @@ static void handle_bus_error(int number, siginfo_t *info, void *context)
     if (path) {
         static atomic_flag is_ending = ATOMIC_FLAG_INIT;
         while (atomic_flag_test_and_set(&is_ending))
-            pause(); /* another thread has met the same fault and says so */
+            pause(); /* another thread has the same fault and reports it */
         temporaries_remove_all();
         if (is_truncated)
             end_with_file(path,
@@ -147,7 +147,7 @@ static void handle_bus_error(int number, siginfo_t *info, void *context)
     }
     if (!(bus_before.sa_flags & SA_SIGINFO) && bus_before.sa_handler == SIG_DFL)
         end_process(number);
-    sigaction(number, &bus_before, NULL); /* a sanitizer's or a profiler's */
+    sigaction(number, &bus_before, NULL); /* that of a sanitizer or profiler */
     if (!is_fault)
         raise(number);
 }

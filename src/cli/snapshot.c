@@ -1,4 +1,4 @@
-/* Copies variables out of a session and back. Files of them: state_file.c.
+/* Copies variables out of a session and back. state_file.c writes them to files.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/snapshot.h"
 

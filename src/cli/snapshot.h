@@ -1,20 +1,20 @@
-/* The values of all variables at one moment.
+/* Copies of the values of all variables.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_SNAPSHOT_H
 #define IRRUN_CLI_SNAPSHOT_H
 
 #include "cli/all_variables.h"
 
-/* All zero = empty: every variable unset. */
+/* Zeroed: all variables are unset. */
 struct snapshot {
     struct irrun_tensor *values; /* [n]; data malloc'ed, NULL = unset */
     size_t n;
 };
 
-/* Makes room for n values, all unset. *snapshot may hold earlier ones. */
+/* Makes room for n values, all unset. *snapshot may have older values. */
 bool snapshot_new(struct snapshot *snapshot, size_t n, struct irrun_error *err);
 
-/* Copies the variables; *snapshot may hold earlier ones. */
+/* Copies the variables; *snapshot may have older values. */
 bool snapshot_take(struct snapshot *snapshot, const struct all_variables *variables,
                    struct irrun_error *err);
 
@@ -22,7 +22,7 @@ bool snapshot_take(struct snapshot *snapshot, const struct all_variables *variab
 bool snapshot_copy(struct irrun_tensor *copy, const struct irrun_tensor *value,
                    struct irrun_error *err);
 
-/* Gives the variables these values; those unset go back to their initial ones. */
+/* Sets the variables to these values; resets those that are unset. */
 bool snapshot_restore(const struct snapshot *snapshot, const struct all_variables *variables,
                       struct irrun_error *err);
 void snapshot_free(struct snapshot *snapshot);

@@ -49,7 +49,7 @@ static bool fail_other_model(const char *comment, const char *own, const char *p
     return false;
 }
 
-/* Checks the comment. One that irrun has not written is ignored. */
+/* Checks the comment. A comment of another program is ignored. */
 static bool check_comment(const char *comment, const char *path,
                           const struct all_variables *variables,
                           const struct model_identity *identity, bool is_any_model, size_t *n_unset,

@@ -1,4 +1,4 @@
-/* Gives every tensor of an iteration a name of its own.
+/* Writes every tensor of an iteration under a unique name.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/tap_file.h"
 
@@ -21,7 +21,7 @@ static int compare_names(const void *a, const void *b)
     return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-/* Names in the order of the outputs; further ones of a kind live in the arena. */
+/* Makes names unique, in the order of the outputs. New names are in the arena. */
 static bool make_unique(const char **names, size_t n, struct arena *arena, struct irrun_error *err)
 {
     struct named *sorted = arena_alloc_array(arena, n + 1, sizeof *sorted, err);
@@ -55,7 +55,7 @@ bool tap_file_names(const struct irrun_model *model, struct arena *arena, const 
 }
 
 struct tap_file {
-    struct arena arena; /* of the names and numbers */
+    struct arena arena; /* for the names and numbers */
     const char **names;
     size_t *outputs; /* of the model */
     size_t n;

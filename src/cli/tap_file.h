@@ -1,15 +1,14 @@
-/* --tap-all, --tap-records: every tensor of the last iteration, or of all, in one npz.
+/* --tap-all and --tap-records: write every tensor of the last iteration, or of all, to one npz.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_TAP_FILE_H
 #define IRRUN_CLI_TAP_FILE_H
 
 #include "base/arena.h"
 
-/* A file with all outputs of the model, also the traced ones. A name that comes again gets
- * "~2", "~3" … */
+/* A file with all outputs of the model, including traced ones. Repeated names get "~2", "~3" … */
 struct tap_file;
 
-/* A name of its own for every output of the model, in their order; in the arena. */
+/* Returns unique names for all outputs of the model, in their order; they are in the arena. */
 bool tap_file_names(const struct irrun_model *model, struct arena *arena, const char ***names,
                     struct irrun_error *err);
 
@@ -20,8 +19,8 @@ bool tap_file_open(const char *path, const struct irrun_model *model,
                    struct tap_file **file, struct irrun_error *err);
 bool tap_file_add(struct tap_file *file, const struct irrun_session *session,
                   struct irrun_error *err);
-/* The file gets its name. NULL: nothing to do. */
+/* Finishes the file, which then gets its name. Accepts NULL. */
 bool tap_file_finish(struct tap_file *file, struct irrun_error *err);
-void tap_file_free(struct tap_file *file); /* removes what is unfinished; NULL is allowed */
+void tap_file_free(struct tap_file *file); /* removes an unfinished file; accepts NULL */
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Narrows values that the file holds in a wider type. */
+/* Converts values back from the wider type of the file. */
 static bool narrow(struct irrun_tensor *value, enum irrun_dtype dtype, const char *path,
                    const char *what, struct irrun_error *err)
 {

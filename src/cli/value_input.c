@@ -1,4 +1,4 @@
-/* -i value:V,V,...: an input that is the same in every iteration.
+/* -i value:V,V,...: an input that is the same in all iterations.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@ static int64_t count_numbers(const char *text)
     return n;
 }
 
-/* Finds the shape of a record of n numbers: that of the port, where the only open dimension, if
- * there is one, is what they fill. */
+/* Finds the shape of a record of n numbers: that of the port, with its only open dimension, if
+ * there is one, set so that it has n elements. */
 static bool find_shape(const struct records_port *port, int64_t n, struct irrun_shape *shape,
                        struct irrun_error *err)
 {

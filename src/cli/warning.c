@@ -1,4 +1,4 @@
-/* Whole lines on standard error; decides nothing.
+/* Prints whole lines to standard error.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/warning.h"
 
@@ -41,14 +41,15 @@ static bool uses_color(const struct options *options)
            (options->color == COLOR_AUTO && warning_is_terminal());
 }
 
-/* One call, so that lines of several processes stay whole. The lock is held. */
+/* Prints with a single call, so that lines of several processes are not mixed. The caller holds the
+ * lock. */
 static void print_text(struct warnings *warnings, const char *text)
 {
     fprintf(stderr, "%s%s", warnings->has_line ? CLEAR_LINE : "", text);
     warnings->has_line = false;
 }
 
-/* Whether the text is new. Without memory for it, it is. */
+/* Returns whether the text is new; true if there is no memory to store it. */
 static bool remember(struct warnings *warnings, const char *text)
 {
     struct irrun_error ignored = {.code = IRRUN_OK};

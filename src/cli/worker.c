@@ -1,5 +1,4 @@
-/* The loop over the records of a sequence. Where records come from and where outputs go is not
- * decided here.
+/* The loop over the records of a sequence.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/worker.h"
 
@@ -16,8 +15,8 @@
 
 /* ---- Preparing ------------------------------------------------------------------------------- */
 
-/* Between these two floats are as --denormals says: the mode is that of what computes, not of what
- * reads and writes. */
+/* Sets and restores the floating-point mode of --denormals. It applies to computing, not to reading
+ * and writing. */
 static uint64_t begin_floats(const struct worker *worker)
 {
     return worker->options->flushes_denormals ? machine_flush_denormals() : 0;
@@ -29,7 +28,7 @@ static void end_floats(const struct worker *worker, uint64_t mode)
         machine_set_floats(mode);
 }
 
-/* Threads that the session has take the mode for floats from this one. */
+/* Threads of the session inherit the floating-point mode of this one. */
 static bool open_session(struct worker *worker, struct irrun_error *err)
 {
     uint64_t mode = begin_floats(worker);
@@ -121,7 +120,7 @@ static void tell_plan(const struct worker *worker)
              info.n_epilogue_ops == 1 ? "it" : "them");
 }
 
-/* Whether the records begin again once they have ended. */
+/* Returns whether the records start again after the last one. */
 static bool is_cyclic(const struct worker *worker)
 {
     const struct options *options = worker->options;
@@ -129,7 +128,7 @@ static bool is_cyclic(const struct worker *worker)
            (options->until_name && !inputs_are_stacked(worker->inputs));
 }
 
-/* Inputs that only --feed fills never end. */
+/* Checks that the run ends: inputs that only --feed fills never do. */
 static bool check_end(const struct worker *worker, struct irrun_error *err)
 {
     size_t n = inputs_n_variables(worker->inputs);
@@ -144,7 +143,7 @@ bool worker_plan(struct worker *worker, struct irrun_error *err)
 {
     double start_s = stats_now_s();
     uint64_t mode = begin_floats(worker);
-    bool is_planned = irrun_session_plan(worker->session, err); /* computes constants */
+    bool is_planned = irrun_session_plan(worker->session, err); /* also computes constants */
     end_floats(worker, mode);
     worker->stats.plan_s += stats_now_s() - start_s;
     look_at_outputs(worker);
@@ -166,7 +165,7 @@ bool worker_prepare(struct worker *worker, const struct sequence *sequence, stru
 
 /* ---- Iterations ------------------------------------------------------------------------------ */
 
-/* The next record; where records are cyclic the first follows the last. */
+/* Reads the next record. If the records are cyclic, the first follows the last. */
 static bool pull_record(struct worker *worker, uint64_t index, bool cycles, bool *has_record,
                         struct irrun_error *err)
 {
@@ -189,7 +188,7 @@ static bool run_session(struct worker *worker, struct irrun_error *err)
     return is_run;
 }
 
-/* --warmup: runs on the first record that leave no trace. */
+/* --warmup: runs iterations on the first record, and undoes their effects. */
 static bool warm_up(struct worker *worker, struct irrun_error *err)
 {
     uint64_t n = worker->options->n_warmups;
@@ -229,7 +228,7 @@ static bool run_once(struct worker *worker, uint64_t index, struct irrun_error *
     return is_run;
 }
 
-/* An integer is compared as one: a double would not tell 2^60 from 2^60 + 1. */
+/* Compares integers as integers: a double cannot represent 2^60 + 1. */
 static bool equals_until(const struct options *options, const struct irrun_tensor *value)
 {
     unsigned char wanted[sizeof(double)];
@@ -240,7 +239,7 @@ static bool equals_until(const struct options *options, const struct irrun_tenso
            memcmp(wanted, value->data, dtype_size(value->dtype)) == 0;
 }
 
-/* --until: whether the scalar has its value. */
+/* --until: sets *is_over if the scalar has its value. */
 static bool is_reached(const struct worker *worker, bool *is_over, struct irrun_error *err)
 {
     const struct irrun_tensor *value = worker->values[worker->until_output];
@@ -255,7 +254,7 @@ static bool is_reached(const struct worker *worker, bool *is_over, struct irrun_
     return true;
 }
 
-/* --tap-records */
+/* For --tap-records. */
 static bool save_tensors(struct worker *worker, struct irrun_error *err)
 {
     const struct options *options = worker->options;
@@ -266,7 +265,7 @@ static bool save_tensors(struct worker *worker, struct irrun_error *err)
             tap_file_add(worker->tap_records, worker->session, err));
 }
 
-/* --diff */
+/* For --diff. */
 static bool compare(struct worker *worker, uint64_t index, struct irrun_error *err)
 {
     uint64_t mode = begin_floats(worker);
@@ -275,7 +274,7 @@ static bool compare(struct worker *worker, uint64_t index, struct irrun_error *e
     return is_equal;
 }
 
-/* What an iteration has given goes to files, to --expect, and back to the inputs. */
+/* Passes the results of an iteration to outputs, to --expect, and back to the inputs. */
 static bool pass_on(struct worker *worker, const struct sequence *sequence, uint64_t index,
                     bool *is_over, struct irrun_error *err)
 {
@@ -333,7 +332,7 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
     return true;
 }
 
-/* What the progress line can say of the end, and --duration of the beginning. */
+/* Sets the expected number of iterations for the progress line, and the deadline of --duration. */
 static void expect_iterations(struct worker *worker)
 {
     const struct options *options = worker->options;
@@ -345,7 +344,7 @@ static void expect_iterations(struct worker *worker)
         worker->deadline_ns = clock_now_ns() + (uint64_t)(fmin(options->duration_s, 1e9) * 1e9);
 }
 
-/* The records from worker->checkpoint on, and what is written of the last. */
+/* Runs the records from worker->checkpoint on, and writes the last one if --emit=last. */
 static bool run_records(struct worker *worker, const struct sequence *sequence,
                         struct irrun_error *err)
 {

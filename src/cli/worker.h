@@ -1,4 +1,4 @@
-/* A worker: one session and its inputs, which run one sequence after another.
+/* A worker: one session and its inputs. It runs one sequence after another.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_CLI_WORKER_H
 #define IRRUN_CLI_WORKER_H
@@ -23,26 +23,26 @@ struct worker {
     struct all_variables variables;
     struct collector *collector; /* shared by all workers */
     struct backlog backlog;
-    const struct sequence *sequence;    /* the present one */
-    struct reader_wait wait;            /* sends off what is written, if it is this worker's turn */
-    const struct irrun_tensor **values; /* outputs of the last iteration, all of the model's */
+    const struct sequence *sequence;    /* the current one */
+    struct reader_wait wait;            /* flushes output if it is this worker's turn */
+    const struct irrun_tensor **values; /* all outputs of the last iteration */
     size_t n_values;
     struct snapshot snapshot;     /* during --warmup */
-    struct snapshot loaded;       /* what --state-in gave last */
+    struct snapshot loaded;       /* the last values read from --state-in */
     struct checkpoint checkpoint; /* where this run began, or the last one written */
-    char *identity;               /* of --checkpoint; NULL: there is none */
+    char *identity;               /* for --checkpoint; NULL: none */
     struct stats stats;
     struct diff *diff;            /* NULL: no --diff */
-    struct tap_file *tap_records; /* NULL: none yet, or no --tap-records */
-    struct event_track *track;    /* of --trace; NULL: none */
+    struct tap_file *tap_records; /* NULL: not open, or no --tap-records */
+    struct event_track *track;    /* for --trace; NULL: none */
     struct progress_counter counter;
     uint64_t deadline_ns;  /* of --duration, on the clock of clock_now_ns; UINT64_MAX: none */
-    size_t until_output;   /* of --until */
-    uint64_t reset_period; /* iterations from one reset to the next within a sequence; 0: none */
+    size_t until_output;   /* index of the output of --until */
+    uint64_t reset_period; /* iterations between resets within a sequence; 0: none */
     bool is_warm;
 };
 
-/* All zero = nothing to free. The collector and the identity are borrowed. */
+/* Zeroed: nothing to free. The collector and the identity are borrowed. */
 bool worker_open(struct worker *worker, struct irrun_model *model,
                  const struct model_identity *model_identity, const struct options *options,
                  struct collector *collector, struct irrun_error *err);
@@ -55,11 +55,11 @@ bool worker_plan(struct worker *worker, struct irrun_error *err);
 bool worker_prepare(struct worker *worker, const struct sequence *sequence,
                     struct irrun_error *err);
 
-/* Whether --duration is over. */
+/* Returns whether the time of --duration has passed. */
 bool worker_is_late(const struct worker *worker);
 
-/* All records of the sequence, which was prepared. False without an error: an earlier one
- * failed. */
+/* Runs all records of the sequence, after worker_prepare. Returns false without an error if an
+ * earlier sequence failed. */
 bool worker_run(struct worker *worker, const struct sequence *sequence, struct irrun_error *err);
 
 #endif

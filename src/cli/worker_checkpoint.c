@@ -1,4 +1,4 @@
-/* When a checkpoint is due, and what a worker puts into it. The file is checkpoint.c's.
+/* Decides when to write a checkpoint, and what it contains. checkpoint.c writes the file.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/worker_internal.h"
 

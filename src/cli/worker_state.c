@@ -1,4 +1,4 @@
-/* When the variables of a worker are loaded, reset and saved. The files are state_file.c's.
+/* Loads, resets and saves the variables of a worker. state_file.c reads and writes the files.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/worker_internal.h"
 
@@ -30,7 +30,7 @@ bool worker_state_check(const struct options *options, struct irrun_error *err)
            check_path(options, "--state-out=", options->state_out, err);
 }
 
-/* What -i gives wins over what is loaded. */
+/* Drops loaded values of inputs for which -i gives one. */
 static void drop_given(struct worker *worker)
 {
     size_t n = worker->loaded.n, n_inputs = inputs_n_variables(worker->inputs);

@@ -103,8 +103,7 @@ static void set_slot(struct plan *plan, uint32_t slot_id, enum slot_kind kind, u
 
 /* ---- constant folding ---- */
 
-/* Computes an input that is constant. Constants of the plan are in its arena; those of the model
- * have their own memory. */
+/* Computes an input that is constant, in the plan's arena or the model's memory. */
 static bool demand_input(struct plan *plan, const struct op *op, uint32_t i, bool is_widened,
                          struct irrun_tensor *tensor, struct irrun_error *err)
 {
