@@ -124,6 +124,11 @@ struct irrun_options {
     bool stops_at_nan;
     bool lets_inf_pass; /* with stops_at_nan: only NaN fails */
     bool times_ops;     /* measures the time of every op: irrun_profile_new */
+    /* Recurrent ops that start from a state that no input gives keep it in variables, and the time
+     * axis is open: a model of whole sequences takes a chunk of frames in an iteration. The names
+     * of such ops with commas between them, or "" for all; NULL: as written. Fails with
+     * IRRUN_UNSUPPORTED, naming the ops, if the results would differ. Reads the weights. */
+    const char *low_latency;
 };
 
 /* An input or an output of the model. All pointers belong to the model. */

@@ -51,6 +51,8 @@ make_directory() {
         cp "models/$model/model.xml" "$work/directory/$model.xml"
         cp "models/$model/model.bin" "$work/directory/$model.bin"
     done
+    cp tests/cases/low_latency/rnn/model.xml "$work/directory/rnn.xml"
+    cp tests/cases/low_latency/rnn/model.bin "$work/directory/rnn.bin"
     cp models/sensor_watch/readings.csv "$work/directory"
     cp tests/data/formats/manual_x.npy "$work/directory/x.npy"
     cp tests/data/formats/manual_in.npz "$work/directory/in.npz"

@@ -18,6 +18,7 @@
 #include "plan/channels_last.h"
 #include "plan/compressed_weights.h"
 #include "plan/int8_convolutions.h"
+#include "plan/low_latency.h"
 #include "plan/model.h"
 #include "plan/taps.h"
 #include "plan/toposort.h"
@@ -64,13 +65,15 @@ static bool find_init_values(struct irrun_model *model, struct irrun_error *err)
 
 /* A model that is only inspected may have ops that cannot run: remembers the error for a later
  * run. */
-static bool check(struct irrun_model *model, bool is_dry, struct irrun_error *err)
+static bool check(struct irrun_model *model, const struct irrun_options *options,
+                  struct irrun_error *err)
 {
+    bool needs_weights = !options->is_dry || options->low_latency;
     error_clear(&model->problem);
     if (ir_check_ops(model->ir.graph, &model->problem) &&
-        (is_dry || weights_open(&model->ir, &model->problem)))
+        (!needs_weights || weights_open(&model->ir, &model->problem)))
         return true;
-    if (is_dry && model->problem.code != IRRUN_SYSTEM)
+    if (!needs_weights && model->problem.code != IRRUN_SYSTEM)
         return true;
     *err = model->problem;
     return false;
@@ -94,7 +97,8 @@ static bool load(struct irrun_model *model, const char *xml_path,
     struct ir_model *ir = &model->ir;
     if (!count_threads(options->n_threads, &model->model.n_threads, err) ||
         !kernels_choose(&model->model.kernels, options->gemm, options->simd, err) ||
-        !ir_load(xml_path, options->weights_path, !options->is_dry, ir, err))
+        !ir_load(xml_path, options->weights_path, !options->is_dry || options->low_latency, ir,
+                 err))
         return false;
     struct arena *arena = &ir->arena;
     model->model.graph = ir->graph;
@@ -104,7 +108,10 @@ static bool load(struct irrun_model *model, const char *xml_path,
     model->model.lets_inf_pass = options->lets_inf_pass;
     model->model.times_steps = options->times_ops;
     if (!taps_add(ir->graph, arena, options->taps, options->n_taps, err) ||
-        !toposort(ir->graph, arena, err) || !check(model, options->is_dry, err))
+        !toposort(ir->graph, arena, err) || !check(model, options, err))
+        return false;
+    if (options->low_latency &&
+        !low_latency_apply(ir->graph, arena, options->low_latency, &model->remarks, err))
         return false;
     size_t n_outputs = ir->graph->n_results;
     if (options->traces_all && !options->is_dry &&

@@ -181,6 +181,7 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
                                       .stops_at_nan = options->stops_at_nan,
                                       .lets_inf_pass = options->lets_inf_pass,
                                       .times_ops = options_time_ops(options),
+                                      .low_latency = options->low_latency,
                                       .is_dry = action_is_dry(options->action)};
     struct irrun_model *model, *reference = NULL;
     const struct stats_clocks start = stats_read_clocks();

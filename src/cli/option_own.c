@@ -233,3 +233,12 @@ bool option_set_fail_on_nan(struct options *options, const struct option_row *ro
     options->lets_inf_pass = value != NULL;
     return !value || option_choose_word(row, row->metavar, value, &index, err);
 }
+
+bool option_set_low_latency(struct options *options, const struct option_row *row,
+                            const char *value, struct irrun_error *err)
+{
+    if (value && *value == '\0')
+        return fail(err, IRRUN_USAGE, "--%s= names no op", row->name);
+    options->low_latency = value ? value : "";
+    return true;
+}

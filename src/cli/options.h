@@ -231,9 +231,10 @@ struct options {
     const char *checkpoint_path; /* NULL: none */
     uint64_t checkpoint_every;   /* iterations */
     enum irrun_gemm gemm;
-    const char *simd;   /* NULL: auto */
-    unsigned n_threads; /* 0: not given */
-    bool keeps_ops;     /* --no-fuse */
+    const char *simd;        /* NULL: auto */
+    unsigned n_threads;      /* 0: not given */
+    bool keeps_ops;          /* --no-fuse */
+    const char *low_latency; /* NULL: off; "": every op */
 
     struct binding_list outputs, expected;
     struct axis_list concats;

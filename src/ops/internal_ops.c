@@ -89,6 +89,28 @@ static bool infer_channels_first(struct infer *infer)
     return infer_channels(infer, false);
 }
 
+static bool infer_n_frames(struct infer *infer)
+{
+    const struct n_frames_attrs *attrs = infer->attrs;
+    const struct irrun_shape *in = &infer->in[0]->shape;
+    struct irrun_shape out = {.rank = 0};
+    if (attrs->axis >= (int64_t)in->rank || attrs->batch >= (int64_t)in->rank)
+        return infer_fail_input(infer, 0, "a rank above %lld", (long long)attrs->axis);
+    if (attrs->batch >= 0)
+        out = shape_of(1, &in->dims[attrs->batch]);
+    return infer_output(infer, 0, IRRUN_I64, &out);
+}
+
+static bool run_n_frames(const struct step *step, struct irrun_error *err)
+{
+    const struct n_frames_attrs *attrs = step->op->attrs;
+    int64_t *out = step->out[0]->data, n = shape_n_elements(&step->out[0]->shape);
+    (void)err;
+    for (int64_t i = 0; i < n; i++)
+        out[i] = step->in[0]->shape.dims[attrs->axis];
+    return true;
+}
+
 static const struct op_input_def one_input[] = {
     {.name = "data", .types = TYPES_ANY},
     {.name = NULL},
@@ -108,3 +130,12 @@ const struct op_def op_swap_axes = AXIS_OP("(swap axes)", .flags = OP_DATA_MOVEM
                                            .infer = infer_swap_axes, .run = run_swap_axes);
 MOVE_OP(op_channels_last, "(channels last)", 1, one_input, infer_channels_last, );
 MOVE_OP(op_channels_first, "(channels first)", 1, one_input, infer_channels_first, );
+const struct op_def op_n_frames = {
+    .type = "(number of frames)",
+    .flags = OP_DATA_MOVEMENT | OP_SHAPES_ONLY,
+    .inputs = one_input,
+    .n_outputs = 1,
+    .attrs_size = sizeof(struct n_frames_attrs),
+    .infer = infer_n_frames,
+    .run = run_n_frames,
+};

@@ -19,6 +19,18 @@ extern const struct op_def op_channels_last;  /* moves dimension 1 behind the ot
 extern const struct op_def op_channels_first; /* the inverse */
 extern const struct op_def op_identity;       /* a view */
 
+/* Reshape to a shape in which 0 copies a dimension of the input and -1 is open, so that any number
+ * of frames fits. Attributes: struct irrun_shape. */
+extern const struct op_def op_reshape_frames;
+
+/* The number of frames, the dimension `axis` of the input, as i64: for each of its `batch`, or, if
+ * that is negative, once. */
+struct n_frames_attrs {
+    int64_t axis, batch;
+};
+
+extern const struct op_def op_n_frames;
+
 /* MatMul with the Transpose of input 1 folded into transpose_b. The Transpose swapped the last two
  * dimensions; input 2 is its order. Attributes: struct matmul_attrs. */
 extern const struct op_def op_matmul_transposed;

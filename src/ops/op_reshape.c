@@ -2,7 +2,7 @@
  * special_zero, 0 copies the dimension of the input.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
-#include "ops/op.h"
+#include "ops/internal_ops.h"
 
 struct reshape_attrs {
     bool special_zero;
@@ -21,11 +21,10 @@ static const struct op_input_def inputs[] = {
 
 /* With special_zero, copies dimensions of the input where the new shape has 0. *rest is the product
  * of the input's other dimensions. */
-static bool copy_zeros(struct infer *infer, struct irrun_shape *out, bool is_copied[IRRUN_MAX_RANK],
-                       int64_t *rest)
+static bool copy_zeros(struct infer *infer, struct irrun_shape *out, bool special_zero,
+                       bool is_copied[IRRUN_MAX_RANK], int64_t *rest)
 {
     const struct irrun_shape *in = &infer->in[0]->shape;
-    bool special_zero = ((const struct reshape_attrs *)infer->attrs)->special_zero;
     *rest = 1;
     for (uint32_t i = 0; i < in->rank || i < out->rank; i++) {
         is_copied[i] = special_zero && i < out->rank && out->dims[i] == 0;
@@ -40,17 +39,12 @@ static bool copy_zeros(struct infer *infer, struct irrun_shape *out, bool is_cop
     return true;
 }
 
-static bool infer(struct infer *infer)
+static bool fit(struct infer *infer, const struct irrun_shape *pattern, bool special_zero)
 {
-    struct i64_list pattern = {0};
-    if (!infer_ints(infer, 1, &pattern))
-        return false;
-    if (pattern.n > IRRUN_MAX_RANK)
-        return infer_fail_input(infer, 1, "at most %d numbers", IRRUN_MAX_RANK);
-    struct irrun_shape out = shape_of(pattern.n, pattern.items);
+    struct irrun_shape out = *pattern;
     bool is_copied[IRRUN_MAX_RANK];
     int64_t rest, product = 1;
-    if (!copy_zeros(infer, &out, is_copied, &rest))
+    if (!copy_zeros(infer, &out, special_zero, is_copied, &rest))
         return false;
     uint32_t open = NO_ID;
     bool is_valid = true;
@@ -66,11 +60,26 @@ static bool infer(struct infer *infer)
         out.dims[open] = 1; /* any number is valid; the reference uses 1 */
     else if (!is_valid || open != NO_ID || product != rest) {
         char text[SHAPE_TEXT_BYTES];
-        struct irrun_shape given = shape_of(pattern.n, pattern.items);
-        infer_fail_input(infer, 0, "as many elements as shape %s", shape_format(&given, text));
-        return infer_hint_input(infer, 1);
+        infer_fail_input(infer, 0, "as many elements as shape %s", shape_format(pattern, text));
+        return infer->n_inputs > 1 ? infer_hint_input(infer, 1) : false;
     }
     return infer_output(infer, 0, infer->in[0]->dtype, &out);
+}
+
+static bool infer(struct infer *infer)
+{
+    struct i64_list pattern = {0};
+    if (!infer_ints(infer, 1, &pattern))
+        return false;
+    if (pattern.n > IRRUN_MAX_RANK)
+        return infer_fail_input(infer, 1, "at most %d numbers", IRRUN_MAX_RANK);
+    struct irrun_shape shape = shape_of(pattern.n, pattern.items);
+    return fit(infer, &shape, ((const struct reshape_attrs *)infer->attrs)->special_zero);
+}
+
+static bool infer_frames(struct infer *infer)
+{
+    return fit(infer, infer->attrs, true);
 }
 
 const struct op_def op_reshape = {
@@ -82,4 +91,15 @@ const struct op_def op_reshape = {
     .attrs = attr_table,
     .attrs_size = sizeof(struct reshape_attrs),
     .infer = infer,
+};
+
+static const struct op_input_def frames_inputs[] = {{"data", .types = TYPES_ANY}, {.name = NULL}};
+
+const struct op_def op_reshape_frames = {
+    .type = "(reshape frames)",
+    .flags = OP_DATA_MOVEMENT | OP_VIEW,
+    .inputs = frames_inputs,
+    .n_outputs = 1,
+    .attrs_size = sizeof(struct irrun_shape),
+    .infer = infer_frames,
 };

@@ -74,3 +74,20 @@ void graph_edit_take_over(struct graph_edit *edit, uint32_t op_id, uint32_t valu
     graph->ops[op_id].n_outputs = 1;
     graph->values[value_id].op_id = op_id;
 }
+
+void graph_edit_extend(struct graph_edit *edit, uint32_t op_id, uint32_t n_outputs)
+{
+    struct graph *graph = edit->graph;
+    struct op *op = &graph->ops[op_id];
+    uint32_t old = op->first_output, n_old = op->n_outputs, first = graph->n_values;
+    assert(first + n_outputs <= edit->values_capacity);
+    for (uint32_t k = 0; k < n_outputs; k++)
+        graph->values[first + k] =
+            k < n_old ? graph->values[old + k] : (struct value){.op_id = op_id, .port = k};
+    for (uint32_t i = 0; i < graph->n_input_ids; i++)
+        if (graph->input_ids[i] >= old && graph->input_ids[i] < old + n_old)
+            graph->input_ids[i] += first - old;
+    graph->n_values += n_outputs;
+    op->first_output = first;
+    op->n_outputs = n_outputs;
+}

@@ -1,0 +1,168 @@
+/* Adds ReadValue and Assign to recurrent ops, and opens the time axis of inputs.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "ops/internal_ops.h"
+#include "ops/op_state.h"
+#include "plan/graph_edit.h"
+#include "plan/low_latency_internal.h"
+#include "plan/toposort.h"
+
+struct editing {
+    struct low_latency *pass;
+    struct graph_edit edit;
+    struct graph *graph;
+    const struct op_def *read, *assign;
+};
+
+static void set_input(struct editing *e, uint32_t op_id, uint32_t input, uint32_t value_id)
+{
+    e->graph->input_ids[e->graph->ops[op_id].first_input + input] = value_id;
+}
+
+/* The shape that the XML says of a value. */
+static struct irrun_partial_shape shape_of_value(const struct graph *graph, uint32_t value_id)
+{
+    struct irrun_partial_shape shape = partial_shape_any();
+    uint32_t rank = time_rank(graph, value_id);
+    shape.is_rank_dynamic = rank == 0;
+    shape.rank = rank;
+    for (uint32_t i = 0; i < rank; i++) {
+        int64_t dim = time_dim(graph, value_id, i);
+        shape.min[i] = dim < 0 ? 0 : dim;
+        shape.max[i] = dim < 0 ? INT64_MAX : dim;
+    }
+    return shape;
+}
+
+static const char *format_id(struct editing *e, const struct recurrence *item, uint32_t i)
+{
+    static const char letters[] = "hc";
+    const char *name = e->graph->ops[item->op_id].name;
+    size_t size = strlen(name) + 16;
+    char *id = arena_alloc(e->pass->arena, size, e->pass->err);
+    if (id)
+        snprintf(id, size, "%s.%c", name, letters[i]);
+    return id;
+}
+
+/* ReadValue before the op, Assign behind it. */
+static bool add_variable(struct editing *e, const struct recurrence *item, uint32_t i)
+{
+    const struct recurrent_state_port *state = &item->states[i];
+    struct read_value_attrs *read = arena_alloc(e->pass->arena, sizeof *read, e->pass->err);
+    struct assign_attrs *assign = arena_alloc(e->pass->arena, sizeof *assign, e->pass->err);
+    const char *id = format_id(e, item, i);
+    if (!read || !assign || !id)
+        return false;
+    struct op op = e->graph->ops[item->op_id];
+    uint32_t init = op_input(e->graph, &op, state->input);
+    read->variable_id = assign->variable_id = id;
+    read->variable_type = (enum irrun_dtype)e->graph->values[init].dtype_hint;
+    read->variable_shape = shape_of_value(e->graph, init);
+    uint32_t read_id = graph_edit_add(&e->edit, e->read, read, &op, &init, 1, 1);
+    uint32_t after = op.first_output + state->output;
+    uint32_t assign_id = graph_edit_add(&e->edit, e->assign, assign, &op, &after, 1, 1);
+    e->graph->ops[read_id].name = e->graph->ops[assign_id].name = id;
+    e->graph->ops[read_id].version = e->graph->ops[assign_id].version = "opset6";
+    struct value *value = &e->graph->values[e->graph->ops[read_id].first_output];
+    value->dtype_hint = e->graph->values[init].dtype_hint;
+    value->rank_hint = e->graph->values[init].rank_hint;
+    value->dims_hint = e->graph->values[init].dims_hint;
+    set_input(e, item->op_id, state->input, e->graph->ops[read_id].first_output);
+    return true;
+}
+
+/* sequence_lengths that name the number of frames follow that of the chunk. */
+static bool add_lengths(struct editing *e, const struct recurrence *item)
+{
+    static const struct n_frames_attrs attrs = {.axis = 1, .batch = 0};
+    const struct op op = e->graph->ops[item->op_id];
+    uint32_t x = op_input(e->graph, &op, item->x);
+    uint32_t op_id = graph_edit_add(&e->edit, &op_n_frames, &attrs, &op, &x, 1, 1);
+    e->graph->ops[op_id].version = "";
+    set_input(e, item->op_id, item->lengths, e->graph->ops[op_id].first_output);
+    return true;
+}
+
+static bool edit_one(struct editing *e, const struct recurrence *item, struct remarks *remarks)
+{
+    const struct op *op = &e->graph->ops[item->op_id];
+    uint32_t last = item->states[item->n_states - 1].output;
+    if (op->n_outputs <= last)
+        graph_edit_extend(&e->edit, item->op_id, last + 1);
+    for (uint32_t i = 0; i < item->n_states; i++)
+        if (item->states[i].is_open && !add_variable(e, item, i))
+            return false;
+    op = &e->graph->ops[item->op_id];
+    return (item->lengths == NO_ID || add_lengths(e, item)) &&
+           remarks_add(remarks, e->pass->arena, e->pass->err,
+                       "%s \"%s\" (line %u) keeps its state from one record to the next",
+                       op->def->type, op->name, (unsigned)op->line);
+}
+
+static bool open_reshapes(struct editing *e)
+{
+    for (size_t i = 0; i < e->pass->walk.n_reshapes; i++) {
+        const struct time_reshape *from = &e->pass->walk.reshapes[i];
+        struct irrun_shape *shape = arena_alloc(e->pass->arena, sizeof *shape, e->pass->err);
+        if (!shape)
+            return false;
+        *shape = shape_of(from->n, from->dims);
+        struct op *op = &e->graph->ops[from->op_id];
+        op->def = &op_reshape_frames;
+        op->attrs = shape;
+        op->n_inputs = 1;
+    }
+    return true;
+}
+
+/* A record has a frame at least. */
+static bool open_inputs(struct editing *e)
+{
+    for (uint32_t i = 0; i < e->graph->n_parameters; i++) {
+        struct op *op = &e->graph->ops[e->graph->parameters[i]];
+        const struct time_use *use = &e->pass->walk.uses[op->first_output];
+        if (use->kind != TIME_ALONG)
+            continue;
+        struct parameter_attrs *attrs = arena_alloc(e->pass->arena, sizeof *attrs, e->pass->err);
+        if (!attrs)
+            return false;
+        *attrs = *(const struct parameter_attrs *)op->attrs;
+        attrs->shape.min[use->axis] = 1;
+        attrs->shape.max[use->axis] = INT64_MAX;
+        op->attrs = attrs;
+    }
+    return true;
+}
+
+/* What the XML says of shapes is true no longer. */
+static void open_hints(struct editing *e, uint32_t n_values)
+{
+    for (uint32_t i = 0; i < n_values; i++) {
+        const struct time_use *use = &e->pass->walk.uses[i];
+        struct value *value = &e->graph->values[i];
+        if (use->kind == TIME_ALONG && use->axis < value->rank_hint)
+            value->dims_hint[use->axis] = -1;
+    }
+}
+
+bool low_latency_edit(struct low_latency *pass, struct remarks *remarks)
+{
+    struct editing e = {.pass = pass, .graph = pass->graph};
+    uint32_t n_values = pass->graph->n_values;
+    char why[OP_WHY_BYTES];
+    e.read = op_find("ReadValue", "opset6", why);
+    e.assign = op_find("Assign", "opset6", why);
+    open_hints(&e, n_values);
+    /* for each: two ReadValues, two Assigns, the lengths, three outputs */
+    if (!graph_edit_begin(&e.edit, pass->graph, pass->arena, 5 * pass->n, 8 * pass->n, 5 * pass->n,
+                          pass->err) ||
+        !open_reshapes(&e) || !open_inputs(&e))
+        return false;
+    for (size_t i = 0; i < pass->n; i++)
+        if (pass->items[i].kind == RECURRENCE_OPEN && !edit_one(&e, &pass->items[i], remarks))
+            return false;
+    return toposort(pass->graph, pass->arena, pass->err);
+}

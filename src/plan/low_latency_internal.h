@@ -1,0 +1,23 @@
+/* Shared by low_latency.c and low_latency_edit.c.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_PLAN_LOW_LATENCY_INTERNAL_H
+#define IRRUN_PLAN_LOW_LATENCY_INTERNAL_H
+
+#include "plan/recurrence.h"
+#include "plan/remarks.h"
+
+struct low_latency {
+    struct graph *graph;
+    struct arena *arena;
+    struct recurrence *items; /* those of RECURRENCE_OPEN get variables; on the heap */
+    size_t n;
+    bool *carries; /* per op */
+    struct time_walk walk;
+    unsigned n_refused;
+    struct irrun_error *err;
+};
+
+/* Changes the graph as the walk has found. */
+bool low_latency_edit(struct low_latency *pass, struct remarks *remarks);
+
+#endif

@@ -1,0 +1,148 @@
+/* Finds the states of recurrent ops and what they are computed from.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "plan/recurrence.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ops/op_state.h"
+#include "ops/recurrent_op.h"
+#include "tensor/sub_byte.h"
+
+/* What a value is computed from, other than Consts and shapes. */
+struct origin {
+    const struct op *parameter, *read; /* NULL: none */
+};
+
+static bool find_origin(const struct graph *graph, uint32_t value_id, struct origin *origin,
+                        struct irrun_error *err)
+{
+    uint32_t *stack = new_array((size_t)graph->n_ops + 1, sizeof *stack, err), n = 0;
+    bool *is_seen = new_array(graph->n_ops, sizeof *is_seen, err);
+    *origin = (struct origin){NULL, NULL};
+    if (stack && is_seen)
+        stack[n++] = graph->values[value_id].op_id;
+    while (n > 0) {
+        uint32_t op_id = stack[--n];
+        const struct op *op = &graph->ops[op_id];
+        if (op->def->role == ROLE_PARAMETER)
+            origin->parameter = op;
+        else if (op->def->role == ROLE_READ_VALUE)
+            origin->read = op;
+        if (op->def->role == ROLE_READ_VALUE || (op->def->flags & OP_SHAPES_ONLY))
+            continue;
+        for (uint32_t i = 0; i < op->n_inputs; i++) {
+            uint32_t source = graph->values[op_input(graph, op, i)].op_id;
+            if (!is_seen[source])
+                stack[n++] = source;
+            is_seen[source] = true;
+        }
+    }
+    bool is_found = stack && is_seen;
+    free(stack);
+    free(is_seen);
+    return is_found;
+}
+
+static void refuse(struct recurrence *found, const char *format, const char *name)
+{
+    if (found->kind == RECURRENCE_REFUSED)
+        return;
+    found->kind = RECURRENCE_REFUSED;
+    snprintf(found->why, sizeof found->why, format, name);
+}
+
+static bool check_states(const struct graph *graph, struct recurrence *found,
+                         struct irrun_error *err)
+{
+    const struct op *op = &graph->ops[found->op_id];
+    bool is_open = false;
+    for (uint32_t i = 0; i < found->n_states; i++) {
+        uint32_t value_id = op_input(graph, op, found->states[i].input);
+        struct origin origin;
+        if (!find_origin(graph, value_id, &origin, err))
+            return false;
+        if (origin.parameter)
+            refuse(found, "starts from a state that depends on input \"%.150s\"",
+                   origin.parameter->name);
+        found->states[i].is_open = !origin.read;
+        is_open |= !origin.read;
+    }
+    if (found->kind != RECURRENCE_REFUSED)
+        found->kind = is_open ? RECURRENCE_OPEN : RECURRENCE_CARRIED;
+    return true;
+}
+
+static void describe_sequence(const struct op *op, struct recurrence *found)
+{
+    const struct recurrent_family *family = recurrent_family_of(op);
+    const struct recurrent_attrs *attrs = op->attrs;
+    found->x = family->x;
+    found->axis = 1;
+    found->lengths = family->lengths;
+    found->states[found->n_states++] = (struct recurrent_state_port){family->h0, 1, false};
+    if (family->c0 != NO_INPUT)
+        found->states[found->n_states++] = (struct recurrent_state_port){family->c0, 2, false};
+    if (attrs->direction != DIRECTION_FORWARD)
+        refuse(found, "is %s", attrs->direction == DIRECTION_REVERSE ? "reverse" : "bidirectional");
+}
+
+bool recurrence_find(const struct graph *graph, uint32_t op_id, struct recurrence *found,
+                     struct irrun_error *err)
+{
+    const struct op *op = &graph->ops[op_id];
+    *found = (struct recurrence){.kind = RECURRENCE_NONE, .op_id = op_id};
+    if (op->def->prepare != recurrent_prepare || !recurrent_family_of(op)->is_sequence ||
+        op->n_inputs <= recurrent_family_of(op)->r)
+        return true;
+    describe_sequence(op, found);
+    return check_states(graph, found, err);
+}
+
+/* ---- lengths ---- */
+
+/* The types that sequence_lengths have: i8 to u64. */
+static bool is_all(const struct graph *graph, const struct op *op, int64_t number)
+{
+    const struct const_attrs *attrs = op->attrs;
+    size_t n = (size_t)shape_n_elements(&attrs->shape), n_bytes,
+           size = dtype_size(attrs->element_type);
+    if (!graph->weights->data || !dtype_is_integer(attrs->element_type) ||
+        !sub_byte_size(attrs->element_type, n, &n_bytes) || n_bytes != n * size)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        int64_t length;
+        convert_elements(attrs->element_type, graph->weights->data + attrs->offset + i * size,
+                         IRRUN_I64, &length, 1);
+        if (length != number)
+            return false;
+    }
+    return true;
+}
+
+bool recurrence_check_lengths(const struct time_walk *walk, const struct recurrence *recurrence,
+                              bool *is_fixed)
+{
+    const struct graph *graph = walk->graph;
+    const struct op *op = &graph->ops[recurrence->op_id];
+    uint32_t value_id = op_input(graph, op, recurrence->lengths);
+    const struct op *source = value_producer(graph, value_id);
+    struct time_items items;
+    bool is_known = time_items_find(walk, value_id, &items);
+    enum time_kind kind = walk->uses[value_id].kind;
+    *is_fixed = false;
+    if (kind == TIME_LENGTH) {
+        for (uint32_t i = 0; i < items.n && is_known; i++)
+            is_known = items.items[i].kind == TIME_ITEM_FRAMES && items.items[i].number == 1;
+        return is_known;
+    }
+    if (source->def->role == ROLE_PARAMETER)
+        return true;
+    *is_fixed = walk->n_frames > 0;
+    if (source->def->role == ROLE_CONST)
+        return *is_fixed && is_all(graph, source, walk->n_frames);
+    for (uint32_t i = 0; i < items.n && is_known; i++)
+        is_known =
+            items.items[i].kind == TIME_ITEM_NUMBER && items.items[i].number == walk->n_frames;
+    return kind == TIME_NONE && *is_fixed && is_known;
+}

@@ -1,0 +1,277 @@
+/* The walk along the time axis; the rules of the ops are in time_rules.c and time_moves.c.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "plan/time_axis.h"
+
+#include <stdio.h>
+
+#include "ops/op_state.h"
+#include "plan/time_rules.h"
+
+#define MAX_REPORTED 10
+
+static const struct {
+    const char *type;
+    time_rule_fn *rule;
+} rules[] = {
+    {"PReLU", time_rule_prelu},
+    {"ConvertLike", time_rule_first},
+    {"Identity", time_rule_first},
+    {"Select", time_rule_elementwise},
+    {"MatMul", time_rule_matmul},
+    {"Convolution", time_rule_convolution},
+    {"GroupConvolution", time_rule_convolution},
+    {"BatchNormInference", time_rule_channels},
+    {"MaxPool", time_rule_batchwise},
+    {"AvgPool", time_rule_batchwise},
+    {"AdaptiveAvgPool", time_rule_batchwise},
+    {"GroupNormalization", time_rule_batchwise},
+    {"DepthToSpace", time_rule_batchwise},
+    {"SpaceToDepth", time_rule_batchwise},
+    {"SoftMax", time_rule_axis_attribute},
+    {"LogSoftmax", time_rule_axis_attribute},
+    {"TopK", time_rule_axis_attribute},
+    {"ReduceL1", time_rule_reduction},
+    {"ReduceL2", time_rule_reduction},
+    {"ReduceMax", time_rule_reduction},
+    {"ReduceMean", time_rule_reduction},
+    {"ReduceMin", time_rule_reduction},
+    {"ReduceProd", time_rule_reduction},
+    {"ReduceSum", time_rule_reduction},
+    {"ReduceLogicalAnd", time_rule_reduction},
+    {"ReduceLogicalOr", time_rule_reduction},
+    {"MVN", time_rule_mvn},
+    {"NormalizeL2", time_rule_axes},
+    {"CumSum", time_rule_axes},
+    {"LSTMSequence", time_rule_recurrent},
+    {"GRUSequence", time_rule_recurrent},
+    {"RNNSequence", time_rule_recurrent},
+    {"Transpose", time_rule_transpose},
+    {"Reshape", time_rule_reshape},
+    {"Unsqueeze", time_rule_unsqueeze},
+    {"Squeeze", time_rule_squeeze},
+    {"Concat", time_rule_concat},
+    {"Gather", time_rule_gather},
+    {"Split", time_rule_split},
+    {"VariadicSplit", time_rule_split},
+    {"Slice", time_rule_slice},
+    {"StridedSlice", time_rule_strided_slice},
+    {"Pad", time_rule_pad},
+    {"Tile", time_rule_tile},
+    {"Broadcast", time_rule_broadcast},
+    {"ShapeOf", time_rule_shape_of},
+};
+
+/* ---- shapes as the XML says ---- */
+
+uint32_t time_rank(const struct graph *graph, uint32_t value_id)
+{
+    const struct op *op = value_producer(graph, value_id);
+    if (op->def->role == ROLE_CONST)
+        return ((const struct const_attrs *)op->attrs)->shape.rank;
+    if (op->def->role == ROLE_PARAMETER)
+        return ((const struct parameter_attrs *)op->attrs)->shape.rank;
+    return graph->values[value_id].rank_hint;
+}
+
+int64_t time_dim(const struct graph *graph, uint32_t value_id, uint32_t axis)
+{
+    const struct op *op = value_producer(graph, value_id);
+    if (axis >= time_rank(graph, value_id))
+        return -1;
+    if (op->def->role == ROLE_CONST)
+        return ((const struct const_attrs *)op->attrs)->shape.dims[axis];
+    if (op->def->role == ROLE_PARAMETER) {
+        const struct irrun_partial_shape *shape =
+            &((const struct parameter_attrs *)op->attrs)->shape;
+        return shape->min[axis] == shape->max[axis] ? shape->max[axis] : -1;
+    }
+    return graph->values[value_id].dims_hint[axis];
+}
+
+/* ---- refusals ---- */
+
+/* "model.xml:12:3: ReduceMean "mean" …", then a line for each further op. */
+bool time_refuse(struct time_op *t, const char *format, ...)
+{
+    struct time_walk *walk = t->walk;
+    char why[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof why, format, arguments);
+    va_end(arguments);
+    if (walk->is_trial || walk->n_refused++ >= MAX_REPORTED)
+        return false;
+    const char *name = t->op->name, *type = t->op->def->type;
+    if (walk->n_refused == 1)
+        fail_at(walk->err, IRRUN_UNSUPPORTED, op_place(t->graph, t->op),
+                "the model cannot run in chunks: %s \"%.200s\" %s", type, name, why);
+    else
+        fail_append(walk->err, "\n  %s \"%.200s\" (line %u) %s", type, name, t->op->line, why);
+    return false;
+}
+
+bool time_check_operand(struct time_op *t, uint32_t i, uint32_t axis)
+{
+    uint32_t value_id = op_input(t->graph, t->op, i);
+    const struct op *source = value_producer(t->graph, value_id);
+    int64_t dim = time_dim(t->graph, value_id, axis);
+    if (dim == 1 || t->walk->is_trial)
+        return true;
+    if (t->walk->operand == NO_ID) {
+        t->walk->operand = value_id;
+        t->walk->operand_axis = axis;
+    }
+    if (dim < 0)
+        return time_refuse(t,
+                           "takes \"%.200s\" (line %u) for every frame, which has dimension %u "
+                           "open",
+                           source->name, source->line, axis);
+    return time_refuse(t, "takes \"%.200s\" (line %u) for %lld frames: dimension %u", source->name,
+                       source->line, (long long)dim, axis);
+}
+
+bool time_check_others(struct time_op *t, uint32_t data)
+{
+    if (t->first != data)
+        return time_refuse(t, "depends on time in input %u", t->first);
+    for (uint32_t i = 0; i < t->op->n_inputs; i++)
+        if (i != data && time_input(t, i)->kind != TIME_NONE)
+            return time_refuse(t, "depends on time in input %u too", i);
+    return true;
+}
+
+/* ---- the walk ---- */
+
+static void set_all(struct time_walk *walk, const struct op *op, enum time_kind kind)
+{
+    for (uint32_t i = 0; i < op->n_outputs; i++)
+        walk->uses[op->first_output + i] = (struct time_use){.kind = kind};
+}
+
+static time_rule_fn *find_rule(const struct op_def *def)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (strcmp(rules[i].type, def->type) == 0)
+            return rules[i].rule;
+    return def->flags & OP_ELEMENTWISE ? time_rule_elementwise : NULL;
+}
+
+/* Returns the input that determines what the op depends on: the first along time, else the first
+ * that depends on time otherwise; NO_ID if none does. One that is refused comes before all. */
+static uint32_t find_input(const struct time_op *t)
+{
+    uint32_t found = NO_ID;
+    for (uint32_t i = 0; i < t->op->n_inputs; i++) {
+        enum time_kind kind = time_input(t, i)->kind;
+        if (kind == TIME_REFUSED)
+            return i;
+        if (kind != TIME_NONE &&
+            (found == NO_ID || (kind == TIME_ALONG && time_input(t, found)->kind != TIME_ALONG)))
+            found = i;
+    }
+    return found;
+}
+
+/* An op whose inputs depend on the number of frames or on the last one. What is computed from the
+ * number is known if it is a dimension of another axis. */
+static bool without_axis(struct time_op *t)
+{
+    struct time_items items;
+    bool has_length = false, has_last = false, has_frames = false;
+    for (uint32_t i = 0; i < t->op->n_inputs; i++) {
+        has_length |= time_input(t, i)->kind == TIME_LENGTH;
+        has_last |= time_input(t, i)->kind == TIME_LAST;
+    }
+    if (has_length && has_last)
+        return time_refuse(t, "depends on the number of frames");
+    enum time_kind kind = has_last ? TIME_LAST : TIME_LENGTH;
+    if (has_length && op_is_type(t->op, "Broadcast") && time_input(t, 0)->kind == TIME_NONE &&
+        time_items_find(t->walk, op_input(t->graph, t->op, 1), &items))
+        return time_broadcast_to_frames(t, &items);
+    if (has_length && t->op->n_outputs == 1 &&
+        time_items_find(t->walk, t->op->first_output, &items)) {
+        for (uint32_t i = 0; i < items.n; i++)
+            has_frames |= items.items[i].kind == TIME_ITEM_FRAMES;
+        kind = has_frames ? TIME_LENGTH : TIME_NONE;
+    }
+    set_all(t->walk, t->op, kind);
+    return true;
+}
+
+static bool check_result(struct time_op *t)
+{
+    const struct time_use *in = time_input(t, 0);
+    if (in->kind == TIME_LENGTH)
+        return time_refuse(t, "is computed from the number of frames");
+    if (in->kind == TIME_ALONG && in->outer != 1)
+        return time_refuse(t, "has the frames of a batch one after the other in dimension %u",
+                           in->axis);
+    return true;
+}
+
+static bool check_assign(struct time_op *t)
+{
+    const struct time_use *in = time_input(t, 0);
+    if (in->kind == TIME_ALONG || in->kind == TIME_LENGTH)
+        return time_refuse(t, "keeps a value that grows with the number of frames");
+    set_all(t->walk, t->op, in->kind);
+    return true;
+}
+
+static bool visit_ordinary(struct time_op *t)
+{
+    uint32_t i = find_input(t);
+    if (i == NO_ID) {
+        set_all(t->walk, t->op, TIME_NONE);
+        return true;
+    }
+    if (time_input(t, i)->kind == TIME_REFUSED) {
+        set_all(t->walk, t->op, TIME_REFUSED);
+        return true;
+    }
+    if (time_input(t, i)->kind != TIME_ALONG)
+        return without_axis(t);
+    time_rule_fn *rule = find_rule(t->op->def);
+    t->first = i;
+    t->in = *time_input(t, i);
+    return rule ? rule(t) : time_refuse(t, "may mix frames: irrun does not know");
+}
+
+static bool visit(struct time_walk *walk, const struct op *op)
+{
+    struct time_op t = {
+        .walk = walk, .graph = walk->graph, .op = op, .out = walk->uses + op->first_output};
+    switch (op->def->role) {
+    case ROLE_PARAMETER:
+        return true;
+    case ROLE_CONST:
+        set_all(walk, op, TIME_NONE);
+        return true;
+    case ROLE_READ_VALUE:
+        set_all(walk, op, TIME_LAST);
+        return true;
+    case ROLE_RESULT:
+        return check_result(&t);
+    case ROLE_ASSIGN:
+        return check_assign(&t);
+    default:
+        return visit_ordinary(&t);
+    }
+}
+
+bool time_walk_run(struct time_walk *walk)
+{
+    const struct graph *graph = walk->graph;
+    walk->n_refused = 0;
+    walk->n_reshapes = 0;
+    walk->operand = NO_ID;
+    for (uint32_t i = 0; i < graph->n_order; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        if (visit(walk, op))
+            continue;
+        if (walk->err->code == IRRUN_SYSTEM)
+            return false;
+        set_all(walk, op, TIME_REFUSED);
+    }
+    return walk->n_refused == 0;
+}

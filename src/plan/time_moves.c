@@ -1,0 +1,256 @@
+/* The time axis in ops that move elements; that of Reshape is in time_reshape.c.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "plan/graph_ints.h"
+#include "plan/time_rules.h"
+
+static bool read_ints(const struct time_op *t, uint32_t input, int64_t ints[IRRUN_MAX_RANK],
+                      uint32_t *n)
+{
+    return input < t->op->n_inputs &&
+           graph_ints(t->graph, op_input(t->graph, t->op, input), ints, IRRUN_MAX_RANK, n);
+}
+
+bool time_rule_transpose(struct time_op *t)
+{
+    uint32_t n, rank = time_input_rank(t, 0);
+    int64_t order[IRRUN_MAX_RANK];
+    if (!time_check_others(t, 0))
+        return false;
+    if (time_dim(t->graph, op_input(t->graph, t->op, 1), 0) == 0)
+        return time_put(t, rank - 1 - t->in.axis);
+    if (!read_ints(t, 1, order, &n))
+        return time_refuse(t, "has an order that is not constant");
+    for (uint32_t i = 0; i < n; i++)
+        if (order[i] == t->in.axis)
+            return time_put(t, i);
+    return time_refuse(t, "drops dimension %u, which is time", t->in.axis);
+}
+
+bool time_rule_unsqueeze(struct time_op *t)
+{
+    int64_t axes[IRRUN_MAX_RANK];
+    bool is_new[IRRUN_MAX_RANK];
+    uint32_t n, axis = 0;
+    if (!time_check_others(t, 0))
+        return false;
+    if (!read_ints(t, 1, axes, &n) || !time_axes(t, 1, time_input_rank(t, 0) + n, is_new))
+        return time_refuse(t, "has axes that are not constant");
+    for (uint32_t old = 0;; axis++) {
+        if (axis < IRRUN_MAX_RANK && is_new[axis])
+            continue;
+        if (old++ == t->in.axis)
+            return time_put(t, axis);
+    }
+}
+
+/* Without axes, a chunk of one frame would lose the time axis. */
+bool time_rule_squeeze(struct time_op *t)
+{
+    bool is_dropped[IRRUN_MAX_RANK];
+    if (!time_check_others(t, 0))
+        return false;
+    if (t->op->n_inputs < 2)
+        return time_refuse(t, "has no axes: it would drop the time of a chunk of one frame");
+    if (!time_axes(t, 1, time_input_rank(t, 0), is_dropped))
+        return false;
+    if (is_dropped[t->in.axis])
+        return time_refuse(t, "drops dimension %u, which is time", t->in.axis);
+    uint32_t axis = t->in.axis;
+    for (uint32_t i = 0; i < t->in.axis; i++)
+        axis -= is_dropped[i];
+    return time_put(t, axis);
+}
+
+bool time_rule_concat(struct time_op *t)
+{
+    uint32_t rank = time_input_rank(t, t->first);
+    int64_t axis = *(const int64_t *)time_attr(t->op, "axis");
+    axis = axis < 0 ? axis + (int64_t)rank : axis;
+    if (axis == (int64_t)t->in.axis)
+        return time_refuse(t, "joins along dimension %u, which is time", t->in.axis);
+    for (uint32_t i = 0; i < t->op->n_inputs; i++) {
+        const struct time_use *use = time_input(t, i);
+        if (use->kind == TIME_NONE) {
+            /* no broadcasting here: even a dimension of 1 does not fit */
+            if (!time_check_operand(t, i, t->in.axis))
+                return false;
+            if (!t->walk->is_trial)
+                return time_refuse(t, "joins an input of one frame to all");
+        } else if (use->kind != TIME_ALONG || use->axis != t->in.axis ||
+                   use->outer != t->in.outer || use->inner != t->in.inner) {
+            return time_refuse(t, "depends on time in another way in input %u", i);
+        }
+    }
+    return time_put(t, t->in.axis);
+}
+
+/* The last frame is a state: the last chunk ends with it. */
+static bool take_last(struct time_op *t, const int64_t *index, uint32_t n)
+{
+    if (n != 1 || *index != -1 || t->in.outer != 1 || t->in.inner != 1)
+        return time_refuse(t, "picks frames by number: only the last, -1, is known in a chunk");
+    for (uint32_t i = 0; i < t->op->n_outputs; i++)
+        t->out[i] = (struct time_use){.kind = TIME_LAST};
+    return true;
+}
+
+bool time_rule_gather(struct time_op *t)
+{
+    const int64_t *batch_dims = time_attr(t->op, "batch_dims");
+    uint32_t rank = time_input_rank(t, 0), n_indices = time_input_rank(t, 1), n;
+    int64_t axes[IRRUN_MAX_RANK], index[IRRUN_MAX_RANK];
+    if (!time_check_others(t, t->first))
+        return false;
+    if (!read_ints(t, 2, axes, &n) || n != 1 || t->first > 1 || (batch_dims && *batch_dims != 0))
+        return time_refuse(t, "has batch_dims, or an axis that is not constant");
+    uint32_t axis = (uint32_t)(axes[0] < 0 ? axes[0] + (int64_t)rank : axes[0]);
+    if (t->first == 1)
+        return time_put(t, axis + t->in.axis);
+    if (axis == t->in.axis)
+        return read_ints(t, 1, index, &n) ? take_last(t, index, n) : take_last(t, NULL, 0);
+    return time_put(t, t->in.axis < axis ? t->in.axis : t->in.axis + n_indices - 1);
+}
+
+bool time_rule_split(struct time_op *t)
+{
+    bool is_split[IRRUN_MAX_RANK];
+    if (!time_check_others(t, 0) || !time_axes(t, 1, time_input_rank(t, 0), is_split))
+        return false;
+    return is_split[t->in.axis] ? time_refuse(t, "splits dimension %u, which is time", t->in.axis)
+                                : time_put(t, t->in.axis);
+}
+
+/* A slice along time: all of it, or the last frame. */
+static bool slice_time(struct time_op *t, int64_t start, int64_t stop, int64_t step)
+{
+    if (start == 0 && stop >= INT32_MAX && step == 1)
+        return time_put(t, t->in.axis);
+    return take_last(t, &start, step == 1 && stop >= INT32_MAX ? 1 : 0);
+}
+
+bool time_rule_slice(struct time_op *t)
+{
+    int64_t start[IRRUN_MAX_RANK], stop[IRRUN_MAX_RANK], step[IRRUN_MAX_RANK], axes[IRRUN_MAX_RANK];
+    uint32_t rank = time_input_rank(t, 0), n, n_axes;
+    if (!time_check_others(t, 0))
+        return false;
+    if (!read_ints(t, 1, start, &n) || !read_ints(t, 2, stop, &n) || !read_ints(t, 3, step, &n))
+        return time_refuse(t, "has bounds that are not constant");
+    for (n_axes = 0; n_axes < n && t->op->n_inputs < 5; n_axes++)
+        axes[n_axes] = n_axes;
+    if (t->op->n_inputs == 5 && (!read_ints(t, 4, axes, &n_axes) || n_axes != n))
+        return time_refuse(t, "has axes that are not constant");
+    for (uint32_t i = 0; i < n; i++)
+        if ((axes[i] < 0 ? axes[i] + (int64_t)rank : axes[i]) == (int64_t)t->in.axis)
+            return slice_time(t, start[i], stop[i], step[i]);
+    return time_put(t, t->in.axis);
+}
+
+static bool mask_at(const struct time_op *t, const char *name, uint32_t i)
+{
+    const struct i64_list *mask = time_attr(t->op, name);
+    return i < mask->n && mask->items[i] != 0;
+}
+
+/* Without an ellipsis, item i is of dimension i, apart from new ones. */
+bool time_rule_strided_slice(struct time_op *t)
+{
+    int64_t begin[IRRUN_MAX_RANK], end[IRRUN_MAX_RANK], strides[IRRUN_MAX_RANK];
+    uint32_t n, in = 0, out = 0;
+    if (!time_check_others(t, 0))
+        return false;
+    if (!read_ints(t, 1, begin, &n) || !read_ints(t, 2, end, &n))
+        return time_refuse(t, "has bounds that are not constant");
+    for (uint32_t i = 0; i < n; i++)
+        strides[i] = 1;
+    if (t->op->n_inputs > 3 && !read_ints(t, 3, strides, &n))
+        return time_refuse(t, "has strides that are not constant");
+    for (uint32_t i = 0; i < n; i++) {
+        if (mask_at(t, "ellipsis_mask", i))
+            return time_refuse(t, "has an ellipsis_mask");
+        if (mask_at(t, "new_axis_mask", i)) {
+            out++;
+            continue;
+        }
+        bool is_shrunk = mask_at(t, "shrink_axis_mask", i);
+        if (in++ == t->in.axis) {
+            if (is_shrunk)
+                return take_last(t, &begin[i], 1);
+            t->in.axis = out;
+            return slice_time(t, mask_at(t, "begin_mask", i) ? 0 : begin[i],
+                              mask_at(t, "end_mask", i) ? INT64_MAX : end[i], strides[i]);
+        }
+        out += !is_shrunk;
+    }
+    return time_put(t, t->in.axis - in + out);
+}
+
+bool time_rule_pad(struct time_op *t)
+{
+    int64_t begin[IRRUN_MAX_RANK], end[IRRUN_MAX_RANK];
+    uint32_t n;
+    if (!time_check_others(t, 0))
+        return false;
+    if (!read_ints(t, 1, begin, &n) || !read_ints(t, 2, end, &n) || n <= t->in.axis)
+        return time_refuse(t, "has pads that are not constant");
+    return begin[t->in.axis] == 0 && end[t->in.axis] == 0
+               ? time_put(t, t->in.axis)
+               : time_refuse(t, "pads dimension %u, which is time", t->in.axis);
+}
+
+bool time_rule_tile(struct time_op *t)
+{
+    int64_t repeats[IRRUN_MAX_RANK];
+    uint32_t n, rank = time_input_rank(t, 0);
+    if (!time_check_others(t, 0))
+        return false;
+    if (!read_ints(t, 1, repeats, &n))
+        return time_refuse(t, "has repeats that are not constant");
+    uint32_t from_end = rank - t->in.axis;
+    if (n >= from_end && repeats[n - from_end] != 1)
+        return time_refuse(t, "repeats dimension %u, which is time", t->in.axis);
+    return time_put(t, (n > rank ? n : rank) - from_end);
+}
+
+bool time_rule_broadcast(struct time_op *t)
+{
+    struct time_items target;
+    uint32_t rank = time_input_rank(t, 0), from_end = rank - t->in.axis;
+    if (t->first != 0 || t->op->n_inputs != 2)
+        return time_refuse(t, "depends on time in input %u", t->first);
+    if (!time_items_find(t->walk, op_input(t->graph, t->op, 1), &target))
+        return time_refuse(t, "has a shape that is not known");
+    if (target.n >= from_end) {
+        const struct time_item *item = &target.items[target.n - from_end];
+        if (item->kind != TIME_ITEM_FRAMES && (item->kind != TIME_ITEM_NUMBER || item->number != 1))
+            return time_refuse(t, "has a shape that names the number of frames");
+    }
+    return time_put(t, (target.n > rank ? target.n : rank) - from_end);
+}
+
+bool time_broadcast_to_frames(struct time_op *t, const struct time_items *target)
+{
+    uint32_t found = NO_ID, rank = time_input_rank(t, 0);
+    for (uint32_t i = 0; i < target->n; i++) {
+        if (target->items[i].kind != TIME_ITEM_FRAMES)
+            continue;
+        if (found != NO_ID)
+            return time_refuse(t, "has the number of frames in two dimensions");
+        found = i;
+    }
+    *t->out = (struct time_use){.kind = TIME_NONE};
+    if (found == NO_ID)
+        return true;
+    if (target->n - found <= rank && !time_check_operand(t, 0, rank - (target->n - found)))
+        return false;
+    if (target->items[found].number != 1)
+        return time_refuse(t, "has a multiple of the number of frames in its shape");
+    *t->out = (struct time_use){TIME_ALONG, found, 1, 1};
+    return true;
+}
+
+bool time_rule_shape_of(struct time_op *t)
+{
+    t->out[0] = (struct time_use){.kind = TIME_LENGTH};
+    return true;
+}

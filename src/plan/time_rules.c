@@ -1,0 +1,252 @@
+/* The time axis in ops that compute.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "plan/time_rules.h"
+
+#include "ops/recurrent_op.h"
+#include "plan/graph_ints.h"
+
+/* ---- shared ---- */
+
+bool time_put(struct time_op *t, uint32_t axis)
+{
+    for (uint32_t i = 0; i < t->op->n_outputs; i++) {
+        t->out[i] = t->in;
+        t->out[i].axis = axis;
+    }
+    return true;
+}
+
+const void *time_attr(const struct op *op, const char *name)
+{
+    for (const struct attr_def *attr = op->def->attrs; attr && attr->name; attr++)
+        if (strcmp(attr->name, name) == 0)
+            return (const char *)op->attrs + attr->offset;
+    return NULL;
+}
+
+static bool mark_axes(struct time_op *t, const int64_t *axes, uint32_t n, uint32_t rank,
+                      bool is_set[IRRUN_MAX_RANK])
+{
+    memset(is_set, 0, IRRUN_MAX_RANK * sizeof *is_set);
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t axis = axes[i] < 0 ? axes[i] + (int64_t)rank : axes[i];
+        if (axis < 0 || axis >= (int64_t)rank)
+            return time_refuse(t, "has axis %lld, outside %u dimensions", (long long)axes[i], rank);
+        is_set[axis] = true;
+    }
+    return true;
+}
+
+bool time_axes(struct time_op *t, uint32_t input, uint32_t rank, bool is_set[IRRUN_MAX_RANK])
+{
+    int64_t axes[IRRUN_MAX_RANK];
+    uint32_t n;
+    if (input >= t->op->n_inputs ||
+        !graph_ints(t->graph, op_input(t->graph, t->op, input), axes, IRRUN_MAX_RANK, &n))
+        return time_refuse(t, "has axes that are not constant");
+    return mark_axes(t, axes, n, rank, is_set);
+}
+
+static bool is_alike(const struct time_use *a, const struct time_use *b)
+{
+    return a->outer == b->outer && a->inner == b->inner;
+}
+
+/* ---- rules ---- */
+
+bool time_rule_first(struct time_op *t)
+{
+    return t->first == 0 ? time_put(t, t->in.axis)
+                         : time_refuse(t, "depends on time in input %u", t->first);
+}
+
+/* Broadcasting aligns the last dimensions, so axes are counted from the end. */
+bool time_rule_elementwise(struct time_op *t)
+{
+    const int *broadcast = time_attr(t->op, "auto_broadcast");
+    uint32_t from_end = time_input_rank(t, t->first) - t->in.axis, rank = 0;
+    if (broadcast && *broadcast == AUTO_BROADCAST_PDPD)
+        return time_refuse(t, "has auto_broadcast pdpd");
+    for (uint32_t i = 0; i < t->op->n_inputs; i++) {
+        const struct time_use *use = time_input(t, i);
+        uint32_t in_rank = time_input_rank(t, i);
+        rank = in_rank > rank ? in_rank : rank;
+        if (use->kind == TIME_NONE) {
+            if (in_rank >= from_end && !time_check_operand(t, i, in_rank - from_end))
+                return false;
+        } else if (use->kind != TIME_ALONG) {
+            return time_refuse(t, "takes for every frame what depends on %s",
+                               use->kind == TIME_LAST ? "the last one" : "their number");
+        } else if (in_rank - use->axis != from_end || (i != t->first && !is_alike(use, &t->in))) {
+            return time_refuse(t, "has time in two dimensions");
+        }
+    }
+    return time_put(t, rank - from_end);
+}
+
+/* A slope of one dimension, or one for each channel. */
+bool time_rule_prelu(struct time_op *t)
+{
+    uint32_t rank = time_input_rank(t, 1);
+    if (!time_check_others(t, 0))
+        return false;
+    if (rank <= 1 && (t->in.axis != 1 || time_dim(t->graph, op_input(t->graph, t->op, 1), 0) == 1))
+        return time_put(t, t->in.axis);
+    return time_rule_elementwise(t);
+}
+
+bool time_rule_matmul(struct time_op *t)
+{
+    const bool *turns[] = {time_attr(t->op, "transpose_a"), time_attr(t->op, "transpose_b")};
+    uint32_t ranks[] = {time_input_rank(t, 0), time_input_rank(t, 1)};
+    uint32_t rank = ranks[0] > ranks[1] ? ranks[0] : ranks[1], other = 1 - t->first;
+    if (ranks[0] < 2 || ranks[1] < 2)
+        return time_refuse(t, "has a factor of one dimension");
+    uint32_t from_end = ranks[t->first] - t->in.axis;
+    if (from_end <= 2) {
+        /* 1: columns, 2: rows of the result */
+        uint32_t place = *turns[t->first] ? 3 - from_end : from_end;
+        if (place != (t->first == 0 ? 2 : 1))
+            return time_refuse(t, "sums over frames");
+        if (time_input(t, other)->kind != TIME_NONE)
+            return time_refuse(t, "has both factors depend on time");
+        return time_put(t, rank - place);
+    }
+    const struct time_use *use = time_input(t, other);
+    if (use->kind == TIME_NONE && ranks[other] >= from_end &&
+        !time_check_operand(t, other, ranks[other] - from_end))
+        return false;
+    if (use->kind != TIME_NONE &&
+        (use->kind != TIME_ALONG || ranks[other] - use->axis != from_end || !is_alike(use, &t->in)))
+        return time_refuse(t, "has both factors depend on time");
+    return time_put(t, rank - from_end);
+}
+
+/* Whether an attribute is `neutral` for spatial dimension i of n; short lists end with the last. */
+static bool is_neutral(struct time_op *t, const char *name, uint32_t i, uint32_t n, int64_t neutral)
+{
+    const struct i64_list *list = time_attr(t->op, name);
+    uint32_t missing = list ? n - list->n : n;
+    return !list || i < missing || list->items[i - missing] == neutral;
+}
+
+/* Time may be the batch, or a spatial dimension along which the kernel is one element. */
+bool time_rule_convolution(struct time_op *t)
+{
+    uint32_t rank = time_input_rank(t, 0), filters = op_input(t->graph, t->op, 1);
+    uint32_t n_before = time_rank(t->graph, filters) - (rank - 2);
+    if (!time_check_others(t, 0))
+        return false;
+    if (t->in.axis == 0)
+        return time_put(t, 0);
+    if (t->in.axis == 1)
+        return time_refuse(t, "sums over frames");
+    uint32_t i = t->in.axis - 2;
+    int64_t kernel = time_dim(t->graph, filters, n_before + i);
+    if (kernel != 1)
+        return time_refuse(t, "slides over frames: its kernel has %lld along dimension %u",
+                           (long long)kernel, t->in.axis);
+    if (!is_neutral(t, "strides", i, rank - 2, 1) || !is_neutral(t, "pads_begin", i, rank - 2, 0) ||
+        !is_neutral(t, "pads_end", i, rank - 2, 0))
+        return time_refuse(t, "has strides or pads along dimension %u, which is time", t->in.axis);
+    return time_put(t, t->in.axis);
+}
+
+/* Ops that treat each element of the batch apart. */
+bool time_rule_batchwise(struct time_op *t)
+{
+    if (!time_check_others(t, 0))
+        return false;
+    return t->in.axis == 0 ? time_put(t, 0)
+                           : time_refuse(t, "mixes frames, which are in dimension %u", t->in.axis);
+}
+
+bool time_rule_channels(struct time_op *t)
+{
+    if (!time_check_others(t, t->first))
+        return false;
+    return t->in.axis != 1 ? time_put(t, t->in.axis)
+                           : time_refuse(t, "has parameters for each frame: time is dimension 1");
+}
+
+static bool other_axes(struct time_op *t, const bool is_set[IRRUN_MAX_RANK])
+{
+    return !is_set[t->in.axis] ||
+           time_refuse(t, "computes over frames: time is dimension %u", t->in.axis);
+}
+
+bool time_rule_axis_attribute(struct time_op *t)
+{
+    const int64_t *axis = time_attr(t->op, "axis");
+    bool is_set[IRRUN_MAX_RANK];
+    return time_check_others(t, 0) && mark_axes(t, axis, 1, time_input_rank(t, 0), is_set) &&
+           other_axes(t, is_set) && time_put(t, t->in.axis);
+}
+
+bool time_rule_axes(struct time_op *t)
+{
+    bool is_set[IRRUN_MAX_RANK];
+    return time_check_others(t, 0) && time_axes(t, 1, time_input_rank(t, 0), is_set) &&
+           other_axes(t, is_set) && time_put(t, t->in.axis);
+}
+
+bool time_rule_reduction(struct time_op *t)
+{
+    const bool *keeps = time_attr(t->op, "keep_dims");
+    bool is_set[IRRUN_MAX_RANK];
+    if (!time_check_others(t, 0) || !time_axes(t, 1, time_input_rank(t, 0), is_set) ||
+        !other_axes(t, is_set))
+        return false;
+    uint32_t axis = t->in.axis;
+    for (uint32_t i = 0; i < t->in.axis && !*keeps; i++)
+        axis -= is_set[i];
+    return time_put(t, axis);
+}
+
+/* Version 1 has no axes: it normalizes all but the batch and, perhaps, the channels. */
+bool time_rule_mvn(struct time_op *t)
+{
+    const bool *across = time_attr(t->op, "across_channels");
+    if (!across)
+        return time_rule_axes(t);
+    if (t->in.axis == 0 || (t->in.axis == 1 && !*across))
+        return time_check_others(t, 0) && time_put(t, t->in.axis);
+    return time_refuse(t, "computes over frames: time is dimension %u", t->in.axis);
+}
+
+/* Frames are a batch of sequences over another axis: each has states and a length of its own. */
+static bool over_batch(struct time_op *t, const struct recurrent_family *family)
+{
+    for (uint32_t i = 0; i < t->op->n_inputs; i++) {
+        const struct time_use *use = time_input(t, i);
+        if (use->kind == TIME_NONE) {
+            if (i < family->w && !time_check_operand(t, i, 0))
+                return false;
+        } else if (i >= family->w || use->kind != TIME_ALONG || use->axis != 0 ||
+                   !is_alike(use, &t->in)) {
+            return time_refuse(t, "depends on time in input %u", i);
+        }
+    }
+    return time_put(t, 0);
+}
+
+bool time_rule_recurrent(struct time_op *t)
+{
+    const struct recurrent_family *family = recurrent_family_of(t->op);
+    if (t->in.axis == 0)
+        return over_batch(t, family);
+    if (t->first != family->x || t->in.axis != 1)
+        return time_refuse(t, "sums over frames");
+    if (t->in.outer != 1 || t->in.inner != 1)
+        return time_refuse(t, "runs over more than the frames");
+    if (!t->walk->carries[t->op - t->graph->ops])
+        return time_refuse(t, "does not keep its state from one chunk to the next");
+    for (uint32_t i = family->w; i < t->op->n_inputs; i++)
+        if (time_input(t, i)->kind != TIME_NONE)
+            return time_refuse(t, "has weights that depend on time");
+    for (uint32_t i = 1; i < t->op->n_outputs; i++)
+        t->out[i] = (struct time_use){.kind = TIME_LAST};
+    t->out[0] = t->in;
+    t->out[0].axis = 2;
+    return true;
+}

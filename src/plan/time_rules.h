@@ -1,0 +1,59 @@
+/* What each op does to the time axis. Private to plan/time_*.c.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_PLAN_TIME_RULES_H
+#define IRRUN_PLAN_TIME_RULES_H
+
+#include "ops/op.h"
+#include "plan/time_axis.h"
+
+/* An op that has the time axis in an input. */
+struct time_op {
+    struct time_walk *walk;
+    const struct graph *graph;
+    const struct op *op;
+    struct time_use *out; /* of output 0 */
+    uint32_t first;       /* the first input that has it … */
+    struct time_use in;   /* … and where */
+};
+
+/* Sets the uses of the outputs; false if the op is refused. */
+typedef bool time_rule_fn(struct time_op *t);
+
+/* Reports the op, with the reason after its name. Returns false. */
+bool time_refuse(struct time_op *t, const char *format, ...) PRINTF_LIKE(2, 3);
+
+static inline const struct time_use *time_input(const struct time_op *t, uint32_t i)
+{
+    return &t->walk->uses[op_input(t->graph, t->op, i)];
+}
+
+static inline uint32_t time_input_rank(const struct time_op *t, uint32_t i)
+{
+    return time_rank(t->graph, op_input(t->graph, t->op, i));
+}
+
+/* Sets the uses of all outputs to that of the input, at another axis. */
+bool time_put(struct time_op *t, uint32_t axis);
+
+/* Refuses an operand without time that does not repeat along the time axis. In a trial it passes.
+ * `axis` is of the operand. */
+bool time_check_operand(struct time_op *t, uint32_t i, uint32_t axis);
+
+/* Refuses any other input than `data` that depends on time. */
+bool time_check_others(struct time_op *t, uint32_t data);
+
+/* Reads an attribute, or constant integers: axes are in [0, rank). */
+const void *time_attr(const struct op *op, const char *name);
+bool time_axes(struct time_op *t, uint32_t input, uint32_t rank, bool is_set[IRRUN_MAX_RANK]);
+
+time_rule_fn time_rule_first, time_rule_elementwise, time_rule_prelu, time_rule_matmul,
+    time_rule_convolution, time_rule_batchwise, time_rule_channels, time_rule_axis_attribute,
+    time_rule_reduction, time_rule_mvn, time_rule_axes, time_rule_recurrent;
+time_rule_fn time_rule_transpose, time_rule_reshape, time_rule_unsqueeze, time_rule_squeeze,
+    time_rule_concat, time_rule_gather, time_rule_split, time_rule_slice, time_rule_strided_slice,
+    time_rule_pad, time_rule_tile, time_rule_broadcast, time_rule_shape_of;
+
+/* Broadcast of a value without time to a shape with the number of frames in it. */
+bool time_broadcast_to_frames(struct time_op *t, const struct time_items *target);
+
+#endif
