@@ -1,6 +1,5 @@
-/* The public API of models; that of sessions is runtime/session.c. Says in which order ir, plan and
- * runtime load a model, and what of it is kept for those who only look; the work is theirs. What
- * the build itself has is irrun_build.c.
+/* The public API of models: calls ir, plan and runtime to load a model, and keeps what describes
+ * it. runtime/session.c has the API of sessions, irrun_build.c that of the build.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "irrun.h"
 
@@ -36,13 +35,13 @@ struct irrun_model {
     struct irrun_variable *variables;
     struct model_facts facts;
     struct remarks remarks;
-    struct irrun_error problem; /* of a model loaded for a look that cannot run; else IRRUN_OK */
+    struct irrun_error problem; /* of a model that is only inspected: why it cannot run */
     bool is_prepared;
 };
 
 /* ---- loading ------------------------------------------------------------------------------- */
 
-/* For a look only; without the weights there is nothing to see. */
+/* Finds initial values, for a model that is only inspected. Ignores missing weights. */
 static bool find_init_values(struct irrun_model *model, struct irrun_error *err)
 {
     struct file_map weights = {.data = NULL};
@@ -63,8 +62,7 @@ static bool find_init_values(struct irrun_model *model, struct irrun_error *err)
     return is_found;
 }
 
-/* A model that is only inspected may have ops that cannot run: remembers the error for a later
- * run. */
+/* Checks that the model can run. If it is only inspected, stores the error for a later run. */
 static bool check(struct irrun_model *model, const struct irrun_options *options,
                   struct irrun_error *err)
 {

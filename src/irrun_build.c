@@ -1,4 +1,4 @@
-/* The public API of what the build and its libraries have: ops, kernels, types, versions.
+/* The public API that describes the build and its libraries: ops, kernels, types, versions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
 
@@ -40,7 +40,7 @@ const char *irrun_simd_used(const char *simd, struct irrun_error *err)
     return kernels_level(simd, &level, err) ? simd_name(level) : NULL;
 }
 
-static struct irrun_build build; /* written once */
+static struct irrun_build build; /* set once */
 
 static void describe_build(void)
 {

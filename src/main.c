@@ -1,4 +1,5 @@
-/* The program: parses, does, reports the one error, and gives its code as exit status.
+/* The program: parses the command line, runs the action, reports the error, and returns its code as
+ * the exit status.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +11,8 @@
 #include "cli/signals.h"
 #include "cli/warning.h"
 
-/* A standard stream that is closed keeps its number, or a file of ours would get it, and with it
- * all that is meant for the stream. Reading and writing fail as they did. */
+/* Opens closed standard streams, so that no other file gets their numbers and what is written to
+ * them. Reading and writing still fail. */
 static void occupy_closed_streams(void)
 {
     for (int fd = 0; fd <= 2; fd++) {
@@ -20,7 +21,7 @@ static void occupy_closed_streams(void)
     }
 }
 
-/* What actions print is only certain to be there once standard output is closed. */
+/* Closes standard output, since only then it is certain that all text was written. */
 static bool close_standard_output(struct irrun_error *err)
 {
     bool had_error = ferror(stdout);

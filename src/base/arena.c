@@ -1,4 +1,4 @@
-/* A chain of zeroed blocks, each twice as large as the one before up to a limit.
+/* An arena is a list of zeroed blocks, each twice as large as the one before, up to a limit.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 
@@ -20,7 +20,8 @@ struct arena_block {
 };
 
 /* Adds a block; returns NULL if there is no memory. A request for more than half of the usual size
- * gets a block of its own, which is put behind the current one, so that this is still filled. */
+ * gets its own block, which is inserted behind the current one, so that the current one is still
+ * used. */
 static struct arena_block *add_block(struct arena *arena, size_t size_bytes)
 {
     struct arena_block *current = arena->blocks;
@@ -124,7 +125,8 @@ void arena_reset(struct arena *arena)
         arena->size_bytes = 0;
         return;
     }
-    /* Replace the blocks by one of twice their size. Without memory for it the arena is empty. */
+    /* Replaces the blocks with one of twice their size. Without memory for it the arena is
+     * empty. */
     arena_free(arena);
     if (capacity_bytes > 0)
         add_block(arena, 2 * capacity_bytes);
@@ -141,7 +143,7 @@ bool reserve_array(void **items, size_t n, size_t *capacity, size_t item_bytes,
     if (!checked_mul(wanted, item_bytes, &size_bytes))
         return fail_memory(err, SIZE_MAX);
 
-    /* The caller's pointer has a type of its own, so it is read and written as bytes. */
+    /* The type of the caller's pointer is not known, so it is read and written as bytes. */
     void *old;
     memcpy(&old, items, sizeof old);
     void *grown = realloc(old, size_bytes);

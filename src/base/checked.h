@@ -1,4 +1,4 @@
-/* Sums and products of sizes that come from files: false on overflow.
+/* Adds and multiplies sizes that come from files; returns false on overflow.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_CHECKED_H
 #define IRRUN_BASE_CHECKED_H

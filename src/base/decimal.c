@@ -81,7 +81,7 @@ static bool has_exact_power(const struct decimal *decimal)
            decimal->exponent <= MAX_EXACT_POWER;
 }
 
-/* Rounds twice: the digits, if they need more than 53 bits, and the result. */
+/* Rounds twice: the digits, if they have more than 53 bits, and the result. */
 static double scale_digits(const struct decimal *decimal)
 {
     double digits = decimal->is_negative ? -(double)decimal->digits : (double)decimal->digits;

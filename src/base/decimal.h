@@ -1,4 +1,4 @@
-/* Parses decimal numbers, and converts those that need one correctly rounded operation.
+/* Parses decimal numbers, and converts those for which one correctly rounded operation is enough.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_DECIMAL_H
 #define IRRUN_BASE_DECIMAL_H
@@ -15,12 +15,12 @@ struct decimal {
     bool is_rounded; /* digits were dropped, or the exponent is beyond 10^5 */
 };
 
-/* The powers of ten that a double holds exactly: 5^22 < 2^53. */
+/* The largest power of ten that a double represents exactly: 5^22 < 2^53. */
 #define MAX_EXACT_POWER 22
 extern const double powers_of_ten[MAX_EXACT_POWER + 1];
 
-/* Parses the whole text: digits with an optional sign, point and exponent. False if it is anything
- * else. */
+/* Parses the whole text: digits with an optional sign, point and exponent. Returns false for any
+ * other text. */
 bool decimal_scan(const char *text, size_t length, struct decimal *decimal);
 
 /* Sets *value to the double nearest to the decimal. Returns false if more than one operation on
@@ -31,7 +31,7 @@ bool decimal_to_f64(const struct decimal *decimal, double *value);
  * decimal does not determine it. */
 bool decimal_to_f32(const struct decimal *decimal, float *value);
 
-/* Whether an error of 2 ulp may move a double across the midpoint of two floats. */
+/* Returns whether an error of 2 ulp may move a double across the midpoint of two floats. */
 bool is_near_float_midpoint(double value);
 
 #endif

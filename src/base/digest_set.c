@@ -1,4 +1,4 @@
-/* Open addressing with linear probing, at most half full, in memory or in a sparse file.
+/* Open addressing with linear probing, at most half full; in memory or in a sparse file.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/digest_set.h"
 
@@ -12,7 +12,7 @@
 #define FIRST_SLOTS 256
 #define MEMORY_SLOTS 8192
 #define PROBED_SLOTS 8  /* read from disk at a time */
-#define MOVED_SLOTS 256 /* the same while the set grows */
+#define MOVED_SLOTS 256 /* read at a time while the set grows */
 
 static bool fail_disk(int reason, struct irrun_error *err)
 {
@@ -36,7 +36,7 @@ static bool read_disk(const struct digest_set *set, uint64_t index, struct diges
     return true;
 }
 
-/* Returns up to *n slots from `index` on, in memory or read into `block`, and sets *n to their
+/* Returns up to *n slots from `index` on, from memory or read into `block`, and sets *n to their
  * number. Returns NULL if they cannot be read. */
 static const struct digest_slot *get_slots(const struct digest_set *set, uint64_t index,
                                            struct digest_slot *block, uint64_t *n,
@@ -63,7 +63,7 @@ static bool write_slot(struct digest_set *set, uint64_t index, const struct dige
     return n == (ssize_t)sizeof *slot || fail_disk(n < 0 ? errno : ENOSPC, err);
 }
 
-/* Finds the slot of the digest and its tag, or the empty slot where it belongs. */
+/* Finds the slot of the digest and its tag, or the empty slot for it. */
 static bool find_slot(const struct digest_set *set, struct digest digest, uint64_t *index,
                       uint64_t *tag, struct irrun_error *err)
 {

@@ -1,5 +1,5 @@
-/* A hash table from digests to tags. With more than 4,096 digests it moves to an unnamed file, so
- * its memory is bounded.
+/* A hash table from digests to tags. Above 4,096 digests it moves to an unnamed file, so that its
+ * memory is bounded.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_DIGEST_SET_H
 #define IRRUN_BASE_DIGEST_SET_H

@@ -32,7 +32,7 @@ static void append_v(char *text, size_t size_bytes, const char *format, va_list 
         cut_half_character(text);
 }
 
-/* Copies a file name. Of one that is too long it keeps the end, which says more than the start. */
+/* Copies a file name. If it is too long, keeps its end, which is more specific than its start. */
 static void copy_file_name(char *target, size_t size_bytes, const char *file)
 {
     static const char mark[] = "...";
@@ -153,9 +153,9 @@ static void append(char *text, size_t size_bytes, const char *format, ...)
     va_end(args);
 }
 
-/* Replaces control characters, so that text from a file neither controls the terminal nor looks
- * like another error: a newline is kept only before an indented line. Characters U+0080 to U+009F
- * are controls too: C2 80 to C2 9F in UTF-8. */
+/* Replaces control characters, so that text from a file cannot control the terminal or imitate
+ * another error. A newline is kept only before an indented line. Characters U+0080 to U+009F are
+ * controls too: C2 80 to C2 9F in UTF-8. */
 static void hide_controls(char *text)
 {
     for (; *text != '\0'; text++) {

@@ -1,4 +1,4 @@
-/* Filling a struct irrun_error. One statement per failure: `return fail(err, IRRUN_DATA, "…");`
+/* Fills a struct irrun_error. Each failure is one statement: `return fail(err, IRRUN_DATA, "…");`
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_ERROR_H
 #define IRRUN_BASE_ERROR_H
@@ -13,7 +13,7 @@
 #define PRINTF_LIKE(text_index, first)
 #endif
 
-/* A place in a text file. Line 0 means the whole file, and file NULL no place. */
+/* A position in a text file. Line 0 means the whole file, file NULL no position. */
 struct place {
     const char *file;
     uint32_t line, column;

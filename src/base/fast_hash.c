@@ -12,8 +12,8 @@
 #define FACTOR UINT64_C(0x9e3779b97f4a7c15)
 
 /* Mixes a word into a chain. The function is a bijection in each argument, so a different word
- * always gives a different chain. A product propagates bits upward only: the rotation moves them
- * down. */
+ * always gives a different chain. Multiplication propagates bits upward only; the rotation moves
+ * them down. */
 static uint64_t mix(uint64_t chain, uint64_t word)
 {
     chain ^= word;

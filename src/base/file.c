@@ -49,7 +49,7 @@ bool file_read_full(int fd, const char *path, void *data, size_t size_bytes, siz
 static bool copy_file(struct file_map *map, int fd, const char *path, struct irrun_error *err)
 {
     size_t n_done;
-    unsigned char *data = huge_alloc(map->size_bytes); /* aligned, as a mapping is */
+    unsigned char *data = huge_alloc(map->size_bytes); /* aligned like a mapping */
     if (!data)
         return fail_memory(err, map->size_bytes);
     map->data = data;
@@ -94,7 +94,7 @@ static bool load_file(struct file_map *map, int fd, const char *path, struct irr
 bool file_map_open(struct file_map *map, const char *path, struct irrun_error *err)
 {
     *map = (struct file_map){.data = NULL};
-    /* O_NONBLOCK: opening a FIFO must not wait for its writer. */
+    /* O_NONBLOCK: do not wait for the writer of a FIFO. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return fail_errno(err, IRRUN_NO_INPUT, path, "cannot be opened", errno);

@@ -9,7 +9,7 @@
 
 struct mapping;
 
-/* The hint of errors about a file that was written to while it was in use. */
+/* The hint of errors about a file that was modified while it was in use. */
 #define FILE_CHANGED_HINT "rename a new file over the old one: a run keeps the one it has opened"
 
 struct file_map {
@@ -20,12 +20,12 @@ struct file_map {
 };
 
 /* Maps a regular file, or copies it if it is small. Errors: IRRUN_NO_INPUT if the file cannot be
- * opened or read or is not regular, IRRUN_DATA if it is written to meanwhile, IRRUN_SYSTEM if it is
+ * opened or read or is not regular, IRRUN_DATA if it is modified meanwhile, IRRUN_SYSTEM if it is
  * too large or cannot be mapped, or there is no memory. */
 bool file_map_open(struct file_map *map, const char *path, struct irrun_error *err);
 
-/* Fails with IRRUN_DATA if the mapped file was written to since it was opened: some bytes may be
- * old and some new. A file that was renamed over it does no harm, and a copy cannot change. */
+/* Fails with IRRUN_DATA if the mapped file was modified after it was opened: some bytes may be old
+ * and some new. A file that was replaced by a rename does no harm, and a copy cannot change. */
 bool file_map_check(const struct file_map *map, struct irrun_error *err);
 
 /* Frees the pages of bytes that are not expected to be read again. If they are, the kernel reads

@@ -1,4 +1,4 @@
-/* Locks files with flock. It does not report which process holds a lock; /proc/locks does.
+/* Locks files with flock. flock does not report which process has a lock; /proc/locks does.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/file_lock.h"
 
@@ -17,9 +17,9 @@ int file_lock(int fd)
     return 0;
 }
 
-/* Looks for the file in lines such as "1: FLOCK ADVISORY WRITE 4711 fe:00:5310851 0 EOF", which
- * hold the process, the device and the inode. The device may differ from that of stat on some file
- * systems: then any lock on that inode counts. */
+/* Searches for the file in lines such as "1: FLOCK ADVISORY WRITE 4711 fe:00:5310851 0 EOF", which
+ * have the process, the device and the inode. On some file systems the device is not that of stat:
+ * then any lock on that inode counts. */
 long file_lock_holder(int fd)
 {
     struct stat status;

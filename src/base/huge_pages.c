@@ -1,4 +1,4 @@
-/* Asks the kernel for pages of 2 MB.
+/* Allocates memory in pages of 2 MB.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/huge_pages.h"
 
@@ -10,10 +10,11 @@
 
 #define LINE_BYTES ((size_t)64)
 
-/* Memory for later growth is at most 1 / PREFERRED_PART of the limit: other allocations follow. */
+/* Memory for later growth is at most 1 / PREFERRED_PART of the limit, because other allocations
+ * follow. */
 #define PREFERRED_PART 8
 
-/* Returns the start of the page that holds byte `at`. */
+/* Returns the start of the page that contains byte `at`. */
 static size_t page_of(size_t at)
 {
     return at / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
@@ -32,7 +33,7 @@ void huge_advise(void *block, size_t begin, size_t end, size_t min_bytes)
 #endif
 }
 
-/* Rounds size_bytes up to a multiple of `unit`; false on overflow. */
+/* Rounds size_bytes up to a multiple of `unit`. Returns false on overflow. */
 static bool round_up(size_t size_bytes, size_t unit, size_t *whole_bytes)
 {
     if (!checked_add(size_bytes, unit - 1, whole_bytes))
@@ -69,8 +70,8 @@ void *huge_alloc(size_t size_bytes)
     return data;
 }
 
-/* Allocates size_bytes if the limit allows it. If the limit does but the allocation fails, returns
- * NULL with *err clear. */
+/* Allocates size_bytes if the limit allows it. If only the allocation fails, returns NULL with *err
+ * clear. */
 static void *alloc_within(size_t used_bytes, size_t size_bytes, struct irrun_error *err)
 {
     error_clear(err);

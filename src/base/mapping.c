@@ -1,5 +1,4 @@
-/* A list of mappings that a signal handler may read at any moment: its items are never freed, only
- * reused.
+/* A list of mappings that a signal handler may read at any time: items are reused but never freed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/mapping.h"
 
@@ -10,9 +9,9 @@
 #include <unistd.h>
 
 struct mapping {
-    struct mapping *next; /* written before the item is in the list */
+    struct mapping *next; /* set before the item is added to the list */
     atomic_bool is_taken;
-    _Atomic uintptr_t begin, end; /* 0, 0: nothing is mapped, fd and path are unused */
+    _Atomic uintptr_t begin, end; /* 0, 0: unused */
     int fd;
     char *path;
 };

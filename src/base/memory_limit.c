@@ -11,7 +11,7 @@
 /* Smaller requests are left to malloc. */
 #define SMALL_BYTES ((size_t)16 << 20)
 
-/* Returns the limit of the cgroup, of version 2 or 1. */
+/* Returns the limit of the cgroup, version 2 or 1. */
 static size_t cgroup_limit(void)
 {
     static const char *const paths[] = {"/sys/fs/cgroup/memory.max",
@@ -38,7 +38,7 @@ static size_t machine_limit(void)
     return size_bytes;
 }
 
-static size_t known_limit; /* 0: not read yet; every thread would write the same */
+static size_t known_limit; /* 0: not read yet; all threads would store the same value */
 
 size_t memory_limit(void)
 {

@@ -1,5 +1,5 @@
-/* The memory limit of the machine or of the cgroup. A size read from a file is compared with it
- * before the allocation: the kernel would overcommit memory, and kill the process when it is used.
+/* The memory limit of the machine or of the cgroup. Sizes from files are compared with it before an
+ * allocation, because the kernel overcommits memory and kills the process when it is used.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_MEMORY_LIMIT_H
 #define IRRUN_BASE_MEMORY_LIMIT_H
@@ -8,13 +8,13 @@
 
 #include "base/error.h"
 
-/* Returns the limit in bytes, or SIZE_MAX if it is unknown. Asks the system once. */
+/* Returns the limit in bytes, or SIZE_MAX if it is unknown. Queries the system once. */
 size_t memory_limit(void);
 
 /* Sets the limit to size_bytes if that is lower. 0 changes nothing. */
 void memory_limit_lower(size_t size_bytes);
 
-/* Fails with IRRUN_SYSTEM if used_bytes + more_bytes is above the limit; the message has both
+/* Fails with IRRUN_SYSTEM if used_bytes + more_bytes exceeds the limit; the message has both
  * numbers. The call is cheap for small sizes. */
 bool memory_check(size_t used_bytes, size_t more_bytes, struct irrun_error *err);
 

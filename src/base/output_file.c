@@ -188,14 +188,14 @@ static bool fail_write(const struct output_file *out, int reason, struct irrun_e
     return fail_errno(err, IRRUN_IO, out->path, "cannot be written", reason);
 }
 
-/* Whether to retry the write that failed with `reason`. */
+/* Returns whether to retry the write that failed with `reason`. */
 static bool may_retry(const struct output_file *out, int reason)
 {
     if (reason == EINTR)
         return true;
     if (reason != EAGAIN)
         return false;
-    /* Another process made the descriptor non-blocking: wait until it is writable. */
+    /* Another process has made the descriptor non-blocking: wait until it is writable. */
     struct pollfd wait = {.fd = out->fd, .events = POLLOUT};
     return poll(&wait, 1, -1) > 0 || errno == EINTR;
 }
@@ -230,7 +230,7 @@ static void unlock(struct output_file *out)
     }
 }
 
-/* Writes the first n bytes of the buffer. It stays locked if they end inside a record. */
+/* Writes the first n bytes of the buffer. The buffer stays locked if they end inside a record. */
 static bool send(struct output_file *out, size_t n, struct irrun_error *err)
 {
     if (n == 0)
@@ -264,7 +264,8 @@ bool output_file_sync(struct output_file *out, struct irrun_error *err)
     return !out->is_synced || out->is_direct || fsync(out->fd) == 0 || fail_write(out, errno, err);
 }
 
-/* Writes complete records first: the record after them may still become complete in the buffer. */
+/* Makes room in the buffer. Writes complete records only, if possible, so that the last record can
+ * be completed in the buffer. */
 static bool make_room(struct output_file *out, size_t size_bytes, struct irrun_error *err)
 {
     return send(out, out->n_complete, err) &&
@@ -335,12 +336,12 @@ void output_file_abort(struct output_file *out)
     release(out);
 }
 
-/* Closes a duplicate of the descriptor to get the error that close reports: standard output stays
- * open, and a file stays locked until it is renamed. */
+/* Closes a duplicate of the descriptor, to get the error that close reports. Standard output must
+ * stay open, and a file stays locked until it is renamed. */
 static bool close_checked(struct output_file *out, struct irrun_error *err)
 {
     int fd = dup(out->fd);
-    /* Linux closes the descriptor even if it was interrupted. */
+    /* Linux closes the descriptor even if close was interrupted. */
     if (fd < 0 || (close(fd) != 0 && errno != EINTR))
         return fail_write(out, errno, err);
     return true;

@@ -1,5 +1,6 @@
-/* Output files that appear complete or not at all: written under a temporary name in the target's
- * directory, renamed at the end. Standard output, devices and FIFOs are written directly.
+/* Output files that appear complete or not at all: they are written under a temporary name in the
+ * target's directory and renamed at the end. Standard output, devices and FIFOs are written
+ * directly.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_OUTPUT_FILE_H
 #define IRRUN_BASE_OUTPUT_FILE_H
@@ -10,20 +11,20 @@
 
 struct output_file {
     int fd;
-    bool is_direct;          /* written in place: no temporary, and cannot be undone */
+    bool is_direct;          /* written in place, which cannot be undone */
     bool is_standard_output; /* its descriptor stays open */
     bool is_partial;         /* the temporary is PATH.partial and stays until it is complete */
     bool is_synced;          /* fsync before the rename, and of the directory after it */
     char *path;              /* for messages: as given, or "standard output" */
-    char *target;            /* where it will be: symbolic links followed */
+    char *target;            /* after symbolic links are followed */
     char *temporary;         /* NULL if is_direct */
     size_t slot;             /* in the table of temporaries */
     struct signal_buffer *signal_buffer; /* NULL unless is_direct */
-    bool is_locked;                      /* the signal buffer; half a record may be out */
+    bool is_locked;                      /* the buffer is locked; part of a record may be out */
     unsigned char *buffer;
     size_t n_buffered;
     size_t n_complete; /* bytes of complete records */
-    uint64_t offset;   /* bytes written, the buffered ones included */
+    uint64_t offset;   /* bytes written, including the buffer */
 };
 
 /* Opens a file for writing; "-" is standard output. Fails with IRRUN_CANT_CREATE if the file cannot
@@ -32,15 +33,15 @@ struct output_file {
 bool output_file_open(struct output_file *out, const char *path, struct irrun_error *err);
 
 /* Keeps other processes from writing `path` until this one has opened and finished it, or calls
- * output_files_release. IRRUN_CANT_CREATE as above. Devices, FIFOs and standard output are not
- * reserved. */
+ * output_files_release. Fails with IRRUN_CANT_CREATE as above. Devices, FIFOs and standard output
+ * are not reserved. */
 bool output_file_reserve(const char *path, struct irrun_error *err);
 void output_files_release(void);
 
-/* Like output_file_open, but for a file that outlives its process: its name is PATH.partial, which
- * neither a failure nor a signal removes, until output_file_finish renames it. Keeps its first
- * keep_bytes and cuts off the rest: IRRUN_DATA if it has fewer. The caller has reserved the path.
- * Not for standard output, devices and FIFOs: IRRUN_USAGE. */
+/* Opens a file like output_file_open, but it may outlive the process: its name is PATH.partial,
+ * which neither a failure nor a signal removes, until output_file_finish renames it. Keeps its
+ * first keep_bytes and truncates the rest; fails with IRRUN_DATA if it has fewer. The caller must
+ * reserve the path. Fails with IRRUN_USAGE for standard output, devices and FIFOs. */
 bool output_file_open_partial(struct output_file *out, const char *path, uint64_t keep_bytes,
                               struct irrun_error *err);
 
@@ -50,18 +51,18 @@ bool output_file_write(struct output_file *out, const void *data, size_t size_by
 bool output_file_flush(struct output_file *out, struct irrun_error *err);
 
 /* Marks the end of a record. After output_file_abort or a signal, the complete records of a direct
- * file are still sent. A record that fits into the buffer is never sent in part. */
+ * file are still written. A record that fits into the buffer is never written in part. */
 void output_file_end_record(struct output_file *out);
 
-/* Flushes, and if is_synced waits until it is on disk. */
+/* Flushes, and if is_synced waits until the data is on disk. */
 bool output_file_sync(struct output_file *out, struct irrun_error *err);
 
-/* Overwrites what was written before; not for direct files. */
+/* Overwrites bytes that were written before; not for direct files. */
 bool output_file_patch(struct output_file *out, uint64_t offset, const void *data,
                        size_t size_bytes, struct irrun_error *err);
 
-/* Flushes, closes, renames; a failing close is IRRUN_IO. Afterwards *out holds nothing; if it
- * failed, no file is left. */
+/* Flushes, closes and renames. Fails with IRRUN_IO if close fails. *out is released; if it failed,
+ * no file is left. */
 bool output_file_finish(struct output_file *out, struct irrun_error *err);
 
 /* Removes what was written; for a direct file, only its incomplete record. A zeroed or finished
@@ -69,10 +70,10 @@ bool output_file_finish(struct output_file *out, struct irrun_error *err);
 void output_file_abort(struct output_file *out);
 
 bool output_file_is_terminal(const struct output_file *out);
-bool output_file_is_pipe(const struct output_file *out); /* or a socket */
+bool output_file_is_pipe(const struct output_file *out); /* also true for a socket */
 
-/* Creates an unnamed file beside `path`, or, for standard output, in the directory for temporary
- * files. It is removed when its descriptor is closed. Errors: IRRUN_CANT_CREATE. */
+/* Creates an unnamed file in the directory of `path`, or, for standard output, in the directory for
+ * temporary files. It is removed when its descriptor is closed. Errors: IRRUN_CANT_CREATE. */
 bool output_file_open_unnamed(const char *path, int *fd, struct irrun_error *err);
 
 #endif

@@ -60,7 +60,8 @@ void signal_buffer_set_complete(struct signal_buffer *buffer, size_t n)
         atomic_store_explicit(&buffer->n_complete, n, memory_order_release);
 }
 
-/* If the handler of another thread is sending the buffer, waits for good: the process then ends. */
+/* If the handler in another thread is writing the buffer, waits forever: the process is about to
+ * end. */
 void signal_buffer_lock(struct signal_buffer *buffer)
 {
     int expected = BUFFER_IDLE;
@@ -80,7 +81,7 @@ void signal_buffer_unlock(struct signal_buffer *buffer, size_t n_complete)
         raise(atomic_load(&pending_signal));
 }
 
-/* ---- The handler's side ---------------------------------------------------------------------- */
+/* ---- Functions of the handler ---------------------------------------------------------------- */
 
 static int64_t now_ms(void)
 {
@@ -108,7 +109,7 @@ static void send_complete(const struct signal_buffer *buffer, int64_t deadline_m
     }
 }
 
-/* Claims every idle buffer; returns false, and claims none, if one is locked. */
+/* Claims all idle buffers. If one is locked, claims none and returns false. */
 static bool claim_all(void)
 {
     for (size_t i = 0; i < MAX_BUFFERS; i++) {

@@ -9,8 +9,8 @@
 
 struct signal_buffer;
 
-/* Registers a buffer whose bytes go to fd. NULL if the table is full: a signal then discards the
- * bytes. Every function accepts that NULL. */
+/* Registers a buffer whose bytes are for fd. Returns NULL if the table is full; a signal then
+ * discards the bytes. All functions accept this NULL. */
 struct signal_buffer *signal_buffer_open(int fd, unsigned char *data);
 void signal_buffer_close(struct signal_buffer *buffer);
 
@@ -18,14 +18,14 @@ void signal_buffer_close(struct signal_buffer *buffer);
  * signal_buffer_lock. */
 void signal_buffer_set_complete(struct signal_buffer *buffer, size_t n);
 
-/* Locks the buffer, so that the handler does not send it while the caller writes it or has sent
- * part of a record. If a signal arrives meanwhile, signal_buffer_unlock raises it again. */
+/* Locks the buffer, so that the handler does not write it while the caller does or has written part
+ * of a record. If a signal arrives meanwhile, signal_buffer_unlock raises it again. */
 void signal_buffer_lock(struct signal_buffer *buffer);
 void signal_buffer_unlock(struct signal_buffer *buffer, size_t n_complete);
 
-/* Sends the complete records; called by the handler of signal `number`, which then ends the
- * process. Waits at most one second for readers. Returns false if a buffer is locked: then nothing
- * was sent, and the handler must return; the signal will be raised again. Async-signal-safe. */
+/* Writes the complete records. The handler of signal `number` calls this and then ends the process.
+ * Waits at most one second for readers. If a buffer is locked, returns false and writes nothing:
+ * the handler must then return; the signal will be raised again. Async-signal-safe. */
 bool signal_buffers_send(int number);
 
 #endif

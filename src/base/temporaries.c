@@ -81,9 +81,9 @@ void temporaries_remove_all(void)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* Makes the name "DIRECTORY/.irrun-DIGEST" in the directory of `target`, the same in every process,
- * or with "-PID-N" appended. It has a digest of the name of `target`, which may be too long to
- * extend. The caller frees it. */
+/* Returns the name "DIRECTORY/.irrun-DIGEST" in the directory of `target`, the same in every
+ * process, or with "-PID-N" appended. It has a digest of the name of `target`, which may be too
+ * long to extend. The caller frees it. */
 static char *temporary_name(const char *target, bool is_own)
 {
     static atomic_uint n_names;
@@ -105,7 +105,7 @@ enum attempt {
     TRY_AGAIN
 };
 
-/* Removes the file if no process holds its lock: a killed process left it. */
+/* Removes the file if no process has locked it: a killed process has left it. */
 static enum attempt remove_abandoned(const char *name, long *holder)
 {
     const int how = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
@@ -128,7 +128,7 @@ static enum attempt try_to_create(const char *name, int *fd, long *holder)
     if (*fd < 0)
         return errno == EEXIST ? remove_abandoned(name, holder) : FAILED;
     int reason = file_lock(*fd);
-    /* Before it was locked, another process may have removed it as abandoned. */
+    /* Another process may have removed the file as abandoned before it was locked. */
     if (reason == 0 && is_at(name, *fd))
         return CREATED;
     if (reason == EWOULDBLOCK)
@@ -142,7 +142,7 @@ static enum attempt try_to_create(const char *name, int *fd, long *holder)
 static enum attempt create_locked(const char *name, int *fd, long *holder)
 {
     enum attempt attempt;
-    unsigned n_unknown = 0; /* unknown holders, which may have ended meanwhile */
+    unsigned n_unknown = 0; /* locked by unknown processes, which may have ended meanwhile */
     do
         attempt = try_to_create(name, fd, holder);
     while (attempt == TRY_AGAIN || (attempt == HELD && *holder == 0 && n_unknown++ < 3));
@@ -164,8 +164,8 @@ static enum attempt create_own(const char *target, char **name, int *fd)
 
 /* ---- Creating -------------------------------------------------------------------------------- */
 
-/* Creates the file *name, or another one, whose name replaces *name. Blocks signals in this thread
- * until the file is in the table. If the handler of another thread has already run, removes the
+/* Creates the file *name, or another one, and then replaces *name. Blocks signals in this thread
+ * until the file is in the table. If the handler has already run in another thread, removes the
  * file. */
 static int create(const char *target, enum slot_state state, char **name, size_t *slot,
                   long *holder)
@@ -186,7 +186,7 @@ static int create(const char *target, enum slot_state state, char **name, size_t
     return attempt == CREATED ? fd : -1;
 }
 
-/* Returns the descriptor of the file that this process has reserved under that name, or -1. */
+/* Returns the descriptor of the file that this process has reserved under this name, or -1. */
 static int take_over(const char *name, size_t *slot)
 {
     for (size_t i = 0; i < MAX_TEMPORARIES; i++) {

@@ -2,9 +2,9 @@
  * complete. A signal handler removes those that are left.
  *
  * The name of a temporary file depends only on the name of its target. If two processes write one
- * target, they use the same temporary file, and the second fails. A file that a killed process left
- * is not locked: the next process that writes the target removes it. If the file system has no
- * locks, every process uses a name of its own.
+ * target, they use the same temporary file, and the second one fails. A file that a killed process
+ * has left is not locked; the next process that writes the target removes it. If the file system
+ * has no locks, each process uses its own name.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_TEMPORARIES_H
 #define IRRUN_BASE_TEMPORARIES_H
@@ -20,12 +20,12 @@
  * that process, or 0 if it is unknown. The caller frees *name, and calls temporary_forget(*slot)
  * before it closes the descriptor. */
 int temporary_create(const char *target, char **name, size_t *slot, long *holder);
-void temporary_forget(size_t slot); /* NO_TEMPORARY is allowed */
+void temporary_forget(size_t slot); /* accepts NO_TEMPORARY */
 
-/* Locks the target for a later temporary_create. Fails like temporary_create. */
+/* Locks the target for a later temporary_create. Fails like that function. */
 bool temporary_reserve(const char *target, long *holder);
 
-/* Unlocks the targets that were reserved and not created. */
+/* Unlocks the targets that are reserved but not created. */
 void temporaries_release(void);
 
 /* Creates a file without a name in the directory of `target`. Returns its descriptor, or -1 with

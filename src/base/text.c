@@ -1,4 +1,5 @@
-/* A growing text buffer, and comparisons of words. Numbers: text_to_number.c, text_from_number.c.
+/* A growing text buffer, and comparisons of words. text_to_number.c and text_from_number.c convert
+ * numbers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
 

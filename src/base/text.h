@@ -48,7 +48,7 @@ static inline bool text_is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* A part of a text that belongs to somebody else. */
+/* A part of another text, which is not owned. */
 struct slice {
     const char *at, *end;
 };
@@ -57,12 +57,12 @@ static inline size_t slice_length(struct slice slice)
     return (size_t)(slice.end - slice.at);
 }
 
-/* Returns the word as it is typed in a shell: itself, or a copy in single quotes if a character
- * needs them. A word that does not fit is truncated. */
+/* Returns the word as it must be typed in a shell: itself, or a copy in single quotes if a
+ * character requires it. A word that does not fit is truncated. */
 #define TEXT_QUOTED_BYTES 512
 const char *text_shell_quote(const char *word, char out[TEXT_QUOTED_BYTES]);
 
-/* Removes the blanks at both ends. */
+/* Removes blanks at both ends. */
 struct slice slice_trim(struct slice slice);
 
 bool text_equals_ignore_case(const char *a, const char *b);

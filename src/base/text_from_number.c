@@ -14,17 +14,17 @@
 #include "base/decimal.h"
 
 struct precision {
-    int min_digits; /* tried first: normal numbers with fewer digits read back at this length too */
-    int max_digits; /* always enough */
-    double min_normal; /* below it the trial begins with one digit */
+    int min_digits;    /* normal numbers with fewer digits also read back at this length */
+    int max_digits;    /* always sufficient */
+    double min_normal; /* for smaller numbers the trial begins with one digit */
     bool is_f32;
 };
 
 static const struct precision f32_precision = {FLT_DIG, 9, (double)FLT_MIN, true};
 static const struct precision f64_precision = {DBL_DIG, 17, DBL_MIN, false};
 
-/* The neighbour below a power of two is nearer than the one above. The only decimal of some length
- * that reads back may then be the one above the nearest. */
+/* The neighbour below a power of two is nearer than the one above. So the only decimal of some
+ * length that reads back may be the one above the nearest. */
 static bool is_power_of_two(double value)
 {
     int exponent;
@@ -119,8 +119,8 @@ static bool shortest_f32_quickly(double value, struct decimal *decimal)
     return false;
 }
 
-/* Tries 15 digits. A double holds them exactly, so reading back is one correctly rounded operation.
- * Returns false if more digits or other powers of ten are needed. */
+/* Tries 15 digits. A double represents them exactly, so reading back is one correctly rounded
+ * operation. Returns false if more digits or other powers of ten are needed. */
 static bool shortest_f64_quickly(double value, struct decimal *decimal)
 {
     int power = DBL_DIG - 1 - decimal_exponent(value);
@@ -202,8 +202,8 @@ static double value_of(struct decimal decimal)
     return strtod(text, NULL);
 }
 
-/* Returns the nearest decimal of n digits, or at a tie either of the two. Avoids snprintf from
- * 1e-12 to 1e12, where the powers of ten are exact. */
+/* Returns the nearest decimal of n digits; at a tie, either of the two. Avoids snprintf from 1e-12
+ * to 1e12, where the powers of ten are exact. */
 static struct decimal near_decimal(double value, int n_digits)
 {
     if (value < 1e-12 || value >= 1e12)
@@ -244,7 +244,7 @@ static size_t write_special(double value, char *out)
     return (size_t)sprintf(out, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
 }
 
-/* Whether the type holds this whole number exactly: then its digits need no search. */
+/* Returns whether the type represents this integer exactly: its digits then need no search. */
 static bool is_whole(double magnitude, double limit)
 {
     return magnitude < limit && magnitude == floor(magnitude);

@@ -113,7 +113,7 @@ static const char *parse_exponent(const char *at, const char *end, char mark, in
     return at;
 }
 
-/* Returns the correctly rounded value. strtod is given no decimal point, which depends on the
+/* Returns the correctly rounded value. strtod gets no decimal point, since that depends on the
  * locale. */
 static double value_of_digits(struct digits *digits, int64_t exponent, bool is_hex, bool is_f32)
 {
@@ -168,7 +168,7 @@ static bool parse_unsigned(const char *at, const char *end, bool is_f32, double 
     return true;
 }
 
-/* Parses what the fast path does not: numbers of any length, blanks, nan and inf. */
+/* Parses what the fast path cannot: numbers of any length, blanks, nan and inf. */
 static bool parse_slowly(const char *text, size_t length, bool is_f32, double *value)
 {
     struct slice number = slice_trim((struct slice){text, text + length});

@@ -1,5 +1,6 @@
 /* Writes Kaldi archives: a matrix or a vector for each sequence, binary or text. Types that a float
- * holds exactly are written as floats, f64 and 32-bit integers as doubles; i64 and u64 are refused.
+ * represents exactly are written as floats, f64 and 32-bit integers as doubles; i64 and u64 are
+ * rejected.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>

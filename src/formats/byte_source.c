@@ -28,7 +28,7 @@ static bool is_empty_pipe(const struct byte_source *source)
 static bool read_file(struct byte_source *source, void *data, size_t n, size_t *n_read,
                       struct irrun_error *err)
 {
-    /* The kernel reads hardly more than this at a time. */
+    /* The kernel does not read much more than this at a time. */
     const size_t max_bytes = (size_t)1 << 30;
     if (source->wait && is_empty_pipe(source) && !source->wait->before(source->wait->context, err))
         return false;
@@ -72,7 +72,7 @@ static bool stat_file(struct byte_source *source, struct irrun_error *err)
         return fail_read(source, EISDIR, err);
     source->is_file = S_ISREG(status.st_mode);
     off_t here = source->is_file ? lseek(source->fd, 0, SEEK_CUR) : -1;
-    /* Files in /proc report a size of 0 but are not empty. */
+    /* Files in /proc have a size of 0 but are not empty. */
     if (here < 0 || status.st_size == 0)
         return true;
     source->can_seek = source->can_rewind = true;

@@ -1,5 +1,4 @@
-/* Bytes from a file, a pipe or a member of an archive, through one buffer. Knows nothing about
- * formats.
+/* Reads bytes from a file, a pipe or a member of an archive, through one buffer.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_BYTE_SOURCE_H
 #define IRRUN_FORMATS_BYTE_SOURCE_H
@@ -11,7 +10,7 @@
 struct byte_source;
 struct reader_wait;
 
-/* The origin of the bytes. */
+/* Where the bytes come from. */
 struct byte_origin {
     /* Reads 1 … n bytes; *n_read = 0 at the end. */
     bool (*read)(struct byte_source *source, void *data, size_t n, size_t *n_read,
@@ -24,25 +23,26 @@ struct byte_origin {
 struct byte_source {
     const struct byte_origin *origin;
     void *context; /* used by the origin */
-    int fd;        /* of a file; its first byte is at `first_offset` */
+    int fd;        /* for a file; its first byte is at `first_offset` */
     uint64_t first_offset;
     const char *path;               /* for messages; borrowed */
-    const struct reader_wait *wait; /* of a file; NULL: none */
-    bool is_file;                   /* regular: neither pipe nor device */
-    bool can_seek;                  /* to anywhere */
-    bool can_rewind;                /* at least to the beginning */
+    const struct reader_wait *wait; /* for a file; NULL: none */
+    bool is_file;                   /* a regular file: neither pipe nor device */
+    bool can_seek;                  /* to any offset */
+    bool can_rewind;                /* at least to the start */
     uint64_t size_bytes;            /* UINT64_MAX: unknown */
     unsigned char *buffer;          /* [SOURCE_BUFFER_BYTES]; unread bytes: from `start` to `end` */
     size_t start, end;
     uint64_t offset; /* of buffer[start] */
-    bool is_at_end;  /* nothing comes after the buffer */
+    bool is_at_end;  /* there is nothing after the buffer */
 };
 
-/* Opens a file, or "-" = standard input. IRRUN_NO_INPUT. `path` is borrowed as the name to show. */
+/* Opens a file; "-" is standard input. Fails with IRRUN_NO_INPUT. `shown_path`, for messages, is
+ * borrowed. */
 bool source_open_file(struct byte_source *source, const char *path, const char *shown_path,
                       struct irrun_error *err);
 
-/* Opens a source of another origin; the caller has set origin, context, path and size_bytes. */
+/* Opens a source of another origin. The caller has set origin, context, path and size_bytes. */
 bool source_open(struct byte_source *source, struct irrun_error *err);
 void source_close(struct byte_source *source);
 
@@ -63,21 +63,21 @@ static inline void source_consume(struct byte_source *source, size_t n)
     source->offset += n;
 }
 
-/* Makes at least n (<= SOURCE_BUFFER_BYTES) bytes available, or all there are; never waits for more
- * than n bytes of a pipe. */
+/* Makes at least n (<= SOURCE_BUFFER_BYTES) bytes available, or all that are left. Never waits for
+ * more than n bytes of a pipe. */
 bool source_want(struct byte_source *source, size_t n, struct irrun_error *err);
 
 /* Makes at least one more byte available, unless the source is at its end or the buffer is full. */
 bool source_more(struct byte_source *source, struct irrun_error *err);
 
-/* Reads n bytes, fewer only at the end. `data` NULL: skips them, by seeking if it can. */
+/* Reads n bytes; fewer only at the end. If `data` is NULL, skips them, by seeking if possible. */
 bool source_read(struct byte_source *source, void *data, size_t n, size_t *n_read,
                  struct irrun_error *err);
 
 /* Returns the number of remaining bytes, or UINT64_MAX if it is unknown. */
 uint64_t source_left(const struct byte_source *source);
 
-/* Returns to the first byte. Call it only for a source that can be rewound. */
+/* Returns to the first byte. Only for a source with can_rewind. */
 bool source_rewind(struct byte_source *source, struct irrun_error *err);
 
 /* Fails with IRRUN_DATA at the current offset. */

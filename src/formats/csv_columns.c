@@ -1,5 +1,5 @@
-/* Reads some columns of a csv file. They are chosen by number, or by the headings in the first
- * line. A field in double quotes may contain separators.
+/* Reads some columns of a csv file, selected by number or by the headings in the first line. A
+ * field in double quotes may contain separators.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,8 @@ struct csv_columns {
     bool is_begun;
     char separator;
     size_t n_wanted;
-    size_t n_fields; /* of a line, up to the last that is wanted */
-    size_t *slots; /* [n_fields]: field i is number slots[i] of the wanted ones, from 1; 0: none */
+    size_t n_fields; /* fields of a line to parse */
+    size_t *slots;   /* [n_fields]: number of the column in `wanted`, from 1; 0: skipped */
 };
 
 struct field {
@@ -24,8 +24,8 @@ struct field {
 
 /* ---- Lines and fields ------------------------------------------------------------------------ */
 
-/* Finds the next line that is neither blank nor a comment. The whole line is in the buffer and is
- * not consumed. At the end of the file line->start is NULL. */
+/* Finds the next line that is neither blank nor a comment. The whole line is in the buffer and not
+ * consumed yet. At the end of the file line->start is NULL. */
 static bool find_line(struct csv_columns *csv, struct field *line, struct irrun_error *err)
 {
     struct byte_source *source = &csv->reader.source;
@@ -84,7 +84,7 @@ static struct field parse_field(struct field *rest, char separator)
 /* ---- Headings -------------------------------------------------------------------------------- */
 
 /* Removes the quotes around a field and returns whether there were any. Inside them, two quotes
- * stand for one. */
+ * mean one. */
 static bool remove_quotes(struct field *field)
 {
     bool is_quoted =
@@ -111,7 +111,7 @@ static bool are_equal(struct field heading, struct field name)
     return heading.length == 0 && name.length == 0;
 }
 
-/* Finds the column with that heading. */
+/* Finds the column with this heading. */
 static bool find_heading(const struct csv_columns *csv, struct field line, struct field name,
                          size_t *index, struct irrun_error *err)
 {
@@ -229,7 +229,7 @@ static bool read_row(struct csv_columns *csv, struct field line, enum irrun_dtyp
     return true;
 }
 
-/* Parses skipped rows too, so that they give the same errors as rows that are read. */
+/* Also parses skipped rows, so that they give the same errors as rows that are read. */
 static bool columns_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
                          size_t *n_read, struct irrun_error *err)
 {

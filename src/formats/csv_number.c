@@ -47,7 +47,7 @@ static bool parse_small_float(const char *text, size_t length, enum irrun_dtype 
 
 /* ---- Integers -------------------------------------------------------------------------------- */
 
-/* Returns the largest magnitude of the type with that sign: 128 for negative i8. */
+/* Returns the largest magnitude of the type with this sign: 128 for negative i8. */
 static uint64_t largest_magnitude(enum irrun_dtype dtype, bool is_negative)
 {
     unsigned bits = dtype == IRRUN_BOOLEAN ? 1 : dtype_stored_bits(dtype);
@@ -56,7 +56,7 @@ static uint64_t largest_magnitude(enum irrun_dtype dtype, bool is_negative)
     return is_negative ? 0 : UINT64_MAX >> (64 - bits);
 }
 
-/* Moves the exponent into the digits: 1e3, 3.0. */
+/* Converts to an integer with exponent 0: 1e3, 3.0. */
 static bool make_whole(struct decimal *decimal, const char **why)
 {
     if (decimal->digits == 0)

@@ -1,5 +1,5 @@
 /* Reads Kaldi archives: keys, each with a matrix or vector of floats or doubles, binary or text.
- * Compressed matrices are refused. ark_writer.c writes them.
+ * Rejects compressed matrices. ark_writer.c writes archives.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -66,8 +66,7 @@ static bool read_bytes(struct ark *ark, void *bytes, size_t n, struct irrun_erro
     return n_read == n || fail_entry(ark, err, "the file is truncated");
 }
 
-/* Reads a size as Kaldi writes it: a byte 4, which is the number of bytes that follow, and those
- * bytes. */
+/* Reads a size as Kaldi writes it: a byte 4, the number of bytes, and those bytes. */
 static bool read_dim(struct ark *ark, struct irrun_error *err)
 {
     unsigned char bytes[5];
@@ -177,8 +176,8 @@ static bool end_row(struct ark *ark, size_t *row_start, struct irrun_error *err)
     return true;
 }
 
-/* Reads the text form. "[ 1 2 3 ]" is a vector; with a line end after the bracket or between
- * numbers it is a matrix. */
+/* Reads the text form. "[ 1 2 3 ]" is a vector; a line end after the bracket or between numbers
+ * makes it a matrix. */
 static bool read_text(struct ark *ark, struct irrun_error *err)
 {
     int c;
@@ -216,7 +215,7 @@ static bool read_text(struct ark *ark, struct irrun_error *err)
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
-/* Reads a key and the blank after it; *is_end: there is no key. */
+/* Reads a key and the blank after it. *is_end: there is no key. */
 static bool read_key(struct ark *ark, bool *is_end, struct irrun_error *err)
 {
     int c;
@@ -268,7 +267,7 @@ static bool ark_next(struct reader *reader, struct array_header *header, bool *i
     if (!skip_array(ark, err))
         return false;
     if (source->offset == 0)
-        ark->reader.line = 1; /* until something is not text */
+        ark->reader.line = 1; /* until something that is not text */
     if (!read_key(ark, is_end, err))
         return false;
     if (*is_end)

@@ -40,7 +40,7 @@ static bool csv_next(struct reader *reader, struct array_header *header, bool *i
     csv->reader.line = 1;
     if (!source_want(source, 1, err))
         return false;
-    /* These bytes begin npy, npz, RIFF, .snd and gzip files; of them, only a point may begin a
+    /* npy, npz, RIFF, .snd and gzip files begin with these bytes; only '.' may also begin a
      * number. */
     if (source_available(source) != 0 && memchr("\x93PR.\x1f", *source_bytes(source), 5) &&
         !reader_check_kind(reader, "csv", err))
@@ -58,7 +58,7 @@ static struct place place_here(const struct csv *csv)
                           column < UINT32_MAX ? (uint32_t)column : UINT32_MAX};
 }
 
-/* Whether all characters are printable. */
+/* Returns whether all characters are printable. */
 static bool is_text(const char *word, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -145,7 +145,7 @@ static bool fail_missing(const struct csv *csv, int next, bool is_after_comma,
                           "irrun ... -i csv:-");
 }
 
-/* Skips line ends, comments and one comma before the next number; *is_end: there is none. */
+/* Skips line ends, comments and one comma before the next number. *is_end: there is none. */
 static bool find_number(struct csv *csv, bool *is_end, struct irrun_error *err)
 {
     bool is_after_comma = false;
@@ -207,7 +207,7 @@ static bool read_number(struct csv *csv, enum irrun_dtype dtype, void *element,
     return true;
 }
 
-/* Counts the numbers in the rest of the line, as far as it is in the buffer. */
+/* Counts the numbers in the rest of the line that is in the buffer. */
 static size_t count_ready(const struct csv *csv)
 {
     const struct byte_source *source = &csv->reader.source;
@@ -248,7 +248,7 @@ static bool fail_long_row(struct csv *csv, size_t n, struct irrun_error *err)
                               n, n);
 }
 
-/* Ends a record, which must end at the end of a line. */
+/* Ends a record, which must be at the end of a line. */
 static bool end_row(struct csv *csv, size_t n, struct irrun_error *err)
 {
     int c;

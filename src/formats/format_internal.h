@@ -10,31 +10,31 @@
 
 /* ---- Readers -------------------------------------------------------------------------------- */
 
-/* A format's reader is a struct that begins with this one; zeroed when it is made. */
+/* The struct of a format's reader begins with this one; zeroed when it is created. */
 struct reader {
     const struct reader_methods *methods;
     struct byte_source source;
-    char *path;    /* as shown in messages */
+    char *path;    /* for messages */
     char *name;    /* of the npz member; NULL otherwise */
-    uint32_t line; /* 1-based, of the next byte of text, stays at its maximum; 0: no lines */
+    uint32_t line; /* from 1, of the next byte of text, stays at its maximum; 0: no lines */
 };
 
 struct reader_methods {
     size_t size_bytes; /* of the format's struct */
     bool (*next)(struct reader *reader, struct array_header *header, bool *is_end,
                  struct irrun_error *err);
-    /* Like reader_read; data NULL: skips. */
+    /* Like reader_read; if data is NULL, skips. */
     bool (*read)(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
                  size_t *n_read, struct irrun_error *err);
-    void (*reset)(struct reader *reader); /* frees its memory; ready to start over */
+    void (*reset)(struct reader *reader); /* frees its memory, so that it can start over */
 };
 
-/* Creates a reader; the caller opens reader->source. NULL with *err filled. */
+/* Creates a reader; the caller opens reader->source. Returns NULL with *err filled on failure. */
 struct reader *reader_new(const struct reader_methods *methods, const char *path,
                           struct irrun_error *err);
 
 /* Fails with IRRUN_DATA if the source begins like a file of another format than `wanted` (kind.h).
- * Waits for the first KIND_BYTES. */
+ * Waits for the first KIND_BYTES bytes. */
 bool reader_check_kind(struct reader *reader, const char *wanted, struct irrun_error *err);
 
 extern const struct reader_methods npy_reader, raw_reader, s16_reader, csv_reader, ark_reader,
@@ -48,8 +48,8 @@ bool csv_skip_bom(struct byte_source *source, struct irrun_error *err);
 
 /* The type and shape of the records of one output, set by the first record or by writer_expect. */
 struct record_form {
-    bool is_known;    /* a record came */
-    bool is_expected; /* writer_expect was called; used until then */
+    bool is_known;    /* there has been a record */
+    bool is_expected; /* writer_expect was called; used until the first record */
     enum irrun_dtype dtype;
     struct irrun_shape shape;
     uint64_t n_records;
@@ -57,16 +57,16 @@ struct record_form {
 
 struct joiner;
 
-/* A format's writer is a struct that begins with this one; zeroed when it is made. */
+/* The struct of a format's writer begins with this one; zeroed when it is created. */
 struct writer {
     const struct writer_methods *methods;
     struct output_file file;
     struct writer_options options;
     char **names;              /* copies of options.names */
     char *comment;             /* copy of options.comment */
-    struct record_form *forms; /* one per output */
-    struct joiner *joiners;    /* one per output, if records are joined; else NULL */
-    char *sequence;            /* the sequence being joined */
+    struct record_form *forms; /* for each output */
+    struct joiner *joiners;    /* for each output, if records are concatenated; otherwise NULL */
+    char *sequence;            /* the sequence whose records are being concatenated */
 };
 
 struct writer_methods {
@@ -74,20 +74,21 @@ struct writer_methods {
     bool needs_whole_sequences;  /* stacks are joined in memory before they are written */
     uint32_t min_rank, max_rank; /* of a written array; max_rank 0: any */
     bool (*open)(struct writer *writer, struct irrun_error *err); /* may be NULL */
-    /* After open, to resume where another process stopped, with its forms[0] and file; may be
-     * NULL. */
+    /* Called after open, with forms[0] and file set, to resume where another process stopped; may
+     * be NULL. */
     bool (*resume)(struct writer *writer, struct irrun_error *err);
     bool (*write)(struct writer *writer, size_t output, const struct irrun_tensor *record,
                   const struct record_label *label, struct irrun_error *err);
     bool (*finish)(struct writer *writer,
-                   struct irrun_error *err); /* before the file is finished; may be NULL */
+                   struct irrun_error *err); /* called before the file is finished; may be NULL */
     void (*release)(struct writer *writer);  /* may be NULL; also after a failed open */
 };
 
 extern const struct writer_methods npy_writer, npz_writer, raw_writer, csv_writer, text_writer,
     ark_writer, wav_writer, jsonl_writer, none_writer;
 
-/* Compares `record` with the earlier ones of its output and counts it; IRRUN_DATA names both. */
+/* Counts `record` and compares it with earlier ones of its output. Fails with IRRUN_DATA and names
+ * both. */
 bool record_form_check(struct writer *writer, size_t output, const struct irrun_tensor *record,
                        struct irrun_error *err);
 
@@ -99,7 +100,7 @@ bool stacked_shape(const struct record_form *form, int64_t n_records, const char
 /* Fails with IRRUN_DATA because the file needs a shape and there is no record to take it from. */
 bool fail_no_record(const struct writer *writer, size_t output, struct irrun_error *err);
 
-/* Calls `write` with the elements of `record` as format_stored_dtype, in pieces. */
+/* Calls `write` with the elements of `record` as format_stored_dtype, block by block. */
 typedef bool bytes_write_fn(void *context, const void *data, size_t size_bytes,
                             struct irrun_error *err);
 bool write_stored_elements(const struct irrun_tensor *record, bytes_write_fn *write, void *context,
@@ -110,8 +111,8 @@ size_t format_element(enum irrun_dtype dtype, const void *data, size_t i,
                       char out[TEXT_NUMBER_BYTES]);
 
 /* Writes a line for each row of the last axis of `tensor` (one line for 0-D), with `separator`
- * between the numbers. With is_summarised, long tensors are shortened as in NumPy: three numbers at
- * each end of an axis. */
+ * between the numbers. With is_summarised, long tensors are abbreviated as in NumPy: three numbers
+ * at each end of an axis. */
 bool write_number_rows(struct output_file *file, const struct irrun_tensor *tensor, char separator,
                        bool is_summarised, struct irrun_error *err);
 

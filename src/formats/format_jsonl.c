@@ -1,5 +1,5 @@
-/* jsonl: a JSON object on a line for every record, with the sequence, the number of the record and
- * all outputs: {"seq":"a","rec":0,"y":[[1,2]]}. Only writes.
+/* Writes jsonl: a JSON object on a line for every record, with the sequence, the number of the
+ * record and all outputs: {"seq":"a","rec":0,"y":[[1,2]]}.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,8 +43,8 @@ static bool write_number(struct output_file *file, const struct irrun_tensor *te
                      : output_file_write(file, "null", 4, err);
 }
 
-/* Returns how many arrays begin at element `index`, and end before it: the number of trailing axes
- * that are at their first element. */
+/* Returns how many arrays begin at element `index` and end before it: the number of trailing axes
+ * whose index is 0. */
 static uint32_t count_brackets(const struct irrun_shape *shape, int64_t index)
 {
     uint32_t n = 0;
@@ -65,8 +65,7 @@ static bool write_brackets(struct output_file *file, const char *bracket, uint32
     return true;
 }
 
-/* Writes an empty array as NumPy does: with the dimensions before the one that is 0, and [] in
- * them. */
+/* Writes an empty array as NumPy does: the dimensions before the one that is 0, with [] inside. */
 static bool write_empty(struct output_file *file, const struct irrun_shape *shape,
                         struct irrun_error *err)
 {

@@ -1,5 +1,5 @@
-/* Reads npy documents, one after the other, from a file, a pipe or a member of an npz. Only an
- * array in Fortran order is held in memory. npy_writer.c writes npy.
+/* Reads npy documents, one after another, from a file, a pipe or a member of an npz. Only arrays in
+ * Fortran order are read into memory. npy_writer.c writes npy.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,10 +14,10 @@ struct npy {
     struct npy_header header; /* of the current document */
     uint64_t n_documents;     /* started so far */
     size_t n_left;            /* unread elements of the current one */
-    /* Most documents of a stream have the same header: it is parsed once. */
+    /* The last header. Most documents of a stream have the same one, which is parsed once. */
     unsigned char last_text[NPY_WRITTEN_HEADER_BYTES];
     size_t n_last_text; /* 0: none */
-    /* Fortran order: the whole array as stored, and the index of the next element. */
+    /* For Fortran order: the whole array as stored, and the index of the next element. */
     unsigned char *array;
     int64_t index[IRRUN_MAX_RANK];
 };
@@ -156,7 +156,7 @@ static void normalise(const struct npy_header *header, unsigned char *data, size
             data[i] = data[i] != 0;
 }
 
-/* Loads the array. The memory grows with the data, so a header with a large shape allocates
+/* Loads the array. The memory grows with the data, so that a large shape in a header allocates
  * nothing. */
 static bool load_array(struct npy *npy, struct irrun_error *err)
 {

@@ -18,10 +18,10 @@ struct member {
 };
 
 struct archive {
-    char *path; /* as shown */
+    char *path; /* for messages */
     int fd;
     struct zip_directory directory;
-    struct member *members; /* in the order of the directory */
+    struct member *members; /* in the order of the archive's directory */
     size_t n_members;
     size_t *by_name; /* indices of the members, sorted by name */
 };
@@ -50,7 +50,7 @@ bool archive_open_member(struct archive *archive, size_t index, struct reader **
     return *reader != NULL;
 }
 
-/* Reads the header of a member with a reader of its own. */
+/* Reads the header of a member. */
 static bool read_header(struct archive *archive, size_t index, struct irrun_error *err)
 {
     struct reader *reader;
@@ -151,7 +151,7 @@ static bool open_archive(struct archive *archive, const char *path, struct irrun
     struct byte_source source;
     bool is_open = source_open_file(&source, path, archive->path, err);
     if (is_open && source.can_seek && source.first_offset == 0) {
-        /* The descriptor is kept, the buffer is not needed. */
+        /* The archive keeps the descriptor, but not the buffer. */
         archive->fd = source.fd;
         source.fd = -1;
     } else if (is_open) {

@@ -1,5 +1,5 @@
-/* raw: the bytes of the elements in native byte order, nothing else; each element of a type below 8
- * bits is one byte. s16: samples of 16 bits, little-endian, as f32 from -1 to 1.
+/* raw: only the elements, in native byte order; each element of a type below 8 bits is one byte.
+ * s16: samples of 16 bits, little-endian, converted to f32 from -1 to 1.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 #include <inttypes.h>
@@ -25,8 +25,8 @@ static bool raw_next(struct reader *reader, struct array_header *header, bool *i
                      struct irrun_error *err)
 {
     struct raw *raw = (struct raw *)reader;
-    /* A file of another format would be read as noise. check_pipe checks a pipe, without waiting
-     * for it. */
+    /* Rejects files of other formats, which would be read as noise. check_pipe checks a pipe,
+     * without waiting for it. */
     if (!raw->is_begun && reader->source.can_seek &&
         !reader_check_kind(reader, format_name(raw), err))
         return false;
@@ -116,8 +116,8 @@ static bool raw_read(struct reader *reader, enum irrun_dtype dtype, void *data, 
     return data == NULL || check_bytes(reader, dtype, data, *n_read, err);
 }
 
-/* Converts samples from the upper half of `data` to all of it. In this order none is overwritten
- * before it is read. */
+/* Converts samples in the upper half of `data` to floats in all of it. The order avoids overwriting
+ * samples that are not read yet. */
 static void scale_samples(unsigned char *data, const unsigned char *samples, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

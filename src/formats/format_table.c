@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "formats/format_internal.h"
 
-/* A row: name, abilities, properties, reader and writer of a format. */
+/* The rows: name, capabilities, properties, reader and writer of a format. */
 /* clang-format off */
 static const struct format formats[] = {
     {.name = "text", .read_endings = "", .write_endings = ".txt",
@@ -99,7 +99,7 @@ static const char *file_ending(const char *path)
     return dot ? dot : "";
 }
 
-/* Whether one of the words of `endings` is `ending`, in any letter case. */
+/* Returns whether `ending` is one of the words of `endings`, in any letter case. */
 static bool has_ending(const char *endings, const char *ending)
 {
     size_t length = strlen(ending);
@@ -122,7 +122,7 @@ static const struct format *format_of_ending(const char *path, enum direction di
     return NULL;
 }
 
-/* Endings of sound files to be converted with sox. */
+/* Extensions of sound files that sox can convert. */
 static const char sound_endings[] = ".mp3 .opus .m4a .aif .aiff .au .snd .sph .w64 .gsm .amr";
 
 bool format_is_sound(const char *path)

@@ -1,5 +1,5 @@
-/* text: a line "# NAME f32 [1,10] seq=KEY rec=3" and a line per last-axis row; the csv reader can
- * read it. Also writes the rows of csv. Only a writer.
+/* Writes text: a line "# NAME f32 [1,10] seq=KEY rec=3" and a line per last-axis row, which the csv
+ * reader can read. Also writes the rows of csv.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "formats/format_internal.h"
 #include "tensor/half.h"
 
-/* NumPy's own defaults (printoptions threshold and edgeitems). */
+/* NumPy's defaults (printoptions threshold and edgeitems). */
 #define SUMMARY_THRESHOLD 1000
 #define SUMMARY_EDGE 3
 
@@ -89,7 +89,7 @@ static bool write_gap(struct output_file *file, char end, struct irrun_error *er
     return output_file_write(file, gap, sizeof gap, err);
 }
 
-/* Writes the n numbers from element `first`; if n > 2 * n_edge > 0, only n_edge at each end. */
+/* Writes the n numbers from element `first` on; if n > 2 * n_edge > 0, only n_edge at each end. */
 static bool write_row(struct output_file *file, const struct irrun_tensor *tensor, int64_t first,
                       int64_t n, int64_t n_edge, char separator, struct irrun_error *err)
 {
@@ -108,7 +108,8 @@ static bool write_row(struct output_file *file, const struct irrun_tensor *tenso
     return true;
 }
 
-/* Whether a row is left out; *is_gap: it is the first of those left out, where "..." is written. */
+/* Returns whether a row is omitted. *is_gap: it is the first omitted one, where "..." is
+ * written. */
 static bool is_row_hidden(const struct irrun_shape *shape, int64_t row, int64_t n_edge,
                           bool *is_gap)
 {

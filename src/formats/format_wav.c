@@ -18,8 +18,8 @@ struct wav {
     bool keeps_channels;
 };
 
-/* Opens the file with libsndfile, which reads the descriptor itself. The byte source only opens and
- * closes it. */
+/* Opens the file with libsndfile, which reads the descriptor itself. The byte source is only used
+ * to open and close it. */
 static bool open_sound(struct wav *wav, struct irrun_error *err)
 {
     struct reader *reader = &wav->reader;

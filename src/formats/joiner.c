@@ -1,4 +1,4 @@
-/* Joins the records of a sequence in memory.
+/* Concatenates the records of a sequence in memory.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "formats/joiner.h"
 
@@ -109,7 +109,7 @@ bool joiner_result(struct joiner *joiner, struct irrun_tensor *whole, struct irr
     int64_t n_outer = shape_product(&joiner->shape, 0, joiner->axis);
     if (n_outer <= 1 || joiner->n_records == 1 || joiner->n_bytes == 0)
         return true;
-    /* [record][outer][length][inner] becomes [outer][record, length][inner]. */
+    /* Reorders [record][outer][length][inner] to [outer][record, length][inner]. */
     size_t inner_bytes =
         dtype_size(joiner->dtype) *
         (size_t)shape_product(&joiner->shape, joiner->axis + 1, joiner->shape.rank);

@@ -12,15 +12,15 @@ static bool is_npy(const unsigned char *bytes, size_t n)
     return n >= 6 && memcmp(bytes, "\x93NUMPY", 6) == 0;
 }
 
-/* Whether the bytes begin with the local header of a zip member. The version needed to extract is a
- * small number. */
+/* Returns whether the bytes begin with the local header of a zip member. The version needed to
+ * extract is a small number. */
 static bool is_npz(const unsigned char *bytes, size_t n)
 {
     return n >= 6 && memcmp(bytes, "PK\3\4", 4) == 0 && bytes[4] < 100 && bytes[5] == 0;
 }
 
-/* Whether the bytes begin a WAVE file, of any size (RF64), or an .snd file with a header of at most
- * 64 KB. */
+/* Returns whether the bytes begin a WAVE file, of any size (RF64), or an .snd file with a header of
+ * at most 64 KB. */
 static bool is_sound(const unsigned char *bytes, size_t n)
 {
     bool is_riff = n >= 12 && (memcmp(bytes, "RIFF", 4) == 0 || memcmp(bytes, "RF64", 4) == 0);
@@ -28,8 +28,8 @@ static bool is_sound(const unsigned char *bytes, size_t n)
            (n >= 6 && memcmp(bytes, ".snd\0\0", 6) == 0);
 }
 
-/* Whether the bytes begin a gzip file: deflate, no reserved flags, and the XFL and OS bytes that
- * compressors write. */
+/* Returns whether the bytes begin a gzip file: deflate, no reserved flags, and the XFL and OS bytes
+ * that compressors write. */
 static bool is_gzip(const unsigned char *bytes, size_t n)
 {
     return n >= 10 && memcmp(bytes, "\x1f\x8b\x08", 3) == 0 && bytes[3] < 32 &&

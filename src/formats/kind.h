@@ -8,7 +8,7 @@
 #define KIND_BYTES ((size_t)12) /* enough for all formats */
 
 /* Fails with IRRUN_DATA if the first n bytes are of another format than `wanted` ("raw", "npz",
- * ...). The hint says what to type instead. `path` is for messages. */
+ * ...). The hint has the right command. `path` is for messages. */
 bool kind_check(const unsigned char *bytes, size_t n, const char *wanted, const char *path,
                 struct irrun_error *err);
 

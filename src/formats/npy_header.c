@@ -1,5 +1,4 @@
-/* The header of an npy document: a Python dictionary literal, parsed only in the form that NumPy
- * writes.
+/* The header of an npy document: a Python dictionary, parsed only in the form that NumPy writes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "formats/npy_header.h"
 
@@ -239,7 +238,7 @@ static bool parse_item(struct literal *literal, struct npy_header *header, unsig
     return fail_header(err, "there are keys other than descr, fortran_order and shape");
 }
 
-/* Whether Fortran order and C order are the same: at most one dimension is not 1. */
+/* Returns whether Fortran order and C order are the same: at most one dimension is not 1. */
 static bool is_either_order(const struct irrun_shape *shape)
 {
     unsigned n_long = 0;

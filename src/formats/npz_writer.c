@@ -20,7 +20,7 @@ struct npz_member {
 
 struct npz_out {
     struct writer writer;
-    struct npz_member *members; /* one per output */
+    struct npz_member *members; /* for each output */
 };
 
 static bool npz_open(struct writer *writer, struct irrun_error *err)
@@ -30,7 +30,7 @@ static bool npz_open(struct writer *writer, struct irrun_error *err)
     npz->members = new_array(n, sizeof *npz->members, err);
     if (npz->members == NULL)
         return false;
-    /* Next to a device there is no directory for temporary files. */
+    /* The directory of a device is not for temporary files. */
     for (size_t i = 0; i < n; i++)
         npz->members[i].spool.beside = writer->file.target ? writer->file.target : "-";
     return true;

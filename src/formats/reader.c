@@ -1,4 +1,4 @@
-/* What all readers share: opening, closing, skipping, rewinding, reading a whole array.
+/* Shared by all readers: opening, closing, skipping, rewinding, reading a whole array.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 #include <stdlib.h>

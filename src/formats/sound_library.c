@@ -9,11 +9,11 @@
 
 #define LIBRARY "libsndfile.so.1"
 
-/* Set once; the library stays open. */
+/* Set once; the library is never closed. */
 static struct sound_library library;
 static char problem[256];
 
-/* Sets *function to the address of the symbol; false if there is none. */
+/* Sets *function to the address of the symbol. Returns false if there is none. */
 static bool find(void *handle, const char *symbol, void *function)
 {
     void *address = dlsym(handle, symbol);

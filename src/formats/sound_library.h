@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-/* SF_INFO of its ABI. */
+/* SF_INFO of libsndfile's ABI. */
 struct sound_info {
     int64_t n_frames;
     int rate_hz, n_channels, format, n_sections, is_seekable;

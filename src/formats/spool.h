@@ -10,7 +10,7 @@
 
 #define SPOOL_MEMORY_BYTES ((size_t)256 * 1024)
 
-/* All zero = empty, with beside = a path in the directory for a temporary file. */
+/* Zeroed: empty, except for `beside`, a path in the directory for a temporary file. */
 struct spool {
     const char *beside; /* borrowed */
     unsigned char *memory;

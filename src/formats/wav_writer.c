@@ -1,4 +1,4 @@
-/* Writes WAVE files of 32-bit floats: the records of a sequence, one after the other.
+/* Writes WAVE files of 32-bit floats: the records of a sequence, one after another.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 
 struct wav_out {
     struct writer writer;
-    uint32_t n_channels; /* 0: no record came */
+    uint32_t n_channels; /* 0: no record yet */
 };
 
 static void put(unsigned char **at, uint32_t value, unsigned n_bytes)

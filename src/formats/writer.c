@@ -1,5 +1,5 @@
-/* What all writers share: opening, the common type and shape of records, joining the records of a
- * sequence, finishing.
+/* Shared by all writers: opening, the common type and shape of records, concatenating the records
+ * of a sequence, finishing.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 #include <inttypes.h>
@@ -87,7 +87,7 @@ static bool open_file(struct writer *writer, const struct format *format, const 
     return true;
 }
 
-/* Resumes where another process stopped. */
+/* Resumes where another process has stopped. */
 static bool resume(struct writer *writer, struct irrun_error *err)
 {
     const struct writer_position *start = writer->options.resume_at;
@@ -199,7 +199,7 @@ bool writer_flush(struct writer *writer, struct irrun_error *err)
     return !writer->file.is_direct || output_file_flush(&writer->file, err);
 }
 
-/* Writes the joined records at the end of their sequence. */
+/* Writes the concatenated records at the end of their sequence. */
 static bool write_joined(struct writer *writer, struct irrun_error *err)
 {
     struct record_label label = {writer->sequence ? writer->sequence : "-", 0};
@@ -234,7 +234,7 @@ static bool join(struct writer *writer, size_t output, const struct irrun_tensor
                          writer->names[output], err);
 }
 
-/* Refuses a rank that the format cannot hold at the first record. */
+/* Rejects the first record if the format cannot store its rank. */
 static bool check_rank(const struct writer *writer, size_t output,
                        const struct irrun_tensor *record, struct irrun_error *err)
 {

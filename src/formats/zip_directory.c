@@ -1,4 +1,4 @@
-/* The directory of a zip archive: found from the end of the file, read entry by entry.
+/* Reads the directory of a zip archive, which is at the end of the file.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "formats/zip_directory.h"
 
@@ -123,8 +123,7 @@ static bool fail_no_end(const struct reading *reading)
                      reading->file_bytes);
 }
 
-/* Finds the end record. Only a comment follows it, and the record holds the length of the
- * comment. */
+/* Finds the end record, which has the length of the comment. Only the comment follows it. */
 static bool find_end(struct reading *reading, struct zip_directory *directory)
 {
     size_t n = END_BYTES + MAX_COMMENT;
@@ -178,7 +177,7 @@ static bool parse_extra(struct zip_entry *entry, const unsigned char *extra, siz
     return true;
 }
 
-/* Parses an entry. `rest` holds its name and extra fields. */
+/* Parses an entry. `rest` has its name and extra fields. */
 static bool parse_entry(struct reading *reading, struct zip_directory *directory,
                         const unsigned char *header, const unsigned char *rest)
 {

@@ -1,4 +1,4 @@
-/* The directory of a zip archive and the bytes of its members, ZIP64 included; zip_writer.h writes
+/* The directory of a zip archive and the bytes of its members, including ZIP64. zip_writer.h writes
  * archives. Source: PKWARE's APPNOTE.TXT, sections 4.3 to 4.5.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_ZIP_DIRECTORY_H
@@ -16,7 +16,7 @@ struct zip_entry {
     bool is_encrypted;
 };
 
-/* All zero = empty. */
+/* Zeroed: empty. */
 struct zip_directory {
     struct zip_entry *entries;
     size_t n, capacity;
@@ -29,12 +29,12 @@ bool zip_directory_read(struct zip_directory *directory, int fd, const char *pat
                         struct irrun_error *err);
 void zip_directory_free(struct zip_directory *directory);
 
-/* Opens a member as a source that can be rewound; reads by offset, so any number may share `fd`. A
- * wrong checksum is IRRUN_DATA when the last byte is read. `path` and fd are borrowed. */
+/* Opens a member as a source that can be rewound. It reads by offset, so that any number may share
+ * `fd`. A wrong checksum is IRRUN_DATA when the last byte is read. `path` and fd are borrowed. */
 bool zip_member_open(struct byte_source *source, int fd, const struct zip_entry *entry,
                      const char *path, struct irrun_error *err);
 
-/* Reads up to n bytes at an offset, fewer only at the end; IRRUN_NO_INPUT. */
+/* Reads up to n bytes at an offset; fewer only at the end. Fails with IRRUN_NO_INPUT. */
 bool zip_read_at(int fd, const char *path, uint64_t offset, void *data, size_t n, size_t *n_read,
                  struct irrun_error *err);
 

@@ -1,4 +1,4 @@
-/* The bytes of a member of a zip archive, stored or deflated, as a source.
+/* Reads a member of a zip archive, stored or deflated, as a source.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>

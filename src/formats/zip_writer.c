@@ -14,7 +14,7 @@
 #define FLAG_UTF8 (1u << 11)
 #define EXTRA_ZIP64 1
 
-/* A record under construction. */
+/* A record that is being built. */
 struct record {
     unsigned char bytes[END64_BYTES];
     size_t n;
@@ -26,7 +26,7 @@ static void put(struct record *record, uint64_t value, size_t n_bytes)
         record->bytes[record->n++] = (unsigned char)(value >> 8 * i & 0xff);
 }
 
-/* Writes 32 bits; all ones mean that a ZIP64 field holds the number. */
+/* Writes 32 bits; all ones mean that a ZIP64 field has the number. */
 static void put_narrow(struct record *record, uint64_t value)
 {
     put(record, value < UINT32_MAX ? value : UINT32_MAX, 4);

@@ -1,5 +1,5 @@
-/* Writes a zip archive of stored members from front to back, ZIP64 where sizes require it. The size
- * and checksum of a member are known before its bytes, so that no header is patched later. Source:
+/* Writes a zip archive of stored members sequentially, with ZIP64 if sizes require it. The size and
+ * checksum of a member must be known before its bytes, so that headers need not be patched. Source:
  * PKWARE's APPNOTE.TXT, sections 4.3 to 4.5.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_FORMATS_ZIP_WRITER_H
@@ -8,7 +8,7 @@
 #include "base/output_file.h"
 #include "base/text.h"
 
-/* All zero except `out` = an archive without members. */
+/* Zeroed except for `out`: an archive without members. */
 struct zip_writer {
     struct output_file *out; /* borrowed; the archive starts at its first byte */
     struct text directory;   /* the entries of the members */
@@ -16,7 +16,7 @@ struct zip_writer {
 };
 
 /* Begins a member. The caller then writes its size_bytes bytes, whose checksum is crc, to `out`.
- * The name is UTF-8; IRRUN_IO if it is above 65535 bytes. */
+ * The name is UTF-8; fails with IRRUN_IO if it has more than 65535 bytes. */
 bool zip_writer_add(struct zip_writer *zip, const char *name, uint64_t size_bytes, uint32_t crc,
                     struct irrun_error *err);
 

@@ -1,5 +1,5 @@
-/* The compact op list: arrays with 32-bit ids, and the position of every op in the XML. Holds a
- * model as written; knows nothing about shapes, memory or execution.
+/* The graph of a model as written: arrays with 32-bit ids, and the position of every op in the XML.
+ * Shapes, memory and execution are not part of it.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_GRAPH_GRAPH_H
 #define IRRUN_GRAPH_GRAPH_H
@@ -13,31 +13,32 @@ struct op_def;
 struct graph;
 struct graph_analysis;
 
-/* An edge source: one output port of one op. */
+/* A source of edges: an output port of an op. */
 struct value {
     uint32_t op_id;
-    uint32_t port;            /* ordinal among the op's outputs */
-    const char *const *names; /* tensor names, file order */
+    uint32_t port;            /* number among the op's outputs */
+    const char *const *names; /* tensor names in the order of the file */
     uint32_t n_names;
-    /* The type and shape written at the port: only shown to the user, never relied upon. */
+    /* The type and shape at the port in the XML. They are shown to the user and used for nothing
+     * else. */
     uint8_t dtype_hint; /* enum irrun_dtype */
     uint8_t rank_hint;
-    int64_t *dims_hint; /* [rank_hint], -1 = open */
+    int64_t *dims_hint; /* [rank_hint]; -1: open */
 };
 
 enum port_purpose { PURPOSE_NONE, PURPOSE_CURRENT_ITERATION, PURPOSE_EXECUTION_CONDITION };
 
 /* Connects a port of an op to a Parameter or Result of its body. */
 struct port_map {
-    int64_t external;     /* ordinal among the op's inputs (outputs), -1 = no port */
-    uint32_t internal_id; /* op id in the body */
+    int64_t external;     /* number among the op's inputs or outputs; -1: no port */
+    uint32_t internal_id; /* id of the Parameter or Result in the body */
     bool has_axis;        /* sliced input, concatenated output */
     int64_t axis, start, end, stride, part_size;
     enum port_purpose purpose;
     uint32_t line, column;
 };
 
-/* The Result `from_id` of one iteration feeds the Parameter `to_id` of the next. */
+/* The Result `from_id` of one iteration is the Parameter `to_id` of the next. */
 struct back_edge {
     uint32_t from_id, to_id;
 };
@@ -55,32 +56,32 @@ struct body {
 /* Why an op cannot be used. It is an error only if the op is live: dead layers may be of any
  * type. */
 struct op_fault {
-    enum irrun_error_code code; /* IRRUN_UNSUPPORTED: no def; IRRUN_DATA: its attributes are bad */
+    enum irrun_error_code code; /* UNSUPPORTED: no def; DATA: invalid attributes */
     const char *type, *version; /* as written; "" if there is no version */
     const char *message, *hint;
 };
 
 struct op {
-    const struct op_def *def; /* NULL if irrun lacks it: see fault */
-    const char *name;         /* the friendly name; "" if there is none */
-    const char *version;      /* as written: "opset5"; "" if there is none */
-    const void *attrs;        /* the struct that def->attrs describes; NULL if there is a fault */
+    const struct op_def *def;     /* NULL if irrun does not support it: see fault */
+    const char *name;             /* the layer's name; "" if there is none */
+    const char *version;          /* as written: "opset5"; "" if there is none */
+    const void *attrs;            /* as described by def->attrs; NULL if there is a fault */
     const struct op_fault *fault; /* NULL: none */
-    uint32_t n_inputs;            /* value ids: graph->input_ids[first_input … ] */
+    uint32_t n_inputs;            /* their value ids: graph->input_ids[first_input … ] */
     uint32_t first_input;
-    uint32_t n_outputs; /* values: first_output … */
+    uint32_t n_outputs; /* their value ids: first_output … */
     uint32_t first_output;
     uint32_t line, column;
-    struct body *bodies; /* TensorIterator and Loop 1, If 2 (then, else), others none */
+    struct body *bodies; /* TensorIterator and Loop: 1, If: 2 (then, else), others: none */
     uint32_t n_bodies;
-    const char *const *output_names; /* of a Result: its own attribute output_names */
+    const char *const *output_names; /* of a Result: the values of its attribute output_names */
     uint32_t n_output_names;
 };
 
 struct graph {
     const char *file; /* for messages */
     const char *name;
-    const char *path; /* of a body: "" or "layer/body/"; for messages and -v */
+    const char *path; /* for bodies "layer/body/", otherwise ""; for messages and -v */
     uint32_t ir_version;
     struct op *ops;
     uint32_t n_ops;
@@ -88,14 +89,14 @@ struct graph {
     uint32_t n_values;
     uint32_t *input_ids;
     uint32_t n_input_ids;
-    uint32_t *parameters; /* op ids, document order */
+    uint32_t *parameters; /* op ids in document order */
     uint32_t n_parameters;
-    uint32_t *results; /* op ids, document order */
+    uint32_t *results; /* op ids in document order */
     uint32_t n_results;
     uint32_t *order; /* live ops in topological order; set by plan/toposort */
     uint32_t n_order;
-    struct graph_analysis *analysis; /* computed once by the plan, for every use of the graph */
-    const struct file_map *weights;  /* the whole .bin; shared by all bodies */
+    struct graph_analysis *analysis; /* computed once, for all plans */
+    const struct file_map *weights;  /* the whole .bin; shared with all bodies */
     const char *weights_file;        /* its path, for messages */
 };
 

@@ -1,5 +1,5 @@
-/* TensorIterator, Loop and If: their bodies and port maps. A port map may come before or after the
- * body and the ports that it names, so ids are resolved when the layer ends.
+/* Reads the bodies and port maps of TensorIterator, Loop and If. A port map may come before or
+ * after the body and the ports that it names, so ids are resolved at the end of the layer.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -100,8 +100,8 @@ bool start_back_edge(struct ir_builder *builder, xml_attrs attrs)
     return true;
 }
 
-/* Returns the path of a body of the current layer. Truncates long names: otherwise a file could
- * lead to paths much longer than itself. */
+/* Returns the path of a body of the current layer. Truncates long names, since otherwise a path
+ * could be much longer than the file. */
 static const char *extend_path(struct ir_builder *builder, const char *name, const char *element)
 {
     const char *outer = builder->scope->path;
@@ -149,7 +149,7 @@ bool end_body(struct ir_builder *builder)
     return true;
 }
 
-/* Replaces the id of a layer of the body by the id of its op, which must have this role. */
+/* Replaces the id of a layer of the body with the id of its op, which must have this role. */
 static bool resolve_inner(struct ir_builder *builder, const struct parsed_body *parsed,
                           enum op_role role, struct place place, uint32_t *id)
 {
@@ -196,7 +196,7 @@ static bool resolve_map(struct ir_builder *builder, const struct parsed_body *pa
     return true;
 }
 
-/* Keeps the first of several entries for one output, like other readers of IR. */
+/* Removes all but the first of several entries for one output, as other readers of IR do. */
 static bool drop_repeated(struct ir_builder *builder, struct port_map *maps, uint32_t *n)
 {
     uint32_t n_ports = current_op(builder)->n_outputs;

@@ -1,5 +1,5 @@
-/* Checks where each element may appear and passes it to its parser. Skips other elements with their
- * content, as every reader of IR must.
+/* Checks where each element is allowed and passes it to its parser. Skips other elements with their
+ * content, as the IR requires.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/ir_builder.h"
 
@@ -25,7 +25,7 @@ enum state {
     IN_INPUT = 1 << 7,
     IN_OUTPUT = 1 << 8,
     IN_PORT = 1 << 9,
-    IN_PORT_MAP = 1 << 10, /* of the only body, or of If's then */
+    IN_PORT_MAP = 1 << 10, /* of the only body, or of the then body of If */
     IN_ELSE_PORT_MAP = 1 << 11,
     IN_BACK_EDGES = 1 << 12,
     IN_PRE_PROCESS = 1 << 13,
@@ -223,7 +223,7 @@ static bool on_end(void *context, struct xml_reader *xml)
     return !element->end || element->end(builder);
 }
 
-/* Makes the path of the weights: the path of the XML with the ending .bin. */
+/* Makes the path of the weights: the path of the XML with the extension .bin. */
 static bool guess_weights_path(struct ir_model *model, const char *xml_path,
                                struct irrun_error *err)
 {

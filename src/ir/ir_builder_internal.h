@@ -1,4 +1,4 @@
-/* Shared by the files of the reader: a graph while its layers and edges are being read.
+/* Shared by the files ir_*.c: a graph while its layers and edges are read.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_IR_IR_BUILDER_INTERNAL_H
 #define IRRUN_IR_IR_BUILDER_INTERNAL_H
@@ -7,12 +7,12 @@
 #include "ir/xml_reader.h"
 #include "ops/op.h"
 
-/* The maximum nesting of bodies, so that functions may recurse over them. */
+/* The maximum nesting of bodies, which limits the recursion of functions over them. */
 #define MAX_BODY_DEPTH 64
 
-/* The id of a port in the file, and its ordinal among the layer's inputs or outputs. */
+/* The id of a port in the file, and its number among the layer's inputs or outputs. */
 struct port_ref {
-    uint32_t id; /* NO_ID: an output of the op that the layer does not list */
+    uint32_t id; /* NO_ID: the layer does not list this output */
     uint32_t ordinal;
 };
 
@@ -35,8 +35,8 @@ struct parsed_back_edge {
     uint32_t line, column;
 };
 
-/* A body of the current layer and its port maps. They may come in any order, so they keep the ids
- * of the file until the layer ends. */
+/* A body of the current layer and its port maps. They may come in any order, so ids of the file are
+ * kept until the end of the layer. */
 struct parsed_body {
     struct graph *graph; /* NULL until its element ends */
     struct layer_index layers;
@@ -51,19 +51,19 @@ struct parsed_body {
 /* The value is the number of bodies. */
 enum body_form { BODY_FORM_NONE, BODY_FORM_LOOP, BODY_FORM_IF };
 
-/* The data of the current layer that struct op does not hold. */
+/* The data of the current layer that are not in struct op. */
 struct parsed_layer {
     enum body_form body_form;
     struct parsed_body bodies[2];
     bool has_data;
-    bool lacks_type, lacks_shape;    /* of a Const: taken from its output port */
-    enum irrun_dtype port_precision; /* of the current output port; IRRUN_DYNAMIC if it has none */
+    bool lacks_type, lacks_shape;    /* of a Const: its output port is used instead */
+    enum irrun_dtype port_precision; /* of the current output port; IRRUN_DYNAMIC: none */
     struct irrun_shape port_shape;
     bool is_in_output;   /* the current port is an output */
     bool has_port_shape; /* false: no port, or its shape is not static */
 };
 
-/* A net or a body while it is read; its heap arrays are copied into the model's arena at the end.
+/* A net or a body while it is read. Its heap arrays are copied into the model's arena at the end.
  * The ops, values and ports of a layer are contiguous. */
 struct scope {
     struct scope *parent;
@@ -97,14 +97,14 @@ typedef const char *const *xml_attrs;
 
 struct ir_builder;
 
-/* An element that is not skipped, and what is done with it. */
+/* An element that is not skipped, and its handlers. */
 struct element {
-    uint32_t places; /* set of states, which are ir_builder.c's */
+    uint32_t places; /* set of states in which it is allowed; see ir_builder.c */
     const char *name;
     uint32_t inside; /* the state within it */
     bool (*start)(struct ir_builder *builder, xml_attrs attrs);
     bool (*end)(struct ir_builder *builder);
-    unsigned body; /* which of the bodies of its layer it is about */
+    unsigned body; /* number of the body of its layer that it belongs to */
 };
 
 #define MAX_ELEMENTS (8 + 4 * MAX_BODY_DEPTH)
@@ -119,7 +119,7 @@ struct ir_builder {
     struct scope *scope;                      /* the innermost net or body */
     const struct element *element;            /* the element that starts or ends */
     const struct element *open[MAX_ELEMENTS]; /* the open elements, without skipped ones */
-    uint32_t states[MAX_ELEMENTS];            /* the elements allowed in each of them */
+    uint32_t states[MAX_ELEMENTS];            /* the state inside each of them */
     uint32_t n_open;
     size_t n_skipped; /* depth within an element that is skipped */
     char dim[32];     /* the text of a <dim> */
@@ -130,7 +130,7 @@ struct ir_builder {
 
 /* ---- ir_builder.c --------------------------------------------------------------------------- */
 
-/* Reads a required id of the current element, of a layer or a port: 0 … NO_ID - 1. */
+/* Reads the id of a layer or a port, 0 … NO_ID - 1, which the current element must have. */
 bool read_id(struct ir_builder *builder, xml_attrs attrs, const char *name, uint32_t *id);
 
 struct scope *scope_new(struct ir_builder *builder, const char *path);
@@ -192,7 +192,7 @@ bool add_output(struct ir_builder *builder, uint32_t port_id);
 /* Sorts the ports of the current layer; fails if two have the same id. */
 bool sort_ports(struct ir_builder *builder);
 
-/* Finds the ordinal of the port with this id; returns false if there is none. `refs` are sorted by
+/* Finds the number of the port with this id. Returns false if there is none. `refs` are sorted by
  * id. */
 bool find_port(const struct port_ref *refs, uint32_t n, uint32_t port_id, uint32_t *ordinal);
 

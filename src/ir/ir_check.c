@@ -1,4 +1,4 @@
-/* Collects the live ops that cannot run.
+/* Finds the live ops that cannot run.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/ir_check.h"
 
@@ -16,7 +16,7 @@ struct unsupported_op {
     uint32_t line, column; /* of the first of them */
 };
 
-/* The kinds of unsupported ops found so far; grows on the heap. */
+/* The unsupported types and versions so far; grows on the heap. */
 struct unsupported_list {
     struct unsupported_op *items;
     size_t n, capacity;
@@ -34,8 +34,7 @@ static bool is_before(const struct op *op, const struct unsupported_op *item)
     return op->line < item->line || (op->line == item->line && op->column < item->column);
 }
 
-/* Real models have few kinds. Beyond this many kinds each layer is listed separately, which bounds
- * the search. */
+/* Real models have few kinds. Beyond this number, kinds are not merged, which limits the search. */
 #define MAX_KINDS 200
 
 /* An error message has room for about this many. */

@@ -6,15 +6,16 @@
 
 #include "graph/graph.h"
 
-/* Fails with IRRUN_UNSUPPORTED and the whole list, bodies included, at the place of the first; or
- * with IRRUN_DATA at the first live layer whose attributes or number of inputs are bad. */
+/* Fails with IRRUN_UNSUPPORTED and a list of all unsupported layers, including those of bodies, at
+ * the place of the first; or with IRRUN_DATA at the first live layer with invalid attributes or a
+ * wrong number of inputs. */
 bool ir_check_ops(const struct graph *graph, struct irrun_error *err);
 
 /* Returns why irrun cannot run the layer with its element type, although it supports the operator;
  * NULL if it can. */
 const char *ir_type_problem(const struct op *op);
 
-/* Whether the op has more or fewer inputs than it takes. */
+/* Returns whether the op has too many or too few inputs. */
 bool ir_has_bad_inputs(const struct op *op);
 
 #endif

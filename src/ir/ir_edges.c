@@ -30,7 +30,7 @@ static int compare_layers(const void *a, const void *b)
     return (x->op_id > y->op_id) - (x->op_id < y->op_id);
 }
 
-/* Reports the first layer in the document whose id was used before. */
+/* Reports the first layer of the document whose id is used by an earlier layer. */
 static bool fail_duplicates(struct ir_builder *builder, const struct layer_index *layers)
 {
     const struct layer_ref *first = NULL, *second = NULL;
@@ -69,7 +69,7 @@ static bool index_layers(struct ir_builder *builder, struct layer_index *layers)
 uint32_t find_layer(const struct layer_index *layers, uint32_t layer_id)
 {
     uint32_t from = 0, to = layers->n;
-    /* Ids are usually dense. */
+    /* The ids are usually 0, 1, 2 … */
     if (layer_id < layers->n && layers->refs[layer_id].id == layer_id)
         return layers->refs[layer_id].op_id;
     while (from < to) {
@@ -96,7 +96,7 @@ static bool fail_layer(struct ir_builder *builder, const struct parsed_edge *edg
                      layers->refs[0].id, layers->refs[layers->n - 1].id);
 }
 
-/* Lists the ports of the layer. */
+/* Fails because the layer has no such port, and lists its ports. */
 static bool fail_port(struct ir_builder *builder, const struct parsed_edge *edge, bool is_input,
                       uint32_t port_id, const struct op *op)
 {
@@ -117,7 +117,7 @@ static bool fail_port(struct ir_builder *builder, const struct parsed_edge *edge
                      length < sizeof list - 24 ? "" : ", ...");
 }
 
-/* Reports the first edge into the same input. */
+/* Fails because an earlier edge ends at the same input. */
 static bool fail_second_edge(struct ir_builder *builder, const struct parsed_edge *edge,
                              const struct op *op)
 {

@@ -32,7 +32,7 @@ static struct found_op *find_slot(struct ir_builder *builder, const char *type, 
     return &builder->found_ops[hash % N_FOUND_OPS];
 }
 
-/* Sets def, or the fault if there is none. */
+/* Sets def, or the fault if there is no definition. */
 static bool find_def(struct ir_builder *builder, struct op *op, const char *type,
                      const char *version)
 {
@@ -124,8 +124,8 @@ bool start_layer(struct ir_builder *builder, xml_attrs attrs)
            parse_names(builder, output_names, &op->output_names, &op->n_output_names);
 }
 
-/* Keeps an error in the attributes for later: it matters only if the layer is live, which is not
- * known yet. */
+/* Stores an error in the attributes: it matters only if the layer is live, which is not known
+ * yet. */
 static bool keep_fault(struct ir_builder *builder, struct op *op, const struct irrun_error *error)
 {
     op->attrs = NULL;
@@ -169,7 +169,7 @@ bool start_data(struct ir_builder *builder, xml_attrs attrs)
     return read_attrs(builder, attrs);
 }
 
-/* Completes a Const from its output port: the oldest IRs of version 10 give its type and shape only
+/* Completes a Const from its output port: the oldest IRs of version 10 have its type and shape only
  * there. */
 static bool complete_const(struct ir_builder *builder, struct op *op)
 {

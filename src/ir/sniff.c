@@ -1,4 +1,4 @@
-/* Recognizes files that users give as a model by mistake.
+/* Recognizes other files that users pass as a model by mistake.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/sniff.h"
 
@@ -22,9 +22,9 @@ bool sniff_is_xml(const unsigned char *head, size_t n)
     return HAS_AT(0, "<?xml") || HAS_AT(0, "\xef\xbb\xbf<?xml") || HAS_AT(0, "<net ");
 }
 
-/* Whether the bytes begin an ONNX file: a protobuf message whose field 1 (ir_version) is a small
- * number, followed by a length-delimited field: the name or version of the producer, the opset
- * imports or the graph. */
+/* Returns whether the bytes begin an ONNX file: a protobuf message whose field 1 (ir_version) is a
+ * small number, followed by a length-delimited field: the name or version of the producer, the
+ * opset imports or the graph. */
 static bool is_onnx(const unsigned char *head, size_t n)
 {
     return n > 3 && head[0] == 0x08 && head[1] < 0x20 &&

@@ -1,4 +1,4 @@
-/* Guesses the type of a wrong file from its first bytes.
+/* Recognizes the type of a file from its first bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_IR_SNIFF_H
 #define IRRUN_IR_SNIFF_H
@@ -8,12 +8,13 @@
 
 #define SNIFF_BYTES 64
 
-/* Returns the type of a file by its first bytes, such as "a zip archive", or NULL if it is unknown.
- * *hint is what to do if the file was given as a model, or NULL; it may have one %s, for the name
- * of the file. */
+/* Returns the type of a file from its first bytes, such as "a zip archive", or NULL if it is
+ * unknown.
+ * *hint says what to do if the file was given as a model, or is NULL; it may have one %s, for the
+ * name of the file. */
 const char *sniff(const unsigned char *head, size_t n, const char **hint);
 
-/* Whether it is a Git LFS pointer file. */
+/* Returns whether it is a Git LFS pointer file. */
 bool sniff_is_lfs_pointer(const unsigned char *head, size_t n);
 
 bool sniff_is_xml(const unsigned char *head, size_t n);

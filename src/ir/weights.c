@@ -1,4 +1,5 @@
-/* Opening the .bin reads only its first bytes. Its blobs may overlap and have any alignment.
+/* The .bin of a model. Opening it reads only its first bytes. Blobs may overlap and have any
+ * alignment.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/weights.h"
 
@@ -15,7 +16,7 @@ static bool is_const(const struct op *op)
     return op->def && op->def->role == ROLE_CONST && op->attrs;
 }
 
-/* Computes the size of the elements in the file. Returns false if no file can hold them. */
+/* Computes the size of the elements in the file. Returns false if it is too large for any file. */
 static bool needed_bytes(const struct const_attrs *attrs, size_t *size_bytes)
 {
     int64_t n_elements;
@@ -52,8 +53,8 @@ static bool check_type_and_size(const struct graph *graph, const struct op *op,
     return fail_hint(err, "element_type, shape, offset and size are in the layer's <data>");
 }
 
-/* Whether the bytes of a Const are all there: offset and size are in the file, and size suffices
- * for the shape. */
+/* Checks that all bytes of a Const exist: offset and size are in the file, and size is enough for
+ * the shape. */
 static bool check_const(const struct graph *graph, const struct op *op, struct irrun_error *err)
 {
     const struct const_attrs *attrs = op->attrs;
@@ -99,7 +100,7 @@ static bool check_all(const struct graph *graph, struct irrun_error *err)
     return true;
 }
 
-/* Refuses other files given as weights. */
+/* Rejects other files that are given as weights. */
 static bool check_kind(const struct ir_model *model, struct irrun_error *err)
 {
     const struct file_map *map = &model->weights;
@@ -149,7 +150,7 @@ bool weights_open(struct ir_model *model, struct irrun_error *err)
 }
 
 /* Files up to this size are hashed as a whole, in 12 ms. Of a larger file, evenly spaced pieces of
- * the same total size are hashed, including the first and last bytes. */
+ * the same total size are hashed, including its first and last bytes. */
 #define WHOLE_BYTES ((size_t)64 << 20)
 #define N_PIECES ((size_t)1024)
 #define PIECE_BYTES (WHOLE_BYTES / N_PIECES)

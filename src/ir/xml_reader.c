@@ -1,4 +1,4 @@
-/* The only file that uses expat.
+/* Parses XML with expat, which no other file uses.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/xml_reader.h"
 
@@ -34,7 +34,7 @@ struct xml_reader {
     char *names; /* of the open elements, each with its NUL */
     size_t names_length, names_capacity;
     struct place current;
-    unsigned char head[SNIFF_BYTES]; /* the first bytes of the file */
+    unsigned char head[SNIFF_BYTES]; /* first bytes of the file */
     size_t n_head;
     bool has_root, has_failed;
     uint64_t digest;
@@ -67,7 +67,7 @@ struct place xml_place(const struct xml_reader *xml)
     return xml->current;
 }
 
-/* Returns the current place. expat counts columns from 0, irrun from 1. */
+/* Returns the current position. expat counts columns from 0, irrun from 1. */
 static struct place current_place(const struct xml_reader *xml)
 {
     XML_Size line = XML_GetCurrentLineNumber(xml->parser);
@@ -154,7 +154,7 @@ static bool fail_empty(struct xml_reader *xml)
     return fail_hint(xml->err, "copy it again");
 }
 
-/* Whether expat reports this error for a truncated file. */
+/* Returns whether expat reports this error for a truncated file. */
 static bool is_cut_short(enum XML_Error code)
 {
     return code == XML_ERROR_NO_ELEMENTS || code == XML_ERROR_UNCLOSED_TOKEN ||
@@ -222,7 +222,7 @@ static void keep_head(struct xml_reader *xml, const unsigned char *bytes, size_t
     xml->n_head += n_kept;
 }
 
-/* Reads the first bytes for sniff(); expat may have failed after fewer. */
+/* Reads the first bytes for sniff(), since expat may have failed earlier. */
 static bool complete_head(struct xml_reader *xml, int fd)
 {
     size_t n;
@@ -233,8 +233,8 @@ static bool complete_head(struct xml_reader *xml, int fd)
     return true;
 }
 
-/* Chooses the size of the next piece. expat scans an unfinished token again with every piece, so a
- * piece as long as the unfinished token keeps the work linear in the length of the file. */
+/* Chooses the size of the next piece. expat scans an unfinished token again with every piece. A
+ * piece as long as the unfinished token keeps the total work linear in the length of the file. */
 static size_t choose_piece(const struct xml_reader *xml, XML_Index n_fed)
 {
     XML_Index n_done = XML_GetCurrentByteIndex(xml->parser);

@@ -1,9 +1,9 @@
-/* Finds the first element of the outputs that is not finite, and the operand of the op that it came
- * from.
+/* Finds the first element of the outputs that is not finite, and the operand of the op that caused
+ * it.
  *
  * The outputs of an op are checked before another op reads them. So if an op fails because of an
- * operand, the operand is a Parameter, a constant or a variable. For a Parameter of a body, the op
- * that runs the body continues the search in its own graph.
+ * operand, the operand is a Parameter, a constant or a variable. If it is a Parameter of a body,
+ * the op that runs the body continues the search in its own graph.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/finite_check.h"
 
@@ -32,7 +32,7 @@ static unsigned element_kind(const struct irrun_tensor *tensor, size_t element)
     return kind_of(element_as_f64(tensor->dtype, tensor->data, element));
 }
 
-/* Finds the first element of one of these kinds; false if there is none, or no data. */
+/* Finds the first element of these kinds. Returns false if there is none, or no data. */
 static bool find_nonfinite(const struct irrun_tensor *tensor, unsigned kinds, size_t *element)
 {
     size_t n = (size_t)shape_n_elements(&tensor->shape), size_bytes = dtype_size(tensor->dtype);
@@ -84,8 +84,8 @@ static const struct slot *find_source(const struct plan *plan, uint32_t value)
     return slot->kind == SLOT_BLOCK || slot->kind == SLOT_NONE ? NULL : slot;
 }
 
-/* Returns the element of an operand that NumPy's broadcasting repeats in element `element` of the
- * output; SIZE_MAX if the shapes do not broadcast. */
+/* Returns the element of an operand that broadcasting repeats in element `element` of the output;
+ * SIZE_MAX if the shapes do not broadcast. */
 static size_t broadcast_element(const struct irrun_shape *operand, const struct irrun_shape *output,
                                 size_t element)
 {
@@ -108,11 +108,11 @@ struct cause {
     uint32_t input; /* of the op */
     const struct slot *slot;
     size_t element;
-    unsigned score; /* its likelihood; 0: not a cause */
+    unsigned score; /* higher is more likely; 0: not a cause */
 };
 
-/* Whether input k of the step may have caused `element` of the output `out`. Prefers an operand
- * that is not finite in the same way (NaN or infinite), then a Parameter to a constant or a
+/* Finds whether input k of the step may have caused `element` of the output `out`. Prefers an
+ * operand that is not finite in the same way (NaN or infinite), then a Parameter to a constant or a
  * variable. */
 static struct cause judge_input(const struct plan *plan, const struct step *step, uint32_t k,
                                 const struct irrun_tensor *out, size_t element)
@@ -146,7 +146,7 @@ static struct cause find_cause(const struct plan *plan, const struct step *step,
     return best;
 }
 
-/* Reports the input of the model that held the value, instead of the failed op. */
+/* Reports the input of the model that has the value, instead of the failed op. */
 static bool fail_input(const struct plan *plan, const struct slot *slot, size_t element,
                        struct irrun_error *err)
 {
@@ -162,8 +162,8 @@ static bool fail_input(const struct plan *plan, const struct slot *slot, size_t 
            fail_hint(err, "because of it, in line %" PRIu32 ": %s", failure.line, failure.message);
 }
 
-/* Reports a Parameter as the cause: an input of the model by name. In a body it records the
- * Parameter, and the op that runs the body continues the search. */
+/* Reports a Parameter as the cause: if it is an input of the model, by name. In a body it is
+ * recorded, and the op that runs the body continues the search. */
 static bool blame_parameter(struct runner *runner, const struct plan *plan, const struct slot *slot,
                             size_t element, struct irrun_error *err)
 {
@@ -200,8 +200,8 @@ bool finite_blame(struct runner *runner, const struct plan *plan, const struct o
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-/* Returns the step to blame: of a conversion before an op, the op whose value is converted, if
- * there is only one; otherwise the step itself. */
+/* Returns the step to report. For a conversion before an op this is the op whose value is
+ * converted, if there is only one; otherwise the step itself. */
 static struct step blamed(const struct step *step)
 {
     struct step copy = *step;
@@ -237,7 +237,7 @@ static bool check_step(struct runner *runner, const struct plan *plan, const str
 {
     unsigned kinds = model_kinds(runner->session->model);
     bool is_widening = !step->state && step->n_inputs == 1 && dtype_is_half(step->in[0]->dtype);
-    if (is_widening) /* the value was not finite before either */
+    if (is_widening) /* the value was not finite before the conversion either */
         return true;
     for (uint32_t k = 0; k < step->n_outputs; k++) {
         size_t element;

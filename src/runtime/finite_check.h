@@ -5,14 +5,14 @@
 
 #include "runtime/runner.h"
 
-/* Runs the steps. IRRUN_MISMATCH if a float output of one holds a NaN, or an infinity unless the
- * model lets_inf_pass: with the op, its place, the output, the index and the value; or, if an input
- * of the model held it and the op failed because of that, with the input. */
+/* Runs the steps. Fails with IRRUN_MISMATCH if a float output has a NaN, or an infinity unless the
+ * model lets_inf_pass. The error names the op, its place, the output, the index and the value; or
+ * the input of the model, if that has the value and caused the op to fail. */
 bool finite_run(struct runner *runner, const struct plan *plan, const struct step *steps,
                 uint32_t n_steps, struct irrun_error *err);
 
 /* Reports the input of the model that a bad value came from, if any. Called after an op failed,
- * perhaps in its body because of the value of a Parameter. Returns false. */
+ * possibly in its body because of a Parameter. Returns false. */
 bool finite_blame(struct runner *runner, const struct plan *plan, const struct op *op,
                   struct irrun_error *err);
 

@@ -1,4 +1,4 @@
-/* Finds a Const that repeats one number, possibly behind Converts.
+/* Finds a Const, possibly followed by Converts, that repeats one number.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/initial_value.h"
 
@@ -17,8 +17,8 @@ static const struct op *find_const(const struct graph *graph, uint32_t id)
     return op->def && op->def->role == ROLE_CONST && op->attrs ? op : NULL;
 }
 
-/* Returns the bytes of the Const; NULL if it has no element, they are missing or the type is below
- * 8 bits. */
+/* Returns the bytes of the Const; NULL if it has no element, the bytes are missing, or the type is
+ * below 8 bits. */
 static const unsigned char *find_bytes(const struct const_attrs *attrs,
                                        const struct file_map *weights, size_t *n)
 {

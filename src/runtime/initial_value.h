@@ -1,4 +1,4 @@
-/* The initial value of a variable, if the weights show it.
+/* Finds the initial value of a variable in the weights.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_RUNTIME_INITIAL_VALUE_H
 #define IRRUN_RUNTIME_INITIAL_VALUE_H

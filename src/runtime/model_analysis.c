@@ -1,4 +1,4 @@
-/* Compares what is there with what the outputs of the model depend on.
+/* Compares the content of a model with what its outputs depend on.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/model_analysis.h"
 
@@ -15,7 +15,7 @@ struct analyst {
     struct remarks suspicions;
     struct irrun_op_name *unused;
     size_t n_unused, unused_capacity;
-    const struct const_attrs **used; /* of live Consts; by offset in the end */
+    const struct const_attrs **used; /* of live Consts; finally sorted by offset */
     size_t n_used, used_capacity;
     uint64_t unused_bytes;
     struct irrun_error *err;
@@ -91,7 +91,7 @@ static bool is_weight_type(enum irrun_dtype dtype)
            (!dtype_is_integer(dtype) || dtype_size(dtype) == 1);
 }
 
-/* Returns the number of elements of a shape; 0 if no tensor can have so many. */
+/* Returns the number of elements of a shape; 0 if it is too large for any tensor. */
 static uint64_t count_elements(const struct irrun_shape *shape)
 {
     double n = 1;
@@ -100,8 +100,8 @@ static uint64_t count_elements(const struct irrun_shape *shape)
     return n > 0 && n < 0x1p53 ? (uint64_t)n : 0;
 }
 
-/* Counts the elements of the Consts that are weights, not indices. Bytes that several Consts share
- * count once. */
+/* Counts the elements of Consts that are weights, not indices. Bytes that several Consts share are
+ * counted once. */
 static uint64_t count_parameters(const struct analyst *analyst)
 {
     uint64_t n = 0;
@@ -123,7 +123,7 @@ static bool look_at_weights(struct analyst *analyst)
     return list_unused(analyst, analyst->model->graph);
 }
 
-/* ---- what is suspicious ---- */
+/* ---- probable mistakes ---- */
 
 #define SUSPECT(analyst, ...)                                                                      \
     remarks_add(&(analyst)->suspicions, (analyst)->model->arena, (analyst)->err, __VA_ARGS__)

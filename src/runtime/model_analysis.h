@@ -1,4 +1,4 @@
-/* What the XML alone tells of the work of a model, of its memory, and of what looks like a mistake.
+/* Estimates the work and the memory of a model from the XML alone, and finds probable mistakes.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_RUNTIME_MODEL_ANALYSIS_H
 #define IRRUN_RUNTIME_MODEL_ANALYSIS_H

@@ -1,4 +1,4 @@
-/* Counts ops by type and version, and the bytes of weights that the XML names.
+/* Counts ops by type and version, and the bytes of weights in the XML.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/model_facts.h"
 
@@ -41,9 +41,9 @@ static int by_begin(const void *a, const void *b)
     return (left->begin > right->begin) - (left->begin < right->begin);
 }
 
-/* Warns of cells whose weights_format is neither fico nor ifco, which OpenVINO's LSTMCell-1 writes
- * although it computes fico. irrun uses the order that is given, which may not be what the author
- * of the model meant. */
+/* Warns of cells whose weights_format is neither fico nor ifco. OpenVINO's LSTMCell-1 writes them
+ * but computes fico. irrun uses the given order, which may not be what the author of the model
+ * meant. */
 static bool warn_of_gates(struct census *census, const struct op *op, struct irrun_error *err)
 {
     static const char *const orders[] = {"fico", "icof", "ifco", "ifoc", "iofc"};
@@ -102,7 +102,7 @@ static void merge(struct census *census)
     census->n = n;
 }
 
-/* Bodies nest as deep as the reader allows. */
+/* The XML reader limits how deep bodies can nest. */
 static bool count_graph(struct census *census, const struct graph *graph, struct irrun_error *err)
 {
     for (uint32_t i = 0; i < graph->n_ops; i++) {
@@ -194,7 +194,7 @@ static const char *variable_of(const struct op *op)
     return role == ROLE_ASSIGN ? ((const struct assign_attrs *)op->attrs)->variable_id : NULL;
 }
 
-/* at: per op of the graph, its place in the list. */
+/* at: for each op of the graph, its index in the list. */
 static bool list_sources(struct layer_list *list, const struct graph *graph, const size_t *at,
                          struct arena *arena, struct irrun_error *err)
 {

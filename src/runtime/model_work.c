@@ -1,5 +1,5 @@
-/* Goes over the live ops with the shapes that the XML gives to their ports. Bodies are counted as
- * often as their slices say, or once.
+/* Estimates the work of live ops with the shapes that the XML gives for their ports. Bodies are
+ * counted once for each slice, or once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/model_work.h"
 
@@ -13,14 +13,14 @@ static enum op_role role_of(const struct op *op)
     return op->def && !op->fault ? op->def->role : ROLE_ORDINARY;
 }
 
-/* What is known of a value. */
+/* The properties of a value. */
 struct known {
     struct irrun_tensor tensor;
-    bool is_open;     /* the XML does not give all dimensions */
-    bool is_constant; /* computed once, from Consts alone */
-    uint32_t root;    /* the value whose memory it shares; itself */
-    uint32_t last;    /* position in the order where its memory is read last */
-    uint64_t n_bytes; /* of its memory; 0: it has none of its own */
+    bool is_open;     /* the XML leaves a dimension open */
+    bool is_constant; /* depends only on Consts, so it is computed once */
+    uint32_t root;    /* the value whose memory it shares, or itself */
+    uint32_t last;    /* position in the order of the last op that reads its memory */
+    uint64_t n_bytes; /* of its memory; 0: it shares that of another value */
 };
 
 struct graph_work {
@@ -43,8 +43,8 @@ static void read_hint(const struct value *value, struct known *known)
         known->is_open |= dim < 0;
         n *= dim > 0 ? (double)dim : 1;
     }
-    known->is_open |= n > 0x1p53;                            /* no tensor has so many elements */
-    if (value->port > 0 && tensor->dtype == IRRUN_DYNAMIC) { /* an output that is not listed */
+    known->is_open |= n > 0x1p53;                            /* too many elements for any tensor */
+    if (value->port > 0 && tensor->dtype == IRRUN_DYNAMIC) { /* the layer does not list it */
         tensor->shape = (struct irrun_shape){.rank = 1};
         known->is_open = false;
     }
@@ -55,7 +55,8 @@ static uint32_t input_id(const struct graph *graph, const struct op *op, uint32_
     return op_input(graph, op, i);
 }
 
-/* Whether all inputs are constants. An op without inputs but a Const may give anything. */
+/* Returns whether all inputs are constants. An op without inputs that is not a Const may give any
+ * value. */
 static bool is_constant(const struct graph_work *work, const struct op *op)
 {
     bool is_fixed = op->n_inputs > 0 && role_of(op) == ROLE_ORDINARY;
@@ -64,7 +65,8 @@ static bool is_constant(const struct graph_work *work, const struct op *op)
     return is_fixed || role_of(op) == ROLE_CONST;
 }
 
-/* Fills what is known of the outputs of the op at `position`, and uses its inputs there. */
+/* Sets the properties of the outputs of the op at `position`, and marks its inputs as used
+ * there. */
 static void know_outputs(struct graph_work *work, const struct op *op, uint32_t position)
 {
     const struct graph *graph = work->graph;
@@ -92,7 +94,7 @@ static uint32_t count_outputs(const struct op *op)
     return role_of(op) == ROLE_ASSIGN ? 0 : op->n_outputs;
 }
 
-/* Whether the shapes of all operands are known; lists them. */
+/* Lists the operands. Returns whether all their shapes are known. */
 static bool take_operands(struct graph_work *work, const struct op *op)
 {
     uint32_t n = op->n_inputs + count_outputs(op);
@@ -106,8 +108,8 @@ static bool take_operands(struct graph_work *work, const struct op *op)
     return true;
 }
 
-/* Returns the number of passes that a sliced input or a concatenated output implies; 1 if there is
- * none. */
+/* Returns the number of passes, which follows from a sliced input or a concatenated output; 1 if
+ * there is none. */
 static double count_passes(const struct graph_work *work, const struct op *op,
                            const struct body *body)
 {
@@ -128,7 +130,7 @@ static double count_passes(const struct graph_work *work, const struct op *op,
     return 1;
 }
 
-/* Adds the work of bodies: of an If that of the longer branch. */
+/* Adds the work of bodies; for an If, that of the more expensive branch. */
 static bool add_bodies(struct graph_work *in, const struct op *op, struct model_work *sum)
 {
     struct model_work most = {0};
@@ -169,8 +171,7 @@ static bool add_op(struct graph_work *in, const struct op *op, struct model_work
     return add_bodies(in, op, sum);
 }
 
-/* Returns the peak number of bytes of values in use at a time. body_bytes are the bytes that bodies
- * take at each position. */
+/* Returns the peak size of all values in use. body_bytes: the size of bodies at each position. */
 static uint64_t find_peak(const struct graph_work *work, const uint64_t *body_bytes,
                           uint64_t *ending)
 {

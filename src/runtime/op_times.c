@@ -1,4 +1,4 @@
-/* Times steps while they run; afterwards sorts them by time, those of bodies under their op.
+/* Times steps while they run; afterwards sorts them by time, with ops of bodies after their op.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/op_times.h"
 
@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "runtime/runner.h"
 
-/* ---- while it runs ---- */
+/* ---- during a run ---- */
 
 static struct irrun_op_name name_of(const struct step_times *times, uint32_t i)
 {
@@ -30,7 +30,7 @@ bool op_times_run(const struct step *steps, uint32_t n_steps, struct irrun_error
     if (n_steps == 0)
         return true;
     struct irrun_session *session = steps->session;
-    const struct step *outer = session->timed_step; /* whose body this is */
+    const struct step *outer = session->timed_step; /* the step that runs this body */
     uint64_t before = clock_now_ns();
     bool is_done = true;
     for (const struct step *step = steps, *end = steps + n_steps; step < end; step++) {
@@ -58,11 +58,11 @@ void op_times_add_infer(const struct plan *continuation, uint64_t time_ns)
         head->cost->times->time_ns += time_ns;
 }
 
-/* ---- afterwards ---- */
+/* ---- after a run ---- */
 
 struct collected {
     struct irrun_profile profile;
-    struct step_times_table sums; /* over all sessions; its arena has everything */
+    struct step_times_table sums; /* of all sessions; its arena has all data */
     struct irrun_op_time *ops;
 };
 
@@ -107,7 +107,8 @@ static bool name_members(struct collected *collected, const struct step_times *t
     return names != NULL;
 }
 
-/* Appends the ops of a graph, and of bodies after their op, whose work is that of its bodies. */
+/* Appends the ops of a graph, each followed by those of its bodies. The work of an op is then that
+ * of its bodies. */
 static bool list_graph(struct collected *collected, const struct graph *graph, uint32_t depth,
                        struct irrun_error *err)
 {
@@ -138,7 +139,7 @@ static bool list_graph(struct collected *collected, const struct graph *graph, u
     return true;
 }
 
-/* Seconds that one reading of the clock takes. */
+/* Returns the time in seconds that reading the clock takes. */
 static double time_clock(void)
 {
     enum { N = 1000 };
@@ -176,7 +177,7 @@ struct irrun_profile *op_times_collect(const struct graph *graph,
     return &collected->profile;
 }
 
-/* Frees the profile, which is the first member of what was allocated. */
+/* Frees the profile, which is the first member of the allocation. */
 void op_times_free(struct irrun_profile *profile)
 {
     struct collected *collected = (void *)profile;

@@ -1,20 +1,18 @@
-/* Times steps, and puts the times of sessions together.
+/* Times steps, and adds up the times of several sessions.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_RUNTIME_OP_TIMES_H
 #define IRRUN_RUNTIME_OP_TIMES_H
 
 #include "plan/plan.h"
 
-/* Runs the steps, and adds the time of each where its cost says. One reading of the clock ends a
- * step and begins the next. */
+/* Runs the steps, and adds the time of each to the entry of its cost. Each reading of the clock
+ * ends one step and begins the next. */
 bool op_times_run(const struct step *steps, uint32_t n_steps, struct irrun_error *err);
 
-/* Tells the watcher of the session, which is the context, of the step that runs now,
- * if one does. */
+/* Calls the watch function of the session (the context) for the current step, if there is one. */
 void op_times_watch(void *context, unsigned thread, uint64_t start_ns, uint64_t end_ns);
 
-/* Adds the time of finding the shapes of the op that the continuation begins with, or of running
- * its bodies for that. */
+/* Adds the time to infer the first op of the continuation, which may include running its bodies. */
 void op_times_add_infer(const struct plan *continuation, uint64_t time_ns);
 
 struct irrun_profile *op_times_collect(const struct graph *graph,

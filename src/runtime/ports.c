@@ -1,4 +1,4 @@
-/* What inputs and outputs are called. The rules are those of irrun(1), "Names".
+/* The names of inputs and outputs. The rules are those of irrun(1), "Names".
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/ports.h"
 
@@ -31,7 +31,7 @@ bool ports_of_inputs(const struct graph *graph, struct arena *arena, struct port
         return false;
     for (size_t i = 0; i < ports->n; i++) {
         const struct op *op = &graph->ops[graph->parameters[i]];
-        const struct parameter_attrs *attrs = op->attrs; /* NULL: bad ones, in a model to look at */
+        const struct parameter_attrs *attrs = op->attrs; /* NULL: invalid (inspection only) */
         const struct value *value = &graph->values[op->first_output];
         const char **names =
             arena_alloc_array(arena, (size_t)value->n_names + 1, sizeof *names, err);
@@ -61,7 +61,7 @@ static char *layer_port_name(const struct op *op, uint32_t port, struct arena *a
     return name;
 }
 
-/* Takes the type and shape that the port declares. A port without dimensions may be 0-D or of any
+/* Sets the type and shape that the port declares. A port without dimensions may be 0-D or of any
  * rank. */
 static void take_hints(const struct value *value, struct irrun_port *port)
 {
@@ -102,7 +102,7 @@ bool ports_of_op(const struct graph *graph, const struct op *op, struct arena *a
     return items != NULL;
 }
 
-/* Names an output. is_named: for each value, whether an earlier Result has its name. */
+/* Sets the names of an output. is_named: for each value, whether an earlier Result has its name. */
 static bool name_output(const struct graph *graph, size_t index, bool *is_named,
                         struct arena *arena, struct ports *ports, struct irrun_error *err)
 {
@@ -179,7 +179,8 @@ static bool parse_ordinal(const char *name, size_t n, size_t *index)
     return true;
 }
 
-/* Outputs that exist only because of --tap-all have no name. */
+/* Returns the number of outputs that have names: those that exist only because of --tap-all do
+ * not. */
 static size_t n_named(const struct ports *ports)
 {
     size_t n = ports->n;
@@ -194,8 +195,8 @@ static bool is_beginning(const char *beginning, const char *name)
     return length > 2 && strncmp(beginning, name, length) == 0;
 }
 
-/* Returns a primary name or an alias that differs in one or two letters; otherwise the first that
- * begins with this name or is the beginning of it; otherwise NULL. */
+/* Returns a primary name or an alias that differs in one or two letters; otherwise the first one of
+ * which this name is a prefix, or that is a prefix of it; otherwise NULL. */
 static const char *nearest_name(const struct ports *ports, const char *name)
 {
     unsigned limit = strlen(name) < 4 ? 1 : 2;

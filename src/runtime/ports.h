@@ -9,12 +9,12 @@ struct ports {
     struct irrun_port *items;
     size_t n;
     bool is_output; /* for messages */
-    /* NULL for inputs. [n] for outputs: the alias LAYER:PORT that an output of a layer with several
-     * outputs gets, or NULL. */
+    /* NULL for inputs. [n] for outputs: the alias LAYER:PORT if the layer has several outputs, or
+     * NULL. */
     const char **port_readings;
 };
 
-/* List the inputs and the outputs of a model. All memory is in the arena. */
+/* List the inputs or the outputs of a model. All memory is in the arena. */
 bool ports_of_inputs(const struct graph *graph, struct arena *arena, struct ports *ports,
                      struct irrun_error *err);
 bool ports_of_outputs(const struct graph *graph, struct arena *arena, struct ports *ports,

@@ -95,7 +95,7 @@ bool runner_choose_plan(struct runner *runner, const struct irrun_tensor *const 
             return false;
         runner->plans.items[runner->plans.n++] = chosen;
     }
-    /* For a plan that was made before too: appends of other plans may have swapped buffers. */
+    /* Also for an existing plan: appends of other plans may have swapped buffers. */
     if (!variables_reserve(&runner->session->variables, chosen->uses, chosen->n_uses, err))
         return false;
     runner->plan = chosen;
@@ -131,7 +131,8 @@ static bool run_steps(const struct step *steps, uint32_t n_steps, struct irrun_e
     return true;
 }
 
-/* Buffers of variables have moved while a plan in several parts runs. */
+/* Updates addresses after buffers of variables have moved while a plan and its continuations
+ * run. */
 static void rebind_variables(const struct plan *plan, const struct variables *variables)
 {
     for (; plan; plan = plan->outer) {

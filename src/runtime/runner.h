@@ -1,4 +1,4 @@
-/* Runs a graph, the model's or a body's: finds or makes the plan for the current shapes and runs
+/* Runs a graph, of the model or of a body: finds or makes the plan for the current shapes and runs
  * its steps.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_RUNTIME_RUNNER_H
@@ -16,14 +16,14 @@ struct irrun_session {
     struct irrun_tensor *inputs;
     const struct irrun_tensor **input_pointers;
     bool *has_input;
-    bool is_input_changed;         /* a type or shape, since the plan in use was chosen */
-    size_t n_missing;              /* inputs that were never set */
-    struct step_times_table times; /* of a model whose steps are timed */
-    irrun_watch_fn *watch;         /* called after every such step; NULL: none */
+    bool is_input_changed;         /* a type or shape was set after the current plan was chosen */
+    size_t n_missing;              /* inputs that are not set */
+    struct step_times_table times; /* of a model with times_ops */
+    irrun_watch_fn *watch;         /* called after every timed step; NULL: none */
     void *watch_context;
-    const struct step *timed_step; /* that runs now */
-    /* Set by finite_check.c: the body's Parameter that held the first NaN or infinity. */
-    const struct graph *failed_body; /* NULL: none did */
+    const struct step *timed_step; /* the current one */
+    /* Set by finite_check.c: the Parameter of a body that has the first NaN or infinity. */
+    const struct graph *failed_body; /* NULL: none */
     uint32_t failed_parameter;
     unsigned failed_kind; /* NaN or infinity, as in finite_check.h */
 };
@@ -32,10 +32,10 @@ struct runner {
     struct irrun_session *session;
     const struct graph *graph;
     bool is_body;
-    bool *is_constant; /* per value */
+    bool *is_constant; /* for each value */
     struct plan_set plans;
-    struct plan *plan;           /* the one in use */
-    const struct slot **outputs; /* per Result, after a run */
+    struct plan *plan;           /* the current one */
+    const struct slot **outputs; /* for each Result, after a run */
 };
 
 struct runner *runner_new(struct irrun_session *session, const struct graph *graph, bool is_body,

@@ -1,5 +1,4 @@
-/* The public API of sessions: one run of iterations. An iteration with unchanged shapes runs its
- * steps at once.
+/* The public API of sessions. An iteration with unchanged shapes only runs its steps.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/session.h"
 
@@ -78,7 +77,7 @@ bool irrun_session_set_input(struct irrun_session *session, size_t index,
     return true;
 }
 
-/* Gives an input that was not set its declared shape, if that is static. */
+/* Sets the shape of an input that was not set to its declared shape, if that is static. */
 static bool fill_shape(struct irrun_session *session, size_t index, struct irrun_error *err)
 {
     const struct irrun_port *port = &session->ports->items[index];
@@ -130,7 +129,7 @@ static bool fail_missing(const struct irrun_session *session, struct irrun_error
     return false;
 }
 
-/* Chooses the plan of other shapes, and adds the time if steps are timed. */
+/* Chooses a plan for changed shapes, and adds the time if steps are timed. */
 static bool replan(struct irrun_session *session, struct irrun_error *err)
 {
     if (!session->model->times_steps)
@@ -200,7 +199,7 @@ void irrun_session_reset(struct irrun_session *session)
     variables_reset(&session->variables);
 }
 
-/* ---- What it uses ---------------------------------------------------------------------------- */
+/* ---- Information ----------------------------------------------------------------------------- */
 
 /* Returns the bytes of the values and of scratch memory. */
 static size_t plan_bytes(const struct plan *plan)

@@ -1,4 +1,4 @@
-/* One run of iterations: inputs, variables, plans.
+/* A session: inputs, variables, plans.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_RUNTIME_SESSION_H
 #define IRRUN_RUNTIME_SESSION_H

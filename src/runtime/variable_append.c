@@ -1,11 +1,11 @@
-/* Appends to variables: writes what is new behind the rows of the current buffer, which have room
- * to become longer. The value from before stays valid until the iteration is committed.
+/* Appends to variables: writes the new elements behind the rows of the current buffer, which has
+ * room for longer rows. The old value stays valid until the iteration is committed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "runtime/runner.h"
 
-/* Moves rows that are `from` bytes apart to where they are `to` bytes apart. */
+/* Moves rows from a stride of `from` bytes to one of `to` bytes. */
 static void move_rows(char *data, size_t n_rows, size_t row_bytes, size_t from, size_t to)
 {
     if (from == to || row_bytes == 0)
@@ -48,7 +48,7 @@ bool run_keep(const struct step *step, struct irrun_error *err)
 
 /* ---- the step -------------------------------------------------------------------------------- */
 
-/* The group of rows that index i chooses; NO_ID: none, which gives zeros. */
+/* Returns the group of rows that index i selects; NO_ID: out of range, which gives zeros. */
 static uint32_t chosen(const struct append *append, const struct irrun_tensor *indices, size_t i)
 {
     int64_t index = element_as_i64(indices->dtype, indices->data, i);

@@ -57,8 +57,8 @@ bool variable_grow(struct variable *variable, uint8_t buffer, size_t size_bytes,
     return true;
 }
 
-/* Makes room in every buffer that may be used; an append uses one. Doubles the size if there is
- * enough memory. */
+/* Makes room in every buffer that may be used, which is one for an append. Doubles the size if
+ * there is enough memory. */
 static bool reserve(struct variable *variable, size_t size_bytes, bool is_append,
                     struct irrun_error *err)
 {
@@ -85,7 +85,7 @@ bool variables_reserve(struct variables *variables, const struct variable_use *u
     return true;
 }
 
-/* A step of iterations that start from an initial value only. */
+/* Runs only in iterations that start from an initial value. */
 bool run_read_value(const struct step *step, struct irrun_error *err)
 {
     (void)err;
@@ -103,7 +103,7 @@ bool run_read_value(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-/* Whether type and shape are equal. */
+/* Returns whether type and shape are equal. */
 static bool is_alike(const struct irrun_tensor *a, const struct irrun_tensor *b)
 {
     if (a->dtype != b->dtype || a->shape.rank != b->shape.rank)
@@ -162,7 +162,7 @@ void variables_advance(struct variables *variables)
     }
 }
 
-/* Commits a new value in the common case: the same type and shape, outside bodies. */
+/* Commits a new value in the common case: the same type and shape, outside of bodies. */
 static bool swap(struct variable *variable)
 {
     if (!variable->is_written || variable->is_ahead || !variable->is_set ||

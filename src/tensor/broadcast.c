@@ -1,4 +1,4 @@
-/* Plans and runs the loops of a broadcast; the caller computes.
+/* Plans and runs the loops of a broadcast.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor/broadcast.h"
 
@@ -20,8 +20,8 @@ static void broadcast_strides(const struct irrun_shape *shape, const struct irru
     }
 }
 
-/* Whether one step of dimension i is as long as the whole inner loop, for every operand: then both
- * can be one loop. */
+/* Returns whether one step of dimension i is as long as the whole inner loop, for every operand, so
+ * that both can be one loop. */
 static bool continues_loop(uint32_t n_operands, int64_t strides[][IRRUN_MAX_RANK], uint32_t i,
                            const struct broadcast_loop *inner)
 {
@@ -31,8 +31,8 @@ static bool continues_loop(uint32_t n_operands, int64_t strides[][IRRUN_MAX_RANK
     return true;
 }
 
-/* Merges the loops, innermost first; returns their number. Dimensions of 1 need no loop; every
- * other dimension extends the loop inside it or adds a new one. */
+/* Merges the loops, innermost first, and returns their number. Dimensions of 1 need no loop; every
+ * other dimension extends the inner loop or adds a new one. */
 static uint32_t merge_loops(uint32_t n_operands, const struct irrun_shape *const *shapes,
                             struct broadcast_loop merged[IRRUN_MAX_RANK])
 {

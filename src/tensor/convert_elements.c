@@ -1,5 +1,5 @@
-/* Conversion of elements. Common pairs of types have loops of their own; all others are converted a
- * block at a time via double (which holds every type except i64 and u64) or int64.
+/* Conversion of elements. Common pairs of types have their own loops; all others are converted a
+ * block at a time via double (which represents every type except i64 and u64) or int64.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor/tensor.h"
 
@@ -103,7 +103,7 @@ static void store_f64(enum irrun_dtype dtype, const double *source, unsigned cha
     }
 }
 
-/* Keeps the bits of u64. */
+/* Loads integers; keeps the bits of u64. */
 static void load_i64(enum irrun_dtype dtype, const unsigned char *restrict from, int64_t *target,
                      size_t n)
 {
@@ -132,7 +132,7 @@ static void load_i64(enum irrun_dtype dtype, const unsigned char *restrict from,
     }
 }
 
-/* Keeps the low bits. */
+/* Stores the low bits. */
 static void store_i64(enum irrun_dtype dtype, const int64_t *source, unsigned char *restrict to,
                       size_t n)
 {

@@ -7,8 +7,8 @@
 enum kind { KIND_OTHER, KIND_FLOAT, KIND_SIGNED, KIND_UNSIGNED };
 
 static const struct {
-    const char *name;      /* of element_type */
-    const char *port_name; /* of a port's precision */
+    const char *name;      /* in the attribute element_type */
+    const char *port_name; /* in the precision of a port */
     unsigned char stored_bits;
     unsigned char size_bytes;
     enum kind kind;

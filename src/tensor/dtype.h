@@ -5,21 +5,21 @@
 
 #include "irrun.h"
 
-/* Bits of an element in a .bin file. */
+/* Returns the bits of an element in a .bin file. */
 unsigned dtype_stored_bits(enum irrun_dtype dtype);
 
 /* Returns the bytes of an element in memory: 1 for types below 8 bits, 0 for dynamic and string. */
 size_t dtype_size(enum irrun_dtype dtype);
 
-/* Reads "f32" as well as "FP32", in any letter case; false if there is no such type. */
+/* Parses "f32" as well as "FP32", in any letter case. Returns false if there is no such type. */
 bool dtype_parse(const char *text, enum irrun_dtype *dtype);
 
 bool dtype_is_float(enum irrun_dtype dtype);   /* f16 bf16 f32 f64 */
 bool dtype_is_integer(enum irrun_dtype dtype); /* i4 … i64, u1 … u64; not boolean */
 bool dtype_is_signed(enum irrun_dtype dtype);  /* the signed integers */
-bool dtype_is_half(enum irrun_dtype dtype);    /* f16 bf16: computed and kept in f32 */
+bool dtype_is_half(enum irrun_dtype dtype);    /* f16 and bf16, computed and stored as f32 */
 
-/* Sets of types, for the tables of the ops. */
+/* Sets of types, for the input tables of ops. */
 #define TYPE_BIT(dtype) (1u << (dtype))
 #define TYPES_HALF (TYPE_BIT(IRRUN_F16) | TYPE_BIT(IRRUN_BF16))
 #define TYPES_FLOAT (TYPES_HALF | TYPE_BIT(IRRUN_F32) | TYPE_BIT(IRRUN_F64))

@@ -1,4 +1,4 @@
-/* f16 and bf16 by integer arithmetic without branches, so that the loops below become vectors.
+/* f16 and bf16 by integer arithmetic without branches, so that compilers vectorize the loops below.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor/half.h"
 
@@ -22,7 +22,7 @@ static inline float float_of(uint32_t bits)
 /* 127 - 15: the difference of the exponent biases of f32 and f16. */
 #define F16_REBIAS (UINT32_C(112) << 23)
 
-/* Returns is_first ? a : b, in a form that compilers do not make a branch of. */
+/* Returns is_first ? a : b, written so that compilers do not generate a branch. */
 static inline uint32_t choose(int is_first, uint32_t a, uint32_t b)
 {
     uint32_t mask = 0 - (uint32_t)is_first;
@@ -32,7 +32,7 @@ static inline uint32_t choose(int is_first, uint32_t a, uint32_t b)
 static inline float widen_f16(uint16_t bits)
 {
     uint32_t magnitude = (uint32_t)(bits & 0x7FFF)
-                         << 13; /* exponent and mantissa, placed as in f32 */
+                         << 13; /* exponent and mantissa, aligned as in f32 */
     uint32_t normal = magnitude + F16_REBIAS;
     uint32_t quiet = choose(magnitude > 0x0F800000, 0x00400000, 0);
     uint32_t special = 0x7F800000 | magnitude | quiet;
@@ -48,7 +48,7 @@ static inline uint16_t narrow_f16(float value)
 {
     uint32_t bits = bits_of(value);
     uint32_t magnitude = bits & 0x7FFFFFFF;
-    /* Adds half an ulp, minus one if the last bit is even: ties go to even. */
+    /* Adds half an ulp, minus one if the last bit is 0: ties go to even. */
     uint32_t normal = (magnitude - F16_REBIAS + 0xFFF + (magnitude >> 13 & 1)) >> 13;
     /* The last bit of 0.5 is 2^-24, like that of f16's subnormals: the addition rounds. */
     int is_small = magnitude < 0x38800000; /* 2^-14 */
@@ -93,8 +93,7 @@ uint16_t bf16_from_f32(float value)
     return narrow_bf16(value);
 }
 
-/* Full groups have a loop of their own: compilers vectorize a loop of constant length even at
- * -O2. */
+/* Whole groups have a separate loop: compilers vectorize a loop of constant length even at -O2. */
 #define GROUP 16
 #define CONVERT_N(name, from_type, to_type, convert)                                               \
     static inline void name##_run(const unsigned char *restrict from, unsigned char *restrict to,  \

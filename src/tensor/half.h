@@ -1,5 +1,5 @@
 /* f16 and bf16: exact widening, narrowing to nearest even. NaN stays NaN and becomes quiet (except
- * in bf16_to_f32, which only shifts the bits); overflow gives infinity.
+ * in bf16_to_f32, which only shifts the bits). Overflow gives infinity.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TENSOR_HALF_H
 #define IRRUN_TENSOR_HALF_H
@@ -12,7 +12,7 @@ uint16_t f16_from_f32(float value);
 float bf16_to_f32(uint16_t bits);
 uint16_t bf16_from_f32(float value);
 
-/* Convert n elements, which may be at any address. source and target do not overlap. */
+/* Convert n elements with any alignment. source and target do not overlap. */
 void f16_to_f32_n(const void *source, void *target, size_t n);
 void f16_from_f32_n(const void *source, void *target, size_t n);
 void bf16_to_f32_n(const void *source, void *target, size_t n);

@@ -11,7 +11,7 @@
 
 bool shape_count(const struct irrun_shape *shape, int64_t *n_elements)
 {
-    /* The product without the zeros must fit too, so that every partial product does. */
+    /* The product without zeros must not overflow either, so that no partial product does. */
     int64_t product = 1;
     bool is_empty = false;
     for (uint32_t i = 0; i < shape->rank; i++) {
@@ -51,7 +51,7 @@ struct irrun_shape shape_of(uint32_t rank, const int64_t *dims)
     return shape;
 }
 
-/* Text written item by item, truncated with "…" if it is full. */
+/* Text that is written item by item, and truncated with "…" if it does not fit. */
 struct writer {
     char *out;
     size_t length;

@@ -19,25 +19,27 @@ bool shape_equals(const struct irrun_shape *a, const struct irrun_shape *b);
 
 struct irrun_shape shape_of(uint32_t rank, const int64_t *dims);
 
-/* "[1,512]", "[]"; truncated with "…" if it does not fit. Returns out. 400 bytes hold every
- * shape. */
+/* Formats a shape: "[1,512]", "[]". Truncates it with "…" if it does not fit, and returns out. 400
+ * bytes are enough for every shape. */
 #define SHAPE_TEXT_BYTES 400
 char *shape_format(const struct irrun_shape *shape, char out[SHAPE_TEXT_BYTES]);
 char *partial_shape_format(const struct irrun_partial_shape *shape, char out[SHAPE_TEXT_BYTES]);
 
-/* Reads the text of Parameter.shape or variable_shape: "1, ?, 2..8, 3.., ..5, -1", "..." for any
- * rank, "" for 0-D, surrounding brackets allowed. Otherwise false, with a static string in *why. */
+/* Parses the text of Parameter.shape or variable_shape: "1, ?, 2..8, 3.., ..5, -1", "..." for any
+ * rank, "" for 0-D; surrounding brackets are allowed. Returns false, with a static string in *why,
+ * for any other text. */
 bool partial_shape_parse(const char *text, struct irrun_partial_shape *shape, const char **why);
 
-struct irrun_partial_shape partial_shape_of(const struct irrun_shape *shape); /* only that shape */
+struct irrun_partial_shape partial_shape_of(const struct irrun_shape *shape); /* that shape only */
 struct irrun_partial_shape partial_shape_any(void);
 bool partial_shape_is_static(const struct irrun_partial_shape *shape);
-/* Sets *shape to the only shape that it admits; returns false if it is not static. */
+/* Sets *shape to the only shape that is allowed. Returns false if there are several. */
 bool partial_shape_to_shape(const struct irrun_partial_shape *partial, struct irrun_shape *shape);
 bool partial_shape_admits(const struct irrun_partial_shape *partial,
                           const struct irrun_shape *shape);
 
-/* Broadcasts two shapes by NumPy's rules; false if they are incompatible. out may be a or b. */
+/* Broadcasts two shapes by NumPy's rules. Returns false if they are incompatible. out may be a or
+ * b. */
 bool shape_broadcast(const struct irrun_shape *a, const struct irrun_shape *b,
                      struct irrun_shape *out);
 

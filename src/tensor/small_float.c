@@ -10,11 +10,11 @@
 
 struct format {
     int mantissa_bits, bias;
-    uint8_t sign;        /* the sign bit; 0 = no negative numbers */
+    uint8_t sign;        /* the sign bit; 0: there are no negative numbers */
     uint8_t max_code;    /* the code of the largest finite value */
-    uint8_t overflow;    /* the code of values that round to more */
-    uint8_t nan;         /* 0 = there is none */
-    bool has_subnormals; /* false: exponent field 0 is an ordinary exponent */
+    uint8_t overflow;    /* the code of values above the range */
+    uint8_t nan;         /* 0: none */
+    bool has_subnormals; /* false: an exponent field of 0 is an ordinary exponent */
 };
 
 static const struct format f8e4m3 = {3, 7, 0x80, 0x7E, 0x7F, 0x7F, true};
@@ -43,7 +43,7 @@ bool small_float_is(enum irrun_dtype dtype)
     return dtype == IRRUN_NF4 || format_of(dtype) != NULL;
 }
 
-/* Decodes a code <= max_code without a sign. */
+/* Decodes a code that is at most max_code and has no sign. */
 static float decode_finite(const struct format *format, unsigned code)
 {
     unsigned one = 1u << format->mantissa_bits;
@@ -79,7 +79,7 @@ static uint8_t encode_magnitude(const struct format *format, float magnitude)
         else
             high = middle - 1;
     }
-    /* Above the largest value, assumes a next value at the same distance. */
+    /* Above the largest value, assumes another value at the same distance. */
     double below = (double)decode_finite(format, low);
     double above = low < format->max_code ? (double)decode_finite(format, low + 1)
                                           : 2.0 * below - (double)decode_finite(format, low - 1);

@@ -6,10 +6,10 @@
 
 #include "tensor/dtype.h"
 
-/* Whether dtype is one of f8e4m3, f8e5m2, f4e2m1, f8e8m0 and nf4. */
+/* Returns whether dtype is f8e4m3, f8e5m2, f4e2m1, f8e8m0 or nf4. */
 bool small_float_is(enum irrun_dtype dtype);
 
-/* Converts a code exactly. Ignores bits above those of the type. */
+/* Converts a code, exactly. Ignores bits above those of the type. */
 float small_float_to_f32(enum irrun_dtype dtype, uint8_t code);
 
 /* Returns the nearest code; ties go to even. Overflow gives infinity (f8e5m2), NaN (f8e4m3) or the

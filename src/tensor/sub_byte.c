@@ -1,4 +1,4 @@
-/* Unpacks the types below 8 bits; the values of nf4.
+/* Unpacks types below 8 bits; has the values of nf4.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor/sub_byte.h"
 
@@ -6,7 +6,7 @@
 
 #include "base/checked.h"
 
-/* The smallest number of elements that fills whole bytes, and these bytes. */
+/* The smallest number of elements that fills whole bytes, and the number of these bytes. */
 struct group {
     size_t n_elements, n_bytes;
 };

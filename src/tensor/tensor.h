@@ -14,7 +14,7 @@ bool tensor_size(enum irrun_dtype dtype, const struct irrun_shape *shape, size_t
 /* Returns the size of a tensor whose size is known not to overflow, such as one of a plan. */
 size_t tensor_n_bytes(const struct irrun_tensor *tensor);
 
-/* Element i; the type has whole bytes. */
+/* Returns the address of element i. The type must have whole bytes. */
 static inline void *tensor_at(const struct irrun_tensor *tensor, size_t i)
 {
     return (char *)tensor->data + i * dtype_size(tensor->dtype);
@@ -33,9 +33,9 @@ static inline void *tensor_at(const struct irrun_tensor *tensor, size_t i)
 void convert_elements(enum irrun_dtype from, const void *source, enum irrun_dtype to, void *target,
                       size_t n);
 
-/* Return element i as a double, where integers beyond 2^53 are rounded to nearest even, or as an
- * int64. Then floats are truncated, NaN and floats out of range give INT64_MIN, and u64 above
- * INT64_MAX gives INT64_MAX. */
+/* Return element i as a double (integers beyond 2^53 are rounded to nearest even) or as an int64
+ * (floats are truncated, NaN and floats out of range give INT64_MIN, and u64 above INT64_MAX gives
+ * INT64_MAX). */
 double element_as_f64(enum irrun_dtype dtype, const void *data, size_t i);
 int64_t element_as_i64(enum irrun_dtype dtype, const void *data, size_t i);
 /* Converts the n elements from `first` on to int64 in the same way. */
