@@ -11,8 +11,12 @@ static void NAME(add_term)(const struct term *t, const T *in, T weight, T *out)
         for (int64_t y = t->first[1]; y < t->end[1]; y++) {
             const T *from = in + row_start(&t->in, z, y);
             T *to = out + row_start(&t->out, z, y);
-            for (int64_t x = t->first[2]; x < t->end[2]; x++)
-                to[x * out_step] = (T)(to[x * out_step] + (W)weight * (W)from[x * in_step]);
+            if (in_step == 1 && out_step == 1) /* in vectors */
+                for (int64_t x = t->first[2]; x < t->end[2]; x++)
+                    to[x] = (T)(to[x] + (W)weight * (W)from[x]);
+            else
+                for (int64_t x = t->first[2]; x < t->end[2]; x++)
+                    to[x * out_step] = (T)(to[x * out_step] + (W)weight * (W)from[x * in_step]);
         }
     }
 }

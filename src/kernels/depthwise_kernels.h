@@ -42,7 +42,8 @@ struct depthwise_tile {
 typedef void depthwise_tile_fn(const struct depthwise_tile *tile);
 
 struct depthwise_kernels {
-    size_t lanes;                                                          /* floats of a vector */
+    size_t lanes;                         /* floats of a vector */
+    const struct depthwise_kernels *half; /* for half as many lanes; NULL: none */
     depthwise_tile_fn *rows[N_DEPTHWISE_TERMS][DEPTHWISE_MAX_VECTORS + 1]; /* [][vectors] */
     depthwise_tile_fn *blocked[N_DEPTHWISE_TERMS]; /* each lane has a channel */
     depthwise_tile_fn *pixels;

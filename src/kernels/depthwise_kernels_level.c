@@ -282,6 +282,7 @@ static void from_blocked(const float *from, float *to, size_t to_step, size_t n_
 
 const struct depthwise_kernels LEVEL_NAME(depthwise_f32, LEVEL) = {
     .lanes = VECTOR_LANES,
+    .half = HALF_OF(depthwise_f32),
     .rows = {ROWS(DEPTHWISE_PRODUCTS), ROWS(DEPTHWISE_SUMS), ROWS(DEPTHWISE_MAXIMA)},
     .blocked = {DEPTHWISE_PRODUCTS_is_blocked, DEPTHWISE_SUMS_is_blocked,
                 DEPTHWISE_MAXIMA_is_blocked},

@@ -19,14 +19,16 @@ ALWAYS_INLINE vec load_pixel(const struct depthwise_tile *tile, const float *fro
     return is_part ? vec_load_first(from, tile->n_channels) : vec_load(from);
 }
 
-/* Returns whether the taps are lines of three, of which each position has two in common with the
- * next: then each pixel of a line is loaded once. */
-ALWAYS_INLINE bool has_lines_of_three(const struct depthwise_tile *tile)
+/* Returns 1 or 2 if the taps are lines of three and the next position is so many taps further: then
+ * each pixel of a line is loaded once. Otherwise returns 0. */
+ALWAYS_INLINE size_t stride_of_threes(const struct depthwise_tile *tile)
 {
     const int32_t *offsets = tile->offsets + tile->first_tap;
-    return tile->line_taps == 3 && tile->n_taps % 3 == 0 && tile->n_taps > 0 &&
-           offsets[1] - offsets[0] == tile->image_step &&
-           offsets[2] - offsets[1] == tile->image_step;
+    if (tile->line_taps != 3 || tile->n_taps % 3 != 0 || tile->n_taps == 0 ||
+        offsets[2] - offsets[1] != offsets[1] - offsets[0])
+        return 0;
+    ptrdiff_t step = offsets[1] - offsets[0];
+    return step == tile->image_step ? 1 : 2 * step == tile->image_step ? 2 : 0;
 }
 
 /* Adds the taps of n_rows positions from `start` on, for a vector of channels, or fewer if
@@ -49,26 +51,26 @@ ALWAYS_INLINE void add_taps(const struct depthwise_tile *tile, ptrdiff_t start, 
 }
 
 /* Computes the same sums in the same order. */
-ALWAYS_INLINE void add_lines_of_three(const struct depthwise_tile *tile, ptrdiff_t start,
-                                      size_t n_rows, const float *weights, bool is_part,
-                                      vec results[])
+ALWAYS_INLINE void add_threes(const struct depthwise_tile *tile, ptrdiff_t start, size_t n_rows,
+                              const float *weights, size_t stride, vec results[])
 {
-    const ptrdiff_t step = tile->image_step;
+    const ptrdiff_t step = tile->image_step / (ptrdiff_t)stride;
     for (size_t line = 0; line < tile->n_slices * tile->n_lines; line++) {
         size_t first = first_of_line(tile, line);
         for (size_t t = first; t < first + tile->n_taps; t += 3) {
             const float *at = tile->image + (start + tile->offsets[t]);
             vec w[3];
             UNROLL
-            for (size_t i = 0; i < 3; i++)
-                w[i] = vec_load(weights + (t + i) * VECTOR_LANES);
+            for (size_t tap = 0; tap < 3; tap++)
+                w[tap] = vec_load(weights + (t + tap) * VECTOR_LANES);
             UNROLL
-            for (size_t i = 0; i < n_rows + 2; i++, at += step) {
-                vec x = vec_in_register(load_pixel(tile, at, is_part));
+            for (size_t i = 0; i < (n_rows - 1) * stride + 3; i++, at += step) {
+                vec x = vec_in_register(vec_load(at));
                 UNROLL
                 for (size_t tap = 0; tap < 3; tap++)
-                    if (i >= tap && i - tap < n_rows)
-                        results[i - tap] = vec_fma(w[tap], x, results[i - tap]);
+                    if (i >= tap && (i - tap) % stride == 0 && (i - tap) / stride < n_rows)
+                        results[(i - tap) / stride] =
+                            vec_fma(w[tap], x, results[(i - tap) / stride]);
             }
         }
     }
@@ -76,15 +78,15 @@ ALWAYS_INLINE void add_lines_of_three(const struct depthwise_tile *tile, ptrdiff
 
 /* Computes n_rows positions from p on, for a vector of channels from `channel` on. */
 ALWAYS_INLINE void run_pixels(const struct depthwise_tile *tile, size_t p, size_t n_rows,
-                              size_t channel, const float *weights, bool is_part, bool has_lines)
+                              size_t channel, const float *weights, bool is_part, size_t stride)
 {
     vec results[MAX_VECTORS];
     const ptrdiff_t start = tile->start + (ptrdiff_t)p * tile->image_step + (ptrdiff_t)channel;
     UNROLL
     for (size_t r = 0; r < n_rows; r++)
         results[r] = vec_zero();
-    if (has_lines)
-        add_lines_of_three(tile, start, n_rows, weights, is_part, results);
+    if (stride > 0)
+        add_threes(tile, start, n_rows, weights, stride, results);
     else
         add_taps(tile, start, n_rows, weights, is_part, results);
     vec adjustment = vec_zero();
@@ -105,12 +107,12 @@ ALWAYS_INLINE void run_pixels(const struct depthwise_tile *tile, size_t p, size_
 
 #define PIXELS(rows)                                                                               \
     case rows:                                                                                     \
-        run_pixels(tile, p, rows, channel, weights, is_part, has_lines);                           \
+        run_pixels(tile, p, rows, channel, weights, is_part, stride);                              \
         break;
 
 ALWAYS_INLINE void run_some_pixels(const struct depthwise_tile *tile, size_t p, size_t n,
                                    size_t channel, const float *weights, bool is_part,
-                                   bool has_lines)
+                                   size_t stride)
 {
     switch (n) {
         PIXELS(1)
@@ -129,18 +131,20 @@ ALWAYS_INLINE void run_some_pixels(const struct depthwise_tile *tile, size_t p, 
 static void pixels(const struct depthwise_tile *tile)
 {
     size_t n_parts = (tile->n + MAX_VECTORS - 1) / MAX_VECTORS, p = 0;
-    const bool has_lines = has_lines_of_three(tile);
+    const size_t stride = stride_of_threes(tile);
     for (size_t part = 0; part < n_parts; part++) {
         size_t end = tile->n * (part + 1) / n_parts, last = tile->n_channels - VECTOR_LANES;
         const float *weights = tile->weights;
         for (size_t channel = 0; channel < tile->n_channels; channel += VECTOR_LANES) {
             size_t at = channel < last ? channel : last;
             if (tile->n_channels < VECTOR_LANES)
-                run_some_pixels(tile, p, end - p, 0, weights, true, false);
-            else if (has_lines)
-                run_some_pixels(tile, p, end - p, at, weights, false, true);
+                run_some_pixels(tile, p, end - p, 0, weights, true, 0);
+            else if (stride == 1)
+                run_some_pixels(tile, p, end - p, at, weights, false, 1);
+            else if (stride == 2)
+                run_some_pixels(tile, p, end - p, at, weights, false, 2);
             else
-                run_some_pixels(tile, p, end - p, at, weights, false, false);
+                run_some_pixels(tile, p, end - p, at, weights, false, 0);
             weights += tile->block_weights;
         }
         p = end;

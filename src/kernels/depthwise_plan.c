@@ -244,6 +244,9 @@ bool depthwise_measure(struct depthwise *plan)
     double n_out = (double)window_product(w->out) * (double)plan->multiplier;
     if (!is_countable(w) || plan->n_channels * plan->n_batches * plan->multiplier == 0)
         return false;
+    if (plan->is_last && plan->kernels->half &&
+        plan->n_channels <= (int64_t)plan->kernels->half->lanes)
+        plan->kernels = plan->kernels->half;
     size_t n_taps = (size_t)window_product(w->kernel), lanes = plan->kernels->lanes;
     plan->is_blocked = plan->is_last || suits_blocks(plan);
     plan->pixel = plan->is_last ? (size_t)plan->n_channels : lanes;

@@ -86,6 +86,7 @@ struct igemm_microkernels {
     void (*winograd_input)(const struct winograd_input *input);
     bool (*winograd_output)(const struct winograd_output *output); /* false if not finite */
     size_t lanes;
+    const struct igemm_microkernels *half; /* for half as many lanes; NULL: none */
     transpose_f32_fn *transpose;
 };
 

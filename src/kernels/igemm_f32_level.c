@@ -172,5 +172,6 @@ const struct igemm_microkernels LEVEL_NAME(igemm_f32, LEVEL) = {
     .winograd_input = winograd_input,
     .winograd_output = winograd_output,
     .lanes = VECTOR_LANES,
+    .half = HALF_OF(igemm_f32),
     .transpose = LEVEL_NAME(transpose_f32, LEVEL),
 };

@@ -167,8 +167,11 @@ static void store_pixels(const struct channels_run *run, const struct chunk *chu
     const struct indirect_convolution *conv = run->conv;
     size_t c_out = (size_t)conv->c_out;
     float *out = run->job->out + chunk->first * c_out;
-    for (size_t i = 0; i < chunk->n && chunk->sums != out; i++)
-        memcpy(out + i * c_out, chunk->sums + i * conv->ld_sums, c_out * sizeof *out);
+    if (chunk->sums == out)
+        return;
+    for (size_t i = 0; i < chunk->n; i++, out += c_out)
+        for (size_t channel = 0; channel < c_out; channel++)
+            out[channel] = chunk->sums[i * conv->ld_sums + channel];
 }
 
 static void run_phase(struct channels_run *run, const struct subconvolution *sub, size_t group,

@@ -252,8 +252,11 @@ bool indirect_convolution_plan(struct indirect_convolution *conv,
         plan_ordinary(conv, &c->window);
     else if (!plan_transposed(conv, &c->window))
         return false;
-    if ((c->in_pixel > 0 || c->out_pixel > 0) && (!is_by_channels || n_groups > 1))
+    bool has_pixels = c->in_pixel > 0 || c->out_pixel > 0;
+    if (has_pixels && (!is_by_channels || n_groups > 1))
         return false;
+    if (has_pixels && microkernels->half && c->c_out <= (int64_t)microkernels->half->lanes)
+        conv->microkernels = microkernels->half;
     return c->c_in > 0 && !window_is_empty(conv->window.kernel) && c->c_out > 0 && n_groups > 0 &&
            !window_is_empty(conv->out) && c->c_out <= INT32_MAX && product_fits_i32(conv->out) &&
            ((is_by_channels ? plan_in_place : plan_masks)(conv) || plan_planes(conv)) &&

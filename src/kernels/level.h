@@ -25,6 +25,14 @@
 #define LEVEL_WORDS(level) LEVEL_HEADER(level)
 #include LEVEL_WORDS(LEVEL)
 
+/* The kernels of a family for vectors of 8 lanes, which every CPU with 16 also runs; for up to 8
+ * channels. */
+#if VECTOR_LANES == 16
+#define HALF_OF(family) &family##_avx2
+#else
+#define HALF_OF(family) NULL
+#endif
+
 /* Returns x in a register: gcc would otherwise load it again for each instruction that uses it. */
 ALWAYS_INLINE vec vec_in_register(vec x)
 {

@@ -120,9 +120,30 @@ ALWAYS_INLINE void softmax_columns(const float *in, float *out, size_t n, size_t
     }
 }
 
+/* Rows of up to this many numbers leave most lanes empty: they are computed as columns. */
+#define SHORT_ROW (VECTOR_LANES / 2)
+
+/* Computes at most VECTOR_LANES short rows. */
+ALWAYS_INLINE void softmax_short_rows(const float *in, float *out, size_t n, size_t n_rows,
+                                      bool is_log)
+{
+    float columns[SHORT_ROW + 1][VECTOR_LANES] = {{0}};
+    for (size_t row = 0; row < n_rows; row++)
+        for (size_t i = 0; i < n; i++)
+            columns[i][row] = in[row * n + i];
+    softmax_columns(columns[0], columns[0], n, VECTOR_LANES, VECTOR_LANES, is_log);
+    for (size_t row = 0; row < n_rows; row++)
+        for (size_t i = 0; i < n; i++)
+            out[row * n + i] = columns[i][row];
+}
+
 void LEVEL_NAME(softmax_f32, LEVEL)(const struct softmax *s, const float *in, float *out)
 {
-    for (size_t outer = 0; outer < s->n_outer; outer++) {
+    bool is_short = s->n_inner == 1 && s->n <= SHORT_ROW && s->n_outer > 1;
+    for (size_t row = 0; row < s->n_outer && is_short; row += VECTOR_LANES)
+        softmax_short_rows(in + row * s->n, out + row * s->n, s->n, lanes_left(s->n_outer, row),
+                           s->is_log);
+    for (size_t outer = 0; outer < s->n_outer && !is_short; outer++) {
         size_t first = outer * s->n * s->n_inner;
         if (s->n_inner == 1)
             softmax_row(in + first, out + first, s->n, s->is_log);

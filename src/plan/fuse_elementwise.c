@@ -3,7 +3,6 @@
  * memory. The results are the same bit for bit. Steps after a product become its epilogue, and an
  * Add of a bias becomes the initial value of its sums.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -217,21 +216,6 @@ static bool is_map(const struct fused_program *fused, uint32_t made)
     return fused->n_operands > 0;
 }
 
-/* Finds whether the program of a map is a ReLU or a Clamp, and its bounds. */
-static void find_clamp(struct epilogue *epilogue)
-{
-    const struct fused_instruction *program = epilogue->program;
-    if (!epilogue->is_map || epilogue->n_program != 4 || program[0].code != FUSED_LOAD ||
-        program[2].code != FUSED_STORE)
-        return;
-    const float relu[] = {0, INFINITY}, *bounds = program[1].code == FUSED_RELU    ? relu
-                                                  : program[1].code == FUSED_CLAMP ? program[1].at
-                                                                                   : NULL;
-    epilogue->is_clamp = bounds && bounds[0] <= bounds[1];
-    if (epilogue->is_clamp)
-        memcpy(epilogue->bounds, bounds, sizeof epilogue->bounds);
-}
-
 /* Fuses the n steps after a product into it; sets *n to the number that fit. */
 static bool fuse_product(struct fused_program *fused, const struct pending_step *product, size_t *n,
                          struct pending_step *joined)
@@ -254,7 +238,7 @@ static bool fuse_product(struct fused_program *fused, const struct pending_step 
     if (n_left > 0)
         except = share_memory(fused, made, &steps[n_left - 1]);
     state->epilogue.is_map = is_map(fused, made);
-    find_clamp(&state->epilogue);
+    fused_find_clamp(&state->epilogue);
     *n = (size_t)(steps + n_left - (product + 1));
     *joined = *product;
     joined->epilogue = state;

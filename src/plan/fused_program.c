@@ -2,6 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/fused_program.h"
 
+#include <math.h>
+#include <string.h>
+
 /* ---- values ---- */
 
 bool fused_is_made_here(const struct fused_program *fused, uint32_t root)
@@ -220,4 +223,18 @@ void fused_write(struct fused_program *fused, const struct pending_step *steps, 
     fused->n = steps[0].made.fusable.n;
     write_once(fused, steps, n, true);
     write_once(fused, steps, n, false);
+}
+
+void fused_find_clamp(struct epilogue *epilogue)
+{
+    const struct fused_instruction *program = epilogue->program;
+    if (!epilogue->is_map || epilogue->n_program != 4 || program[0].code != FUSED_LOAD ||
+        program[2].code != FUSED_STORE)
+        return;
+    const float relu[] = {0, INFINITY}, *bounds = program[1].code == FUSED_RELU    ? relu
+                                                  : program[1].code == FUSED_CLAMP ? program[1].at
+                                                                                   : NULL;
+    epilogue->is_clamp = bounds && bounds[0] <= bounds[1];
+    if (epilogue->is_clamp)
+        memcpy(epilogue->bounds, bounds, sizeof epilogue->bounds);
 }

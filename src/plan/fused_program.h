@@ -67,4 +67,7 @@ bool fused_allocate_tiles(struct fused_program *fused, struct fused_state *state
 bool fused_prepare(const struct fused_program *fused, const struct fused_state *state,
                    struct prepared *made);
 
+/* Sets is_clamp and the bounds if the program of a map is a ReLU or a Clamp. */
+void fused_find_clamp(struct epilogue *epilogue);
+
 #endif

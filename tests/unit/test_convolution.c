@@ -6,10 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "indirect_way.h"
 #include "kernels/cpu.h"
 #include "kernels/indirect_convolution.h"
 #include "kernels/kernels.h"
-#include "tensor/half.h"
 #include "window_data.h"
 
 static double convolve(const struct convolution *c, const float *in, const float *weights,
@@ -65,60 +65,6 @@ static void both_ways_follow_the_definition(void **state)
     }
 }
 
-/* How the indirect convolution is tried: what the convolution is, and what it must not depend
- * on. */
-struct way {
-    int64_t n_groups;
-    bool is_transposed, is_f16, is_by_channels, is_winograd;
-    struct thread_pool *pool;
-    const struct epilogue *epilogue;
-};
-
-/* The numbers of weights are exact in f16. */
-static void pack_weights(const struct indirect_convolution *conv, const float *weights, bool is_f16,
-                         float *packed)
-{
-    size_t n = (size_t)(conv->n_groups * conv->c_out * conv->c_in * window_product(conv->kernel));
-    uint16_t *halves = malloc(n * sizeof *halves);
-    for (size_t i = 0; i < n; i++)
-        halves[i] = f16_from_f32(weights[i]);
-    indirect_convolution_pack(conv, is_f16 ? (const void *)halves : (const void *)weights, is_f16,
-                              packed);
-    free(halves);
-}
-
-static bool convolve_indirectly(const struct convolution *c, const struct way *way,
-                                const struct igemm_microkernels *microkernels, const float *in,
-                                const float *weights, float *out)
-{
-    struct indirect_convolution conv;
-    size_t scratch_bytes;
-    if (!indirect_convolution_plan(&conv, microkernels, c, way->n_groups, way->is_transposed,
-                                   way->is_by_channels) ||
-        (way->is_winograd && !indirect_convolution_plan_winograd(&conv)) ||
-        !indirect_convolution_scratch(&conv, thread_pool_n_threads(way->pool), &scratch_bytes))
-        return false;
-    struct indirection *indirection = malloc(conv.n_indirections * sizeof *indirection);
-    int32_t *positions = malloc((conv.n_positions + 1) * sizeof *positions);
-    unsigned char *masks = calloc((size_t)window_product(conv.window.kernel), conv.mask_bytes);
-    float *packed = malloc(conv.packed_floats * sizeof *packed);
-    float *scratch = new_numbers((int64_t)(scratch_bytes / sizeof *scratch));
-    indirect_convolution_fill(&conv, indirection, positions, masks);
-    pack_weights(&conv, weights, way->is_f16, packed);
-    indirect_convolution_run(&conv, &(struct indirect_convolution_job){.in = in,
-                                                                       .packed = packed,
-                                                                       .out = out,
-                                                                       .scratch = scratch,
-                                                                       .pool = way->pool,
-                                                                       .epilogue = way->epilogue});
-    free(indirection);
-    free(positions);
-    free(masks);
-    free(packed);
-    free(scratch);
-    return true;
-}
-
 /* Lets the output be as large as the input, so that the input is the conv. */
 static void keep_size(struct window *w)
 {
@@ -165,12 +111,6 @@ static void the_indirect_one_follows_the_definition(void **state)
             free(out);
         }
     }
-}
-
-static void assert_same(float got, float want, int64_t i)
-{
-    if (got != want && !(isnan(got) && isnan(want)))
-        fail_test("[%lld] is %g, not %g\n", (long long)i, (double)got, (double)want);
 }
 
 /* Against the loops that are the specification: an infinity goes where they let it go, and every
@@ -400,68 +340,6 @@ static void integers_wrap(void **state)
     assert_int_equal(out, -100);
 }
 
-/* The elements of n channels, from planes to pixels or back. */
-static float *move_channels(const float *from, int64_t n, int64_t n_positions, bool to_pixels)
-{
-    float *to = new_numbers(n * n_positions);
-    for (int64_t i = 0; i < n * n_positions; i++) {
-        int64_t channel = i / n_positions, position = i % n_positions;
-        int64_t pixel = position * n + channel;
-        to[to_pixels ? pixel : i] = from[to_pixels ? i : pixel];
-    }
-    return to;
-}
-
-/* As the loops of scalars compute it with planes, with a bias and a ReLU too; those loops, too. */
-static void try_pixels(struct convolution c, const struct igemm_microkernels *microkernels,
-                       bool in_is_last, bool is_last)
-{
-    int64_t n_in = window_product(c.window.in), n_out = window_product(c.window.out);
-    float *in = new_numbers(c.c_in * n_in), *out = new_numbers(c.c_out * n_out);
-    float *weights = new_numbers(c.c_out * c.c_in * window_product(c.window.kernel));
-    float *want = new_numbers(c.c_out * n_out), *bias = new_numbers(c.c_out);
-    float *pixels = move_channels(in, c.c_in, n_in, true);
-    struct epilogue epilogue = {
-        .bias = bias, .is_map = true, .is_clamp = true, .bounds = {0, INFINITY}};
-    struct way way = {.n_groups = 1, .is_by_channels = true, .epilogue = &epilogue};
-    convolution_direct(IRRUN_F32)(&c, false, in, weights, want);
-    c.in_pixel = in_is_last ? c.c_in : 0;
-    c.out_pixel = is_last ? c.c_out : 0;
-    convolution_direct(IRRUN_F32)(&c, false, in_is_last ? pixels : in, weights, out);
-    float *planes = is_last ? move_channels(out, c.c_out, n_out, false) : NULL;
-    for (int64_t i = 0; i < c.c_out * n_out; i++)
-        assert_same(planes ? planes[i] : out[i], want[i], i);
-    free(planes);
-    assert_true(
-        convolve_indirectly(&c, &way, microkernels, in_is_last ? pixels : in, weights, out));
-    planes = is_last ? move_channels(out, c.c_out, n_out, false) : NULL;
-    for (int64_t i = 0; i < c.c_out * n_out; i++) {
-        float sum = want[i] + bias[i / n_out];
-        assert_same(planes ? planes[i] : out[i], sum < 0 ? 0 : sum, i);
-    }
-    free(planes);
-    free(in);
-    free(out);
-    free(weights);
-    free(want);
-    free(bias);
-    free(pixels);
-}
-
-static void channels_may_lie_last(void **state)
-{
-    (void)state;
-    struct kernels kernels;
-    for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
-        kernels_fill(&kernels, simd);
-        for (int round = 0; round < 200 && simd_is_there(simd); round++) {
-            struct convolution c = {
-                .window = next_window(), .c_in = next_between(1, 40), .c_out = next_between(1, 70)};
-            try_pixels(c, kernels.igemm_f32, round % 3 > 0, round % 3 < 2);
-        }
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -474,7 +352,6 @@ int main(void)
         cmocka_unit_test(the_faster_way_is_chosen),
         cmocka_unit_test(kernels_of_one_element_need_no_patches),
         cmocka_unit_test(integers_wrap),
-        cmocka_unit_test(channels_may_lie_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static struct window next_window(void)
 }
 
 /* The index in a channel that kernel element k of output position o reads; -1 outside. */
-static int64_t input_index(const struct window *w, int64_t o, int64_t k)
+static inline int64_t input_index(const struct window *w, int64_t o, int64_t k)
 {
     int64_t os[3] = {o / (w->out[1] * w->out[2]), o / w->out[2] % w->out[1], o % w->out[2]};
     int64_t ks[3] = {k / (w->kernel[1] * w->kernel[2]), k / w->kernel[2] % w->kernel[1],

@@ -1,0 +1,73 @@
+/* Runs an indirect convolution in any of its ways.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_TESTS_INDIRECT_WAY_H
+#define IRRUN_TESTS_INDIRECT_WAY_H
+
+#include <math.h>
+
+#include "kernels/indirect_convolution.h"
+#include "tensor/half.h"
+#include "unit.h"
+#include "window_data.h"
+
+/* How the indirect convolution is tried: what the convolution is, and what it must not depend
+ * on. */
+struct way {
+    int64_t n_groups;
+    bool is_transposed, is_f16, is_by_channels, is_winograd;
+    struct thread_pool *pool;
+    const struct epilogue *epilogue;
+};
+
+/* The numbers of weights are exact in f16. */
+static void pack_weights(const struct indirect_convolution *conv, const float *weights, bool is_f16,
+                         float *packed)
+{
+    size_t n = (size_t)(conv->n_groups * conv->c_out * conv->c_in * window_product(conv->kernel));
+    uint16_t *halves = malloc(n * sizeof *halves);
+    for (size_t i = 0; i < n; i++)
+        halves[i] = f16_from_f32(weights[i]);
+    indirect_convolution_pack(conv, is_f16 ? (const void *)halves : (const void *)weights, is_f16,
+                              packed);
+    free(halves);
+}
+
+static bool convolve_indirectly(const struct convolution *c, const struct way *way,
+                                const struct igemm_microkernels *microkernels, const float *in,
+                                const float *weights, float *out)
+{
+    struct indirect_convolution conv;
+    size_t scratch_bytes;
+    if (!indirect_convolution_plan(&conv, microkernels, c, way->n_groups, way->is_transposed,
+                                   way->is_by_channels) ||
+        (way->is_winograd && !indirect_convolution_plan_winograd(&conv)) ||
+        !indirect_convolution_scratch(&conv, thread_pool_n_threads(way->pool), &scratch_bytes))
+        return false;
+    struct indirection *indirection = malloc(conv.n_indirections * sizeof *indirection);
+    int32_t *positions = malloc((conv.n_positions + 1) * sizeof *positions);
+    unsigned char *masks = calloc((size_t)window_product(conv.window.kernel), conv.mask_bytes);
+    float *packed = malloc(conv.packed_floats * sizeof *packed);
+    float *scratch = new_numbers((int64_t)(scratch_bytes / sizeof *scratch));
+    indirect_convolution_fill(&conv, indirection, positions, masks);
+    pack_weights(&conv, weights, way->is_f16, packed);
+    indirect_convolution_run(&conv, &(struct indirect_convolution_job){.in = in,
+                                                                       .packed = packed,
+                                                                       .out = out,
+                                                                       .scratch = scratch,
+                                                                       .pool = way->pool,
+                                                                       .epilogue = way->epilogue});
+    free(indirection);
+    free(positions);
+    free(masks);
+    free(packed);
+    free(scratch);
+    return true;
+}
+
+static void assert_same(float got, float want, int64_t i)
+{
+    if (got != want && !(isnan(got) && isnan(want)))
+        fail_test("[%lld] is %g, not %g\n", (long long)i, (double)got, (double)want);
+}
+
+#endif

@@ -1,0 +1,79 @@
+/* Convolutions whose channels lie last, against those of planes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "indirect_way.h"
+#include "kernels/kernels.h"
+
+/* The elements of n channels, from planes to pixels or back. */
+static float *move_channels(const float *from, int64_t n, int64_t n_positions, bool to_pixels)
+{
+    float *to = new_numbers(n * n_positions);
+    for (int64_t i = 0; i < n * n_positions; i++) {
+        int64_t channel = i / n_positions, position = i % n_positions;
+        int64_t pixel = position * n + channel;
+        to[to_pixels ? pixel : i] = from[to_pixels ? i : pixel];
+    }
+    return to;
+}
+
+/* As the loops of scalars compute it with planes, with a bias and a ReLU too; those loops, too. */
+static void try_pixels(struct convolution c, const struct igemm_microkernels *microkernels,
+                       bool in_is_last, bool is_last)
+{
+    int64_t n_in = window_product(c.window.in), n_out = window_product(c.window.out);
+    float *in = new_numbers(c.c_in * n_in), *out = new_numbers(c.c_out * n_out);
+    float *weights = new_numbers(c.c_out * c.c_in * window_product(c.window.kernel));
+    float *want = new_numbers(c.c_out * n_out), *bias = new_numbers(c.c_out);
+    float *pixels = move_channels(in, c.c_in, n_in, true);
+    struct epilogue epilogue = {
+        .bias = bias, .is_map = true, .is_clamp = true, .bounds = {0, INFINITY}};
+    struct way way = {.n_groups = 1, .is_by_channels = true, .epilogue = &epilogue};
+    convolution_direct(IRRUN_F32)(&c, false, in, weights, want);
+    c.in_pixel = in_is_last ? c.c_in : 0;
+    c.out_pixel = is_last ? c.c_out : 0;
+    convolution_direct(IRRUN_F32)(&c, false, in_is_last ? pixels : in, weights, out);
+    float *planes = is_last ? move_channels(out, c.c_out, n_out, false) : NULL;
+    for (int64_t i = 0; i < c.c_out * n_out; i++)
+        assert_same(planes ? planes[i] : out[i], want[i], i);
+    free(planes);
+    assert_true(
+        convolve_indirectly(&c, &way, microkernels, in_is_last ? pixels : in, weights, out));
+    planes = is_last ? move_channels(out, c.c_out, n_out, false) : NULL;
+    for (int64_t i = 0; i < c.c_out * n_out; i++) {
+        float sum = want[i] + bias[i / n_out];
+        assert_same(planes ? planes[i] : out[i], sum < 0 ? 0 : sum, i);
+    }
+    free(planes);
+    free(in);
+    free(out);
+    free(weights);
+    free(want);
+    free(bias);
+    free(pixels);
+}
+
+static void channels_may_lie_last(void **state)
+{
+    (void)state;
+    struct kernels kernels;
+    for (enum simd simd = SIMD_scalar; simd < N_SIMD; simd++) {
+        kernels_fill(&kernels, simd);
+        for (int round = 0; round < 200 && simd_is_there(simd); round++) {
+            struct convolution c = {
+                .window = next_window(), .c_in = next_between(1, 40), .c_out = next_between(1, 70)};
+            try_pixels(c, kernels.igemm_f32, round % 3 > 0, round % 3 < 2);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(channels_may_lie_last),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
