@@ -119,15 +119,13 @@ struct irrun_options {
     const char *const *taps;  /* inner values to add to the outputs of the model, by tensor */
     size_t n_taps;            /* name or layer name, with ":PORT" if the layer has several */
     bool traces_all;          /* adds every other computed value to the outputs */
-    /* A run fails with IRRUN_MISMATCH at the first op that gives NaN or inf. The error names that
-     * op, or the input of the model that has the NaN or inf. */
+    /* Runs fail with IRRUN_MISMATCH at the first op, or input, that has NaN or inf. */
     bool stops_at_nan;
     bool lets_inf_pass; /* with stops_at_nan: only NaN fails */
     bool times_ops;     /* measures the time of every op: irrun_profile_new */
-    /* Recurrent ops that start from a state that no input gives keep it in variables, and the time
-     * axis is open: a model of whole sequences takes a chunk of frames in an iteration. The names
-     * of such ops with commas between them, or "" for all; NULL: as written. Fails with
-     * IRRUN_UNSUPPORTED, naming the ops, if the results would differ. Reads the weights. */
+    /* Names of recurrent ops, "A,B", or "" for all; NULL: none. They keep their states in
+     * variables, so that a model of whole sequences takes a chunk of frames per iteration. Fails
+     * with IRRUN_UNSUPPORTED if this would change results. Reads the weights. */
     const char *low_latency;
 };
 
@@ -158,15 +156,14 @@ bool irrun_model_load(const char *xml_path, const struct irrun_options *options,
                       struct irrun_model **model, struct irrun_error *err);
 void irrun_model_free(struct irrun_model *model);
 
-/* Fails with IRRUN_DATA if the .bin was modified after the model was loaded; the results may then
- * mix old and new weights. Costs one fstat. Replacing the .bin by a rename does no harm. */
+/* Fails with IRRUN_DATA if the .bin was modified in place after the model was loaded: results may
+ * mix old and new weights. Costs one fstat. */
 bool irrun_model_check_weights(const struct irrun_model *model, struct irrun_error *err);
 
-/* For the SIGBUS handler (SA_SIGINFO) of the program; async-signal-safe. A large .bin is mapped:
- * if it is truncated or the disk fails, the thread that reads it gets SIGBUS. Returns the path of
- * the file that irrun has mapped at si_addr, or NULL, and sets *is_truncated to whether the file
- * has become shorter. The handler must end the process. The threads of a session do not block
- * SIGBUS. */
+/* For a SIGBUS handler (SA_SIGINFO), which must end the process; async-signal-safe. If a mapped
+ * .bin is truncated or the disk fails, the thread that reads it gets SIGBUS, which threads of a
+ * session do not block. Returns the path of the file that irrun has mapped at `address`, or NULL,
+ * and sets *is_truncated to whether the file has become shorter. */
 const char *irrun_mapped_file(const void *address, bool *is_truncated);
 
 size_t irrun_model_n_inputs(const struct irrun_model *model);
@@ -372,12 +369,10 @@ struct irrun_supported_op {
 };
 bool irrun_supported_op(size_t index, struct irrun_supported_op *op); /* false: no such index */
 
-/* Returns the name of a family of kernels, such as "select_x32", or NULL if there is no such index.
- * Each family has a variant for every level. */
+/* Returns the name of a family of kernels, such as "select_x32"; NULL: no such index. */
 const char *irrun_kernel_family(size_t index);
 
-/* Returns the name of a SIMD level of this build, such as "sse4.1", or NULL if there is no such
- * index. They are in ascending order, from "scalar". */
+/* Returns the name of a SIMD level of this build, from "scalar" upward; NULL: no such index. */
 const char *irrun_simd_level(size_t index);
 
 /* Returns the level that irrun_options.simd selects. Fails with IRRUN_USAGE and returns NULL if the
@@ -392,7 +387,7 @@ struct irrun_build {
 const struct irrun_build *irrun_build(void);
 
 /* Limits the BLAS of this process to the calling thread, now or when irrun loads it, and ends the
- * threads that OpenBLAS has started. Two thread pools on the same cores are slow. */
+ * threads that OpenBLAS has started: two thread pools on the same cores are slow. */
 void irrun_hold_blas_to_one_thread(void);
 
 const char *irrun_dtype_name(enum irrun_dtype dtype); /* as in the IR: "f32", "boolean" */

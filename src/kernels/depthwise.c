@@ -102,7 +102,7 @@ static void run_strips(const struct depthwise *plan, struct depthwise_tile *tile
     }
 }
 
-/* Pixels along a row share what they load. */
+/* Positions along a row share the pixels that they load. */
 #define PIXELS_ALONG_X 8
 
 /* Computes the positions of spans y and x at position z. Tiles lie along the longer one. */

@@ -74,7 +74,7 @@ bool depthwise_plan(struct depthwise *plan, struct arena *arena, bool *is_possib
 bool depthwise_memory(const struct depthwise *plan, unsigned n_threads, size_t *n_bytes);
 
 /* Packs weights [n_channels][kernel] of f32 or f16 for is_last: [blocks][kernel][lanes]. The last
- * block has the last channels, also if others have some of them. */
+ * block has the last channels; it may overlap the one before. */
 void depthwise_pack(const struct depthwise *plan, const void *weights, bool is_f16, float *packed);
 
 struct depthwise_job {

@@ -1,5 +1,5 @@
-/* Pixels of depthwise convolutions: a vector of channels at each, for as many positions as fit into
- * registers.
+/* Depthwise convolutions with the channels last: computes a vector of channels of as many positions
+ * as fit into registers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/depthwise_kernels.h"
 
@@ -19,7 +19,7 @@ ALWAYS_INLINE vec load_pixel(const struct depthwise_tile *tile, const float *fro
     return is_part ? vec_load_first(from, tile->n_channels) : vec_load(from);
 }
 
-/* Returns 1 or 2 if the taps are lines of three and the next position is so many taps further: then
+/* Returns the distance of adjacent positions in taps, 1 or 2, if the taps are lines of three: then
  * each pixel of a line is loaded once. Otherwise returns 0. */
 ALWAYS_INLINE size_t stride_of_threes(const struct depthwise_tile *tile)
 {
@@ -50,7 +50,7 @@ ALWAYS_INLINE void add_taps(const struct depthwise_tile *tile, ptrdiff_t start, 
     }
 }
 
-/* Computes the same sums in the same order. */
+/* Computes the same sums in the same order, for lines of three taps. */
 ALWAYS_INLINE void add_threes(const struct depthwise_tile *tile, ptrdiff_t start, size_t n_rows,
                               const float *weights, size_t stride, vec results[])
 {

@@ -112,12 +112,12 @@ struct channels_run {
     float *sums, *biases;
 };
 
-/* The chunks of a phase. They consist of positions, or of whole rows of Winograd's tiles. */
+/* The chunks of a phase: ranges of positions, or of whole rows of Winograd's tiles. */
 struct chunks {
     size_t n, unit, n_units;
 };
 
-/* As many for every thread. */
+/* Divides a phase so that all threads get equal numbers of chunks. */
 static struct chunks cut_phase(const struct indirect_convolution *conv,
                                const struct subconvolution *sub, const struct phase *phase,
                                size_t n_shares)

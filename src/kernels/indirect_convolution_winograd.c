@@ -128,7 +128,8 @@ static void transform_input(const struct indirect_convolution *conv, const float
     });
 }
 
-/* Rows among whose sums one is not finite are computed again, without Winograd. */
+/* Transforms the results. Rows with a sum that is not finite are computed again without
+ * Winograd. */
 static void transform_output(const struct indirect_convolution *conv,
                              const struct channels_product *product, const float *from)
 {

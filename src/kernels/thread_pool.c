@@ -1,6 +1,6 @@
-/* Threads that wait by spinning for a while, then asleep. A part is claimed by an atomic count per
- * thread which carries the job's number: whoever comes late finds nothing to claim, and nobody
- * waits for a thread that has not begun.
+/* Threads that spin while they wait, and sleep after a while. Each thread has an atomic counter of
+ * parts, which includes the number of the job. A thread claims a part by decrementing a counter. A
+ * thread that is late finds no parts, and no thread waits for one that has not started.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/thread_pool.h"
 
@@ -16,16 +16,16 @@
 
 #define LINE 64 /* a cache line: cores that write to the same line slow each other down */
 
-/* From so much work on it is shared: some 1 us of it. To give a job to a thread that spins takes
+/* Smaller jobs are not shared. This is about 1 us of work; handing a job to a spinning thread takes
  * 0.3 us. */
 #define SHARE_MIN_WORK 50000
 
-/* To wake a thread takes its waker up to 30 us on a virtual machine. */
-#define IDLE_NS 100000         /* a thread that has found no job for so long sleeps */
-#define WORTH_WAKING_NS 100000 /* so much work between two pauses */
+/* Waking a thread takes up to 30 us of the caller's time on a virtual machine. */
+#define IDLE_NS 100000         /* a thread sleeps after this time without a job */
+#define WORTH_WAKING_NS 100000 /* work since the last pause that makes waking threads worth it */
 
-/* Of a part: a thread that other processes keep from its core for so long is left alone for a
- * while. */
+/* If a part is late by STALL_NS, because other processes use the core of its thread, the threads
+ * get no jobs for REST_MIN_NS to REST_MAX_NS. */
 #define STALL_NS 200000
 #define REST_MIN_NS 10000000
 #define REST_MAX_NS 1000000000
@@ -52,9 +52,9 @@ struct thread_pool {
     size_t n_parts;
     thread_pool_watch_fn *watch; /* NULL: none */
     void *watch_context;
-    uint64_t end_ns;                /* of the last job */
-    uint64_t work_ns, before_ns;    /* of the jobs since the last pause, and of those before it */
-    uint64_t rest_ns, awake_ns;     /* the other threads rest so long, until then */
+    uint64_t end_ns;                /* end of the last job */
+    uint64_t work_ns, before_ns;    /* time in jobs since the last pause, and before it */
+    uint64_t rest_ns, awake_ns;     /* how long the other threads get no jobs, and until when */
     _Alignas(LINE) atomic_uint job; /* number of the last job */
     atomic_uint n_sleeping;
     atomic_bool is_over;
@@ -78,7 +78,7 @@ static void relax(void)
 #endif
 }
 
-/* One turn of spinning; false when it has lasted for so long. */
+/* Spins once. Returns false when most_ns have passed. */
 static bool spin(struct wait *wait, uint64_t most_ns)
 {
     relax();
@@ -285,8 +285,8 @@ static void run_alone(thread_pool_fn *function, void *context, size_t n_parts)
         function(context, i, n_parts);
 }
 
-/* Whether other threads take part in a job. Iterations are alike: what has been worth waking them
- * before will be so again. */
+/* Returns whether other threads take part in a job. Sleeping threads are woken if there was enough
+ * work recently, since iterations are alike. */
 static bool may_share(struct thread_pool *pool, uint64_t now)
 {
     if (now - pool->end_ns > IDLE_NS) {
@@ -298,8 +298,8 @@ static bool may_share(struct thread_pool *pool, uint64_t now)
             pool->before_ns >= WORTH_WAKING_NS || pool->work_ns >= WORTH_WAKING_NS);
 }
 
-/* Called after a thread has kept its caller waiting for much longer than that was at work itself:
- * others need its core. */
+/* Stops giving jobs to other threads for a while, after a thread was late because its core was
+ * busy. */
 static void rest(struct thread_pool *pool, uint64_t now)
 {
     bool is_new = now - pool->awake_ns > 10 * pool->rest_ns;

@@ -37,7 +37,8 @@ size_t thread_pool_n_parts(const struct thread_pool *pool, double work, size_t n
 void thread_pool_run(struct thread_pool *pool, thread_pool_fn *function, void *context,
                      size_t n_parts);
 
-/* The same for at most thread_pool_n_threads parts, which always run at the same time. */
+/* Runs at most thread_pool_n_threads parts, all at the same time, so that they may use the
+ * barrier. */
 void thread_pool_run_gang(struct thread_pool *pool, thread_pool_fn *function, void *context,
                           size_t n_parts);
 

@@ -56,7 +56,7 @@ bool convolution_wants_indirect(const struct prepare *prepare, struct indirect_c
 /* Returns whether the depthwise kernels may run the op. Its filters are not prepacked then. */
 bool convolution_wants_depthwise(const struct prepare *prepare);
 
-/* Whether they may, and take its filters packed. */
+/* Returns whether the depthwise kernels may run the op, with packed filters. */
 bool convolution_wants_packed_depthwise(const struct prepare *prepare);
 
 /* Chooses the direct loops, plans a depthwise convolution if the op is one, and describes how a

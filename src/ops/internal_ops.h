@@ -23,8 +23,8 @@ extern const struct op_def op_identity;       /* a view */
  * of frames fits. Attributes: struct irrun_shape. */
 extern const struct op_def op_reshape_frames;
 
-/* The number of frames, the dimension `axis` of the input, as i64: for each of its `batch`, or, if
- * that is negative, once. */
+/* Returns the number of frames, which is dimension `axis` of the input, as i64: once for each
+ * element of dimension `batch`, or as a scalar if that is negative. */
 struct n_frames_attrs {
     int64_t axis, batch;
 };

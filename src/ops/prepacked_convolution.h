@@ -7,7 +7,7 @@
 #include "kernels/indirect_convolution.h"
 #include "ops/op.h"
 
-/* Layouts of prepare_prepacked. No packed matrix has a layout of these numbers. */
+/* Layouts of prepare_prepacked. Packed matrices do not use these numbers. */
 enum { LAYOUT_POSITIONS = 100, LAYOUT_CHANNELS, LAYOUT_WINOGRAD, LAYOUT_DEPTHWISE };
 
 struct prepacked_convolution {

@@ -26,8 +26,8 @@ uint32_t graph_edit_add(struct graph_edit *edit, const struct op_def *def, const
 /* Makes an existing value the only output of op `op_id`, instead of an output of its old op. */
 void graph_edit_take_over(struct graph_edit *edit, uint32_t op_id, uint32_t value_id);
 
-/* Gives op `op_id` more outputs, `n_outputs` in all, as new values; its readers read these. There
- * must be room for all of them. */
+/* Gives op `op_id` more outputs, `n_outputs` in all. All of them become new values, which its
+ * readers then read. There must be room for them. */
 void graph_edit_extend(struct graph_edit *edit, uint32_t op_id, uint32_t n_outputs);
 
 #endif

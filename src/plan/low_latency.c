@@ -1,5 +1,5 @@
-/* Chooses the recurrent ops and the inputs whose time axis is opened. low_latency_edit.c changes
- * the graph.
+/* Chooses the recurrent ops that get variables, and the inputs whose time axis is opened.
+ * low_latency_edit.c changes the graph.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/low_latency.h"
 
@@ -9,11 +9,11 @@
 #include "ops/op_state.h"
 #include "plan/low_latency_internal.h"
 
-/* An axis of an input that may be time, and where it then is. */
+/* An axis of an input that may be time, and the uses that follow from it. */
 struct candidate {
     uint32_t parameter; /* op id */
     uint32_t axis;
-    struct time_use *uses; /* per value */
+    struct time_use *uses; /* for each value */
     bool is_chosen;
 };
 
@@ -51,7 +51,7 @@ static bool list_recurrences(struct low_latency *pass)
     return true;
 }
 
-/* Every name must be one of a recurrent op. */
+/* Checks that every name is that of a recurrent op. */
 static bool check_names(struct low_latency *pass, const char *names)
 {
     for (const char *at = names; *at != '\0';) {
@@ -73,7 +73,7 @@ static bool check_names(struct low_latency *pass, const char *names)
     return true;
 }
 
-/* Adds a line of a refused op to the error. */
+/* Adds a refused op to the error. */
 static bool refuse(struct low_latency *pass, const struct op *op, const char *why)
 {
     if (pass->n_refused++ == 0)
@@ -177,7 +177,8 @@ static bool reaches(const struct time_use *uses, const struct graph *graph,
     return use->kind == TIME_ALONG && use->axis == item->axis;
 }
 
-/* No input reaches the op: the walk from the likeliest one says what is between. */
+/* Fails because no input has the time axis of the op. The walk from the most likely input reports
+ * where it ends. */
 static bool fail_unreached(struct choice *choice, const struct recurrence *item)
 {
     struct low_latency *pass = choice->pass;
@@ -198,7 +199,7 @@ static bool fail_unreached(struct choice *choice, const struct recurrence *item)
                   "takes frames that no input has as a dimension");
 }
 
-/* Chooses the axes that become the time axis of a recurrent op. */
+/* Chooses the input axes that become the time axis of a recurrent op. */
 static bool choose_axes(struct choice *choice)
 {
     struct low_latency *pass = choice->pass;
@@ -232,7 +233,7 @@ static bool choose_axes(struct choice *choice)
     return true;
 }
 
-/* Another input may have a value for each frame: its axis is opened too. */
+/* Opens an axis of another input that has a value for each frame. */
 static bool add_operand(struct choice *choice)
 {
     const struct time_walk *walk = &choice->pass->walk;

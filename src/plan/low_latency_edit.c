@@ -21,7 +21,7 @@ static void set_input(struct editing *e, uint32_t op_id, uint32_t input, uint32_
     e->graph->input_ids[e->graph->ops[op_id].first_input + input] = value_id;
 }
 
-/* The shape that the XML says of a value. */
+/* Returns the shape of a value in the XML. */
 static struct irrun_partial_shape shape_of_value(const struct graph *graph, uint32_t value_id)
 {
     struct irrun_partial_shape shape = partial_shape_any();
@@ -47,7 +47,7 @@ static const char *format_id(struct editing *e, const struct recurrence *item, u
     return id;
 }
 
-/* ReadValue before the op, Assign behind it. */
+/* Adds a ReadValue before the op and an Assign after it. */
 static bool add_variable(struct editing *e, const struct recurrence *item, uint32_t i)
 {
     const struct recurrent_state_port *state = &item->states[i];
@@ -74,7 +74,8 @@ static bool add_variable(struct editing *e, const struct recurrence *item, uint3
     return true;
 }
 
-/* sequence_lengths that name the number of frames follow that of the chunk. */
+/* Replaces sequence_lengths that are the number of frames with the number of frames of the
+ * chunk. */
 static bool add_lengths(struct editing *e, const struct recurrence *item)
 {
     static const struct n_frames_attrs attrs = {.axis = 1, .batch = 0};
@@ -118,7 +119,7 @@ static bool open_reshapes(struct editing *e)
     return true;
 }
 
-/* A record has a frame at least. */
+/* Opens the time axis of inputs. A record has at least one frame. */
 static bool open_inputs(struct editing *e)
 {
     for (uint32_t i = 0; i < e->graph->n_parameters; i++) {
@@ -137,7 +138,7 @@ static bool open_inputs(struct editing *e)
     return true;
 }
 
-/* What the XML says of shapes is true no longer. */
+/* Removes the shapes of the XML, which are no longer right. */
 static void open_hints(struct editing *e, uint32_t n_values)
 {
     for (uint32_t i = 0; i < n_values; i++) {
@@ -156,7 +157,7 @@ bool low_latency_edit(struct low_latency *pass, struct remarks *remarks)
     e.read = op_find("ReadValue", "opset6", why);
     e.assign = op_find("Assign", "opset6", why);
     open_hints(&e, n_values);
-    /* for each: two ReadValues, two Assigns, the lengths, three outputs */
+    /* for each op: two ReadValues, two Assigns, the lengths, three outputs */
     if (!graph_edit_begin(&e.edit, pass->graph, pass->arena, 5 * pass->n, 8 * pass->n, 5 * pass->n,
                           pass->err) ||
         !open_reshapes(&e) || !open_inputs(&e))

@@ -9,15 +9,15 @@
 struct low_latency {
     struct graph *graph;
     struct arena *arena;
-    struct recurrence *items; /* those of RECURRENCE_OPEN get variables; on the heap */
+    struct recurrence *items; /* on the heap; those of kind RECURRENCE_OPEN get variables */
     size_t n;
-    bool *carries; /* per op */
+    bool *carries; /* for each op */
     struct time_walk walk;
     unsigned n_refused;
     struct irrun_error *err;
 };
 
-/* Changes the graph as the walk has found. */
+/* Changes the graph: adds the variables, opens the inputs and shapes that the walk has found. */
 bool low_latency_edit(struct low_latency *pass, struct remarks *remarks);
 
 #endif

@@ -1,4 +1,4 @@
-/* Finds the states of recurrent ops and what they are computed from.
+/* Finds the states of recurrent ops, and the inputs that their initial values depend on.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/recurrence.h"
 
@@ -9,7 +9,7 @@
 #include "ops/recurrent_op.h"
 #include "tensor/sub_byte.h"
 
-/* What a value is computed from, other than Consts and shapes. */
+/* What a value depends on besides Consts and shapes. */
 struct origin {
     const struct op *parameter, *read; /* NULL: none */
 };
@@ -101,7 +101,8 @@ bool recurrence_find(const struct graph *graph, uint32_t op_id, struct recurrenc
 
 /* ---- lengths ---- */
 
-/* The types that sequence_lengths have: i8 to u64. */
+/* Returns whether all elements are `number`, in a Const of i8 to u64, the types of
+ * sequence_lengths. */
 static bool is_all(const struct graph *graph, const struct op *op, int64_t number)
 {
     const struct const_attrs *attrs = op->attrs;

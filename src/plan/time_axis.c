@@ -1,4 +1,4 @@
-/* The walk along the time axis; the rules of the ops are in time_rules.c and time_moves.c.
+/* Follows the time axis through the ops. time_rules.c and time_moves.c have the rules of ops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/time_axis.h"
 
@@ -61,7 +61,7 @@ static const struct {
     {"ShapeOf", time_rule_shape_of},
 };
 
-/* ---- shapes as the XML says ---- */
+/* ---- shapes in the XML ---- */
 
 uint32_t time_rank(const struct graph *graph, uint32_t value_id)
 {
@@ -88,9 +88,9 @@ int64_t time_dim(const struct graph *graph, uint32_t value_id, uint32_t axis)
     return graph->values[value_id].dims_hint[axis];
 }
 
-/* ---- refusals ---- */
+/* ---- refused ops ---- */
 
-/* "model.xml:12:3: ReduceMean "mean" …", then a line for each further op. */
+/* Adds an op to the error: first `model.xml:12:3: ReduceMean "mean" …`, then one on each line. */
 bool time_refuse(struct time_op *t, const char *format, ...)
 {
     struct time_walk *walk = t->walk;
@@ -140,7 +140,7 @@ bool time_check_others(struct time_op *t, uint32_t data)
     return true;
 }
 
-/* ---- the walk ---- */
+/* ---- all ops ---- */
 
 static void set_all(struct time_walk *walk, const struct op *op, enum time_kind kind)
 {
@@ -156,8 +156,8 @@ static time_rule_fn *find_rule(const struct op_def *def)
     return def->flags & OP_ELEMENTWISE ? time_rule_elementwise : NULL;
 }
 
-/* Returns the input that determines what the op depends on: the first along time, else the first
- * that depends on time otherwise; NO_ID if none does. One that is refused comes before all. */
+/* Returns the input that determines how the op depends on time: a refused one, otherwise the first
+ * with the time axis, otherwise the first that depends on time; NO_ID if there is none. */
 static uint32_t find_input(const struct time_op *t)
 {
     uint32_t found = NO_ID;
@@ -172,8 +172,8 @@ static uint32_t find_input(const struct time_op *t)
     return found;
 }
 
-/* An op whose inputs depend on the number of frames or on the last one. What is computed from the
- * number is known if it is a dimension of another axis. */
+/* The rule for an op whose inputs depend on the number of frames or on the last one only. A list
+ * computed from that number may have only dimensions that do not depend on it. */
 static bool without_axis(struct time_op *t)
 {
     struct time_items items;

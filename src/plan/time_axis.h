@@ -1,5 +1,5 @@
 /* Follows the time axis of a model through its ops, from inputs to outputs, and finds the ops that
- * cannot compute a sequence in chunks with the same results. Shapes are those that the XML says.
+ * cannot compute a sequence in chunks with the same results. Shapes are those in the XML.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_TIME_AXIS_H
 #define IRRUN_PLAN_TIME_AXIS_H
@@ -8,22 +8,22 @@
 
 /* How a value depends on the frames of a record. */
 enum time_kind {
-    TIME_NONE,    /* not at all */
-    TIME_ALONG,   /* it has their results along `axis` */
-    TIME_LENGTH,  /* on their number only */
-    TIME_LAST,    /* on all up to the last of them: a state */
-    TIME_REFUSED, /* it comes from an op that is refused */
+    TIME_NONE,    /* it does not */
+    TIME_ALONG,   /* it has a result for each frame, along `axis` */
+    TIME_LENGTH,  /* on the number of frames only */
+    TIME_LAST,    /* on all frames up to the last one: a state */
+    TIME_REFUSED, /* it is computed by an op that is refused */
 };
 
-/* The dimension of `axis` is outer * frames * inner, in row-major order. */
+/* Dimension `axis` has outer * frames * inner elements, in row-major order. */
 struct time_use {
     enum time_kind kind;
     uint32_t axis;
-    int64_t outer, inner; /* outer 0: more than 1, but not known */
+    int64_t outer, inner; /* outer 0: more than 1, but unknown */
 };
 
-/* A Reshape whose constant shape has the number of frames in it, and the shape that it gets: 0
- * copies a dimension, -1 is open. */
+/* A Reshape with the number of frames in its constant shape, and its new shape, in which 0 copies a
+ * dimension and -1 is open. */
 struct time_reshape {
     uint32_t op_id, n;
     int64_t dims[IRRUN_MAX_RANK];
@@ -31,29 +31,30 @@ struct time_reshape {
 
 struct time_walk {
     const struct graph *graph;
-    struct time_use *uses; /* per value; those of the opened Parameters are set before the walk */
-    const bool *carries;   /* per op: a recurrent op that keeps its state from chunk to chunk */
-    int64_t n_frames;      /* that the XML says; -1: any number */
-    bool is_trial;         /* operands may lack the time axis, and nothing is reported */
-    uint32_t operand;      /* the value that lacks it, which stopped the walk; NO_ID: none */
+    struct time_use *uses; /* for each value; the caller sets those of the opened Parameters */
+    const bool *carries;   /* for each op: it is recurrent and keeps its state between chunks */
+    int64_t n_frames;      /* in the XML; -1: any number */
+    bool is_trial;         /* accepts operands without the time axis, and reports nothing */
+    uint32_t operand;      /* the first operand without the time axis; NO_ID: none */
     uint32_t operand_axis;
     struct time_reshape *reshapes; /* on the heap */
     size_t n_reshapes, reshapes_capacity;
     unsigned n_refused;
-    struct irrun_error *err; /* the refusals, a line each */
+    struct irrun_error *err; /* lists the refused ops, one on a line */
 };
 
-/* Walks over the graph in its order and sets the uses of all values. Returns false if an op is
- * refused, or if there is no memory. */
+/* Visits all ops in the order of the graph, and sets the uses of all values. Returns false if an op
+ * is refused, or if there is no memory. */
 bool time_walk_run(struct time_walk *walk);
 
-/* The number of frames as it is found in a list of integers that a model computes. */
+/* An item of a list of integers that the model computes, which may depend on the number of
+ * frames. */
 enum time_item_kind { TIME_ITEM_NUMBER, TIME_ITEM_FRAMES, TIME_ITEM_OTHER };
 
 struct time_item {
     enum time_item_kind kind;
-    int64_t number; /* of TIME_ITEM_FRAMES: times so many; 0: not known */
-    /* TIME_ITEM_OTHER: dimension `axis` of `value_id`, if that is known; else NO_ID. */
+    int64_t number; /* TIME_ITEM_FRAMES: a factor of the number of frames; 0: unknown */
+    /* TIME_ITEM_OTHER: dimension `axis` of `value_id`; NO_ID: unknown. */
     uint32_t value_id, axis;
 };
 
@@ -62,11 +63,11 @@ struct time_items {
     struct time_item items[IRRUN_MAX_RANK];
 };
 
-/* Finds the elements of a list of at most IRRUN_MAX_RANK integers, or of one integer. False if they
- * are not known. */
+/* Finds the items of a list of at most IRRUN_MAX_RANK integers, or of one integer. Returns false if
+ * they are unknown. */
 bool time_items_find(const struct time_walk *walk, uint32_t value_id, struct time_items *list);
 
-/* Returns the rank and a dimension that the XML says of a value; a dimension of -1 is open. */
+/* Return the rank of a value in the XML, and one of its dimensions; -1: the dimension is open. */
 uint32_t time_rank(const struct graph *graph, uint32_t value_id);
 int64_t time_dim(const struct graph *graph, uint32_t value_id, uint32_t axis);
 

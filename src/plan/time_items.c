@@ -6,7 +6,7 @@
 #include "plan/time_axis.h"
 #include "plan/time_rules.h"
 
-/* Ops visited for one list: their inputs may be shared, so that there are many ways. */
+/* Limits the ops visited for one list. Inputs may be shared, so that there are many paths. */
 #define MAX_VISITS 256
 
 struct search {
@@ -77,7 +77,8 @@ static bool concatenate(struct search *search, const struct op *op, struct time_
     return true;
 }
 
-/* A product of the number of frames is known, if not all other factors are open. */
+/* Multiplies items. A product with the number of frames is known unless all other factors are
+ * open. */
 static bool multiply(const struct time_items *a, const struct time_items *b,
                      struct time_items *list)
 {
@@ -95,7 +96,7 @@ static bool multiply(const struct time_items *a, const struct time_items *b,
     return true;
 }
 
-/* One item that is repeated: only its value matters. */
+/* Repeats an item; only its value matters. */
 static bool repeat(const struct time_items *data, const struct time_items *target,
                    struct time_items *list)
 {

@@ -1,4 +1,4 @@
-/* The time axis in ops that move elements; that of Reshape is in time_reshape.c.
+/* The rules of ops that move elements, except for Reshape, which is in time_reshape.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/graph_ints.h"
 #include "plan/time_rules.h"
@@ -43,7 +43,7 @@ bool time_rule_unsqueeze(struct time_op *t)
     }
 }
 
-/* Without axes, a chunk of one frame would lose the time axis. */
+/* Without axes, Squeeze would remove the time axis of a chunk of one frame. */
 bool time_rule_squeeze(struct time_op *t)
 {
     bool is_dropped[IRRUN_MAX_RANK];
@@ -71,7 +71,7 @@ bool time_rule_concat(struct time_op *t)
     for (uint32_t i = 0; i < t->op->n_inputs; i++) {
         const struct time_use *use = time_input(t, i);
         if (use->kind == TIME_NONE) {
-            /* no broadcasting here: even a dimension of 1 does not fit */
+            /* these do not broadcast: even 1 does not fit */
             if (!time_check_operand(t, i, t->in.axis))
                 return false;
             if (!t->walk->is_trial)
@@ -84,7 +84,7 @@ bool time_rule_concat(struct time_op *t)
     return time_put(t, t->in.axis);
 }
 
-/* The last frame is a state: the last chunk ends with it. */
+/* Takes the last frame: it is a state, since the last chunk ends with it. */
 static bool take_last(struct time_op *t, const int64_t *index, uint32_t n)
 {
     if (n != 1 || *index != -1 || t->in.outer != 1 || t->in.inner != 1)
@@ -120,7 +120,7 @@ bool time_rule_split(struct time_op *t)
                                 : time_put(t, t->in.axis);
 }
 
-/* A slice along time: all of it, or the last frame. */
+/* The rule for a slice along time: all frames, or the last one. */
 static bool slice_time(struct time_op *t, int64_t start, int64_t stop, int64_t step)
 {
     if (start == 0 && stop >= INT32_MAX && step == 1)
@@ -152,7 +152,7 @@ static bool mask_at(const struct time_op *t, const char *name, uint32_t i)
     return i < mask->n && mask->items[i] != 0;
 }
 
-/* Without an ellipsis, item i is of dimension i, apart from new ones. */
+/* Without an ellipsis, item i is for dimension i, new axes aside. */
 bool time_rule_strided_slice(struct time_op *t)
 {
     int64_t begin[IRRUN_MAX_RANK], end[IRRUN_MAX_RANK], strides[IRRUN_MAX_RANK];

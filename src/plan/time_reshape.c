@@ -1,5 +1,5 @@
-/* The time axis in Reshape. Elements keep their order, so there are as many of them before a frame
- * and behind it as before, and the dimensions of the output have to divide them so.
+/* The rule of Reshape. Elements keep their order, so the number of elements before and after those
+ * of a frame does not change, and must be a product of dimensions of the output.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/time_rules.h"
 
@@ -8,13 +8,13 @@
 struct reshape {
     struct time_op *t;
     struct time_items shape;
-    int64_t dims[IRRUN_MAX_RANK]; /* of the output as the XML says; -1: open */
-    int64_t before, after;        /* elements of the input around a frame; -1: open */
-    uint32_t found;               /* the dimension of the output that has the frames */
-    bool is_named;                /* the shape has their number as a number */
+    int64_t dims[IRRUN_MAX_RANK]; /* of the output, in the XML; -1: open */
+    int64_t before, after;        /* elements of the input around those of a frame; -1: unknown */
+    uint32_t found;               /* the time axis of the output */
+    bool is_named;                /* the shape has the number of frames as a constant */
 };
 
-/* The product of known dimensions; -1 if one is open. */
+/* Multiplies known dimensions; -1 if one is open. */
 static int64_t multiply(int64_t a, int64_t b)
 {
     int64_t product;
@@ -56,7 +56,7 @@ static void read_output(struct reshape *r)
     }
 }
 
-/* Finds a dimension that is the number of frames by its origin. */
+/* Finds the dimension that is computed from the number of frames. */
 static bool find_item(struct reshape *r)
 {
     for (uint32_t i = 0; i < r->shape.n; i++) {
@@ -68,7 +68,7 @@ static bool find_item(struct reshape *r)
     return false;
 }
 
-/* One frame has no size to find it by: a dimension that is open takes it. */
+/* For a single frame, the size does not tell which dimension it is: takes an open one. */
 static bool find_open(struct reshape *r)
 {
     for (uint32_t i = 0; i < r->shape.n; i++) {
@@ -79,7 +79,8 @@ static bool find_open(struct reshape *r)
     return false;
 }
 
-/* Finds it from the end: the dimensions behind it divide the elements behind a frame. */
+/* Finds the dimension from the end: the dimensions after it must divide the elements after a
+ * frame. */
 static bool find_by_size(struct reshape *r)
 {
     int64_t size = 1;
@@ -100,7 +101,8 @@ static bool find_by_size(struct reshape *r)
     return r->t->walk->n_frames == 1 && r->after == size && find_open(r);
 }
 
-/* Sets *outer and *inner from the elements around; false if they do not divide. */
+/* Computes *outer and *inner from the elements around a frame. Returns false if they do not
+ * divide. */
 static bool divide(const struct reshape *r, int64_t *outer, int64_t *inner)
 {
     const struct time_op *t = r->t;
@@ -138,8 +140,8 @@ static bool divide(const struct reshape *r, int64_t *outer, int64_t *inner)
     return *inner > 0 && *outer * *inner == factor;
 }
 
-/* The constant shape has the number of frames in it: that dimension becomes open. An open one
- * becomes the number that it was, or a copy of the batch. */
+/* Opens the dimension that has the number of frames as a constant. A dimension that was open gets
+ * its size in the XML, or copies the batch. */
 static bool open_dimension(struct reshape *r)
 {
     struct time_walk *walk = r->t->walk;

@@ -1,4 +1,4 @@
-/* The time axis in ops that compute.
+/* The rules of ops that compute.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/time_rules.h"
 
@@ -60,7 +60,7 @@ bool time_rule_first(struct time_op *t)
                          : time_refuse(t, "depends on time in input %u", t->first);
 }
 
-/* Broadcasting aligns the last dimensions, so axes are counted from the end. */
+/* Shapes are aligned at the last dimension, so axes are counted from the end. */
 bool time_rule_elementwise(struct time_op *t)
 {
     const int *broadcast = time_attr(t->op, "auto_broadcast");
@@ -84,7 +84,7 @@ bool time_rule_elementwise(struct time_op *t)
     return time_put(t, rank - from_end);
 }
 
-/* A slope of one dimension, or one for each channel. */
+/* The slope has one dimension, or one element for each channel. */
 bool time_rule_prelu(struct time_op *t)
 {
     uint32_t rank = time_input_rank(t, 1);
@@ -122,7 +122,7 @@ bool time_rule_matmul(struct time_op *t)
     return time_put(t, rank - from_end);
 }
 
-/* Whether an attribute is `neutral` for spatial dimension i of n; short lists end with the last. */
+/* Returns whether an attribute is `neutral` for spatial dimension i of n. A list may be shorter. */
 static bool is_neutral(struct time_op *t, const char *name, uint32_t i, uint32_t n, int64_t neutral)
 {
     const struct i64_list *list = time_attr(t->op, name);
@@ -130,7 +130,7 @@ static bool is_neutral(struct time_op *t, const char *name, uint32_t i, uint32_t
     return !list || i < missing || list->items[i - missing] == neutral;
 }
 
-/* Time may be the batch, or a spatial dimension along which the kernel is one element. */
+/* Time may be the batch, or a spatial dimension in which the kernel has size 1. */
 bool time_rule_convolution(struct time_op *t)
 {
     uint32_t rank = time_input_rank(t, 0), filters = op_input(t->graph, t->op, 1);
@@ -152,7 +152,7 @@ bool time_rule_convolution(struct time_op *t)
     return time_put(t, t->in.axis);
 }
 
-/* Ops that treat each element of the batch apart. */
+/* The rule for ops that compute each batch element on its own. */
 bool time_rule_batchwise(struct time_op *t)
 {
     if (!time_check_others(t, 0))
@@ -203,7 +203,8 @@ bool time_rule_reduction(struct time_op *t)
     return time_put(t, axis);
 }
 
-/* Version 1 has no axes: it normalizes all but the batch and, perhaps, the channels. */
+/* Version 1 has no axes: it normalizes over all dimensions except the batch and perhaps the
+ * channels. */
 bool time_rule_mvn(struct time_op *t)
 {
     const bool *across = time_attr(t->op, "across_channels");

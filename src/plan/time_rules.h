@@ -1,4 +1,4 @@
-/* What each op does to the time axis. Private to plan/time_*.c.
+/* The rules of ops for the time axis. For plan/time_*.c only.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_PLAN_TIME_RULES_H
 #define IRRUN_PLAN_TIME_RULES_H
@@ -6,20 +6,20 @@
 #include "ops/op.h"
 #include "plan/time_axis.h"
 
-/* An op that has the time axis in an input. */
+/* An op with an input that has the time axis. */
 struct time_op {
     struct time_walk *walk;
     const struct graph *graph;
     const struct op *op;
-    struct time_use *out; /* of output 0 */
-    uint32_t first;       /* the first input that has it … */
-    struct time_use in;   /* … and where */
+    struct time_use *out; /* uses of the outputs, from output 0 on */
+    uint32_t first;       /* the first input with the time axis … */
+    struct time_use in;   /* … and its use */
 };
 
-/* Sets the uses of the outputs; false if the op is refused. */
+/* Sets the uses of the outputs. Returns false if the op is refused. */
 typedef bool time_rule_fn(struct time_op *t);
 
-/* Reports the op, with the reason after its name. Returns false. */
+/* Reports that the op is refused; the reason follows its name. Returns false. */
 bool time_refuse(struct time_op *t, const char *format, ...) PRINTF_LIKE(2, 3);
 
 static inline const struct time_use *time_input(const struct time_op *t, uint32_t i)
@@ -32,17 +32,17 @@ static inline uint32_t time_input_rank(const struct time_op *t, uint32_t i)
     return time_rank(t->graph, op_input(t->graph, t->op, i));
 }
 
-/* Sets the uses of all outputs to that of the input, at another axis. */
+/* Sets the uses of all outputs to that of the input, with another axis. */
 bool time_put(struct time_op *t, uint32_t axis);
 
-/* Refuses an operand without time that does not repeat along the time axis. In a trial it passes.
- * `axis` is of the operand. */
+/* Refuses an operand that does not depend on time, unless it is 1 along the time axis, which is its
+ * dimension `axis`. A trial accepts it. */
 bool time_check_operand(struct time_op *t, uint32_t i, uint32_t axis);
 
-/* Refuses any other input than `data` that depends on time. */
+/* Refuses inputs other than `data` that depend on time. */
 bool time_check_others(struct time_op *t, uint32_t data);
 
-/* Reads an attribute, or constant integers: axes are in [0, rank). */
+/* Read an attribute, or constant axes, which must be in [0, rank). */
 const void *time_attr(const struct op *op, const char *name);
 bool time_axes(struct time_op *t, uint32_t input, uint32_t rank, bool is_set[IRRUN_MAX_RANK]);
 
@@ -53,7 +53,8 @@ time_rule_fn time_rule_transpose, time_rule_reshape, time_rule_unsqueeze, time_r
     time_rule_concat, time_rule_gather, time_rule_split, time_rule_slice, time_rule_strided_slice,
     time_rule_pad, time_rule_tile, time_rule_broadcast, time_rule_shape_of;
 
-/* Broadcast of a value without time to a shape with the number of frames in it. */
+/* The rule for a Broadcast of a value that does not depend on time, to a shape that has the number
+ * of frames. */
 bool time_broadcast_to_frames(struct time_op *t, const struct time_items *target);
 
 #endif
