@@ -1,0 +1,57 @@
+#!/usr/bin/awk -f
+# Turns probabilities, one a line, into segments: start, end and length in seconds, TAB between them.
+#
+#   irrun model.xml -i wav:call.wav --axis=1:512 --partial=pad -o probability=csv:- | awk -f segments.awk
+#
+# Settings, given as -v NAME=VALUE:
+#   threshold=0.5    a segment starts at a probability of at least this
+#   low=THRESHOLD-0.15  and ends where the probability is below this ...
+#   silence=0.25     ... and has not reached the threshold again for so many seconds
+#   shortest=0.1     segments shorter than this are left out
+#   step=0.032       seconds from line to line: 512 samples at 16 kHz
+#   field=1          the column with the probability
+#
+# A segment is printed as soon as its end is known. Lines that begin with # are skipped.
+# SPDX-License-Identifier: Apache-2.0
+
+function set(value, otherwise) {
+    return value == "" ? otherwise : value + 0
+}
+
+function finish(end) {
+    is_inside = 0
+    if ((end - start) * step + 1e-9 < shortest) return
+    printf "%.3f\t%.3f\t%.3f\n", start * step, end * step, (end - start) * step
+    fflush()
+}
+
+BEGIN {
+    FS = "[, \t]+"
+    threshold = set(threshold, 0.5)
+    low = set(low, threshold - 0.15)
+    silence = set(silence, 0.25)
+    shortest = set(shortest, 0.1)
+    step = set(step, 0.032)
+    field = set(field, 1)
+    quiet = -1
+}
+
+/^#/ { next }
+
+{
+    p = $field + 0
+    if (p >= threshold) {
+        if (!is_inside) start = n
+        is_inside = 1
+        quiet = -1
+    } else if (is_inside && p < low && quiet < 0) {
+        quiet = n
+    }
+    n++
+    if (is_inside && quiet >= 0 && (n - quiet) * step + 1e-9 >= silence) {
+        finish(quiet)
+        quiet = -1
+    }
+}
+
+END { if (is_inside) finish(quiet >= 0 ? quiet : n) }

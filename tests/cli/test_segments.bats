@@ -1,0 +1,72 @@
+#!/usr/bin/env bats
+# examples/segments.awk: probabilities become start, end and length.
+# SPDX-License-Identifier: Apache-2.0
+
+# shellcheck disable=SC2154 # common.bash sets them
+load common
+
+setup() {
+    common_setup
+}
+
+segments() { # settings of awk
+    awk "$@" -f "$root/examples/segments.awk"
+}
+
+# says EXPECTED SETTING... -- PROBABILITY...: the segments, with blanks for TABs, ; between them
+says() {
+    local expected=$1 settings=(-v step=0.1) found
+    shift
+    while [ "$1" != -- ]; do
+        settings+=(-v "$1")
+        shift
+    done
+    shift
+    found=$(printf '%s\n' "$@" | segments "${settings[@]}" | tr '\t' ' ' | paste -s -d ';')
+    echo "$found, expected $expected"
+    [ "$found" = "$expected" ]
+}
+
+@test "a segment has a start, an end and a length, with TABs between them" {
+    [ "$(printf '%s\n' 0 1 1 1 1 0 0 0 0 0 0 0 0 | segments)" = $'0.032\t0.160\t0.128' ]
+    says '0.200 0.400 0.200' -- 0 0 1 1 0 0 0 0
+    says '0.100 0.200 0.100;0.600 0.800 0.200' -- 0 1 0 0 0 0 1 1 0 0 0
+    says '' -- 0 0.49 0.3
+    says '' --
+}
+
+@test "a pause shorter than silence is part of the segment" {
+    says '0.100 0.600 0.500' silence=0.3 -- 0 1 1 0 0 1 0 0 0
+    says '0.100 0.300 0.200;0.500 0.600 0.100' silence=0.2 -- 0 1 1 0 0 1 0 0 0
+}
+
+@test "between low and threshold a segment neither starts nor ends" {
+    says '0.100 0.700 0.600' silence=0.2 -- 0.4 0.5 0.4 0.4 0.4 0.4 0.4 0.1 0.1
+    says '0.100 0.200 0.100' silence=0.2 low=0.5 -- 0.4 0.5 0.4 0.4 0.4 0.1
+    says '0.200 0.400 0.200' silence=0.2 threshold=0.8 -- 0.7 0.7 0.8 0.7 0.6 0.6
+}
+
+@test "what is short is left out, what is open at the end is closed there" {
+    says '0.500 0.800 0.300' silence=0.1 shortest=0.3 -- 0 1 1 0 0 1 1 1 0
+    says '0.100 0.300 0.200' -- 0 1 1
+    says '0.100 0.200 0.100' -- 0 1 0
+}
+
+@test "a column is chosen by number, comments are skipped" {
+    says '0.100 0.200 0.100' field=2 silence=0.1 -- '# a title' '9,0' '9 1' $'9\t0'
+}
+
+@test "a segment is printed as soon as its end is known" {
+    mkfifo pipe
+    segments -v step=0.1 -v silence=0.1 <pipe >found 3>&- &
+    exec 7>pipe
+    # mawk reads its input in blocks unless it is told otherwise.
+    { printf '0\n1\n1\n0\n'; yes 0 | head -n 5000; } >&7
+    for _ in {1..50}; do
+        [ ! -s found ] || break
+        sleep 0.1
+    done
+    [ -s found ]
+    exec 7>&-
+    wait
+}
