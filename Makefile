@@ -51,7 +51,7 @@ endif
 
 # The demo and the tests install what is missing before anything else is looked at; make -n does not.
 ifneq ($(if $(dry_run),,$(filter demo test,$(goals))),)
-$(shell CC='$(CC)' scripts/install-deps.sh $(if $(filter test,$(goals)),test,build) >&2)
+$(shell CC='$(CC)' V='$(V)' scripts/install-deps.sh $(if $(filter test,$(goals)),test,demo) >&2)
 ifneq ($(.SHELLSTATUS),0)
 $(error cannot continue without these packages)
 endif
@@ -147,7 +147,7 @@ pc_LIBS = $(filter-out $(module_libs),$(libs))
 
 all: $(irrun) $(completion) ## build build/irrun
 
-demo: $(irrun) ## build, then watch a stateful model at work (installs what is missing)
+demo: $(irrun) ## build, then watch a speech detector at work (installs what is missing)
 	@IRRUN=$(irrun) scripts/demo.sh
 
 test: $(irrun) check-programs ## build, then run every test (installs what is missing)
@@ -184,7 +184,12 @@ check-programs: $(unit_tests) $(api_tests) $(kernel_check) $(fault_sweep) $(faul
 
 # ---- Compile and link ---------------------------------------------------------------------------
 
-say = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2) &&)
+# The demo is not to drown in the names of files: for it the whole of building is one line.
+quiet := $(if $(V),,$(filter demo,$(goals)))
+say = $(if $(V),,@$(if $(quiet),,printf '  %-4s %s\n' $(1) $(2) &&))
+ifneq ($(and $(quiet),$(if $(dry_run),,yes)),)
+$(if $(wildcard $(irrun)),,$(info   building $(irrun) (a minute or two; V=1 shows the commands)))
+endif
 
 # Each of these files holds one line and changes when that line does: everything is rebuilt when
 # the commands below change, the archives when a source comes or goes.
@@ -271,6 +276,8 @@ lib_dir := $(DESTDIR)$(PREFIX)/lib
 include_dir := $(DESTDIR)$(PREFIX)/include
 man_dir := $(DESTDIR)$(PREFIX)/share/man
 completion_dir := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+share_dir := $(DESTDIR)$(PREFIX)/share/irrun
+share_files := $(wildcard examples/*) $(addprefix models/speech_watch/,model.xml model.bin minute.ogg)
 pages := $(wildcard man/*.[0-9])
 section = $(patsubst .%,%,$(suffix $(1)))
 
@@ -283,7 +290,9 @@ install: $(irrun) $(library) $(completion) $(pkg_config) ## install below PREFIX
 	$(foreach page,$(pages),install -D -m 644 $(page) \
 	    $(man_dir)/man$(call section,$(page))/$(notdir $(page)) &&) :
 	install -D -m 644 $(completion) $(completion_dir)/irrun
+	$(foreach file,$(share_files),install -D -m 644 $(file) $(share_dir)/$(file) &&) :
 
 uninstall: ## remove what install put there
 	rm -f $(bin_dir)/irrun $(lib_dir)/libirrun.a $(lib_dir)/pkgconfig/irrun.pc $(include_dir)/irrun.h $(completion_dir)/irrun
+	rm -f $(addprefix $(share_dir)/,$(share_files))
 	rm -f $(foreach page,$(pages),$(man_dir)/man$(call section,$(page))/$(notdir $(page)))

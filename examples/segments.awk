@@ -1,7 +1,7 @@
 #!/usr/bin/awk -f
 # Turns probabilities, one a line, into segments: start, end and length in seconds, TAB between them.
 #
-#   irrun model.xml -i wav:call.wav --axis=1:512 --partial=pad -o probability=csv:- | awk -f segments.awk
+#   irrun model.xml -i wav:call.wav --partial=pad -o probability=csv:- | awk -f segments.awk
 #
 # Settings, given as -v NAME=VALUE:
 #   threshold=0.5    a segment starts at a probability of at least this
@@ -11,7 +11,7 @@
 #   step=0.032       seconds from line to line: 512 samples at 16 kHz
 #   field=1          the column with the probability
 #
-# A segment is printed as soon as its end is known. Lines that begin with # are skipped.
+# A segment is printed as soon as its end is known (mawk needs -W interactive for that). Lines that begin with # are skipped.
 # SPDX-License-Identifier: Apache-2.0
 
 function set(value, otherwise) {

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Shows a stateful model at work: a detector of sensor faults over a file of readings, then an LSTM checked against its
-# golden. `make demo` calls it; IRRUN is the program.
+# Shows a speech detector at work on a minute of sound: where the speech is, how fast, from a pipe, and without its
+# state. `make demo` calls it; IRRUN is the program.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 irrun=${IRRUN:-build/irrun}
-model=models/sensor_watch/model.xml
-readings=models/sensor_watch/readings.csv
+model=models/speech_watch/model.xml
+sound=models/speech_watch/minute.ogg
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -15,77 +15,80 @@ heading() {
     printf '\n== %s\n\n' "$*"
 }
 
-# Prints a command as one would type it, then runs it.
+# Prints a command as one would type it.
 show() {
     printf '   $ %s\n' "$*"
 }
 
-heading "A stream of $(wc -l <"$readings") readings, one record each; what the detector knows lives in variables"
-show "$irrun --inspect $model"
-"$irrun" --inspect "$model" | sed -n '/^inputs/,/^weights/p' | sed 's/^/   /;/weights/d'
+heading "A minute of sound: made-up voices among fans, keys, strings, rain and a siren"
+show "$irrun $model -i $sound --partial=pad -o probability=csv:-"
+"$irrun" "$model" -i "$sound" --axis=1:512 --partial=pad --rate=16000 --stats -o "probability=csv:$work/probability" \
+    -o "speech=csv:$work/speech" --tap=loudness -o "loudness=csv:$work/loudness" 2>"$work/stats" || {
+    cat "$work/stats" >&2
+    exit 1
+}
 
-show "$irrun $model -i $readings -o '%n.csv' --stats"
-"$irrun" "$model" -i "$readings" -o "csv:$work/%n.csv" --stats 2>"$work/stats"
-
-heading "What it saw (each column is $(($(wc -l <"$readings") / 100)) readings; the marks below are its alarms)"
-paste -d, "$readings" "$work/flag.csv" | awk -F, -v columns=100 -v rows=11 '
-    { value[NR] = $1; flag[NR] = $2; if ($2 == 0) { if (!n++ || $1 < low) low = $1; if (n == 1 || $1 > high) high = $1 } }
-    END {
-        per = NR / columns
-        for (i = 1; i <= NR; i++) if (value[i] == value[i] + 0 && (value[i] > high + 1 || value[i] < low - 1)) off = value[i]
-        for (c = 0; c < columns; c++) {
-            mark[c] = " "
-            for (i = int(c * per) + 1; i <= int((c + 1) * per); i++) {
-                if (flag[i]) mark[c] = substr("o=?!", flag[i], 1)
-                if (value[i] != value[i] + 0) continue
-                r = int((value[i] - low) / (high - low) * (rows - 1) + 0.5)
-                if (r < 0 || r >= rows) continue
-                cell[r, c] = flag[i] ? "x" : (cell[r, c] == "x" ? "x" : "*")
-            }
-        }
-        for (r = rows - 1; r >= 0; r--) {
+echo
+paste -d, "$work/probability" "$work/speech" "$work/loudness" | awk -F, -v columns=100 -v rows=4 '
+    function draw(label, height, mark,   r, c, line) {
+        for (r = rows; r > 0; r--) {
             line = ""
-            for (c = 0; c < columns; c++) line = line ((r, c) in cell ? cell[r, c] : " ")
-            label = (r == rows - 1) ? sprintf("%5.1f", high) : (r == 0 ? sprintf("%5.1f", low) : "     ")
-            print "   " label " |" line
+            for (c = 0; c < columns; c++) line = line (height[c] * rows > r - 0.5 ? mark : " ")
+            printf "   %-11s |%s\n", r == rows ? label : "", line
         }
+    }
+    {
+        sum = 0
+        for (i = 3; i <= NF; i++) sum += $i
+        loud[NR] = sum; p[NR] = $1; speech[NR] = $2
+        if (NR == 1 || sum > high) high = sum
+        if (NR == 1 || sum < low) low = sum
+    }
+    END {
+        for (k = 1; k <= NR; k++) {
+            c = int((k - 1) / NR * columns)
+            n[c]++
+            if (loud[k] - low > (high - low) * height[c]) height[c] = (loud[k] - low) / (high - low)
+            chance[c] += p[k]; marks[c] += speech[k]
+        }
+        for (c = 0; c < columns; c++) chance[c] /= n[c]
+        draw("loudness", height, ":")
+        draw("probability", chance, "#")
         line = ""
-        for (c = 0; c < columns; c++) line = line mark[c]
-        print "  alarms |" line
-        print "           o outlier   = stuck   ? missing   ! new level" (off != "" ? "   (readings such as " off " are off the scale)" : "")
-    }'
+        for (c = 0; c < columns; c++) line = line (marks[c] * 2 >= n[c] ? "=" : " ")
+        printf "   %-11s |%s\n   %-11s |", "speech", line, "seconds"
+        for (c = 0; c < 6; c++) printf "%-16s", c * 10
+        print "60"
+    }' | sed 's/ *$//'
 
-heading "Where the anomalies are"
-paste -d, "$readings" "$work/flag.csv" "$work/score.csv" "$work/mean.csv" "$work/deviation.csv" | awk -F, '
-    function put() {
-        rows = first == last ? first : first "-" last
-        printf "   %-11s %-10s %9s   %s\n", rows, name[kind], shown, kind == 1 ? sprintf("%.0f deviations from %.2f (+-%.2f)", worst, mean, deviation) : kind == 4 ? sprintf("relearned: %.2f is normal now", mean) : ""
-    }
-    BEGIN {
-        split("outlier stuck missing new-level", name, " ")
-        printf "   %-11s %-10s %9s   %s\n", "row", "kind", "reading", "how far off"
-    }
-    $2 != kind || NR - 1 != last + 1 { if (kind) put(); kind = $2; first = NR - 1; worst = -1 }
-    { last = NR - 1 }
-    $2 && $3 + 0 >= worst { worst = $3 + 0; shown = $1; mean = $4; deviation = $5 }
-    END { if (kind) put() }'
+heading "Its segments: start, end and length in seconds"
+show "... | awk -f examples/segments.awk"
+awk -f examples/segments.awk "$work/probability" | sed 's/^/   /'
 
-heading "How fast, and what it knows now"
+heading "How fast"
 awk '
-    /^load|^plan|^peak RSS/ { print "   " $0 }
-    /^  p50/ { sub(/^  p50 */, ""); print "   an iteration       " $0 ", the median" }
-    /^iterations\/s/ { print "   records/s          " $2 ", with reading the csv and writing four" }' "$work/stats"
-printf '   in the variables   mean %s, deviation %s\n' \
-    "$(tail -n 1 "$work/mean.csv")" "$(tail -n 1 "$work/deviation.csv")"
+    function row(label, value) { printf "   %-24s %s\n", label, value }
+    /^load / { load = $2 * ($3 == "ms" ? 1000 : 1) }
+    /^plan / { plan = $2 * ($3 == "ms" ? 1000 : 1) }
+    /^  p50/ { row("a chunk of 32 ms", $2 " " $3 ", the median") }
+    /^iterations\/s/ { row("chunks a second", $2 ", with reading the file and writing three") }
+    /^real-time factor/ { row("the minute, computed", sprintf("%.0f ms, %.0f times as fast as it sounds", $3 * 60000, 1 / $3)) }
+    /^peak RSS/ { row("memory at most", $3 " " $4) }
+    END { row("start", sprintf("%.1f ms to load and plan the model", (load + plan) / 1000)) }' "$work/stats"
 
-heading "An LSTM whose state goes from chunk to chunk, compared with float64 NumPy"
-lstm=models/lstm_tagger
-arguments=$(cat "$lstm/args")
-show "$irrun $lstm/model.xml -i $lstm/in.npz --expect $lstm/out.npz $arguments"
-# shellcheck disable=SC2086 # several arguments
-"$irrun" "$lstm/model.xml" -i "$lstm/in.npz" --expect "$lstm/out.npz" $arguments
-echo "   every output is as expected"
+heading "The same from a pipe (one irrun decodes, the other detects): the state goes from chunk to chunk"
+show "$irrun $model -i $sound --partial=pad --tap=samples -o samples=raw:- |"
+printf '   >     %s\n' "$irrun $model -i raw:- -o speech=csv:- | sort | uniq -c"
+"$irrun" "$model" -i "$sound" --partial=pad --tap=samples -o samples=raw:- |
+    "$irrun" "$model" -i raw:- -o speech=csv:- >"$work/piped"
+cmp "$work/speech" "$work/piped"
+sort "$work/piped" | uniq -c
 
-heading "Your own readings, one number a line"
-echo "   \$ $irrun $model -i csv:YOURS.csv -o flag=csv:-"
+heading "Forgetting after each chunk (--reset): most of the noise passes for speech"
+show "$irrun $model -i $sound --partial=pad --reset -o speech=csv:- | sort | uniq -c"
+"$irrun" "$model" -i "$sound" --partial=pad --reset -o speech=csv:- | sort | uniq -c
+
+heading "Your own recording (16 kHz; else: sox YOURS.wav -r 16000 out.wav), your own microphone"
+show "$irrun $model -i wav:YOURS.wav --partial=pad -o probability=csv:- | awk -f examples/segments.awk"
+show "arecord -q -f S16_LE -r 16000 | $irrun $model -i s16:- -o speech=csv:- | uniq"
 echo

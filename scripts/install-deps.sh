@@ -1,13 +1,14 @@
 #!/bin/sh
-# Sees to it that irrun can be built (`build`), or built and tested (`test`, the default). Silent
-# when nothing is missing: headers and programs are tried, no package manager is asked. On
-# Debian and Ubuntu it installs what is missing; elsewhere it names the packages and stops.
+# Sees to it that irrun can be built (`build`), built and shown (`demo`), or built and tested (`test`,
+# the default). Silent when nothing is missing: headers and programs are tried, no package manager is
+# asked. On Debian and Ubuntu it installs what is missing, in one line (all lines with V=1); elsewhere
+# it names the packages and stops.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 
 # set, what is tried, and the packages that hold it: apt, dnf, apk
-# build: needed to build; test: needed to test; more: a test is skipped where the system has no such
-# package.
+# build: needed to build; test: needed to test; sound: wished for by demo and tests; more: by tests,
+# which skip one where the system has no such package.
 table='
 build program:cc             gcc            gcc                     gcc
 build header:stdio.h         libc6-dev      glibc-devel             musl-dev
@@ -25,15 +26,17 @@ test  program:sox            sox            sox                     sox
 test  program:parallel       parallel       parallel                parallel
 test  program:jq             jq             jq                      jq
 test  program:unzip          unzip          unzip                   unzip
-more  library:sndfile        libsndfile1    libsndfile              libsndfile
+sound library:sndfile        libsndfile1    libsndfile              libsndfile
 more  program:hyperfine      hyperfine      hyperfine               hyperfine
 '
 
 wanted=${1:-test}
 case $wanted in
-build | test) ;;
+build) needed=build wishes='' ;;
+demo) needed=build wishes=sound ;;
+test) needed="build test" wishes="sound more" ;;
 *)
-    echo "usage: scripts/install-deps.sh [build|test]" >&2
+    echo "usage: scripts/install-deps.sh [build|demo|test]" >&2
     exit 2
     ;;
 esac
@@ -102,12 +105,22 @@ check_bats() {
     esac
 }
 
-needed=build
-[ "$wanted" = build ] || needed="build test"
+# Runs a command, with what it prints only if it fails.
+quietly() {
+    if [ -n "${V-}" ]; then
+        "$@" >&2
+    else
+        said=$("$@" 2>&1) || {
+            echo "$said" >&2
+            return 1
+        }
+    fi
+}
+
 # shellcheck disable=SC2086 # several sets
 lacking=$(missing probe $needed)
 # shellcheck disable=SC2086
-wished=$([ "$wanted" = build ] || missing probe more)
+wished=$([ -z "$wishes" ] || missing probe $wishes)
 if [ -z "$lacking$wished" ]; then
     check_bats
     exit 0
@@ -134,21 +147,22 @@ if [ "$(id -u)" -ne 0 ]; then
     fi
     as_root=sudo
 fi
-$as_root apt-get update -qq >&2 || echo "install-deps: using the existing package lists" >&2
+quietly $as_root apt-get update -qq || echo "install-deps: using the existing package lists" >&2
 if [ -n "$wished" ]; then
-    for package in $(missing apt more); do
+    # shellcheck disable=SC2086
+    for package in $(missing apt $wishes); do
         if apt-cache show "$package" >/dev/null 2>&1; then
             packages="$packages$package "
         else
-            echo "install-deps: this system has no $package: a test is skipped" >&2
+            echo "install-deps: this system has no $package: what needs it is skipped" >&2
         fi
     done
 fi
 if [ -n "$packages" ]; then
     echo "install-deps: installing $packages" >&2
     # shellcheck disable=SC2086 # one word a package
-    $as_root env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y -qq -o Dpkg::Use-Pty=0 --no-install-recommends $packages >&2 ||
+    quietly $as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq -o Dpkg::Use-Pty=0 --no-install-recommends $packages ||
         stop "apt-get could not install: $packages"
 fi
 # shellcheck disable=SC2086

@@ -29,6 +29,8 @@ make_target() {
     cd "$place"
     find . -type f | sort | diff - <(printf '%s\n' ./bin/irrun ./include/irrun.h ./lib/libirrun.a \
         ./lib/pkgconfig/irrun.pc ./share/bash-completion/completions/irrun \
+        ./share/irrun/examples/segments.awk \
+        ./share/irrun/models/speech_watch/{minute.ogg,model.bin,model.xml} \
         ./share/man/man1/irrun.1 ./share/man/man5/irrun-formats.5)
     [ "$(seq 3 | bin/irrun "$data/sum.xml" -i csv:- -o csv:- | tail -n 1)" = 6 ]
     cd "$root"
