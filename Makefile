@@ -98,9 +98,12 @@ core_objects := $(call objects,$(core_sources)) $(level_objects)
 irrun := $(BUILD)/irrun
 core := $(BUILD)/libcore.a
 cli := $(BUILD)/libcli.a
-completion := $(BUILD)/completions/irrun
+completions := $(addprefix $(BUILD)/completions/irrun.,bash zsh fish)
 pkg_config := $(BUILD)/irrun.pc
 library := $(BUILD)/libirrun.a
+# A static program has no use for it, and its compiler may have no libraries for it.
+soname := libirrun.so.0
+shared := $(if $(findstring -static,$(LDFLAGS)),,$(BUILD)/$(soname))
 unit_tests := $(call programs,$(unit_sources))
 api_tests := $(call programs,$(api_sources))
 kernel_check := $(if $(kernel_test_sources),$(BUILD)/tests/kernels/check_kernels)
@@ -142,10 +145,10 @@ pc_LIBS = $(filter-out $(module_libs),$(libs))
 
 # ---- Targets ------------------------------------------------------------------------------------
 
-.PHONY: all demo test test-cpus bench check-kernels style clean install uninstall help objects check-programs FORCE
+.PHONY: all demo dist deb test test-cpus bench check-kernels style clean install uninstall help objects check-programs FORCE
 .DEFAULT_GOAL := all
 
-all: $(irrun) $(completion) ## build build/irrun
+all: $(irrun) $(shared) $(completions) ## build build/irrun
 
 demo: $(irrun) ## build, then watch a speech detector at work (installs what is missing)
 	@IRRUN=$(irrun) scripts/demo.sh
@@ -230,6 +233,12 @@ $(library): $(BUILD)/irrun_library.o
 	@rm -f $@
 	$(call say,AR,$@) $(AR) rcs $@ $^
 
+# The shared library has the same objects, which compilers make to be loaded anywhere; for one that does not:
+# make CFLAGS='-O2 -g -fPIC'.
+$(shared): $(core_objects) $(BUILD)/sources irrun.map
+	$(call say,LINK,$@) $(CC) $(cflags) $(ldflags) -shared -Wl,-soname,$(soname) -Wl,--version-script=irrun.map -o $@ \
+	    $(filter %.o,$^) $(libs)
+
 # A unit test may ask for linker flags in a comment of its own: /* link: -Wl,--wrap=malloc */
 $(unit_tests): %: %.o $(cli) $(core)
 	$(call say,LINK,$@) $(CC) $(cflags) $(ldflags) -o $@ $^ $$(sed -n 's,^/\* link: \(.*\) \*/$$,\1,p' $(@:$(BUILD)/%=%).c) \
@@ -251,8 +260,8 @@ $(api_tests): $(BUILD)/%: %.c $(library)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@) $(CC) -Iinclude $(CPPFLAGS) $(cflags) $(ldflags) -MMD -MP -o $@ $< $(library) $(libs)
 
-# The completion of bash is made from the lists of options and levels.
-$(completion): completions/irrun.bash src/cli/options.def src/kernels/levels.def scripts/make-completion.sh
+# The completions are made from the lists of options and levels.
+$(completions): $(BUILD)/%: % src/cli/options.def src/kernels/levels.def scripts/make-completion.sh
 	@mkdir -p $(@D)
 	$(call say,GEN,$@) CC='$(CC)' scripts/make-completion.sh src/cli/options.def $< $(level_names) >$@
 
@@ -275,24 +284,42 @@ bin_dir := $(DESTDIR)$(PREFIX)/bin
 lib_dir := $(DESTDIR)$(PREFIX)/lib
 include_dir := $(DESTDIR)$(PREFIX)/include
 man_dir := $(DESTDIR)$(PREFIX)/share/man
-completion_dir := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+completion_bash := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/irrun
+completion_zsh := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_irrun
+completion_fish := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/irrun.fish
+shared_file := libirrun.so.$(pc_VERSION)
 share_dir := $(DESTDIR)$(PREFIX)/share/irrun
-share_files := $(wildcard examples/*) $(addprefix models/speech_watch/,model.xml model.bin minute.ogg)
+share_files := $(wildcard examples/*) python/irrun.py $(addprefix models/speech_watch/,model.xml model.bin minute.ogg)
 pages := $(wildcard man/*.[0-9])
 section = $(patsubst .%,%,$(suffix $(1)))
 
-install: $(irrun) $(library) $(completion) $(pkg_config) ## install below PREFIX (/usr/local): program, library, manual
+install: $(irrun) $(library) $(shared) $(completions) $(pkg_config) ## install below PREFIX (/usr/local): program, libraries, manual
 	install -d $(bin_dir) $(lib_dir)/pkgconfig $(include_dir)
 	install -s -m 755 $(irrun) $(bin_dir)/irrun
 	install -m 644 $(library) $(lib_dir)/libirrun.a
+	$(or $(STRIP),strip) --strip-debug $(lib_dir)/libirrun.a
+	$(if $(shared),install -s -m 644 $(shared) $(lib_dir)/$(shared_file))
+	$(if $(shared),ln -sf $(shared_file) $(lib_dir)/$(soname))
+	$(if $(shared),ln -sf $(soname) $(lib_dir)/libirrun.so)
 	install -m 644 $(pkg_config) $(lib_dir)/pkgconfig/irrun.pc
 	install -m 644 include/irrun.h $(include_dir)/irrun.h
 	$(foreach page,$(pages),install -D -m 644 $(page) \
 	    $(man_dir)/man$(call section,$(page))/$(notdir $(page)) &&) :
-	install -D -m 644 $(completion) $(completion_dir)/irrun
+	$(foreach shell,bash zsh fish,install -D -m 644 $(BUILD)/completions/irrun.$(shell) $(completion_$(shell)) &&) :
 	$(foreach file,$(share_files),install -D -m 644 $(file) $(share_dir)/$(file) &&) :
 
+# Both give the same bytes from the same commit: the time in them is the commit's.
+dist_name := irrun-$(pc_VERSION)
+dist: ## make build/irrun-VERSION.tar.gz of what is committed
+	@mkdir -p $(BUILD)
+	$(call say,TAR,$(BUILD)/$(dist_name).tar.gz) git archive --format=tar --prefix=$(dist_name)/ HEAD | gzip -9n >$(BUILD)/$(dist_name).tar.gz
+
+deb: $(irrun) $(library) $(shared) $(completions) ## make a Debian package in build (needs dpkg-deb)
+	@BUILD=$(BUILD) CC='$(CC)' MAKE='$(MAKE)' scripts/make-deb.sh $(pc_VERSION)
+
 uninstall: ## remove what install put there
-	rm -f $(bin_dir)/irrun $(lib_dir)/libirrun.a $(lib_dir)/pkgconfig/irrun.pc $(include_dir)/irrun.h $(completion_dir)/irrun
+	rm -f $(bin_dir)/irrun $(lib_dir)/libirrun.a $(lib_dir)/pkgconfig/irrun.pc $(include_dir)/irrun.h
+	rm -f $(completion_bash) $(completion_zsh) $(completion_fish)
+	rm -f $(addprefix $(lib_dir)/,libirrun.so $(soname) $(shared_file))
 	rm -f $(addprefix $(share_dir)/,$(share_files))
 	rm -f $(foreach page,$(pages),$(man_dir)/man$(call section,$(page))/$(notdir $(page)))

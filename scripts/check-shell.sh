@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 find scripts tests .ci completions -path tests/cases -prune -o -type f -print 2>/dev/null |
     while IFS= read -r file; do
         case $file in
+        *.zsh | *.fish) ;; # other languages
         *.sh | *.bash | *.bats | .ci/* | completions/*) echo "$file" ;;
         esac
     done | xargs shellcheck --exclude=SC2030,SC2031

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Writes the bash completion to standard output: the template with the rows of the options' list and the SIMD levels in
-# it. The C preprocessor reads the list, as it does for irrun itself.
+# Writes the completion of a shell to standard output: the template with the rows of the options' list and the SIMD
+# levels in it. The C preprocessor reads the list, as it does for irrun itself.
 #
-#   scripts/make-completion.sh src/cli/options.def completions/irrun.bash LEVEL...
+#   scripts/make-completion.sh src/cli/options.def completions/irrun.bash LEVEL...   (or irrun.zsh, irrun.fish)
 #
 # Environment: CC.
 # SPDX-License-Identifier: Apache-2.0
@@ -27,6 +27,7 @@ if [ "$(echo "$rows" | grep -c .)" -ne "$(grep -c '^OPTION(' "$list")" ]; then
 fi
 while IFS= read -r line; do
     case $line in
+    '# @OPTIONS@') echo "$rows" | sed 's/^ */set -a rows /' ;; # fish has no lists of several lines
     *'# @OPTIONS@') echo "$rows" ;;
     *' auto @LEVELS@ '*) printf '%s\n' "${line%@LEVELS@*}$levels${line#*@LEVELS@}" ;;
     *) printf '%s\n' "$line" ;;

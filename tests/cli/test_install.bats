@@ -15,7 +15,7 @@ setup() {
 
 # With the compiler and the flags of what is built, so that nothing is rebuilt: make test hands them down.
 make_target() {
-    local flags settings=()
+    local settings=()
     flags=$(<"$directory/flags")
     [[ $flags != *' -Werror '* ]] || settings+=(WERROR=1)
     local sanitizers=${flags##* -fsanitize=}
@@ -23,19 +23,23 @@ make_target() {
     make -s CC="${flags%% -Isrc*}" "${settings[@]}" BUILD="$directory" DESTDIR="$stage" PREFIX=/opt/irrun "$@"
 }
 
-@test "make install: program, library, header, manual, completion, irrun.pc; make uninstall takes them away" {
+@test "make install: program, libraries, header, manual, completions, irrun.pc; make uninstall takes them away" {
     make_target install >"$BATS_TEST_TMPDIR/said"
     [ "$(grep -c '^  CC' "$BATS_TEST_TMPDIR/said")" -eq 0 ]
     cd "$place"
-    find . -type f | sort | diff - <(printf '%s\n' ./bin/irrun ./include/irrun.h ./lib/libirrun.a \
+    local shared=()
+    [[ $flags == *' -static '* ]] || shared=(./lib/libirrun.so ./lib/libirrun.so.0 ./lib/libirrun.so.0.1.0)
+    find . ! -type d | sort | diff - <(printf '%s\n' ./bin/irrun ./include/irrun.h ./lib/libirrun.a "${shared[@]}" \
         ./lib/pkgconfig/irrun.pc ./share/bash-completion/completions/irrun \
-        ./share/irrun/examples/segments.awk \
+        ./share/fish/vendor_completions.d/irrun.fish ./share/irrun/examples/segments.awk \
         ./share/irrun/models/speech_watch/{minute.ogg,model.bin,model.xml} \
-        ./share/man/man1/irrun.1 ./share/man/man5/irrun-formats.5)
+        ./share/irrun/python/irrun.py \
+        ./share/man/man1/irrun.1 ./share/man/man5/irrun-formats.5 \
+        ./share/zsh/site-functions/_irrun)
     [ "$(seq 3 | bin/irrun "$data/sum.xml" -i csv:- -o csv:- | tail -n 1)" = 6 ]
     cd "$root"
     make_target uninstall
-    [ -z "$(find "$stage" -type f)" ]
+    [ -z "$(find "$stage" ! -type d)" ]
 }
 
 @test "a program is compiled with what pkg-config says, and runs" {
@@ -48,5 +52,16 @@ make_target() {
     mapfile -t instruments < <(grep -o -e '-fsanitize=[^ ]*' "$directory/flags")
     cp tests/api/running_sum.c "$BATS_TEST_TMPDIR/program.c"
     (cd "$BATS_TEST_TMPDIR" && cc "${instruments[@]}" program.c -o program "${flags[@]}")
-    "$BATS_TEST_TMPDIR/program" tests/api/running_sum.xml
+    LD_LIBRARY_PATH=$place/lib "$BATS_TEST_TMPDIR/program" tests/api/running_sum.xml
+    (cd "$BATS_TEST_TMPDIR" && cc "${instruments[@]}" program.c -o static "${flags[@]/#-lirrun/-l:libirrun.a}")
+    "$BATS_TEST_TMPDIR/static" tests/api/running_sum.xml
+}
+
+@test "the shared library exports what irrun.h declares, each with a version, and nothing else" {
+    [[ $(<"$directory/flags") != *' -static '* ]] || skip "a static program loads no library"
+    nm -D --defined-only "$directory/libirrun.so.0" | awk '$2 == "T" { print $3 }' | sort >"$BATS_TEST_TMPDIR/exported"
+    grep -oE '\birrun_[a-z_]+\(' include/irrun.h | tr -d '(' | sort -u | sed 's/$/@@IRRUN_0.1/' |
+        diff - <(grep -v -e '__[at]san' -e '__ubsan' "$BATS_TEST_TMPDIR/exported")
+    sed -n 's/^        \(irrun_[a-z_]*\);$/\1@@IRRUN_0.1/p' irrun.map | diff - "$BATS_TEST_TMPDIR/exported"
+    [ "$(wc -l <"$BATS_TEST_TMPDIR/exported")" -ge 40 ]
 }
