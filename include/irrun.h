@@ -250,7 +250,7 @@ struct irrun_op_name {
     uint32_t line; /* of the <layer> */
 };
 
-/* What the XML of a model loaded with is_dry tells. All pointers belong to the model. */
+/* Facts from the XML of a model loaded with is_dry. All pointers belong to the model. */
 struct irrun_analysis {
     uint64_t n_parameters; /* elements of Consts, except indices */
     double flops, bytes;   /* of an iteration, as in irrun_op_time */

@@ -11,8 +11,8 @@
 #include "cli/signals.h"
 #include "cli/warning.h"
 
-/* Opens closed standard streams, so that no other file gets their numbers and what is written to
- * them. Reading and writing still fail. */
+/* Opens closed standard streams, so that no other file gets their numbers, and the text that is
+ * written to them. Reading and writing still fail. */
 static void occupy_closed_streams(void)
 {
     for (int fd = 0; fd <= 2; fd++) {

@@ -60,8 +60,8 @@ void signal_buffer_set_complete(struct signal_buffer *buffer, size_t n)
         atomic_store_explicit(&buffer->n_complete, n, memory_order_release);
 }
 
-/* If the handler in another thread is writing the buffer, waits forever: the process is about to
- * end. */
+/* Locks the buffer. If the handler is writing it in another thread, waits forever: the process is
+ * about to end. */
 void signal_buffer_lock(struct signal_buffer *buffer)
 {
     int expected = BUFFER_IDLE;

@@ -23,7 +23,7 @@ struct precision {
 static const struct precision f32_precision = {FLT_DIG, 9, (double)FLT_MIN, true};
 static const struct precision f64_precision = {DBL_DIG, 17, DBL_MIN, false};
 
-/* The neighbour below a power of two is nearer than the one above. So the only decimal of some
+/* Returns whether the neighbour below is nearer than the one above. Then the only decimal of some
  * length that reads back may be the one above the nearest. */
 static bool is_power_of_two(double value)
 {

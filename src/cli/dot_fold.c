@@ -42,7 +42,7 @@ static void find_constants(struct dot *dot)
     }
 }
 
-/* An element-wise op joins the only op that uses it if that op is element-wise too. */
+/* Joins each element-wise op with the only op that uses it, if that is element-wise too. */
 static bool find_chains(struct dot *dot, struct irrun_error *err)
 {
     size_t *n_users = arena_alloc_array(&dot->arena, dot->n, sizeof *n_users, err);

@@ -51,7 +51,7 @@ bool outputs_visit_paths(const struct outputs *outputs, const struct sequence *s
 /* Returns whether the paths on the command line give each sequence its own file or array. */
 bool outputs_have_own_paths(const struct outputs *outputs);
 
-/* --skip-existing: sets *exist to whether all files of the sequence exist. Thread-safe. */
+/* Sets *exist to whether all files of the sequence exist, for --skip-existing. Thread-safe. */
 bool outputs_exist(const struct outputs *outputs, const struct sequence *sequence, bool *exist,
                    struct irrun_error *err);
 

@@ -50,7 +50,7 @@ static bool open_workers(struct run *run, struct irrun_error *err)
     return true;
 }
 
-/* For --trace. */
+/* Opens the file of --trace. */
 static bool open_trace(struct run *run, double start_s, struct irrun_error *err)
 {
     const char *path = run->options->trace_path;
@@ -93,7 +93,7 @@ static bool prepare(struct run *run, struct irrun_error *err)
     return run_check(run->model, options, err);
 }
 
-/* For --tap-all. */
+/* Writes the file of --tap-all. */
 static bool save_last(const struct run *run, struct irrun_error *err)
 {
     const struct options *options = run->options;
@@ -192,7 +192,7 @@ static bool next_sequence(struct run *run, struct sequence *sequence, struct irr
     return has_one && is_read;
 }
 
-/* For --skip-existing. */
+/* Sets *is_done to whether --skip-existing skips the sequence. */
 static bool is_done_already(struct run *run, const struct sequence *sequence, bool *is_done,
                             struct irrun_error *err)
 {

@@ -188,7 +188,7 @@ static bool run_session(struct worker *worker, struct irrun_error *err)
     return is_run;
 }
 
-/* --warmup: runs iterations on the first record, and undoes their effects. */
+/* Runs the iterations of --warmup on the first record, and undoes their effects. */
 static bool warm_up(struct worker *worker, struct irrun_error *err)
 {
     uint64_t n = worker->options->n_warmups;
@@ -239,7 +239,7 @@ static bool equals_until(const struct options *options, const struct irrun_tenso
            memcmp(wanted, value->data, dtype_size(value->dtype)) == 0;
 }
 
-/* --until: sets *is_over if the scalar has its value. */
+/* Sets *is_over if the scalar of --until has its value. */
 static bool is_reached(const struct worker *worker, bool *is_over, struct irrun_error *err)
 {
     const struct irrun_tensor *value = worker->values[worker->until_output];
@@ -254,7 +254,7 @@ static bool is_reached(const struct worker *worker, bool *is_over, struct irrun_
     return true;
 }
 
-/* For --tap-records. */
+/* Writes the tensors of --tap-records. */
 static bool save_tensors(struct worker *worker, struct irrun_error *err)
 {
     const struct options *options = worker->options;
@@ -265,7 +265,7 @@ static bool save_tensors(struct worker *worker, struct irrun_error *err)
             tap_file_add(worker->tap_records, worker->session, err));
 }
 
-/* For --diff. */
+/* Compares with the reference of --diff. */
 static bool compare(struct worker *worker, uint64_t index, struct irrun_error *err)
 {
     uint64_t mode = begin_floats(worker);

@@ -42,7 +42,7 @@ struct worker {
     bool is_warm;
 };
 
-/* Zeroed: nothing to free. The collector and the identity are borrowed. */
+/* Opens a worker. Borrows the collector and the identity. A zeroed worker needs no worker_close. */
 bool worker_open(struct worker *worker, struct irrun_model *model,
                  const struct model_identity *model_identity, const struct options *options,
                  struct collector *collector, struct irrun_error *err);

@@ -18,7 +18,7 @@ static bool fail_read(const struct byte_source *source, int reason, struct irrun
     return fail_errno(err, IRRUN_NO_INPUT, source->path, "cannot be read", reason);
 }
 
-/* Whether the next read would block until the writer of the pipe writes. */
+/* Returns whether the next read would block until the writer of the pipe writes. */
 static bool is_empty_pipe(const struct byte_source *source)
 {
     struct pollfd ready = {.fd = source->fd, .events = POLLIN};

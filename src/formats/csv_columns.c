@@ -229,7 +229,7 @@ static bool read_row(struct csv_columns *csv, struct field line, enum irrun_dtyp
     return true;
 }
 
-/* Also parses skipped rows, so that they give the same errors as rows that are read. */
+/* Reads rows. Parses skipped rows too, so that they give the same errors. */
 static bool columns_read(struct reader *reader, enum irrun_dtype dtype, void *data, size_t n,
                          size_t *n_read, struct irrun_error *err)
 {

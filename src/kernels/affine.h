@@ -11,7 +11,7 @@ struct affine {
 };
 typedef void affine_fn(const struct affine *affine, const void *in, void *out, size_t n);
 
-/* out[i] = (in[i] - centers[i]) * scales[i]; out may be in. */
+/* Computes out[i] = (in[i] - centers[i]) * scales[i]; out may be in. */
 typedef void affine_each_fn(const double *centers, const double *scales, const void *in, void *out,
                             size_t n);
 

@@ -44,8 +44,8 @@ ALWAYS_INLINE bool is_table(enum irrun_dtype dtype)
     return dtype != IRRUN_U4 && dtype != IRRUN_I4 && !is_bytes(dtype);
 }
 
-/* The high half of a byte, not shifted, is 16 times the integer. x and the scales compensate for
- * it. */
+/* Returns the factor of high halves, for x and the scales: they are not shifted, so they are 16
+ * times the integer. */
 ALWAYS_INLINE float high_factor(enum irrun_dtype dtype)
 {
     return dtype == IRRUN_U4 || dtype == IRRUN_I4 ? 1.0F / 16 : 1;

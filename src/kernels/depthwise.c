@@ -287,7 +287,7 @@ static void run_blocks(const struct run *run, size_t begin, size_t end, float *i
 /* The epilogue runs after this many floats, while they are in the cache. */
 #define PART_FLOATS 16384
 
-/* The rows of a part, for all channels. */
+/* Computes the rows of a part, for all channels. */
 static void run_part(const struct run *run, size_t batch, const struct box *box)
 {
     const struct depthwise *plan = run->plan;
@@ -325,7 +325,8 @@ void depthwise_pack(const struct depthwise *plan, const void *weights, bool is_f
     }
 }
 
-/* No sum is to be checked: each has the terms of the loops of scalars. */
+/* Runs a share with the channels last. Sums need no check, since they have the same terms as those
+ * of the scalar loops. */
 static void run_last(const struct run *run, size_t share, size_t n_shares)
 {
     const struct depthwise *plan = run->plan;

@@ -16,7 +16,7 @@ struct gemm_integer {
     void *c; /* [m][n] */
 };
 
-/* element_bytes is 1, 2, 4 or 8. */
+/* Computes a product. element_bytes is 1, 2, 4 or 8. */
 void gemm_integer(const struct gemm_integer *product, size_t element_bytes);
 
 #endif

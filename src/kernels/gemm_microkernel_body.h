@@ -69,7 +69,8 @@ ALWAYS_INLINE void add_by_rows(vec sums[][MAX_VECTORS], const float *a, size_t l
     }
 }
 
-/* mr and n_vectors are constants in all calls, so that the sums are in registers. */
+/* Computes a tile. mr and n_vectors are constants in all calls, so that the sums are in
+ * registers. */
 ALWAYS_INLINE void run_gemm(const struct gemm_args *args, size_t mr, size_t n_vectors, bool is_f16)
 {
     vec sums[GEMM_MAX_MR][MAX_VECTORS];

@@ -30,7 +30,7 @@ ALWAYS_INLINE vec load_b(const struct igemm_args *args, const struct indirection
     return masking == IGEMM_MASKED ? vec_where(vec_load(at), lane_bits(mask, v)) : vec_load(at);
 }
 
-/* mr, n_vectors and masking are constants in all calls. */
+/* Computes a tile. mr, n_vectors and masking are constants in all calls. */
 ALWAYS_INLINE void run_igemm(const struct igemm_args *args, size_t mr, size_t n_vectors,
                              enum igemm_masking masking)
 {
@@ -92,7 +92,7 @@ ALWAYS_INLINE void run_igemm(const struct igemm_args *args, size_t mr, size_t n_
     }
 MICROKERNELS(DEFINE_MICROKERNEL)
 
-/* mr and n_vectors are constants in all calls. */
+/* Computes a tile. mr and n_vectors are constants in all calls. */
 ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t mr, size_t n_vectors)
 {
     vec sums[IGEMM_MAX_MR][IGEMM_MAX_VECTORS], weights[IGEMM_MAX_VECTORS];

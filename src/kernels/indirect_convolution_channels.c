@@ -25,7 +25,7 @@ static void multiply_panel(const struct indirect_convolution *conv,
     }
 }
 
-/* If there are no terms, the result is the bias. */
+/* Multiplies by all panels. If there are no terms, the result is the bias. */
 void indirect_convolution_multiply(const struct indirect_convolution *conv,
                                    const struct channels_product *product)
 {

@@ -17,7 +17,7 @@ static float add_lanes(const vec *sums, size_t n)
     return sum;
 }
 
-/* The sums converge to 1. */
+/* Multiplies and adds; the sums converge to 1. */
 static float peak_flops(size_t n, double *n_flops)
 {
     const vec factor = vec_set1(0.5F), term = vec_set1(0.5F);

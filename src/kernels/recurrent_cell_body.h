@@ -7,7 +7,7 @@
 #error "include the vector operations of a level before: kernels/level.h"
 #endif
 
-/* NaN stays NaN. */
+/* Clamps x; NaN stays NaN. */
 ALWAYS_INLINE vec clamp(vec x, vec low, vec high)
 {
     return vec_min(high, vec_max(low, x));

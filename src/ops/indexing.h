@@ -6,7 +6,7 @@
 
 #include "ops/op.h"
 
-/* A tensor seen as [n_outer][n][n_inner]. */
+/* The dimensions of a tensor before an axis, at it, and after it: [n_outer][n][n_inner]. */
 struct axis_view {
     int64_t n_outer, n, n_inner;
 };

@@ -51,7 +51,8 @@ static int64_t reach(const struct window *window, int d)
     return steps * window->stride[d] + (window->kernel[d] - 1) * window->dilation[d] + 1;
 }
 
-/* The last quad of a segment may extend past the end of the input. */
+/* Decides whether the image is copied. The last quad of a segment may extend past the end of the
+ * input. */
 static void find_image(const struct int8_convolution_attrs *attrs, struct int8_state *state)
 {
     const struct window *w = &state->window;

@@ -124,7 +124,7 @@ struct infer {
     const struct irrun_tensor *const
         *in;                  /* declared types, concrete shapes; no data: infer_value */
     struct irrun_tensor *out; /* to fill: dtype and shape */
-    struct arena *arena;      /* lives as long as the plan */
+    struct arena *arena;      /* freed with the plan */
     struct plan *plan;        /* for ops with bodies, see body.h; NULL while constants are folded */
     const struct irrun_tensor *(*value)(struct infer *infer, uint32_t i); /* for infer_value */
     const bool *is_constant; /* for each input: the same in every iteration of this plan */
@@ -244,7 +244,7 @@ struct prepare {
     const struct irrun_tensor *const *out;
     const struct kernels *kernels;
     const struct thread_pool *pool;  /* the pool that run will use; NULL = one thread */
-    struct arena *arena;             /* lives as long as the plan */
+    struct arena *arena;             /* freed with the plan */
     const struct matrices *matrices; /* of def->apart_inputs; NULL: all are dense */
     uint32_t prepacked;              /* result of op_def.prepacks; 0 while constants are folded */
     struct prepared made;            /* to set */
@@ -280,7 +280,7 @@ static inline struct share_range share_range(const struct irrun_shape *shape, si
     return (struct share_range){first, end * SHARE_UNIT < n ? end * SHARE_UNIT - first : n - first};
 }
 
-/* The flat.run of a step with flat.kernel.sharing. */
+/* Runs a step with flat.kernel.sharing; for flat.run. */
 bool sharing_run(const struct step *step, struct irrun_error *err);
 
 /* ---- prepacked inputs; defined in plan/prepare_op.c */
@@ -323,7 +323,7 @@ struct step {
     void *data[FLAT_MAX_OPERANDS];   /* inputs, then outputs, if they are few enough */
     const void *state;               /* NULL: the step converts an input for the next step */
     struct irrun_tensor *const *in;  /* the op's inputs, then those of the epilogue */
-    struct irrun_tensor *const *out; /* likewise */
+    struct irrun_tensor *const *out; /* outputs, then those of the epilogue */
     void *scratch;                   /* never NULL, even if none was requested */
     uint32_t n_inputs, n_outputs;
     const struct epilogue *epilogue; /* NULL: none. See prepared.epilogue */

@@ -30,7 +30,8 @@ static bool infer_convert_like(struct infer *infer)
     return infer_output(infer, 0, infer->in[1]->dtype, &infer->in[0]->shape);
 }
 
-/* f16 and bf16 are stored as f32, so converting to them must round and is not a view. */
+/* Implements op_def.views. f16 and bf16 are stored as f32, so converting to them must round and is
+ * not a view. */
 static bool views(const struct infer *infer, int64_t *firsts)
 {
     (void)firsts;

@@ -52,7 +52,7 @@ static bool resolve(const struct step *step, int64_t *diagonal, struct irrun_err
     return true;
 }
 
-/* The state is a list of one index. */
+/* Prepares the state, which is a list of one index. */
 static bool prepare(struct prepare *prepare)
 {
     return index_list_prepare(prepare, DIAGONAL_INDEX, 1, resolve, prepare->state);

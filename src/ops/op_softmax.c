@@ -21,7 +21,7 @@ static const struct attr_def attr_table[] = {
 
 static const struct op_input_def inputs[] = {{"data", .types = TYPES_FLOAT}, {.name = NULL}};
 
-/* The family says whether to compute the logarithm. */
+/* Sets the output and the state. The family is whether to compute the logarithm. */
 static bool infer(struct infer *infer)
 {
     const struct irrun_shape *shape = &infer->in[0]->shape;

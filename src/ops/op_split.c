@@ -102,7 +102,7 @@ static bool infer_variadic_split(struct infer *infer)
     return true;
 }
 
-/* A piece is contiguous if all dimensions before the axis are 1. */
+/* Implements op_def.views: a piece is contiguous if all dimensions before the axis are 1. */
 static bool views(const struct infer *infer, int64_t *firsts)
 {
     if (((const struct split_state *)infer->state)->n_rows != 1)

@@ -157,8 +157,8 @@ static void set_outputs(struct infer *infer, const struct sizes *sizes)
     }
 }
 
-/* The input tables allow missing R or B and lengths of any type for the legacy form of
- * LSTMSequence-1; rejects them here. */
+/* Rejects missing R or B and lengths of other types, which the input tables only allow for the
+ * legacy form of LSTMSequence-1. */
 static bool refuse_legacy(struct infer *infer)
 {
     const struct recurrent_family *family = recurrent_family_of(infer->op);
@@ -306,7 +306,7 @@ static void *output_data(const struct step *step, uint32_t i)
         .ho = output_data(step, first_state), .co = output_data(step, (first_state) + 1),          \
     }
 
-/* A cell over time with no time steps copies the states unchanged. */
+/* Copies the states, for a cell over time that has no time steps. */
 static bool keep_states(const struct step *step)
 {
     const struct recurrent_family *family = recurrent_family_of(step->op);

@@ -48,8 +48,8 @@ static bool parse_function(struct infer *infer, const char *name, enum recurrent
         name);
 }
 
-/* Some writers also list the activations of the second direction. irrun uses the same for both, so
- * they must be equal. */
+/* Checks activations of the second direction, which some writers also list: irrun uses the same for
+ * both, so they must be equal. */
 static bool check_repeats(struct infer *infer, const struct string_list *list, uint32_t n)
 {
     for (uint32_t i = n; i < list->n; i++) {

@@ -238,7 +238,7 @@ bool fold_rows_all(struct fold_rows *fold, void *to, struct irrun_error *err)
     return true;
 }
 
-/* Also frees the pages of the file that were read only for this. */
+/* Frees the arena, and the pages of the file that were read only for this. */
 void fold_rows_free(struct fold_rows *fold)
 {
     for (uint32_t i = 0; i < fold->n_nodes; i++)

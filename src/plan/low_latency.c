@@ -177,8 +177,8 @@ static bool reaches(const struct time_use *uses, const struct graph *graph,
     return use->kind == TIME_ALONG && use->axis == item->axis;
 }
 
-/* Fails because no input has the time axis of the op. The walk from the most likely input reports
- * where it ends. */
+/* Fails because no input has the time axis of the op, and reports the op at which the most likely
+ * input loses it. */
 static bool fail_unreached(struct choice *choice, const struct recurrence *item)
 {
     struct low_latency *pass = choice->pass;

@@ -22,8 +22,8 @@ struct time_use {
     int64_t outer, inner; /* outer 0: more than 1, but unknown */
 };
 
-/* A Reshape with the number of frames in its constant shape, and its new shape, in which 0 copies a
- * dimension and -1 is open. */
+/* A Reshape with the number of frames in its constant shape, and its new shape: 0 copies a
+ * dimension, -1 is open. */
 struct time_reshape {
     uint32_t op_id, n;
     int64_t dims[IRRUN_MAX_RANK];

@@ -43,7 +43,7 @@ bool time_rule_unsqueeze(struct time_op *t)
     }
 }
 
-/* Without axes, Squeeze would remove the time axis of a chunk of one frame. */
+/* The rule of Squeeze. Without axes, it would remove the time axis of a chunk of one frame. */
 bool time_rule_squeeze(struct time_op *t)
 {
     bool is_dropped[IRRUN_MAX_RANK];
@@ -152,7 +152,7 @@ static bool mask_at(const struct time_op *t, const char *name, uint32_t i)
     return i < mask->n && mask->items[i] != 0;
 }
 
-/* Without an ellipsis, item i is for dimension i, new axes aside. */
+/* The rule of StridedSlice. Without an ellipsis, item i is for dimension i, new axes aside. */
 bool time_rule_strided_slice(struct time_op *t)
 {
     int64_t begin[IRRUN_MAX_RANK], end[IRRUN_MAX_RANK], strides[IRRUN_MAX_RANK];

@@ -68,7 +68,7 @@ static bool find_item(struct reshape *r)
     return false;
 }
 
-/* For a single frame, the size does not tell which dimension it is: takes an open one. */
+/* Takes an open dimension as that of a single frame, whose size 1 does not identify it. */
 static bool find_open(struct reshape *r)
 {
     for (uint32_t i = 0; i < r->shape.n; i++) {

@@ -84,7 +84,7 @@ bool time_rule_elementwise(struct time_op *t)
     return time_put(t, rank - from_end);
 }
 
-/* The slope has one dimension, or one element for each channel. */
+/* The rule of PReLU. The slope has one dimension, or one element for each channel. */
 bool time_rule_prelu(struct time_op *t)
 {
     uint32_t rank = time_input_rank(t, 1);
@@ -130,7 +130,8 @@ static bool is_neutral(struct time_op *t, const char *name, uint32_t i, uint32_t
     return !list || i < missing || list->items[i - missing] == neutral;
 }
 
-/* Time may be the batch, or a spatial dimension in which the kernel has size 1. */
+/* The rule of convolutions. Time may be the batch, or a spatial dimension in which the kernel has
+ * size 1. */
 bool time_rule_convolution(struct time_op *t)
 {
     uint32_t rank = time_input_rank(t, 0), filters = op_input(t->graph, t->op, 1);
@@ -203,8 +204,8 @@ bool time_rule_reduction(struct time_op *t)
     return time_put(t, axis);
 }
 
-/* Version 1 has no axes: it normalizes over all dimensions except the batch and perhaps the
- * channels. */
+/* The rule of MVN. Version 1 has no axes: it normalizes over all dimensions except the batch and
+ * perhaps the channels. */
 bool time_rule_mvn(struct time_op *t)
 {
     const bool *across = time_attr(t->op, "across_channels");
@@ -215,7 +216,8 @@ bool time_rule_mvn(struct time_op *t)
     return time_refuse(t, "computes over frames: time is dimension %u", t->in.axis);
 }
 
-/* Frames are a batch of sequences over another axis: each has states and a length of its own. */
+/* The rule of recurrent ops if frames are the batch: each is a sequence with its own states and
+ * length. */
 static bool over_batch(struct time_op *t, const struct recurrent_family *family)
 {
     for (uint32_t i = 0; i < t->op->n_inputs; i++) {

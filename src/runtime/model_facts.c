@@ -102,7 +102,7 @@ static void merge(struct census *census)
     census->n = n;
 }
 
-/* The XML reader limits how deep bodies can nest. */
+/* Counts the ops of a graph and its bodies. The XML reader limits how deep bodies can nest. */
 static bool count_graph(struct census *census, const struct graph *graph, struct irrun_error *err)
 {
     for (uint32_t i = 0; i < graph->n_ops; i++) {
@@ -194,7 +194,7 @@ static const char *variable_of(const struct op *op)
     return role == ROLE_ASSIGN ? ((const struct assign_attrs *)op->attrs)->variable_id : NULL;
 }
 
-/* at: for each op of the graph, its index in the list. */
+/* Lists the inputs of each layer. at: for each op of the graph, its index in the list. */
 static bool list_sources(struct layer_list *list, const struct graph *graph, const size_t *at,
                          struct arena *arena, struct irrun_error *err)
 {

@@ -1,5 +1,5 @@
-/* Which calls of a program under test fail, and how many it made: a file that both the library
- * preloaded into the program and the test that started it have mapped.
+/* Which calls of a program under test fail, and how many calls it has made. A file with this struct
+ * is mapped by the library that is preloaded into the program, and by the test.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_FAULT_PLAN_H
 #define IRRUN_TESTS_FAULT_PLAN_H
@@ -12,16 +12,16 @@
 
 enum fault_kind {
     FAULT_NONE,
-    FAULT_MEMORY, /* malloc and its kin, mmap, pthread_create */
+    FAULT_MEMORY, /* malloc and similar functions, mmap, pthread_create */
     FAULT_READ    /* read, pread: EIO */
 };
 
-/* All zero = every call succeeds. */
+/* Zeroed: every call succeeds. */
 struct fault_plan {
     enum fault_kind kind;
-    uint64_t first, last;      /* the calls of that kind that fail, from 1 */
-    _Atomic uint64_t n_calls;  /* of that kind, since the library was loaded */
-    _Atomic uint64_t n_failed; /* of them */
+    uint64_t first, last;      /* the calls of this kind that fail, from 1 */
+    _Atomic uint64_t n_calls;  /* of this kind, since the library was loaded */
+    _Atomic uint64_t n_failed; /* calls that have failed */
     _Atomic uint32_t is_attached;
 };
 

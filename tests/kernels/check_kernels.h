@@ -1,22 +1,22 @@
-/* What the checks of the kernel families share: random numbers that can be had again, memory that
- * ends at an unmapped page, a place to say what is being tried.
+/* Shared by the checks of the kernel families: reproducible random numbers, memory that ends at an
+ * unmapped page, and a description of the current trial.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_CHECK_KERNELS_H
 #define IRRUN_TESTS_CHECK_KERNELS_H
 
 #include "kernels/kernels.h"
 
-/* One variant on trial. */
+/* The variant that is being checked. */
 struct trial {
     const struct kernels *reference; /* the scalar level */
-    const struct kernels *variant;   /* the level on trial */
-    size_t parameter;                /* of the row in check_kernels.c */
+    const struct kernels *variant;   /* the level that is checked */
+    size_t parameter;                /* of its row in check_kernels.c */
 };
 
-/* Compares the variant with the reference; false, after trial_fail, if they differ. */
+/* Compares the variant with the reference. Calls trial_fail and returns false if they differ. */
 typedef bool check_fn(const struct trial *trial);
 
-/* Times the variant and prints a line for each size: measure_line. */
+/* Times the variant and prints a line for each size with measure_line. */
 typedef void measure_fn(const struct trial *trial);
 
 check_fn check_softmax, check_select, check_packed_gemm, check_recurrent_cells, check_dots,
@@ -29,38 +29,38 @@ check_fn check_depthwise, check_transpose, check_peak, check_compressed_gemm, ch
 measure_fn measure_depthwise, measure_transpose, measure_peak, measure_compressed_gemm,
     measure_reduce, measure_affine, measure_gemm_rows;
 
-/* What is tried now, shown if it fails or crashes: "n=33 then=scalar". */
+/* Describes the current trial, "n=33 then=scalar", for when it fails or crashes. */
 void trial_says(const char *format, ...) PRINTF_LIKE(1, 2);
-/* Says that the trial failed and why; returns false. */
+/* Reports that the trial failed and why. Returns false. */
 bool trial_fail(const char *format, ...) PRINTF_LIKE(1, 2);
 
-/* Random numbers, the same for the same seed. */
+/* Return random numbers, which depend only on the seed. */
 uint32_t random_below(uint32_t limit);
 void random_fill(void *bytes, size_t n);
 float random_float(float scale); /* in (-scale, scale) */
 
-/* n_bytes of memory whose end is the end of a page that cannot be touched behind; the page before
- * its first one cannot be touched either. Exits if there is no memory. */
+/* n_bytes of memory that end at a page that cannot be accessed. The page before the first one
+ * cannot be accessed either. Exits if there is no memory. */
 struct guarded {
     unsigned char *pages;
     size_t n_bytes, mapped_bytes;
 };
 struct guarded guarded_new(size_t n_bytes);
 void guarded_free(struct guarded *guarded);
-/* The last n_bytes of it, and the first. */
+/* Return the last n_bytes of the memory, and its start. */
 unsigned char *guarded_last(const struct guarded *guarded, size_t n_bytes);
 unsigned char *guarded_first(const struct guarded *guarded);
 
 /* ---- speed ---- */
 
-/* Seconds that one call of work(context) takes: the best of many. */
+/* Returns the time of one call of work(context) in seconds: the best of many. */
 double measure_s(void (*work)(const void *context), const void *context);
 
-/* GB/s of the best of memcpy and a copy that goes past the caches, counting bytes read and written,
- * over as much memory as `traffic_bytes`. Measured once per size. */
+/* Returns the GB/s of memcpy, or of a copy with non-temporal stores if that is faster, for
+ * `traffic_bytes` read and written. Measured once per size. */
 double copy_limit(size_t traffic_bytes);
 
-/* "  1000000 f32   12.3 us   105.7 GB/s   98 % of a copy". */
+/* Prints a line: "  1000000 f32   12.3 us   105.7 GB/s   98 % of a copy". */
 void measure_line(const char *what, double seconds, size_t traffic_bytes);
 
 #endif

@@ -1,5 +1,4 @@
-/* The records of a case: what its in.npz gives the inputs of its model, in the form in which a
- * session takes them.
+/* Reads the records in the in.npz of a case, and sets them as inputs of a session.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_CASE_RECORDS_H
 #define IRRUN_TESTS_CASE_RECORDS_H
@@ -12,10 +11,10 @@
 
 #define RECORDS_MAX_INPUTS 32
 
-/* An input's records, one after the other. */
+/* The records of an input, one after another. */
 struct input_records {
-    struct irrun_tensor record; /* number 0; data NULL: the file has no such member */
-    size_t n;                   /* an input with one record has it in every iteration */
+    struct irrun_tensor record; /* the first one; data NULL: the file has no such member */
+    size_t n;                   /* an input with one record uses it in every iteration */
     size_t n_elements;          /* of all records */
 };
 
@@ -55,7 +54,7 @@ static inline bool records_read_input(struct reader *reader, const struct irrun_
     return input->record.data || fail_memory(err, n_bytes);
 }
 
-/* False with *err filled if there is no such file, or if it is not a good one. */
+/* Returns false with *err filled if there is no such file, or it is invalid. */
 static inline bool records_read(const char *path, const struct irrun_model *model,
                                 struct case_records *records, struct irrun_error *err)
 {
@@ -66,7 +65,7 @@ static inline bool records_read(const char *path, const struct irrun_model *mode
         size_t index;
         struct reader *reader = NULL;
         if (!irrun_model_find_input(model, archive_member(archive, i)->name, &index, err))
-            continue; /* what --reset=if looks at */
+            continue; /* the input of --reset=if */
         struct input_records *input = &records->inputs[index];
         is_fine = archive_open_member(archive, i, &reader, err) &&
                   records_read_input(reader, irrun_model_input(model, index), input, err);
@@ -77,7 +76,7 @@ static inline bool records_read(const char *path, const struct irrun_model *mode
     return is_fine;
 }
 
-/* Sets all inputs to their records of number r. False if one has none, or is refused. */
+/* Sets all inputs to their records number r. Returns false if one has none, or it is rejected. */
 static inline bool records_set(const struct case_records *records, size_t r,
                                struct irrun_session *session, struct irrun_error *err)
 {

@@ -1,5 +1,5 @@
-/* Walks the models in tests/cases and models and runs them on made-up records: for tests of the
- * engine that do not care what comes out.
+/* Runs the models in tests/cases and models on generated records, for tests of the engine that do
+ * not check results.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_CASE_TREE_H
 #define IRRUN_TESTS_CASE_TREE_H
@@ -13,8 +13,7 @@
 
 #define MAX_CASE_INPUTS 32
 
-/* A session with an input set to zeros, ones in every third place, dimensions that are open set to
- * 2. */
+/* A session. The inputs are zeros with a one in every third element; open dimensions are 2. */
 struct case_session {
     struct irrun_model *model;
     struct irrun_session *session;
@@ -52,7 +51,7 @@ static inline bool case_set_input(struct case_session *opened, size_t i, struct 
     return irrun_session_set_input(opened->session, i, &tensor, err);
 }
 
-/* False if the case is not one that can run: an error case, or one these records do not fit. */
+/* Returns false if the case cannot run: an error case, or one that these records do not fit. */
 static inline bool case_open(const char *path, struct case_session *opened, struct irrun_error *err)
 {
     memset(opened, 0, sizeof *opened);
@@ -66,7 +65,7 @@ static inline bool case_open(const char *path, struct case_session *opened, stru
     return is_fine;
 }
 
-/* Calls visit for every model.xml; returns how many there were. */
+/* Calls visit for every model.xml. Returns how many there are. */
 static inline size_t case_visit_all(void (*visit)(const char *path))
 {
     static const char *const patterns[] = {"tests/cases/*/*/model.xml", "models/*/model.xml"};

@@ -1,5 +1,5 @@
-/* Files for the tests of src/formats: a directory of their own, readers of given bytes, and what
- * they say.
+/* Files for the tests of src/formats: their own directory, readers of given bytes, and checks of
+ * results.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_FORMAT_FILES_H
 #define IRRUN_TESTS_FORMAT_FILES_H
@@ -20,7 +20,7 @@
 static char directory[] = "/tmp/irrun-test-format-XXXXXX";
 static struct irrun_error err;
 
-/* The strings are good until the eighth call after. */
+/* Returns a path in the directory. It is valid until the eighth call after this one. */
 static inline const char *in_directory(const char *name)
 {
     static char paths[8][128];
@@ -36,7 +36,7 @@ static inline int make_directory(void **state)
     return mkdtemp(directory) ? 0 : -1;
 }
 
-/* Also proves that no file was left but those the tests made. */
+/* Removes the directory; fails if it has files that the tests did not create. */
 static inline int remove_directory(void **state)
 {
     (void)state;
@@ -69,7 +69,7 @@ static inline void put_file(const char *path, const void *data, size_t size_byte
     assert_int_equal(fclose(file), 0);
 }
 
-/* Returns how many bytes of the file are in `data`. */
+/* Reads a file into `data`. Returns the number of its bytes. */
 static inline size_t get_file(const char *path, char *data, size_t capacity)
 {
     FILE *file = fopen(path, "rb");
@@ -79,7 +79,7 @@ static inline size_t get_file(const char *path, char *data, size_t capacity)
     return n;
 }
 
-/* The file's bytes and a NUL, malloc'ed; the file is removed. */
+/* Returns the bytes of the file and a NUL, malloc'ed, and removes the file. */
 static inline char *take_file(const char *path, size_t *size_bytes)
 {
     size_t capacity = 1 << 20;
@@ -109,7 +109,7 @@ static inline void assert_text_file(const char *path, const char *text)
     free(found);
 }
 
-/* No error so far; prints it otherwise. */
+/* Fails if there is an error, and prints it. */
 static inline void assert_fine(bool is_fine)
 {
     char text[4096];
@@ -118,7 +118,7 @@ static inline void assert_fine(bool is_fine)
     assert_int_equal(err.code, IRRUN_OK);
 }
 
-/* An error of this code whose message contains `part`. */
+/* Fails unless there is an error with this code whose message contains `part`. */
 static inline void assert_failed(bool is_fine, enum irrun_error_code code, const char *part)
 {
     assert_false(is_fine);
@@ -135,7 +135,7 @@ static inline struct reader *open_file(const char *format, const char *path)
     return reader;
 }
 
-/* A reader of these bytes, through a file that is gone already. */
+/* Returns a reader of these bytes. Its file is already removed. */
 static inline struct reader *open_bytes(const char *format, const void *data, size_t size_bytes)
 {
     const char *path = in_directory("input");
@@ -145,7 +145,8 @@ static inline struct reader *open_bytes(const char *format, const void *data, si
     return reader;
 }
 
-/* The same through a pipe, which cannot be rewound and whose length is not known. */
+/* Returns a reader of these bytes in a pipe, which cannot be rewound and whose length is
+ * unknown. */
 static inline struct reader *open_piped(const char *format, const void *data, size_t size_bytes)
 {
     int ends[2];
@@ -185,7 +186,7 @@ static inline void assert_header(const struct array_header *header, enum irrun_d
     assert_string_equal(shape_format(&header->shape, text), shape);
 }
 
-/* Reads exactly n elements and holds them against `want`. */
+/* Reads exactly n elements and compares them with `want`. */
 static inline void assert_elements(struct reader *reader, enum irrun_dtype dtype, const void *want,
                                    size_t n)
 {
@@ -197,7 +198,7 @@ static inline void assert_elements(struct reader *reader, enum irrun_dtype dtype
     assert_memory_equal(data, want, n * dtype_size(dtype));
 }
 
-/* A tensor that borrows its elements. */
+/* Returns a tensor that borrows its elements. */
 static inline struct irrun_tensor tensor_of(enum irrun_dtype dtype, uint32_t rank,
                                             const int64_t *dims, const void *data)
 {

@@ -1,4 +1,4 @@
-/* Runs an indirect convolution in any of its ways.
+/* Runs an indirect convolution in any of its variants.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_INDIRECT_WAY_H
 #define IRRUN_TESTS_INDIRECT_WAY_H
@@ -10,8 +10,7 @@
 #include "unit.h"
 #include "window_data.h"
 
-/* How the indirect convolution is tried: what the convolution is, and what it must not depend
- * on. */
+/* The variant, which must not affect the results, and the kind of convolution. */
 struct way {
     int64_t n_groups;
     bool is_transposed, is_f16, is_by_channels, is_winograd;
@@ -19,7 +18,7 @@ struct way {
     const struct epilogue *epilogue;
 };
 
-/* The numbers of weights are exact in f16. */
+/* Packs the weights, which f16 represents exactly. */
 static void pack_weights(const struct indirect_convolution *conv, const float *weights, bool is_f16,
                          float *packed)
 {

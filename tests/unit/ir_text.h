@@ -1,6 +1,5 @@
-/* For the tests of the reader: IRs as texts in the test itself. A net of ir_net() has its first
- * layer in line 3, each further one in a line of its own, and the first edge two lines below the
- * last layer.
+/* For the tests of the reader: IRs as strings in the tests. A net of ir_net() has its first layer
+ * in line 3, every other layer in its own line, and the first edge two lines after the last layer.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_IR_TEXT_H
 #define IRRUN_TESTS_IR_TEXT_H
@@ -33,7 +32,7 @@
 
 #define TEXT_PATH_BYTES 256
 
-/* A file with these bytes; remove it after use. */
+/* Writes a temporary file with these bytes; the caller removes it. */
 static inline void write_temporary(const void *bytes, size_t n, char path[TEXT_PATH_BYTES])
 {
     const char *directory = getenv("TMPDIR");
@@ -55,7 +54,7 @@ static inline bool load_bytes(const void *bytes, size_t n, size_t piece_bytes,
     return is_loaded;
 }
 
-/* Loads a text that must be good. */
+/* Loads an IR, which must succeed. */
 static inline struct graph *load_good(const char *xml, struct ir_model *model)
 {
     struct irrun_error err;
@@ -64,7 +63,7 @@ static inline struct graph *load_good(const char *xml, struct ir_model *model)
     return model->graph;
 }
 
-/* Loads a text that must be bad in this place and way, and come with a hint. */
+/* Loads an IR, which must fail at this position with this code, message and hint. */
 static inline void check_bad(const char *xml, enum irrun_error_code code, uint32_t line,
                              uint32_t column, const char *message, const char *hint)
 {

@@ -1,4 +1,4 @@
-/* The recurrent engine of f32, made ready for a test and run.
+/* Prepares and runs the recurrent engine of f32 for a test.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_RECURRENT_ENGINE_H
 #define IRRUN_TESTS_RECURRENT_ENGINE_H
@@ -19,7 +19,7 @@ static inline void *allocate_lines(size_t size_bytes)
     return memory;
 }
 
-/* gemm: NULL for packed weights. */
+/* Returns an engine. gemm: NULL for packed weights. */
 static inline struct recurrent_f32 engine_of(const struct recurrent *common, enum simd simd,
                                              gemm_f32_fn *gemm)
 {
@@ -53,7 +53,7 @@ static inline void engine_free(struct recurrent_f32 *engine)
     free((void *)engine->r_pack);
 }
 
-/* A canary stands after the scratch memory. */
+/* Runs the engine. Checks that the bytes after the scratch memory are unchanged. */
 static inline void engine_run(const struct recurrent_f32 *engine,
                               const struct recurrent_f32_tensors *tensors, unsigned n_runs,
                               struct thread_pool *pool)

@@ -1,5 +1,5 @@
-/* Random problems for the recurrent engine, and the formulas of the specification, written down
- * once more in double, to solve them.
+/* Random problems for the recurrent engine, and their solution by the formulas of the specification
+ * in double.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_RECURRENT_PROBLEM_H
 #define IRRUN_TESTS_RECURRENT_PROBLEM_H
@@ -15,7 +15,7 @@
 
 static uint32_t random_state;
 
-/* In (-1, 1). */
+/* Returns a number in (-1, 1). */
 static inline double next_random(void)
 {
     random_state = random_state * 1664525U + 1013904223U;
@@ -32,7 +32,7 @@ static inline size_t next_below(size_t n)
 
 enum part { X, H0, C0, W, R, B, P, Y, HO, CO, N_PARTS };
 
-/* The values are representable in f32; the f32 arrays hold the same ones. */
+/* The f32 arrays have the same values as the f64 ones, which f32 can represent. */
 struct problem {
     struct recurrent common;
     size_t *lengths;
@@ -127,7 +127,8 @@ static inline void choose_rules(struct problem *problem, bool are_plain)
     problem->has_p = !are_plain && c->kind == RECURRENT_LSTM && next_below(2);
 }
 
-/* An argument that is drawn is drawn before the call: compilers evaluate arguments in any order. */
+/* Random arguments must be computed before the call, since compilers evaluate arguments in any
+ * order. */
 static inline struct problem problem_new(enum recurrent_kind kind, size_t batch, size_t n_steps,
                                          size_t input_size, size_t hidden_size, bool are_plain)
 {
@@ -143,7 +144,7 @@ static inline struct problem problem_new(enum recurrent_kind kind, size_t batch,
     return problem;
 }
 
-/* ---- the formulas once more --------------------------------------------------------------- */
+/* ---- the formulas ----------------------------------------------------------------------- */
 
 static inline double apply(const struct recurrent *c, int k, double z)
 {
@@ -170,7 +171,7 @@ static inline double dot(const double *a, const double *b, size_t n)
     return sum;
 }
 
-/* One step of direction d for one element: x [I], h and c [H]. */
+/* Computes one step of direction d for one batch element: x [I], h and c [H]. */
 static inline void reference_step(const struct problem *problem, size_t d, const double *x,
                                   double *h, double *cell)
 {
@@ -218,7 +219,7 @@ static inline void reference_step(const struct problem *problem, size_t d, const
     free(reset);
 }
 
-/* Leaves the results in f64[Y], f64[HO] and f64[CO]. */
+/* Writes the results to f64[Y], f64[HO] and f64[CO]. */
 static inline void solve(struct problem *problem)
 {
     const struct recurrent *c = &problem->common;
@@ -267,7 +268,8 @@ static inline struct recurrent_f32_tensors tensors_of(const struct problem *prob
     };
 }
 
-/* An engine for the problem, its weights packed. Weights are given as f16 if there are any. */
+/* Returns an engine for the problem, with packed weights. They are from f16, unless that is
+ * NULL. */
 static inline struct recurrent_f32 pack(const struct problem *problem, struct recurrent_f32 engine,
                                         uint16_t *const f16[2])
 {
@@ -283,7 +285,7 @@ static inline struct recurrent_f32 pack(const struct problem *problem, struct re
     return engine;
 }
 
-/* Leaves the results in f32[Y], f32[HO] and f32[CO]. */
+/* Writes the results to f32[Y], f32[HO] and f32[CO]. */
 static inline void run_packed(struct problem *problem, const struct recurrent_f32 *engine,
                               unsigned n_runs, struct thread_pool *pool)
 {
@@ -295,7 +297,7 @@ static inline void run_packed(struct problem *problem, const struct recurrent_f3
         assert_true(isnan(problem->f32[part][problem->n[part]]));
 }
 
-/* gemm: NULL for packed weights. */
+/* Runs the f32 engine. gemm: NULL for packed weights. */
 static inline void run_f32(struct problem *problem, enum simd simd, gemm_f32_fn *gemm)
 {
     struct recurrent_f32 engine = pack(problem, engine_of(&problem->common, simd, gemm), NULL);
@@ -311,7 +313,7 @@ static inline double difference_f32(const struct problem *problem)
             double expected = problem->f64[part][i];
             double difference = fabs((double)problem->f32[part][i] - expected);
             difference /= fmax(1, fabs(expected));
-            most = difference <= most ? most : difference; /* a NaN wins */
+            most = difference <= most ? most : difference; /* NaN wins */
         }
     }
     return most;

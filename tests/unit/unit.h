@@ -1,4 +1,4 @@
-/* What every unit test includes: cmocka with the headers it leans on.
+/* Included by every unit test: cmocka and the headers that it needs.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_UNIT_H
 #define IRRUN_TESTS_UNIT_H
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* cmocka's macro would hide the function of base/error.h, and fail_msg() builds upon it. */
+/* cmocka's macro fail would hide the function of base/error.h; fail_msg() uses it. */
 #undef fail
 #undef fail_msg
 #define fail_test(...)                                                                             \

@@ -1,4 +1,4 @@
-/* Random geometry of sliding windows, and what a kernel element reads.
+/* Random windows, and the input positions that kernel elements read.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_TESTS_WINDOW_DATA_H
 #define IRRUN_TESTS_WINDOW_DATA_H
@@ -41,7 +41,7 @@ static struct window next_window(void)
     return w;
 }
 
-/* The index in a channel that kernel element k of output position o reads; -1 outside. */
+/* Returns the index in a channel that kernel element k of output position o reads; -1: outside. */
 static inline int64_t input_index(const struct window *w, int64_t o, int64_t k)
 {
     int64_t os[3] = {o / (w->out[1] * w->out[2]), o / w->out[2] % w->out[1], o % w->out[2]};
