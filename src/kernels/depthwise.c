@@ -190,6 +190,22 @@ static void copy_channel(const struct run *run, const float *in, float *image)
     }
 }
 
+/* Pools a channel. */
+static void run_quarters(const struct depthwise *plan, const float *in, float *out, float *check)
+{
+    const struct window *w = &plan->window;
+    for (int64_t z = 0; z < w->out[0]; z++)
+        plan->kernels->quarters[plan->term](&(struct depthwise_quarters){
+            .in = in + z * w->in[1] * w->in[2],
+            .in_row = (size_t)w->in[2],
+            .out = out + z * w->out[1] * w->out[2],
+            .n_rows = (size_t)w->out[1],
+            .n = (size_t)w->out[2],
+            .scale = plan->scales ? plan->scales[0] : 0,
+            .check = check,
+        });
+}
+
 /* Computes channel i, counted over all batch elements. */
 static void run_channel(const struct run *run, size_t i, float *image)
 {
@@ -213,7 +229,10 @@ static void run_channel(const struct run *run, size_t i, float *image)
             .check = check,
         };
         begin_check(plan, check);
-        run_positions(plan, &tile, out);
+        if (plan->is_quartered)
+            run_quarters(plan, in, out, check);
+        else
+            run_positions(plan, &tile, out);
         for (size_t lane = 0; lane < plan->kernels->lanes; lane++)
             is_again |= is_left(plan, check[lane]);
         if (is_again)
@@ -366,6 +385,6 @@ void depthwise_run(const struct depthwise *plan, const struct depthwise_job *job
     struct run run = {plan, job, (size_t)window_product(plan->window.in),
                       (size_t)window_product(plan->window.out),
                       (size_t)window_product(plan->window.kernel)};
-    thread_pool_run(job->pool, run_share, &run,
-                    thread_pool_n_parts(job->pool, plan->n_terms, SIZE_MAX));
+    double work = plan->n_terms + (double)run.n_in * (double)(plan->n_channels * plan->n_batches);
+    thread_pool_run(job->pool, run_share, &run, thread_pool_n_parts(job->pool, work, SIZE_MAX));
 }

@@ -41,12 +41,24 @@ struct depthwise_tile {
 };
 typedef void depthwise_tile_fn(const struct depthwise_tile *tile);
 
+/* Pooling of a channel in windows of 2 x 2 without overlap. */
+struct depthwise_quarters {
+    const float *in;
+    size_t in_row;
+    float *out;
+    size_t n_rows, n; /* of the output: rows, floats of a row */
+    float scale;      /* of sums */
+    float *check;     /* as in depthwise_tile */
+};
+typedef void depthwise_quarters_fn(const struct depthwise_quarters *quarters);
+
 struct depthwise_kernels {
     size_t lanes;                         /* floats of a vector */
     const struct depthwise_kernels *half; /* for half as many lanes; NULL: none */
     depthwise_tile_fn *rows[N_DEPTHWISE_TERMS][DEPTHWISE_MAX_VECTORS + 1]; /* [][vectors] */
     depthwise_tile_fn *blocked[N_DEPTHWISE_TERMS]; /* each lane has a channel */
     depthwise_tile_fn *pixels;
+    depthwise_quarters_fn *quarters[N_DEPTHWISE_TERMS]; /* NULL for products */
     /* Copies every stride-th element of n_rows rows. */
     void (*copy_rows)(const float *from, size_t from_step, size_t stride, float *to, size_t to_step,
                       size_t n, size_t n_rows);

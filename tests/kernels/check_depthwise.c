@@ -38,8 +38,24 @@ static bool choose_dimension(struct window *w, int d, uint32_t most)
     return w->out[d] > 0;
 }
 
+/* Windows of 2 x 2 without overlap. */
+static void choose_quarters(struct window *w)
+{
+    for (int d = 0; d < 3; d++) {
+        w->kernel[d] = w->stride[d] = d == 0 ? 1 : 2;
+        w->dilation[d] = 1;
+        w->pad_begin[d] = w->pad_end[d] = 0;
+        w->in[d] = w->kernel[d] + random_below(d == 0 ? 3 : 80);
+        w->out[d] = w->in[d] / w->stride[d];
+    }
+}
+
 static void choose_window(struct window *w)
 {
+    if (random_below(6) == 0) {
+        choose_quarters(w);
+        return;
+    }
     static const uint32_t sizes[][3] = {{1, 1, 300}, {1, 30, 30}, {1, 9, 9}, {4, 6, 20}, {1, 1, 8}};
     const uint32_t *size = sizes[random_below(sizeof sizes / sizeof *sizes)];
     for (int d = 0; d < 3; d++)
