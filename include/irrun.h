@@ -20,8 +20,7 @@ extern "C" {
 
 #define IRRUN_VERSION "0.1.0"
 
-/* The largest rank of a tensor. */
-#define IRRUN_MAX_RANK 16
+#define IRRUN_MAX_RANK 16 /* of a tensor */
 
 /* Error codes; the command line exits with them. Those from 64 to 78 are from sysexits.h. */
 enum irrun_error_code {
@@ -308,6 +307,7 @@ struct irrun_session_info {
     size_t n_view_ops;           /* ops that are views and need no step */
     size_t n_fused_ops;          /* element-wise ops that are fused with each other */
     size_t n_epilogue_ops;       /* element-wise ops that are fused with a product */
+    uint64_t n_new_plans;        /* how often an iteration changed the plan */
     size_t weights_mapped_bytes; /* of the .bin */
     size_t weights_packed_bytes; /* copies made for the kernels */
     size_t arena_bytes;          /* intermediate values and scratch */

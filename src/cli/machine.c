@@ -48,6 +48,7 @@ bool machine_limit_memory(uint64_t size_bytes, struct irrun_error *err)
 #if defined(__SSE__)
 /* The flags FTZ (flush to zero) and DAZ (denormals are zero) of MXCSR. */
 #define FLUSH_BITS 0x8040U
+#define DENORMAL_FLAGS 0x0012U /* an operand was one, a result was too small */
 
 uint64_t machine_flush_denormals(void)
 {
@@ -61,9 +62,20 @@ void machine_set_floats(uint64_t mode)
     __builtin_ia32_ldmxcsr((unsigned)mode);
 }
 
+void machine_forget_denormals(void)
+{
+    __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() & ~DENORMAL_FLAGS);
+}
+
+bool machine_met_denormals(void)
+{
+    return (__builtin_ia32_stmxcsr() & DENORMAL_FLAGS) != 0;
+}
+
 #elif defined(__aarch64__)
 /* The flag FZ of FPCR. */
 #define FLUSH_BITS (UINT64_C(1) << 24)
+#define UNDERFLOW_FLAG (UINT64_C(1) << 3)
 
 uint64_t machine_flush_denormals(void)
 {
@@ -78,6 +90,20 @@ void machine_set_floats(uint64_t mode)
     __asm__ volatile("msr fpcr, %0" : : "r"(mode));
 }
 
+void machine_forget_denormals(void)
+{
+    uint64_t flags;
+    __asm__ volatile("mrs %0, fpsr" : "=r"(flags));
+    __asm__ volatile("msr fpsr, %0" : : "r"(flags & ~UNDERFLOW_FLAG));
+}
+
+bool machine_met_denormals(void)
+{
+    uint64_t flags;
+    __asm__ volatile("mrs %0, fpsr" : "=r"(flags));
+    return (flags & UNDERFLOW_FLAG) != 0;
+}
+
 #else
 #define CANNOT_FLUSH 1
 
@@ -89,6 +115,15 @@ uint64_t machine_flush_denormals(void)
 void machine_set_floats(uint64_t mode)
 {
     (void)mode;
+}
+
+void machine_forget_denormals(void)
+{
+}
+
+bool machine_met_denormals(void)
+{
+    return false;
 }
 #endif
 

@@ -22,4 +22,9 @@ bool machine_check_denormals(bool is_flushed, struct irrun_error *err);
 uint64_t machine_flush_denormals(void);
 void machine_set_floats(uint64_t mode);
 
+/* Whether this thread has read or computed denormals since it was told to forget them; false on
+ * processors that do not record this. */
+void machine_forget_denormals(void);
+bool machine_met_denormals(void);
+
 #endif

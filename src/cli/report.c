@@ -79,8 +79,9 @@ static void add_times(struct json *json, const struct stats *stats)
     json_close(json, '}');
 }
 
-static void add_latency(struct json *json, const struct latency *latency)
+static void add_latency(struct json *json, const struct stats *stats)
 {
+    const struct latency *latency = &stats->latency;
     static const struct {
         const char *key;
         double share;
@@ -100,6 +101,7 @@ static void add_latency(struct json *json, const struct latency *latency)
             json_number(json, NULL, (double)latency->samples_ns[i] * 1e-9);
         json_close(json, ']');
     }
+    slowest_report(&stats->slowest, json);
     json_close(json, '}');
 }
 
@@ -130,7 +132,7 @@ static void add_everything(struct json *json, const struct report *report)
     add_host(json, report);
     add_run(json, report);
     add_times(json, stats);
-    add_latency(json, &stats->latency);
+    add_latency(json, stats);
     json_open(json, "throughput", '{');
     json_number(json, "iterations_per_s", stats_iterations_per_s(stats));
     json_number(json, "real_time_factor", stats_real_time_factor(stats, report->options));

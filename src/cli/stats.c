@@ -8,6 +8,10 @@
 
 #include "base/clock.h"
 #include "cli/machine.h"
+#include "cli/warning.h"
+
+#define OUTLIER_RATIO 5   /* to the median, from which on the slowest iteration is explained */
+#define MIN_CPU_SHARE 0.9 /* of the time of the iterations */
 
 double stats_now_s(void)
 {
@@ -68,6 +72,38 @@ static void print_bytes(FILE *out, const char *what, double n_bytes)
     fprintf(out, "%-18s %s\n", what, stats_format_bytes(n_bytes, text));
 }
 
+static double outlier_ratio(const struct latency *latency)
+{
+    return latency->n > 0 ? (double)latency->max_ns * 1e-9 / latency_percentile_s(latency, 0.5) : 0;
+}
+
+static void print_slowest(FILE *out, const struct stats *stats)
+{
+    const struct slowest *slowest = &stats->slowest;
+    struct text text = {0};
+    slowest_describe(slowest, &text);
+    fprintf(out, "%-18s iteration %" PRIu64, "  slowest", slowest->iteration);
+    if (stats->n_sequences > 1)
+        fprintf(out, " of sequence %" PRIu64, slowest->sequence);
+    fprintf(out, ", %.*f times p50: %s\n", outlier_ratio(&stats->latency) < 10,
+            outlier_ratio(&stats->latency), text.data ? text.data : "");
+    text_free(&text);
+}
+
+/* Of a loop that may wait for its input, only the iterations count. They had less CPU time than the
+ * whole run. */
+void stats_check(const struct stats *stats, const struct options *options)
+{
+    bool waits = options->n_iterations == NO_LIMIT && options->duration_s <= 0;
+    double busy_s =
+        waits ? latency_mean_s(&stats->latency) * (double)stats->latency.n : stats->loop_s;
+    if (stats->is_timed && stats->cpu_s < MIN_CPU_SHARE * busy_s)
+        warn(options,
+             "the iterations had a CPU for at most %.0f %% of the time: the times are not those of "
+             "irrun alone",
+             stats->cpu_s / busy_s * 100);
+}
+
 static void print_latency(FILE *out, const struct latency *latency)
 {
     static const struct {
@@ -92,6 +128,7 @@ void stats_merge(struct stats *stats, const struct stats *other)
         stats->first_iteration_s = other->first_iteration_s;
     if (stats->is_timed)
         latency_merge(&stats->latency, &other->latency);
+    slowest_merge(&stats->slowest, &other->slowest);
     stats->plan_s += other->plan_s;
     stats->loop_s = fmax(stats->loop_s, other->loop_s);
     stats->n_iterations += other->n_iterations;
@@ -123,6 +160,8 @@ void stats_print(FILE *out, const struct stats *stats, const struct options *opt
     if (stats->n_iterations > 0)
         print_time(out, "first iteration", stats->first_iteration_s);
     print_latency(out, &stats->latency);
+    if (outlier_ratio(&stats->latency) > OUTLIER_RATIO)
+        print_slowest(out, stats);
     fprintf(out, "%-18s %" PRIu64 "\n", "iterations", stats->n_iterations);
     if (stats->loop_s > 0)
         fprintf(out, "%-18s %.*f\n", "iterations/s", stats_iterations_per_s(stats) < 100 ? 2 : 0,

@@ -7,10 +7,12 @@
 
 #include "cli/latency.h"
 #include "cli/options.h"
+#include "cli/slowest.h"
 
 struct stats {
     bool is_timed; /* each iteration is timed, into `latency` */
     struct latency latency;
+    struct slowest slowest; /* if is_timed */
     double load_s, plan_s, first_iteration_s;
     double total_s, cpu_s; /* of the whole run, including reading and writing */
     uint64_t peak_rss_bytes;
@@ -40,6 +42,9 @@ struct stats_clocks {
 };
 struct stats_clocks stats_read_clocks(void);
 uint64_t stats_peak_rss_bytes(void);
+
+/* Warns if the iterations did not have a CPU for most of their time. */
+void stats_check(const struct stats *stats, const struct options *options);
 
 /* Prints the table of --stats. info is of one session; if there are several, memory is counted once
  * for each. */

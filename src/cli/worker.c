@@ -216,12 +216,15 @@ static bool run_once(struct worker *worker, uint64_t index, struct irrun_error *
     struct stats *stats = &worker->stats;
     if (!stats->is_timed && !worker->track)
         return run_session(worker, err);
+    if (stats->is_timed)
+        slowest_begin(&stats->slowest, worker->session);
     uint64_t start_ns = clock_now_ns();
     bool is_run = run_session(worker, err);
     uint64_t duration_ns = clock_now_ns() - start_ns;
     event_add(worker->track, "iteration", index, start_ns);
     if (!stats->is_timed)
         return is_run;
+    slowest_end(&stats->slowest, worker->session, duration_ns, worker->sequence->index, index);
     if (stats->latency.n == 0)
         stats->first_iteration_s = (double)duration_ns * 1e-9;
     latency_add(&stats->latency, duration_ns);

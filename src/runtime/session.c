@@ -129,11 +129,9 @@ static bool fail_missing(const struct irrun_session *session, struct irrun_error
     return false;
 }
 
-/* Chooses a plan for changed shapes, and adds the time if steps are timed. */
+/* Chooses a plan for changed shapes, and counts it. */
 static bool replan(struct irrun_session *session, struct irrun_error *err)
 {
-    if (!session->model->times_steps)
-        return irrun_session_plan(session, err);
     const struct plan *before = session->root->plan;
     uint64_t start_ns = clock_now_ns();
     bool is_planned = irrun_session_plan(session, err);
@@ -222,6 +220,7 @@ void irrun_session_describe(const struct irrun_session *session, struct irrun_se
         .n_view_ops = plan ? plan->n_view_ops : 0,
         .n_fused_ops = plan ? plan->n_fused_ops : 0,
         .n_epilogue_ops = plan ? plan->n_epilogue_ops : 0,
+        .n_new_plans = session->times.n_plans,
         .weights_mapped_bytes = model->graph->weights->size_bytes,
         .weights_packed_bytes = model->packed_bytes,
     };

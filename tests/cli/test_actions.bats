@@ -165,6 +165,30 @@ names_in_list() {
     awk '$1 == "CPU/wall" { found = $2 <= 1.3 } END { exit !found }' <<<"$stderr"
 }
 
+@test "--stats explains an iteration that took more than 5 times the median" {
+    { npy '<f4' '100000, 2' && head -c 800000 /dev/zero; } >zeros.npy
+    irrun "$data/twice_open.xml" -i zeros.npy -n 200 -o none: -s -r r.json 2>stats
+    cat stats
+    grep -qE '^  slowest +iteration [0-9]+, [0-9.]+ times p50: .*(page fault|context switch|steal|no known cause)' stats
+    # The first touches the memory of the values, and is the slowest unless another process interferes.
+    jq -e '.latency_s | .max > 5 * .p50 and (.slowest | .iteration > 0 or .page_faults > 0)' r.json
+    jq -e '.latency_s.slowest | keys | length == 10' r.json
+    irrun "$data/sum.xml" -n 1 --random -o none: -s 2>stats # is its own median
+    [ "$(grep -c slowest stats)" -eq 0 ]
+}
+
+@test "--stats warns if the iterations did not have the CPU" {
+    "$IRRUN" "$data/sum.xml" --random --duration=1 -o none: -s -r r.json 2>stats &
+    local pid=$!
+    sleep 0.3
+    kill -STOP "$pid"
+    sleep 0.6
+    kill -CONT "$pid"
+    wait "$pid"
+    grep -qE '^irrun: warning: the iterations had a CPU for at most [0-9]+ % of the time: ' stats
+    jq -e '.warnings[0] | test("had a CPU")' r.json
+}
+
 @test "-v says what was chosen, on standard error only" {
     run_apart irrun "$data/sum.xml" -i five.npy -o csv:- -v
     [ "$(numbers <<<"$output")" = "1 3 6 10 15" ]

@@ -1,0 +1,39 @@
+/* What happened during the slowest iteration.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_CLI_SLOWEST_H
+#define IRRUN_CLI_SLOWEST_H
+
+#include "cli/json.h"
+
+enum slow_event { PAGE_FAULTS, DISK_READS, PREEMPTIONS, WAITS, NEW_PLANS, N_SLOW_EVENTS };
+
+/* Counts since the start: of the thread or, if the session has several, of the process. */
+struct slow_counts {
+    uint64_t events[N_SLOW_EVENTS], cpu_ns, wall_ns;
+};
+
+/* All zero = no iteration yet. */
+struct slowest {
+    uint64_t sequence, iteration, duration_ns;
+    struct slow_counts during; /* from the last reading before it to its end */
+    bool met_denormals;
+
+    struct slow_counts before; /* the last reading */
+};
+
+/* Before an iteration. Reads the counts only if the last reading is older than 0.1 ms. */
+void slowest_begin(struct slowest *slowest, const struct irrun_session *session);
+
+/* After it. Reads the counts only if no iteration took longer. */
+void slowest_end(struct slowest *slowest, const struct irrun_session *session, uint64_t duration_ns,
+                 uint64_t sequence, uint64_t iteration);
+
+/* Keeps the slower of both. */
+void slowest_merge(struct slowest *slowest, const struct slowest *other);
+
+/* Adds "3 page faults, 1 new plan". */
+void slowest_describe(const struct slowest *slowest, struct text *text);
+/* Adds the counts, as null before the first iteration. */
+void slowest_report(const struct slowest *slowest, struct json *json);
+
+#endif
