@@ -16,6 +16,7 @@
 #include "plan/cell_loop.h"
 #include "plan/channels_last.h"
 #include "plan/compressed_weights.h"
+#include "plan/float64.h"
 #include "plan/int8_convolutions.h"
 #include "plan/low_latency.h"
 #include "plan/model.h"
@@ -114,6 +115,9 @@ static bool load(struct irrun_model *model, const char *xml_path,
     size_t n_outputs = ir->graph->n_results;
     if (options->traces_all && !options->is_dry &&
         (!taps_add_all(ir->graph, arena, err) || !toposort(ir->graph, arena, err)))
+        return false;
+    if (options->computes_f64 &&
+        (!float64_widen(ir->graph, arena, err) || !toposort(ir->graph, arena, err)))
         return false;
     if (!model_facts_collect(ir, &model->facts, err) ||
         (!options->is_dry && !options->keep_ops &&

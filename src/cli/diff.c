@@ -13,8 +13,8 @@
 
 /* ---- The reference --------------------------------------------------------------------------- */
 
-static const char *const words[] = {"scalar", "plain", "unfused"};
-enum { SCALAR, PLAIN, UNFUSED, N_WORDS };
+static const char *const words[] = {"scalar", "plain", "unfused", "f64"};
+enum { SCALAR, PLAIN, UNFUSED, F64, N_WORDS };
 
 static size_t find_word(const struct options *options)
 {
@@ -46,6 +46,7 @@ bool diff_load(const struct options *options, const struct irrun_options *how,
         other.keep_ops = true;
     if (word == SCALAR)
         other.simd = "scalar";
+    other.computes_f64 = word == F64;
     other.times_ops = false;
     return irrun_model_load(options->model_path, &other, reference, err);
 }
@@ -60,21 +61,30 @@ static bool has_name(const struct irrun_port *port, const char *name)
     return is_found;
 }
 
-/* Finds the layer of a tensor. If several have its name and line, it is the last, since a
- * replacement has those of the op that it replaces. */
+/* Finds the layer that gives the tensor; of several the last: an op that replaces another has its
+ * name and line. An output of the model has the line of its Result. */
 static void find_layer(const struct diff *diff, struct diff_tensor *tensor)
 {
     const struct irrun_port *port = irrun_model_output(diff->model, tensor->output);
     tensor->layer = SIZE_MAX;
+    tensor->line = port->line;
     for (size_t i = 0; i < diff->n_layers; i++) {
         const struct irrun_layer *layer = &diff->layers[i];
-        for (size_t k = 0; k < layer->n_outputs && layer->path[0] == '\0'; k++) {
-            if (layer->line != port->line || !has_name(&layer->outputs[k], port->name))
+        if (layer->line != port->line || layer->path[0] != '\0')
+            continue;
+        if (strcmp(layer->type, "Result") == 0 && layer->n_inputs == 1) {
+            tensor->layer = layer->inputs[0].layer;
+            tensor->port = layer->inputs[0].port;
+        }
+        for (size_t k = 0; k < layer->n_outputs; k++) {
+            if (!has_name(&layer->outputs[k], port->name))
                 continue;
             tensor->layer = i;
             tensor->port = k;
         }
     }
+    if (tensor->layer != SIZE_MAX)
+        tensor->line = diff->layers[tensor->layer].line;
 }
 
 static void set_tolerances(const struct diff *diff, struct diff_tensor *tensor)
@@ -107,7 +117,6 @@ static bool list_tensors(struct diff *diff, struct irrun_error *err)
     for (size_t i = 0; i < diff->n; i++) {
         struct diff_tensor *tensor = &diff->tensors[i];
         tensor->output = i;
-        tensor->line = irrun_model_output(diff->model, i)->line;
         find_layer(diff, tensor);
         set_tolerances(diff, tensor);
     }
@@ -149,6 +158,22 @@ void diff_free(struct diff *diff)
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
+/* Gives a variable of the reference a value, which may have to become f64. */
+static bool follow(struct diff *diff, size_t i, const struct irrun_tensor *value,
+                   struct irrun_error *err)
+{
+    if (find_word(diff->options) != F64 || !dtype_is_float(value->dtype))
+        return irrun_session_set_variable(diff->reference, i, value, err);
+    size_t n = (size_t)shape_n_elements(&value->shape);
+    struct irrun_tensor wide = {IRRUN_F64, value->shape, new_array(n + 1, sizeof(double), err)};
+    if (!wide.data)
+        return false;
+    convert_elements(value->dtype, value->data, IRRUN_F64, wide.data, n);
+    bool is_set = irrun_session_set_variable(diff->reference, i, &wide, err);
+    free(wide.data);
+    return is_set;
+}
+
 bool diff_follow(struct diff *diff, struct irrun_error *err)
 {
     if (!diff || !diff->reference)
@@ -156,7 +181,7 @@ bool diff_follow(struct diff *diff, struct irrun_error *err)
     irrun_session_reset(diff->reference);
     for (size_t i = 0; i < irrun_model_n_variables(diff->model); i++) {
         const struct irrun_tensor *value = irrun_session_variable(diff->session, i);
-        if (value && !irrun_session_set_variable(diff->reference, i, value, err))
+        if (value && !follow(diff, i, value, err))
             return false;
     }
     return true;
@@ -175,6 +200,13 @@ static bool run_reference(struct diff *diff, struct irrun_error *err)
     return true;
 }
 
+/* f64 is a reference for every type of float. */
+static bool is_comparable(enum irrun_dtype got, enum irrun_dtype want)
+{
+    return format_stored_dtype(got) == format_stored_dtype(want) ||
+           (want == IRRUN_F64 && dtype_is_float(got));
+}
+
 static bool departs(const struct diff *diff, const struct diff_tensor *tensor, uint64_t record,
                     struct difference *difference)
 {
@@ -182,8 +214,7 @@ static bool departs(const struct diff *diff, const struct diff_tensor *tensor, u
     *difference = (struct difference){0};
     if (!got || !want || !got->data || !want->data)
         return false;
-    if (!shape_equals(&got->shape, &want->shape) ||
-        format_stored_dtype(got->dtype) != format_stored_dtype(want->dtype))
+    if (!shape_equals(&got->shape, &want->shape) || !is_comparable(got->dtype, want->dtype))
         return true;
     difference_add(difference, &tensor->tolerances, got, want, record);
     return (double)difference->n_different >

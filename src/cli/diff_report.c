@@ -36,7 +36,7 @@ static void add_line(const struct diff *diff, const struct diff_tensor *tensor,
     const struct irrun_port *port = irrun_model_output(diff->model, tensor->output);
     char number[TEXT_NUMBER_BYTES];
     double off = largest(tensor);
-    fail_append(err, "\n    \"%s\" (line %" PRIu32 "): ", port->name, port->line);
+    fail_append(err, "\n    \"%s\" (line %" PRIu32 "): ", port->name, tensor->line);
     if (isnan(off))
         fail_append(err, "not compared");
     else if (off == 0)
@@ -104,7 +104,8 @@ bool diff_fail(const struct diff *diff, const struct diff_tensor *tensor,
     const struct irrun_port *port = irrun_model_output(diff->model, tensor->output);
     const struct irrun_layer *layer =
         tensor->layer == SIZE_MAX ? NULL : &diff->layers[tensor->layer];
-    const struct place place = {diff->options->model_path, port->line, port->column};
+    const struct irrun_port *origin = layer ? &layer->outputs[tensor->port] : port;
+    const struct place place = {diff->options->model_path, origin->line, origin->column};
     char got[SHAPE_TEXT_BYTES], want[SHAPE_TEXT_BYTES];
     fail_at(err, IRRUN_MISMATCH, place, "%s \"%s\" departs from %s in record %" PRIu64 ": ",
             layer ? layer->type : "tensor", port->name, diff->options->diff_reference, record);

@@ -54,6 +54,30 @@ departs() {
     [[ $stderr == *'"doubled" (line 12): equal'* ]]
 }
 
+@test "--diff=f64 names the op where rounding matters" {
+    printf '16777216\n1\n1\n' >x.csv # f32 does not hold 16777217
+    departs "$data/sum.xml:14:5: error: Add \"sum\" departs from f64 in record 1: worst in record 1 at [0]: got 16777216, expected 16777217;" \
+        "$data/sum.xml" -i x.csv --diff=f64 --atol=0.5 --rtol=0 -o none:
+    # a large number that is subtracted again
+    npy '<f4' '1, 2' 0.5 0.2500003 >x.npy # 4 x * x - x: what is left has few digits
+    departs "$data/chain.xml:20:5: error: Subtract \"y\" departs from f64 in record 0: worst in record 0 at [1]" \
+        "$data/chain.xml" -i x.npy --diff=f64 --atol=0 --rtol=1e-7 -o none:
+    [[ $stderr == *'"square" (line 16): differs by '*'e-'* ]]
+    [[ $stderr == *'"x" (line 6): equal'* ]]
+    local word=convolution/conv1d model=$root/models/lstm_tagger/model.xml
+    irrun "$root/tests/cases/$word/model.xml" -i "$root/tests/cases/$word/in.npz" --diff=f64 -o none:
+    departs 'Convolution "y" departs from f64 in record 0' \
+        "$root/tests/cases/$word/model.xml" -i "$root/tests/cases/$word/in.npz" --diff=f64 --atol=0 --rtol=0 -o none:
+    irrun "$model" --random -n 5 --diff=f64 -o none:
+    departs 'LSTMSequence "lstm:0" departs from f64 in record 0' "$model" --random -n 5 --diff=f64 --atol=0 --rtol=0 -o none:
+    irrun "${transformer[@]}" --diff=f64 -o none: # variables, bodies, compressed weights
+    model=$root/tests/cases/loop/nested
+    irrun "$model/model.xml" -i "$model/in.npz" --diff=f64 -o none:
+    irrun "$data/twice_f16.xml" --random -n 3 --diff=f64 --rtol=1e-3 -o none:
+    irrun "$data/sum.xml" -i x.csv --state-out=s.npz -o none:
+    irrun "$data/sum.xml" -i x.csv --state-in=s.npz --diff=f64 --rtol=1e-6 -o none: # the state becomes f64
+}
+
 @test "--diff=FILE: what --tap-records saved, record by record" {
     local sums
     seq 20 >x.csv

@@ -1,0 +1,105 @@
+/* Adds Converts, and changes the attributes that hold types.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "plan/float64.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/graph_edit.h"
+
+static bool is_narrow(enum irrun_dtype dtype)
+{
+    return dtype_is_half(dtype) || dtype == IRRUN_F32;
+}
+
+static enum irrun_dtype *find_dtype(const struct attr_def *def, const void *attrs)
+{
+    return (enum irrun_dtype *)((char *)(uintptr_t)attrs + def->offset);
+}
+
+/* Whether an attribute of the op is a type that becomes f64. */
+static bool has_narrow_type(const struct op *op)
+{
+    const struct attr_def *def = op->attrs ? op->def->attrs : NULL;
+    for (; def && def->name; def++)
+        if (def->kind == ATTR_KIND_DTYPE && is_narrow(*find_dtype(def, op->attrs)))
+            return true;
+    return false;
+}
+
+/* Returns a copy of the attributes with f64 in place of the narrow types. */
+static const void *widen_attrs(const struct op_def *op, const void *attrs, struct arena *arena,
+                               struct irrun_error *err)
+{
+    void *copy = arena_alloc(arena, op->attrs_size, err);
+    if (!copy)
+        return NULL;
+    memcpy(copy, attrs, op->attrs_size);
+    for (const struct attr_def *def = op->attrs; def->name; def++)
+        if (def->kind == ATTR_KIND_DTYPE && is_narrow(*find_dtype(def, copy)))
+            *find_dtype(def, copy) = IRRUN_F64;
+    return copy;
+}
+
+/* Consts keep their elements, and Parameters of the model their type. */
+static bool keeps_type(const struct graph *graph, const struct op *op)
+{
+    return op->def->role == ROLE_CONST ||
+           (op->def->role == ROLE_PARAMETER && graph->path[0] == '\0');
+}
+
+/* Returns the attributes of a Convert to f64. */
+static const void *make_attrs(const struct op_def *convert, struct arena *arena,
+                              struct irrun_error *err)
+{
+    void *attrs = arena_alloc(arena, convert->attrs_size, err);
+    if (!attrs)
+        return NULL;
+    memset(attrs, 0, convert->attrs_size);
+    *find_dtype(convert->attrs, attrs) = IRRUN_F64;
+    return attrs;
+}
+
+/* Adds a Convert after each of these ops. Those who read the op read the Convert. */
+static bool add_converts(struct graph *graph, struct arena *arena, const uint32_t *op_ids, size_t n,
+                         struct irrun_error *err)
+{
+    char why[OP_WHY_BYTES];
+    const struct op_def *convert = op_find("Convert", "opset1", why);
+    struct graph_edit edit;
+    const void *attrs = make_attrs(convert, arena, err);
+    uint32_t *replacement = arena_alloc_array(arena, graph->n_values, sizeof *replacement, err);
+    if (!attrs || !replacement || !graph_edit_begin(&edit, graph, arena, n, n, n, err))
+        return false;
+    uint32_t n_old = graph->n_input_ids, n_values = graph->n_values;
+    for (uint32_t i = 0; i < n_values; i++)
+        replacement[i] = i;
+    for (size_t i = 0; i < n; i++) {
+        const struct op op = graph->ops[op_ids[i]];
+        uint32_t added = graph_edit_add(&edit, convert, attrs, &op, &op.first_output, 1, 1);
+        replacement[op.first_output] = graph->ops[added].first_output;
+    }
+    for (uint32_t i = 0; i < n_old; i++)
+        if (graph->input_ids[i] != NO_ID)
+            graph->input_ids[i] = replacement[graph->input_ids[i]];
+    return true;
+}
+
+bool float64_widen(struct graph *graph, struct arena *arena, struct irrun_error *err)
+{
+    uint32_t *kept = arena_alloc_array(arena, graph->n_order + 1, sizeof *kept, err);
+    size_t n_kept = 0;
+    for (uint32_t i = 0; i < graph->n_order && kept; i++) {
+        struct op *op = &graph->ops[graph->order[i]];
+        for (uint32_t b = 0; b < op->n_bodies; b++)
+            if (!float64_widen(op->bodies[b].graph, arena, err))
+                return false;
+        if (!op->def || !has_narrow_type(op))
+            continue;
+        if (keeps_type(graph, op))
+            kept[n_kept++] = graph->order[i];
+        else if (!(op->attrs = widen_attrs(op->def, op->attrs, arena, err)))
+            return false;
+    }
+    return kept && add_converts(graph, arena, kept, n_kept, err);
+}

@@ -1,0 +1,13 @@
+/* Makes a graph compute in f64: a reference that rounding does not blur.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_PLAN_FLOAT64_H
+#define IRRUN_PLAN_FLOAT64_H
+
+#include "graph/graph.h"
+
+/* Turns every f16, bf16 and f32 value of the graph and of its bodies into f64. The Parameters of
+ * the graph keep their types, and a Convert follows them; so do Consts. Call toposort before and
+ * after. */
+bool float64_widen(struct graph *graph, struct arena *arena, struct irrun_error *err);
+
+#endif
