@@ -7,7 +7,7 @@ load common
 
 setup() {
     common_setup
-    type -P python3 >/dev/null && python3 -c '' || skip "python3 is not there"
+    command -v python3 >/dev/null || skip "python3 is not there"
     compare=("$root/scripts/compare-reports")
 }
 
