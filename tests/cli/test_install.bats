@@ -60,8 +60,38 @@ make_target() {
 @test "the shared library exports what irrun.h declares, each with a version, and nothing else" {
     [[ $(<"$directory/flags") != *' -static '* ]] || skip "a static program loads no library"
     nm -D --defined-only "$directory/libirrun.so.0" | awk '$2 == "T" { print $3 }' | sort >"$BATS_TEST_TMPDIR/exported"
-    grep -oE '\birrun_[a-z_]+\(' include/irrun.h | tr -d '(' | sort -u | sed 's/$/@@IRRUN_0.1/' |
+    grep -v '^typedef' include/irrun.h | grep -oE '\birrun_[a-z_]+\(' | tr -d '(' | sort -u | sed 's/$/@@IRRUN_0.1/' |
         diff - <(grep -v -e '__[at]san' -e '__ubsan' "$BATS_TEST_TMPDIR/exported")
     sed -n 's/^        \(irrun_[a-z_]*\);$/\1@@IRRUN_0.1/p' irrun.map | diff - "$BATS_TEST_TMPDIR/exported"
     [ "$(wc -l <"$BATS_TEST_TMPDIR/exported")" -ge 40 ]
+}
+
+@test "make deb: the same bytes twice; the package is whole and what is in it runs" {
+    command -v dpkg-deb >/dev/null || skip "dpkg-deb is not there"
+    [[ $(<"$directory/flags") != *' -static '* ]] || skip "a static program loads no library"
+    [[ $(<"$directory/flags") != *' -fsanitize='* ]] || skip "sanitizers come before any preloaded library"
+    local package unpacked=$BATS_TEST_TMPDIR/unpacked
+    make_target deb >"$BATS_TEST_TMPDIR/said"
+    package=$(sed -n 's/^  DEB  //p' "$BATS_TEST_TMPDIR/said")
+    cp "$package" "$BATS_TEST_TMPDIR/first.deb"
+    sleep 1.1 # the clock must not matter
+    make_target deb
+    cmp "$package" "$BATS_TEST_TMPDIR/first.deb"
+    dpkg-deb -x "$package" "$unpacked"
+    [ "$(seq 3 | "$unpacked/usr/bin/irrun" "$data/sum.xml" -i csv:- -o csv:- | tail -n 1)" = 6 ]
+    [ -e "$(echo "$unpacked"/usr/lib/*/libirrun.so)" ]
+    dpkg-deb -e "$package" "$BATS_TEST_TMPDIR/control"
+    (cd "$unpacked" && md5sum --quiet -c "$BATS_TEST_TMPDIR/control/md5sums")
+    rm "$package"
+}
+
+@test "make dist: the same bytes twice, and every file of the commit" {
+    git rev-parse HEAD >/dev/null 2>&1 || skip "git is not there"
+    make_target dist
+    cp "$directory"/irrun-*.tar.gz "$BATS_TEST_TMPDIR/first.tar.gz"
+    sleep 1.1
+    make_target dist
+    cmp "$directory"/irrun-*.tar.gz "$BATS_TEST_TMPDIR/first.tar.gz"
+    [ "$(tar tzf "$BATS_TEST_TMPDIR/first.tar.gz" | grep -vc '/$')" -eq "$(git ls-tree -r --name-only HEAD | wc -l)" ]
+    rm "$directory"/irrun-*.tar.gz
 }
