@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Checks the manual pages: mandoc finds no fault, and every example does what the page says. Ends with one line of
-# counts.
+# Checks the manual pages and the documents with examples: mandoc finds no fault, and every example does what the page
+# says. Ends with one line of counts.
 #
-#   scripts/check-man.sh [PAGE...]      all of man/ without PAGE; IRRUN is the program
+#   scripts/check-man.sh [PAGE...]      man/, the cookbook and docs/from-*.md without PAGE; IRRUN is the program
 #
-# Every literal display is an example. "$ " begins a command, "> " continues it, other lines are what it prints on
+# Every literal display, or block of sh in Markdown, is an example. "$ " begins a command, "> " continues it, other lines are what it prints on
 # standard output and error, where "..." stands for any lines; it must exit with 0. The examples of a page run one
 # after the other in one directory, in which small models of ours lie under short names. Those that call NumPy are skipped
 # where there is none: neither irrun nor its tests need Python.
@@ -47,13 +47,13 @@ make_directory() {
     local model
     rm -rf "$work/directory" && mkdir "$work/directory"
     cp tests/cli/data/*.xml tests/cli/data/*.bin "$work/directory"
-    for model in sensor_watch lstm_tagger; do
+    for model in sensor_watch lstm_tagger speech_watch tiny_transformer; do
         cp "models/$model/model.xml" "$work/directory/$model.xml"
         cp "models/$model/model.bin" "$work/directory/$model.bin"
     done
     cp tests/cases/low_latency/rnn/model.xml "$work/directory/rnn.xml"
     cp tests/cases/low_latency/rnn/model.bin "$work/directory/rnn.bin"
-    cp models/sensor_watch/readings.csv "$work/directory"
+    cp models/sensor_watch/readings.csv models/speech_watch/minute.ogg examples/segments.awk "$work/directory"
     cp tests/data/formats/manual_x.npy "$work/directory/x.npy"
     cp tests/data/formats/manual_in.npz "$work/directory/in.npz"
     # 32 chunks of 512 samples of sound between as much silence.
@@ -64,6 +64,27 @@ make_directory() {
 
 # Prints "LINE N" and then the N lines for each literal display of a page, as a reader sees them.
 displays() {
+    case $1 in
+    *.md) document_displays "$1" ;;
+    *) page_displays "$1" ;;
+    esac
+}
+
+document_displays() {
+    awk '
+        /^```sh$/ { inside = 1; n = 0; first = NR + 1; next }
+        inside && /^```$/ {
+            inside = 0
+            print first, n
+            for (i = 0; i < n; i++) print shown[i]
+            next
+        }
+        inside { shown[n++] = $0 }
+        END { if (inside) print first, 0 }
+    ' "$1"
+}
+
+page_displays() {
     awk '
         function plain(line) {
             gsub(/\\&/, "", line)
@@ -127,7 +148,9 @@ run_display() { # page, the line of its first line; the display on standard inpu
 
 check_page() {
     local page=$1 said line n
-    if said=$(mandoc -T lint -W warning "$page" 2>&1) && [ -z "$said" ]; then
+    if [[ $page == *.md ]]; then
+        : # no program checks its layout
+    elif said=$(mandoc -T lint -W warning "$page" 2>&1) && [ -z "$said" ]; then
         passed=$((passed + 1))
     else
         fault "$page" "mandoc has something to say"
@@ -148,7 +171,7 @@ mkdir "$work/bin"
 make_command irrun "$irrun"
 numpy=$(find_numpy)
 make_command python3 "${numpy:-python3}"
-[ $# -gt 0 ] || set -- "$root"/man/*.[0-9]
+[ $# -gt 0 ] || set -- "$root"/man/*.[0-9] "$root"/docs/cookbook.md "$root"/docs/from-*.md
 for page; do
     check_page "$page"
 done

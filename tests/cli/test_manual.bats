@@ -147,6 +147,31 @@ checked() { # failures, then words that are said
     checked 2 "an empty display"
 }
 
+@test "check-man: a block of sh in Markdown is an example, others are not" {
+    local fence='```'
+    document() { # a command, what it prints
+        printf '%s\n' '# Title' "${fence}sh" "$ $1" "$2" "$fence" "${fence}python" 'x = 1' "$fence" >page.md
+        run "$root/scripts/check-man.sh" "$PWD/page.md"
+        echo "$output"
+    }
+    document "seq 2 | irrun sum.xml -i csv:- -o csv:- | tail -n 1" 3
+    [ "$status" -eq 0 ]
+    [ "$output" = "1 passed, 0 failed, 0 skipped" ]
+    document "echo 1" 2
+    [ "$status" -eq 1 ]
+    [[ $output == *"page.md:3: exit status 0: echo 1"* ]]
+    document "irrun missing.xml --random 2>/dev/null" ""
+    [[ $output == *"page.md:3: exit status 66"* ]]
+}
+
+@test "the cookbook has 25 commands and more, and each of its pages is linked" {
+    local page
+    [ "$(grep -c '^\$ ' "$root/docs/cookbook.md")" -ge 25 ]
+    for page in cookbook from-benchmark_app from-python from-onnx performance; do
+        grep -qF "(docs/$page.md)" "$root/README.md"
+    done
+}
+
 @test "check-man: what mandoc says is a failure" {
     write_page <<<$'$ :'
     echo '.Frobnicate' >>page.1
