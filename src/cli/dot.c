@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/dot.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,15 +35,27 @@ static void print_types(const struct dot *dot, size_t group)
         printf(" and %zu more", n - MAX_TYPES);
 }
 
+/* From white to orange; the square root makes small shares visible. */
+static void print_share(double share)
+{
+    printf(", fillcolor=\"0.08 %.3f 1.000\"", sqrt(share) * 0.9);
+}
+
 static void print_node(const struct dot *dot, size_t group)
 {
     const struct irrun_layer *layer = &dot->layers[group];
     bool is_end = strcmp(layer->type, "Parameter") == 0 || strcmp(layer->type, "Result") == 0;
+    double share = dot->shares ? dot->shares[group] : 0;
     printf("  n%zu [label=\"", group);
     print_escaped(layer->name);
     printf("\\n");
     print_types(dot, group);
-    printf("\"%s];\n", is_end ? ", shape=ellipse" : layer->variable ? ", shape=cylinder" : "");
+    if (share > 0)
+        printf("\\n%.*f %%", share < 0.1 ? 2 : 1, share * 100);
+    printf("\"%s", is_end ? ", shape=ellipse" : layer->variable ? ", shape=cylinder" : "");
+    if (share > 0)
+        print_share(share);
+    printf("];\n");
 }
 
 /* ---- Clusters -------------------------------------------------------------------------------- */
@@ -210,13 +223,41 @@ static bool print_edges(const struct dot *dot, struct irrun_error *err)
     return is_listed;
 }
 
-bool dot_print(struct irrun_model *model, struct irrun_error *err)
+/* ---- The graph ------------------------------------------------------------------------------- */
+
+/* Adds the time of a step to the node that shows its first op. */
+static void add_share(struct dot *dot, const struct irrun_op_time *op, double total_s)
+{
+    const struct irrun_op_name *first = &op->members[0];
+    for (size_t i = 0; i < dot->n; i++) {
+        const struct irrun_layer *layer = &dot->layers[i];
+        if (layer->line != first->line || strcmp(layer->name, first->name) != 0)
+            continue;
+        dot->shares[dot->nodes[dot->nodes[i].group].shown] +=
+            (op->time_s - op->in_bodies_s) / total_s;
+        return;
+    }
+}
+
+static bool find_shares(struct dot *dot, const struct profile *profile, struct irrun_error *err)
+{
+    dot->shares = arena_alloc_array(&dot->arena, dot->n + 1, sizeof *dot->shares, err);
+    for (size_t i = 0; i < dot->n && dot->shares; i++)
+        dot->shares[i] = 0;
+    for (size_t i = 0; i < profile->times->n_ops && dot->shares; i++)
+        add_share(dot, &profile->times->ops[i], profile->total_s);
+    return dot->shares != NULL;
+}
+
+/* profile: NULL for a graph without shares. */
+static bool print_graph(struct irrun_model *model, const struct profile *profile,
+                        struct irrun_error *err)
 {
     struct irrun_model_info info;
     struct dot dot = {.n = 0};
     irrun_model_describe(model, &info);
-    bool is_printed =
-        irrun_model_list_layers(model, &dot.layers, &dot.n, err) && dot_fold(&dot, err);
+    bool is_printed = irrun_model_list_layers(model, &dot.layers, &dot.n, err) &&
+                      dot_fold(&dot, err) && (!profile || find_shares(&dot, profile, err));
     if (is_printed) {
         printf("digraph \"");
         print_escaped(info.name);
@@ -229,5 +270,22 @@ bool dot_print(struct irrun_model *model, struct irrun_error *err)
         printf("}\n");
     }
     arena_free(&dot.arena);
+    return is_printed;
+}
+
+bool dot_print(struct irrun_model *model, struct irrun_error *err)
+{
+    return print_graph(model, NULL, err);
+}
+
+bool dot_print_profile(const struct options *options, const struct profile *profile,
+                       struct irrun_error *err)
+{
+    const struct irrun_options how = {.weights_path = options->weights_path, .is_dry = true};
+    struct irrun_model *model; /* as written: that of the run has other ops */
+    if (!irrun_model_load(options->model_path, &how, &model, err))
+        return false;
+    bool is_printed = print_graph(model, profile, err);
+    irrun_model_free(model);
     return is_printed;
 }

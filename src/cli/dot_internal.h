@@ -23,7 +23,8 @@ struct dot {
     const struct irrun_layer *layers;
     struct dot_node *nodes; /* [n] */
     size_t n;
-    size_t *order; /* [n_order]: the groups of the model itself, in layer order */
+    double *shares; /* [n] of the nodes that are shown: part of the time; NULL: not known */
+    size_t *order;  /* [n_order]: the groups of the model itself, in layer order */
     size_t n_order;
     struct dot_repetition *repetitions;
     size_t n_repetitions;

@@ -164,6 +164,11 @@ bool option_is_given(const struct options *options, enum option_id id)
     return false;
 }
 
+bool options_draw_profile(const struct options *options)
+{
+    return option_is_given(options, OPTION_ID_dot) && option_is_given(options, OPTION_ID_profile);
+}
+
 bool options_time_ops(const struct options *options)
 {
     return options->trace_path || option_is_given(options, OPTION_ID_profile);
@@ -299,6 +304,10 @@ static bool check_together(const struct options *options, struct irrun_error *er
     if (options->stops_at_nan && options_time_ops(options))
         return fail(err, IRRUN_USAGE, "--%s and --fail-on-nan cannot be used together",
                     options->trace_path ? "trace" : "profile");
+    if (options_draw_profile(options) && options->model_path &&
+        strcmp(options->model_path, "-") == 0)
+        return fail(err, IRRUN_USAGE,
+                    "--dot with --profile reads the model twice, and cannot from '-'");
     return check_standard_input(options, err);
 }
 
@@ -314,8 +323,11 @@ bool options_parse(int argc, char **argv, struct options *options, struct irrun_
                                 .n_shards = 1,
                                 .n_jobs = 1,
                                 .checkpoint_every = 1000};
-    return parse_words(&parser, words, &n) && parse_environment(&parser) &&
-           operands_take(options, parser.next_words, n, words, err) && check_together(options, err);
+    if (!parse_words(&parser, words, &n) || !parse_environment(&parser))
+        return false;
+    if (options_draw_profile(options))
+        options->action = ACTION_RUN;
+    return operands_take(options, parser.next_words, n, words, err) && check_together(options, err);
 }
 
 void options_free(struct options *options)

@@ -282,6 +282,9 @@ static inline bool action_is_dry(enum action action)
     return action >= ACTION_INSPECT && action_needs_model(action);
 }
 
+/* Returns whether a run prints its graph: --dot with --profile. */
+bool options_draw_profile(const struct options *options);
+
 /* Returns whether ops are timed: --profile or --trace. */
 bool options_time_ops(const struct options *options);
 

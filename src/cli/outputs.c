@@ -29,7 +29,8 @@ static bool add_default(struct outputs *outputs, struct irrun_error *err)
 {
     const struct options *options = outputs->options;
     struct binding standard = {.name = NULL};
-    bool is_stdout_free = !options->report_path || strcmp(options->report_path, "-") != 0;
+    bool is_stdout_free = (!options->report_path || strcmp(options->report_path, "-") != 0) &&
+                          !options_draw_profile(options);
     if (options->outputs.n > 0 || options->expected.n > 0 || !is_stdout_free)
         return true;
     return format_parse_destination("text:-", &standard.spec, err) &&

@@ -26,6 +26,7 @@ static const struct {
     [PATH_OUTPUT] = {"-o", "written by -o", true},
     [PATH_KEYED] = {"-o", "in it", true},
     [PATH_REPORT] = {"--report", "written by --report", true},
+    [PATH_GRAPH] = {"--dot", "written by --dot", true},
     [PATH_TAP_ALL] = {"--tap-all", "written by --tap-all", true},
     [PATH_TAP_RECORDS] = {"--tap-records", "written by --tap-records", true},
     [PATH_TRACE] = {"--trace", "written by --trace", true},

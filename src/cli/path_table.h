@@ -18,6 +18,7 @@ enum path_kind {
     PATH_OUTPUT,
     PATH_KEYED, /* an array of an output that several sequences share: file and key */
     PATH_REPORT,
+    PATH_GRAPH,
     PATH_TAP_ALL,
     PATH_TAP_RECORDS,
     PATH_TRACE,

@@ -93,6 +93,7 @@ static bool visit_command_line(struct run_paths *paths, struct irrun_error *err)
            visit(paths, PATH_STATE_IN, common_path(options->state_in), err) &&
            outputs_visit_paths(paths->outputs, NULL, visit_output, paths, err) &&
            visit(paths, PATH_REPORT, options->report_path, err) &&
+           visit(paths, PATH_GRAPH, options_draw_profile(options) ? "-" : NULL, err) &&
            visit(paths, PATH_TAP_ALL, options->tap_all_path, err) &&
            visit(paths, PATH_TAP_RECORDS, options->tap_records_path, err) &&
            visit(paths, PATH_TRACE, options->trace_path, err) &&

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "cli/dot.h"
 #include "cli/report.h"
 #include "cli/run_internal.h"
 
@@ -50,8 +51,10 @@ static bool show_all(struct run *run, bool is_whole, double load_s, struct repor
     report->profile = is_profiled ? &profile : NULL;
     report->info = &info;
     bool is_shown =
-        (!is_profiled || (take_profile(run, &info, loops_s, &profile, err) &&
-                          profile_print(stderr, &profile, options->profiles_types, err))) &&
+        (!is_profiled ||
+         (take_profile(run, &info, loops_s, &profile, err) &&
+          profile_print(stderr, &profile, options->profiles_types, err) &&
+          (!options_draw_profile(options) || dot_print_profile(options, &profile, err)))) &&
         (!options->report_path || report_write(report, err));
     profile_free(&profile);
     return is_shown;

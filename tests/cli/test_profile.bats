@@ -67,6 +67,29 @@ END
     [ "$(profiled "$data/sum.xml" --random -n 5 | grep -c planning)" -eq 0 ]
 }
 
+@test "--dot with --profile runs, and prints the graph with the shares of the time" {
+    local model=$root/models/lstm_tagger/model.xml arguments
+    run_apart irrun "$model" --random -n 20 --dot --profile
+    [ "$status" -eq 0 ]
+    [[ $stderr == *" total"* ]]
+    # but for the shares and their colors, it is the graph without
+    diff <(sed -E 's/\\n[0-9.]+ %//; s/, fillcolor="[0-9. ]+"\]/]/' <<<"$output") <(irrun --dot "$model")
+    grep -qE '^  n14 \[label="lstm\\nLSTMSequence\\n[0-9.]+ %", fillcolor="0\.08 0\.[0-9]+ 1\.000"\];$' <<<"$output"
+    awk -F'\\\\n' '/ %"/ { sum += $NF } END { exit !(sum > 20 && sum < 101) }' <<<"$output"
+    ! command -v dot >/dev/null || dot -Tsvg <<<"$output" >picture.svg
+    # blocks that repeat add up, bodies have their own shares
+    irrun "$root/models/tiny_transformer/model.xml" --random --shape=tokens=1,8 --shape=beam_idx=1 -n 3 --dot --profile 2>/dev/null |
+        awk '/ %"/ { n++ } END { exit n < 20 }'
+    irrun "$cases/loop/nested/model.xml" -i "$cases/loop/nested/in.npz" --dot --profile -o y.npz 2>/dev/null |
+        grep -qE 'Add_4\\nMultiply, Add\\n[0-9.]+ %"'
+    [ -e y.npz ]
+    usage_error "-o and --dot write to standard output ('-')" "$model" --random --dot --profile -o text:-
+    usage_error "--report and --dot write to standard output ('-')" "$model" --random --dot --profile -r -
+    run_apart irrun - --random --dot --profile <"$data/sum.xml"
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"reads the model twice"* ]]
+}
+
 @test "--profile=type adds up by type, without counting bodies twice" {
     local model=$cases/loop/nested
     run_apart irrun "$model/model.xml" -i "$model/in.npz" -o none: --profile=type
