@@ -95,3 +95,43 @@ END
     irrun "$data/sum.xml" --random -n 20 -o none: --samples -r real.json
     "${compare[@]}" real.json real.json
 }
+
+# draws FILE COUNT WORD...: an SVG that a parser takes, with so many titles of this kind and these words.
+draws() {
+    "$root/scripts/plot-report" "$1" >picture.svg
+    python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' picture.svg
+    [ "$(grep -c 'class="title"' picture.svg)" -eq "$2" ]
+    local word
+    for word in "${@:3}"; do
+        grep -qF "$word" picture.svg
+    done
+}
+
+@test "plot-report draws iterations, a histogram, operators and the time line of a trace" {
+    local model=$root/models/lstm_tagger/model.xml
+    irrun "$model" --random -n 50 --samples --profile --report=r.json -o none: 2>/dev/null
+    draws r.json 3 'time of the iterations: p50' 'histogram' 'LSTMSequence lstm' 'outside ops' 'prefers-color-scheme: dark'
+    irrun "$model" --random -n 50 --samples --report=r.json -o none:
+    draws r.json 2 histogram
+    irrun "$model" --random -n 3 --trace=t.json -o none:
+    draws t.json 1 'time line of ' '>LSTMSequence</text>' '>job 0</text>' '<title>LSTMSequence lstm: '
+    printf '%s\tt.npy\n' a b c >list
+    npy '<f4' '3, 1' 1 2 3 >t.npy
+    irrun "$data/sum.xml" --manifest=list --jobs=2 --trace=t.json -o none:
+    draws t.json 1 '>job '
+}
+
+@test "plot-report: files that it cannot draw" {
+    irrun "$data/sum.xml" --random -n 5 --report=r.json
+    run_apart "$root/scripts/plot-report" r.json
+    [ "$status" -eq 2 ]
+    [ "$output" = "" ]
+    [[ $stderr == *"r.json: nothing to draw; run irrun with --samples or --profile"* ]]
+    echo '[1]' >bad.json
+    run_apart "$root/scripts/plot-report" bad.json
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"bad.json: not a report or trace of irrun"* ]]
+    run_apart "$root/scripts/plot-report" nosuch.json
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"nosuch.json: No such file"* ]]
+}
