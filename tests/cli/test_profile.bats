@@ -68,7 +68,7 @@ END
 }
 
 @test "--dot with --profile runs, and prints the graph with the shares of the time" {
-    local model=$root/models/lstm_tagger/model.xml arguments
+    local model=$root/models/lstm_tagger/model.xml
     run_apart irrun "$model" --random -n 20 --dot --profile
     [ "$status" -eq 0 ]
     [[ $stderr == *" total"* ]]
