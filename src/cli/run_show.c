@@ -44,7 +44,8 @@ static bool show_all(struct run *run, bool is_whole, double load_s, struct repor
     double loops_s;
     sum_up(run, &info, &loops_s);
     stats->load_s = load_s;
-    stats_check(stats, options);
+    if (options->wants_stats)
+        stats_check(stats, options);
     if (options->wants_stats && is_whole)
         stats_print(stderr, stats, options, run->model, &info);
     bool is_profiled = is_whole && option_is_given(options, OPTION_ID_profile);
