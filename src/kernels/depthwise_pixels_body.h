@@ -107,12 +107,11 @@ ALWAYS_INLINE void run_pixels(const struct depthwise_tile *tile, size_t p, size_
 
 #define PIXELS(rows)                                                                               \
     case rows:                                                                                     \
-        run_pixels(tile, p, rows, channel, weights, is_part, stride);                              \
+        run_pixels(tile, p, rows, channel, weights, false, stride);                                \
         break;
 
 ALWAYS_INLINE void run_some_pixels(const struct depthwise_tile *tile, size_t p, size_t n,
-                                   size_t channel, const float *weights, bool is_part,
-                                   size_t stride)
+                                   size_t channel, const float *weights, size_t stride)
 {
     switch (n) {
         PIXELS(1)
@@ -132,19 +131,19 @@ static void pixels(const struct depthwise_tile *tile)
 {
     size_t n_parts = (tile->n + MAX_VECTORS - 1) / MAX_VECTORS, p = 0;
     const size_t stride = stride_of_threes(tile);
-    for (size_t part = 0; part < n_parts; part++) {
+    for (; tile->n_channels < VECTOR_LANES && p < tile->n; p++)
+        run_pixels(tile, p, 1, 0, tile->weights, true, 0);
+    for (size_t part = 0; part < n_parts && p < tile->n; part++) {
         size_t end = tile->n * (part + 1) / n_parts, last = tile->n_channels - VECTOR_LANES;
         const float *weights = tile->weights;
         for (size_t channel = 0; channel < tile->n_channels; channel += VECTOR_LANES) {
             size_t at = channel < last ? channel : last;
-            if (tile->n_channels < VECTOR_LANES)
-                run_some_pixels(tile, p, end - p, 0, weights, true, 0);
-            else if (stride == 1)
-                run_some_pixels(tile, p, end - p, at, weights, false, 1);
+            if (stride == 1)
+                run_some_pixels(tile, p, end - p, at, weights, 1);
             else if (stride == 2)
-                run_some_pixels(tile, p, end - p, at, weights, false, 2);
+                run_some_pixels(tile, p, end - p, at, weights, 2);
             else
-                run_some_pixels(tile, p, end - p, at, weights, false, 0);
+                run_some_pixels(tile, p, end - p, at, weights, 0);
             weights += tile->block_weights;
         }
         p = end;

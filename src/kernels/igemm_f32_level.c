@@ -92,14 +92,46 @@ ALWAYS_INLINE void run_igemm(const struct igemm_args *args, size_t mr, size_t n_
     }
 MICROKERNELS(DEFINE_MICROKERNEL)
 
+/* Adds C if is_added, and the bias, and stores the sums. Reads *args before it writes C: for the
+ * compiler they may overlap. */
+ALWAYS_INLINE void store_channels(const struct igemm_channels_args *args, size_t mr,
+                                  size_t n_vectors, vec sums[][IGEMM_MAX_VECTORS])
+{
+    const size_t ldc = args->ldc;
+    float *c = args->c;
+    vec low = vec_set1(args->bounds ? args->bounds[0] : -INFINITY);
+    vec high = vec_set1(args->bounds ? args->bounds[1] : INFINITY);
+    if (args->is_added) {
+        UNROLL
+        for (size_t r = 0; r < mr; r++) {
+            UNROLL
+            for (size_t v = 0; v < n_vectors; v++)
+                sums[r][v] = vec_add(vec_load(c + r * ldc + v * VECTOR_LANES), sums[r][v]);
+        }
+    }
+    if (args->bias) {
+        UNROLL
+        for (size_t v = 0; v < n_vectors; v++) {
+            vec bias = vec_load(args->bias + v * VECTOR_LANES);
+            UNROLL
+            for (size_t r = 0; r < mr; r++)
+                sums[r][v] = vec_add(bias, sums[r][v]);
+        }
+    }
+    UNROLL
+    for (size_t r = 0; r < mr; r++, c += ldc) {
+        UNROLL
+        for (size_t v = 0; v < n_vectors; v++)
+            vec_store(c + v * VECTOR_LANES, vec_hold(sums[r][v], low, high));
+    }
+}
+
 /* Computes a tile. mr and n_vectors are constants in all calls. */
 ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t mr, size_t n_vectors)
 {
     vec sums[IGEMM_MAX_MR][IGEMM_MAX_VECTORS], weights[IGEMM_MAX_VECTORS];
     ptrdiff_t positions[IGEMM_MAX_MR];
     const float *b = args->b;
-    vec low = vec_set1(args->bounds ? args->bounds[0] : -INFINITY);
-    vec high = vec_set1(args->bounds ? args->bounds[1] : INFINITY);
 
     UNROLL
     for (size_t r = 0; r < mr; r++) {
@@ -121,16 +153,7 @@ ALWAYS_INLINE void run_channels(const struct igemm_channels_args *args, size_t m
                 sums[r][v] = vec_fma(factor, weights[v], sums[r][v]);
         }
     }
-    UNROLL
-    for (size_t r = 0; r < mr; r++) {
-        UNROLL
-        for (size_t v = 0; v < n_vectors; v++) {
-            float *to = args->c + r * args->ldc + v * VECTOR_LANES;
-            vec sum = args->is_added ? vec_add(vec_load(to), sums[r][v]) : sums[r][v];
-            sum = args->bias ? vec_add(vec_load(args->bias + v * VECTOR_LANES), sum) : sum;
-            vec_store(to, vec_hold(sum, low, high));
-        }
-    }
+    store_channels(args, mr, n_vectors, sums);
 }
 
 /* The registers hold the sums, the weights of a row and a factor, and, if there is no FMA, a
