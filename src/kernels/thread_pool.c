@@ -258,6 +258,8 @@ size_t thread_pool_n_parts(const struct thread_pool *pool, double work, size_t n
     size_t n_threads = thread_pool_n_threads(pool);
     if (work < SHARE_MIN_WORK)
         return 1;
+    if (work < SHARE_MIN_WORK / 2.0 * (double)n_threads)
+        n_threads = (size_t)(work / (SHARE_MIN_WORK / 2.0));
     return n < n_threads ? n : n_threads;
 }
 

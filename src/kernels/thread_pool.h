@@ -24,8 +24,8 @@ void thread_pool_free(struct thread_pool *pool);
 unsigned thread_pool_n_threads(const struct thread_pool *pool);
 
 /* Returns into how many parts, of at most n, to divide a job: 1 if it is too small, otherwise the
- * number of threads. The unit of work is a multiply-add of a packed product, of which AVX-512 does
- * 50 per ns. */
+ * number of threads, or fewer if the parts would be too small. The unit of work is a multiply-add
+ * of a packed product, of which AVX-512 does 50 per ns. */
 size_t thread_pool_n_parts(const struct thread_pool *pool, double work, size_t n);
 
 /* Runs all parts and returns when they are done. Each thread begins with a contiguous range of

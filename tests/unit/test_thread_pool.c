@@ -141,12 +141,32 @@ static void parts_wait_at_a_barrier(void **state)
     }
 }
 
+static void divides_small_jobs_into_few_parts(void **state)
+{
+    (void)state;
+    struct thread_pool *pool = new_pool(4);
+    assert_int_equal(thread_pool_n_parts(pool, 1000, SIZE_MAX), 1);
+    assert_int_equal(thread_pool_n_parts(NULL, 1e9, SIZE_MAX), 1);
+    size_t before = 1;
+    for (double work = 1000; work < 1e9; work *= 1.5) {
+        size_t n = thread_pool_n_parts(pool, work, SIZE_MAX);
+        assert_true(n >= before && n <= 4);
+        assert_int_equal(thread_pool_n_parts(pool, work, 1), 1);
+        before = n;
+    }
+    assert_int_equal(before, 4);
+    thread_pool_free(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(does_every_part_once),    cmocka_unit_test(wakes_threads_that_sleep),
-        cmocka_unit_test(ends_awake_or_asleep),    cmocka_unit_test(works_at_the_same_time),
+        cmocka_unit_test(does_every_part_once),
+        cmocka_unit_test(wakes_threads_that_sleep),
+        cmocka_unit_test(ends_awake_or_asleep),
+        cmocka_unit_test(works_at_the_same_time),
         cmocka_unit_test(parts_wait_at_a_barrier),
+        cmocka_unit_test(divides_small_jobs_into_few_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
