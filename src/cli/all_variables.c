@@ -25,6 +25,12 @@ const struct irrun_tensor *all_variables_value(const struct all_variables *varia
                      : inputs_variable(variables->inputs, index - n);
 }
 
+void all_variables_values(const struct all_variables *variables, const struct irrun_tensor **values)
+{
+    for (size_t i = 0; i < all_variables_count(variables); i++)
+        values[i] = all_variables_value(variables, i);
+}
+
 bool all_variables_set(const struct all_variables *variables, size_t index,
                        const struct irrun_tensor *value, struct irrun_error *err)
 {

@@ -24,6 +24,10 @@ struct variable_form all_variables_form(const struct all_variables *variables, s
 /* Returns the value of a variable; NULL if it is unset. */
 const struct irrun_tensor *all_variables_value(const struct all_variables *variables, size_t index);
 
+/* Fills `values` with the values of all variables. */
+void all_variables_values(const struct all_variables *variables,
+                          const struct irrun_tensor **values);
+
 /* Copies the value, which must have the type and shape of the variable. */
 bool all_variables_set(const struct all_variables *variables, size_t index,
                        const struct irrun_tensor *value, struct irrun_error *err);

@@ -17,7 +17,7 @@ bool inputs_new(const struct irrun_model *model, const struct options *options,
     made->options = options;
     made->wait = wait;
     made->n = irrun_model_n_inputs(model);
-    size_t n = made->n + 1;
+    size_t n = made->n_slots = made->n + N_SERIES;
     made->records = new_array(n, sizeof *made->records, err);
     made->slots = new_array(n, sizeof *made->slots, err);
     made->feeds = new_array(options->feeds.n, sizeof *made->feeds, err);
@@ -45,7 +45,7 @@ void inputs_close(struct inputs *inputs)
     if (is_whole && inputs->feeds)
         inputs_end_feeds(inputs);
     inputs_end_counters(inputs);
-    for (size_t i = 0; is_whole && i <= inputs->n; i++) {
+    for (size_t i = 0; is_whole && i < inputs->n_slots; i++) {
         records_close(&inputs->records[i]);
         inputs->slots[i].is_filled = false;
     }
@@ -53,7 +53,7 @@ void inputs_close(struct inputs *inputs)
     inputs->n_streams = 0;
     inputs->n_records = 0;
     inputs->was_given = false;
-    inputs->reset_records = NULL;
+    inputs->reset_records = inputs->key_records = NULL;
 }
 
 /* ---- Records --------------------------------------------------------------------------------- */
@@ -63,19 +63,22 @@ bool inputs_bind(struct inputs *inputs, struct irrun_session *session,
 {
     size_t index = (size_t)(records - inputs->records);
     char text[SHAPE_TEXT_BYTES];
-    if (records == inputs->reset_records && shape_n_elements(&records->record.shape) != 1)
-        return fail(err, IRRUN_DATA, "--reset=if:%s is %s, but must be one number",
-                    inputs->options->reset.name, shape_format(&records->record.shape, text));
-    return index == inputs->n || irrun_session_set_input(session, index, &records->record, err);
+    bool is_reset = records == inputs->reset_records, is_key = records == inputs->key_records;
+    if ((is_reset || is_key) && shape_n_elements(&records->record.shape) != 1)
+        return fail(err, IRRUN_DATA, "--%s%s is %s, but must be one number",
+                    is_key ? "key=" : "reset=if:",
+                    inputs_series_name(inputs, is_key ? SERIES_KEY : SERIES_RESET),
+                    shape_format(&records->record.shape, text));
+    return index >= inputs->n || irrun_session_set_input(session, index, &records->record, err);
 }
 
 /* Decides between a single record and several if that makes a difference. */
 static bool settle_records(struct inputs *inputs, bool must_look_ahead, struct irrun_error *err)
 {
     size_t n_open = 0;
-    for (size_t i = 0; i <= inputs->n; i++)
+    for (size_t i = 0; i < inputs->n_slots; i++)
         n_open += inputs->slots[i].is_filled && inputs->records[i].state != RECORDS_REPEATED;
-    for (size_t i = 0; i <= inputs->n; i++) {
+    for (size_t i = 0; i < inputs->n_slots; i++) {
         struct records *records = &inputs->records[i];
         if (!inputs->slots[i].is_filled || records->state != RECORDS_SINGLE)
             continue;
@@ -83,7 +86,7 @@ static bool settle_records(struct inputs *inputs, bool must_look_ahead, struct i
         if ((must_look_ahead || n_open > 1 || !may_wait) && !records_settle(records, err))
             return false;
     }
-    for (size_t i = 0; i <= inputs->n; i++) {
+    for (size_t i = 0; i < inputs->n_slots; i++) {
         if (inputs->slots[i].is_filled && inputs->records[i].state != RECORDS_REPEATED)
             inputs->streams[inputs->n_streams++] = &inputs->records[i];
     }
@@ -96,7 +99,7 @@ bool inputs_open(struct inputs *inputs, const struct sequence *sequence,
     inputs_close(inputs);
     if (!inputs_fill(inputs, sequence, err) || !settle_records(inputs, must_look_ahead, err))
         return false;
-    for (size_t i = 0; i <= inputs->n; i++) {
+    for (size_t i = 0; i < inputs->n_slots; i++) {
         if (inputs->slots[i].is_filled && !inputs_bind(inputs, session, &inputs->records[i], err))
             return false;
     }
@@ -206,6 +209,12 @@ bool inputs_ask_for_reset(const struct inputs *inputs)
     return element_as_f64(record->dtype, record->data, 0) != 0;
 }
 
+int64_t inputs_key(const struct inputs *inputs)
+{
+    const struct irrun_tensor *record = &inputs->key_records->record;
+    return element_as_i64(record->dtype, record->data, 0);
+}
+
 void inputs_warn_empty(const struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->n_streams; i++) {
@@ -218,7 +227,7 @@ void inputs_warn_empty(const struct inputs *inputs)
 
 void inputs_tell(const struct inputs *inputs)
 {
-    for (size_t i = 0; i <= inputs->n; i++) {
+    for (size_t i = 0; i < inputs->n_slots; i++) {
         const struct records *records = &inputs->records[i];
         char shape[SHAPE_TEXT_BYTES];
         if (inputs->slots[i].is_filled)

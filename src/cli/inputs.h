@@ -72,6 +72,9 @@ bool inputs_are_stacked(const struct inputs *inputs);
 /* Returns whether the scalar of --reset=if:NAME is not zero in the current record. */
 bool inputs_ask_for_reset(const struct inputs *inputs);
 
+/* Returns the number of --key in the current record. */
+int64_t inputs_key(const struct inputs *inputs);
+
 /* Returns the expected number of records, as far as it is known from the files; 0: unknown. */
 uint64_t inputs_n_expected(const struct inputs *inputs);
 

@@ -49,11 +49,18 @@ bool inputs_find_feeds(struct inputs *inputs, struct irrun_error *err)
 
 /* ---- The first values ------------------------------------------------------------------------ */
 
-/* Checks that a prompt may have several records. With resets within a sequence it must have one. */
-static bool check_reset(const struct inputs *inputs, const struct records *prompt,
-                        struct irrun_error *err)
+/* Checks that a prompt may have several records. With --key or resets within a sequence it must
+ * have one. */
+static bool check_prompt(const struct inputs *inputs, const struct records *prompt,
+                         struct irrun_error *err)
 {
     enum reset_when when = inputs->options->reset.when;
+    if (inputs->options->key)
+        return fail(
+            err, IRRUN_USAGE,
+            "--key=%s: %s gives fed input \"%s\" several records, and every key begins with "
+            "one",
+            inputs->options->key, records_path(prompt), prompt->port.name);
     if (when == RESET_SEQUENCE || when == RESET_NEVER)
         return true;
     return fail(err, IRRUN_USAGE,
@@ -78,7 +85,7 @@ bool inputs_open_prompts(struct inputs *inputs, struct irrun_error *err)
         if (!has_record)
             return fail(err, IRRUN_DATA, "input \"%s\": %s contains no record",
                         feed->prompt.port.name, records_path(&feed->prompt));
-        if ((feed->prompt.state != RECORDS_REPEATED && !check_reset(inputs, &feed->prompt, err)) ||
+        if ((feed->prompt.state != RECORDS_REPEATED && !check_prompt(inputs, &feed->prompt, err)) ||
             !snapshot_copy(&first, &feed->prompt.record, err))
             return false;
         records_open_record(records, &feed->prompt.port, &first);

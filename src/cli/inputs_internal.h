@@ -6,6 +6,14 @@
 #include "cli/bind.h"
 #include "cli/inputs.h"
 
+/* Numbers that belong to records and are no inputs of the model. Their slots and records follow
+ * those of the inputs. */
+enum series {
+    SERIES_RESET, /* of --reset=if:NAME, if NAME is no input */
+    SERIES_KEY,   /* of --key=NAME, if NAME is no input */
+    N_SERIES
+};
+
 struct input_slot {
     bool is_filled;
     bool is_fed;                    /* by --feed, except for the first value */
@@ -39,19 +47,20 @@ struct counter {
 struct inputs {
     const struct irrun_model *model;
     const struct options *options;
-    size_t n; /* of the model */
-    struct records
-        *records; /* [n + 1]: the last is the series of --reset=if:, unless it is an input */
-    struct input_slot *slots; /* [n + 1] */
+    size_t n;                 /* of the model */
+    size_t n_slots;           /* n + N_SERIES */
+    struct records *records;  /* [n_slots] */
+    struct input_slot *slots; /* [n_slots] */
     struct feed *feeds;       /* [options->feeds.n] */
     struct counter *counters;
     size_t n_counters;
     const struct axis_spec *common_axis;
-    struct records **streams; /* those that can end: n_streams of [n + 1] */
+    struct records **streams; /* those that can end: n_streams of [n_slots] */
     size_t n_streams;
     struct archive_list archives;
     const struct reader_wait *wait;      /* called before waiting */
     const struct records *reset_records; /* NULL: no --reset=if: */
+    const struct records *key_records;   /* NULL: no --key */
     uint64_t n_records;
     bool was_given; /* the single record of inputs that never end was read */
 };
@@ -66,10 +75,12 @@ struct records_port inputs_port(const struct inputs *inputs, size_t index);
 bool inputs_read_sources(struct inputs *inputs, const struct sequence *sequence,
                          struct irrun_error *err);
 
-/* Finds the input with a name, which may be that of the series of --reset=if:. `context` is the
- * inputs. */
+/* Finds the input or series with a name. `context` is the inputs. */
 bool inputs_find_source_input(void *context, const char *name, size_t *index,
                               struct irrun_error *err);
+
+/* Returns the name that the option of the series gives, or NULL. */
+const char *inputs_series_name(const struct inputs *inputs, enum series series);
 
 /* Sets the session's input to the record. */
 bool inputs_bind(struct inputs *inputs, struct irrun_session *session,

@@ -73,10 +73,11 @@ static bool find_shapes(struct inputs *inputs, struct irrun_error *err)
 /* Returns the form of a record of input `index`, with --shape in place of the open dimensions. */
 struct records_port inputs_port(const struct inputs *inputs, size_t index)
 {
-    if (index == inputs->n)
+    if (index >= inputs->n)
         return (struct records_port){.what = "series",
-                                     .name = inputs->options->reset.name,
-                                     .dtype = IRRUN_DYNAMIC,
+                                     .name = inputs_series_name(inputs, index - inputs->n),
+                                     .dtype = index - inputs->n == SERIES_KEY ? IRRUN_I64
+                                                                              : IRRUN_DYNAMIC,
                                      .shape = partial_shape_any(),
                                      .is_series = true};
     const struct irrun_port *port = irrun_model_input(inputs->model, index);
@@ -169,25 +170,45 @@ static bool fill_the_rest(struct inputs *inputs, const struct sequence *sequence
     return true;
 }
 
-static bool find_reset_records(struct inputs *inputs, struct irrun_error *err)
+/* Finds the records of a series: those of the input with its name, or its own. */
+static bool find_series(struct inputs *inputs, enum series series, const struct records **records,
+                        struct irrun_error *err)
 {
-    const struct reset_policy *reset = &inputs->options->reset;
+    const char *name = inputs_series_name(inputs, series);
     size_t index;
-    if (reset->when != RESET_IF)
+    if (!name)
         return true;
-    if (!inputs_find_source_input(inputs, reset->name, &index, err))
+    if (!inputs_find_source_input(inputs, name, &index, err))
         return false;
     if (!inputs->slots[index].is_filled) {
-        fail(err, IRRUN_USAGE, "--reset=if:%s: no -i and no npz member has that name", reset->name);
-        return fail_hint(err, "-i %s=FILE gives one number per record", reset->name);
+        fail(err, IRRUN_USAGE, "--%s%s: no -i and no npz member has that name",
+             series == SERIES_KEY ? "key=" : "reset=if:", name);
+        return fail_hint(err, "-i %s=FILE gives one number per record", name);
     }
-    inputs->reset_records = &inputs->records[index];
+    *records = &inputs->records[index];
     return true;
+}
+
+/* A key is compared: floats have no place there. */
+static bool check_key(const struct inputs *inputs, struct irrun_error *err)
+{
+    const struct records *records = inputs->key_records;
+    size_t index = records ? (size_t)(records - inputs->records) : 0;
+    if (!records)
+        return true;
+    if (inputs->slots[index].is_fed)
+        return fail(err, IRRUN_USAGE, "--key=%s: --feed fills this input", inputs->options->key);
+    enum irrun_dtype dtype = records->record.dtype;
+    return (dtype_is_integer(dtype) && dtype != IRRUN_U64) ||
+           fail(err, IRRUN_USAGE, "--key=%s is %s, but must be an integer that i64 can hold",
+                inputs->options->key, irrun_dtype_name(dtype));
 }
 
 bool inputs_fill(struct inputs *inputs, const struct sequence *sequence, struct irrun_error *err)
 {
     return inputs_read_sources(inputs, sequence, err) && inputs_open_prompts(inputs, err) &&
            fill_the_rest(inputs, sequence, err) && inputs_begin_feeds(inputs, err) &&
-           inputs_open_counters(inputs, err) && find_reset_records(inputs, err);
+           inputs_open_counters(inputs, err) &&
+           find_series(inputs, SERIES_RESET, &inputs->reset_records, err) &&
+           find_series(inputs, SERIES_KEY, &inputs->key_records, err) && check_key(inputs, err);
 }

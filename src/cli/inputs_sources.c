@@ -9,10 +9,21 @@
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-static bool is_series_name(const struct inputs *inputs, const char *name)
+const char *inputs_series_name(const struct inputs *inputs, enum series series)
 {
-    const struct reset_policy *reset = &inputs->options->reset;
-    return reset->when == RESET_IF && strcmp(reset->name, name) == 0;
+    return series == SERIES_KEY ? inputs->options->key : inputs->options->reset.name;
+}
+
+/* A name of both series is that of the key, which has a type. */
+static bool find_series(const struct inputs *inputs, const char *name, size_t *index)
+{
+    for (size_t series = N_SERIES; series-- > 0;) {
+        const char *own = inputs_series_name(inputs, series);
+        *index = inputs->n + series;
+        if (own && strcmp(own, name) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* Finds the --axis of an input. One without NAME is for the only input that is read. */
@@ -20,7 +31,7 @@ static bool find_axis(const struct inputs *inputs, size_t index, const struct ax
                       struct irrun_error *err)
 {
     *axis = inputs->slots[index].axis;
-    if (*axis || !inputs->common_axis || index == inputs->n)
+    if (*axis || !inputs->common_axis || index >= inputs->n)
         return true;
     *axis = inputs->common_axis;
     for (size_t i = 0; i < inputs->n; i++) {
@@ -41,21 +52,24 @@ static bool are_all_filled(const struct inputs *inputs)
     return i == inputs->n;
 }
 
-/* Adds a hint for an unknown name that may be meant for --reset=if: because it is similar to its
- * name, or because every input has a source. Returns false. */
-static bool hint_reset(const struct inputs *inputs, const char *name, struct irrun_error *err)
+/* Adds a hint for an unknown name that may be meant for --key or --reset=if: because it is similar
+ * to their name, or because every input has a source. Returns false. */
+static bool hint_series(const struct inputs *inputs, const char *name, struct irrun_error *err)
 {
     const struct reset_policy *reset = &inputs->options->reset;
     const unsigned limit = 2;
-    if (reset->when == RESET_IF && text_distance(name, reset->name, limit) <= limit) {
+    for (size_t series = 0; series < N_SERIES; series++) {
+        const char *own = inputs_series_name(inputs, series);
+        if (!own || text_distance(name, own, limit) > limit)
+            continue;
         err->hint[0] = '\0';
-        return fail_hint(err, "did you mean --reset=if:%s?", name);
+        return fail_hint(err, "did you mean --%s%s?",
+                         series == SERIES_KEY ? "key=" : "reset=if:", name);
     }
     return reset->when != RESET_IF && irrun_model_n_variables(inputs->model) > 0 &&
            are_all_filled(inputs) && fail_hint(err, "to reset by it, --reset=if:%s", name);
 }
 
-/* Finds the input with a name. The series of --reset=if: is not an input of the model. */
 bool inputs_find_source_input(void *context, const char *name, size_t *index,
                               struct irrun_error *err)
 {
@@ -64,11 +78,10 @@ bool inputs_find_source_input(void *context, const char *name, size_t *index,
     error_clear(&other);
     if (irrun_model_find_input(inputs->model, name, index, &other))
         return true;
-    *index = inputs->n;
-    if (is_series_name(inputs, name))
+    if (find_series(inputs, name, index))
         return true;
     *err = other;
-    return hint_reset(inputs, name, err);
+    return hint_series(inputs, name, err);
 }
 
 static const char *input_name(void *context, size_t index)
@@ -94,10 +107,10 @@ static bool claim_input(struct inputs *inputs, size_t index, const struct format
                          text_shell_quote(records_path(&inputs->records[index]), quoted_other),
                          text_shell_quote(path, quoted));
     }
-    if (index == inputs->n && !format->has_shape && format->is_binary) {
+    if (index >= inputs->n && !format->has_shape && format->is_binary) {
         fail(err, IRRUN_USAGE,
-             "--reset=if:%s cannot be read from %s: %s does not hold one number per record",
-             port.name, path, format->name);
+             "--%s%s cannot be read from %s: %s does not hold one number per record",
+             index - inputs->n == SERIES_KEY ? "key=" : "reset=if:", port.name, path, format->name);
         return fail_hint(err, "csv, npy and a member of an npz do");
     }
     inputs->slots[index].is_filled = find_axis(inputs, index, axis, err);

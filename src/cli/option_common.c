@@ -156,7 +156,10 @@ bool option_set_path(struct options *options, const struct option_row *row, cons
                      struct irrun_error *err)
 {
     *(const char **)member_of(options, row) = value;
-    return *value || fail(err, IRRUN_USAGE, "--%s needs the name of a file%s", row->name,
+    const char *what = strcmp(row->metavar, "DIR") == 0    ? "a directory"
+                       : strcmp(row->metavar, "NAME") == 0 ? "an input"
+                                                           : "a file";
+    return *value || fail(err, IRRUN_USAGE, "--%s needs the name of %s%s", row->name, what,
                           strchr(row->metavar, '|') ? ", or -" : "");
 }
 

@@ -322,6 +322,7 @@ bool options_parse(int argc, char **argv, struct options *options, struct irrun_
                                 .emit = EMIT_DEFAULT,
                                 .n_shards = 1,
                                 .n_jobs = 1,
+                                .max_keys = 65536,
                                 .checkpoint_every = 1000};
     if (!parse_words(&parser, words, &n) || !parse_environment(&parser))
         return false;

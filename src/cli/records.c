@@ -291,9 +291,9 @@ bool records_take_array(struct records *records, bool *is_end, struct irrun_erro
     if (!has_dtype && records->port.dtype == IRRUN_DYNAMIC && !records->port.is_series)
         return fail(err, IRRUN_USAGE, "%s \"%s\" has no type, and neither has %s",
                     records->port.what, records->port.name, records_path(records));
-    enum irrun_dtype dtype = has_dtype                 ? header.dtype
-                             : records->port.is_series ? IRRUN_F64
-                                                       : records->port.dtype;
+    enum irrun_dtype dtype = has_dtype                              ? header.dtype
+                             : records->port.dtype == IRRUN_DYNAMIC ? IRRUN_F64 /* a series */
+                                                                    : records->port.dtype;
     records->is_stacked = true;
     records->is_cut_inside = false;
     return (!header.is_audio || records_take_audio(records, &header, err)) &&

@@ -62,6 +62,9 @@ static void add_run(struct json *json, const struct report *report)
     json_count(json, "records", stats->n_records);
     json_count(json, "sequences", stats->n_sequences);
     json_count(json, "resets", stats->n_resets);
+    json_count(json, "keys", stats->keys.n_keys);
+    json_count(json, "keys_held", stats->keys.n_held);
+    json_count(json, "keys_spilled", stats->keys.n_spilled);
     json_string(json, "reset", report->options->reset.text);
     json_count(json, "seed", report->options->seed);
     json_count(json, "exit", (uint64_t)report->exit_code);
@@ -113,6 +116,7 @@ static void add_memory(struct json *json, const struct irrun_session_info *info,
     json_count(json, "weights_packed", info->weights_packed_bytes);
     json_count(json, "arena", info->arena_bytes);
     json_count(json, "state", info->state_bytes);
+    json_count(json, "keys", stats->keys.memory_bytes);
     json_count(json, "peak_rss", stats->peak_rss_bytes);
     json_close(json, '}');
 }

@@ -81,7 +81,8 @@ static bool prepare(struct run *run, struct irrun_error *err)
     run->is_dry = options->n_iterations == 0;
     if (options->state_in || options->state_out || options->checkpoint_path)
         model_identify(run->model, &run->model_identity);
-    if (!worker_state_check(options, err) || !checkpoint_check(options, err) ||
+    if (!worker_keys_check(options, err) || !worker_state_check(options, err) ||
+        !checkpoint_check(options, err) ||
         !collector_new(run->model, options, &run->collector, err) ||
         !run_paths_new(run->model, options, collector_outputs(run->collector), &run->paths, err) ||
         !open_workers(run, err))

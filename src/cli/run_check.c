@@ -22,13 +22,15 @@ bool run_check(const struct irrun_model *model, const struct options *options,
                struct irrun_error *err)
 {
     bool is_reset_given = option_is_given(options, OPTION_ID_reset);
-    bool wants_state = is_reset_given || options->state_in || options->state_out;
+    bool wants_state = is_reset_given || options->state_in || options->state_out || options->key;
     size_t n_counted = 0;
     for (size_t i = 0; i < options->inputs.n; i++)
         n_counted += options->inputs.items[i].spec.format->is_counted;
     if (wants_state && irrun_model_n_variables(model) + options->feeds.n + n_counted == 0)
         warn(options, "%s: the model has no variable",
-             is_reset_given ? "--reset" : "--state-in, --state-out");
+             is_reset_given ? "--reset"
+             : options->key ? "--key"
+                            : "--state-in, --state-out");
     if (options->tap_all_path && options->n_jobs > 1 && sequences_are_many(options))
         return fail(err, IRRUN_USAGE, "--tap-all cannot be used with --jobs");
     if (options->tap_records_path && sequences_are_many(options))

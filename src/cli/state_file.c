@@ -143,25 +143,25 @@ bool state_file_read(const char *path, const struct all_variables *variables,
 /* ---- Writing --------------------------------------------------------------------------------- */
 
 bool state_file_write(const char *path, const struct all_variables *variables,
+                      const struct irrun_tensor *const *values,
                       const struct model_identity *identity, bool is_synced,
                       struct irrun_error *err)
 {
     size_t n = all_variables_count(variables), n_set = 0;
     const char **names = new_array(n, sizeof(char *), err);
-    const struct irrun_tensor **values = new_array(n, sizeof(struct irrun_tensor *), err);
+    const struct irrun_tensor **set = new_array(n, sizeof(struct irrun_tensor *), err);
     char comment[COMMENT_BYTES];
-    bool is_written = names && values;
+    bool is_written = names && set;
     for (size_t i = 0; i < n && is_written; i++) {
-        const struct irrun_tensor *value = all_variables_value(variables, i);
-        if (!value)
+        if (!values[i])
             continue;
         names[n_set] = all_variables_form(variables, i).id;
-        values[n_set++] = value;
+        set[n_set++] = values[i];
     }
     make_comment(identity, COMMENT_VERSION, n - n_set, comment);
     const struct writer_options how = {.comment = comment, .is_synced = is_synced};
-    is_written = is_written && tensor_file_write(path, names, values, n_set, &how, err);
+    is_written = is_written && tensor_file_write(path, names, set, n_set, &how, err);
     free(names);
-    free(values);
+    free(set);
     return is_written;
 }

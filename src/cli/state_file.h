@@ -16,8 +16,9 @@ bool state_file_read(const char *path, const struct all_variables *variables,
                      const struct model_identity *identity, bool is_any_model,
                      struct snapshot *snapshot, struct irrun_error *err);
 
-/* Writes the variables. The file is renamed when it is complete. */
+/* Writes values of the variables; NULL: unset. The file is renamed when it is complete. */
 bool state_file_write(const char *path, const struct all_variables *variables,
+                      const struct irrun_tensor *const *values,
                       const struct model_identity *identity, bool is_synced,
                       struct irrun_error *err);
 

@@ -174,6 +174,9 @@ void stats_print(FILE *out, const struct stats *stats, const struct options *opt
     if (irrun_model_n_variables(model) > 0)
         fprintf(out, "%-18s %" PRIu64 " (--reset=%s)\n", "resets", stats->n_resets,
                 options->reset.text);
+    if (options->key)
+        fprintf(out, "%-18s %" PRIu64 " (%" PRIu64 " in memory, %" PRIu64 " written to --spill)\n",
+                "keys", stats->keys.n_keys, stats->keys.n_held, stats->keys.n_spilled);
     fprintf(out, "%-18s %u\n", "threads", info->n_threads);
     fprintf(out, "%-18s %s\n", "simd", info->simd);
     fprintf(out, "%-18s %s (BLAS: %s)\n", "gemm", info->gemm, irrun_build()->blas);
@@ -181,5 +184,7 @@ void stats_print(FILE *out, const struct stats *stats, const struct options *opt
     print_bytes(out, "weights packed", (double)info->weights_packed_bytes);
     print_bytes(out, "arena", (double)info->arena_bytes);
     print_bytes(out, "state", (double)info->state_bytes);
+    if (options->key)
+        print_bytes(out, "states of keys", (double)stats->keys.memory_bytes);
     print_bytes(out, "peak RSS", (double)stats->peak_rss_bytes);
 }

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "cli/key_states.h"
 #include "cli/latency.h"
 #include "cli/options.h"
 #include "cli/slowest.h"
@@ -18,7 +19,8 @@ struct stats {
     uint64_t peak_rss_bytes;
     double loop_s; /* all iterations, including the time between them */
     uint64_t n_iterations, n_records, n_sequences, n_resets;
-    uint64_t n_frames; /* elements along the cut axis that were read, for --rate */
+    struct key_figures keys; /* of --key */
+    uint64_t n_frames;       /* elements along the cut axis that were read, for --rate */
 };
 
 /* Adds the numbers of another worker; figures of the whole run are not changed. */

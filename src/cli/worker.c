@@ -69,13 +69,15 @@ bool worker_open(struct worker *worker, struct irrun_model *model,
         !inputs_new(model, options, &worker->wait, &worker->inputs, err))
         return false;
     worker->variables = (struct all_variables){model, worker->session, worker->inputs};
-    return (!worker->stats.is_timed ||
+    return worker_keys_open(worker, err) &&
+           (!worker->stats.is_timed ||
             latency_new(&worker->stats.latency, options->wants_samples, err));
 }
 
 void worker_close(struct worker *worker)
 {
     event_track_close(worker->track);
+    worker_keys_close(worker);
     tap_file_free(worker->tap_records);
     diff_free(worker->diff);
     irrun_session_free(worker->session);
@@ -303,7 +305,7 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
     bool looks = collector_wants_all(worker->collector) || inputs_n_variables(worker->inputs) > 0 ||
                  options->until_name || options->tap_records_path || worker->diff;
     bool is_over = false;
-    uint64_t start = *n_done, n_before = worker->stats.n_iterations;
+    uint64_t start = *n_done, n_earlier = worker->stats.n_iterations;
     for (; *n_done < options->n_iterations && !is_over && !worker_is_late(worker); ++*n_done) {
         uint64_t index = *n_done;
         bool has_record;
@@ -317,7 +319,11 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
             break;
         if (worker->identity && index > start && !worker_checkpoint_step(worker, index, err))
             return false;
-        bool is_due = worker->reset_period > 0 && index > 0 && index % worker->reset_period == 0;
+        uint64_t n_before = index; /* of the sequence, or of the key */
+        if (worker->keys && !worker_keys_select(worker, &n_before, err))
+            return false;
+        bool is_due =
+            worker->reset_period > 0 && n_before > 0 && n_before % worker->reset_period == 0;
         if ((is_due || (has_series && inputs_ask_for_reset(worker->inputs))) &&
             !worker_state_reset(worker, index, err))
             return false;
@@ -329,7 +335,7 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
         if (looks && !pass_on(worker, sequence, index, &is_over, err))
             return false;
         event_add(worker->track, "write", index, begin);
-        atomic_store_explicit(&worker->counter.n_iterations, n_before + index + 1 - start,
+        atomic_store_explicit(&worker->counter.n_iterations, n_earlier + index + 1 - start,
                               memory_order_relaxed);
     }
     return true;
@@ -362,6 +368,8 @@ static bool run_records(struct worker *worker, const struct sequence *sequence,
     worker->stats.n_iterations += n_done - start;
     worker->stats.n_records += inputs_n_records(worker->inputs);
     worker->stats.n_frames += (n_done - start) * inputs_n_frames(worker->inputs);
+    if (worker->keys)
+        worker->stats.keys = key_states_figures(worker->keys->states);
     atomic_fetch_add_explicit(&worker->counter.n_sequences, 1, memory_order_relaxed);
     look_at_outputs(worker);
     return is_run && outputs_check_axes(collector_outputs(collector), worker->values, err) &&

@@ -8,6 +8,7 @@
 #include "cli/diff.h"
 #include "cli/event_trace.h"
 #include "cli/inputs.h"
+#include "cli/key_states.h"
 #include "cli/model_identity.h"
 #include "cli/progress.h"
 #include "cli/snapshot.h"
@@ -27,6 +28,7 @@ struct worker {
     struct reader_wait wait;            /* flushes output if it is this worker's turn */
     const struct irrun_tensor **values; /* all outputs of the last iteration */
     size_t n_values;
+    struct worker_keys *keys;     /* of --key; NULL: none */
     struct snapshot snapshot;     /* during --warmup */
     struct snapshot loaded;       /* the last values read from --state-in */
     struct checkpoint checkpoint; /* where this run began, or the last one written */

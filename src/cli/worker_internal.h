@@ -25,6 +25,41 @@ bool worker_state_end_sequence(struct worker *worker, const struct sequence *seq
                                struct irrun_error *err);
 bool worker_state_end_run(struct worker *worker, struct irrun_error *err);
 
+/* Loads the --state-in of the key: the variables have its values, or the initial ones. */
+bool worker_state_load(struct worker *worker, const char *key, struct irrun_error *err);
+
+/* Saves what is given as the --state-out of the key. */
+bool worker_state_save(struct worker *worker, const char *key,
+                       const struct irrun_tensor *const *values, struct irrun_error *err);
+
+/* ---- --key: worker_keys.c -------------------------------------------------------------------- */
+
+struct worker_keys {
+    struct key_states *states;
+    const struct irrun_tensor **values; /* of all variables: what key_states_put takes */
+    uint32_t current;                   /* whose variables those of the session are; NO_KEY: none */
+};
+
+/* IRRUN_USAGE if the options do not fit together. */
+bool worker_keys_check(const struct options *options, struct irrun_error *err);
+
+/* worker->keys is NULL without --key. */
+bool worker_keys_open(struct worker *worker, struct irrun_error *err);
+void worker_keys_close(struct worker *worker);
+
+/* Gives the variables the values of the key of the present record. *n_before: its records until
+ * now. */
+bool worker_keys_select(struct worker *worker, uint64_t *n_before, struct irrun_error *err);
+
+/* Gives the variables the values with which the key begins. */
+bool worker_keys_begin(struct worker *worker, int64_t key, struct irrun_error *err);
+
+/* Before a record of the present key. */
+bool worker_keys_reset(struct worker *worker, struct irrun_error *err);
+
+/* Saves all keys for --state-out. */
+bool worker_keys_save_all(struct worker *worker, struct irrun_error *err);
+
 /* ---- --checkpoint: worker_checkpoint.c ------------------------------------------------------- */
 
 /* Reads the checkpoint, if the options name one and it exists, and restores variables, inputs and

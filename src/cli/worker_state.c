@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/arena.h"
 #include "cli/path_fields.h"
 #include "cli/state_file.h"
 
@@ -43,7 +44,7 @@ static void drop_given(struct worker *worker)
     }
 }
 
-static bool load(struct worker *worker, const char *key, struct irrun_error *err)
+bool worker_state_load(struct worker *worker, const char *key, struct irrun_error *err)
 {
     char *path;
     if (!path_fill_field(worker->options->state_in, 'k', key, true, &path, err))
@@ -62,8 +63,11 @@ bool worker_state_begin(struct worker *worker, const struct sequence *sequence,
 {
     const struct options *options = worker->options;
     bool is_first = worker->stats.n_sequences++ == 0;
-    if (options->state_in && (is_first || path_has_field(options->state_in, 'k')))
-        return load(worker, sequence->key, err);
+    bool has_field = options->state_in && path_has_field(options->state_in, 'k');
+    if (worker->keys && has_field)
+        return true; /* each key has a file of its own */
+    if (options->state_in && (is_first || has_field))
+        return worker_state_load(worker, sequence->key, err);
     if (options->reset.when == RESET_NEVER)
         return is_first || inputs_keep_variables(worker->inputs, worker->session, err);
     return is_first || worker_state_reset(worker, 0, err);
@@ -73,21 +77,34 @@ bool worker_state_reset(struct worker *worker, uint64_t index, struct irrun_erro
 {
     uint64_t start = event_start(worker->track);
     worker->stats.n_resets++;
-    bool is_reset = worker->options->resets_to_state
+    bool is_reset = worker->keys ? worker_keys_reset(worker, err)
+                    : worker->options->resets_to_state
                         ? snapshot_restore(&worker->loaded, &worker->variables, err)
                         : all_variables_reset(&worker->variables, err);
     event_add(worker->track, "reset", index, start);
     return is_reset && diff_follow(worker->diff, err);
 }
 
-static bool save(struct worker *worker, const char *key, struct irrun_error *err)
+bool worker_state_save(struct worker *worker, const char *key,
+                       const struct irrun_tensor *const *values, struct irrun_error *err)
 {
     char *path;
     if (!path_fill_field(worker->options->state_out, 'k', key, true, &path, err))
         return false;
-    bool is_saved = state_file_write(path, &worker->variables, worker->model_identity,
+    bool is_saved = state_file_write(path, &worker->variables, values, worker->model_identity,
                                      worker->options->is_synced, err);
     free(path);
+    return is_saved;
+}
+
+static bool save(struct worker *worker, const char *key, struct irrun_error *err)
+{
+    const struct irrun_tensor **values =
+        new_array(all_variables_count(&worker->variables), sizeof(struct irrun_tensor *), err);
+    if (values)
+        all_variables_values(&worker->variables, values);
+    bool is_saved = values && worker_state_save(worker, key, values, err);
+    free(values);
     return is_saved;
 }
 
@@ -95,7 +112,9 @@ bool worker_state_end_sequence(struct worker *worker, const struct sequence *seq
                                struct irrun_error *err)
 {
     const char *path = worker->options->state_out;
-    return !path || !path_has_field(path, 'k') || save(worker, sequence->key, err);
+    if (!path || !path_has_field(path, 'k'))
+        return true;
+    return worker->keys ? worker_keys_save_all(worker, err) : save(worker, sequence->key, err);
 }
 
 bool worker_state_end_run(struct worker *worker, struct irrun_error *err)

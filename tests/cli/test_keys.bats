@@ -1,0 +1,141 @@
+#!/usr/bin/env bats
+# --key, --max-keys, --spill: variables of their own for interleaved streams.
+# SPDX-License-Identifier: Apache-2.0
+
+# shellcheck disable=SC2154 # common.bash sets them
+load common
+
+setup() {
+    common_setup
+    seq 6 >x.csv
+    printf '7\n-8\n7\n7\n-8\n9\n' >k.csv
+    keyed=("$data/sum.xml" -i x=x.csv -i id=k.csv --key=id -o csv:-)
+}
+
+sums() {
+    irrun "${keyed[@]}" "$@" | lines
+}
+
+@test "each key has variables of its own, and outputs come in the order of the records" {
+    [ "$(sums)" = "1 2 4 8 7 6" ]
+    npy '<i4' '6, 1' 7 -8 7 7 -8 9 >k.npy
+    [ "$(irrun "$data/sum.xml" -i x=x.csv -i id=k.npy --key=id -o csv:- | lines)" = "1 2 4 8 7 6" ]
+    npy '<f4' '6, 1' 1 2 3 4 5 6 >x.npy
+    npy '|u1' '6,' 255 0 255 255 0 1 >id.npy
+    perl -MIO::Compress::Zip=zip -e 'zip ["x.npy", "id.npy"] => "in.npz" or die'
+    [ "$(irrun "$data/sum.xml" -i in.npz --key=id -o csv:- | lines)" = "1 2 4 8 7 6" ]
+    [ "$(irrun "${keyed[@]}" -n 12 --emit=all | lines)" = "1 2 4 8 7 6 9 9 12 16 14 12" ] # cycled, not reset
+    [ "$(irrun "${keyed[@]}" --warmup=3 | lines)" = "1 2 4 8 7 6" ]
+    [ "$(sums --diff=scalar)" = "1 2 4 8 7 6" ]
+}
+
+@test "the key may be an input of the model" {
+    sed 's/"f32"/"i64"/g; s/FP32/I64/g' "$data/sum.xml" >sum64.xml
+    [ "$(irrun sum64.xml -i csv:k.csv --key=x -o csv:- | lines)" = "7 -8 14 21 -16 9" ]
+}
+
+@test "--reset counts the records of a key" {
+    [ "$(sums --reset=2)" = "1 2 4 4 7 6" ]
+    [ "$(sums --reset)" = "1 2 3 4 5 6" ]
+    printf '0\n0\n1\n0\n1\n0\n' >f.csv
+    [ "$(sums -i f=f.csv --reset=if:f)" = "1 2 3 7 5 6" ]
+    [ "$(sums --reset=if:id)" = "1 2 3 4 5 6" ]
+}
+
+@test "states are loaded and saved for each key" {
+    sums --state-out=s_%k.npz
+    [ "$(ls s_*)" = "$(printf 's_%s.npz\n' -8 7 9)" ]
+    [ "$(sums --state-in=s_%k.npz)" = "9 9 12 16 14 12" ]
+    [ "$(sums --state-in=s_%k.npz --state-out=s_%k.npz)" = "9 9 12 16 14 12" ]
+    [ "$(sums --state-in=s_%k.npz)" = "17 16 20 24 21 18" ]
+    [ "$(sums --state-in=s_%k.npz --reset=2 --reset-to=state)" = "17 16 20 20 21 18" ]
+    rm s_7.npz
+    [ "$(sums --state-in=s_%k.npz)" = "1 16 4 8 21 18" ]
+    [ "$(sums --state-in=s_9.npz)" = "13 14 16 20 19 18" ] # one start for all
+    echo damaged >s_7.npz
+    refused 65 's_7.npz: error' "${keyed[@]}" --state-in=s_%k.npz
+}
+
+@test "the least recently used go to a file without a name" {
+    refused_output() {
+        run_apart irrun "${keyed[@]}" "$@"
+        [ "$status" -eq 71 ]
+        [[ $stderr == *"more than 2 keys (--max-keys)"*"--spill=DIR keeps the variables of the others in a file"* ]]
+    }
+    refused_output --max-keys=2
+    mkdir spilled
+    local n
+    for n in 1 2 3; do
+        [ "$(sums --max-keys=$n --spill=spilled --state-out=%k.npz)" = "1 2 4 8 7 6" ]
+        [ "$(sums --state-in=%k.npz)" = "9 9 12 16 14 12" ]
+        [ -z "$(ls -A spilled)" ]
+    done
+    [ "$(irrun "${keyed[@]:0:6}" -o none: --max-keys=1 --spill=spilled -r - | jq -c '.run | [.keys, .keys_held, .keys_spilled]')" = "[3,1,4]" ]
+    refused 73 'nowhere: error: no file can be created there' "${keyed[@]}" --spill=nowhere
+}
+
+@test "a cache that grows is kept for each key, in memory and in the file" {
+    local model=$root/models/tiny_transformer/model.xml key
+    perl -e 'srand 1; print join("\n", map { int rand 5 } 1 .. 60), "\n"' >k.csv
+    perl -e 'srand 2; print join("\n", map { int rand 50 } 1 .. 60), "\n"' >t.csv
+    local how=("$model" "--shape=tokens=1,1" --shape=beam_idx=1 -i beam_idx=value:0)
+    irrun "${how[@]}" -i tokens=t.csv -i id=k.csv --key=id -o logits=csv:rows
+    irrun "${how[@]}" -i tokens=t.csv -i id=k.csv --key=id -o logits=csv:spilled --max-keys=2 --spill=.
+    cmp rows spilled
+    for key in 0 1 2 3 4; do
+        paste k.csv t.csv | awk -v k=$key '$1 == k { print $2 }' >own.csv
+        paste -d: k.csv rows | sed -n "s/^$key://p" >want
+        irrun "${how[@]}" -i tokens=own.csv -o logits=csv:- | cmp - want
+    done
+}
+
+@test "a fed input is a variable of the key" {
+    npy '<f4' '6, 2' 1 2 3 4 5 6 7 8 9 10 11 12 >a.npy
+    local fed=("$data/pair.xml" --feed=minus=b -i a=a.npy -o minus=csv:-)
+    printf '1\n2\n1\n2\n1\n2\n' >two.csv
+    # Its own run: 1-0, 5-1, 9-4; 3-0, 7-3, 11-4.
+    [ "$(irrun "${fed[@]}" -i id=two.csv --key=id | lines)" = "1,2 3,4 4,4 4,4 5,6 7,8" ]
+    npy '<f4' '2,' 1 1 >b.npy
+    [ "$(irrun "${fed[@]}" -i id=two.csv --key=id -i b=b.npy | lines)" = "0,1 2,3 5,5 5,5 4,5 6,7" ]
+    npy '<f4' '3, 1' 1 2 3 >prompt.npy
+    usage_error '--key=id: prompt.npy gives fed input "x" several records, and every key begins with one' \
+        "$data/sum.xml" -i x=prompt.npy -i id=k.csv --feed=sum=x --key=id
+    sed 's/"f32"/"i64"/g; s/FP32/I64/g' "$data/sum.xml" >sum64.xml
+    usage_error '--key=x: --feed fills this input' sum64.xml --feed=sum=x --key=x -n 3
+}
+
+@test "--key and what does not go with it" {
+    printf 'x=x.csv\n' >list
+    usage_error '--key and --manifest cannot be used together' "$data/sum.xml" --manifest=list --key=id
+    usage_error '--key and --checkpoint cannot be used together' "${keyed[@]}" --checkpoint=c
+    usage_error '--key and --until cannot be used together' "${keyed[@]}" --until=sum=3
+    usage_error '--max-keys needs --key' "$data/sum.xml" -i x.csv --max-keys=3
+    usage_error '--spill needs --key' "$data/sum.xml" -i x.csv --spill=.
+    usage_error '--state-out=s.npz: every key has variables of its own' "${keyed[@]}" --state-out=s.npz
+    irrun "$data/sum.xml" -i x=x.csv -o ark:x.ark
+    usage_error 'works with one sequence only' "$data/sum.xml" -i x=x.ark -i id=k.csv --key=id
+    usage_error '--key=x is f32, but must be an integer' "$data/sum.xml" -i x=x.csv --key=x
+    usage_error '--key needs the name of an input' "$data/sum.xml" -i x=x.csv --key=
+    answered 2 '--key=id: no -i and no npz member has that name' '-i id=FILE gives one number per record' \
+        "$data/sum.xml" -i x=x.csv --key=id
+    answered 2 'no input "id"' 'did you mean --key=id?' "$data/sum.xml" -i x=x.csv -i id=k.csv --key=ids
+    printf '1.5\n' >half.csv
+    refused 65 '"1.5" is not a whole number' "$data/sum.xml" -i x=x.csv -i id=half.csv --key=id
+    npy '<i8' '6, 2' 1 2 3 4 5 6 7 8 9 10 11 12 >pairs.npy
+    refused 65 'must be one number per record' "$data/sum.xml" -i x=x.csv -i id=pairs.npy --key=id
+    raw 1 2 3 >k.raw
+    usage_error '--key=id cannot be read from k.raw' "$data/sum.xml" -i x=x.csv -i id=k.raw --key=id
+    run_apart irrun "$data/twice.xml" -i x=x.csv -i id=k.csv --key=id -o none:
+    [[ $stderr == *"--key: the model has no variable"* ]]
+}
+
+@test "many keys take memory for their variables only" {
+    perl -e 'print join("\n", map { $_ * 7919 % 20011 } 1 .. 60000), "\n"' >k.csv
+    seq 60000 >x.csv
+    irrun "${keyed[@]:0:6}" -o got.csv -r r.json
+    perl -e 'open K, "k.csv"; open G, "got.csv"; for my $x (1 .. 60000) {
+        my $k = <K>; $s{$k} += $x; $n += $s{$k} == <G>; } exit($n != 60000)'
+    [ "$(jq .run.keys r.json)" -eq 20011 ]
+    # An entry of the tables, doubled as they grow, and 24 bytes of the variable.
+    [ "$(jq .memory_bytes.keys r.json)" -lt $((20011 * (2 * 88 + 24))) ]
+}
