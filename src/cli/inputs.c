@@ -209,6 +209,11 @@ bool inputs_ask_for_reset(const struct inputs *inputs)
     return element_as_f64(record->dtype, record->data, 0) != 0;
 }
 
+const struct irrun_tensor *inputs_record(const struct inputs *inputs, size_t index)
+{
+    return &inputs->records[index].record;
+}
+
 int64_t inputs_key(const struct inputs *inputs)
 {
     const struct irrun_tensor *record = &inputs->key_records->record;

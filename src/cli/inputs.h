@@ -72,6 +72,9 @@ bool inputs_are_stacked(const struct inputs *inputs);
 /* Returns whether the scalar of --reset=if:NAME is not zero in the current record. */
 bool inputs_ask_for_reset(const struct inputs *inputs);
 
+/* Returns the current record of an input of the model. */
+const struct irrun_tensor *inputs_record(const struct inputs *inputs, size_t index);
+
 /* Returns the number of --key in the current record. */
 int64_t inputs_key(const struct inputs *inputs);
 

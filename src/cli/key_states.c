@@ -206,7 +206,8 @@ static bool reserve_block(struct key_state *state, size_t size_bytes, struct irr
 {
     if (size_bytes <= state->capacity_bytes)
         return true;
-    size_t capacity = state->capacity_bytes > 0 ? 2 * size_bytes : size_bytes;
+    /* Doubles what grows little by little, such as a cache. */
+    size_t capacity = size_bytes <= 2 * state->capacity_bytes ? 2 * size_bytes : size_bytes;
     unsigned char *block = realloc(state->block, capacity);
     if (!block)
         return fail_memory(err, capacity);

@@ -323,6 +323,7 @@ bool options_parse(int argc, char **argv, struct options *options, struct irrun_
                                 .n_shards = 1,
                                 .n_jobs = 1,
                                 .max_keys = 65536,
+                                .batch = 1,
                                 .checkpoint_every = 1000};
     if (!parse_words(&parser, words, &n) || !parse_environment(&parser))
         return false;

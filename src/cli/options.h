@@ -217,7 +217,7 @@ struct options {
     struct feed_list feeds;
     const char *key;        /* NULL: no --key */
     const char *spill_path; /* a directory; NULL: none */
-    uint64_t max_keys;
+    uint64_t max_keys, batch;
     const char *until_name; /* NULL: no --until */
     const char *until_text; /* its number, as given … */
     double until_value;     /* … and as a double, to compare with float outputs */

@@ -65,6 +65,7 @@ static void add_run(struct json *json, const struct report *report)
     json_count(json, "keys", stats->keys.n_keys);
     json_count(json, "keys_held", stats->keys.n_held);
     json_count(json, "keys_spilled", stats->keys.n_spilled);
+    json_count(json, "batches", stats->n_batches);
     json_string(json, "reset", report->options->reset.text);
     json_count(json, "seed", report->options->seed);
     json_count(json, "exit", (uint64_t)report->exit_code);

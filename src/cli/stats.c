@@ -177,6 +177,9 @@ void stats_print(FILE *out, const struct stats *stats, const struct options *opt
     if (options->key)
         fprintf(out, "%-18s %" PRIu64 " (%" PRIu64 " in memory, %" PRIu64 " written to --spill)\n",
                 "keys", stats->keys.n_keys, stats->keys.n_held, stats->keys.n_spilled);
+    if (stats->n_batches > 0)
+        fprintf(out, "%-18s %" PRIu64 " (%.1f records each)\n", "batches", stats->n_batches,
+                (double)stats->n_iterations / (double)stats->n_batches);
     fprintf(out, "%-18s %u\n", "threads", info->n_threads);
     fprintf(out, "%-18s %s\n", "simd", info->simd);
     fprintf(out, "%-18s %s (BLAS: %s)\n", "gemm", info->gemm, irrun_build()->blas);

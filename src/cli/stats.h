@@ -19,6 +19,7 @@ struct stats {
     uint64_t peak_rss_bytes;
     double loop_s; /* all iterations, including the time between them */
     uint64_t n_iterations, n_records, n_sequences, n_resets;
+    uint64_t n_batches;      /* of --batch */
     struct key_figures keys; /* of --key */
     uint64_t n_frames;       /* elements along the cut axis that were read, for --rate */
 };

@@ -40,7 +40,8 @@ static bool open_session(struct worker *worker, struct irrun_error *err)
 static bool flush(void *context, struct irrun_error *err)
 {
     struct worker *worker = context;
-    return collector_flush(worker->collector, worker->sequence, err);
+    return (!worker->batch || worker_batch_run(worker, err)) &&
+           collector_flush(worker->collector, worker->sequence, err);
 }
 
 bool worker_open(struct worker *worker, struct irrun_model *model,
@@ -69,7 +70,7 @@ bool worker_open(struct worker *worker, struct irrun_model *model,
         !inputs_new(model, options, &worker->wait, &worker->inputs, err))
         return false;
     worker->variables = (struct all_variables){model, worker->session, worker->inputs};
-    return worker_keys_open(worker, err) &&
+    return worker_keys_open(worker, err) && worker_batch_open(worker, err) &&
            (!worker->stats.is_timed ||
             latency_new(&worker->stats.latency, options->wants_samples, err));
 }
@@ -78,6 +79,7 @@ void worker_close(struct worker *worker)
 {
     event_track_close(worker->track);
     worker_keys_close(worker);
+    worker_batch_close(worker);
     tap_file_free(worker->tap_records);
     diff_free(worker->diff);
     irrun_session_free(worker->session);
@@ -135,7 +137,7 @@ static bool check_end(const struct worker *worker, struct irrun_error *err)
 {
     size_t n = inputs_n_variables(worker->inputs);
     if (worker->options->feeds.n == 0 || n < irrun_model_n_inputs(worker->model) ||
-        is_cyclic(worker))
+        is_cyclic(worker) || inputs_are_stacked(worker->inputs))
         return true;
     fail(err, IRRUN_USAGE, "every input comes from --feed: the sequence has no end");
     return fail_hint(err, "limit it with -n, --until or --duration");
@@ -168,9 +170,10 @@ bool worker_prepare(struct worker *worker, const struct sequence *sequence, stru
 /* ---- Iterations ------------------------------------------------------------------------------ */
 
 /* Reads the next record. If the records are cyclic, the first follows the last. */
-static bool pull_record(struct worker *worker, uint64_t index, bool cycles, bool *has_record,
+bool worker_pull_record(struct worker *worker, uint64_t index, bool *has_record,
                         struct irrun_error *err)
 {
+    bool cycles = is_cyclic(worker);
     *has_record = true;
     if (index > 0 && cycles && !inputs_are_stacked(worker->inputs))
         return true;
@@ -191,7 +194,7 @@ static bool run_session(struct worker *worker, struct irrun_error *err)
 }
 
 /* Runs the iterations of --warmup on the first record, and undoes their effects. */
-static bool warm_up(struct worker *worker, struct irrun_error *err)
+bool worker_warm_up(struct worker *worker, struct irrun_error *err)
 {
     uint64_t n = worker->options->n_warmups;
     if (worker->is_warm || n == 0)
@@ -213,7 +216,7 @@ static bool warm_up(struct worker *worker, struct irrun_error *err)
     return is_restored;
 }
 
-static bool run_once(struct worker *worker, uint64_t index, struct irrun_error *err)
+bool worker_run_once(struct worker *worker, uint64_t index, struct irrun_error *err)
 {
     struct stats *stats = &worker->stats;
     if (!stats->is_timed && !worker->track)
@@ -301,7 +304,6 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
                     struct irrun_error *err)
 {
     const struct options *options = worker->options;
-    bool has_series = options->reset.when == RESET_IF, cycles = is_cyclic(worker);
     bool looks = collector_wants_all(worker->collector) || inputs_n_variables(worker->inputs) > 0 ||
                  options->until_name || options->tap_records_path || worker->diff;
     bool is_over = false;
@@ -310,7 +312,7 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
         uint64_t index = *n_done;
         bool has_record;
         uint64_t begin = event_start(worker->track);
-        if (!pull_record(worker, index, cycles, &has_record, err))
+        if (!worker_pull_record(worker, index, &has_record, err))
             return false;
         event_add(worker->track, "read", index, begin);
         if (!has_record && index == 0)
@@ -322,14 +324,11 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
         uint64_t n_before = index; /* of the sequence, or of the key */
         if (worker->keys && !worker_keys_select(worker, &n_before, err))
             return false;
-        bool is_due =
-            worker->reset_period > 0 && n_before > 0 && n_before % worker->reset_period == 0;
-        if ((is_due || (has_series && inputs_ask_for_reset(worker->inputs))) &&
-            !worker_state_reset(worker, index, err))
+        if (worker_wants_reset(worker, n_before) && !worker_state_reset(worker, index, err))
             return false;
-        if (!inputs_count(worker->inputs, worker->session, err) || !warm_up(worker, err))
+        if (!inputs_count(worker->inputs, worker->session, err) || !worker_warm_up(worker, err))
             return false;
-        if (!run_once(worker, index, err))
+        if (!worker_run_once(worker, index, err))
             return index > 0 && fail_append(err, " (in iteration %" PRIu64 ")", index);
         begin = event_start(worker->track);
         if (looks && !pass_on(worker, sequence, index, &is_over, err))
@@ -363,7 +362,8 @@ static bool run_records(struct worker *worker, const struct sequence *sequence,
     if (worker->checkpoint.is_finishing)
         return true;
     expect_iterations(worker);
-    bool is_run = iterate(worker, sequence, &n_done, err);
+    bool is_run = worker->batch ? worker_batch_iterate(worker, &n_done, err)
+                                : iterate(worker, sequence, &n_done, err);
     worker->stats.loop_s += stats_now_s() - start_s;
     worker->stats.n_iterations += n_done - start;
     worker->stats.n_records += inputs_n_records(worker->inputs);
@@ -371,7 +371,8 @@ static bool run_records(struct worker *worker, const struct sequence *sequence,
     if (worker->keys)
         worker->stats.keys = key_states_figures(worker->keys->states);
     atomic_fetch_add_explicit(&worker->counter.n_sequences, 1, memory_order_relaxed);
-    look_at_outputs(worker);
+    if (!worker->batch)
+        look_at_outputs(worker);
     return is_run && outputs_check_axes(collector_outputs(collector), worker->values, err) &&
            (n_done == start || !collector_wants_last(collector) ||
             collector_take(collector, &worker->backlog, sequence, worker->values, n_done - 1, true,

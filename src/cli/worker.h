@@ -28,6 +28,7 @@ struct worker {
     struct reader_wait wait;            /* flushes output if it is this worker's turn */
     const struct irrun_tensor **values; /* all outputs of the last iteration */
     size_t n_values;
+    struct worker_batch *batch;   /* of --batch; NULL: none */
     struct worker_keys *keys;     /* of --key; NULL: none */
     struct snapshot snapshot;     /* during --warmup */
     struct snapshot loaded;       /* the last values read from --state-in */

@@ -32,6 +32,34 @@ bool worker_state_load(struct worker *worker, const char *key, struct irrun_erro
 bool worker_state_save(struct worker *worker, const char *key,
                        const struct irrun_tensor *const *values, struct irrun_error *err);
 
+/* Returns whether a reset is due before the current record; n_before: the records before it, of the
+ * sequence or of its key. */
+bool worker_wants_reset(const struct worker *worker, uint64_t n_before);
+
+/* ---- The loop: worker.c ---------------------------------------------------------------------- */
+
+/* Reads record `index`. Where records are cyclic, the first follows the last. */
+bool worker_pull_record(struct worker *worker, uint64_t index, bool *has_record,
+                        struct irrun_error *err);
+
+/* For --warmup: runs the session on what it is given, and restores the variables. */
+bool worker_warm_up(struct worker *worker, struct irrun_error *err);
+
+/* Runs the session once, and measures the time. */
+bool worker_run_once(struct worker *worker, uint64_t index, struct irrun_error *err);
+
+/* ---- --batch: worker_batch.c ----------------------------------------------------------------- */
+
+/* worker->batch is NULL without --batch. IRRUN_UNSUPPORTED if the model has a closed axis 0. */
+bool worker_batch_open(struct worker *worker, struct irrun_error *err);
+void worker_batch_close(struct worker *worker);
+
+/* Runs the records that are there. */
+bool worker_batch_run(struct worker *worker, struct irrun_error *err);
+
+/* Runs all records in batches. Afterwards worker->values are those of the last record. */
+bool worker_batch_iterate(struct worker *worker, uint64_t *n_done, struct irrun_error *err);
+
 /* ---- --key: worker_keys.c -------------------------------------------------------------------- */
 
 struct worker_keys {

@@ -23,9 +23,11 @@ static const char *format_key(int64_t key, char text[KEY_TEXT_BYTES])
 
 bool worker_keys_check(const struct options *options, struct irrun_error *err)
 {
-    static const enum option_id needing[] = {OPTION_ID_max_keys, OPTION_ID_spill};
+    static const enum option_id needing[] = {OPTION_ID_max_keys, OPTION_ID_spill, OPTION_ID_batch};
     static const enum option_id excluded[] = {OPTION_ID_manifest, OPTION_ID_checkpoint,
                                               OPTION_ID_until};
+    static const enum option_id single[] = {OPTION_ID_diff, OPTION_ID_tap_all,
+                                            OPTION_ID_tap_records};
     for (size_t i = 0; i < sizeof needing / sizeof *needing && !options->key; i++)
         if (option_is_given(options, needing[i]))
             return fail(err, IRRUN_USAGE, "--%s needs --key", option_rows[needing[i]].name);
@@ -33,8 +35,15 @@ bool worker_keys_check(const struct options *options, struct irrun_error *err)
         if (option_is_given(options, excluded[i]))
             return fail(err, IRRUN_USAGE, "--key and --%s cannot be used together",
                         option_rows[excluded[i]].name);
+    for (size_t i = 0; i < sizeof single / sizeof *single && options->batch > 1; i++)
+        if (option_is_given(options, single[i]))
+            return fail(err, IRRUN_USAGE, "--batch and --%s cannot be used together",
+                        option_rows[single[i]].name);
     if (!options->key)
         return true;
+    if (options->batch > options->max_keys)
+        return fail(err, IRRUN_USAGE, "--batch=%" PRIu64 " must not be above --max-keys=%" PRIu64,
+                    options->batch, options->max_keys);
     if (sequences_are_many(options))
         return fail(err, IRRUN_USAGE, "--key works with one sequence only, not with an ark");
     if (!options->state_out || path_has_field(options->state_out, 'k'))
@@ -157,7 +166,7 @@ bool worker_keys_save_all(struct worker *worker, struct irrun_error *err)
     size_t n = all_variables_count(&worker->variables);
     uint64_t n_keys = key_states_figures(keys->states).n_keys;
     char text[KEY_TEXT_BYTES];
-    if (!put_current(worker, err))
+    if (!worker->batch && !put_current(worker, err))
         return false;
     for (uint32_t id = 0; id < n_keys; id++) {
         const struct irrun_tensor *values = key_states_get(keys->states, id, err);

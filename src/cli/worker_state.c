@@ -73,6 +73,13 @@ bool worker_state_begin(struct worker *worker, const struct sequence *sequence,
     return is_first || worker_state_reset(worker, 0, err);
 }
 
+bool worker_wants_reset(const struct worker *worker, uint64_t n_before)
+{
+    uint64_t period = worker->reset_period;
+    return (period > 0 && n_before > 0 && n_before % period == 0) ||
+           (worker->options->reset.when == RESET_IF && inputs_ask_for_reset(worker->inputs));
+}
+
 bool worker_state_reset(struct worker *worker, uint64_t index, struct irrun_error *err)
 {
     uint64_t start = event_start(worker->track);

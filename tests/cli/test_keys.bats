@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# --key, --max-keys, --spill: variables of their own for interleaved streams.
+# --key, --max-keys, --spill, --batch: variables of their own for interleaved streams.
 # SPDX-License-Identifier: Apache-2.0
 
 # shellcheck disable=SC2154 # common.bash sets them
@@ -138,4 +138,80 @@ sums() {
     [ "$(jq .run.keys r.json)" -eq 20011 ]
     # An entry of the tables, doubled as they grow, and 24 bytes of the variable.
     [ "$(jq .memory_bytes.keys r.json)" -lt $((20011 * (2 * 88 + 24))) ]
+    irrun "$data/sum_open.xml" "${keyed[@]:1:5}" --shape=x=1,1 -o joined=none: -o sum=got2.csv --batch=16 -r r.json
+    cmp got.csv got2.csv
+    [ "$(jq .memory_bytes.keys r.json)" -lt $((20011 * (2 * 88 + 32))) ]
+}
+
+# In batches of up to N, with further options: the sums.
+batches() { # N OPTION...
+    irrun "$data/sum_open.xml" -i x=x.csv --shape=x=1,1 -i id=k.csv --key=id -o joined=none: -o sum=csv:- --batch="$1" "${@:2}" | lines
+}
+
+@test "--batch gives the same outputs, in the order of the records" {
+    local n
+    for n in 1 2 3 4 65536; do
+        [ "$(batches $n --max-keys=65536)" = "1 2 4 8 7 6" ]
+        [ "$(batches $n --reset=2)" = "1 2 4 4 7 6" ]
+        [ "$(batches $n --reset)" = "1 2 3 4 5 6" ]
+        [ "$(batches $n -n 12 --emit=all)" = "1 2 4 8 7 6 9 9 12 16 14 12" ]
+        [ "$(batches $n -n 10)" = 16 ]
+        [ "$(batches $n --warmup=2 --state-out=%k.npz)" = "1 2 4 8 7 6" ]
+        [ "$(batches $n --state-in=%k.npz)" = "9 9 12 16 14 12" ]
+        [ "$(batches $n --state-in=%k.npz --reset=2 --reset-to=state)" = "9 9 12 12 14 12" ]
+        [ "$(batches $n --state-in=7.npz)" = "9 10 12 16 15 14" ]
+    done
+    [ "$(batches 3 --max-keys=3 --spill=.)" = "1 2 4 8 7 6" ]
+    [ "$(batches 2 --max-keys=2 --spill=.)" = "1 2 4 8 7 6" ]
+    # Where the model gives one row to begin with, new keys run alone.
+    sed 's/from-layer="1" from-port="2"/from-layer="7" from-port="0"/' "$data/sum_open.xml" >sum_one.xml
+    head -c 4 /dev/zero >sum_one.bin
+    mv sum_one.xml sum_open.xml
+    mv sum_one.bin sum_open.bin
+    [ "$(data=. batches 4)" = "1 2 4 8 7 6" ]
+}
+
+@test "--batch waits for no record" {
+    mkfifo in out
+    irrun "$data/sum_open.xml" -i x=csv:in --shape=x=1,1 -i id=k.csv --key=id -o joined=none: -o sum=csv:out --batch=4 &
+    exec 5>in 6<>out
+    local x sum
+    for x in 1 2 3 4 5 6; do
+        echo "$x" >&5
+        read -r -t 20 sum <&6
+        echo "$sum"
+        [ "$sum" -eq "$(cut -d' ' -f$x <<<"1 2 4 8 7 6")" ]
+    done
+    exec 5>&-
+    wait $!
+    exec 6<&-
+}
+
+@test "--batch fills, and says how well" {
+    seq 400 >x.csv
+    perl -e 'print join("\n", map { $_ % 40 } 1 .. 400), "\n"' >k.csv
+    batches 16 -r r.json >got
+    batches 1 | cmp - got
+    [ "$(jq -c '[.run.iterations, .run.batches]' r.json)" = '[400,26]' ] # new keys are apart from the others
+}
+
+@test "a fed input is a row of the batch" {
+    local n
+    sed 's/name="x" type/name="y" type/; s/x:0/y:0/' "$data/sum_open.xml" >fed.xml
+    for n in 1 2 4; do
+        irrun fed.xml --feed=sum=y --shape=y=1,1 -i id=k.csv --random=ones --key=id -o joined=none: \
+            -o sum=csv:- --batch=$n | lines >sums.$n
+        cmp sums.1 sums.$n
+    done
+    [ "$(cat sums.1)" = "1 1 2 4 2 1" ]
+}
+
+@test "--batch and what does not go with it" {
+    refused 69 '--batch=2: axis 0 is not open that far in input "x" [1], output "sum" [1], variable "total" [1]' \
+        "${keyed[@]}" --batch=2
+    usage_error '--batch needs --key' "$data/sum.xml" -i x.csv --batch=3
+    usage_error '--batch=3 must not be above --max-keys=2' "${keyed[@]}" --batch=3 --max-keys=2
+    usage_error '--batch and --tap-records cannot be used together' "${keyed[@]}" --batch=3 --tap-records=t.npz
+    usage_error '--batch and --diff cannot be used together' "${keyed[@]}" --batch=3 --diff=scalar
+    usage_error '--batch and -i count: cannot be used together' "$data/pair.xml" -i b=x.csv -i a=count:b -i id=k.csv --key=id --batch=3
 }

@@ -1,0 +1,392 @@
+/* --batch: records of different keys are computed together, joined along axis 0. The inputs are
+ * copied behind each other as the records come. For a run, so are the variables of their keys;
+ * after it, each key gets its rows back.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/text.h"
+#include "cli/worker_internal.h"
+
+struct batch_row {
+    uint32_t id;    /* of the key */
+    uint64_t index; /* of the record */
+};
+
+/* A tensor of all rows. */
+struct joined {
+    struct irrun_tensor row; /* type and shape of one; data: of all, NULL for an unset variable */
+    void *data;
+    size_t capacity_bytes, row_bytes;
+};
+
+struct worker_batch {
+    struct batch_row *rows; /* [n_rows] of [capacity] */
+    size_t n_rows, capacity;
+    struct joined *inputs, *variables; /* of the model */
+    size_t n_inputs, n_variables;
+    struct irrun_tensor *slices; /* of one row: of outputs or variables */
+    bool runs_new_alone; /* the model cannot make the initial values of several keys at once */
+};
+
+/* ---- Beginning and end ----------------------------------------------------------------------- */
+
+static void list_closed(struct text *list, const char *what, const char *name,
+                        const struct irrun_partial_shape *shape, uint64_t n)
+{
+    char text[SHAPE_TEXT_BYTES];
+    bool is_open = shape->is_rank_dynamic || (shape->rank > 0 && shape->min[0] < shape->max[0] &&
+                                              (uint64_t)shape->max[0] >= n);
+    if (!is_open)
+        text_add(list, "%s%s \"%s\" %s", list->length > 0 ? ", " : "", what, name,
+                 partial_shape_format(shape, text));
+}
+
+static bool check_model(const struct irrun_model *model, uint64_t n, struct irrun_error *err)
+{
+    struct text list = {0};
+    for (size_t i = 0; i < irrun_model_n_inputs(model); i++)
+        list_closed(&list, "input", irrun_model_input(model, i)->name,
+                    &irrun_model_input(model, i)->shape, n);
+    for (size_t i = 0; i < irrun_model_n_outputs(model); i++)
+        list_closed(&list, "output", irrun_model_output(model, i)->name,
+                    &irrun_model_output(model, i)->shape, n);
+    for (size_t i = 0; i < irrun_model_n_variables(model); i++)
+        list_closed(&list, "variable", irrun_model_variable(model, i)->id,
+                    &irrun_model_variable(model, i)->shape, n);
+    bool is_open = list.length == 0;
+    if (!is_open) {
+        fail(err, IRRUN_UNSUPPORTED, "--batch=%" PRIu64 ": axis 0 is not open that far in %.1500s",
+             n, list.data ? list.data : "");
+        fail_hint(err, "convert the model with an open batch dimension, or omit --batch");
+    }
+    text_free(&list);
+    return is_open;
+}
+
+bool worker_batch_open(struct worker *worker, struct irrun_error *err)
+{
+    const struct irrun_model *model = worker->model;
+    uint64_t n = worker->options->batch;
+    if (n <= 1)
+        return true;
+    for (size_t i = 0; i < worker->options->inputs.n; i++)
+        if (worker->options->inputs.items[i].spec.format->is_counted)
+            return fail(err, IRRUN_USAGE, "--batch and -i %s: cannot be used together",
+                        worker->options->inputs.items[i].spec.format->name);
+    struct worker_batch *batch = worker->batch = new_array(1, sizeof *batch, err);
+    if (!batch || !check_model(model, n, err))
+        return false;
+    batch->capacity = (size_t)n;
+    batch->n_inputs = irrun_model_n_inputs(model);
+    batch->n_variables = irrun_model_n_variables(model);
+    batch->rows = new_array(batch->capacity, sizeof *batch->rows, err);
+    batch->inputs = new_array(batch->n_inputs, sizeof *batch->inputs, err);
+    batch->variables = new_array(batch->n_variables, sizeof *batch->variables, err);
+    batch->slices = new_array(worker->n_values + batch->n_variables, sizeof *batch->slices, err);
+    return batch->rows && batch->inputs && batch->variables && batch->slices;
+}
+
+static void free_joined(struct joined *items, size_t n)
+{
+    for (size_t i = 0; i < n && items; i++)
+        free(items[i].data);
+    free(items);
+}
+
+void worker_batch_close(struct worker *worker)
+{
+    struct worker_batch *batch = worker->batch;
+    if (!batch)
+        return;
+    free_joined(batch->inputs, batch->n_inputs);
+    free_joined(batch->variables, batch->n_variables);
+    free(batch->slices);
+    free(batch->rows);
+    free(batch);
+    worker->batch = NULL;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+static bool is_alike(const struct joined *joined, const struct irrun_tensor *value)
+{
+    bool is_set = value->data != NULL;
+    return is_set == (joined->row.data != NULL) &&
+           (!is_set ||
+            (joined->row.dtype == value->dtype && shape_equals(&joined->row.shape, &value->shape)));
+}
+
+/* Takes the type and shape of the first row, and makes room for n rows. */
+static bool begin_joined(struct joined *joined, const struct irrun_tensor *value, size_t n,
+                         struct irrun_error *err)
+{
+    size_t n_bytes;
+    joined->row = *value;
+    joined->row_bytes = value->data ? tensor_n_bytes(value) : 0;
+    if (!checked_mul(joined->row_bytes, n, &n_bytes))
+        return fail_memory(err, SIZE_MAX);
+    return reserve_array(&joined->data, n_bytes + 1, &joined->capacity_bytes, 1, err);
+}
+
+static void copy_row(struct joined *joined, size_t row, const struct irrun_tensor *value)
+{
+    if (joined->row_bytes > 0)
+        memcpy((char *)joined->data + row * joined->row_bytes, value->data, joined->row_bytes);
+}
+
+static struct irrun_tensor join(const struct joined *joined, size_t first, size_t n)
+{
+    struct irrun_tensor all = joined->row;
+    if (n > 1)
+        all.shape.dims[0] *= (int64_t)n;
+    all.data = (char *)joined->data + first * joined->row_bytes;
+    return all;
+}
+
+/* Finds row `row` of n in what the model has computed. */
+static bool take_slice(const struct irrun_tensor *all, size_t row, size_t n, const char *name,
+                       struct irrun_tensor *slice, struct irrun_error *err)
+{
+    char text[SHAPE_TEXT_BYTES];
+    *slice = *all;
+    if (n == 1)
+        return true;
+    if (all->shape.rank == 0 || all->shape.dims[0] % (int64_t)n != 0)
+        return fail(err, IRRUN_UNSUPPORTED, "--batch: \"%s\" is %s for a batch of %zu records",
+                    name, shape_format(&all->shape, text), n);
+    slice->shape.dims[0] /= (int64_t)n;
+    slice->data = (char *)all->data + row * tensor_n_bytes(slice);
+    return true;
+}
+
+/* ---- A run ----------------------------------------------------------------------------------- */
+
+/* Gives fed inputs the values of a key. */
+static bool load_inputs(struct worker *worker, uint32_t id, struct irrun_error *err)
+{
+    size_t n = inputs_n_variables(worker->inputs), n_before = worker->batch->n_variables;
+    const struct irrun_tensor *values =
+        n > 0 ? key_states_get(worker->keys->states, id, err) : NULL;
+    for (size_t i = 0; i < n; i++)
+        if (!values ||
+            !inputs_set_variable(worker->inputs, worker->session, i, &values[n_before + i], err))
+            return false;
+    return true;
+}
+
+static bool gather(struct worker *worker, size_t first, size_t n, struct irrun_error *err)
+{
+    struct worker_batch *batch = worker->batch;
+    for (size_t r = 0; r < n; r++) {
+        const struct irrun_tensor *values =
+            key_states_get(worker->keys->states, batch->rows[first + r].id, err);
+        if (!values)
+            return false;
+        for (size_t v = 0; v < batch->n_variables; v++)
+            copy_row(&batch->variables[v], r, &values[v]);
+    }
+    irrun_session_reset(worker->session);
+    for (size_t v = 0; v < batch->n_variables; v++) {
+        const struct irrun_tensor all = join(&batch->variables[v], 0, n);
+        if (batch->variables[v].row.data &&
+            !irrun_session_set_variable(worker->session, v, &all, err))
+            return false;
+    }
+    for (size_t i = 0; i < batch->n_inputs; i++) {
+        const struct irrun_tensor all = join(&batch->inputs[i], first, n);
+        if (!irrun_session_set_input(worker->session, i, &all, err))
+            return false;
+    }
+    return true;
+}
+
+/* Writes the outputs of a row, and gives its key its variables. */
+static bool scatter_row(struct worker *worker, size_t first, size_t row, size_t n,
+                        struct irrun_error *err)
+{
+    struct worker_batch *batch = worker->batch;
+    const struct batch_row *of = &batch->rows[first + row];
+    const struct irrun_tensor **values = worker->keys->values;
+    struct irrun_tensor *slices = batch->slices;
+    for (size_t i = 0; i < worker->n_values; i++, slices++) {
+        worker->values[i] = slices;
+        if (!take_slice(irrun_session_output(worker->session, i), row, n,
+                        irrun_model_output(worker->model, i)->name, slices, err))
+            return false;
+    }
+    for (size_t v = 0; v < batch->n_variables; v++, slices++) {
+        const struct irrun_tensor *value = irrun_session_variable(worker->session, v);
+        values[v] = value ? slices : NULL;
+        if (value &&
+            !take_slice(value, row, n, irrun_model_variable(worker->model, v)->id, slices, err))
+            return false;
+    }
+    if (!load_inputs(worker, of->id, err) ||
+        !inputs_feed_back(worker->inputs, worker->session, worker->values, err))
+        return false;
+    for (size_t i = 0; i < inputs_n_variables(worker->inputs); i++)
+        values[batch->n_variables + i] = inputs_variable(worker->inputs, i);
+    return key_states_put(worker->keys->states, of->id, values, err) &&
+           (!collector_wants_all(worker->collector) ||
+            collector_take(worker->collector, &worker->backlog, worker->sequence, worker->values,
+                           of->index, false, err));
+}
+
+/* Whether n new keys can begin in one run. What the model makes of their initial values may have
+ * one row only. */
+static bool can_begin(struct worker *worker, size_t n)
+{
+    struct worker_batch *batch = worker->batch;
+    struct irrun_error ignored;
+    bool is_new = false;
+    for (size_t v = 0; v < batch->n_variables; v++)
+        is_new |= !batch->variables[v].row.data;
+    if (n == 1 || !is_new)
+        return true;
+    if (!batch->runs_new_alone)
+        batch->runs_new_alone = !irrun_session_plan(worker->session, &ignored);
+    return !batch->runs_new_alone;
+}
+
+static bool run_rows(struct worker *worker, size_t first, size_t n, struct irrun_error *err)
+{
+    const struct batch_row *rows = worker->batch->rows + first;
+    if (!gather(worker, first, n, err))
+        return false;
+    if (!can_begin(worker, n)) {
+        for (size_t r = 0; r < n; r++)
+            if (!run_rows(worker, first + r, 1, err))
+                return false;
+        return true;
+    }
+    if (!worker_warm_up(worker, err))
+        return false;
+    if (!worker_run_once(worker, rows[0].index, err))
+        return fail_append(err, " (in iterations %" PRIu64 " to %" PRIu64 ")", rows[0].index,
+                           rows[n - 1].index);
+    uint64_t begin = event_start(worker->track);
+    for (size_t r = 0; r < n; r++)
+        if (!scatter_row(worker, first, r, n, err))
+            return false;
+    event_add(worker->track, "write", rows[0].index, begin);
+    worker->stats.n_batches++;
+    return true;
+}
+
+bool worker_batch_run(struct worker *worker, struct irrun_error *err)
+{
+    size_t n = worker->batch->n_rows;
+    if (n == 0)
+        return true;
+    worker->batch->n_rows = 0;
+    if (!run_rows(worker, 0, n, err))
+        return false;
+    atomic_store_explicit(&worker->counter.n_iterations,
+                          worker->stats.n_iterations + worker->batch->rows[n - 1].index + 1,
+                          memory_order_relaxed);
+    return true;
+}
+
+/* ---- Records --------------------------------------------------------------------------------- */
+
+/* Finds the key of the current record. A new one, or one that is due for a reset, begins. */
+static bool open_key(struct worker *worker, int64_t key, uint64_t index, uint32_t *id,
+                     struct irrun_error *err)
+{
+    struct worker_keys *keys = worker->keys;
+    bool is_new;
+    if (!key_states_find(keys->states, key, id, &is_new, err))
+        return false;
+    uint64_t n_before = key_states_count(keys->states, *id);
+    keys->current = *id;
+    bool is_reset = worker_wants_reset(worker, n_before);
+    if (!is_new && !is_reset)
+        return true;
+    if ((is_new && !worker_keys_begin(worker, key, err)) ||
+        (is_reset && !worker_state_reset(worker, index, err)))
+        return false;
+    all_variables_values(&worker->variables, keys->values);
+    return key_states_put(keys->states, *id, keys->values, err);
+}
+
+static bool fits(struct worker *worker, uint32_t id, bool *does_fit, struct irrun_error *err)
+{
+    const struct worker_batch *batch = worker->batch;
+    const struct irrun_tensor *values = key_states_get(worker->keys->states, id, err);
+    if (!values)
+        return false;
+    *does_fit = true;
+    for (size_t v = 0; v < batch->n_variables; v++)
+        *does_fit &= is_alike(&batch->variables[v], &values[v]);
+    for (size_t i = 0; i < batch->n_inputs; i++)
+        *does_fit &= is_alike(&batch->inputs[i], inputs_record(worker->inputs, i));
+    return true;
+}
+
+static bool begin_batch(struct worker *worker, uint32_t id, struct irrun_error *err)
+{
+    struct worker_batch *batch = worker->batch;
+    const struct irrun_tensor *values = key_states_get(worker->keys->states, id, err);
+    for (size_t v = 0; v < batch->n_variables; v++)
+        if (!values || !begin_joined(&batch->variables[v], &values[v], batch->capacity, err))
+            return false;
+    for (size_t i = 0; i < batch->n_inputs; i++)
+        if (!begin_joined(&batch->inputs[i], inputs_record(worker->inputs, i), batch->capacity,
+                          err))
+            return false;
+    return true;
+}
+
+static bool has_key(const struct worker *worker, int64_t key)
+{
+    const struct worker_batch *batch = worker->batch;
+    size_t i = 0;
+    while (i < batch->n_rows && key_states_key(worker->keys->states, batch->rows[i].id) != key)
+        i++;
+    return i < batch->n_rows;
+}
+
+/* Adds the current record, after a run of the batch if it does not fit in there. */
+static bool add_record(struct worker *worker, uint64_t index, struct irrun_error *err)
+{
+    struct worker_batch *batch = worker->batch;
+    int64_t key = inputs_key(worker->inputs);
+    bool does_fit;
+    uint32_t id;
+    if ((batch->n_rows == batch->capacity || has_key(worker, key)) &&
+        !worker_batch_run(worker, err))
+        return false;
+    if (!open_key(worker, key, index, &id, err) || !load_inputs(worker, id, err) ||
+        !fits(worker, id, &does_fit, err))
+        return false;
+    if (!does_fit && batch->n_rows > 0 &&
+        (!worker_batch_run(worker, err) || !load_inputs(worker, id, err)))
+        return false;
+    if (batch->n_rows == 0 && !begin_batch(worker, id, err))
+        return false;
+    for (size_t i = 0; i < batch->n_inputs; i++)
+        copy_row(&batch->inputs[i], batch->n_rows, inputs_record(worker->inputs, i));
+    batch->rows[batch->n_rows++] = (struct batch_row){id, index};
+    return true;
+}
+
+bool worker_batch_iterate(struct worker *worker, uint64_t *n_done, struct irrun_error *err)
+{
+    bool has_record = true;
+    while (*n_done < worker->options->n_iterations && !worker_is_late(worker)) {
+        uint64_t begin = event_start(worker->track);
+        if (!worker_pull_record(worker, *n_done, &has_record, err))
+            return false;
+        event_add(worker->track, "read", *n_done, begin);
+        if (!has_record && *n_done == 0)
+            inputs_warn_empty(worker->inputs);
+        if (!has_record)
+            break;
+        if (!add_record(worker, (*n_done)++, err))
+            return false;
+    }
+    return worker_batch_run(worker, err);
+}
