@@ -85,11 +85,11 @@ def data_of(name, *shape, dtype=np.float32):
     return uniform(rng(FAMILY, name, "x"), shape, -1.5, 1.5, dtype)
 
 
-def case(name, about, net, feed, want, chunks, args=RECURRENT):
+def case(name, about, net, feed, want, chunks, args=RECURRENT, openvino=""):
     dtype = np.float64 if args == F64 else np.float32
     want = {k: np.asarray(v, dtype) for k, v in want.items()}
     return Case(FAMILY, name, net, feed, want, about, args,
-                confirm_tolerance=(1e-6, 1e-5) if args == F64 else None,
+                openvino=openvino, confirm_tolerance=(1e-6, 1e-5) if args == F64 else None,
                 files={"chunks": (chunks + "\n").encode()})
 
 

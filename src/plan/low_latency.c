@@ -40,7 +40,7 @@ static bool list_recurrences(struct low_latency *pass)
     size_t capacity = 0;
     for (uint32_t i = 0; i < graph->n_order; i++) {
         struct recurrence found;
-        if (!recurrence_find(graph, graph->order[i], &found, pass->err))
+        if (!recurrence_find(graph, graph->order[i], &found, pass->arena, pass->err))
             return false;
         if (found.kind == RECURRENCE_NONE)
             continue;
@@ -107,7 +107,7 @@ static bool choose_ops(struct low_latency *pass, const char *names)
             refuse(pass, &pass->graph->ops[pass->items[i].op_id], pass->items[i].why);
     if (pass->n_refused == 0)
         fail_at(pass->err, IRRUN_UNSUPPORTED, (struct place){pass->graph->file, 0, 0},
-                pass->n > 0 ? "the states of all recurrent ops are variables already"
+                pass->n > 0 ? "its recurrent ops have no state, or keep it in variables already"
                             : "the model has no LSTMSequence, GRUSequence, RNNSequence, "
                               "TensorIterator or Loop to run in chunks");
     return false;
@@ -254,14 +254,16 @@ static bool check_lengths(struct low_latency *pass)
 {
     for (size_t i = 0; i < pass->n; i++) {
         struct recurrence *item = &pass->items[i];
-        bool is_fixed = false;
-        if (item->kind != RECURRENCE_OPEN)
-            continue;
-        if (!reaches(pass->walk.uses, pass->graph, item))
-            refuse(pass, &pass->graph->ops[item->op_id], "does not run over time");
-        else if (item->lengths != NO_ID && !recurrence_check_lengths(&pass->walk, item, &is_fixed))
-            refuse(pass, &pass->graph->ops[item->op_id],
-                   "has sequence_lengths that are not the number of frames");
+        const struct op *op = &pass->graph->ops[item->op_id];
+        bool is_fixed = false,
+             runs = pass->carries[item->op_id] && reaches(pass->walk.uses, pass->graph, item);
+        if (item->kind == RECURRENCE_OPEN && !runs)
+            refuse(pass, op, "does not run over time");
+        else if (runs && item->lengths != NO_ID &&
+                 !recurrence_check_lengths(&pass->walk, item, &is_fixed))
+            refuse(pass, op,
+                   op->n_bodies == 0 ? "has sequence_lengths that are not the number of frames"
+                                     : "has a trip_count that is not the number of frames");
         if (!is_fixed)
             item->lengths = NO_ID;
     }

@@ -36,14 +36,23 @@ static struct irrun_partial_shape shape_of_value(const struct graph *graph, uint
     return shape;
 }
 
+static enum irrun_dtype type_of_value(const struct graph *graph, uint32_t value_id)
+{
+    const struct op *op = value_producer(graph, value_id);
+    return op->def->role == ROLE_CONST ? ((const struct const_attrs *)op->attrs)->element_type
+                                       : (enum irrun_dtype)graph->values[value_id].dtype_hint;
+}
+
+/* "OP.h" and "OP.c" for a sequence, "OP.0", "OP.1", … for a body. */
 static const char *format_id(struct editing *e, const struct recurrence *item, uint32_t i)
 {
-    static const char letters[] = "hc";
-    const char *name = e->graph->ops[item->op_id].name;
-    size_t size = strlen(name) + 16;
+    const struct op *op = &e->graph->ops[item->op_id];
+    size_t size = strlen(op->name) + 16;
     char *id = arena_alloc(e->pass->arena, size, e->pass->err);
-    if (id)
-        snprintf(id, size, "%s.%c", name, letters[i]);
+    if (id && op->n_bodies > 0)
+        snprintf(id, size, "%s.%u", op->name, i);
+    else if (id)
+        snprintf(id, size, "%s.%c", op->name, "hc"[i]);
     return id;
 }
 
@@ -59,7 +68,7 @@ static bool add_variable(struct editing *e, const struct recurrence *item, uint3
     struct op op = e->graph->ops[item->op_id];
     uint32_t init = op_input(e->graph, &op, state->input);
     read->variable_id = assign->variable_id = id;
-    read->variable_type = (enum irrun_dtype)e->graph->values[init].dtype_hint;
+    read->variable_type = type_of_value(e->graph, init);
     read->variable_shape = shape_of_value(e->graph, init);
     uint32_t read_id = graph_edit_add(&e->edit, e->read, read, &op, &init, 1, 1);
     uint32_t after = op.first_output + state->output;
@@ -74,30 +83,74 @@ static bool add_variable(struct editing *e, const struct recurrence *item, uint3
     return true;
 }
 
-/* Replaces sequence_lengths that are the number of frames with the number of frames of the
- * chunk. */
+/* sequence_lengths and a trip_count follow the number of frames of the chunk. */
 static bool add_lengths(struct editing *e, const struct recurrence *item)
 {
-    static const struct n_frames_attrs attrs = {.axis = 1, .batch = 0};
     const struct op op = e->graph->ops[item->op_id];
     uint32_t x = op_input(e->graph, &op, item->x);
-    uint32_t op_id = graph_edit_add(&e->edit, &op_n_frames, &attrs, &op, &x, 1, 1);
+    struct n_frames_attrs *attrs = arena_alloc(e->pass->arena, sizeof *attrs, e->pass->err);
+    if (!attrs)
+        return false;
+    *attrs = (struct n_frames_attrs){.axis = item->axis, .batch = op.n_bodies > 0 ? -1 : 0};
+    uint32_t op_id = graph_edit_add(&e->edit, &op_n_frames, attrs, &op, &x, 1, 1);
     e->graph->ops[op_id].version = "";
     set_input(e, item->op_id, item->lengths, e->graph->ops[op_id].first_output);
     return true;
 }
 
+/* Makes the states of a body after its last pass outputs of the op. */
+static bool add_outputs(struct editing *e, const struct recurrence *item)
+{
+    struct op *op = &e->graph->ops[item->op_id];
+    struct body *body = &op->bodies[0];
+    struct port_map *maps = arena_alloc_array(e->pass->arena, body->n_outputs + item->n_states,
+                                              sizeof *maps, e->pass->err);
+    uint32_t n_outputs = op->n_outputs;
+    if (!maps)
+        return false;
+    memcpy(maps, body->outputs, body->n_outputs * sizeof *maps);
+    body->outputs = maps;
+    for (uint32_t i = 0; i < item->n_states; i++) {
+        struct recurrent_state_port *state = &item->states[i];
+        if (!state->is_open || state->output != NO_ID)
+            continue;
+        state->output = n_outputs++;
+        maps[body->n_outputs++] = (struct port_map){.external = state->output,
+                                                    .internal_id = state->result,
+                                                    .line = op->line,
+                                                    .column = op->column};
+    }
+    if (n_outputs > op->n_outputs)
+        graph_edit_extend(&e->edit, item->op_id, n_outputs);
+    return true;
+}
+
+/* Slices and pieces that end with the number of frames end with the chunk. */
+static void open_maps(struct port_map *maps, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (maps[i].has_axis)
+            maps[i].end = -1;
+}
+
 static bool edit_one(struct editing *e, const struct recurrence *item, struct remarks *remarks)
 {
     const struct op *op = &e->graph->ops[item->op_id];
-    uint32_t last = item->states[item->n_states - 1].output;
-    if (op->n_outputs <= last)
-        graph_edit_extend(&e->edit, item->op_id, last + 1);
+    if (op->n_bodies > 0) {
+        open_maps(op->bodies[0].inputs, op->bodies[0].n_inputs);
+        open_maps(op->bodies[0].outputs, op->bodies[0].n_outputs);
+        if (!add_outputs(e, item))
+            return false;
+    } else if (op->n_outputs <= item->n_states) {
+        graph_edit_extend(&e->edit, item->op_id, item->n_states + 1);
+    }
     for (uint32_t i = 0; i < item->n_states; i++)
         if (item->states[i].is_open && !add_variable(e, item, i))
             return false;
+    if (item->lengths != NO_ID && !add_lengths(e, item))
+        return false;
     op = &e->graph->ops[item->op_id];
-    return (item->lengths == NO_ID || add_lengths(e, item)) &&
+    return item->kind != RECURRENCE_OPEN ||
            remarks_add(remarks, e->pass->arena, e->pass->err,
                        "%s \"%s\" (line %u) keeps its state from one record to the next",
                        op->def->type, op->name, (unsigned)op->line);
@@ -149,6 +202,13 @@ static void open_hints(struct editing *e, uint32_t n_values)
     }
 }
 
+static bool runs_over_time(const struct low_latency *pass, const struct recurrence *item)
+{
+    const struct op *op = &pass->graph->ops[item->op_id];
+    return pass->carries[item->op_id] &&
+           pass->walk.uses[op_input(pass->graph, op, item->x)].kind == TIME_ALONG;
+}
+
 bool low_latency_edit(struct low_latency *pass, struct remarks *remarks)
 {
     struct editing e = {.pass = pass, .graph = pass->graph};
@@ -157,13 +217,18 @@ bool low_latency_edit(struct low_latency *pass, struct remarks *remarks)
     e.read = op_find("ReadValue", "opset6", why);
     e.assign = op_find("Assign", "opset6", why);
     open_hints(&e, n_values);
-    /* for each op: two ReadValues, two Assigns, the lengths, three outputs */
-    if (!graph_edit_begin(&e.edit, pass->graph, pass->arena, 5 * pass->n, 8 * pass->n, 5 * pass->n,
+    /* a ReadValue and an Assign for each state, the lengths, and all outputs as new values */
+    size_t n_ops = 0, n_outputs = 0;
+    for (size_t i = 0; i < pass->n; i++) {
+        n_ops += 2 * (size_t)pass->items[i].n_states + 1;
+        n_outputs += pass->graph->ops[pass->items[i].op_id].n_outputs + pass->items[i].n_states + 1;
+    }
+    if (!graph_edit_begin(&e.edit, pass->graph, pass->arena, n_ops, n_ops + n_outputs, n_ops,
                           pass->err) ||
         !open_reshapes(&e) || !open_inputs(&e))
         return false;
     for (size_t i = 0; i < pass->n; i++)
-        if (pass->items[i].kind == RECURRENCE_OPEN && !edit_one(&e, &pass->items[i], remarks))
+        if (runs_over_time(pass, &pass->items[i]) && !edit_one(&e, &pass->items[i], remarks))
             return false;
     return toposort(pass->graph, pass->arena, pass->err);
 }

@@ -44,7 +44,7 @@ static bool find_origin(const struct graph *graph, uint32_t value_id, struct ori
     return is_found;
 }
 
-static void refuse(struct recurrence *found, const char *format, const char *name)
+void recurrence_refuse(struct recurrence *found, const char *format, const char *name)
 {
     if (found->kind == RECURRENCE_REFUSED)
         return;
@@ -63,8 +63,8 @@ static bool check_states(const struct graph *graph, struct recurrence *found,
         if (!find_origin(graph, value_id, &origin, err))
             return false;
         if (origin.parameter)
-            refuse(found, "starts from a state that depends on input \"%.150s\"",
-                   origin.parameter->name);
+            recurrence_refuse(found, "starts from a state that depends on input \"%.150s\"",
+                              origin.parameter->name);
         found->states[i].is_open = !origin.read;
         is_open |= !origin.read;
     }
@@ -73,30 +73,38 @@ static bool check_states(const struct graph *graph, struct recurrence *found,
     return true;
 }
 
-static void describe_sequence(const struct op *op, struct recurrence *found)
+static bool describe_sequence(const struct op *op, struct recurrence *found, struct arena *arena,
+                              struct irrun_error *err)
 {
     const struct recurrent_family *family = recurrent_family_of(op);
     const struct recurrent_attrs *attrs = op->attrs;
     found->x = family->x;
     found->axis = 1;
     found->lengths = family->lengths;
-    found->states[found->n_states++] = (struct recurrent_state_port){family->h0, 1, false};
-    if (family->c0 != NO_INPUT)
-        found->states[found->n_states++] = (struct recurrent_state_port){family->c0, 2, false};
+    found->n_states = family->c0 == NO_INPUT ? 1 : 2;
+    found->states = arena_alloc_array(arena, 2, sizeof *found->states, err);
+    if (!found->states)
+        return false;
+    found->states[0] = (struct recurrent_state_port){.input = family->h0, .output = 1};
+    found->states[1] = (struct recurrent_state_port){.input = family->c0, .output = 2};
     if (attrs->direction != DIRECTION_FORWARD)
-        refuse(found, "is %s", attrs->direction == DIRECTION_REVERSE ? "reverse" : "bidirectional");
+        recurrence_refuse(found, "is %s",
+                          attrs->direction == DIRECTION_REVERSE ? "reverse" : "bidirectional");
+    return true;
 }
 
 bool recurrence_find(const struct graph *graph, uint32_t op_id, struct recurrence *found,
-                     struct irrun_error *err)
+                     struct arena *arena, struct irrun_error *err)
 {
     const struct op *op = &graph->ops[op_id];
-    *found = (struct recurrence){.kind = RECURRENCE_NONE, .op_id = op_id};
+    *found = (struct recurrence){.kind = RECURRENCE_NONE, .op_id = op_id, .lengths = NO_ID};
+    if (op->n_bodies == 1)
+        return recurrence_describe_loop(graph, op, found, arena, err) &&
+               check_states(graph, found, err);
     if (op->def->prepare != recurrent_prepare || !recurrent_family_of(op)->is_sequence ||
         op->n_inputs <= recurrent_family_of(op)->r)
         return true;
-    describe_sequence(op, found);
-    return check_states(graph, found, err);
+    return describe_sequence(op, found, arena, err) && check_states(graph, found, err);
 }
 
 /* ---- lengths ---- */
@@ -138,7 +146,7 @@ bool recurrence_check_lengths(const struct time_walk *walk, const struct recurre
         return is_known;
     }
     if (source->def->role == ROLE_PARAMETER)
-        return true;
+        return op->n_bodies == 0;
     *is_fixed = walk->n_frames > 0;
     if (source->def->role == ROLE_CONST)
         return *is_fixed && is_all(graph, source, walk->n_frames);

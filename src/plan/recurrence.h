@@ -13,7 +13,8 @@ enum recurrence_kind {
 };
 
 struct recurrent_state_port {
-    uint32_t input, output; /* input and output number; the output is after the last frame */
+    uint32_t input, output; /* ordinals of the op; output: the state after the last frame */
+    uint32_t result;        /* op id in the body; output NO_ID: there is no output of it yet */
     bool is_open;           /* it gets a variable */
 };
 
@@ -23,16 +24,24 @@ struct recurrence {
     uint32_t x, axis; /* the input with the frames, and its time axis */
     uint32_t lengths; /* the input with the number of frames; NO_ID: none */
     uint32_t n_states;
-    struct recurrent_state_port states[2];
-    char why[256]; /* RECURRENCE_REFUSED: the reason, after the name of the op */
+    struct recurrent_state_port *states;
+    char why[256]; /* of RECURRENCE_REFUSED, to follow the name of the op */
 };
 
-/* Describes an op. Returns false if there is no memory. */
+/* Describes an op, with its states in the arena; false if there is no memory. */
 bool recurrence_find(const struct graph *graph, uint32_t op_id, struct recurrence *found,
-                     struct irrun_error *err);
+                     struct arena *arena, struct irrun_error *err);
 
-/* Returns false for constant sequence_lengths below the number of frames. Sets *is_fixed if they
- * are constant and equal to it. */
+/* Describes a TensorIterator or Loop apart from the kind. */
+bool recurrence_describe_loop(const struct graph *graph, const struct op *op,
+                              struct recurrence *found, struct arena *arena,
+                              struct irrun_error *err);
+
+/* Sets kind and why, unless it is refused already. */
+void recurrence_refuse(struct recurrence *found, const char *format, const char *name);
+
+/* Returns whether the input `lengths` is the number of frames, or an input of the model that counts
+ * them. Sets *is_fixed if it is the number of frames that the model was written for. */
 bool recurrence_check_lengths(const struct time_walk *walk, const struct recurrence *recurrence,
                               bool *is_fixed);
 

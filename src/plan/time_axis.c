@@ -45,6 +45,8 @@ static const struct {
     {"LSTMSequence", time_rule_recurrent},
     {"GRUSequence", time_rule_recurrent},
     {"RNNSequence", time_rule_recurrent},
+    {"TensorIterator", time_rule_loop},
+    {"Loop", time_rule_loop},
     {"Transpose", time_rule_transpose},
     {"Reshape", time_rule_reshape},
     {"Unsqueeze", time_rule_unsqueeze},

@@ -48,7 +48,7 @@ bool time_axes(struct time_op *t, uint32_t input, uint32_t rank, bool is_set[IRR
 
 time_rule_fn time_rule_first, time_rule_elementwise, time_rule_prelu, time_rule_matmul,
     time_rule_convolution, time_rule_batchwise, time_rule_channels, time_rule_axis_attribute,
-    time_rule_reduction, time_rule_mvn, time_rule_axes, time_rule_recurrent;
+    time_rule_reduction, time_rule_mvn, time_rule_axes, time_rule_recurrent, time_rule_loop;
 time_rule_fn time_rule_transpose, time_rule_reshape, time_rule_unsqueeze, time_rule_squeeze,
     time_rule_concat, time_rule_gather, time_rule_split, time_rule_slice, time_rule_strided_slice,
     time_rule_pad, time_rule_tile, time_rule_broadcast, time_rule_shape_of;
