@@ -262,6 +262,7 @@ struct irrun_analysis {
     uint64_t unused_bytes;
     const char *const *suspicions; /* one line for each probable mistake */
     size_t n_suspicions;
+    bool takes_chunks; /* irrun_options.low_latency would change the model */
 };
 
 bool irrun_model_analyse(const struct irrun_model *model, struct irrun_analysis *analysis,

@@ -38,6 +38,7 @@ struct irrun_model {
     struct remarks remarks;
     struct irrun_error problem; /* of a model that is only inspected: why it cannot run */
     bool is_prepared;
+    bool takes_chunks; /* of a model that is only inspected */
 };
 
 /* ---- loading ------------------------------------------------------------------------------- */
@@ -78,6 +79,22 @@ static bool check(struct irrun_model *model, const struct irrun_options *options
     return false;
 }
 
+/* For inspection only. Needs the constants, so without the weights it is not known. */
+static bool would_take_chunks(struct irrun_model *model)
+{
+    struct ir_model *ir = &model->ir;
+    struct irrun_error ignored;
+    error_clear(&ignored);
+    if (model->problem.code != IRRUN_OK || !ir->weights_path || access(ir->weights_path, R_OK) != 0)
+        return false;
+    ir->needs_weights = true;
+    bool fits = weights_open(ir, &ignored) && low_latency_fits(ir->graph, &ir->arena);
+    file_map_close(&ir->weights);
+    ir->weights = (struct file_map){.data = NULL};
+    ir->needs_weights = false;
+    return fits;
+}
+
 static bool count_threads(unsigned asked, unsigned *n_threads, struct irrun_error *err)
 {
     *n_threads = asked == 0 ? 1 : asked;
@@ -112,6 +129,7 @@ static bool load(struct irrun_model *model, const char *xml_path,
     if (options->low_latency &&
         !low_latency_apply(ir->graph, arena, options->low_latency, &model->remarks, err))
         return false;
+    model->takes_chunks = options->is_dry && !options->low_latency && would_take_chunks(model);
     size_t n_outputs = ir->graph->n_results;
     if (options->traces_all && !options->is_dry &&
         (!taps_add_all(ir->graph, arena, err) || !toposort(ir->graph, arena, err)))
@@ -230,6 +248,7 @@ bool irrun_model_analyse(const struct irrun_model *model, struct irrun_analysis 
                          struct irrun_error *err)
 {
     error_clear(err);
+    analysis->takes_chunks = model->takes_chunks;
     return model_analyse(&model->model, analysis, err);
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/inspect_hints.h"
 #include "cli/json.h"
 #include "tensor/shape.h"
 
@@ -94,6 +95,21 @@ static void print_op_counts(const struct irrun_model_info *info)
     }
 }
 
+static bool print_hints(const struct irrun_model *model, const struct irrun_analysis *analysis,
+                        const struct options *options, struct irrun_error *err)
+{
+    struct text hints = {0};
+    size_t n = inspect_add_hints(model, analysis, options, &hints);
+    bool is_whole = text_check(&hints, err);
+    const char *hint = hints.data;
+    if (n > 0 && is_whole)
+        printf("hints: %zu\n", n);
+    for (size_t i = 0; i < n && is_whole; i++, hint += strlen(hint) + 1)
+        printf("  %s\n", hint);
+    text_free(&hints);
+    return is_whole;
+}
+
 bool inspect_as_text(struct irrun_model *model, const struct options *options,
                      struct irrun_error *err)
 {
@@ -122,7 +138,7 @@ bool inspect_as_text(struct irrun_model *model, const struct options *options,
         printf("suspicious: %zu\n", analysis.n_suspicions);
     for (size_t i = 0; i < analysis.n_suspicions; i++)
         printf("  %s\n", analysis.suspicions[i]);
-    return true;
+    return print_hints(model, &analysis, options, err);
 }
 
 /* ---- --inspect=json -------------------------------------------------------------------------- */
@@ -277,6 +293,22 @@ static void add_analysis(struct json *json, const struct irrun_analysis *analysi
     add_names(json, "suspicious", analysis->suspicions, analysis->n_suspicions);
 }
 
+static bool add_hints(struct json *json, const struct irrun_model *model,
+                      const struct irrun_analysis *analysis, const struct options *options,
+                      struct irrun_error *err)
+{
+    struct text hints = {0};
+    size_t n = inspect_add_hints(model, analysis, options, &hints);
+    bool is_whole = text_check(&hints, err);
+    const char *hint = hints.data;
+    json_open(json, "hints", '[');
+    for (size_t i = 0; i < n && is_whole; i++, hint += strlen(hint) + 1)
+        json_string(json, NULL, hint);
+    json_close(json, ']');
+    text_free(&hints);
+    return is_whole;
+}
+
 bool inspect_as_json(struct irrun_model *model, const struct options *options,
                      struct irrun_error *err)
 {
@@ -298,6 +330,7 @@ bool inspect_as_json(struct irrun_model *model, const struct options *options,
     add_ops(&json, &info);
     json_count(&json, "weights_bytes", info.weights_bytes);
     add_analysis(&json, &analysis);
+    is_whole = is_whole && add_hints(&json, model, &analysis, options, err);
     json_close(&json, '}');
     is_whole = is_whole && text_check(&text, err);
     if (is_whole)

@@ -120,7 +120,8 @@ ALWAYS_INLINE void softmax_columns(const float *in, float *out, size_t n, size_t
     }
 }
 
-/* Rows of up to this many numbers leave most lanes empty: they are computed as columns. */
+/* Rows of up to this many numbers leave most lanes empty: they are computed as columns. So is a
+ * single one: the bytes of a row must not depend on the number of rows. */
 #define SHORT_ROW (VECTOR_LANES / 2)
 
 /* Computes at most VECTOR_LANES short rows. */
@@ -139,7 +140,7 @@ ALWAYS_INLINE void softmax_short_rows(const float *in, float *out, size_t n, siz
 
 void LEVEL_NAME(softmax_f32, LEVEL)(const struct softmax *s, const float *in, float *out)
 {
-    bool is_short = s->n_inner == 1 && s->n <= SHORT_ROW && s->n_outer > 1;
+    bool is_short = s->n_inner == 1 && s->n <= SHORT_ROW;
     for (size_t row = 0; row < s->n_outer && is_short; row += VECTOR_LANES)
         softmax_short_rows(in + row * s->n, out + row * s->n, s->n, lanes_left(s->n_outer, row),
                            s->is_log);

@@ -287,8 +287,9 @@ static bool choose_time(struct low_latency *pass)
     return is_chosen && check_lengths(pass);
 }
 
-bool low_latency_apply(struct graph *graph, struct arena *arena, const char *names,
-                       struct remarks *remarks, struct irrun_error *err)
+/* remarks NULL: changes nothing. */
+static bool run_pass(struct graph *graph, struct arena *arena, const char *names,
+                     struct remarks *remarks, struct irrun_error *err)
 {
     struct low_latency pass = {.graph = graph, .arena = arena, .err = err};
     pass.carries = new_array(graph->n_ops, sizeof *pass.carries, err);
@@ -299,10 +300,23 @@ bool low_latency_apply(struct graph *graph, struct arena *arena, const char *nam
                                    .err = err};
     bool is_done = pass.carries && pass.walk.uses && list_recurrences(&pass) &&
                    check_names(&pass, names) && choose_ops(&pass, names) && choose_time(&pass) &&
-                   low_latency_edit(&pass, remarks);
+                   (!remarks || low_latency_edit(&pass, remarks));
     free(pass.items);
     free(pass.carries);
     free(pass.walk.uses);
     free(pass.walk.reshapes);
     return is_done;
+}
+
+bool low_latency_apply(struct graph *graph, struct arena *arena, const char *names,
+                       struct remarks *remarks, struct irrun_error *err)
+{
+    return run_pass(graph, arena, names, remarks, err);
+}
+
+bool low_latency_fits(struct graph *graph, struct arena *arena)
+{
+    struct irrun_error why;
+    error_clear(&why);
+    return run_pass(graph, arena, "", NULL, &why);
 }

@@ -36,13 +36,6 @@ static struct irrun_partial_shape shape_of_value(const struct graph *graph, uint
     return shape;
 }
 
-static enum irrun_dtype type_of_value(const struct graph *graph, uint32_t value_id)
-{
-    const struct op *op = value_producer(graph, value_id);
-    return op->def->role == ROLE_CONST ? ((const struct const_attrs *)op->attrs)->element_type
-                                       : (enum irrun_dtype)graph->values[value_id].dtype_hint;
-}
-
 /* "OP.h" and "OP.c" for a sequence, "OP.0", "OP.1", … for a body. */
 static const char *format_id(struct editing *e, const struct recurrence *item, uint32_t i)
 {
@@ -68,7 +61,7 @@ static bool add_variable(struct editing *e, const struct recurrence *item, uint3
     struct op op = e->graph->ops[item->op_id];
     uint32_t init = op_input(e->graph, &op, state->input);
     read->variable_id = assign->variable_id = id;
-    read->variable_type = type_of_value(e->graph, init);
+    read->variable_type = time_dtype(e->graph, init);
     read->variable_shape = shape_of_value(e->graph, init);
     uint32_t read_id = graph_edit_add(&e->edit, e->read, read, &op, &init, 1, 1);
     uint32_t after = op.first_output + state->output;

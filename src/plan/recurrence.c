@@ -62,6 +62,9 @@ static bool check_states(const struct graph *graph, struct recurrence *found,
         struct origin origin;
         if (!find_origin(graph, value_id, &origin, err))
             return false;
+        if (dtype_is_half(time_dtype(graph, value_id)))
+            recurrence_refuse(found, "has a state of %s, which would be rounded after each chunk",
+                              irrun_dtype_name(time_dtype(graph, value_id)));
         if (origin.parameter)
             recurrence_refuse(found, "starts from a state that depends on input \"%.150s\"",
                               origin.parameter->name);

@@ -140,7 +140,7 @@ static bool is_true(const struct graph *graph, uint32_t value_id)
            graph->weights->data && graph->weights->data[attrs->offset] != 0;
 }
 
-/* Whether the body cannot end the loop: its condition is a constant, or what the loop began with. */
+/* Whether the body cannot end the loop: its condition is a constant, or as the loop began. */
 static bool never_stops(const struct time_op *t, const struct body *body)
 {
     for (uint32_t i = 0; i < body->n_outputs; i++) {

@@ -65,6 +65,13 @@ static const struct {
 
 /* ---- shapes in the XML ---- */
 
+enum irrun_dtype time_dtype(const struct graph *graph, uint32_t value_id)
+{
+    const struct op *op = value_producer(graph, value_id);
+    return op->def->role == ROLE_CONST ? ((const struct const_attrs *)op->attrs)->element_type
+                                       : (enum irrun_dtype)graph->values[value_id].dtype_hint;
+}
+
 uint32_t time_rank(const struct graph *graph, uint32_t value_id)
 {
     const struct op *op = value_producer(graph, value_id);
@@ -220,6 +227,18 @@ static bool check_assign(struct time_op *t)
     return true;
 }
 
+/* An output without dimensions in the XML is 0-D or of any rank. */
+static bool check_ranks(struct time_op *t)
+{
+    for (uint32_t i = 0; i < t->op->n_inputs; i++) {
+        const struct time_use *use = time_input(t, i);
+        uint32_t rank = time_input_rank(t, i);
+        if (use->kind == TIME_ALONG && (rank <= use->axis || rank > IRRUN_MAX_RANK))
+            return time_refuse(t, "has no shape in the XML for input %u", i);
+    }
+    return true;
+}
+
 static bool visit_ordinary(struct time_op *t)
 {
     uint32_t i = find_input(t);
@@ -236,7 +255,9 @@ static bool visit_ordinary(struct time_op *t)
     time_rule_fn *rule = find_rule(t->op->def);
     t->first = i;
     t->in = *time_input(t, i);
-    return rule ? rule(t) : time_refuse(t, "may mix frames: irrun does not know");
+    if (!rule)
+        return time_refuse(t, "may mix frames: irrun does not know");
+    return check_ranks(t) && rule(t);
 }
 
 static bool visit(struct time_walk *walk, const struct op *op)

@@ -30,7 +30,7 @@ static bool mark_axes(struct time_op *t, const int64_t *axes, uint32_t n, uint32
     memset(is_set, 0, IRRUN_MAX_RANK * sizeof *is_set);
     for (uint32_t i = 0; i < n; i++) {
         int64_t axis = axes[i] < 0 ? axes[i] + (int64_t)rank : axes[i];
-        if (axis < 0 || axis >= (int64_t)rank)
+        if (axis < 0 || axis >= (int64_t)rank || axis >= IRRUN_MAX_RANK)
             return time_refuse(t, "has axis %lld, outside %u dimensions", (long long)axes[i], rank);
         is_set[axis] = true;
     }

@@ -18,7 +18,7 @@ inspected() { # filter model
 @test "--inspect=json has what the text has" {
     irrun --inspect=json "$data/sum.xml" >sum.json
     [ "$(wc -l <sum.json)" -eq 1 ]
-    [ "$(jq -r 'keys_unsorted | join(" ")' sum.json)" = "schema name xml ir_version inputs outputs variables feeds ops unsupported weights_bytes parameters unused_weights unused_weights_bytes iteration memory_bytes suspicious" ]
+    [ "$(jq -r 'keys_unsorted | join(" ")' sum.json)" = "schema name xml ir_version inputs outputs variables feeds ops unsupported weights_bytes parameters unused_weights unused_weights_bytes iteration memory_bytes suspicious hints" ]
     jq -e '.schema == "irrun.inspect/1" and .name == "sum" and .ir_version == 11' sum.json
     jq -e '.inputs == [{name: "x", type: "f32", shape: [1], also: ["x:0", "a"], line: 6}]' sum.json
     jq -e '.variables == [{id: "total", type: "f32", shape: [1], init: "zeros", init_value: null, line: 10}]' sum.json
@@ -55,6 +55,26 @@ inspected() { # filter model
     irrun --inspect=json "$root/models/lstm_tagger/model.xml" | jq 'del(.xml) | .variables[].init_value = null' >with.json
     jq '.variables[].init_value = null' without.json | diff - with.json
     irrun --list-ops model.xml | diff - <(irrun --list-ops "$root/models/lstm_tagger/model.xml")
+}
+
+@test "--inspect hints at --feed for inputs that look like states, and at --low-latency" {
+    local model=$cases/lstm_sequence/forward/model.xml
+    [ "$(inspected .hints "$data/sum.xml")" = '[]' ]
+    [ "$(inspected .hints "$data/pair.xml")" = '[]' ]
+    [[ $(irrun --inspect "$model") == *$'\nhints: 2\n  output "Ho" looks like the next "H0": --feed=Ho=H0\n'\
+'  output "Co" looks like the next "C0": --feed=Co=C0' ]]
+    [ "$(irrun --inspect=json "$model" --feed=Ho=H0 | jq -c .hints)" = \
+        '["output \"Co\" looks like the next \"C0\": --feed=Co=C0"]' ]
+    # another shape; nothing in common but the side
+    [ "$(sed 's/"H0"/"start"/g' "$model" >m.xml; inspected .hints m.xml)" = \
+        '["output \"Co\" looks like the next \"C0\": --feed=Co=C0"]' ]
+    cp "$cases"/low_latency/two_layers/model.* .
+    [ "$(inspected .hints model.xml)" = '["sequences can run in chunks of frames: --low-latency"]' ]
+    [ "$(irrun --inspect=json model.xml --low-latency | jq -c .hints)" = '[]' ]
+    [ "$(inspected .hints "$cases/low_latency/refused_mean/model.xml")" = '[]' ]
+    # what is constant is not known without the weights
+    rm model.bin
+    [ "$(inspected .hints model.xml)" = '[]' ]
 }
 
 @test "--inspect says what is suspicious, and which weights nothing needs" {

@@ -1,0 +1,128 @@
+/* Finds outputs that look like the next value of an input: by name, type and shape.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/inspect_hints.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define STEM_BYTES 256
+#define MAX_MORE 3
+
+/* Words that tell an old value from a new one. */
+static bool is_side(const char *word, size_t length)
+{
+    static const char *const sides[] = {"in",   "out",     "input",    "output",  "inp",  "new",
+                                        "next", "prev",    "previous", "old",     "init", "initial",
+                                        "cur",  "current", "past",     "present", "last", "final"};
+    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++)
+        if (strlen(sides[i]) == length && strncmp(sides[i], word, length) == 0)
+            return true;
+    return false;
+}
+
+/* The name in lower case, without separators and without the words above: "h" of "h_last". Numbers
+ * stay if they are asked for. */
+static void make_stem(const char *name, bool has_numbers, char stem[STEM_BYTES])
+{
+    size_t n = 0;
+    while (*name != '\0' && n < STEM_BYTES - 1) {
+        size_t length = 0, start = n;
+        bool is_number = isdigit((unsigned char)*name);
+        for (; isalnum((unsigned char)name[length]) &&
+               is_number == !!isdigit((unsigned char)name[length]) && n < STEM_BYTES - 1;
+             length++)
+            stem[n++] = (char)tolower((unsigned char)name[length]);
+        if (is_side(stem + start, length) || (is_number && !has_numbers))
+            n = start;
+        name += length > 0 ? length : 1;
+    }
+    stem[n] = '\0';
+}
+
+/* How alike the names are: 3 if only the words above differ, 2 if numbers do too, 1 if one has a
+ * few letters more at the end ("state", "stateN"), 0 if they are not alike. */
+static unsigned likeness(const char *a, const char *b)
+{
+    char x[STEM_BYTES], y[STEM_BYTES];
+    make_stem(a, true, x);
+    make_stem(b, true, y);
+    if (x[0] != '\0' && strcmp(x, y) == 0)
+        return 3;
+    make_stem(a, false, x);
+    make_stem(b, false, y);
+    if (x[0] == '\0' || y[0] == '\0')
+        return 0;
+    size_t n = strlen(x), m = strlen(y), shorter = n < m ? n : m, longer = n < m ? m : n;
+    if (strncmp(x, y, shorter) != 0)
+        return 0;
+    return longer == shorter ? 2 : longer - shorter <= MAX_MORE;
+}
+
+static bool is_same_shape(const struct irrun_partial_shape *a, const struct irrun_partial_shape *b)
+{
+    if (a->is_rank_dynamic || b->is_rank_dynamic || a->rank != b->rank)
+        return false;
+    for (uint32_t i = 0; i < a->rank; i++)
+        if (a->max[i] < b->min[i] || b->max[i] < a->min[i])
+            return false;
+    return true;
+}
+
+/* Whether an input or output of the model is in a --feed already. */
+static bool is_fed(const struct irrun_model *model, const struct options *options, size_t index,
+                   bool is_input)
+{
+    struct irrun_error ignored;
+    size_t found;
+    for (size_t i = 0; i < options->feeds.n; i++) {
+        const struct feed_spec *feed = &options->feeds.items[i];
+        if ((is_input ? irrun_model_find_input(model, feed->in, &found, &ignored)
+                      : irrun_model_find_output(model, feed->out, &found, &ignored)) &&
+            found == index)
+            return true;
+    }
+    return false;
+}
+
+/* Returns the output that looks most like the next value of the input; NULL if none does. */
+static const struct irrun_port *find_next(const struct irrun_model *model,
+                                          const struct options *options,
+                                          const struct irrun_port *input)
+{
+    const struct irrun_port *best = NULL;
+    unsigned most = 0;
+    for (size_t i = 0; i < irrun_model_n_outputs(model); i++) {
+        const struct irrun_port *output = irrun_model_output(model, i);
+        unsigned alike = likeness(input->name, output->name);
+        if (alike <= most || output->dtype != input->dtype ||
+            !is_same_shape(&output->shape, &input->shape) || is_fed(model, options, i, false))
+            continue;
+        most = alike;
+        best = output;
+    }
+    return best;
+}
+
+size_t inspect_add_hints(const struct irrun_model *model, const struct irrun_analysis *analysis,
+                         const struct options *options, struct text *text)
+{
+    size_t n_inputs = irrun_model_n_inputs(model), n = 0;
+    /* A model of one input or output transforms it. */
+    for (size_t i = 0; i < n_inputs && n_inputs > 1 && irrun_model_n_outputs(model) > 1; i++) {
+        const struct irrun_port *input = irrun_model_input(model, i);
+        const struct irrun_port *output =
+            is_fed(model, options, i, true) ? NULL : find_next(model, options, input);
+        if (!output)
+            continue;
+        text_add(text, "output \"%s\" looks like the next \"%s\": --feed=%s=%s", output->name,
+                 input->name, output->name, input->name);
+        text_add_bytes(text, "", 1);
+        n++;
+    }
+    if (analysis->takes_chunks) {
+        text_add(text, "sequences can run in chunks of frames: --low-latency");
+        text_add_bytes(text, "", 1);
+        n++;
+    }
+    return n;
+}

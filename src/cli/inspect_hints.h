@@ -1,0 +1,14 @@
+/* Options that --inspect suggests for a model.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_CLI_INSPECT_HINTS_H
+#define IRRUN_CLI_INSPECT_HINTS_H
+
+#include "base/text.h"
+#include "cli/options.h"
+
+/* Adds the hints to `text`, each with a NUL behind it, and returns their number: inputs that look
+ * like states and are not fed, and sequences that could run in chunks. */
+size_t inspect_add_hints(const struct irrun_model *model, const struct irrun_analysis *analysis,
+                         const struct options *options, struct text *text);
+
+#endif
