@@ -88,6 +88,8 @@ unit_sources := $(wildcard tests/unit/test_*.c)
 api_sources := $(wildcard tests/api/*.c)
 kernel_test_sources := $(wildcard tests/kernels/*.c)
 fault_sources := $(wildcard tests/faults/*.c)
+fuzz_sources := $(wildcard tests/fuzz/*.c)
+fuzz_targets := $(patsubst tests/fuzz/fuzz_%.c,%,$(filter-out %/replay.c %_mutator.c,$(fuzz_sources)))
 headers := $(wildcard include/*.h src/*/*.h)
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
@@ -109,6 +111,8 @@ api_tests := $(call programs,$(api_sources))
 kernel_check := $(if $(kernel_test_sources),$(BUILD)/tests/kernels/check_kernels)
 fault_sweep := $(BUILD)/tests/faults/sweep
 fault_library := $(BUILD)/tests/faults/inject.so
+fuzz_replays := $(fuzz_targets:%=$(BUILD)/tests/fuzz/replay_%)
+fuzz_programs := $(fuzz_targets:%=$(BUILD)/tests/fuzz/fuzz_%)
 # A *_body.h uses macros that its user defines, so it cannot stand alone; nor can what includes such bodies.
 header_checks := $(patsubst %.h,$(BUILD)/%.alone,$(filter-out %_body.h src/kernels/each_%.h,$(headers)))
 
@@ -145,7 +149,7 @@ pc_LIBS = $(filter-out $(module_libs),$(libs))
 
 # ---- Targets ------------------------------------------------------------------------------------
 
-.PHONY: all demo dist deb test test-cpus bench check-kernels style clean install uninstall help objects check-programs FORCE
+.PHONY: all demo dist deb test test-cpus fuzz fuzz-programs bench check-kernels style clean install uninstall help objects check-programs FORCE
 .DEFAULT_GOAL := all
 
 all: $(irrun) $(shared) $(completions) ## build build/irrun
@@ -161,6 +165,16 @@ check-kernels: $(kernel_check) ## compare every variant of the kernels with the 
 
 test-cpus: $(irrun) $(kernel_check) ## run kernels and cases on other CPUs, AArch64 among them, under qemu
 	@BUILD=$(BUILD) CC='$(CC)' scripts/test-cpus.sh
+
+# SECONDS: for each target; TARGETS: some of them.
+SECONDS ?= 600
+TARGETS ?= $(fuzz_targets)
+fuzz: ## run the fuzz targets, which need clang, for a while each (SECONDS=600, TARGETS=)
+	@if ! command -v clang >/dev/null; then echo 'fuzz: it needs clang with libFuzzer: apt-get install clang' >&2; exit 1; fi
+	@$(MAKE) fuzz-programs CC=clang SANITIZE=fuzzer-no-link,address,undefined BUILD=build/fuzz
+	@scripts/fuzz.sh $(SECONDS) $(TARGETS)
+
+fuzz-programs: $(fuzz_programs)
 
 # PYTHON: one that has openvino and numpy; PARTS: ops, models, grid; MODELS: directories of further models; ARGS: see bench/README.md.
 PYTHON ?= python3
@@ -183,7 +197,7 @@ help: ## list the targets
 # make objects CC=aarch64-linux-gnu-gcc BUILD=build/aarch64
 objects: $(core_objects)
 
-check-programs: $(unit_tests) $(api_tests) $(kernel_check) $(fault_sweep) $(fault_library) $(header_checks)
+check-programs: $(unit_tests) $(api_tests) $(kernel_check) $(fault_sweep) $(fault_library) $(fuzz_replays) $(header_checks)
 
 # ---- Compile and link ---------------------------------------------------------------------------
 
@@ -250,6 +264,15 @@ $(kernel_check): $(call objects,$(kernel_test_sources)) $(core)
 $(fault_sweep): $(call objects,$(filter-out %/inject.c,$(fault_sources)))
 	$(call say,LINK,$@) $(CC) $(cflags) $(ldflags) -o $@ $^ $(libs)
 
+# A target alone replays files; with libFuzzer it finds them. The first wraps what limits the work of a model.
+fuzz_ldflags = $(if $(filter %_model,$@),-Wl$(comma)--wrap=infer_op -Wl$(comma)--wrap=runner_run)
+$(fuzz_replays): $(BUILD)/tests/fuzz/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(cli) $(core)
+	$(call say,LINK,$@) $(CC) $(cflags) $(ldflags) $(fuzz_ldflags) -o $@ $^ $(libs)
+
+$(fuzz_programs): $(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(call objects,$(wildcard tests/fuzz/*_mutator.c)) $(cli) $(core)
+	$(call say,LINK,$@) $(CC) $(cflags) $(ldflags) $(fuzz_ldflags) -fsanitize=fuzzer -o $@ \
+	    $(filter-out $(filter-out %/fuzz_$*_mutator.o,$(filter %_mutator.o,$^)),$^) $(libs)
+
 # It takes the place of malloc in any program that has a loader: no sanitizer, never static.
 $(fault_library): tests/faults/inject.c tests/faults/fault_plan.h $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -275,7 +298,7 @@ $(pkg_config): irrun.pc.in include/irrun.h $(BUILD)/pc_words
 	@mkdir -p $(@D)
 	$(call say,GEN,$@) sed $(foreach word,$(pc_words),-e 's,@$(word)@,$(pc_$(word)),') $< >$@
 
--include $(patsubst %.o,%.d,$(call objects,$(sources) $(unit_sources) $(kernel_test_sources) $(fault_sources)) $(level_objects))
+-include $(patsubst %.o,%.d,$(call objects,$(sources) $(unit_sources) $(kernel_test_sources) $(fault_sources) $(fuzz_sources)) $(level_objects))
 -include $(api_tests:=.d) $(header_checks:=.d)
 
 # ---- Install ------------------------------------------------------------------------------------

@@ -50,6 +50,9 @@ list_parts() {
     [ ! -d tests/kernels ] || echo kernels/check_kernels
     echo faults/memory
     echo faults/read
+    for path in tests/fuzz/corpus/*/; do
+        echo "fuzz/$(basename "$path")"
+    done
     echo includes
     echo op-cases
     echo man
@@ -92,6 +95,7 @@ run_part() {
         run_tap "$BUILD/tests/$1"
         ;;
     cli/*) run_bats "tests/$1" ;;
+    fuzz/*) run_tap "$BUILD/tests/fuzz/replay_${1#fuzz/}" "tests/fuzz/corpus/${1#fuzz/}" ;;
     faults/*) run_tap "$BUILD/tests/faults/sweep" "${1#faults/}" ;;
     cases/unfused) IRRUN_ARGS=--no-fuse scripts/run-cases.sh tests/cases models ;;
     cases/plain | cases/cblas | cases/packed)
