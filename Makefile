@@ -149,7 +149,7 @@ pc_LIBS = $(filter-out $(module_libs),$(libs))
 
 # ---- Targets ------------------------------------------------------------------------------------
 
-.PHONY: all demo dist deb test test-cpus fuzz fuzz-programs bench check-kernels style clean install uninstall help objects check-programs FORCE
+.PHONY: all demo dist deb test test-faults test-cpus fuzz fuzz-programs bench check-kernels style clean install uninstall help objects check-programs FORCE
 .DEFAULT_GOAL := all
 
 all: $(irrun) $(shared) $(completions) ## build build/irrun
@@ -159,6 +159,11 @@ demo: $(irrun) ## build, then watch a speech detector at work (installs what is 
 
 test: $(irrun) check-programs ## build, then run every test (installs what is missing)
 	@BUILD=$(BUILD) tests/run.sh
+
+fault_kinds := memory read open write close file short interrupt
+test-faults: $(irrun) $(fault_sweep) $(fault_library) ## fail every single call of the system, which takes minutes
+	@for kind in $(fault_kinds); do \
+	    IRRUN=$(abspath $(irrun)) FAULTS_LIBRARY=$(abspath $(fault_library)) $(fault_sweep) $$kind all || exit 1; done
 
 check-kernels: $(kernel_check) ## compare every variant of the kernels with the scalar one, and time it
 	@$(kernel_check) --speed

@@ -48,8 +48,9 @@ list_parts() {
         echo "${path%.c}"
     done
     [ ! -d tests/kernels ] || echo kernels/check_kernels
-    echo faults/memory
-    echo faults/read
+    for path in memory read open write close file short interrupt; do
+        echo "faults/$path"
+    done
     for path in tests/fuzz/corpus/*/; do
         echo "fuzz/$(basename "$path")"
     done

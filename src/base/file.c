@@ -24,11 +24,16 @@ static bool fail_written(const char *path, struct irrun_error *err)
     return fail_hint(err, FILE_CHANGED_HINT);
 }
 
-static bool is_unchanged(const struct file_map *map, int fd)
+static bool check_unchanged(const struct file_map *map, int fd, const char *path,
+                            struct irrun_error *err)
 {
     struct stat now;
-    return fstat(fd, &now) == 0 && (uintmax_t)now.st_size == map->size_bytes &&
-           now.st_mtim.tv_sec == map->written.tv_sec && now.st_mtim.tv_nsec == map->written.tv_nsec;
+    if (fstat(fd, &now) != 0)
+        return fail_errno(err, IRRUN_NO_INPUT, path, "cannot be examined", errno);
+    return ((uintmax_t)now.st_size == map->size_bytes &&
+            now.st_mtim.tv_sec == map->written.tv_sec &&
+            now.st_mtim.tv_nsec == map->written.tv_nsec) ||
+           fail_written(path, err);
 }
 
 bool file_read_full(int fd, const char *path, void *data, size_t size_bytes, size_t *n_read,
@@ -55,7 +60,8 @@ static bool copy_file(struct file_map *map, int fd, const char *path, struct irr
     map->data = data;
     if (!file_read_full(fd, path, data, map->size_bytes, &n_done, err))
         return false;
-    return (n_done == map->size_bytes && is_unchanged(map, fd)) || fail_written(path, err);
+    return n_done == map->size_bytes ? check_unchanged(map, fd, path, err)
+                                     : fail_written(path, err);
 }
 
 /* Maps the file. On success the mapping owns the descriptor. */
@@ -108,8 +114,8 @@ bool file_map_open(struct file_map *map, const char *path, struct irrun_error *e
 
 bool file_map_check(const struct file_map *map, struct irrun_error *err)
 {
-    return !map->mapping || is_unchanged(map, mapping_fd(map->mapping)) ||
-           fail_written(mapping_path(map->mapping), err);
+    return !map->mapping ||
+           check_unchanged(map, mapping_fd(map->mapping), mapping_path(map->mapping), err);
 }
 
 /* Smaller ranges are not freed: a call of madvise takes as long as reading a few pages. */

@@ -32,9 +32,11 @@ static struct {
 
 static atomic_bool is_ending; /* temporaries_remove_all has begun */
 
+/* errno is 0 or ENOENT if it is not there, something else if that cannot be found out. */
 static bool is_at(const char *path, int fd)
 {
     struct stat there, here;
+    errno = 0;
     return lstat(path, &there) == 0 && fstat(fd, &here) == 0 && there.st_dev == here.st_dev &&
            there.st_ino == here.st_ino;
 }
@@ -105,6 +107,12 @@ enum attempt {
     TRY_AGAIN
 };
 
+/* After !is_at. */
+static bool is_missing(void)
+{
+    return errno == 0 || errno == ENOENT;
+}
+
 /* Removes the file if no process has locked it: a killed process has left it. */
 static enum attempt remove_abandoned(const char *name, long *holder)
 {
@@ -117,7 +125,7 @@ static enum attempt remove_abandoned(const char *name, long *holder)
     int reason = file_lock(fd);
     if (reason == EWOULDBLOCK)
         *holder = file_lock_holder(fd);
-    bool is_gone = reason == 0 && (!is_at(name, fd) || unlink(name) == 0);
+    bool is_gone = reason == 0 && (is_at(name, fd) ? unlink(name) == 0 : is_missing());
     close(fd);
     return reason == EWOULDBLOCK ? HELD : is_gone ? TRY_AGAIN : UNLOCKABLE;
 }
@@ -131,6 +139,13 @@ static enum attempt try_to_create(const char *name, int *fd, long *holder)
     /* Another process may have removed the file as abandoned before it was locked. */
     if (reason == 0 && is_at(name, *fd))
         return CREATED;
+    if (reason == 0 && !is_missing()) {
+        reason = errno;
+        unlink(name);
+        close(*fd);
+        errno = reason;
+        return FAILED;
+    }
     if (reason == EWOULDBLOCK)
         *holder = file_lock_holder(*fd);
     else if (reason != 0)

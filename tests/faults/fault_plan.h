@@ -12,8 +12,14 @@
 
 enum fault_kind {
     FAULT_NONE,
-    FAULT_MEMORY, /* malloc and similar functions, mmap, pthread_create */
-    FAULT_READ    /* read, pread: EIO */
+    FAULT_MEMORY,    /* malloc and similar functions, mmap, pthread_create */
+    FAULT_READ,      /* read, pread: EIO */
+    FAULT_OPEN,      /* open, fopen: EMFILE */
+    FAULT_WRITE,     /* write, pwrite, but for standard error: ENOSPC */
+    FAULT_CLOSE,     /* close, fclose: EIO, and the descriptor is closed */
+    FAULT_FILE,      /* rename, fsync, ftruncate, lseek, stat, fstat, lstat, poll: EIO */
+    FAULT_SHORT,     /* read, pread, write, pwrite: half as much; not a failure */
+    FAULT_INTERRUPT, /* the same and poll: EINTR; not a failure */
 };
 
 /* Zeroed: every call succeeds. */

@@ -4,8 +4,8 @@
  * faults.
  *
  *   sweep KIND              all commands, as TAP: every k up to N_DENSE and N_SPARSE of the others,
- *                           alone and with all that follow by turns
- *   sweep KIND COMMAND [K]  one of them, both ways, with every k or with one only
+ *                           alone and with those that follow by turns
+ *   sweep KIND COMMAND [K]  one of them, or "all", both ways, with every k or with one only
  *
  * Runs in the root of the project. IRRUN is the program, FAULTS_LIBRARY the library to preload.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -27,12 +27,19 @@
 struct kind {
     const char *name;
     enum fault_kind kind;
-    int statuses[3]; /* with which a run may end that a fault stops; the rest 0 */
+    int statuses[5];  /* with which a run may end that a fault stops; the rest 0 */
+    uint64_t n_after; /* how many of the calls after it fail too, by turns */
 };
 
 static const struct kind kinds[] = {
-    {"memory", FAULT_MEMORY, {71}},
-    {"read", FAULT_READ, {66, 74}},
+    {"memory", FAULT_MEMORY, {71}, UINT64_MAX},
+    {"read", FAULT_READ, {66, 74}, UINT64_MAX},
+    {"open", FAULT_OPEN, {66, 71, 73, 74}, UINT64_MAX},
+    {"write", FAULT_WRITE, {71, 73, 74}, UINT64_MAX},
+    {"close", FAULT_CLOSE, {74}, UINT64_MAX},
+    {"file", FAULT_FILE, {66, 71, 73, 74}, UINT64_MAX},
+    {"short", FAULT_SHORT, {0}, UINT64_MAX},
+    {"interrupt", FAULT_INTERRUPT, {0}, 3},
 };
 
 static const struct command commands[] = {
@@ -81,7 +88,7 @@ static void try(struct sweep *sweep, uint64_t first, uint64_t last)
         return;
     sweep->n_wrong++;
     printf("# call %" PRIu64 "%s of %" PRIu64 " fails: %s\n", first,
-           last > first ? " and all that follow" : "", sweep->reference.n_calls, wrong);
+           last > first ? " and others that follow" : "", sweep->reference.n_calls, wrong);
 }
 
 static bool sweep_command(const struct kind *kind, const struct command *command, bool is_full,
@@ -95,7 +102,7 @@ static bool sweep_command(const struct kind *kind, const struct command *command
         if (is_full || k % 2 == 1)
             try(&sweep, k, k);
         if (is_full || k % 2 == 0)
-            try(&sweep, k, UINT64_MAX);
+            try(&sweep, k, kind->n_after < UINT64_MAX ? k + kind->n_after : UINT64_MAX);
     }
     printf("# %s, %s: %" PRIu64 " calls, %zu runs, %zu wrong\n", kind->name, command->name, n,
            sweep.n_runs, sweep.n_wrong);
@@ -141,7 +148,8 @@ static const struct kind *find_kind(const char *name)
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (name && strcmp(kinds[i].name, name) == 0)
             return &kinds[i];
-    fprintf(stderr, "usage: sweep memory|read [COMMAND [K]]\n");
+    fprintf(stderr,
+            "usage: sweep memory|read|open|write|close|file|short|interrupt [COMMAND [K]]\n");
     exit(2);
 }
 
@@ -166,7 +174,7 @@ int main(int argc, char **argv)
     }
     fault_run_open(irrun, library);
     for (size_t i = 0; i < N_COMMANDS; i++) {
-        if (name && strcmp(name, commands[i].name) != 0)
+        if (name && strcmp(name, "all") != 0 && strcmp(name, commands[i].name) != 0)
             continue;
         bool is_good = sweep_command(kind, &commands[i], name != NULL, only);
         printf("%sok %zu %s\n", is_good ? "" : "not ", ++number, commands[i].name);
