@@ -227,10 +227,12 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(cppflags) $(cflags) $(call file_cflags,$<) -MMD -MP -c -o $@ $<
 
+# A sanitizer makes these files slow to compile: a fuzzer, which is built often, leaves them out.
+level_instrument := $(if $(findstring fuzzer,$(SANITIZE)),-fno-sanitize=all)
 define level_rule
 $$(BUILD)/%.$(1).o: %.c $$(BUILD)/flags
 	@mkdir -p $$(@D)
-	$$(call say,CC,"$$< $(1)") $$(CC) $$(cppflags) $$(cflags) $$(kernel_cflags) $$(cflags_$(1)) -MMD -MP -c -o $$@ $$<
+	$$(call say,CC,"$$< $(1)") $$(CC) $$(cppflags) $$(cflags) $$(kernel_cflags) $$(cflags_$(1)) $$(level_instrument) -MMD -MP -c -o $$@ $$<
 endef
 $(foreach level,$(levels),$(eval $(call level_rule,$(level))))
 

@@ -54,8 +54,8 @@ bool option_split_name(struct options *options, const char *value, const char **
 bool option_hint_blank(const char *word, const char *next, struct irrun_error *err)
 {
     char path[1024], whole[1200], quoted[TEXT_QUOTED_BYTES];
-    for (const char *start = word; start; start = strpbrk(start, "=:")) {
-        start += start != word;
+    for (const char *start = word, *mark; start; start = mark ? mark + 1 : NULL) {
+        mark = strpbrk(start, "=:");
         if (snprintf(path, sizeof path, "%s %s", start, next) >= (int)sizeof path ||
             access(path, F_OK) != 0)
             continue;

@@ -91,7 +91,8 @@ static void replace(struct model_text *text, struct span span, const uint8_t *by
     if (text->size - old + n > text->capacity)
         return;
     memmove(text->data + span.begin + n, text->data + span.end, text->size - span.end);
-    memcpy(text->data + span.begin, bytes, n);
+    if (n > 0)
+        memcpy(text->data + span.begin, bytes, n);
     text->size = text->size - old + n;
     text->xml_size = text->xml_size - old + n;
 }

@@ -78,7 +78,7 @@ static void put(struct zip *zip, const void *data, size_t n)
 static void put_number(struct zip *zip, size_t number, size_t n_bytes)
 {
     for (size_t i = 0; i < n_bytes; i++) {
-        uint8_t byte = (uint8_t)(number >> 8 * i);
+        uint8_t byte = i < sizeof number ? (uint8_t)(number >> 8 * i) : 0;
         put(zip, &byte, 1);
     }
 }
