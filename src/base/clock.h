@@ -1,4 +1,4 @@
-/* Monotonic time.
+/* Reads clocks, in nanoseconds.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_CLOCK_H
 #define IRRUN_BASE_CLOCK_H

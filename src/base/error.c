@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Removes an incomplete UTF-8 character from the end of a truncated text. */
-static void cut_half_character(char *text)
+static void trim_partial_character(char *text)
 {
     size_t length = strlen(text);
     size_t start = length;
@@ -29,7 +29,7 @@ static void append_v(char *text, size_t size_bytes, const char *format, va_list 
     if (n_wanted < 0)
         text[length] = '\0';
     else if ((size_t)n_wanted >= size_bytes - length)
-        cut_half_character(text);
+        trim_partial_character(text);
 }
 
 /* Copies a file name. If it is too long, keeps its end, which is more specific than its start. */
@@ -154,8 +154,8 @@ static void append(char *text, size_t size_bytes, const char *format, ...)
 }
 
 /* Replaces control characters, so that text from a file cannot control the terminal or imitate
- * another error. A newline is kept only before an indented line. Characters U+0080 to U+009F are
- * controls too: C2 80 to C2 9F in UTF-8. */
+ * another error. A newline is kept only before an indented line or at the end. Characters U+0080 to
+ * U+009F are controls too: C2 80 to C2 9F in UTF-8. */
 static void hide_controls(char *text)
 {
     for (; *text != '\0'; text++) {

@@ -20,12 +20,12 @@ struct file_map {
 };
 
 /* Maps a regular file, or copies it if it is small. Errors: IRRUN_NO_INPUT if the file cannot be
- * opened or read or is not regular, IRRUN_DATA if it is modified meanwhile, IRRUN_SYSTEM if it is
- * too large or cannot be mapped, or there is no memory. */
+ * opened or read or is not regular, IRRUN_DATA if it is modified while it is read, IRRUN_SYSTEM if
+ * it is too large or cannot be mapped, or there is no memory. */
 bool file_map_open(struct file_map *map, const char *path, struct irrun_error *err);
 
 /* Fails with IRRUN_DATA if the mapped file was modified after it was opened: some bytes may be old
- * and some new. A file that was replaced by a rename does no harm, and a copy cannot change. */
+ * and some new. Replacing the file by a rename is safe, and a copy cannot change. */
 bool file_map_check(const struct file_map *map, struct irrun_error *err);
 
 /* Frees the pages of bytes that are not expected to be read again. If they are, the kernel reads
@@ -37,9 +37,9 @@ void file_map_close(struct file_map *map);
 bool file_read_full(int fd, const char *path, void *data, size_t size_bytes, size_t *n_read,
                     struct irrun_error *err);
 
-/* Returns the path of a file without symbolic links and dots. The file need not exist. If the path
- * cannot be resolved, because its directory does not exist or for another reason, returns a copy of
- * it; NULL if there is no memory. The caller frees the result. */
+/* Returns the path of a file with symbolic links, "." and ".." resolved. The file need not exist.
+ * If the path cannot be resolved, because its directory does not exist or for another reason,
+ * returns a copy of it; NULL if there is no memory. The caller frees the result. */
 char *file_real_path(const char *path);
 
 #endif

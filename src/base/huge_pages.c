@@ -70,8 +70,8 @@ void *huge_alloc(size_t size_bytes)
     return data;
 }
 
-/* Allocates size_bytes if the limit allows it. If only the allocation fails, returns NULL with *err
- * clear. */
+/* Allocates size_bytes. Returns NULL with *err filled if the limit does not allow it, and with *err
+ * clear if the allocation fails. */
 static void *alloc_within(size_t used_bytes, size_t size_bytes, struct irrun_error *err)
 {
     error_clear(err);

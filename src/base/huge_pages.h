@@ -1,6 +1,6 @@
 /* Allocates large memory in pages of 2 MB, if the kernel supports them. A page of 4 KB costs 1.7 us
- * at its first use and an address translation in every pass; a page of 2 MB costs 45 us and hardly
- * any translations. A Select over 200 MB takes half the time.
+ * at its first use and a TLB miss whenever the data is read again; a page of 2 MB costs 45 us and
+ * few TLB misses. A Select over 200 MB takes half the time.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_BASE_HUGE_PAGES_H
 #define IRRUN_BASE_HUGE_PAGES_H
@@ -15,14 +15,14 @@
  * Sizes below 2 MB, and a last page that is less than half full, use ordinary pages. */
 void *huge_alloc(size_t size_bytes);
 
-/* Allocates preferred_bytes if that is at most an eighth of all memory and allowed beside the
- * caller's used_bytes; otherwise min_bytes. Sets *size_bytes to the allocated size. Returns NULL
- * with *err filled if both fail. */
+/* Allocates preferred_bytes if that is at most an eighth of memory_limit() and, together with the
+ * caller's used_bytes, within it; otherwise min_bytes. Sets *size_bytes to the allocated size.
+ * Returns NULL with *err filled if both fail. */
 void *huge_alloc_at_least(size_t used_bytes, size_t min_bytes, size_t preferred_bytes,
                           size_t *size_bytes, struct irrun_error *err);
 
-/* Allocates like huge_alloc, with *size_bytes rounded up to whole lines or pages, but does not
- * request huge pages yet. */
+/* Allocates like huge_alloc, with *size_bytes rounded up to a multiple of 64 bytes or of 2 MB, but
+ * does not request huge pages yet. */
 void *huge_reserve(size_t *size_bytes);
 
 /* Requests huge pages where bytes [begin, end) of a block fill at least `min_bytes` of a page. The

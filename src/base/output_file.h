@@ -20,7 +20,7 @@ struct output_file {
     char *temporary;         /* NULL if is_direct */
     size_t slot;             /* in the table of temporaries */
     struct signal_buffer *signal_buffer; /* NULL unless is_direct */
-    bool is_locked;                      /* the buffer is locked; part of a record may be out */
+    bool is_locked; /* the buffer is locked; part of a record may have been written */
     unsigned char *buffer;
     size_t n_buffered;
     size_t n_complete; /* bytes of complete records */
@@ -61,8 +61,9 @@ bool output_file_sync(struct output_file *out, struct irrun_error *err);
 bool output_file_patch(struct output_file *out, uint64_t offset, const void *data,
                        size_t size_bytes, struct irrun_error *err);
 
-/* Flushes, closes and renames. Fails with IRRUN_IO if close fails. *out is released; if it failed,
- * no file is left. */
+/* Flushes, closes and renames. Fails with IRRUN_IO if close fails. *out is released. After an
+ * error, the temporary file is removed; if only syncing the directory failed, the file has its
+ * name. */
 bool output_file_finish(struct output_file *out, struct irrun_error *err);
 
 /* Removes what was written; for a direct file, only its incomplete record. A zeroed or finished

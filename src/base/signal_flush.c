@@ -126,7 +126,7 @@ static bool claim_all(void)
     return true;
 }
 
-bool signal_buffers_send(int number)
+bool signal_buffers_flush(int number)
 {
     atomic_store(&pending_signal, number);
     if (atomic_flag_test_and_set(&is_sending)) {

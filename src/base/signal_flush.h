@@ -18,14 +18,14 @@ void signal_buffer_close(struct signal_buffer *buffer);
  * signal_buffer_lock. */
 void signal_buffer_set_complete(struct signal_buffer *buffer, size_t n);
 
-/* Locks the buffer, so that the handler does not write it while the caller does or has written part
- * of a record. If a signal arrives meanwhile, signal_buffer_unlock raises it again. */
+/* Keeps the handler from writing the buffer while the caller writes it, or has written part of a
+ * record. A signal that arrives before signal_buffer_unlock is raised again by it. */
 void signal_buffer_lock(struct signal_buffer *buffer);
 void signal_buffer_unlock(struct signal_buffer *buffer, size_t n_complete);
 
 /* Writes the complete records. The handler of signal `number` calls this and then ends the process.
  * Waits at most one second for readers. If a buffer is locked, returns false and writes nothing:
  * the handler must then return; the signal will be raised again. Async-signal-safe. */
-bool signal_buffers_send(int number);
+bool signal_buffers_flush(int number);
 
 #endif

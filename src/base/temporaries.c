@@ -84,8 +84,8 @@ void temporaries_remove_all(void)
 /* ---- Names ----------------------------------------------------------------------------------- */
 
 /* Returns the name "DIRECTORY/.irrun-DIGEST" in the directory of `target`, the same in every
- * process, or with "-PID-N" appended. It has a digest of the name of `target`, which may be too
- * long to extend. The caller frees it. */
+ * process, or, if is_own, with "-PID-N" appended. It has a digest of the name of `target`, which
+ * may be too long to extend. The caller frees it. */
 static char *temporary_name(const char *target, bool is_own)
 {
     static atomic_uint n_names;
@@ -107,13 +107,13 @@ enum attempt {
     TRY_AGAIN
 };
 
-/* After !is_at. */
+/* Returns whether is_at returned false because there is no such file. */
 static bool is_missing(void)
 {
     return errno == 0 || errno == ENOENT;
 }
 
-/* Removes the file if no process has locked it: a killed process has left it. */
+/* Removes the file if no process has locked it: then a killed process left it behind. */
 static enum attempt remove_abandoned(const char *name, long *holder)
 {
     const int how = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
@@ -179,7 +179,8 @@ static enum attempt create_own(const char *target, char **name, int *fd)
 
 /* ---- Creating -------------------------------------------------------------------------------- */
 
-/* Creates the file *name, or another one, and then replaces *name. Blocks signals in this thread
+/* Creates the file *name or, on a file system without locks, one with a name of its own, which
+ * replaces *name. Blocks signals in this thread
  * until the file is in the table. If the handler has already run in another thread, removes the
  * file. */
 static int create(const char *target, enum slot_state state, char **name, size_t *slot,
@@ -261,9 +262,10 @@ void temporaries_release(void)
     for (size_t i = 0; i < MAX_TEMPORARIES; i++) {
         if (atomic_load(&temporaries[i].state) != SLOT_RESERVED)
             continue;
+        int fd = temporaries[i].fd;
         unlink(temporaries[i].path);
         temporary_forget(i);
-        close(temporaries[i].fd);
+        close(fd);
     }
 }
 

@@ -11,8 +11,8 @@
 
 static bool refuse(struct text *text, size_t size_bytes)
 {
-    text->is_broken = true;
-    text->refused_bytes = size_bytes;
+    text->is_failed = true;
+    text->failed_bytes = size_bytes;
     return false;
 }
 
@@ -20,7 +20,7 @@ static bool refuse(struct text *text, size_t size_bytes)
 static bool reserve(struct text *text, size_t length)
 {
     size_t needed, wanted;
-    if (text->is_broken)
+    if (text->is_failed)
         return false;
     if (!checked_add(text->length, length, &needed) || !checked_add(needed, 1, &needed))
         return refuse(text, SIZE_MAX);
@@ -72,7 +72,7 @@ void text_free(struct text *text)
 
 bool text_check(const struct text *text, struct irrun_error *err)
 {
-    return !text->is_broken || fail_memory(err, text->refused_bytes);
+    return !text->is_failed || fail_memory(err, text->failed_bytes);
 }
 
 static unsigned min3(unsigned a, unsigned b, unsigned c)
@@ -126,7 +126,7 @@ const char *text_shell_quote(const char *word, char out[TEXT_QUOTED_BYTES])
 {
     size_t n = 0;
     const char *special = strpbrk(word, " \t\n'\"\\$`&|;<>()*?[]!{}");
-    if (!special && word[0] != '~' && word[0] != '#')
+    if (!special && word[0] != '~' && word[0] != '#' && word[0] != '\0')
         return word;
     out[n++] = '\'';
     for (; *word && n + 6 < TEXT_QUOTED_BYTES; word++) {

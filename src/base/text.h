@@ -11,8 +11,8 @@
 struct text {
     char *data;
     size_t length, capacity;
-    bool is_broken;       /* an allocation failed: the text is incomplete */
-    size_t refused_bytes; /* the size of that allocation */
+    bool is_failed;      /* an allocation failed: the text is incomplete */
+    size_t failed_bytes; /* the size of that allocation */
 };
 
 void text_add(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);

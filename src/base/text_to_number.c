@@ -50,8 +50,8 @@ bool text_to_i64(const char *text, size_t length, int64_t *value)
     return true;
 }
 
-/* 768 digits determine every double. Of the digits after them it only matters whether one is not
- * 0. */
+/* 768 digits determine every double. Beyond them it only matters whether any digit
+ * is not 0. */
 #define MAX_DIGITS 800
 #define EXPONENT_LIMIT 1000000
 

@@ -172,7 +172,7 @@ static bool parse_positions(const struct options *options, char *text,
         phase && count && sscanf(count, "iterations %" SCNu64, &checkpoint->n_iterations) == 1;
     checkpoint->is_finishing = is_known && strcmp(phase, "phase finish") == 0;
     if (!is_known || (!checkpoint->is_finishing && strcmp(phase, "phase run") != 0))
-        return fail_damaged(options, "it does not record how far the run is", err);
+        return fail_damaged(options, "it does not say how far the run got", err);
     size_t capacity = 0;
     for (char *line = strtok_r(NULL, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
         if (strcmp(line, "end") == 0)
@@ -183,7 +183,7 @@ static bool parse_positions(const struct options *options, char *text,
         if (!parse_position(line, &checkpoint->positions[checkpoint->n_positions++]))
             return fail_damaged(options, line, err);
     }
-    return fail_damaged(options, "its end is missing", err);
+    return fail_damaged(options, "it is truncated", err);
 }
 
 static bool read_text(struct archive *archive, const struct options *options, const char *identity,

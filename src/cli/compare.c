@@ -21,14 +21,14 @@ struct expectation {
     struct reader *reader;      /* until `records` owns it */
     bool is_begun;              /* the first output has been compared */
     struct array_header header; /* of the first array */
-    bool is_late;               /* a single record: compared with the last output */
+    bool compares_last;         /* a single record: compared with the last output */
     struct records records;
     bool is_open;
     struct tolerances tolerances;
     struct difference difference;
     struct irrun_tensor last; /* a copy of the output, if only the last iteration is compared */
     size_t last_capacity;     /* bytes */
-    bool has_other_count;     /* the array has more or fewer records than there are iterations */
+    bool count_differs;       /* the array has more or fewer records than there are iterations */
     char problem[sizeof((struct irrun_error *)NULL)->message]; /* "": type and shape are equal */
 };
 
@@ -141,8 +141,8 @@ void compare_free(struct compare *compare)
 
 /* ---- Comparing ------------------------------------------------------------------------------- */
 
-static bool has_form(const struct irrun_tensor *got, enum irrun_dtype dtype,
-                     const struct irrun_shape *shape)
+static bool has_same_type_and_shape(const struct irrun_tensor *got, enum irrun_dtype dtype,
+                                    const struct irrun_shape *shape)
 {
     return dtype == format_stored_dtype(got->dtype) && shape_equals(&got->shape, shape);
 }
@@ -162,7 +162,7 @@ static void compare_record(struct expectation *item, const struct irrun_tensor *
                            uint64_t record)
 {
     const struct irrun_tensor *want = &item->records.record;
-    if (has_form(got, want->dtype, &want->shape))
+    if (has_same_type_and_shape(got, want->dtype, &want->shape))
         difference_add(&item->difference, &item->tolerances, got, want, record);
     else
         note_form(item, got, record, want->dtype, &want->shape);
@@ -216,9 +216,9 @@ static bool begin(struct compare *compare, struct expectation *item, const struc
         return fail_at(err, IRRUN_DATA, (struct place){item->path, 0, 0}, "contains no array");
     bool is_stacked = shape->rank == rank + 1, is_single = shape->rank == rank;
     struct irrun_shape record = is_stacked ? shape_of(rank, shape->dims + 1) : *shape;
-    if (has_form(got, item->header.dtype, &record))
+    if (has_same_type_and_shape(got, item->header.dtype, &record))
         return open_records(compare, item, got, err);
-    item->is_late = is_single;
+    item->compares_last = is_single;
     if (!is_single)
         note_form(item, got, 0, item->header.dtype, &record);
     return true;
@@ -250,7 +250,7 @@ bool compare_iteration(struct compare *compare, const struct irrun_tensor *const
             return false;
         if (item->problem[0])
             continue;
-        if (item->is_late || item->records.state == RECORDS_REPEATED) {
+        if (item->compares_last || item->records.state == RECORDS_REPEATED) {
             if (!keep_last(item, got, err))
                 return false;
             continue;
@@ -262,7 +262,7 @@ bool compare_iteration(struct compare *compare, const struct irrun_tensor *const
                 return false;
             continue;
         }
-        item->has_other_count = !has_record;
+        item->count_differs = !has_record;
         if (has_record)
             compare_record(item, got, record);
         else
@@ -285,11 +285,12 @@ static bool finish_one(struct compare *compare, struct expectation *item, struct
         snprintf(item->problem, sizeof item->problem, "no iteration ran");
         return true;
     }
-    if (item->is_late && !has_form(&item->last, item->header.dtype, &item->header.shape)) {
+    if (item->compares_last &&
+        !has_same_type_and_shape(&item->last, item->header.dtype, &item->header.shape)) {
         note_form(item, &item->last, last, item->header.dtype, &item->header.shape);
         return true;
     }
-    if (item->is_late && !open_records(compare, item, &item->last, err))
+    if (item->compares_last && !open_records(compare, item, &item->last, err))
         return false;
     bool is_single = item->records.state == RECORDS_REPEATED;
     if (!records_next(&item->records, &has_record, err)) {
@@ -299,11 +300,11 @@ static bool finish_one(struct compare *compare, struct expectation *item, struct
     }
     if (is_single)
         compare_record(item, &item->last, last);
-    else if (item->is_late)
+    else if (item->compares_last)
         snprintf(item->problem, sizeof item->problem,
                  "several records are expected, but the first is not that of the first iteration");
-    item->has_other_count = has_record && !is_single && !item->is_late;
-    if (item->has_other_count)
+    item->count_differs = has_record && !is_single && !item->compares_last;
+    if (item->count_differs)
         snprintf(item->problem, sizeof item->problem,
                  "%" PRIu64 " iteration%s ran, but more than %" PRIu64 " record%s expected",
                  compare->n_iterations, compare->n_iterations == 1 ? "" : "s",
@@ -332,7 +333,7 @@ static bool is_different(const struct compare *compare, const struct expectation
 bool compare_finish(struct compare *compare, struct irrun_error *err)
 {
     size_t n_different = 0;
-    bool has_other_count = false;
+    bool count_differs = false;
     for (size_t i = 0; i < compare->n; i++) {
         struct expectation *item = &compare->items[i];
         if (!finish_one(compare, item, err))
@@ -347,9 +348,9 @@ bool compare_finish(struct compare *compare, struct irrun_error *err)
         const struct expectation *item = &compare->items[i];
         if (is_different(compare, item))
             describe_item(compare, item, err);
-        has_other_count |= item->has_other_count;
+        count_differs |= item->count_differs;
     }
-    return has_other_count &&
+    return count_differs &&
            fail_hint(err, "--expect needs a record for each iteration, or one for the last; "
                           "-n sets the number of iterations");
 }

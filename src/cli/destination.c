@@ -121,19 +121,19 @@ static bool check_axis(const struct destination_list *list, size_t output,
     return !value || joiner_check_axis(&value->shape, (int)concat->axis, name, err);
 }
 
-/* Checks that at least one output has the axis. */
+/* Checks that at least one output has the axis, or may have it. */
 static bool check_common_axis(const struct destination_list *list,
                               const struct irrun_tensor *const *values,
                               const struct axis_spec *concat, struct irrun_error *err)
 {
-    size_t n = n_default_outputs(list->model), widest = 0;
+    size_t n = n_default_outputs(list->model), highest = 0;
     for (size_t i = 0; i < n; i++) {
         if (!values[i])
             return true;
-        if (values[i]->shape.rank > values[widest]->shape.rank)
-            widest = i;
+        if (values[i]->shape.rank > values[highest]->shape.rank)
+            highest = i;
     }
-    return n == 0 || check_axis(list, widest, values[widest], concat, err);
+    return n == 0 || check_axis(list, highest, values[highest], concat, err);
 }
 
 bool destinations_check_axes(const struct destination_list *list,

@@ -41,7 +41,7 @@ static bool visit_unfinished(struct run_paths *paths, const char *path, struct i
     struct text partial = {0};
     char *real = file_real_path(path);
     text_add(&partial, "%s.partial", real ? real : "");
-    bool is_visited = real && !partial.is_broken ? visit(paths, PATH_UNFINISHED, partial.data, err)
+    bool is_visited = real && !partial.is_failed ? visit(paths, PATH_UNFINISHED, partial.data, err)
                                                  : fail_memory(err, strlen(path));
     text_free(&partial);
     free(real);

@@ -102,7 +102,7 @@ static void handle(int number, siginfo_t *info, void *context)
     bool is_first = ending == 0;
     if (is_first)
         ending = number;
-    if (!signal_buffers_send(ending) && is_first && number != SIGPIPE) {
+    if (!signal_buffers_flush(ending) && is_first && number != SIGPIPE) {
         install(SIGALRM, handle);
         alarm(1);
         errno = reason;

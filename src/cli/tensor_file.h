@@ -12,9 +12,9 @@ struct tensor_form {
     struct irrun_partial_shape shape;
 };
 
-/* Reads member `member` of the archive. If its form is another one, fails with IRRUN_DATA before
- * unpacking. Types that NumPy lacks are stored as others, and converted back if no value changes.
- * value->data is malloc'ed and owned by the caller. */
+/* Reads member `member` of the archive. If its type or shape differs, fails with IRRUN_DATA before
+ * unpacking. Types that NumPy lacks are stored widened and converted back; a value that does not
+ * fit is an error. value->data is malloc'ed and owned by the caller. */
 bool tensor_file_read(struct archive *archive, size_t member, const char *path,
                       const struct tensor_form *form, struct irrun_tensor *value,
                       struct irrun_error *err);

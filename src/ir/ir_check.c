@@ -136,7 +136,7 @@ static bool hint_inputs(const struct op_def *def, struct irrun_error *err)
     for (const struct op_input_def *input = def->inputs; input && input->name; input++)
         text_add(&list, "%s%s%s%s", input == def->inputs ? "" : ", ", input->name,
                  input->is_repeated ? " ..." : "", input->is_optional ? " (optional)" : "");
-    if (!list.is_broken)
+    if (!list.is_failed)
         fail_hint(err, "the inputs of %s: %s", def->type, list.length ? list.data : "none");
     text_free(&list);
     return false;

@@ -1,7 +1,7 @@
 /* Products by CBLAS for one type of type_body.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef NAME
-#error "include it by kernels/each_float.h"
+#error "include kernels/each_float.h instead"
 #endif
 
 static bool NAME(multiply_vector)(const PRODUCT *p)

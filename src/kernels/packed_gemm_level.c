@@ -16,8 +16,8 @@
 
 TILES(TILE)
 
-/* A level has the micro-kernels whose registers suffice: for the sums, the factors of a column or
- * the weights of a row (whichever are fewer), one of the others, and, without FMA, a product. */
+/* A micro-kernel is compiled if the level has registers for the sums, for a column of a or a row of
+ * b (the smaller one), for an element of the other and, without FMA, for a product. */
 #define VECTORS(nr_groups) ((nr_groups)*PANEL_GROUP / VECTOR_LANES)
 #define FEWER(a, b) ((a) < (b) ? (a) : (b))
 #define FITS(nr_groups, rows)                                                                      \

@@ -12,12 +12,12 @@
 struct trial {
     const struct peak_kernels *kernels;
     const float *memory;
-    size_t n_floats; /* for each thread */
-    double n_flops;  /* of each thread */
-    volatile float seen;
+    size_t n_floats;     /* for each thread */
+    double n_flops;      /* of each thread */
+    volatile float sink; /* keeps the compiler from removing the loops */
 };
 
-#define FMA_ROUNDS 20000 /* some 20 us */
+#define FMA_ROUNDS 20000 /* about 20 us */
 
 static void compute(void *context, size_t part, size_t n_parts)
 {
@@ -27,7 +27,7 @@ static void compute(void *context, size_t part, size_t n_parts)
     (void)n_parts;
     if (part == 0) {
         trial->n_flops = n_flops;
-        trial->seen = sum;
+        trial->sink = sum;
     }
 }
 
@@ -37,7 +37,7 @@ static void read_memory(void *context, size_t part, size_t n_parts)
     float sum = trial->kernels->read(trial->memory + part * trial->n_floats, trial->n_floats);
     (void)n_parts;
     if (part == 0)
-        trial->seen = sum;
+        trial->sink = sum;
 }
 
 /* Returns the runs per second of the fastest of many runs. */

@@ -5,7 +5,7 @@
 #error "define MAGNITUDE as well as BODY"
 #endif
 
-/* Adds x to the accumulator y. All callers pass a constant operation. */
+/* Combines x with the accumulator y. All callers pass a constant operation. */
 ALWAYS_INLINE uint64_t NAME(fold)(enum reduce_operation operation, uint64_t y, uint64_t x)
 {
     switch (operation) {
@@ -28,13 +28,14 @@ ALWAYS_INLINE void NAME(reduce)(enum reduce_operation operation, const struct re
                                 const uint64_t *x, union accumulator *to)
 {
     for (size_t row = 0; row < r->n_rows; row++, x += r->row_step) {
-        uint64_t y = to[row].u64;
         for (size_t i = 0; r->to_columns && i < r->n; i++)
             to[i].u64 = NAME(fold)(operation, to[i].u64, x[i]);
-        for (size_t i = 0; !r->to_columns && i < r->n; i++)
+        if (r->to_columns)
+            continue;
+        uint64_t y = to[row].u64;
+        for (size_t i = 0; i < r->n; i++)
             y = NAME(fold)(operation, y, x[i]);
-        if (!r->to_columns)
-            to[row].u64 = y;
+        to[row].u64 = y;
     }
 }
 

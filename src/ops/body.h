@@ -27,7 +27,7 @@ bool runner_run(struct runner *runner, const struct irrun_tensor *const *in,
 /* Returns the value of Result i of the last iteration; it is valid until the next one. f16 and bf16
  * of a body are returned as f32. */
 const struct irrun_tensor *runner_output(const struct runner *runner, uint32_t i);
-/* Returns the type of Result i in the model. */
+/* Returns the declared type of Result i. */
 enum irrun_dtype runner_output_dtype(const struct runner *runner, uint32_t i);
 
 void runner_free(struct runner *runner);

@@ -130,7 +130,7 @@ static bool read_output(struct infer *infer, const char *text, const char *at, u
 }
 
 /* Derives the output of an equation without "->": the dimensions of the ellipses, then every label
- * that occurs once, in alphabetical order. */
+ * that occurs once, in ASCII order. */
 static bool make_output(struct infer *infer, const char *text, uint32_t n_ellipsis,
                         struct einsum_equation *equation)
 {

@@ -17,7 +17,7 @@ struct batch_norm_family {
 struct batch_norm_state {
     size_t n_batches, n_channels, n_inner; /* elements of a channel */
     affine_fn *affine;
-    struct affine *affines; /* of constants, one per channel; NULL: run computes them */
+    struct affine *coefficients; /* one per channel; NULL: run computes them */
 };
 
 static const struct attr_def attr_table[] = {
@@ -59,7 +59,7 @@ static bool infer(struct infer *infer)
     return true;
 }
 
-static void compute_affines(const struct step *step, struct affine *affines)
+static void compute_affines(const struct step *step, struct affine *coefficients)
 {
     const struct batch_norm_family *f = step->op->def->family;
     const struct batch_norm_state *state = step->state;
@@ -67,10 +67,10 @@ static void compute_affines(const struct step *step, struct affine *affines)
     double epsilon = ((const struct batch_norm_attrs *)step->op->attrs)->epsilon;
     for (size_t c = 0; c < state->n_channels; c++) {
         double variance = element_as_f64(dtype, step->in[f->variance]->data, c);
-        affines[c].center = element_as_f64(dtype, step->in[f->mean]->data, c);
-        affines[c].scale =
+        coefficients[c].center = element_as_f64(dtype, step->in[f->mean]->data, c);
+        coefficients[c].scale =
             element_as_f64(dtype, step->in[f->gamma]->data, c) / sqrt(variance + epsilon);
-        affines[c].shift = element_as_f64(dtype, step->in[f->beta]->data, c);
+        coefficients[c].shift = element_as_f64(dtype, step->in[f->beta]->data, c);
     }
 }
 
@@ -86,11 +86,11 @@ static bool prepare(struct prepare *prepare)
         prepare->made.scratch_bytes = state->n_channels * sizeof(struct affine);
         return true;
     }
-    state->affines =
-        arena_alloc_array(prepare->arena, state->n_channels, sizeof *state->affines, prepare->err);
-    if (!state->affines)
+    state->coefficients = arena_alloc_array(prepare->arena, state->n_channels,
+                                            sizeof *state->coefficients, prepare->err);
+    if (!state->coefficients)
         return false;
-    compute_affines(&step, state->affines);
+    compute_affines(&step, state->coefficients);
     return true;
 }
 
@@ -99,14 +99,14 @@ static bool run(const struct step *step, struct irrun_error *err)
     (void)err;
     const struct batch_norm_family *f = step->op->def->family;
     const struct batch_norm_state *state = step->state;
-    const struct affine *affines = state->affines;
-    if (!affines) {
+    const struct affine *coefficients = state->coefficients;
+    if (!coefficients) {
         compute_affines(step, step->scratch);
-        affines = step->scratch;
+        coefficients = step->scratch;
     }
     size_t n_bytes = state->n_inner * dtype_size(step->out[0]->dtype);
     for (size_t i = 0; i < state->n_batches * state->n_channels; i++)
-        state->affine(&affines[i % state->n_channels],
+        state->affine(&coefficients[i % state->n_channels],
                       (const char *)step->in[f->data]->data + i * n_bytes,
                       (char *)step->out[0]->data + i * n_bytes, state->n_inner);
     return true;

@@ -1,6 +1,6 @@
 /* The recurrent ops, one row each: LSTM, GRU and RNN as a cell, as a sequence, and as a cell over
  * time, which is internal (internal_ops.h). Formulas, per element of the batch, with activations f,
- * g and h:
+ * g and h, gates f, i, o, z and r, and the candidate c:
  *
  *   LSTM  C = f * C0 + i * c,  H = o * h(C); gates in the order f, i, c, o
  *   GRU   H = (1 - z) * h + z * H0; gates in the order z, r, h:
@@ -9,7 +9,7 @@
  *   RNN   H = f(W X + R H0 + B)
  *
  * A sequence runs sequence_lengths steps. LSTMCell-1 and LSTMSequence-1 add peepholes and an input
- * gate tied to the forget gate, which OpenVINO's CPU plugin ignores.
+ * gate tied to the forget gate. irrun has both; OpenVINO's CPU plugin ignores them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/cost.h"
 #include "ops/internal_ops.h"

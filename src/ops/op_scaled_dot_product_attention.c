@@ -11,7 +11,7 @@
 #include "tensor/broadcast.h"
 
 enum { QUERY, KEY, VALUE, MASK, SCALE, SINK, N_INPUTS };
-#define MIN_ROWS 16            /* queries computed at a time, if there are as many */
+#define MIN_ROWS 16            /* queries of a block, if there are that many */
 #define SCORES_AT_A_TIME 65536 /* 256 KB of f32: half of an L2 cache */
 
 struct attention_attrs {
@@ -69,7 +69,8 @@ static bool add_batches(struct infer *infer, uint32_t i, const struct irrun_shap
 {
     if (shape_broadcast(out, batches, out))
         return true;
-    infer_fail_input(infer, i, "leading dimensions that broadcast with those of input 0");
+    infer_fail_input(infer, i,
+                     "leading dimensions that broadcast with those of the inputs before it");
     return infer_hint_input(infer, QUERY);
 }
 
@@ -186,7 +187,8 @@ static bool prepare_products(struct prepare *prepare)
     enum irrun_dtype dtype = prepare->in[QUERY]->dtype;
     size_t m = state->n_rows, n_keys = state->n_keys;
     size_t n_groups = state->n_matrices / state->n_shared;
-    double n_times = (double)n_groups * (double)(state->n_queries * state->n_shared) / (double)m;
+    double n_row_blocks =
+        (double)n_groups * (double)(state->n_queries * state->n_shared) / (double)m;
     if (!scratch_array(prepare, (int64_t)(m * n_keys), dtype_size(dtype)))
         return false;
     state->scores_bytes = align_to_line(prepare->made.scratch_bytes);
@@ -196,7 +198,8 @@ static bool prepare_products(struct prepare *prepare)
     if (!product_plan(prepare, &state->qk) || !product_plan(prepare, &state->av))
         return false;
     state->n_parts = thread_pool_n_parts(
-        prepare->pool, n_times * (product_work(&state->qk) + product_work(&state->av)), n_groups);
+        prepare->pool, n_row_blocks * (product_work(&state->qk) + product_work(&state->av)),
+        n_groups);
     state->part_bytes = state->scores_bytes + state->qk.b_bytes + state->av.b_bytes;
     return checked_mul(state->n_parts, state->part_bytes, &prepare->made.scratch_bytes) ||
            fail_memory(prepare->err, SIZE_MAX);

@@ -36,7 +36,7 @@ static const struct port_map *map_of(const struct matching *match, const struct 
 }
 
 /* Returns the id of the Result whose value a Parameter gets in the next iteration, or NO_ID. */
-static uint32_t feeder_of(const struct matching *match, const struct op *parameter)
+static uint32_t back_edge_source(const struct matching *match, const struct op *parameter)
 {
     uint32_t op_id = (uint32_t)(parameter - match->graph->ops);
     for (uint32_t i = 0; i < match->body->n_back_edges; i++)
@@ -112,7 +112,7 @@ static bool match_x(struct matching *match)
     if (drop->n_inputs != 2)
         return false;
     const struct op *parameter = producer(match, op_input(match->graph, drop, 0));
-    if (parameter->def->role != ROLE_PARAMETER || feeder_of(match, parameter) != NO_ID)
+    if (parameter->def->role != ROLE_PARAMETER || back_edge_source(match, parameter) != NO_ID)
         return false;
     match->slices = map_of(match, parameter);
     if (!match->slices || !match->slices->has_axis || match->slices->external < 0 ||
@@ -139,7 +139,7 @@ static bool match_state(struct matching *match, uint32_t input, uint32_t output,
     if (parameter->def->role != ROLE_PARAMETER)
         return false;
     const struct port_map *map = map_of(match, parameter);
-    uint32_t feeder = feeder_of(match, parameter);
+    uint32_t feeder = back_edge_source(match, parameter);
     if (!map || map->has_axis || map->external < 0 || feeder == NO_ID)
         return false;
     const struct op *result = &match->graph->ops[feeder];
@@ -163,7 +163,7 @@ static bool match_weight(struct matching *match, uint32_t input, uint32_t *value
     if (op != producer(match, *value_id) || op->def->role != ROLE_PARAMETER)
         return false;
     const struct port_map *map = map_of(match, op);
-    return map && !map->has_axis && map->external >= 0 && feeder_of(match, op) == NO_ID;
+    return map && !map->has_axis && map->external >= 0 && back_edge_source(match, op) == NO_ID;
 }
 
 static bool match_output(struct matching *match, const struct port_map *map)
@@ -218,7 +218,8 @@ static bool match_cell(struct matching *match)
     match->family = match->cell->def->family;
     const struct recurrent_attrs *attrs = match->cell->attrs;
     bool has_peepholes = match->cell->n_inputs > match->family->p;
-    bool is_fico = attrs->weights_format == 0 || attrs->weights_format == 2;
+    enum { FICO = 0, IFCO = 2 }; /* ifco is read as fico: see recurrent_rules.c */
+    bool is_fico = attrs->weights_format == FICO || attrs->weights_format == IFCO;
     return !match->family->is_sequence && !has_peepholes && !attrs->input_forget && is_fico;
 }
 

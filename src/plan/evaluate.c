@@ -1,4 +1,4 @@
-/* Infers and runs a single op. The number and the types of inputs are checked here, for all ops.
+/* Infers and runs a single op. The types of inputs are checked here, for all ops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/evaluate.h"
 
@@ -35,8 +35,8 @@ static void list_types(uint32_t types, struct text *list)
                      irrun_dtype_name((enum irrun_dtype)dtype));
 }
 
-/* Fails because of the type of input i. A common type is an error of the model; irrun does not
- * support the others. */
+/* Fails because of the type of input i: with IRRUN_DATA for a number or boolean, which no op of
+ * OpenVINO takes here; else with IRRUN_UNSUPPORTED. */
 static bool fail_type(struct infer *infer, uint32_t i, uint32_t types)
 {
     struct text list = {0};
@@ -74,7 +74,7 @@ static bool check_types(struct infer *infer)
     return true;
 }
 
-/* If there are more inputs, the hint names only the first one. */
+/* With more inputs than this, the hint names only input 0. */
 #define MAX_HINTED 3
 
 /* Adds the inputs that the message does not name to the hint. An error about shapes or axes can be

@@ -15,7 +15,7 @@ bool op_widens(const struct op_def *def, uint32_t n_inputs, const enum irrun_dty
 /* Returns the type in memory of a value of type `declared`. */
 enum irrun_dtype stored_dtype(enum irrun_dtype declared, bool is_widened);
 
-/* Checks the number and types of the inputs against def->inputs, then calls def->infer. The caller
+/* Checks the types of the inputs against def->inputs, then calls def->infer. The caller
  * has filled `infer`; in[] has declared types. */
 bool infer_op(struct infer *infer);
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#define ZERO_OFF 0x1p-14 /* a level that is this close to 0, in steps, counts as 0 */
+#define ZERO_TOLERANCE 0x1p-14 /* a value this close to 0, in units of the scale, counts as 0 */
 
 /* ---- filters ---- */
 
@@ -54,8 +54,8 @@ static bool pack_taps(const struct int8_weights *w, struct int8_convolution_attr
 
 /* ---- scaling ---- */
 
-/* Returns the level that is 0 or nearest to it. */
-static uint8_t find_zero(const struct quantization *range)
+/* Returns the zero point: the level whose value is nearest to 0. */
+static uint8_t find_zero_point(const struct quantization *range)
 {
     float level = nearbyintf(-range->out_low / range->scale);
     return (uint8_t)(level > 0 ? level < range->last ? level : range->last : 0);
@@ -86,8 +86,9 @@ static const int32_t *sum_taps(const struct int8_weights *w,
     return sums;
 }
 
-/* Fills the requantization: value = (sum - zero * filters) * in scale * filter scale + (value of
- * level zero) * filters + bias. For u8 the result is (value - out low) * inverse out scale. */
+/* Fills the requantization: value = in_scale * w_scale * (sum - zero_point * sum_w) + offset *
+ * w_scale * sum_w + bias. sum_w is the sum of a filter, and offset the value of the zero point.
+ * For u8 the result is (value - out_low) / out_scale. */
 static bool fill_scaling(const struct int8_match *match, struct int8_convolution_attrs *attrs,
                          struct arena *arena, struct irrun_error *err)
 {
@@ -122,7 +123,7 @@ static bool fill_scaling(const struct int8_match *match, struct int8_convolution
                                 .bias = bias,
                                 .low = match->has_relu && zero > low ? zero : low,
                                 .high = match->has_out_range ? match->out_range.last : INFINITY};
-    if (fabs(off) <= ZERO_OFF * in_scale)
+    if (fabs(off) <= ZERO_TOLERANCE * in_scale)
         return true;
     attrs->border = (struct border_terms){sum_taps(w, attrs, arena, err), border, border + columns};
     return attrs->border.sums != NULL;
@@ -140,7 +141,7 @@ const struct int8_convolution_attrs *int8_match_attrs(const struct int8_match *m
         .kernel = {dims[2], dims[3]},
         .c_in = match->is_depthwise ? match->weights.n_channels : (size_t)dims[1],
         .c_out = match->weights.n_channels,
-        .zero = find_zero(&match->in_range),
+        .zero = find_zero_point(&match->in_range),
         .to = match->has_out_range ? INT8_TO_U8 : INT8_TO_F32,
     };
     if (!match->is_product)

@@ -11,7 +11,7 @@ struct pending_step {
     const struct op *op;
     const struct op *const *members; /* ops that are fused to this step; NULL: only op */
     uint32_t n_members;
-    const void *state;                  /* NULL: a conversion */
+    const void *state;                  /* NULL if the step converts a type instead of running op */
     const struct fused_state *epilogue; /* NULL: none */
     uint32_t *in, *out;                 /* slot ids */
     uint32_t n_inputs, n_outputs;
@@ -33,7 +33,7 @@ void step_use_slot(struct plan *plan, uint32_t slot_id, uint32_t step);
 bool step_add(struct step_builder *builder, const struct pending_step *pending,
               struct irrun_error *err);
 
-/* Computes the constants among n slots, except for the prepacked ones (a set of 1 << i). */
+/* Computes the constants among n slots, except for in[i] if bit i of `prepacked` is set. */
 bool step_demand_constants(struct plan *plan, const uint32_t *in, uint32_t n, uint32_t prepacked,
                            struct irrun_error *err);
 

@@ -1,5 +1,6 @@
-/* The rule of Reshape. Elements keep their order, so the number of elements before and after those
- * of a frame does not change, and must be a product of dimensions of the output.
+/* The rule of Reshape. A Reshape keeps the row-major order: the product of the dimensions before
+ * the time axis does not change, nor does that of the dimensions after it. The output has a time
+ * axis if its first dimensions and its last ones have these products.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/time_rules.h"
 
@@ -9,9 +10,9 @@ struct reshape {
     struct time_op *t;
     struct time_items shape;
     int64_t dims[IRRUN_MAX_RANK]; /* of the output, in the XML; -1: open */
-    int64_t before, after;        /* elements of the input around those of a frame; -1: unknown */
+    int64_t before, after;        /* products of the dimensions around the time axis; -1: unknown */
     uint32_t found;               /* the time axis of the output */
-    bool is_named;                /* the shape has the number of frames as a constant */
+    bool is_named;                /* the shape has the number of frames as a number */
 };
 
 /* Multiplies known dimensions; -1 if one is open. */
@@ -68,7 +69,8 @@ static bool find_item(struct reshape *r)
     return false;
 }
 
-/* Takes an open dimension as that of a single frame, whose size 1 does not identify it. */
+/* If there is one frame, the time dimension cannot be found by its size, 1: takes the one that is
+ * not known in the XML. */
 static bool find_open(struct reshape *r)
 {
     for (uint32_t i = 0; i < r->shape.n; i++) {
@@ -101,8 +103,8 @@ static bool find_by_size(struct reshape *r)
     return r->t->walk->n_frames == 1 && r->after == size && find_open(r);
 }
 
-/* Computes *outer and *inner from the elements around a frame. Returns false if they do not
- * divide. */
+/* Computes *outer and *inner from the elements around a frame. Returns false if
+ * the sizes of the input are not multiples of those of the output. */
 static bool divide(const struct reshape *r, int64_t *outer, int64_t *inner)
 {
     const struct time_op *t = r->t;
@@ -140,8 +142,8 @@ static bool divide(const struct reshape *r, int64_t *outer, int64_t *inner)
     return *inner > 0 && *outer * *inner == factor;
 }
 
-/* Opens the dimension that has the number of frames as a constant. A dimension that was open gets
- * its size in the XML, or copies the batch. */
+/* Replaces the number of frames by -1. Another -1 becomes its size in the XML or, if it is the
+ * batch, 0: a copy. */
 static bool open_dimension(struct reshape *r)
 {
     struct time_walk *walk = r->t->walk;

@@ -5,7 +5,7 @@
 
 #include "plan/plan.h"
 
-/* Runs the steps, and adds the time of each to the entry of its cost. Each reading of the clock
+/* Runs the steps, and adds the time of each to its step_cost.times. Each reading of the clock
  * ends one step and begins the next. */
 bool op_times_run(const struct step *steps, uint32_t n_steps, struct irrun_error *err);
 

@@ -11,7 +11,7 @@
 #include "ops/op.h"
 
 /* Two graphs give the same text exactly if they are equal. If there is no memory,
- * text->is_broken. */
+ * text->is_failed. */
 static inline void graph_dump(const struct graph *graph, struct text *text);
 
 static inline void dump_string(struct text *text, const char *string)

@@ -118,7 +118,7 @@ static char *nest(int depth)
     for (int i = 0; i < depth; i++)
         text_add(&text, "%s", close);
     text_add(&text, "%s", tail);
-    assert_false(text.is_broken);
+    assert_false(text.is_failed);
     return text.data;
 }
 

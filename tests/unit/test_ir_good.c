@@ -14,7 +14,7 @@ static void check_dump(const struct graph *graph, const char *part)
 {
     struct text text = {0};
     graph_dump(graph, &text);
-    assert_false(text.is_broken);
+    assert_false(text.is_failed);
     if (!strstr(text.data, part))
         fail_test("no \"%s\" in\n%s\n", part, text.data);
     text_free(&text);

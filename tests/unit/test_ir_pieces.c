@@ -26,7 +26,7 @@ static void read_as_text(const char *path, size_t piece_bytes, struct text *text
         text_add(text, "%s", error_format(&err, message, sizeof message));
     if (is_read)
         ir_free(&model);
-    assert_false(text->is_broken);
+    assert_false(text->is_failed);
 }
 
 static void compare(const char *path, size_t piece_bytes)

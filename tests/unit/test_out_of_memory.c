@@ -23,22 +23,22 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size);
 int __real_posix_memalign(void **memory, size_t alignment, size_t size);
 int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
 
-static size_t refused_bytes; /* of the aligned allocation that has just failed; 0 for another one */
+static size_t failed_bytes; /* of the aligned allocation that has just failed; 0 for another one */
 
 static bool is_to_fail(void)
 {
     bool is_now = n_left == 1;
     n_left -= n_left > 0;
     has_failed |= is_now;
-    refused_bytes = 0;
+    failed_bytes = 0;
     return is_now;
 }
 
 /* Less of the same, asked for at once: that fails too, or nothing would have failed. */
 static bool is_aligned_to_fail(size_t size)
 {
-    bool is_again = size < refused_bytes, is_now = is_to_fail() || is_again;
-    refused_bytes = is_now ? size : 0;
+    bool is_again = size < failed_bytes, is_now = is_to_fail() || is_again;
+    failed_bytes = is_now ? size : 0;
     return is_now;
 }
 

@@ -207,7 +207,7 @@ static void a_full_buffer_is_sent_up_to_the_last_whole_record(void **state)
 
 static void end_by_signal(int number)
 {
-    if (signal_buffers_send(number))
+    if (signal_buffers_flush(number))
         _exit(0);
 }
 

@@ -30,7 +30,7 @@ static void grows_with_what_is_added(void **state)
     }
     assert_memory_equal(text.data, "000-001-", 8);
     assert_string_equal(text.data + 3996, "999-");
-    assert_false(text.is_broken);
+    assert_false(text.is_failed);
     text_free(&text);
     assert_null(text.data);
 }
@@ -61,24 +61,24 @@ static void says_so_when_memory_was_lacking(void **state)
     is_memory_gone = true;
     text_add(&text, "%1000d", 1);
     is_memory_gone = false;
-    assert_true(text.is_broken);
+    assert_true(text.is_failed);
     text_add(&text, "late");
     text_add_bytes(&text, "late", 4);
-    assert_true(text.is_broken);
+    assert_true(text.is_failed);
     assert_string_equal(text.data, "kept");
     struct irrun_error err;
     error_clear(&err);
     assert_false(text_check(&text, &err));
     assert_string_equal(err.message, "out of memory: cannot allocate 1005 bytes");
     text_free(&text);
-    assert_false(text.is_broken);
+    assert_false(text.is_failed);
     error_clear(&err);
     assert_true(text_check(&text, &err));
 
     is_memory_gone = true;
     text_add_bytes(&text, "x", 1);
     is_memory_gone = false;
-    assert_true(text.is_broken);
+    assert_true(text.is_failed);
     assert_null(text.data);
     text_free(&text);
 }
@@ -139,6 +139,17 @@ static void distance_takes_words_of_any_length(void **state)
     assert_int_equal(text_distance("a", a, 3), 4);
 }
 
+static void quotes_for_the_shell(void **state)
+{
+    (void)state;
+    char out[TEXT_QUOTED_BYTES];
+    assert_string_equal(text_shell_quote("a.npy", out), "a.npy");
+    assert_string_equal(text_shell_quote("a b", out), "'a b'");
+    assert_string_equal(text_shell_quote("it's", out), "'it'\\''s'");
+    assert_string_equal(text_shell_quote("~", out), "'~'");
+    assert_string_equal(text_shell_quote("", out), "''");
+}
+
 static void compares_without_case(void **state)
 {
     (void)state;
@@ -161,6 +172,7 @@ int main(void)
         cmocka_unit_test(distance_beyond_the_limit_is_one_more),
         cmocka_unit_test(distance_takes_words_of_any_length),
         cmocka_unit_test(compares_without_case),
+        cmocka_unit_test(quotes_for_the_shell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

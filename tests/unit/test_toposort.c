@@ -146,7 +146,7 @@ static void sorts_a_chain_of_any_length(void **state)
     text_add(&text,
              "<layer id=\"0\" type=\"Parameter\"><data shape=\"\" element_type=\"f32\"/>" OUTPUT(
                  PORT("1")) "</layer></layers></net>");
-    assert_false(text.is_broken);
+    assert_false(text.is_failed);
     struct ir_model model;
     struct irrun_error err;
     struct graph *graph = load_good(text.data, &model);
