@@ -151,8 +151,12 @@ static void read_again(const struct all_variables *variables)
 {
     struct snapshot snapshot = {.n = 0};
     struct irrun_error err;
+    const struct irrun_tensor *values[MAX_MEMBERS];
     error_clear(&err);
-    if (!state_file_write(written, variables, &identity, false, &err) ||
+    if (all_variables_count(variables) > MAX_MEMBERS)
+        abort();
+    all_variables_values(variables, values);
+    if (!state_file_write(written, variables, values, &identity, false, &err) ||
         !state_file_read(written, variables, &identity, false, &snapshot, &err)) {
         fprintf(stderr, "what was written is not read: %s\n", err.message);
         abort();
