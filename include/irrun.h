@@ -114,7 +114,6 @@ struct irrun_options {
     const char *simd;         /* a level, see irrun_simd_level; NULL, "auto": the best one */
     unsigned n_threads;       /* of each session; 0: 1; results do not depend on it */
     bool keep_ops;            /* run every op as written: nothing is fused or replaced */
-    bool computes_f64;        /* computes f16, bf16 and f32 in f64; inputs keep their type */
     bool is_dry;              /* do not read the weights: the model is only inspected */
     const char *const *taps;  /* inner values to add to the outputs of the model, by tensor */
     size_t n_taps;            /* name or layer name, with ":PORT" if the layer has several */
@@ -127,6 +126,7 @@ struct irrun_options {
      * variables, so that a model of whole sequences takes a chunk of frames per iteration. Fails
      * with IRRUN_UNSUPPORTED if this would change results. Reads the weights. */
     const char *low_latency;
+    bool computes_f64; /* computes f16, bf16 and f32 in f64; inputs keep their type */
 };
 
 /* An input or an output of the model. All pointers belong to the model. */

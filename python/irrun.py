@@ -52,7 +52,7 @@ class _Options(Structure):
     _fields_ = [("weights_path", c_char_p), ("gemm", c_int), ("simd", c_char_p), ("n_threads", c_uint),
                 ("keep_ops", c_bool), ("is_dry", c_bool), ("taps", POINTER(c_char_p)), ("n_taps", c_size_t),
                 ("traces_all", c_bool), ("stops_at_nan", c_bool), ("lets_inf_pass", c_bool), ("times_ops", c_bool),
-                ("low_latency", c_char_p), ("later", c_uint64 * 32)]  # zero: the defaults of what is added later
+                ("low_latency", c_char_p), ("computes_f64", c_bool), ("later", c_uint64 * 32)]  # zero: the defaults of what is added later
 
 
 class _Port(Structure):
@@ -126,7 +126,10 @@ def _to_tensor(array, dtype):
     """A tensor that looks at an array, and the array that must outlive it; the type is the model's, if it has one."""
     array = np.asarray(array)
     if dtype in _NUMPY:
-        array = array.astype(_NUMPY[dtype], casting="same_kind", copy=False)
+        given, array = array, array.astype(_NUMPY[dtype], casting="same_kind", copy=False)
+        is_whole = array.dtype.kind in "biu"
+        if is_whole and not np.array_equal(array, given) or np.isinf(array).any() and np.isfinite(given).all():
+            raise ValueError(f"{dtype} cannot hold every value of {given.dtype}")
     else:
         dtype = next((name for name, kind in _NUMPY.items() if kind == array.dtype), None)
         if dtype is None:

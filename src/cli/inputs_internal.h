@@ -6,11 +6,11 @@
 #include "cli/bind.h"
 #include "cli/inputs.h"
 
-/* Numbers that belong to records and are no inputs of the model. Their slots and records follow
+/* Numbers that belong to records but are not inputs of the model. Their slots and records follow
  * those of the inputs. */
 enum series {
-    SERIES_RESET, /* of --reset=if:NAME, if NAME is no input */
-    SERIES_KEY,   /* of --key=NAME, if NAME is no input */
+    SERIES_RESET, /* of --reset=if:NAME, unless NAME is an input */
+    SERIES_KEY,   /* of --key=NAME, unless NAME is an input */
     N_SERIES
 };
 

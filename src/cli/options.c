@@ -301,6 +301,10 @@ static bool check_together(const struct options *options, struct irrun_error *er
     bool is_divided = options->n_jobs > 1 || options->n_shards > 1;
     if (options->reset.when == RESET_NEVER && is_divided)
         return fail(err, IRRUN_USAGE, "--reset=never cannot be used with --jobs or --shard");
+    if (options->low_latency && options->partial == PARTIAL_PAD) {
+        fail(err, IRRUN_USAGE, "--low-latency and --partial=pad cannot be used together");
+        return fail_hint(err, "the padding would change the state; use --partial=drop");
+    }
     if (options->stops_at_nan && options_time_ops(options))
         return fail(err, IRRUN_USAGE, "--%s and --fail-on-nan cannot be used together",
                     options->trace_path ? "trace" : "profile");

@@ -24,6 +24,9 @@ static bool open_sound(struct wav *wav, struct irrun_error *err)
 {
     struct reader *reader = &wav->reader;
     struct byte_source *source = &reader->source;
+    if (source->is_file && !source->can_seek)
+        return fail_at(err, IRRUN_DATA, (struct place){reader->path, 0, 0},
+                       "is empty; a wav file was expected");
     if (!source->can_seek) {
         fail_at(err, IRRUN_USAGE, (struct place){reader->path, 0, 0},
                 "wav is read from files, not from a pipe");

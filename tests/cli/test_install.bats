@@ -53,6 +53,7 @@ make_target() {
     cp tests/api/running_sum.c "$BATS_TEST_TMPDIR/program.c"
     (cd "$BATS_TEST_TMPDIR" && cc "${instruments[@]}" program.c -o program "${flags[@]}")
     LD_LIBRARY_PATH=$place/lib "$BATS_TEST_TMPDIR/program" tests/api/running_sum.xml
+    read -ra flags < <(pkg-config --static --define-variable=prefix="$place" --cflags --libs irrun)
     (cd "$BATS_TEST_TMPDIR" && cc "${instruments[@]}" program.c -o static "${flags[@]/#-lirrun/-l:libirrun.a}")
     "$BATS_TEST_TMPDIR/static" tests/api/running_sum.xml
 }

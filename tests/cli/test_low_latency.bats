@@ -61,6 +61,7 @@ in_chunks() {
     usage_error 'no recurrent op is called "third"; the model has:' "$model" --random --low-latency=first,third
     [[ $stderr == *"  first"*"  second"* ]]
     usage_error 'no recurrent op is called "firs"' "$model" --random --low-latency=firs
+    usage_error '--low-latency and --partial=pad cannot be used together' "$model" --random --low-latency --partial=pad
     usage_error '--low-latency= names no op' "$model" --random --low-latency=
     irrun "$model" --check --low-latency=second,first
     refused 69 'GRUSequence "second" does not keep its state' "$model" --random --low-latency=first -o none:

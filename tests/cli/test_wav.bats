@@ -67,6 +67,8 @@ wav() {
     refused 65 'but wav gives numbers from -1 to 1' "$data/twice_i32.xml" -i a.wav -o none:
     echo 1 >b.wav
     refused 65 "b.wav: error: is not a sound file that libsndfile reads" "$data/vad.xml" -i b.wav -o none:
+    : >empty.wav
+    refused 65 "empty.wav: error: is empty; a wav file was expected" "$data/vad.xml" -i empty.wav -o none:
     refused 66 "c.wav: error: cannot be opened" "$data/vad.xml" -i c.wav -o none:
     refused 2 "wav is read from files, not from a pipe" "$data/vad.xml" -i wav:- -o none: < <(cat a.wav)
     [[ $stderr == *"sox FILE.wav -r RATE -c 1 -t f32 - | irrun MODEL.xml -i raw:-"* ]]
