@@ -1,7 +1,6 @@
 /* Multiplies f32 by compressed matrices: integers or small floats of 4 or 8 bits, with a scale and
- * perhaps a zero point for each group of a row. They are expanded in registers. Where the CPU
- * multiplies bytes, integers are multiplied as they are, by x in fixed point
- * (compressed_fixed_body.h). The order of a sum does not depend on the number of threads.
+ * perhaps a zero point for each group of a row. They are expanded in registers. The order of a sum
+ * does not depend on the number of threads.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IRRUN_KERNELS_COMPRESSED_GEMM_H
 #define IRRUN_KERNELS_COMPRESSED_GEMM_H
@@ -12,7 +11,6 @@
 #include "irrun.h"
 
 #define COMPRESSED_MAX_ROWS 4 /* rows of x in one call */
-#define COMPRESSED_HEAD 16    /* floats that tell how a row of x is arranged */
 #define COMPRESSED_PAD 32     /* the groups of x are padded to a multiple of this many elements */
 
 /* One number for each group: group g of row r has element r * row_step + g * group_step. */
@@ -38,13 +36,11 @@ static inline size_t compressed_bytes(const struct compressed_matrix *matrix, si
     return matrix->dtype == IRRUN_U8 || matrix->dtype == IRRUN_I8 ? n : n / 2;
 }
 
-/* Returns the number of floats of an arranged row of x. As floats, a group is padded to a multiple
- * of COMPRESSED_PAD. In fixed point (compressed_fixed_body.h) it has a scale, 3 * 16 sums and, for
- * every 128 elements, 3 * 128 bytes; two vectors of scales are padding. */
+/* Returns the number of floats of an arranged row of x. */
 static inline size_t compressed_row_floats(const struct compressed_matrix *matrix)
 {
-    size_t padded = (matrix->group + 127) / 128 * 128;
-    return COMPRESSED_HEAD + 2 * 16 + matrix->k / matrix->group * (1 + 3 * 16 + padded);
+    size_t padded = (matrix->group + COMPRESSED_PAD - 1) / COMPRESSED_PAD * COMPRESSED_PAD;
+    return matrix->k / matrix->group * padded;
 }
 
 /* c[i][j] = start[j] + the dot product of row i of x and row j of the matrix, for begin <= j <

@@ -5,8 +5,6 @@
 #include "kernels/compressed_gemm.h"
 #include "kernels/vector_integer.h"
 
-struct fixed_layout;
-
 enum { BLOCK = 2 * VECTOR_LANES, LINE_BYTES = 64 };
 
 /* How many rows of the matrix are read at the same time if x has several rows. With one row of x it
@@ -53,44 +51,190 @@ ALWAYS_INLINE float high_factor(enum irrun_dtype dtype)
     return dtype == IRRUN_U4 || dtype == IRRUN_I4 ? 1.0F / 16 : 1;
 }
 
-/* How a row of x is arranged: its first float. */
-#define ARRANGED_FLOATS 0.0F
-#define ARRANGED_FIXED 1.0F
+/* An integer in the low bits of the float 2^23 gives their sum, without a conversion. */
+#define BITS_2_23 0x4B000000
+#define FLOAT_2_23 0x1p23F
 
-/* Returns the number of floats of a group of x as floats. */
-ALWAYS_INLINE size_t group_floats(const struct compressed_matrix *matrix)
+/* Converts the codes of a group to values. */
+struct decoder {
+    vec_i32 bits; /* of 2^23, combined with the bit that makes a signed integer unsigned */
+    vec zeros[2]; /* to subtract, for each half of a byte; for a table: the zero point */
+    vec table;    /* of 16 values less the zero point, if there is vec_lookup */
+    const float *values;
+};
+
+ALWAYS_INLINE struct decoder decoder_of(const struct compressed_matrix *matrix,
+                                        enum irrun_dtype dtype, size_t row, size_t group)
 {
-    return (matrix->group + COMPRESSED_PAD - 1) / COMPRESSED_PAD * COMPRESSED_PAD;
+    float zero = number_of(&matrix->zero_points, row, group, 0);
+    int32_t sign = dtype == IRRUN_I8 ? 128 : dtype == IRRUN_I4 ? 8 : 0;
+    struct decoder decoder = {.bits = vec_i32_set1(BITS_2_23 + sign), .values = matrix->values};
+    if (is_table(dtype)) {
+        decoder.zeros[0] = vec_set1(zero);
+        decoder.table = vec_zero();
+#ifdef VECTOR_HAS_LOOKUP
+        decoder.table = vec_sub(vec_load(matrix->values), decoder.zeros[0]);
+#endif
+        return decoder;
+    }
+    zero += (float)sign;
+    decoder.zeros[0] = vec_set1(FLOAT_2_23 + zero);
+    decoder.zeros[1] = vec_set1(FLOAT_2_23 + 16 * zero);
+    return decoder;
 }
 
-#include "kernels/compressed_floats_body.h"
-#ifdef VECTOR_HAS_DOT_U8
-#include "kernels/compressed_fixed_body.h"
+/* Returns the values of the codes in the low 4 bits of every lane. */
+ALWAYS_INLINE vec look_up(const struct decoder *decoder, vec_i32 codes)
+{
+#ifdef VECTOR_HAS_LOOKUP
+    return vec_lookup(decoder->table, codes);
+#else
+    int32_t lanes[VECTOR_LANES];
+    float values[VECTOR_LANES];
+    memcpy(lanes, &codes, sizeof lanes);
+    UNROLL
+    for (size_t i = 0; i < VECTOR_LANES; i++)
+        values[i] = decoder->values[lanes[i] & 15];
+    return vec_sub(vec_load(values), decoder->zeros[0]);
 #endif
+}
+
+ALWAYS_INLINE vec value_of(const struct decoder *decoder, vec_i32 integers, size_t half)
+{
+    return vec_sub((vec)(integers ^ decoder->bits), decoder->zeros[half]);
+}
+
+/* Decodes a block. Values from high halves are divided by high_factor. */
+ALWAYS_INLINE void decode(const struct decoder *decoder, enum irrun_dtype dtype,
+                          const unsigned char *at, vec values[2])
+{
+    vec_i32 bytes = vec_i32_load_u8(at);
+    if (is_bytes(dtype)) {
+        values[0] = value_of(decoder, bytes, 0);
+        values[1] = value_of(decoder, vec_i32_load_u8(at + VECTOR_LANES), 0);
+    } else if (is_table(dtype)) {
+        values[0] = look_up(decoder, bytes);
+        values[1] = look_up(decoder, bytes >> 4);
+    } else {
+        struct decoder high = *decoder;
+        if (dtype == IRRUN_I4)
+            high.bits = vec_i32_set1(BITS_2_23 + 16 * 8);
+        values[0] = value_of(decoder, bytes & 15, 0);
+        values[1] = value_of(&high, bytes & 0xF0, 1);
+    }
+}
+
+/* The same group of some rows of the matrix, and of m rows of x. */
+struct groups {
+    const unsigned char *rows[ROWS];
+    struct decoder decoders[ROWS];
+    const float *x;
+    size_t x_row; /* floats from one row to the next */
+};
+
+ALWAYS_INLINE void add_block(const struct groups *g, enum irrun_dtype dtype, size_t n, size_t m,
+                             size_t skip_bytes, size_t first, vec sums[][2])
+{
+    vec x[COMPRESSED_MAX_ROWS][2];
+    UNROLL
+    for (size_t i = 0; i < m; i++) {
+        x[i][0] = vec_load(g->x + i * g->x_row + first);
+        x[i][1] = vec_load(g->x + i * g->x_row + first + VECTOR_LANES);
+    }
+    UNROLL
+    for (size_t r = 0; r < n; r++) {
+        vec values[2];
+        decode(&g->decoders[r], dtype, g->rows[r] + skip_bytes, values);
+        UNROLL
+        for (size_t i = 0; i < m; i++) {
+            vec *sum = sums[r * m + i];
+            sum[0] = vec_fma(x[i][0], values[0], sum[0]);
+            sum[m == 1] = vec_fma(x[i][1], values[1], sum[m == 1]);
+        }
+    }
+}
+
+/* Adds the products of the whole blocks of a group, and then of a copy of the remaining elements; x
+ * is padded with zeros. */
+ALWAYS_INLINE void add_group(const struct groups *g, enum irrun_dtype dtype, size_t n, size_t m,
+                             size_t group_bytes, vec sums[][2])
+{
+    const size_t block_bytes = is_bytes(dtype) ? BLOCK : BLOCK / 2;
+    unsigned char last[ROWS][BLOCK];
+    struct groups now = *g;
+    size_t rest = group_bytes % block_bytes, end = group_bytes - rest, first = 0;
+    for (;;) {
+        for (size_t at = 0; at < end; at += block_bytes, first += BLOCK) {
+            if (!is_bytes(dtype) && m == 1 && at % LINE_BYTES == 0)
+                __builtin_prefetch((const void *)((uintptr_t)now.rows[0] + at + BYTES_AHEAD));
+            add_block(&now, dtype, n, m, at, first, sums);
+        }
+        if (rest == 0)
+            return;
+        UNROLL
+        for (size_t r = 0; r < n; r++) {
+            memset(last[r], 0, BLOCK);
+            memcpy(last[r], g->rows[r] + group_bytes - rest, rest);
+            now.rows[r] = last[r];
+        }
+        end = block_bytes;
+        rest = 0;
+    }
+}
+
+/* Computes totals[r * m + i], whose lanes add up to the product of row rows[r] of the matrix and
+ * row i of x. */
+ALWAYS_INLINE void sum_rows(const struct compressed_product *p, enum irrun_dtype dtype,
+                            const size_t *rows, const size_t n, const size_t m, vec *totals)
+{
+    const struct compressed_matrix *matrix = p->matrix;
+    size_t row_bytes = compressed_bytes(matrix, matrix->k);
+    size_t group_bytes = compressed_bytes(matrix, matrix->group);
+    size_t n_groups = matrix->k / matrix->group, x_row = compressed_row_floats(matrix);
+    struct groups g = {.x = p->x, .x_row = x_row};
+    UNROLL
+    for (size_t r = 0; r < n; r++)
+        g.rows[r] = matrix->row + rows[r] * row_bytes;
+    UNROLL
+    for (size_t i = 0; i < n * m; i++)
+        totals[i] = vec_zero();
+    for (size_t group = 0; group < n_groups; group++) {
+        vec sums[MAX_SUMS][2];
+        UNROLL
+        for (size_t i = 0; i < n * m; i++)
+            sums[i][0] = sums[i][1] = vec_zero();
+        UNROLL
+        for (size_t r = 0; r < n; r++)
+            g.decoders[r] = decoder_of(matrix, dtype, rows[r], group);
+        add_group(&g, dtype, n, m, group_bytes, sums);
+        UNROLL
+        for (size_t r = 0; r < n; r++) {
+            vec scale = vec_set1(number_of(&matrix->scales, rows[r], group, 1));
+            g.rows[r] += group_bytes;
+            UNROLL
+            for (size_t i = r * m; i < r * m + m; i++)
+                totals[i] = vec_fma(m == 1 ? vec_add(sums[i][0], sums[i][1]) : sums[i][0], scale,
+                                    totals[i]);
+        }
+        g.x += x_row / n_groups;
+    }
+}
 
 /* Multiplies n rows of the matrix, from `row` on, by m rows of x. Rows from p->end on are replaced
  * by the last row and not stored. */
 ALWAYS_INLINE void multiply_rows(const struct compressed_product *p, enum irrun_dtype dtype,
-                                 const struct fixed_layout *layout, size_t row, const size_t n,
-                                 const size_t m)
+                                 size_t row, const size_t n, const size_t m)
 {
     enum { MAX_TOTALS = (MAX_SUMS > ROWS ? MAX_SUMS : ROWS) + 3 };
-    const size_t n_beside = layout || m == 1 ? 1 : n;
+    const size_t n_beside = m == 1 ? 1 : n;
     size_t rows[ROWS];
     vec totals[MAX_TOTALS];
     float dots[MAX_TOTALS];
     UNROLL
     for (size_t r = 0; r < n; r++)
         rows[r] = row + r < p->end ? row + r : p->end - 1;
-    for (size_t r = 0; r < n; r += n_beside) {
-#ifdef VECTOR_HAS_DOT_U8
-        if (layout) {
-            sum_row_fixed(p, layout, dtype, rows[r], m, totals + r * m);
-            continue;
-        }
-#endif
+    for (size_t r = 0; r < n; r += n_beside)
         sum_rows(p, dtype, rows + r, n_beside, m, totals + r * m);
-    }
     UNROLL
     for (size_t i = n * m; i < (n * m + 3) / 4 * 4; i++)
         totals[i] = vec_zero();
@@ -102,82 +246,44 @@ ALWAYS_INLINE void multiply_rows(const struct compressed_product *p, enum irrun_
             p->c[i * p->ldc + row + r] = (p->start ? p->start[row + r] : 0) + dots[r * m + i];
 }
 
-ALWAYS_INLINE void multiply_type(const struct compressed_product *p, enum irrun_dtype dtype,
-                                 const struct fixed_layout *layout)
+ALWAYS_INLINE void multiply_type(const struct compressed_product *p, enum irrun_dtype dtype)
 {
     const size_t step = p->m == 1 ? ROWS : ROWS_BY_SEVERAL;
     for (size_t row = p->begin; row < p->end; row += step)
         switch (p->m) {
         case 1:
-            multiply_rows(p, dtype, layout, row, ROWS, 1);
+            multiply_rows(p, dtype, row, ROWS, 1);
             break;
         case 2:
-            multiply_rows(p, dtype, layout, row, ROWS_BY_SEVERAL, 2);
+            multiply_rows(p, dtype, row, ROWS_BY_SEVERAL, 2);
             break;
         case 3:
-            multiply_rows(p, dtype, layout, row, ROWS_BY_SEVERAL, 3);
+            multiply_rows(p, dtype, row, ROWS_BY_SEVERAL, 3);
             break;
         default:
-            multiply_rows(p, dtype, layout, row, ROWS_BY_SEVERAL, 4);
+            multiply_rows(p, dtype, row, ROWS_BY_SEVERAL, 4);
         }
 }
 
-/* layout: of x in fixed point; NULL: x are floats. */
-ALWAYS_INLINE void multiply_any(const struct compressed_product *p,
-                                const struct fixed_layout *layout)
+static void multiply(const struct compressed_product *p)
 {
     switch (p->matrix->dtype) {
     case IRRUN_U8:
-        multiply_type(p, IRRUN_U8, layout);
+        multiply_type(p, IRRUN_U8);
         break;
     case IRRUN_I8:
-        multiply_type(p, IRRUN_I8, layout);
+        multiply_type(p, IRRUN_I8);
         break;
     case IRRUN_U4:
-        multiply_type(p, IRRUN_U4, layout);
+        multiply_type(p, IRRUN_U4);
         break;
     case IRRUN_I4:
-        multiply_type(p, IRRUN_I4, layout);
+        multiply_type(p, IRRUN_I4);
         break;
     default:
-        multiply_type(p, IRRUN_NF4, NULL);
+        multiply_type(p, IRRUN_NF4);
     }
 }
-
-static void multiply_floats(const struct compressed_product *p)
-{
-    multiply_any(p, NULL);
-}
-
-#ifdef VECTOR_HAS_DOT_U8
-static void multiply_fixed(const struct compressed_product *p)
-{
-    const struct fixed_layout layout = fixed_layout_of(p->matrix);
-    multiply_any(p, &layout);
-}
-
-/* Rows of x that are arranged in different ways are multiplied one by one. */
-static void multiply(const struct compressed_product *p)
-{
-    size_t x_row = compressed_row_floats(p->matrix), n_fixed = 0;
-    for (size_t i = 0; i < p->m; i++)
-        n_fixed += p->x[i * x_row] == ARRANGED_FIXED;
-    if (n_fixed == p->m) {
-        multiply_fixed(p);
-        return;
-    }
-    if (n_fixed == 0) {
-        multiply_floats(p);
-        return;
-    }
-    struct compressed_product one = *p;
-    one.m = 1;
-    for (size_t i = 0; i < p->m; i++, one.x += x_row, one.c += p->ldc)
-        (*one.x == ARRANGED_FIXED ? multiply_fixed : multiply_floats)(&one);
-}
-#else
-#define multiply multiply_floats
-#endif
 
 /* Arranges n elements, at most one block. */
 ALWAYS_INLINE void arrange_halves(const float *x, size_t n, float factor, float *to)
@@ -188,14 +294,8 @@ ALWAYS_INLINE void arrange_halves(const float *x, size_t n, float factor, float 
 
 static void arrange(const struct compressed_matrix *matrix, const float *x, float *to)
 {
-    size_t n = matrix->group, padded = group_floats(matrix), i;
-#ifdef VECTOR_HAS_DOT_U8
-    *to = ARRANGED_FIXED;
-    if (is_fixed_possible(matrix) && arrange_fixed(matrix, x, to + COMPRESSED_HEAD))
-        return;
-#endif
-    *to = ARRANGED_FLOATS;
-    to += COMPRESSED_HEAD;
+    size_t n = matrix->group, n_groups = matrix->k / n, i;
+    size_t padded = compressed_row_floats(matrix) / n_groups;
     float factor = high_factor(matrix->dtype);
     for (const float *end = x + matrix->k; x < end; x += n, to += padded) {
         if (is_bytes(matrix->dtype)) {

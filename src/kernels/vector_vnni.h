@@ -15,11 +15,5 @@ ALWAYS_INLINE vec_i32 vec_i32_dot_u8(vec_i32 sum, vec_i32 a, vec_i32 b)
     return (vec_i32)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
 }
 
-/* Loads n bytes, and zeros after them. */
-ALWAYS_INLINE vec_i32 vec_i32_load_bytes(const void *at, size_t n)
-{
-    return (vec_i32)_mm512_maskz_loadu_epi8(((__mmask64)1 << n) - 1, at);
-}
-
 #endif
 #endif
