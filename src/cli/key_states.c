@@ -293,6 +293,8 @@ bool key_states_put(struct key_states *states, uint32_t id,
         return false;
     state->size_bytes = size_bytes;
     unsigned char *to = state->block;
+    if (size_bytes > 0)
+        memset(to, 0, size_bytes); /* padding too: it may be spilled */
     for (size_t i = 0; i < states->n_values; i++) {
         const struct irrun_tensor *value = values[i];
         struct value_header header = {.is_set = value != NULL};

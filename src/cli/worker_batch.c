@@ -37,8 +37,8 @@ static void list_closed(struct text *list, const char *what, const char *name,
                         const struct irrun_partial_shape *shape, uint64_t n)
 {
     char text[SHAPE_TEXT_BYTES];
-    bool is_open = shape->is_rank_dynamic || (shape->rank > 0 && shape->min[0] < shape->max[0] &&
-                                              (uint64_t)shape->max[0] >= n);
+    bool is_open = !shape->is_rank_dynamic && shape->rank > 0 && shape->min[0] < shape->max[0] &&
+                   (uint64_t)shape->max[0] >= n;
     if (!is_open)
         text_add(list, "%s%s \"%s\" %s", list->length > 0 ? ", " : "", what, name,
                  partial_shape_format(shape, text));

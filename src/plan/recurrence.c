@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ops/op_state.h"
 #include "ops/recurrent_op.h"
@@ -44,6 +45,29 @@ static bool find_origin(const struct graph *graph, uint32_t value_id, struct ori
     return is_found;
 }
 
+/* Returns whether the variable of a ReadValue is written with output `output` of the op, perhaps
+ * reshaped. */
+static bool keeps_state(const struct graph *graph, const struct op *read, const struct op *op,
+                        uint32_t output)
+{
+    const struct read_value_attrs *of_read = read->attrs;
+    for (uint32_t i = 0; i < graph->n_ops; i++) {
+        const struct op *assign = &graph->ops[i];
+        const struct assign_attrs *of_assign = assign->attrs;
+        if (assign->def->role != ROLE_ASSIGN ||
+            strcmp(of_assign->variable_id, of_read->variable_id) != 0)
+            continue;
+        uint32_t value_id = op_input(graph, assign, 0);
+        for (const struct op *from = value_producer(graph, value_id);
+             strcmp(from->def->type, "Reshape") == 0 || strcmp(from->def->type, "Squeeze") == 0 ||
+             strcmp(from->def->type, "Unsqueeze") == 0 || strcmp(from->def->type, "Transpose") == 0;
+             from = value_producer(graph, value_id))
+            value_id = op_input(graph, from, 0);
+        return value_id == op->first_output + output;
+    }
+    return false;
+}
+
 void recurrence_refuse(struct recurrence *found, const char *format, const char *name)
 {
     if (found->kind == RECURRENCE_REFUSED)
@@ -68,6 +92,12 @@ static bool check_states(const struct graph *graph, struct recurrence *found,
         if (origin.parameter)
             recurrence_refuse(found, "starts from a state that depends on input \"%.150s\"",
                               origin.parameter->name);
+        if (origin.read && !keeps_state(graph, origin.read, op, found->states[i].output))
+            recurrence_refuse(found, "starts from variable \"%.150s\", which is not its last state",
+                              ((const struct read_value_attrs *)origin.read->attrs)->variable_id);
+        for (uint32_t k = 0; k < i; k++)
+            if (found->states[k].input == found->states[i].input)
+                recurrence_refuse(found, "has two states that start from one input%s", "");
         found->states[i].is_open = !origin.read;
         is_open |= !origin.read;
     }

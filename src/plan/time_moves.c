@@ -156,15 +156,17 @@ static bool mask_at(const struct time_op *t, const char *name, uint32_t i)
 bool time_rule_strided_slice(struct time_op *t)
 {
     int64_t begin[IRRUN_MAX_RANK], end[IRRUN_MAX_RANK], strides[IRRUN_MAX_RANK];
-    uint32_t n, in = 0, out = 0;
+    uint32_t n, n_ends, n_strides, in = 0, out = 0;
     if (!time_check_others(t, 0))
         return false;
-    if (!read_ints(t, 1, begin, &n) || !read_ints(t, 2, end, &n))
+    if (!read_ints(t, 1, begin, &n) || !read_ints(t, 2, end, &n_ends))
         return time_refuse(t, "has bounds that are not constant");
     for (uint32_t i = 0; i < n; i++)
         strides[i] = 1;
-    if (t->op->n_inputs > 3 && !read_ints(t, 3, strides, &n))
+    if (t->op->n_inputs > 3 && !read_ints(t, 3, strides, &n_strides))
         return time_refuse(t, "has strides that are not constant");
+    if (n_ends != n || (t->op->n_inputs > 3 && n_strides != n))
+        return time_refuse(t, "has bounds of different length");
     for (uint32_t i = 0; i < n; i++) {
         if (mask_at(t, "ellipsis_mask", i))
             return time_refuse(t, "has an ellipsis_mask");
@@ -174,11 +176,11 @@ bool time_rule_strided_slice(struct time_op *t)
         }
         bool is_shrunk = mask_at(t, "shrink_axis_mask", i);
         if (in++ == t->in.axis) {
+            const int64_t first = mask_at(t, "begin_mask", i) ? 0 : begin[i];
             if (is_shrunk)
-                return take_last(t, &begin[i], 1);
+                return take_last(t, &first, 1);
             t->in.axis = out;
-            return slice_time(t, mask_at(t, "begin_mask", i) ? 0 : begin[i],
-                              mask_at(t, "end_mask", i) ? INT64_MAX : end[i], strides[i]);
+            return slice_time(t, first, mask_at(t, "end_mask", i) ? INT64_MAX : end[i], strides[i]);
         }
         out += !is_shrunk;
     }

@@ -247,6 +247,9 @@ bool time_rule_recurrent(struct time_op *t)
     for (uint32_t i = family->w; i < t->op->n_inputs; i++)
         if (time_input(t, i)->kind != TIME_NONE)
             return time_refuse(t, "has weights that depend on time");
+    for (uint32_t i = family->h0; i != NO_INPUT; i = i == family->c0 ? NO_INPUT : family->c0)
+        if (time_input(t, i)->kind != TIME_NONE && time_input(t, i)->kind != TIME_LAST)
+            return time_refuse(t, "starts from a state that depends on the number of frames");
     for (uint32_t i = 1; i < t->op->n_outputs; i++)
         t->out[i] = (struct time_use){.kind = TIME_LAST};
     t->out[0] = t->in;
