@@ -104,6 +104,9 @@ struct irrun_session;
 
 enum irrun_gemm { IRRUN_GEMM_AUTO, IRRUN_GEMM_PLAIN, IRRUN_GEMM_CBLAS, IRRUN_GEMM_PACKED };
 
+/* Of products: f16 rounds constant weights to f16 and computes in f32. */
+enum irrun_precision { IRRUN_PRECISION_F32, IRRUN_PRECISION_F16 };
+
 /* Selects one thread for each CPU that the affinity and the cgroup quota of this process allow. */
 #define IRRUN_THREADS_AUTO UINT32_MAX
 
@@ -126,7 +129,8 @@ struct irrun_options {
      * variables, so that a model of whole sequences takes a chunk of frames per iteration. Fails
      * with IRRUN_UNSUPPORTED if this would change results. Reads the weights. */
     const char *low_latency;
-    bool computes_f64; /* computes f16, bf16 and f32 in f64; inputs keep their type */
+    bool computes_f64;              /* computes f16, bf16 and f32 in f64; inputs keep their type */
+    enum irrun_precision precision; /* with computes_f64, it has no effect */
 };
 
 /* An input or an output of the model. All pointers belong to the model. */
@@ -302,8 +306,9 @@ void irrun_model_weights(const struct irrun_model *model, struct irrun_weights_i
 
 /* What a session uses after it is planned. */
 struct irrun_session_info {
-    const char *gemm; /* how matrices are multiplied: "plain", …, "auto (packed, plain)" */
-    const char *simd; /* the level in use: "scalar", "avx2" … */
+    const char *gemm;      /* how matrices are multiplied: "plain", …, "auto (packed, plain)" */
+    const char *simd;      /* the level in use: "scalar", "avx2" … */
+    const char *precision; /* "f32", "f16" */
     unsigned n_threads;
     size_t n_steps;              /* steps of an iteration: one op or several fused ones each */
     size_t n_view_ops;           /* ops that are views and need no step */

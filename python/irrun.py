@@ -27,6 +27,7 @@ _NUMPY = {"boolean": np.bool_, "f16": np.float16, "f32": np.float32, "f64": np.f
           "i16": np.int16, "i32": np.int32, "i64": np.int64, "u1": np.uint8, "u2": np.uint8, "u3": np.uint8,
           "u4": np.uint8, "u6": np.uint8, "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64}
 _GEMM = ("auto", "plain", "cblas", "packed")
+_PRECISION = ("f32", "f16")
 _MAX_RANK = 16
 
 
@@ -52,7 +53,8 @@ class _Options(Structure):
     _fields_ = [("weights_path", c_char_p), ("gemm", c_int), ("simd", c_char_p), ("n_threads", c_uint),
                 ("keep_ops", c_bool), ("is_dry", c_bool), ("taps", POINTER(c_char_p)), ("n_taps", c_size_t),
                 ("traces_all", c_bool), ("stops_at_nan", c_bool), ("lets_inf_pass", c_bool), ("times_ops", c_bool),
-                ("low_latency", c_char_p), ("computes_f64", c_bool), ("later", c_uint64 * 32)]  # zero: the defaults of what is added later
+                ("low_latency", c_char_p), ("computes_f64", c_bool), ("precision", c_int),
+                ("later", c_uint64 * 32)]  # zero: the defaults of what is added later
 
 
 class _Port(Structure):
@@ -154,12 +156,14 @@ def _to_array(tensor):
 
 class Model:
     """A loaded model. inputs, outputs and variables: {name: (type, shape)}, None where a dimension is open."""
-    def __init__(self, path, weights=None, *, threads=1, simd=None, gemm="auto", taps=(), low_latency=None):
+    def __init__(self, path, weights=None, *, threads=1, simd=None, gemm="auto", taps=(), low_latency=None,
+                 precision="f32"):
         self._handle = c_void_p()
         names = (c_char_p * max(len(taps), 1))(*(tap.encode() for tap in taps))
         options = _Options(weights_path=os.fsencode(weights) if weights else None, gemm=_GEMM.index(gemm),
                            simd=simd.encode() if simd else None, n_threads=threads, taps=names, n_taps=len(taps),
-                           low_latency=None if low_latency is None else low_latency.encode())
+                           low_latency=None if low_latency is None else low_latency.encode(),
+                           precision=_PRECISION.index(precision))
         _call("model_load", os.fsencode(path), byref(options), byref(self._handle))
         self.inputs, self.outputs = (
             {p.name.decode(): _described(p) for p in self._items(kind)} for kind in ("input", "output"))

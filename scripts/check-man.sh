@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.."
 
 root=$PWD
 irrun=$(realpath "${IRRUN:-build/irrun}")
-unset IRRUN_GEMM IRRUN_SIMD POSIXLY_CORRECT
+unset IRRUN_GEMM IRRUN_PRECISION IRRUN_SIMD POSIXLY_CORRECT
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0 skipped=0

@@ -19,6 +19,7 @@
 #include "plan/float64.h"
 #include "plan/int8_convolutions.h"
 #include "plan/low_latency.h"
+#include "plan/lower_precision.h"
 #include "plan/model.h"
 #include "plan/taps.h"
 #include "plan/toposort.h"
@@ -120,6 +121,7 @@ static bool load(struct irrun_model *model, const char *xml_path,
     model->model.graph = ir->graph;
     model->model.arena = arena;
     model->model.keeps_ops = options->keep_ops;
+    model->model.precision = options->computes_f64 ? IRRUN_PRECISION_F32 : options->precision;
     model->model.stops_at_nan = options->stops_at_nan;
     model->model.lets_inf_pass = options->lets_inf_pass;
     model->model.times_steps = options->times_ops;
@@ -144,6 +146,8 @@ static bool load(struct irrun_model *model, const char *xml_path,
           !int8_convolutions_replace(&model->model, &model->remarks, err) ||
           !channels_last_place(&model->model, &model->remarks, err) ||
           !compressed_weights_keep(&model->model, &model->remarks, err))))
+        return false;
+    if (!options->is_dry && !lower_precision(&model->model, &model->remarks, err))
         return false;
     model->is_prepared = model_prepare(&model->model, options->is_dry, err);
     if (!model->is_prepared || !ports_of_inputs(ir->graph, arena, &model->inputs, err) ||

@@ -182,6 +182,7 @@ static bool do_model_action(const struct options *options, struct irrun_error *e
                                       .lets_inf_pass = options->lets_inf_pass,
                                       .times_ops = options_time_ops(options),
                                       .low_latency = options->low_latency,
+                                      .precision = options->precision,
                                       .is_dry = action_is_dry(options->action)};
     struct irrun_model *model, *reference = NULL;
     const struct stats_clocks start = stats_read_clocks();

@@ -234,6 +234,7 @@ struct options {
     const char *checkpoint_path; /* NULL: none */
     uint64_t checkpoint_every;   /* iterations */
     enum irrun_gemm gemm;
+    enum irrun_precision precision;
     const char *simd;        /* NULL: auto */
     unsigned n_threads;      /* 0: not given */
     bool keeps_ops;          /* --no-fuse */

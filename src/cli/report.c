@@ -49,6 +49,7 @@ static void add_host(struct json *json, const struct report *report)
     json_string(json, "simd", report->info->simd);
     json_count(json, "threads", report->info->n_threads);
     json_string(json, "gemm", report->info->gemm);
+    json_string(json, "precision", report->info->precision);
     json_string(json, "blas", irrun_build()->blas);
     json_close(json, '}');
 }

@@ -108,9 +108,10 @@ static void tell_plan(const struct worker *worker)
     irrun_session_describe(worker->session, &info);
     inputs_tell(worker->inputs);
     tell(worker->options,
-         "plan: %zu step%s per iteration, gemm %s, SIMD %s, %zu bytes of values, %zu of state",
-         info.n_steps, info.n_steps == 1 ? "" : "s", info.gemm, info.simd, info.arena_bytes,
-         info.state_bytes);
+         "plan: %zu step%s per iteration, gemm %s, SIMD %s, precision %s, "
+         "%zu bytes of values, %zu of state",
+         info.n_steps, info.n_steps == 1 ? "" : "s", info.gemm, info.simd, info.precision,
+         info.arena_bytes, info.state_bytes);
     if (info.n_fused_ops > 0)
         tell(worker->options,
              "plan: %zu element-wise ops are fused with their neighbours into one step",

@@ -81,6 +81,7 @@ double convolution_flops(const struct op *op, struct irrun_tensor *const *in,
         .attrs_size = sizeof(attrs_type),                                                          \
         .state_size = sizeof(state_type),                                                          \
         .family = &(const uint32_t){n_group_dims},                                                 \
+        .factors = 1 << 1,                                                                         \
         .infer = infer,                                                                            \
         .prepacks = prepacks,                                                                      \
         .prepare = prepare,                                                                        \

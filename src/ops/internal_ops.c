@@ -2,9 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ops/internal_ops.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "ops/movement.h"
+#include "ops/op_state.h"
+
+#define F16_MAX 65504.0F
+#define F16_MAX_BITS 0x7BFFU
 
 static bool infer_insert_axis(struct infer *infer)
 {
@@ -111,6 +116,25 @@ static bool run_n_frames(const struct step *step, struct irrun_error *err)
     return true;
 }
 
+static bool infer_narrow(struct infer *infer)
+{
+    const struct convert_attrs *attrs = infer->attrs;
+    return infer_output(infer, 0, attrs->destination_type, &infer->in[0]->shape);
+}
+
+static bool run_narrow(const struct step *step, struct irrun_error *err)
+{
+    (void)err;
+    const float *in = step->in[0]->data;
+    uint16_t *out = step->out[0]->data;
+    size_t n = (size_t)shape_n_elements(&step->out[0]->shape);
+    convert_elements(IRRUN_F32, in, step->out[0]->dtype, out, n);
+    for (size_t i = 0; i < n; i++)
+        if (fabsf(in[i]) > F16_MAX && isfinite(in[i]))
+            out[i] = in[i] > 0 ? F16_MAX_BITS : F16_MAX_BITS | 0x8000U;
+    return true;
+}
+
 static const struct op_input_def one_input[] = {
     {.name = "data", .types = TYPES_ANY},
     {.name = NULL},
@@ -138,4 +162,13 @@ const struct op_def op_n_frames = {
     .attrs_size = sizeof(struct n_frames_attrs),
     .infer = infer_n_frames,
     .run = run_n_frames,
+};
+const struct op_def op_narrow = {
+    .type = "(narrow)",
+    .flags = OP_ANY_STORAGE | OP_ELEMENTWISE,
+    .inputs = one_input,
+    .n_outputs = 1,
+    .attrs_size = sizeof(struct convert_attrs),
+    .infer = infer_narrow,
+    .run = run_narrow,
 };

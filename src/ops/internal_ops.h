@@ -35,6 +35,10 @@ extern const struct op_def op_n_frames;
  * dimensions; input 2 is its order. Attributes: struct matmul_attrs. */
 extern const struct op_def op_matmul_transposed;
 
+/* Convert to f16, but finite values out of its range become its largest. Attributes: struct
+ * convert_attrs. */
+extern const struct op_def op_narrow;
+
 /* A cell that is run over all steps of X [batch, time, input size]: the sequence op of the family
  * with one direction and no sequence_lengths. Unlike in that op, a time of 0 leaves the state
  * unchanged. Attributes: struct recurrent_attrs. Inputs: X, H0 (, C0), W, R (, B); outputs: Y, Ho

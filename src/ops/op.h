@@ -103,6 +103,7 @@ struct op_def {
     /* A set of 1 << i: inputs whose matrices (the last two dimensions) may be separate in memory,
      * and each be used for several consecutive ones; see prepare_matrices. */
     uint32_t apart_inputs;
+    uint32_t factors; /* a set of 1 << i: inputs whose constants --precision rounds */
     /* Optional: returns which of these constant inputs prepare will prepack (both are sets of 1 <<
      * i). Their data is not widened then, and step->in has no data for them. */
     uint32_t (*prepacks)(const struct prepare *prepare, uint32_t constants);

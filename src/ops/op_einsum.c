@@ -172,6 +172,7 @@ const struct op_def op_einsum = {
     .attrs = attr_table,
     .attrs_size = sizeof(struct einsum_attrs),
     .state_size = sizeof(struct einsum_plan),
+    .factors = UINT32_MAX,
     .infer = infer,
     .prepare = prepare,
     .run = run,

@@ -236,6 +236,7 @@ static double flops(const struct op *op, struct irrun_tensor *const *in,
         .attrs_size = sizeof(struct matmul_attrs),                                                 \
         .state_size = sizeof(struct matmul_state),                                                 \
         .apart_inputs = 1 << B,                                                                    \
+        .factors = 1 << A | 1 << B,                                                                \
         .infer = infer,                                                                            \
         .prepacks = prepacks,                                                                      \
         .prepare = prepare,                                                                        \

@@ -52,6 +52,7 @@ struct model {
     struct weights_cache weights_cache;
     size_t packed_bytes; /* of weights copied, converted or prepacked */
     unsigned n_threads;  /* of each session */
+    enum irrun_precision precision;
     bool keeps_ops;
     bool stops_at_nan;  /* checks the outputs of every step */
     bool lets_inf_pass; /* only for NaN */

@@ -6,7 +6,7 @@ common_setup() {
     root=$(realpath "$BATS_TEST_DIRNAME/../..")
     data=$root/tests/cli/data
     IRRUN=$(realpath "${IRRUN:-$root/build/irrun}")
-    unset IRRUN_GEMM IRRUN_SIMD POSIXLY_CORRECT
+    unset IRRUN_GEMM IRRUN_PRECISION IRRUN_SIMD POSIXLY_CORRECT
     cd "${BATS_TEST_TMPDIR:=$(mktemp -d)}" || return
 }
 

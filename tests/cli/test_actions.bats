@@ -155,7 +155,7 @@ names_in_list() {
     [ "$status" -eq 0 ]
     [ "$output" = 30 ]
     local word
-    for word in load plan "first iteration" min p50 p90 p95 p99 p99.9 max mean sd iterations/s CPU/wall gemm \
+    for word in load plan "first iteration" min p50 p90 p95 p99 p99.9 max mean sd iterations/s CPU/wall gemm precision \
         "weights mapped" "weights packed" arena state "peak RSS"; do
         [[ $stderr == *"$word "* ]]
     done

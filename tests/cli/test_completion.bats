@@ -73,7 +73,7 @@ listed() {
 
 @test "the words of an option are those that irrun takes" {
     local name
-    for name in gemm simd emit cast partial denormals progress color reset-to; do
+    for name in gemm precision simd emit cast partial denormals progress color reset-to; do
         irrun --help=all | grep -q -e " --$name=" || continue
         diff <(tab "--$name=") <(listed "$data/sum.xml" --random "--$name=?")
         diff <(tab "--$name ") <(listed "$data/sum.xml" --random "--$name=?")

@@ -1,0 +1,164 @@
+/* Puts two conversions between a constant and the products that read it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "plan/lower_precision.h"
+
+#include "ops/internal_ops.h"
+#include "ops/op_state.h"
+#include "plan/graph_edit.h"
+#include "plan/toposort.h"
+
+struct pass {
+    struct graph *graph;
+    struct graph_edit edit;
+    struct constant **constants; /* of the values before the pass */
+    bool *is_quantized;          /* the same */
+    uint32_t *rounded;           /* the same: the rounded value, or NO_ID */
+    const struct convert_attrs *narrow, *widen;
+    const struct op_def *convert;
+    struct remarks *remarks;
+    struct irrun_error *err;
+};
+
+static bool is_quantized_type(enum irrun_dtype dtype)
+{
+    return dtype != IRRUN_F64 && dtype != IRRUN_F32 && !dtype_is_half(dtype);
+}
+
+/* Marks the constants that are computed from integers, small floats or a FakeQuantize: rounding
+ * them would lose what the quantization kept. */
+static void find_quantized(const struct pass *pass)
+{
+    for (uint32_t i = 0; i < pass->graph->n_order; i++) {
+        const struct op *op = &pass->graph->ops[pass->graph->order[i]];
+        bool is_quantized = op_is_type(op, "FakeQuantize");
+        if (op->n_outputs == 0 || !pass->constants[op->first_output])
+            continue;
+        if (op->def->role == ROLE_CONST)
+            is_quantized = is_quantized_type(((const struct const_attrs *)op->attrs)->element_type);
+        for (uint32_t k = 0; k < op->n_inputs; k++)
+            is_quantized |=
+                !op_input_is_index(op->def, k) && pass->is_quantized[op_input(pass->graph, op, k)];
+        for (uint32_t k = 0; k < op->n_outputs; k++)
+            pass->is_quantized[op->first_output + k] = is_quantized;
+    }
+}
+
+/* Returns whether input i of the op is a constant factor to round. */
+static bool is_lowered(const struct pass *pass, const struct op *op, uint32_t i)
+{
+    uint32_t value_id = op_input(pass->graph, op, i);
+    const struct constant *constant = pass->constants[value_id];
+    if (!(op->def->factors >> i & 1) || !constant || constant->declared != IRRUN_F32 ||
+        pass->is_quantized[value_id] || pass->constants[op->first_output])
+        return false;
+    uint32_t stored = constant_find_stored(pass->graph, value_id);
+    return pass->constants[stored]->declared != pass->narrow->destination_type;
+}
+
+static bool round_input(struct pass *pass, uint32_t op_id, uint32_t i)
+{
+    const struct op *op = &pass->graph->ops[op_id];
+    uint32_t *input_id = &pass->graph->input_ids[op->first_input + i];
+    uint32_t *rounded = &pass->rounded[*input_id];
+    if (*rounded == NO_ID) {
+        uint32_t narrow = graph_edit_add(&pass->edit, &op_narrow, pass->narrow, op, input_id, 1, 1);
+        uint32_t widen = graph_edit_add(&pass->edit, pass->convert, pass->widen, op,
+                                        &pass->graph->ops[narrow].first_output, 1, 1);
+        *rounded = pass->graph->ops[widen].first_output;
+    }
+    *input_id = *rounded;
+    return remarks_add(pass->remarks, pass->edit.arena, pass->err,
+                       "%s \"%s\" (line %u) reads input %u rounded to %s", op->def->type, op->name,
+                       (unsigned)op->line, (unsigned)i,
+                       irrun_dtype_name(pass->narrow->destination_type));
+}
+
+/* Calls round_input for every input to round. */
+static bool round_all(struct pass *pass)
+{
+    uint32_t n_order = pass->graph->n_order;
+    for (uint32_t k = 0; k < n_order; k++) {
+        uint32_t op_id = pass->graph->order[k];
+        uint32_t n_inputs = pass->graph->ops[op_id].n_inputs;
+        for (uint32_t i = 0; i < n_inputs && i < 32; i++)
+            if (is_lowered(pass, &pass->graph->ops[op_id], i) && !round_input(pass, op_id, i))
+                return false;
+    }
+    return true;
+}
+
+static size_t count_lowered(const struct pass *pass)
+{
+    size_t n = 0;
+    for (uint32_t k = 0; k < pass->graph->n_order; k++) {
+        const struct op *op = &pass->graph->ops[pass->graph->order[k]];
+        for (uint32_t i = 0; i < op->n_inputs && i < 32; i++)
+            n += is_lowered(pass, op, i);
+    }
+    return n;
+}
+
+/* Fills the arrays of the pass, in memory that is freed after it. */
+static bool analyse(struct pass *pass, const struct model *model, struct arena *memory)
+{
+    struct model finder = {.graph = pass->graph, .arena = memory, .kernels = model->kernels};
+    uint32_t n = pass->graph->n_values;
+    if (!constants_find_early(&finder, pass->graph, pass->err))
+        return false;
+    pass->constants = pass->graph->analysis->constants;
+    pass->is_quantized = arena_alloc_array(memory, n, sizeof *pass->is_quantized, pass->err);
+    pass->rounded = arena_alloc_array(memory, n, sizeof *pass->rounded, pass->err);
+    for (uint32_t i = 0; i < n && pass->rounded; i++)
+        pass->rounded[i] = NO_ID;
+    return pass->is_quantized && pass->rounded;
+}
+
+static bool run_pass(struct pass *pass, const struct model *model, struct arena *memory)
+{
+    if (!analyse(pass, model, memory))
+        return false;
+    find_quantized(pass);
+    size_t n = count_lowered(pass);
+    return n == 0 || (graph_edit_begin(&pass->edit, pass->graph, model->arena, 2 * n, 2 * n, 2 * n,
+                                       pass->err) &&
+                      round_all(pass) && toposort(pass->graph, model->arena, pass->err));
+}
+
+/* Visits a graph and the bodies in it. */
+static bool lower_graph(struct pass *pass, const struct model *model, struct graph *graph)
+{
+    for (uint32_t i = 0; i < graph->n_order; i++) {
+        const struct op *op = &graph->ops[graph->order[i]];
+        for (uint32_t b = 0; b < op->n_bodies; b++)
+            if (!lower_graph(pass, model, op->bodies[b].graph))
+                return false;
+    }
+    struct arena memory = {0};
+    pass->graph = graph;
+    bool is_done = run_pass(pass, model, &memory);
+    graph->analysis = NULL;
+    arena_free(&memory);
+    return is_done;
+}
+
+static const struct convert_attrs *attrs_for(enum irrun_dtype dtype, struct arena *arena,
+                                             struct irrun_error *err)
+{
+    struct convert_attrs *attrs = arena_alloc(arena, sizeof *attrs, err);
+    if (attrs)
+        attrs->destination_type = dtype;
+    return attrs;
+}
+
+bool lower_precision(const struct model *model, struct remarks *remarks, struct irrun_error *err)
+{
+    char why[OP_WHY_BYTES];
+    if (model->precision == IRRUN_PRECISION_F32)
+        return true;
+    struct pass pass = {.narrow = attrs_for(IRRUN_F16, model->arena, err),
+                        .widen = attrs_for(IRRUN_F32, model->arena, err),
+                        .convert = op_find("Convert", "opset1", why),
+                        .remarks = remarks,
+                        .err = err};
+    return pass.narrow && pass.widen && lower_graph(&pass, model, model->graph);
+}
