@@ -5,6 +5,7 @@
 #   CC CFLAGS CPPFLAGS LDFLAGS   as everywhere; what the sources need is added to them
 #   DEBUG=1                      no optimisation, in build/debug
 #   SANITIZE=address,undefined   with these sanitizers, in build/sanitize-address-undefined
+#   COVERAGE=1                   with counters of the lines that run, in build/coverage
 #   BUILD=DIR                    where everything goes
 #   WERROR=1                     a warning is an error
 #   BLAS=link                    link the BLAS instead of loading it when it is needed: for programs
@@ -32,6 +33,10 @@ ifneq ($(SANITIZE),)
 BUILD ?= build/sanitize-$(subst $(comma),-,$(SANITIZE))
 CFLAGS ?= -O1 -g
 instrument := -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+else ifneq ($(COVERAGE),)
+BUILD ?= build/coverage
+CFLAGS ?= -O1
+instrument := --coverage
 else ifneq ($(DEBUG),)
 BUILD ?= build/debug
 CFLAGS ?= -O0 -g3
@@ -149,7 +154,7 @@ pc_LIBS = $(filter-out $(module_libs),$(libs))
 
 # ---- Targets ------------------------------------------------------------------------------------
 
-.PHONY: all demo dist deb test test-faults test-cpus fuzz fuzz-programs bench check-kernels style clean install uninstall help objects check-programs FORCE
+.PHONY: all demo dist deb test test-faults test-deep test-cpus coverage fuzz fuzz-programs bench check-kernels style clean install uninstall help objects check-programs FORCE
 .DEFAULT_GOAL := all
 
 all: $(irrun) $(shared) $(completions) ## build build/irrun
@@ -164,6 +169,16 @@ fault_kinds := memory read open write close file short interrupt
 test-faults: $(irrun) $(fault_sweep) $(fault_library) ## fail every single call of the system, which takes minutes
 	@for kind in $(fault_kinds); do \
 	    IRRUN=$(abspath $(irrun)) FAULTS_LIBRARY=$(abspath $(fault_library)) $(fault_sweep) $$kind all || exit 1; done
+
+# PARTS: of the tests, to count what these reach alone.
+coverage: ## run the tests and list the lines of src that none reaches (PARTS=; needs gcov)
+	@$(MAKE) COVERAGE=1 all check-programs
+	@scripts/coverage.sh run $(PARTS)
+	@scripts/coverage.sh report
+
+# SECONDS: for each fuzz target.
+test-deep: $(irrun) check-programs ## the tests that take hours: kills, faults, fuzz targets, sanitizers (SECONDS=600)
+	@SECONDS_EACH=$(SECONDS) scripts/test-deep.sh
 
 check-kernels: $(kernel_check) ## compare every variant of the kernels with the scalar one, and time it
 	@$(kernel_check) --speed

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# The tests that take long, after `make test`: kills and limits at many moments, every call that can
+# fail, the fuzz targets, the cases and readers under sanitizers. `make test-deep` builds what it needs.
+#
+# Environment: SECONDS_EACH, for a fuzz target (600); ROUNDS, how many times as many kills and steps
+# as in `make test` (20). What a step prints is in build/deep.
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+cd "$(dirname "$0")/.."
+logs=build/deep
+seconds=${SECONDS_EACH:-600}
+sanitized=build/sanitize-address-undefined
+bad=0
+mkdir -p "$logs"
+
+# step NAME COMMAND...: runs it, with a line for what came of it.
+step() {
+    local name=$1 log=$logs/${1//[ \/]/-}.log verdict=passed
+    shift
+    SECONDS=0
+    if ! nice "$@" >"$log" 2>&1 </dev/null; then
+        verdict="FAILED: $log"
+        bad=1
+    fi
+    printf '%-32s %6s s  %s\n' "$name" "$SECONDS" "$verdict"
+}
+
+for part in cli/test_kills.bats cli/test_limits.bats; do
+    step "$part" env TEST_ROUNDS="${ROUNDS:-20}" timeout 3600 tests/run.sh "$part"
+done
+step faults make test-faults
+if command -v clang >/dev/null; then
+    step fuzz make fuzz SECONDS="$seconds"
+else
+    echo "fuzz: left out: it needs clang"
+fi
+step "sanitized build" make SANITIZE=address,undefined all check-programs
+for part in cases/plain cases/scalar fuzz/model fuzz/formats fuzz/state fuzz/text; do
+    step "sanitized $part" env BUILD="$sanitized" timeout 7200 tests/run.sh "$part"
+done
+exit "$bad"
