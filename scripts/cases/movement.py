@@ -38,6 +38,9 @@ def reshape_cases():
     yield case("reshape", "zero_is_zero", np.zeros((0, 3), np.float32),
                "special_zero=false: a 0 is a 0.", "Reshape", [0, 3], x=np.zeros(
                    (2, 0), np.float32), special_zero=False)
+    yield case("reshape", "minus_one_beside_zero", np.zeros((0, 1), np.float32),
+               "A -1 beside a 0, where any number would do, is 1.", "Reshape", [0, -1],
+               x=np.zeros((2, 0), np.float32), special_zero=False)
     yield case("reshape", "to_scalar", np.float32(5), "To 0-D.", "Reshape", np.zeros(0, np.int64),
                x=np.float32([[5]]), special_zero=False)
     yield case("reshape", "boolean_i32_target", (X > 9).reshape(24), "Booleans, the target in i32.",
