@@ -3,7 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/fast_hash.h"
 #include "cli/inputs_internal.h"
 #include "cli/warning.h"
 
@@ -33,6 +35,7 @@ void inputs_free(struct inputs *inputs)
     inputs_close(inputs);
     inputs_free_feeds(inputs);
     inputs_free_counters(inputs);
+    free(inputs->counts);
     free(inputs->records);
     free(inputs->slots);
     free(inputs->streams);
@@ -44,7 +47,8 @@ void inputs_close(struct inputs *inputs)
     bool is_whole = inputs->records && inputs->slots;
     if (is_whole && inputs->feeds)
         inputs_end_feeds(inputs);
-    inputs_end_counters(inputs);
+    for (size_t i = 0; i < inputs->n_counts; i++)
+        inputs->counts[i]->n_last = inputs->counts[i]->n;
     for (size_t i = 0; is_whole && i < inputs->n_slots; i++) {
         records_close(&inputs->records[i]);
         inputs->slots[i].is_filled = false;
@@ -97,6 +101,9 @@ bool inputs_open(struct inputs *inputs, const struct sequence *sequence,
                  struct irrun_session *session, bool must_look_ahead, struct irrun_error *err)
 {
     inputs_close(inputs);
+    inputs->sequence_hash = sequences_are_many(inputs->options)
+                                ? fast_hash(0, sequence->key, strlen(sequence->key))
+                                : 0;
     if (!inputs_fill(inputs, sequence, err) || !settle_records(inputs, must_look_ahead, err))
         return false;
     for (size_t i = 0; i < inputs->n_slots; i++) {

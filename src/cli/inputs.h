@@ -37,13 +37,14 @@ bool inputs_rewind(struct inputs *inputs, struct irrun_session *session, struct 
 /* Computes the current records of count: and ones:, before an iteration. */
 bool inputs_count(struct inputs *inputs, struct irrun_session *session, struct irrun_error *err);
 
-/* Copies outputs to the inputs that --feed names, between two iterations. Fails with IRRUN_DATA if
- * an output does not fit its input. */
+/* Copies outputs to the inputs that --feed names, between two iterations. key: of --key; otherwise
+ * 0. Fails with IRRUN_DATA if an output does not fit its input. */
 bool inputs_feed_back(struct inputs *inputs, struct irrun_session *session,
-                      const struct irrun_tensor *const *values, struct irrun_error *err);
+                      const struct irrun_tensor *const *values, int64_t key,
+                      struct irrun_error *err);
 
-/* Returns the number of inputs that are variables: those of --feed in the order of the options,
- * then those of count: and ones:. The variables have the names of their inputs. */
+/* Returns the number of variables here: the inputs of --feed in the order of the options, then the
+ * draws of :sample and the counts of count: and ones:. */
 size_t inputs_n_variables(const struct inputs *inputs);
 struct irrun_port;
 const struct irrun_port *inputs_variable_port(const struct inputs *inputs, size_t i);

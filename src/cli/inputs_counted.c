@@ -48,9 +48,9 @@ static bool add_counter(struct inputs *inputs, const struct binding *binding,
     inputs->counters[inputs->n_counters++] = (struct counter){
         .input = input,
         .binding = binding,
-        .port = {.name = input_name(inputs, input), .dtype = IRRUN_I64},
+        .before.port = {.name = input_name(inputs, input), .dtype = IRRUN_I64},
     };
-    return true;
+    return inputs_add_count(inputs, &inputs->counters[inputs->n_counters - 1].before, err);
 }
 
 /* Returns whether an option generates the input instead of reading it. */
@@ -128,7 +128,7 @@ static bool find_shape(const struct inputs *inputs, const struct counter *counte
     if (rank == 0 || shape_product(counted, 0, dropped) != 1) {
         char text[SHAPE_TEXT_BYTES];
         return fail(err, IRRUN_DATA, "input \"%s\" cannot count input \"%s\", which is %s",
-                    counter->port.name, input_name(inputs, counter->reference),
+                    counter->before.port.name, input_name(inputs, counter->reference),
                     shape_format(counted, text));
     }
     *shape = shape_of(rank, counted->dims + dropped);
@@ -147,7 +147,7 @@ static bool make_record(const struct inputs *inputs, struct counter *counter,
     bool is_mask = strcmp(counter->binding->spec.format->name, "ones") == 0;
     int64_t *last = &made->shape.dims[made->shape.rank - 1];
     counter->n_now = *last;
-    if (is_mask && !checked_add_i64(*last, counter->n_before, last))
+    if (is_mask && !checked_add_i64(*last, counter->before.n, last))
         return fail_memory(err, SIZE_MAX);
     made->dtype = port.dtype == IRRUN_DYNAMIC ? IRRUN_I64 : port.dtype;
     if (!tensor_size(made->dtype, &made->shape, &size_bytes))
@@ -156,7 +156,7 @@ static bool make_record(const struct inputs *inputs, struct counter *counter,
         return false;
     size_t n = (size_t)shape_n_elements(&made->shape), element_bytes = dtype_size(made->dtype);
     for (size_t i = 0; i < n; i++) {
-        int64_t number = is_mask ? 1 : counter->n_before + (int64_t)i % *last;
+        int64_t number = is_mask ? 1 : counter->before.n + (int64_t)i % *last;
         char *to = (char *)made->data + i * element_bytes;
         if (is_mask && i > 0)
             memcpy(to, made->data, element_bytes);
@@ -172,7 +172,7 @@ bool inputs_open_counters(struct inputs *inputs, struct irrun_error *err)
         struct counter *counter = &inputs->counters[i];
         struct records_port port = inputs_port(inputs, counter->input);
         struct irrun_tensor first;
-        counter->n_before = 0;
+        counter->before.n = 0;
         if (!make_record(inputs, counter, err) || !snapshot_copy(&first, &counter->made, err))
             return false;
         records_open_record(&inputs->records[counter->input], &port, &first);
@@ -190,12 +190,6 @@ bool inputs_count(struct inputs *inputs, struct irrun_session *session, struct i
             return false;
     }
     return true;
-}
-
-void inputs_end_counters(struct inputs *inputs)
-{
-    for (size_t i = 0; i < inputs->n_counters; i++)
-        inputs->counters[i].n_last = inputs->counters[i].n_before;
 }
 
 void inputs_free_counters(struct inputs *inputs)

@@ -29,13 +29,27 @@ static bool check_name(const struct inputs *inputs, const char *name, struct irr
     return true;
 }
 
+/* Adds the variable that counts the draws of :sample. */
+static bool add_draws(struct inputs *inputs, struct feed *feed, struct irrun_error *err)
+{
+    const char *name = irrun_model_input(inputs->model, feed->input)->name;
+    size_t length = strlen(name);
+    feed->draws_name = new_array(length + sizeof ":draws", 1, err);
+    if (!feed->draws_name)
+        return false;
+    memcpy(feed->draws_name, name, length);
+    memcpy(feed->draws_name + length, ":draws", sizeof ":draws");
+    feed->draws.port = (struct irrun_port){.name = feed->draws_name, .dtype = IRRUN_I64};
+    return check_name(inputs, feed->draws_name, err) && inputs_add_count(inputs, &feed->draws, err);
+}
+
 bool inputs_find_feeds(struct inputs *inputs, struct irrun_error *err)
 {
     const struct feed_list *list = &inputs->options->feeds;
     for (size_t i = 0; i < list->n; i++) {
         const struct feed_spec *spec = &list->items[i];
         struct feed *feed = &inputs->feeds[i];
-        feed->is_argmax = spec->is_argmax;
+        feed->spec = spec;
         if (!irrun_model_find_output(inputs->model, spec->out, &feed->output, err) ||
             !irrun_model_find_input(inputs->model, spec->in, &feed->input, err) ||
             !check_name(inputs, irrun_model_input(inputs->model, feed->input)->name, err))
@@ -43,6 +57,8 @@ bool inputs_find_feeds(struct inputs *inputs, struct irrun_error *err)
         if (inputs->slots[feed->input].is_fed)
             return fail(err, IRRUN_USAGE, "--feed is given twice for input \"%s\"", spec->in);
         inputs->slots[feed->input].is_fed = true;
+        if (spec->choice == FEED_SAMPLE && !add_draws(inputs, feed, err))
+            return false;
     }
     return true;
 }
@@ -100,6 +116,7 @@ bool inputs_begin_feeds(struct inputs *inputs, struct irrun_error *err)
 {
     for (size_t i = 0; i < inputs->options->feeds.n; i++) {
         struct feed *feed = &inputs->feeds[i];
+        feed->draws.n = 0;
         if (!snapshot_copy(&feed->initial, &records_of(inputs, feed)->record, err))
             return false;
     }
@@ -138,83 +155,11 @@ void inputs_free_feeds(struct inputs *inputs)
 {
     for (size_t i = 0; inputs->feeds && i < inputs->options->feeds.n; i++) {
         free(inputs->feeds[i].last.data);
-        free(inputs->feeds[i].picked.data);
+        free(inputs->feeds[i].chosen.data);
+        free(inputs->feeds[i].draws_name);
+        sampler_free(&inputs->feeds[i].sampler);
     }
     free(inputs->feeds);
-}
-
-/* ---- argmax ---------------------------------------------------------------------------------- */
-
-static int64_t largest(const struct irrun_tensor *values, size_t start, size_t n)
-{
-    size_t best = 0;
-    double most = element_as_f64(values->dtype, values->data, start);
-    for (size_t i = 1; i < n; i++) {
-        double value = element_as_f64(values->dtype, values->data, start + i);
-        if (!(value > most) && most == most)
-            continue;
-        best = i;
-        most = value;
-    }
-    return (int64_t)best;
-}
-
-/* Returns the shape of n numbers for the port. The first open dimension is n divided by the
- * others. */
-static struct irrun_shape shape_for(const struct irrun_partial_shape *wanted, int64_t n)
-{
-    struct irrun_shape shape = {.rank = 1, .dims = {n}};
-    bool is_open = true;
-    if (wanted->is_rank_dynamic)
-        return shape;
-    shape.rank = wanted->rank;
-    for (uint32_t i = 0; i < wanted->rank; i++) {
-        bool is_known = wanted->min[i] == wanted->max[i];
-        shape.dims[i] = is_known ? wanted->min[i] : 1;
-    }
-    int64_t n_others = shape_n_elements(&shape);
-    for (uint32_t i = 0; i < wanted->rank && is_open; i++) {
-        is_open = wanted->min[i] == wanted->max[i];
-        if (!is_open && n_others > 0)
-            shape.dims[i] = n / n_others;
-    }
-    return shape;
-}
-
-/* Finds the index of the largest element of each row along the last axis; if the rank is 3 or more,
- * only for the last position of the axis before it. */
-static bool pick(struct inputs *inputs, struct feed *feed, const struct irrun_tensor *values,
-                 struct irrun_error *err)
-{
-    const struct irrun_shape *shape = &values->shape;
-    const struct records_port port = inputs_port(inputs, feed->input);
-    uint32_t rank = shape->rank;
-    int64_t n_row = rank > 0 ? shape->dims[rank - 1] : 1;
-    int64_t n_positions = rank > 2 ? shape->dims[rank - 2] : 1;
-    int64_t n = n_row * n_positions > 0 ? shape_n_elements(shape) / (n_row * n_positions) : 0;
-    enum irrun_dtype dtype = port.dtype == IRRUN_DYNAMIC ? IRRUN_I64 : port.dtype;
-    struct irrun_shape picked = shape_for(&port.shape, n);
-    char found[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES];
-    if (n == 0 || shape_n_elements(&picked) != n)
-        return fail(err, IRRUN_DATA,
-                    "--feed: output \"%s\" %s has %" PRId64 " rows to take an index of, but input "
-                    "\"%s\" is %s",
-                    irrun_model_output(inputs->model, feed->output)->name,
-                    shape_format(shape, found), n, port.name,
-                    partial_shape_format(&port.shape, wanted));
-    if (!feed->picked.data || !shape_equals(&feed->picked.shape, &picked)) {
-        free(feed->picked.data);
-        feed->picked = (struct irrun_tensor){dtype, picked, malloc((size_t)n * dtype_size(dtype))};
-        if (!feed->picked.data)
-            return fail_memory(err, (size_t)n * dtype_size(dtype));
-    }
-    for (int64_t i = 0; i < n; i++) {
-        int64_t row = (i + 1) * n_positions - 1;
-        int64_t index = largest(values, (size_t)(row * n_row), (size_t)n_row);
-        convert_elements(IRRUN_I64, &index, dtype,
-                         (char *)feed->picked.data + (size_t)i * dtype_size(dtype), 1);
-    }
-    return true;
 }
 
 /* ---- From one iteration to the next ---------------------------------------------------------- */
@@ -228,27 +173,28 @@ static bool set(struct inputs *inputs, struct irrun_session *session, struct fee
 }
 
 static bool feed_back(struct inputs *inputs, struct irrun_session *session, struct feed *feed,
-                      const struct irrun_tensor *output, struct irrun_error *err)
+                      const struct irrun_tensor *output, int64_t key, struct irrun_error *err)
 {
-    bool has_record = has_prompt(feed);
+    bool has_record = has_prompt(feed), is_chosen = feed->spec->choice != FEED_WHOLE;
     if (has_record && !records_next(&feed->prompt, &has_record, err))
         return false;
     if (has_record)
         return set(inputs, session, feed, &feed->prompt.record, err);
     records_close(&feed->prompt);
-    if (feed->is_argmax && !pick(inputs, feed, output, err))
+    if (is_chosen && !inputs_choose(inputs, feed, output, key, err))
         return false;
-    return set(inputs, session, feed, feed->is_argmax ? &feed->picked : output, err);
+    return set(inputs, session, feed, is_chosen ? &feed->chosen : output, err);
 }
 
 bool inputs_feed_back(struct inputs *inputs, struct irrun_session *session,
-                      const struct irrun_tensor *const *values, struct irrun_error *err)
+                      const struct irrun_tensor *const *values, int64_t key,
+                      struct irrun_error *err)
 {
     for (size_t i = 0; i < inputs->n_counters; i++)
-        inputs->counters[i].n_before += inputs->counters[i].n_now;
+        inputs->counters[i].before.n += inputs->counters[i].n_now;
     for (size_t i = 0; i < inputs->options->feeds.n; i++) {
         struct feed *feed = &inputs->feeds[i];
-        if (!feed_back(inputs, session, feed, values[feed->output], err))
+        if (!feed_back(inputs, session, feed, values[feed->output], key, err))
             return false;
     }
     return true;
@@ -256,56 +202,65 @@ bool inputs_feed_back(struct inputs *inputs, struct irrun_session *session,
 
 /* ---- Variables ------------------------------------------------------------------------------- */
 
-/* Returns the counter of variable i; NULL if it is fed. */
-static struct counter *counter_at(const struct inputs *inputs, size_t i)
+bool inputs_add_count(struct inputs *inputs, struct count *count, struct irrun_error *err)
+{
+    if (!grow_array((void **)&inputs->counts, inputs->n_counts, &inputs->counts_capacity,
+                    sizeof(struct count *), err))
+        return false;
+    inputs->counts[inputs->n_counts++] = count;
+    return true;
+}
+
+/* Returns the count that is variable i; NULL if it is a fed input. */
+static struct count *count_at(const struct inputs *inputs, size_t i)
 {
     size_t n = inputs->options->feeds.n;
-    return i < n ? NULL : &inputs->counters[i - n];
+    return i < n ? NULL : inputs->counts[i - n];
 }
 
 size_t inputs_n_variables(const struct inputs *inputs)
 {
-    return inputs->options->feeds.n + inputs->n_counters;
+    return inputs->options->feeds.n + inputs->n_counts;
 }
 
 const struct irrun_port *inputs_variable_port(const struct inputs *inputs, size_t i)
 {
-    const struct counter *counter = counter_at(inputs, i);
-    return counter ? &counter->port : irrun_model_input(inputs->model, inputs->feeds[i].input);
+    const struct count *count = count_at(inputs, i);
+    return count ? &count->port : irrun_model_input(inputs->model, inputs->feeds[i].input);
 }
 
 const struct irrun_tensor *inputs_variable(const struct inputs *inputs, size_t i)
 {
-    struct counter *counter = counter_at(inputs, i);
-    if (!counter)
+    struct count *count = count_at(inputs, i);
+    if (!count)
         return &records_of(inputs, &inputs->feeds[i])->record;
-    counter->value = (struct irrun_tensor){.dtype = IRRUN_I64, .data = &counter->n_before};
-    return &counter->value;
+    count->value = (struct irrun_tensor){.dtype = IRRUN_I64, .data = &count->n};
+    return &count->value;
 }
 
 bool inputs_variable_is_given(const struct inputs *inputs, size_t i)
 {
-    return !counter_at(inputs, i) && inputs->feeds[i].has_source;
+    return !count_at(inputs, i) && inputs->feeds[i].has_source;
 }
 
 bool inputs_set_variable(struct inputs *inputs, struct irrun_session *session, size_t i,
                          const struct irrun_tensor *value, struct irrun_error *err)
 {
-    struct counter *counter = counter_at(inputs, i);
-    if (!counter)
+    struct count *count = count_at(inputs, i);
+    if (!count)
         return set(inputs, session, &inputs->feeds[i], value, err);
     int64_t n = element_as_i64(value->dtype, value->data, 0);
     if (n < 0)
-        return fail(err, IRRUN_DATA, "the count of input \"%s\" is below 0", counter->port.name);
-    counter->n_before = n;
+        return fail(err, IRRUN_DATA, "the count \"%s\" is below 0", count->port.name);
+    count->n = n;
     return true;
 }
 
 bool inputs_reset_variables(struct inputs *inputs, struct irrun_session *session,
                             struct irrun_error *err)
 {
-    for (size_t i = 0; i < inputs->n_counters; i++)
-        inputs->counters[i].n_before = 0;
+    for (size_t i = 0; i < inputs->n_counts; i++)
+        inputs->counts[i]->n = 0;
     for (size_t i = 0; i < inputs->options->feeds.n; i++) {
         if (!set(inputs, session, &inputs->feeds[i], &inputs->feeds[i].initial, err))
             return false;
@@ -316,8 +271,8 @@ bool inputs_reset_variables(struct inputs *inputs, struct irrun_session *session
 bool inputs_keep_variables(struct inputs *inputs, struct irrun_session *session,
                            struct irrun_error *err)
 {
-    for (size_t i = 0; i < inputs->n_counters; i++)
-        inputs->counters[i].n_before = inputs->counters[i].n_last;
+    for (size_t i = 0; i < inputs->n_counts; i++)
+        inputs->counts[i]->n = inputs->counts[i]->n_last;
     for (size_t i = 0; i < inputs->options->feeds.n; i++) {
         struct feed *feed = &inputs->feeds[i];
         if (feed->last.data && !feed->has_source && !set(inputs, session, feed, &feed->last, err))

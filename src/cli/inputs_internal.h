@@ -5,6 +5,7 @@
 
 #include "cli/bind.h"
 #include "cli/inputs.h"
+#include "cli/sampler.h"
 
 /* Numbers that belong to records but are not inputs of the model. Their slots and records follow
  * those of the inputs. */
@@ -21,26 +22,34 @@ struct input_slot {
     const struct shape_spec *shape; /* NULL: not given */
 };
 
+/* A number that is a variable. */
+struct count {
+    struct irrun_port port;    /* its name and type */
+    struct irrun_tensor value; /* of n */
+    int64_t n, n_last;         /* n_last: at the end of the previous sequence */
+};
+
 /* A --feed. Its current value is the record of the input. */
 struct feed {
+    const struct feed_spec *spec;
     size_t output, input;
-    bool is_argmax;
     bool has_source;             /* -i gives the first values: */
     struct records prompt;       /* these; closed after the last one */
     struct irrun_tensor initial; /* the first value; malloc'ed */
     struct irrun_tensor last;    /* the value at the end of the last sequence; malloc'ed or NULL */
-    struct irrun_tensor picked;  /* result of argmax; malloc'ed or NULL */
+    struct irrun_tensor chosen;  /* the indices of argmax or sample; malloc'ed or NULL */
+    struct count draws;          /* of sample */
+    char *draws_name;            /* malloc'ed or NULL */
+    struct sampler sampler;
 };
 
 /* An input filled by count: or ones:. */
 struct counter {
     size_t input, reference; /* reference: the input that is counted */
     const struct binding *binding;
-    int64_t n_before;       /* length so far in the sequence, along the last axis: variable … */
-    struct irrun_port port; /* … of this name and type */
-    struct irrun_tensor value; /* … and value */
-    int64_t n_now, n_last;     /* in this record; n_before at the end of the previous sequence */
-    struct irrun_tensor made;  /* the computed record; malloc'ed or NULL */
+    struct count before;      /* length so far in the sequence, along the last axis */
+    int64_t n_now;            /* in this record */
+    struct irrun_tensor made; /* the computed record; malloc'ed or NULL */
     size_t capacity_bytes;
 };
 
@@ -54,6 +63,9 @@ struct inputs {
     struct feed *feeds;       /* [options->feeds.n] */
     struct counter *counters;
     size_t n_counters;
+    struct count **counts; /* those that are variables, of feeds and counters */
+    size_t n_counts, counts_capacity;
+    uint64_t sequence_hash; /* of the key of one of several sequences; 0: there is one */
     const struct axis_spec *common_axis;
     struct records **streams; /* those that can end: n_streams of [n_slots] */
     size_t n_streams;
@@ -103,6 +115,14 @@ bool inputs_begin_feeds(struct inputs *inputs, struct irrun_error *err);
 /* Skips the prompts of n iterations of the sequence that another process has run. */
 bool inputs_skip_prompts(struct inputs *inputs, uint64_t n, struct irrun_error *err);
 
+/* Computes feed->chosen from the output, for argmax and sample. key: of --key; otherwise 0. In
+ * inputs_chosen.c. */
+bool inputs_choose(struct inputs *inputs, struct feed *feed, const struct irrun_tensor *output,
+                   int64_t key, struct irrun_error *err);
+
+/* Makes the count a variable. Borrows it. */
+bool inputs_add_count(struct inputs *inputs, struct count *count, struct irrun_error *err);
+
 /* Ends the feeds of a sequence; keeps the values that --reset=never needs. */
 void inputs_end_feeds(struct inputs *inputs);
 void inputs_free_feeds(struct inputs *inputs);
@@ -118,8 +138,6 @@ const struct counter *inputs_counter_of(const struct inputs *inputs, size_t inpu
 /* Opens their records, after every other input has its first one. */
 bool inputs_open_counters(struct inputs *inputs, struct irrun_error *err);
 
-/* Ends the counters of a sequence; keeps the values that --reset=never needs. */
-void inputs_end_counters(struct inputs *inputs);
 void inputs_free_counters(struct inputs *inputs);
 
 /* Creates a record from the numbers in `text`, "V[,V...]"; a single one fills all elements. The
@@ -135,5 +153,8 @@ bool value_record(const char *text, const struct records_port *port, struct irru
 bool random_record(const struct random_spec *spec, uint64_t seed, size_t index,
                    const struct records_port *port, struct irrun_tensor *record,
                    struct irrun_error *err);
+
+/* Returns the first number in [0, 1) of a generator that seed and stream begin. In random.c. */
+double random_unit(uint64_t seed, uint64_t stream);
 
 #endif

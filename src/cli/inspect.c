@@ -55,7 +55,7 @@ static bool print_feed(const struct irrun_model *model, const struct feed_spec *
     if (!find_feed(model, feed, &in, &out, err))
         return false;
     printf("  %s  %s %s  from: %s%s\n", in->name, irrun_dtype_name(in->dtype),
-           partial_shape_format(&in->shape, shape), out->name, feed->is_argmax ? ":argmax" : "");
+           partial_shape_format(&in->shape, shape), out->name, feed->choice_text);
     return true;
 }
 
@@ -202,6 +202,19 @@ static void add_ports(struct json *json, const struct irrun_model *model)
     json_close(json, ']');
 }
 
+static void add_sampling(struct json *json, const struct feed_spec *feed)
+{
+    if (feed->choice != FEED_SAMPLE) {
+        json_string(json, "sample", NULL);
+        return;
+    }
+    json_open(json, "sample", '{');
+    json_number(json, "temperature", feed->sampling.temperature);
+    json_count(json, "top_k", feed->sampling.top_k);
+    json_number(json, "top_p", feed->sampling.top_p);
+    json_close(json, '}');
+}
+
 static bool add_feeds(struct json *json, const struct irrun_model *model,
                       const struct feed_list *feeds, struct irrun_error *err)
 {
@@ -215,7 +228,8 @@ static bool add_feeds(struct json *json, const struct irrun_model *model,
         json_string(json, "type", irrun_dtype_name(in->dtype));
         add_shape(json, &in->shape);
         json_string(json, "from", out->name);
-        json_bool(json, "argmax", feeds->items[i].is_argmax);
+        json_bool(json, "argmax", feeds->items[i].choice == FEED_ARGMAX);
+        add_sampling(json, &feeds->items[i]);
         json_close(json, '}');
     }
     json_close(json, ']');

@@ -124,17 +124,71 @@ bool option_set_columns(struct options *options, const struct option_row *row, c
     return OPTION_ADD(options, &options->columns, &spec, err);
 }
 
+/* Parses "T[,K[,P])". */
+static bool parse_sampling(const struct option_row *row, const char *text,
+                           struct sampling *sampling, struct irrun_error *err)
+{
+    size_t lengths[3] = {0}, n = 0;
+    const char *parts[3] = {text};
+    int64_t top_k = 0;
+    for (const char *at = text; n < 3; at += lengths[n - 1] + 1) {
+        parts[n] = at;
+        lengths[n] = strcspn(at, ",)");
+        if (at[lengths[n++]] != ',')
+            break;
+    }
+    const char *end = parts[n - 1] + lengths[n - 1];
+    *sampling = (struct sampling){.top_p = 1};
+    if (strcmp(end, ")") != 0)
+        return fail(err, IRRUN_USAGE, "--%s: ':sample(%s' is not :sample(T,K,P)", row->name, text);
+    if (!text_to_f64(parts[0], lengths[0], &sampling->temperature) ||
+        !(sampling->temperature > 0) || isinf(sampling->temperature))
+        return fail(err, IRRUN_USAGE, "--%s: temperature must be a number above 0, not '%.*s'",
+                    row->name, (int)lengths[0], parts[0]);
+    if (n > 1 && (!text_to_i64(parts[1], lengths[1], &top_k) || top_k < 0))
+        return fail(err, IRRUN_USAGE,
+                    "--%s: top-k must be a whole number, 0 for no limit, not '%.*s'", row->name,
+                    (int)lengths[1], parts[1]);
+    if (n > 2 && (!text_to_f64(parts[2], lengths[2], &sampling->top_p) ||
+                  !(sampling->top_p > 0 && sampling->top_p <= 1)))
+        return fail(err, IRRUN_USAGE,
+                    "--%s: top-p must be a number above 0 and at most 1, not '%.*s'", row->name,
+                    (int)lengths[2], parts[2]);
+    sampling->top_k = (uint64_t)top_k;
+    return true;
+}
+
+/* Parses what follows IN; `text` begins with its colon. Without one of the words, it is part of the
+ * name. */
+static bool parse_choice(const struct option_row *row, const char *text, struct feed_spec *spec,
+                         struct irrun_error *err)
+{
+    static const char sample[] = ":sample";
+    size_t n_sample = sizeof sample - 1;
+    if (strcmp(text, ":argmax") == 0)
+        spec->choice = FEED_ARGMAX;
+    if (strncmp(text, sample, n_sample) != 0 || (text[n_sample] != '(' && text[n_sample] != '\0'))
+        return true;
+    spec->choice = FEED_SAMPLE;
+    if (text[n_sample] == '(')
+        return parse_sampling(row, text + n_sample + 1, &spec->sampling, err);
+    fail(err, IRRUN_USAGE, "--%s: ':sample' has no temperature", row->name);
+    return fail_hint(err, "':sample(1)' draws with the probabilities of the model");
+}
+
 bool option_set_feed(struct options *options, const struct option_row *row, const char *value,
                      struct irrun_error *err)
 {
-    struct feed_spec spec;
+    struct feed_spec spec = {.choice_text = ""};
     if (!option_split_name(options, value, &spec.out, &spec.in, err))
         return false;
-    static const char argmax[] = ":argmax";
-    size_t n_argmax = sizeof argmax - 1, length = strlen(spec.in);
-    spec.is_argmax = length > n_argmax && strcmp(spec.in + length - n_argmax, argmax) == 0;
-    if (spec.is_argmax)
-        spec.in = arena_strndup(&options->arena, spec.in, length - n_argmax, err);
+    const char *colon = strrchr(spec.in, ':');
+    if (colon && !parse_choice(row, colon, &spec, err))
+        return false;
+    if (spec.choice != FEED_WHOLE) {
+        spec.choice_text = colon;
+        spec.in = arena_strndup(&options->arena, spec.in, (size_t)(colon - spec.in), err);
+    }
     if (!spec.in)
         return false;
     if (!spec.out || *spec.in == '\0')

@@ -124,10 +124,21 @@ struct shape_list {
     size_t n;
 };
 
+/* What becomes the next input: the output, or an index for each of its rows. */
+enum feed_choice { FEED_WHOLE, FEED_ARGMAX, FEED_SAMPLE };
+
+struct sampling {
+    double temperature;
+    uint64_t top_k; /* 0: no limit */
+    double top_p;   /* 1: no limit */
+};
+
 /* Output `out` of an iteration becomes input `in` of the next. */
 struct feed_spec {
     const char *out, *in;
-    bool is_argmax; /* feeds the index of the largest element instead */
+    const char *choice_text; /* ":argmax", ":sample(T,K,P)" as given, or "" */
+    enum feed_choice choice;
+    struct sampling sampling;
 };
 
 struct feed_list {

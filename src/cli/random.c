@@ -1,5 +1,6 @@
-/* --random: xoshiro256++ (Blackman and Vigna, 2019), seeded by splitmix64. Normal numbers use
- * Marsaglia's polar method, with its own logarithm, so that the bytes do not depend on libm.
+/* --random, and the numbers of --feed=OUT=IN:sample: xoshiro256++ (Blackman and Vigna, 2019),
+ * seeded by splitmix64. Normal numbers use Marsaglia's polar method, with its own logarithm, so
+ * that the bytes do not depend on libm.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
@@ -53,6 +54,12 @@ static struct generator seed_generator(uint64_t seed, uint64_t stream)
 static double next_unit(struct generator *g)
 {
     return (double)(next_bits(g) >> 11) * 0x1p-53;
+}
+
+double random_unit(uint64_t seed, uint64_t stream)
+{
+    struct generator g = seed_generator(seed, stream);
+    return next_unit(&g);
 }
 
 /* Returns an integer in [low, high]. Discards numbers from the incomplete last span, so all are

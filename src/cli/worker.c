@@ -293,7 +293,8 @@ static bool pass_on(struct worker *worker, const struct sequence *sequence, uint
                            false, err)) &&
            save_tensors(worker, err) && compare(worker, index, err) &&
            is_reached(worker, is_over, err) &&
-           inputs_feed_back(worker->inputs, worker->session, worker->values, err);
+           inputs_feed_back(worker->inputs, worker->session, worker->values,
+                            worker->keys ? inputs_key(worker->inputs) : 0, err);
 }
 
 bool worker_is_late(const struct worker *worker)

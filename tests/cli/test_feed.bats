@@ -103,3 +103,87 @@ minus() { # FIRST LAST OPTION...
     sed 's/"total"/"x"/' "$data/sum.xml" >clash.xml
     usage_error '--feed: "x" is also a variable of the model' clash.xml --feed=sum=x -n 2
 }
+
+# y = x + k is fed to k, which is added to every logit: the probabilities stay those of x, and the
+# first element of y is k.
+sampled() { # OPTION...
+    irrun "$data/pick.xml" -i x=x.npy --emit=all -o y=csv:- "$@" | cut -d, -f1
+}
+
+# How often 0 1 2 3 were drawn.
+frequencies() {
+    sort -n | uniq -c | awk '{ n[$2] = $1 } END { print n[0] + 0, n[1] + 0, n[2] + 0, n[3] + 0 }'
+}
+
+@test ":sample draws with the probabilities of the logits" {
+    # Weights 1 2 4 1; the first record begins with k = 0.
+    npy '<f4' '1, 4' 0 0.6931472 1.3862944 0 >x.npy
+    sampled '--feed=y=k:sample(1)' -n 16001 | tail -n +2 | frequencies >got
+    awk '{ for (i = 1; i <= 4; i++) { w = i == 2 ? 4000 : i == 3 ? 8000 : 2000; c += ($i - w) ^ 2 / w } }
+        END { print c; exit !(c > 0.01 && c < 16.3) }' got # 0.1 % of all seeds are above
+    sampled '--feed=y=k:sample(0.5,3,0.9)' -n 2001 --seed=7 | tail -n +2 | frequencies >got
+    awk '$1 + $4 > 0 { exit 1 } { exit !($2 > 300 && $2 < 500) }' got # 4 and 16 of 21; 1 is cut off
+    [ "$(sampled '--feed=y=k:sample(1e-9)' -n 100 | tail -n +2 | sort -u)" = 2 ]
+    [ "$(sampled '--feed=y=k:sample(5,1)' -n 100 | tail -n +2 | sort -u)" = 2 ]
+}
+
+@test ":sample draws the same with one seed, also after a state is loaded" {
+    npy '<f4' '1, 4' 0 0.1 0.2 0.1 >x.npy
+    local feed='--feed=y=k:sample(1.5,0,0.95)'
+    sampled "$feed" -n 60 --seed=5 >want
+    sampled "$feed" -n 60 --seed=5 | cmp - want
+    sampled "$feed" -n 60 --seed=5 --warmup=3 -j 2 | cmp - want
+    sampled "$feed" -n 60 --seed=6 | cmp -s - want && false
+    sampled "$feed" -n 25 --seed=5 --state-out=s.npz >got
+    [ "$(unzip -Z1 s.npz | lines)" = "k.npy k:draws.npy" ]
+    cp x.npy other.npy # one sequence: its key does not matter
+    irrun "$data/pick.xml" -i x=other.npy --emit=all -o y=csv:- "$feed" -n 35 --seed=5 --state-in=s.npz |
+        cut -d, -f1 >>got
+    cmp got want
+    [ "$(sampled "$feed" -n 30 --seed=5 --reset=10 | sed -n '11,20p')" = "$(head -n 10 want)" ]
+    npy '<i8' '1,' 3 >k.npy
+    perl -MIO::Compress::Zip=zip -e 'zip "k.npy" => "old.npz", Name => "k.npy" or die'
+    refused 65 'old.npz: error: has no member for variable "k:draws"' "$data/pick.xml" -i x=x.npy "$feed" -n 2 \
+        --state-in=old.npz
+}
+
+@test ":sample draws apart for each sequence and key" {
+    npy '<f4' '40, 1, 4' $(yes 0 | head -n 160) >x.npy
+    printf 'one\tx=x.npy\ntwo\tx=x.npy\n' >list
+    how=("$data/pick.xml" '--feed=y=k:sample(1)' --emit=all)
+    irrun "${how[@]}" --manifest=list -o y=%k.csv
+    cmp -s one.csv two.csv && false
+    cp two.csv want.csv
+    irrun "${how[@]}" --manifest=list -o y=%k.csv --shard=1/2
+    cmp two.csv want.csv
+    irrun "${how[@]}" --manifest=list -o y=csv:- --jobs=2 | cmp - <(cat one.csv two.csv)
+    # Two keys, in turn and alone.
+    yes "$(printf '4\n9')" | head -n 80 >id.csv
+    cat x.npy x.npy >twice.npy
+    irrun "${how[@]}" -i x=twice.npy -i id=id.csv --key=id -o y=both.csv
+    yes 9 | head -n 40 >id.csv
+    irrun "${how[@]}" -i x=x.npy -i id=id.csv --key=id -o y=nine.csv
+    sed -n 'p;n' both.csv | cmp -s - nine.csv && false
+    sed -n 'n;p' both.csv | cmp - nine.csv
+}
+
+@test ":sample that cannot be" {
+    npy '<f4' '1, 4' 0 nan 0 0 >x.npy
+    local pick=("$data/pick.xml" -i x=x.npy -n 2)
+    answered 2 "--feed: ':sample' has no temperature" "':sample(1)' draws with the probabilities of the model" \
+        "${pick[@]}" --feed=y=k:sample
+    usage_error "--feed: temperature must be a number above 0, not '0'" "${pick[@]}" '--feed=y=k:sample(0)'
+    usage_error "--feed: temperature must be a number above 0, not ''" "${pick[@]}" '--feed=y=k:sample()'
+    usage_error "--feed: temperature must be a number above 0, not 'inf'" "${pick[@]}" '--feed=y=k:sample(inf)'
+    usage_error "--feed: top-k must be a whole number, 0 for no limit, not '2.5'" "${pick[@]}" '--feed=y=k:sample(1,2.5)'
+    usage_error "--feed: top-k must be a whole number, 0 for no limit, not '-1'" "${pick[@]}" '--feed=y=k:sample(1,-1,1)'
+    usage_error "--feed: top-p must be a number above 0 and at most 1, not '1.5'" "${pick[@]}" '--feed=y=k:sample(1,0,1.5)'
+    usage_error "--feed: top-p must be a number above 0 and at most 1, not ''" "${pick[@]}" '--feed=y=k:sample(1,0,)'
+    usage_error "--feed: ':sample(1,2,0.5,4)' is not :sample(T,K,P)" "${pick[@]}" '--feed=y=k:sample(1,2,0.5,4)'
+    usage_error "--feed: ':sample(1' is not :sample(T,K,P)" "${pick[@]}" '--feed=y=k:sample(1'
+    npy '<f4' '1, 4' nan nan nan nan >x.npy
+    refused 65 'all logits are nan or -inf: output "y" of --feed' "${pick[@]}" '--feed=y=k:sample(1)'
+    irrun --inspect=json '--feed=y=k:sample(0.5,40)' "$data/pick.xml" |
+        jq -e '.feeds[0].sample == {temperature: 0.5, top_k: 40, top_p: 1}'
+    irrun --inspect '--feed=y=k:sample(0.5,40)' "$data/pick.xml" | grep -q 'from: y:sample(0.5,40)$'
+}

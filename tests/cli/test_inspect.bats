@@ -24,7 +24,7 @@ inspected() { # filter model
     jq -e '.variables == [{id: "total", type: "f32", shape: [1], init: "zeros", init_value: null, line: 10}]' sum.json
     jq -e '.ops == {Add: 1, Assign: 1, Parameter: 1, ReadValue: 1, Result: 1} and .unsupported == []' sum.json
     irrun --inspect=json --feed=y=x "$data/chain.xml" |
-        jq -e '.feeds == [{id: "x", type: "f32", shape: [2], from: "y", argmax: false}]'
+        jq -e '.feeds == [{id: "x", type: "f32", shape: [2], from: "y", argmax: false, sample: null}]'
     [ "$(inspected '[.unsupported[] | .type] | sort' "$data/lacking.xml")" = '["Defenestrate","Frobnicate"]' ]
     [ "$(inspected '.inputs[0].shape' "$data/twice_any.xml")" = null ]
     [ "$(inspected '.inputs[0].shape' "$data/twice_axis.xml")" = '[2,null]' ]

@@ -1,0 +1,112 @@
+/* --feed=OUT=IN:argmax and :sample: the indices that become the next value of the input.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/fast_hash.h"
+#include "cli/inputs_internal.h"
+
+static int64_t largest(const struct irrun_tensor *values, size_t start, size_t n)
+{
+    size_t best = 0;
+    double most = element_as_f64(values->dtype, values->data, start);
+    for (size_t i = 1; i < n; i++) {
+        double value = element_as_f64(values->dtype, values->data, start + i);
+        if (!(value > most) && most == most)
+            continue;
+        best = i;
+        most = value;
+    }
+    return (int64_t)best;
+}
+
+/* Returns the shape of n numbers for the port. The first open dimension is n divided by the
+ * others. */
+static struct irrun_shape shape_for(const struct irrun_partial_shape *wanted, int64_t n)
+{
+    struct irrun_shape shape = {.rank = 1, .dims = {n}};
+    bool is_open = true;
+    if (wanted->is_rank_dynamic)
+        return shape;
+    shape.rank = wanted->rank;
+    for (uint32_t i = 0; i < wanted->rank; i++) {
+        bool is_known = wanted->min[i] == wanted->max[i];
+        shape.dims[i] = is_known ? wanted->min[i] : 1;
+    }
+    int64_t n_others = shape_n_elements(&shape);
+    for (uint32_t i = 0; i < wanted->rank && is_open; i++) {
+        is_open = wanted->min[i] == wanted->max[i];
+        if (!is_open && n_others > 0)
+            shape.dims[i] = n / n_others;
+    }
+    return shape;
+}
+
+/* Makes room for the indices of n rows of the output. */
+static bool make_room(struct inputs *inputs, struct feed *feed, const struct irrun_tensor *output,
+                      int64_t n, struct irrun_error *err)
+{
+    const struct records_port port = inputs_port(inputs, feed->input);
+    enum irrun_dtype dtype = port.dtype == IRRUN_DYNAMIC ? IRRUN_I64 : port.dtype;
+    struct irrun_shape shape = shape_for(&port.shape, n);
+    char found[SHAPE_TEXT_BYTES], wanted[SHAPE_TEXT_BYTES];
+    if (n == 0 || shape_n_elements(&shape) != n)
+        return fail(err, IRRUN_DATA,
+                    "--feed: output \"%s\" %s has %" PRId64 " rows to take an index of, but input "
+                    "\"%s\" is %s",
+                    irrun_model_output(inputs->model, feed->output)->name,
+                    shape_format(&output->shape, found), n, port.name,
+                    partial_shape_format(&port.shape, wanted));
+    if (feed->chosen.data && shape_equals(&feed->chosen.shape, &shape))
+        return true;
+    free(feed->chosen.data);
+    feed->chosen = (struct irrun_tensor){dtype, shape, malloc((size_t)n * dtype_size(dtype))};
+    return feed->chosen.data || fail_memory(err, (size_t)n * dtype_size(dtype));
+}
+
+/* Returns the random number of a draw. It depends on nothing but the arguments, so that a run can
+ * be resumed anywhere. */
+static double random_number(const struct inputs *inputs, const struct feed *feed, int64_t key,
+                            int64_t row)
+{
+    char text[128];
+    int length = snprintf(text, sizeof text, "%" PRIu64 " %" PRId64 " %zu %" PRId64 " %" PRId64,
+                          inputs->sequence_hash, key, feed->input, row, feed->draws.n);
+    return random_unit(inputs->options->seed, fast_hash(0, text, (size_t)length));
+}
+
+static bool sample(struct inputs *inputs, struct feed *feed, const struct irrun_tensor *output,
+                   size_t start, size_t n, double unit, int64_t *index, struct irrun_error *err)
+{
+    return sampler_draw(&feed->sampler, &feed->spec->sampling, output, start, n, unit, index,
+                        err) ||
+           fail_append(err, ": output \"%s\" of --feed",
+                       irrun_model_output(inputs->model, feed->output)->name);
+}
+
+bool inputs_choose(struct inputs *inputs, struct feed *feed, const struct irrun_tensor *output,
+                   int64_t key, struct irrun_error *err)
+{
+    const struct irrun_shape *shape = &output->shape;
+    uint32_t rank = shape->rank;
+    int64_t n_row = rank > 0 ? shape->dims[rank - 1] : 1;
+    int64_t n_positions = rank > 2 ? shape->dims[rank - 2] : 1;
+    int64_t n = n_row * n_positions > 0 ? shape_n_elements(shape) / (n_row * n_positions) : 0;
+    if (!make_room(inputs, feed, output, n, err))
+        return false;
+    for (int64_t i = 0; i < n; i++) {
+        size_t start = (size_t)(((i + 1) * n_positions - 1) * n_row);
+        size_t element_bytes = dtype_size(feed->chosen.dtype);
+        int64_t index;
+        if (feed->spec->choice == FEED_ARGMAX)
+            index = largest(output, start, (size_t)n_row);
+        else if (!sample(inputs, feed, output, start, (size_t)n_row,
+                         random_number(inputs, feed, key, i), &index, err))
+            return false;
+        convert_elements(IRRUN_I64, &index, feed->chosen.dtype,
+                         (char *)feed->chosen.data + (size_t)i * element_bytes, 1);
+    }
+    feed->draws.n++;
+    return true;
+}
