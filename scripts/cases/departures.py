@@ -38,6 +38,7 @@ NESTED_ITERATOR = "it takes no TensorIterator in another."
 FALSE_FUSION = "it takes a TensorIterator for a sequence op which it is not."
 LOOP_0_CONST = "a Loop with a Const trip count of 0 ends the process with SIGFPE."
 LOOP_0_LATER = "a Loop without passes keeps the concatenated output of the run before."
+ONE_START = "two states of a TensorIterator that start from one port end the process with SIGSEGV."
 OUTPUT_AXIS = "a negative axis of a concatenated output ends the process with SIGSEGV, or fails."
 IF_RANKS = "it takes no If whose rank is not known."
 

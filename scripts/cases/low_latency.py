@@ -93,9 +93,9 @@ def case(name, about, net, feed, want, chunks, args=RECURRENT, openvino=""):
                 files={"chunks": (chunks + "\n").encode()})
 
 
-def refused(name, about, net, feed, want, words):
+def refused(name, about, net, feed, want, words, crash=""):
     want = {k: np.asarray(v, np.float32) for k, v in want.items()}
-    return Case(FAMILY, name, net, feed, want, about, RECURRENT,
+    return Case(FAMILY, name, net, feed, want, about, RECURRENT, crash, runs_openvino=not crash,
                 files={"refused": (words + "\n").encode()})
 
 
@@ -326,6 +326,11 @@ def mixes_frames():
                  'Gather "pick" picks frames by number', lambda net, y: net.op(
                      "Gather", y, net.i64([3]), net.i64(1), v=8, batch_dims=0, name="pick"),
                  lambda y: y[:, 3:4])
+    yield behind("refused_first_frame", "A slice of one index, which begin_mask sets to 0.",
+                 'StridedSlice "first" picks frames by number', lambda net, y: net.op(
+                     "StridedSlice", y, net.i64([0, -1]), net.i64([0, 0]), net.i64([1, 1]),
+                     begin_mask=[1, 1], end_mask=[1, 1], new_axis_mask=[], shrink_axis_mask=[0, 1],
+                     ellipsis_mask=[], name="first"), lambda y: y[:, 0])
     yield behind("refused_stacked_frames", "Three frames become one.",
                  'Reshape "stack" regroups elements', lambda net, y: net.op(
                      "Reshape", y, net.i64([1, FRAMES // 3, 3 * HIDDEN]), special_zero=False,
@@ -363,6 +368,40 @@ def cannot_carry():
     yield refused(name, "An initial state that an input gives.", net, {"x": x, "start": start},
                   {"y": y[:, None]},
                   'GRUSequence "gru" starts from a state that depends on input "start"')
+
+
+    yield length_as_state()
+    yield variable_of_another_state()
+
+
+def length_as_state():
+    """The initial state is a number that ShapeOf gives: the number of frames, over 100."""
+    name = "refused_length_as_state"
+    layer = Layer((name,), "rnn")
+    net, x = Net(name), data_of(name, 1, FRAMES, INPUTS)
+    port = net.param("x", "f32", list(x.shape))
+    count = net.op("Convert", length_of(net, port, 1), destination_type="f32")
+    start = net.op("Multiply", net.const(np.full((1, 1, HIDDEN), 0.01, np.float32)), count,
+                   auto_broadcast="numpy")
+    out = layer.ports(net, port, [start], net.const(np.int32([FRAMES])), name="rnn")
+    net.result(out[0], "y")
+    y, _ = layer.golden(np.float64(x), [np.full((1, HIDDEN), FRAMES * np.float64(np.float32(0.01)))])
+    return refused(name, "An initial state that is computed from the number of frames.", net,
+                   {"x": x}, {"y": y[:, None]}, 'RNNSequence "rnn" starts from a state that depends on the number of frames')
+
+
+def variable_of_another_state():
+    """h starts from a variable that keeps c."""
+    name = "refused_other_variable"
+    layer = Layer((name,), "lstm")
+    net, x = Net(name), data_of(name, 1, FRAMES, INPUTS)
+    port, zero = net.param("x", "f32", list(x.shape)), net.const(np.zeros((1, 1, HIDDEN), np.float32))
+    out = layer.ports(net, port, [net.read("kept", zero), zero], net.const(np.int32([FRAMES])), name="lstm")
+    net.assign("kept", out[2])
+    net.result(out[0], "y")
+    y, _ = layer.golden(np.float64(x))
+    return refused(name, "A variable that keeps c is the initial h.", net, {"x": x},
+                   {"y": y[:, None]}, 'LSTMSequence "lstm" starts from variable "kept"')
 
 
 def cases():

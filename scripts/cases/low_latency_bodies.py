@@ -88,7 +88,7 @@ def decay(name, about, outputs=("all", "last"), end=-1, layer_type="TensorIterat
                 openvino=departures.END_COUNT if end > 0 else "")
 
 
-def cells(name, about, layer_type="TensorIterator", last=True):
+def cells(name, about, last=True, refusal=None):
     """An LSTM cell over time, time first, with its states in a Const; written as old converters do."""
     layer = Layer((name,), "lstm")
     net, x = Net(name), data_of(name, FRAMES, 1, INPUTS)
@@ -97,6 +97,9 @@ def cells(name, about, layer_type="TensorIterator", last=True):
     piece = b.cut(port, [1, 1, INPUTS], axis=0)
     zero = np.zeros((1, HIDDEN), np.float32)
     h, c = (b.state(net.const(zero), [1, HIDDEN]) for _ in range(2))
+    if refusal:  # both maps have one port
+        b.maps[-1] = (b.maps[-2][0], *b.maps[-1][1:])
+        b.inputs.pop()
     flat = b.body.op("Squeeze", piece, b.body.i64([0]))
     new_h, new_c = b.body.op("LSTMCell", flat, h, c, *(b.body.const(layer.w[k][0]) for k in "WRB"),
                              v=4, outs=2, data=attrs_of(HIDDEN))
@@ -104,12 +107,14 @@ def cells(name, about, layer_type="TensorIterator", last=True):
     end = b.feed_back(new_c, c)
     wide = b.body.result(b.body.op("Unsqueeze", new_h, b.body.i64([0])))
     b.results = [(wide, {**WHOLE, "axis": 0})] + ([(end, {})] if last else [])
-    ports = b.close(layer_type, name="cells")
+    ports = b.close("TensorIterator", name="cells")
     net.result(ports[0], "y")
     if last:
         net.result(ports[1], "c")
     y, (_, c) = layer.golden(np.float64(x).transpose(1, 0, 2))
     want = {"y": y.transpose(1, 0, 2), **({"c": c} if last else {})}
+    if refusal:
+        return refused(name, about, net, {"x": x}, want, refusal, departures.ONE_START)
     return case(name, about, net, {"x": x}, want, "--axis=0:N --concat=y=0")
 
 
@@ -146,6 +151,8 @@ def cases():
                 end=FRAMES, chunks="--axis=1:N --concat=1")
     yield cells("iterator_cells", "An LSTM cell, which runs as a sequence.")
     yield cells("iterator_cells_all", "The same without the last state as output.", last=False)
+    yield cells("refused_one_start", "Both states of an LSTM cell start from one port.",
+                refusal='TensorIterator "cells" has two states that start from one input, "Const_')
     yield two_inputs()
     yield decay("loop", "A Loop whose constant trip count is the number of frames.",
                 layer_type="Loop")

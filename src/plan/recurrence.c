@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/recurrence.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,12 +69,15 @@ static bool keeps_state(const struct graph *graph, const struct op *read, const 
     return false;
 }
 
-void recurrence_refuse(struct recurrence *found, const char *format, const char *name)
+void recurrence_refuse(struct recurrence *found, const char *format, ...)
 {
+    va_list args;
     if (found->kind == RECURRENCE_REFUSED)
         return;
     found->kind = RECURRENCE_REFUSED;
-    snprintf(found->why, sizeof found->why, format, name);
+    va_start(args, format);
+    vsnprintf(found->why, sizeof found->why, format, args);
+    va_end(args);
 }
 
 static bool check_states(const struct graph *graph, struct recurrence *found,
@@ -97,7 +101,8 @@ static bool check_states(const struct graph *graph, struct recurrence *found,
                               ((const struct read_value_attrs *)origin.read->attrs)->variable_id);
         for (uint32_t k = 0; k < i; k++)
             if (found->states[k].input == found->states[i].input)
-                recurrence_refuse(found, "has two states that start from one input%s", "");
+                recurrence_refuse(found, "has two states that start from one input, \"%.150s\"",
+                                  value_producer(graph, value_id)->name);
         found->states[i].is_open = !origin.read;
         is_open |= !origin.read;
     }

@@ -38,7 +38,7 @@ bool recurrence_describe_loop(const struct graph *graph, const struct op *op,
                               struct irrun_error *err);
 
 /* Sets kind and why, unless it is refused already. */
-void recurrence_refuse(struct recurrence *found, const char *format, const char *name);
+void recurrence_refuse(struct recurrence *found, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Returns whether the input `lengths` is the number of frames, or an input of the model that counts
  * them. Sets *is_fixed if it is the number of frames that the model was written for. */

@@ -76,10 +76,10 @@ bool recurrence_describe_loop(const struct graph *graph, const struct op *op,
         found->x = (uint32_t)map->external;
         found->axis = axis_of(graph, op_input(graph, op, found->x), map);
         if (map->stride < 0)
-            recurrence_refuse(found, "takes frames from the last to the first%s", "");
+            recurrence_refuse(found, "takes frames from the last to the first");
     }
     if (!is_cut)
-        recurrence_refuse(found, "has no input that is cut into frames%s", "");
+        recurrence_refuse(found, "has no input that is cut into frames");
     if (op_is_type(op, "Loop"))
         found->lengths = TRIP_COUNT;
     return list_states(body, found, arena, err);

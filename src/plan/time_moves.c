@@ -10,6 +10,21 @@ static bool read_ints(const struct time_op *t, uint32_t input, int64_t ints[IRRU
            graph_ints(t->graph, op_input(t->graph, t->op, input), ints, IRRUN_MAX_RANK, n);
 }
 
+/* Reads `count` lists of one length, from input `first` on. */
+static bool read_lists(struct time_op *t, uint32_t first, uint32_t count,
+                       int64_t (*lists)[IRRUN_MAX_RANK], uint32_t *n)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t length;
+        if (!read_ints(t, first + i, lists[i], &length))
+            return time_refuse(t, "has an input %u that is not constant", first + i);
+        if (i > 0 && length != *n)
+            return time_refuse(t, "has inputs %u and %u of different length", first, first + i);
+        *n = length;
+    }
+    return true;
+}
+
 bool time_rule_transpose(struct time_op *t)
 {
     uint32_t n, rank = time_input_rank(t, 0);
@@ -130,19 +145,15 @@ static bool slice_time(struct time_op *t, int64_t start, int64_t stop, int64_t s
 
 bool time_rule_slice(struct time_op *t)
 {
-    int64_t start[IRRUN_MAX_RANK], stop[IRRUN_MAX_RANK], step[IRRUN_MAX_RANK], axes[IRRUN_MAX_RANK];
-    uint32_t rank = time_input_rank(t, 0), n, n_axes;
-    if (!time_check_others(t, 0))
+    int64_t lists[4][IRRUN_MAX_RANK]; /* start, stop, step, axes */
+    uint32_t rank = time_input_rank(t, 0), n;
+    if (!time_check_others(t, 0) || !read_lists(t, 1, t->op->n_inputs - 1, lists, &n))
         return false;
-    if (!read_ints(t, 1, start, &n) || !read_ints(t, 2, stop, &n) || !read_ints(t, 3, step, &n))
-        return time_refuse(t, "has bounds that are not constant");
-    for (n_axes = 0; n_axes < n && t->op->n_inputs < 5; n_axes++)
-        axes[n_axes] = n_axes;
-    if (t->op->n_inputs == 5 && (!read_ints(t, 4, axes, &n_axes) || n_axes != n))
-        return time_refuse(t, "has axes that are not constant");
-    for (uint32_t i = 0; i < n; i++)
-        if ((axes[i] < 0 ? axes[i] + (int64_t)rank : axes[i]) == (int64_t)t->in.axis)
-            return slice_time(t, start[i], stop[i], step[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t axis = t->op->n_inputs == 5 ? lists[3][i] : i;
+        if ((axis < 0 ? axis + (int64_t)rank : axis) == (int64_t)t->in.axis)
+            return slice_time(t, lists[0][i], lists[1][i], lists[2][i]);
+    }
     return time_put(t, t->in.axis);
 }
 
@@ -155,18 +166,10 @@ static bool mask_at(const struct time_op *t, const char *name, uint32_t i)
 /* The rule of StridedSlice. Without an ellipsis, item i is for dimension i, new axes aside. */
 bool time_rule_strided_slice(struct time_op *t)
 {
-    int64_t begin[IRRUN_MAX_RANK], end[IRRUN_MAX_RANK], strides[IRRUN_MAX_RANK];
-    uint32_t n, n_ends, n_strides, in = 0, out = 0;
-    if (!time_check_others(t, 0))
+    int64_t lists[3][IRRUN_MAX_RANK]; /* begin, end, strides */
+    uint32_t n, in = 0, out = 0;
+    if (!time_check_others(t, 0) || !read_lists(t, 1, t->op->n_inputs - 1, lists, &n))
         return false;
-    if (!read_ints(t, 1, begin, &n) || !read_ints(t, 2, end, &n_ends))
-        return time_refuse(t, "has bounds that are not constant");
-    for (uint32_t i = 0; i < n; i++)
-        strides[i] = 1;
-    if (t->op->n_inputs > 3 && !read_ints(t, 3, strides, &n_strides))
-        return time_refuse(t, "has strides that are not constant");
-    if (n_ends != n || (t->op->n_inputs > 3 && n_strides != n))
-        return time_refuse(t, "has bounds of different length");
     for (uint32_t i = 0; i < n; i++) {
         if (mask_at(t, "ellipsis_mask", i))
             return time_refuse(t, "has an ellipsis_mask");
@@ -176,11 +179,12 @@ bool time_rule_strided_slice(struct time_op *t)
         }
         bool is_shrunk = mask_at(t, "shrink_axis_mask", i);
         if (in++ == t->in.axis) {
-            const int64_t first = mask_at(t, "begin_mask", i) ? 0 : begin[i];
+            const int64_t begin = mask_at(t, "begin_mask", i) ? 0 : lists[0][i];
+            const int64_t end = mask_at(t, "end_mask", i) ? INT64_MAX : lists[1][i];
             if (is_shrunk)
-                return take_last(t, &first, 1);
+                return take_last(t, &begin, 1);
             t->in.axis = out;
-            return slice_time(t, first, mask_at(t, "end_mask", i) ? INT64_MAX : end[i], strides[i]);
+            return slice_time(t, begin, end, t->op->n_inputs > 3 ? lists[2][i] : 1);
         }
         out += !is_shrunk;
     }
@@ -189,13 +193,13 @@ bool time_rule_strided_slice(struct time_op *t)
 
 bool time_rule_pad(struct time_op *t)
 {
-    int64_t begin[IRRUN_MAX_RANK], end[IRRUN_MAX_RANK];
+    int64_t pads[2][IRRUN_MAX_RANK]; /* begin, end */
     uint32_t n;
-    if (!time_check_others(t, 0))
+    if (!time_check_others(t, 0) || !read_lists(t, 1, 2, pads, &n))
         return false;
-    if (!read_ints(t, 1, begin, &n) || !read_ints(t, 2, end, &n) || n <= t->in.axis)
-        return time_refuse(t, "has pads that are not constant");
-    return begin[t->in.axis] == 0 && end[t->in.axis] == 0
+    if (n <= t->in.axis)
+        return time_refuse(t, "has %u pads for %u dimensions", n, time_input_rank(t, 0));
+    return pads[0][t->in.axis] == 0 && pads[1][t->in.axis] == 0
                ? time_put(t, t->in.axis)
                : time_refuse(t, "pads dimension %u, which is time", t->in.axis);
 }
