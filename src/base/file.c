@@ -51,6 +51,34 @@ bool file_read_full(int fd, const char *path, void *data, size_t size_bytes, siz
     return true;
 }
 
+bool file_read_at(int fd, uint64_t offset, void *data, size_t size_bytes, size_t *n_read)
+{
+    for (*n_read = 0; *n_read < size_bytes && offset + *n_read <= INT64_MAX;) {
+        ssize_t n = pread(fd, (unsigned char *)data + *n_read, size_bytes - *n_read,
+                          (off_t)(offset + *n_read));
+        if (n == 0)
+            break;
+        if (n > 0)
+            *n_read += (size_t)n;
+        else if (errno != EINTR)
+            return false;
+    }
+    return true;
+}
+
+bool file_write_at(int fd, uint64_t offset, const void *data, size_t size_bytes)
+{
+    for (size_t done = 0; done < size_bytes;) {
+        ssize_t n = pwrite(fd, (const unsigned char *)data + done, size_bytes - done,
+                           (off_t)(offset + done));
+        if (n > 0)
+            done += (size_t)n;
+        else if (n < 0 && errno != EINTR)
+            return false;
+    }
+    return true;
+}
+
 static bool copy_file(struct file_map *map, int fd, const char *path, struct irrun_error *err)
 {
     size_t n_done;

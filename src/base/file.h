@@ -37,6 +37,11 @@ void file_map_close(struct file_map *map);
 bool file_read_full(int fd, const char *path, void *data, size_t size_bytes, size_t *n_read,
                     struct irrun_error *err);
 
+/* Read at an offset until `data` is full or the file ends, and write all of it. False with errno
+ * set. Interrupted calls are repeated. */
+bool file_read_at(int fd, uint64_t offset, void *data, size_t size_bytes, size_t *n_read);
+bool file_write_at(int fd, uint64_t offset, const void *data, size_t size_bytes);
+
 /* Returns the path of a file with symbolic links, "." and ".." resolved. The file need not exist.
  * If the path cannot be resolved, because its directory does not exist or for another reason,
  * returns a copy of it; NULL if there is no memory. The caller frees the result. */

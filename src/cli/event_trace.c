@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "cli/json.h"
 
 #define MAX_EVENTS 4096       /* of a thread, in memory */
@@ -56,17 +57,9 @@ struct event_track {
 
 static bool write_all(struct event_trace *trace)
 {
-    const char *at = trace->text.data;
-    for (size_t left = trace->text.length; left > 0;) {
-        ssize_t n = pwrite(trace->fd, at, left, trace->offset + (at - trace->text.data));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return fail_errno(&trace->err, IRRUN_IO, trace->path, "cannot write", errno);
-        at += n;
-        left -= (size_t)n;
-    }
-    return true;
+    return file_write_at(trace->fd, (uint64_t)trace->offset, trace->text.data,
+                         trace->text.length) ||
+           fail_errno(&trace->err, IRRUN_IO, trace->path, "cannot write", errno);
 }
 
 /* Writes the batch and a closing bracket. The caller holds the lock. */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/temporaries.h"
 
 /* What precedes the bytes of a value in a block; then its dimensions, an int64_t each. */
@@ -174,14 +175,9 @@ static bool write_block(struct key_states *states, struct key_state *state, stru
         state->file_offset = states->file_bytes;
         states->file_bytes += state->file_bytes;
     }
-    for (size_t done = 0; done < state->size_bytes;) {
-        ssize_t step = pwrite(states->fd, state->block + done, state->size_bytes - done,
-                              (off_t)(state->file_offset + done));
-        if (step < 0 && errno != EINTR)
-            return fail_errno(err, IRRUN_IO, states->spill_path, "the file there cannot be written",
-                              errno);
-        done += step > 0 ? (size_t)step : 0;
-    }
+    if (!file_write_at(states->fd, state->file_offset, state->block, state->size_bytes))
+        return fail_errno(err, IRRUN_IO, states->spill_path, "the file there cannot be written",
+                          errno);
     states->n_spilled++;
     return true;
 }
@@ -189,15 +185,11 @@ static bool write_block(struct key_states *states, struct key_state *state, stru
 static bool read_block(const struct key_states *states, const struct key_state *state, void *block,
                        struct irrun_error *err)
 {
-    for (size_t done = 0; done < state->size_bytes;) {
-        ssize_t step = pread(states->fd, (char *)block + done, state->size_bytes - done,
-                             (off_t)(state->file_offset + done));
-        if (step == 0 || (step < 0 && errno != EINTR))
-            return fail_errno(err, IRRUN_IO, states->spill_path, "the file there cannot be read",
-                              step == 0 ? EIO : errno);
-        done += step > 0 ? (size_t)step : 0;
-    }
-    return true;
+    size_t n_read;
+    bool is_read = file_read_at(states->fd, state->file_offset, block, state->size_bytes, &n_read);
+    return (is_read && n_read == state->size_bytes) ||
+           fail_errno(err, IRRUN_IO, states->spill_path, "the file there cannot be read",
+                      is_read ? EIO : errno);
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -293,8 +285,6 @@ bool key_states_put(struct key_states *states, uint32_t id,
         return false;
     state->size_bytes = size_bytes;
     unsigned char *to = state->block;
-    if (size_bytes > 0)
-        memset(to, 0, size_bytes); /* padding too: it may be spilled */
     for (size_t i = 0; i < states->n_values; i++) {
         const struct irrun_tensor *value = values[i];
         struct value_header header = {.is_set = value != NULL};
@@ -303,8 +293,10 @@ bool key_states_put(struct key_states *states, uint32_t id,
             header.rank = (uint8_t)value->shape.rank;
             size_t dims_bytes = header.rank * sizeof(int64_t), n_bytes = tensor_n_bytes(value);
             memcpy(to + sizeof header, value->shape.dims, dims_bytes);
+            unsigned char *data = to + sizeof header + dims_bytes;
             if (n_bytes > 0)
-                memcpy(to + sizeof header + dims_bytes, value->data, n_bytes);
+                memcpy(data, value->data, n_bytes);
+            memset(data + n_bytes, 0, padded(n_bytes) - n_bytes); /* it may be spilled */
         }
         memcpy(to, &header, sizeof header);
         to += value_bytes(value);

@@ -39,11 +39,14 @@ static void read_counts(const struct irrun_session *session, struct slow_counts 
         .wall_ns = clock_now_ns()};
 }
 
-void slowest_begin(struct slowest *slowest, const struct irrun_session *session)
+uint64_t slowest_begin(struct slowest *slowest, const struct irrun_session *session)
 {
-    if (clock_now_ns() - slowest->before.wall_ns > RECENT_NS)
-        read_counts(session, &slowest->before);
     machine_forget_denormals();
+    uint64_t now_ns = clock_now_ns();
+    if (now_ns - slowest->before.wall_ns <= RECENT_NS)
+        return now_ns;
+    read_counts(session, &slowest->before);
+    return slowest->before.wall_ns;
 }
 
 void slowest_end(struct slowest *slowest, const struct irrun_session *session, uint64_t duration_ns,

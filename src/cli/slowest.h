@@ -21,8 +21,9 @@ struct slowest {
     struct slow_counts before; /* the last reading */
 };
 
-/* Before an iteration. Reads the counts only if the last reading is older than 0.1 ms. */
-void slowest_begin(struct slowest *slowest, const struct irrun_session *session);
+/* Before an iteration. Returns the time. Reads the counts only if the last reading is older than
+ * 0.1 ms. */
+uint64_t slowest_begin(struct slowest *slowest, const struct irrun_session *session);
 
 /* After it. Reads the counts only if no iteration took longer. */
 void slowest_end(struct slowest *slowest, const struct irrun_session *session, uint64_t duration_ns,

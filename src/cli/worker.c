@@ -222,9 +222,8 @@ bool worker_run_once(struct worker *worker, uint64_t index, struct irrun_error *
     struct stats *stats = &worker->stats;
     if (!stats->is_timed && !worker->track)
         return run_session(worker, err);
-    if (stats->is_timed)
-        slowest_begin(&stats->slowest, worker->session);
-    uint64_t start_ns = clock_now_ns();
+    uint64_t start_ns =
+        stats->is_timed ? slowest_begin(&stats->slowest, worker->session) : clock_now_ns();
     bool is_run = run_session(worker, err);
     uint64_t duration_ns = clock_now_ns() - start_ns;
     event_add(worker->track, "iteration", index, start_ns);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "formats/kind.h"
 
 #define END_BYTES 22       /* end of central directory record */
@@ -41,16 +42,8 @@ static bool fail_damaged(const struct reading *reading)
 bool zip_read_at(int fd, const char *path, uint64_t offset, void *data, size_t n, size_t *n_read,
                  struct irrun_error *err)
 {
-    ssize_t got = 1;
-    *n_read = 0;
-    while (*n_read < n && offset + *n_read <= INT64_MAX && got != 0) {
-        got = pread(fd, (unsigned char *)data + *n_read, n - *n_read, (off_t)(offset + *n_read));
-        if (got < 0 && errno != EINTR)
-            return fail_errno(err, IRRUN_NO_INPUT, path, "cannot be read", errno);
-        if (got > 0)
-            *n_read += (size_t)got;
-    }
-    return true;
+    return file_read_at(fd, offset, data, n, n_read) ||
+           fail_errno(err, IRRUN_NO_INPUT, path, "cannot be read", errno);
 }
 
 /* Reads n bytes; *is_whole is false if the file ends before. */
