@@ -104,11 +104,13 @@ static void visit_slices(struct pass *pass, broadcast_visit_fn *visit)
         return;
     }
     pass->inner.n_rows = pass->slices->n;
-    visit(pass, (int64_t[]){(int64_t)(pass->slices->first * pass->inner.row_step), 0});
+    visit(pass, (int64_t[]){(int64_t)(pass->slices->first * pass->inner.row_step), 0},
+          (size_t)normalize->loops.n_inner);
 }
 
-static bool visit_reduce(void *context, const int64_t *offsets)
+static bool visit_reduce(void *context, const int64_t *offsets, size_t n)
 {
+    (void)n; /* of the reduction */
     const struct pass *pass = context;
     struct reduction reduction = pass->inner;
     reduction.centers = pass->slices->means + offsets[1];
@@ -125,8 +127,9 @@ static void reduce_slices(const struct step *step, const struct normalize *norma
     visit_slices(&pass, visit_reduce);
 }
 
-static bool visit_apply(void *context, const int64_t *offsets)
+static bool visit_apply(void *context, const int64_t *offsets, size_t n)
 {
+    (void)n; /* of the reduction */
     const struct pass *pass = context;
     const struct normalize *normalize = pass->normalize;
     const struct reduction *inner = &pass->inner;

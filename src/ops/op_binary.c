@@ -131,50 +131,42 @@ struct run {
     const struct binary_state *state;
     const char *a, *b;
     char *out;
-    size_t n; /* of the innermost loop */
 };
 
-static bool visit(void *context, const int64_t *offsets)
+static bool visit(void *context, const int64_t *offsets, size_t n)
 {
     const struct run *run = context;
     const struct binary_state *state = run->state;
     if (state->vector)
         return state->vector(run->a + (size_t)offsets[1] * state->operand_bytes,
                              run->b + (size_t)offsets[2] * state->operand_bytes,
-                             run->out + (size_t)offsets[0] * state->out_bytes, run->n);
+                             run->out + (size_t)offsets[0] * state->out_bytes, n);
     return binary_apply(
         state->fn, state->operand_bytes, run->a + (size_t)offsets[1] * state->operand_bytes,
         state->loops.inner_strides[1] != 0, run->b + (size_t)offsets[2] * state->operand_bytes,
         state->loops.inner_strides[2] != 0, state->out_bytes,
-        run->out + (size_t)offsets[0] * state->out_bytes, run->n);
+        run->out + (size_t)offsets[0] * state->out_bytes, n);
 }
 
-/* Computes units of SHARE_UNIT elements of the innermost loop, or iterations of the outermost
- * loop. */
-static void run_units(const struct step *step, size_t begin, size_t end)
+static bool walk_units(const struct step *step, size_t begin, size_t end)
 {
     const struct binary_state *state = step->state;
-    const struct broadcast *loops = &state->loops;
-    struct run run = {state, step->in[0]->data, step->in[1]->data, step->out[0]->data,
-                      (size_t)loops->n_inner};
-    if (loops->rank > 0) {
-        broadcast_walk_part(loops, (int64_t)begin, (int64_t)end, visit, &run);
-        return;
-    }
-    struct share_range range = share_range(&step->out[0]->shape, begin, end);
-    int64_t first = (int64_t)range.first;
-    run.n = range.n;
-    visit(&run,
-          (int64_t[]){first, first * loops->inner_strides[1], first * loops->inner_strides[2]});
+    struct run run = {state, step->in[0]->data, step->in[1]->data, step->out[0]->data};
+    return broadcast_walk_units(&state->loops, begin, end, visit, &run);
 }
 
-/* Shares vectorized loops only, because they cannot fail. */
+static void run_units(const struct step *step, size_t begin, size_t end)
+{
+    walk_units(step, begin, end);
+}
+
+/* Shares floats only: division of integers can fail. */
 static bool share(struct prepare *prepare, const struct binary_state *state)
 {
-    const struct broadcast *loops = &state->loops;
     double n = (double)shape_n_elements(&prepare->out[0]->shape);
-    size_t n_units = loops->rank > 0 ? (size_t)loops->loops[0].n : share_units((size_t)n);
-    return !state->vector || prepare_sharing(prepare, run_units, n_units, SHARE_ELEMENT_WORK * n);
+    return !dtype_is_float(prepare->in[0]->dtype) ||
+           prepare_sharing(prepare, run_units, broadcast_n_units(&state->loops),
+                           SHARE_ELEMENT_WORK * n);
 }
 
 bool binary_prepare(struct prepare *prepare)
@@ -194,11 +186,8 @@ bool binary_prepare(struct prepare *prepare)
 bool binary_run(const struct step *step, struct irrun_error *err)
 {
     const struct binary_state *state = step->state;
-    struct run run = {state, step->in[0]->data, step->in[1]->data, step->out[0]->data,
-                      (size_t)state->loops.n_inner};
-    if (broadcast_walk(&state->loops, visit, &run))
-        return true;
-    return step_fail(step, err, IRRUN_DATA, "integer division by zero");
+    return walk_units(step, 0, broadcast_n_units(&state->loops)) ||
+           step_fail(step, err, IRRUN_DATA, "integer division by zero");
 }
 
 #define BINARY_OP(name, type_, opset_, signature, function)                                        \

@@ -49,26 +49,17 @@ static bool infer(struct infer *infer)
     return broadcast_plan(&state->loops, 1 + N_INPUTS, shapes, infer->arena, infer->err);
 }
 
-static bool prepare(struct prepare *prepare)
-{
-    struct quantize_state *state = prepare->state;
-    state->fn = fake_quantize_scalar(prepare->in[0]->dtype);
-    state->vectors = prepare->in[0]->dtype == IRRUN_F32 ? prepare->kernels->quantize : NULL;
-    state->element_bytes = dtype_size(prepare->in[0]->dtype);
-    return true;
-}
-
 /* Quantizes contiguous numbers that have the same range. */
 static void quantize_contiguous(const struct quantize_state *state, int64_t levels,
-                                const void *const from[N_INPUTS], void *out)
+                                const void *const from[N_INPUTS], void *out, size_t n)
 {
     struct quantization q =
         quantization_of(*(const float *)from[1], *(const float *)from[2], *(const float *)from[3],
                         *(const float *)from[4], levels);
-    state->vectors->fake(&q, from[0], out, (size_t)state->loops.n_inner);
+    state->vectors->fake(&q, from[0], out, n);
 }
 
-static bool visit(void *context, const int64_t *offsets)
+static bool visit(void *context, const int64_t *offsets, size_t n)
 {
     const struct step *step = context;
     const struct quantize_state *state = step->state;
@@ -80,11 +71,11 @@ static bool visit(void *context, const int64_t *offsets)
     void *out = (char *)step->out[0]->data + (size_t)offsets[0] * state->element_bytes;
     bool is_one_range = (strides[2] | strides[3] | strides[4] | strides[5]) == 0;
     if (state->vectors && is_one_range && strides[1] == 1) {
-        quantize_contiguous(state, levels, from, out);
+        quantize_contiguous(state, levels, from, out, n);
         return true;
     }
     state->fn(&(struct fake_quantize_run){
-        .n = (size_t)state->loops.n_inner,
+        .n = n,
         .levels = levels,
         .x = from[0],
         .in_low = from[1],
@@ -99,6 +90,23 @@ static bool visit(void *context, const int64_t *offsets)
         .out = out,
     });
     return true;
+}
+
+static void run_units(const struct step *step, size_t begin, size_t end)
+{
+    const struct quantize_state *state = step->state;
+    broadcast_walk_units(&state->loops, begin, end, visit, (void *)step);
+}
+
+static bool prepare(struct prepare *prepare)
+{
+    struct quantize_state *state = prepare->state;
+    state->fn = fake_quantize_scalar(prepare->in[0]->dtype);
+    state->vectors = prepare->in[0]->dtype == IRRUN_F32 ? prepare->kernels->quantize : NULL;
+    state->element_bytes = dtype_size(prepare->in[0]->dtype);
+    double n = (double)shape_n_elements(&prepare->out[0]->shape);
+    return prepare_sharing(prepare, run_units, broadcast_n_units(&state->loops),
+                           SHARE_ELEMENT_WORK * n);
 }
 
 static bool run(const struct step *step, struct irrun_error *err)

@@ -105,8 +105,9 @@ static void reduce_inner(const struct step *step, const struct reduction *inner,
                       inner->to_columns ? to : to + row);
 }
 
-static bool visit(void *context, const int64_t *offsets)
+static bool visit(void *context, const int64_t *offsets, size_t n)
 {
+    (void)n; /* of the reduction */
     const struct step *step = context;
     reduce_inner(step, &((const struct reduce_state *)step->state)->inner, offsets);
     return true;

@@ -184,7 +184,7 @@ static bool select_prepare(struct prepare *prepare)
     return true;
 }
 
-static bool select_piece(void *context, const int64_t *offsets)
+static bool select_piece(void *context, const int64_t *offsets, size_t n)
 {
     const struct select_walk *walk = context;
     const struct select_state *state = walk->state;
@@ -195,7 +195,7 @@ static bool select_piece(void *context, const int64_t *offsets)
     for (size_t i = 0; i < 4; i++)
         at[i] = (size_t)(walk->begin[i] + offsets[i]) * (i == 1 ? 1 : state->width);
     state->select(&(struct select_run){
-        .n = (size_t)state->loops.n_inner,
+        .n = n,
         .n_rows = (size_t)state->n_rows,
         .condition = (const unsigned char *)in[CONDITION]->data + at[1],
         .then_values = (const unsigned char *)in[THEN]->data + at[2],

@@ -90,23 +90,38 @@ bool broadcast_plan(struct broadcast *plan, uint32_t n_operands,
 
 bool broadcast_walk(const struct broadcast *plan, broadcast_visit_fn *visit, void *context)
 {
-    return broadcast_walk_part(plan, 0, plan->rank > 0 ? plan->loops[0].n : 1, visit, context);
+    return broadcast_walk_units(plan, 0, broadcast_n_units(plan), visit, context);
 }
 
-bool broadcast_walk_part(const struct broadcast *plan, int64_t begin, int64_t end,
-                         broadcast_visit_fn *visit, void *context)
+size_t broadcast_n_units(const struct broadcast *plan)
+{
+    return plan->rank > 0 ? (size_t)plan->loops[0].n
+                          : ((size_t)plan->n_inner + BROADCAST_UNIT - 1) / BROADCAST_UNIT;
+}
+
+static bool visit_innermost(const struct broadcast *plan, size_t begin, size_t end,
+                            broadcast_visit_fn *visit, void *context)
+{
+    int64_t offsets[BROADCAST_MAX_OPERANDS];
+    size_t first = begin * BROADCAST_UNIT, last = end * BROADCAST_UNIT;
+    size_t n_inner = (size_t)plan->n_inner;
+    for (uint32_t k = 0; k < plan->n_operands; k++)
+        offsets[k] = (int64_t)first * plan->inner_strides[k];
+    return visit(context, offsets, (last < n_inner ? last : n_inner) - first);
+}
+
+static bool visit_loops(const struct broadcast *plan, int64_t begin, int64_t end,
+                        broadcast_visit_fn *visit, void *context)
 {
     int64_t offsets[BROADCAST_MAX_OPERANDS] = {0};
     int64_t index[IRRUN_MAX_RANK] = {begin};
-    if (plan->n_inner == 0)
-        return true;
-    for (uint32_t k = 0; k < plan->n_operands && plan->rank > 0; k++)
+    for (uint32_t k = 0; k < plan->n_operands; k++)
         offsets[k] = begin * plan->loops[0].strides[k];
     for (;;) {
-        if (!visit(context, offsets))
+        if (!visit(context, offsets, (size_t)plan->n_inner))
             return false;
         uint32_t i = plan->rank;
-        for (; i > 0; i--) {
+        for (;; i--) {
             const struct broadcast_loop *loop = &plan->loops[i - 1];
             index[i - 1]++;
             for (uint32_t k = 0; k < plan->n_operands; k++)
@@ -119,9 +134,16 @@ bool broadcast_walk_part(const struct broadcast *plan, int64_t begin, int64_t en
                 offsets[k] -= loop->strides[k] * loop->n;
             index[i - 1] = 0;
         }
-        if (i == 0)
-            return true;
     }
+}
+
+bool broadcast_walk_units(const struct broadcast *plan, size_t begin, size_t end,
+                          broadcast_visit_fn *visit, void *context)
+{
+    if (plan->n_inner == 0)
+        return true;
+    return plan->rank > 0 ? visit_loops(plan, (int64_t)begin, (int64_t)end, visit, context)
+                          : visit_innermost(plan, begin, end, visit, context);
 }
 
 void broadcast_offsets(const struct broadcast *plan, size_t i, size_t *offsets)

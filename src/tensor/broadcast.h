@@ -31,14 +31,17 @@ bool broadcast_plan(struct broadcast *plan, uint32_t n_operands,
                     const struct irrun_shape *const *shapes, struct arena *arena,
                     struct irrun_error *err);
 
-/* Calls visit once for every innermost run, with the element offsets of all operands. Stops and
- * returns false as soon as visit does. */
-typedef bool broadcast_visit_fn(void *context, const int64_t *offsets);
+/* Calls visit once for every innermost run, with the element offsets of all operands and the length
+ * of the run. Stops and returns false as soon as visit does. */
+typedef bool broadcast_visit_fn(void *context, const int64_t *offsets, size_t n);
 bool broadcast_walk(const struct broadcast *plan, broadcast_visit_fn *visit, void *context);
 
-/* Does the same for iterations begin ... end - 1 of the outermost loop. rank is above 0. */
-bool broadcast_walk_part(const struct broadcast *plan, int64_t begin, int64_t end,
-                         broadcast_visit_fn *visit, void *context);
+/* The work of a walk in units, to share it: iterations of the outermost loop or, if the innermost
+ * is the only one, BROADCAST_UNIT elements each, so that vectors are whole in all but the last. */
+#define BROADCAST_UNIT 64
+size_t broadcast_n_units(const struct broadcast *plan);
+bool broadcast_walk_units(const struct broadcast *plan, size_t begin, size_t end,
+                          broadcast_visit_fn *visit, void *context);
 
 /* Computes the offsets of all operands for element i of the output. */
 void broadcast_offsets(const struct broadcast *plan, size_t i, size_t *offsets);

@@ -52,17 +52,17 @@ struct walk {
     int64_t stop_after;
 };
 
-static bool check_run(void *context, const int64_t *offsets)
+static bool check_run(void *context, const int64_t *offsets, size_t n)
 {
     struct walk *walk = context;
     const struct broadcast *plan = walk->plan;
-    for (int64_t i = 0; i < plan->n_inner; i++) {
+    for (int64_t i = 0; i < (int64_t)n; i++) {
         int64_t element = walk->n_visited + i;
         for (uint32_t k = 0; k < plan->n_operands; k++)
             assert_int_equal(offsets[k] + i * plan->inner_strides[k],
                              offset_by_definition(walk->shapes[0], walk->shapes[k], element));
     }
-    walk->n_visited += plan->n_inner;
+    walk->n_visited += (int64_t)n;
     return walk->n_visited != walk->stop_after;
 }
 
@@ -161,10 +161,11 @@ static void one_element_is_one_run(void **state)
     assert_covers(2, shapes);
 }
 
-static bool refuse(void *context, const int64_t *offsets)
+static bool refuse(void *context, const int64_t *offsets, size_t n)
 {
     (void)context;
     (void)offsets;
+    (void)n;
     return false;
 }
 
@@ -191,6 +192,27 @@ static void stops_when_a_visit_says_so(void **state)
     assert_int_equal(walk.n_visited, 10);
 }
 
+/* Units that are visited one by one and in pairs cover the output too, with one loop and with more;
+ * the last unit of the innermost loop is not whole. */
+static void units_cover_the_output(void **state)
+{
+    (void)state;
+    struct irrun_shape rows = SHAPE(5, 70), row = SHAPE(70), column = SHAPE(5, 1);
+    const struct irrun_shape *walks[][2] = {{&rows, &rows}, {&rows, &row}, {&rows, &column}};
+    for (size_t i = 0; i < 3; i++)
+        for (size_t step = 1; step <= 2; step++) {
+            struct broadcast plan;
+            plan_loops(&plan, 2, walks[i]);
+            struct walk walk = {&plan, walks[i], 0, -1};
+            size_t n = broadcast_n_units(&plan);
+            assert_int_equal(n, i == 0 ? 6 : 5);
+            for (size_t at = 0; at < n; at += step)
+                assert_true(broadcast_walk_units(&plan, at, at + step < n ? at + step : n,
+                                                 check_run, &walk));
+            assert_int_equal(walk.n_visited, 350);
+        }
+}
+
 static void takes_the_largest_rank(void **state)
 {
     (void)state;
@@ -212,6 +234,7 @@ int main(void)
         cmocka_unit_test(one_element_is_one_run),
         cmocka_unit_test(empty_output_is_never_visited),
         cmocka_unit_test(stops_when_a_visit_says_so),
+        cmocka_unit_test(units_cover_the_output),
         cmocka_unit_test(takes_the_largest_rank),
     };
     return cmocka_run_group_tests(tests, NULL, free_arena);
