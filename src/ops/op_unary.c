@@ -39,15 +39,6 @@ static bool run_flat(const struct step *step, struct irrun_error *err)
     return true;
 }
 
-/* Computes units of SHARE_UNIT elements. */
-static void run_units(const struct step *step, size_t begin, size_t end)
-{
-    const struct unary_state *state = step->state;
-    struct share_range range = share_range(&step->out[0]->shape, begin, end);
-    state->fn(tensor_at(step->in[0], range.first), tensor_at(step->out[0], range.first), range.n,
-              state->p);
-}
-
 /* Reads the parameters that are inputs. Returns false if one is not known yet. */
 static bool read_parameters(const struct irrun_tensor *const *in, uint32_t n_inputs, double *p)
 {
@@ -57,6 +48,17 @@ static bool read_parameters(const struct irrun_tensor *const *in, uint32_t n_inp
         p[i - 1] = element_as_f64(in[i]->dtype, in[i]->data, 0);
     }
     return true;
+}
+
+/* Computes units of SHARE_UNIT elements. */
+static void run_units(const struct step *step, size_t begin, size_t end)
+{
+    const struct unary_state *state = step->state;
+    double p[UNARY_N_PARAMETERS] = {state->p[0], state->p[1]};
+    read_parameters((const struct irrun_tensor *const *)step->in, step->n_inputs, p);
+    struct share_range range = share_range(&step->out[0]->shape, begin, end);
+    state->fn(tensor_at(step->in[0], range.first), tensor_at(step->out[0], range.first), range.n,
+              p);
 }
 
 static void offer_to_fuse(struct prepare *prepare, struct unary_state *state,
@@ -97,22 +99,20 @@ static bool prepare(struct prepare *prepare)
     if (prepare->in[0]->dtype == IRRUN_F32 && vector->unary[operation])
         state->fn = vector->unary[operation];
     size_t n = (size_t)shape_n_elements(&prepare->out[0]->shape);
-    if (state->fn && prepare->n_inputs == 1) {
-        prepare->made.flat = (struct flat){.run = run_flat, .kernel.unary = state->fn, .n = n};
+    if (state->fn) {
+        if (prepare->n_inputs == 1)
+            prepare->made.flat = (struct flat){.run = run_flat, .kernel.unary = state->fn, .n = n};
         return prepare_sharing(prepare, run_units, share_units(n), SHARE_ELEMENT_WORK * (double)n);
     }
-    if (!state->fn) {
-        state->is_through_f64 = true;
-        state->is_rounded =
-            operation != UNARY_EXP && operation != UNARY_LOG && operation != UNARY_SIN;
-        state->fn = unary_scalar(operation, IRRUN_F64);
-    }
+    state->is_through_f64 = true;
+    state->is_rounded = operation != UNARY_EXP && operation != UNARY_LOG && operation != UNARY_SIN;
+    state->fn = unary_scalar(operation, IRRUN_F64);
     return true;
 }
 
 /* Computes integers in double, rounds if is_rounded, and converts back as Convert does. */
-static void run_through_f64(const struct unary_state *state, const double *p,
-                            const struct irrun_tensor *in, struct irrun_tensor *out, size_t n)
+static void run_through_f64(const struct unary_state *state, const struct irrun_tensor *in,
+                            struct irrun_tensor *out, size_t n)
 {
     unary_fn *round = unary_scalar(UNARY_ROUND_HALF_AWAY_FROM_ZERO, IRRUN_F64);
     double block[128];
@@ -120,9 +120,9 @@ static void run_through_f64(const struct unary_state *state, const double *p,
     for (size_t i = 0; i < n; i += step) {
         size_t n_now = n - i < step ? n - i : step;
         convert_elements(in->dtype, (const char *)in->data + i * size, IRRUN_F64, block, n_now);
-        state->fn(block, block, n_now, p);
+        state->fn(block, block, n_now, state->p);
         if (state->is_rounded)
-            round(block, block, n_now, p);
+            round(block, block, n_now, state->p);
         convert_elements(IRRUN_F64, block, out->dtype, (char *)out->data + i * size, n_now);
     }
 }
@@ -131,13 +131,11 @@ static bool run(const struct step *step, struct irrun_error *err)
 {
     (void)err;
     const struct unary_state *state = step->state;
-    double p[UNARY_N_PARAMETERS] = {state->p[0], state->p[1]};
-    read_parameters((const struct irrun_tensor *const *)step->in, step->n_inputs, p);
     size_t n = (size_t)shape_n_elements(&step->out[0]->shape);
     if (state->is_through_f64)
-        run_through_f64(state, p, step->in[0], step->out[0], n);
+        run_through_f64(state, step->in[0], step->out[0], n);
     else
-        state->fn(step->in[0]->data, step->out[0]->data, n, p);
+        run_units(step, 0, share_units(n));
     return true;
 }
 
