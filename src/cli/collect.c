@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "cli/all_outputs.h"
 
 /* A worker that keeps this much waits for its turn. */
 #define BACKLOG_LIMIT_BYTES ((size_t)32 * 1024 * 1024)
@@ -15,7 +16,7 @@
 struct collector {
     struct outputs *outputs;
     struct compare *compare; /* NULL: no --expect */
-    size_t n_values;         /* number of outputs of the model */
+    size_t n_values;         /* those of all_outputs */
     bool writes_all, writes_last;
     bool has_skipped; /* a sequence was skipped because its outputs exist */
     bool has_workers; /* more than one; a worker does not flush after its turn */
@@ -48,7 +49,7 @@ bool collector_new(const struct irrun_model *model, const struct options *option
     struct collector *made = *collector = new_array(1, sizeof *made, err);
     if (!made)
         return false;
-    made->n_values = irrun_model_n_outputs(model);
+    made->n_values = all_outputs_count(model, options);
     made->has_workers = options->n_jobs > 1;
     atomic_init(&made->turn, 0);
     atomic_init(&made->stop_index, UINT64_MAX);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/all_outputs.h"
 #include "cli/bind.h"
 #include "cli/path_fields.h"
 #include "formats/joiner.h"
@@ -17,7 +18,7 @@ static bool add_destination(struct destination_list *list, const struct format_s
         return false;
     struct destination *made = &list->items[list->n++];
     *made = (struct destination){.spec = *spec, .n_outputs = n};
-    const char *first = n > 0 ? irrun_model_output(list->model, ids[0])->name : "";
+    const char *first = n > 0 ? all_outputs_name(list->model, list->options, ids[0]) : "";
     made->is_per_sequence = list->is_of_sequence || path_has_field(spec->path, 'k');
     made->output_ids = new_array(n, sizeof *made->output_ids, err);
     made->names = new_array(n, sizeof(char *), err);
@@ -26,7 +27,7 @@ static bool add_destination(struct destination_list *list, const struct format_s
         return false;
     for (size_t i = 0; i < n; i++) {
         made->output_ids[i] = ids[i];
-        made->names[i] = irrun_model_output(list->model, ids[i])->name;
+        made->names[i] = all_outputs_name(list->model, list->options, ids[i]);
     }
     return true;
 }
@@ -53,7 +54,7 @@ bool destination_add(struct destination_list *list, const struct binding *bindin
     size_t n = n_default_outputs(list->model), index;
     if (!path_check_fields("-o ", spec->path, "kn", err))
         return false;
-    if (binding->name && !irrun_model_find_output(list->model, binding->name, &index, err))
+    if (binding->name && !all_outputs_find(list->model, list->options, binding->name, &index, err))
         return fail_hint(err, "--tap=NAME makes a tensor an output; --list-ops lists them");
     if (binding->name)
         return add_destination(list, spec, &index, 1, err);

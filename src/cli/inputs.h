@@ -37,10 +37,14 @@ bool inputs_rewind(struct inputs *inputs, struct irrun_session *session, struct 
 /* Computes the current records of count: and ones:, before an iteration. */
 bool inputs_count(struct inputs *inputs, struct irrun_session *session, struct irrun_error *err);
 
-/* Copies outputs to the inputs that --feed names, between two iterations. key: of --key; otherwise
- * 0. Fails with IRRUN_DATA if an output does not fit its input. */
+/* Finds the next values of the inputs of --feed, after an iteration. values: the n outputs of the
+ * model; the next values are put behind them. key: of --key; otherwise 0. */
+bool inputs_choose_next(struct inputs *inputs, const struct irrun_tensor **values, size_t n,
+                        int64_t key, struct irrun_error *err);
+
+/* Copies these values to the inputs, before the next iteration. Fails with IRRUN_DATA if one does
+ * not fit its input. */
 bool inputs_feed_back(struct inputs *inputs, struct irrun_session *session,
-                      const struct irrun_tensor *const *values, int64_t key,
                       struct irrun_error *err);
 
 /* Returns the number of variables here: the inputs of --feed in the order of the options, then the

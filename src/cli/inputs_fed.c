@@ -172,31 +172,40 @@ static bool set(struct inputs *inputs, struct irrun_session *session, struct fee
            (!records->is_new_place || inputs_bind(inputs, session, records, err));
 }
 
-static bool feed_back(struct inputs *inputs, struct irrun_session *session, struct feed *feed,
-                      const struct irrun_tensor *output, int64_t key, struct irrun_error *err)
+/* Finds the next value: a record of -i while there is one, then what the output becomes. */
+static bool choose_next(struct inputs *inputs, struct feed *feed, const struct irrun_tensor *output,
+                        int64_t key, struct irrun_error *err)
 {
     bool has_record = has_prompt(feed), is_chosen = feed->spec->choice != FEED_WHOLE;
     if (has_record && !records_next(&feed->prompt, &has_record, err))
         return false;
-    if (has_record)
-        return set(inputs, session, feed, &feed->prompt.record, err);
-    records_close(&feed->prompt);
-    if (is_chosen && !inputs_choose(inputs, feed, output, key, err))
+    if (!has_record)
+        records_close(&feed->prompt);
+    if (!has_record && is_chosen && !inputs_choose(inputs, feed, output, key, err))
         return false;
-    return set(inputs, session, feed, is_chosen ? &feed->chosen : output, err);
+    feed->next = has_record ? &feed->prompt.record : is_chosen ? &feed->chosen : output;
+    return true;
 }
 
-bool inputs_feed_back(struct inputs *inputs, struct irrun_session *session,
-                      const struct irrun_tensor *const *values, int64_t key,
-                      struct irrun_error *err)
+bool inputs_choose_next(struct inputs *inputs, const struct irrun_tensor **values, size_t n,
+                        int64_t key, struct irrun_error *err)
+{
+    for (size_t i = 0; i < inputs->options->feeds.n; i++) {
+        struct feed *feed = &inputs->feeds[i];
+        if (!choose_next(inputs, feed, values[feed->output], key, err))
+            return false;
+        values[n + i] = feed->next;
+    }
+    return true;
+}
+
+bool inputs_feed_back(struct inputs *inputs, struct irrun_session *session, struct irrun_error *err)
 {
     for (size_t i = 0; i < inputs->n_counters; i++)
         inputs->counters[i].before.n += inputs->counters[i].n_now;
-    for (size_t i = 0; i < inputs->options->feeds.n; i++) {
-        struct feed *feed = &inputs->feeds[i];
-        if (!feed_back(inputs, session, feed, values[feed->output], key, err))
+    for (size_t i = 0; i < inputs->options->feeds.n; i++)
+        if (!set(inputs, session, &inputs->feeds[i], inputs->feeds[i].next, err))
             return false;
-    }
     return true;
 }
 

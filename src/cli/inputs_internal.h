@@ -37,9 +37,10 @@ struct feed {
     struct records prompt;       /* these; closed after the last one */
     struct irrun_tensor initial; /* the first value; malloc'ed */
     struct irrun_tensor last;    /* the value at the end of the last sequence; malloc'ed or NULL */
-    struct irrun_tensor chosen;  /* the indices of argmax or sample; malloc'ed or NULL */
-    struct count draws;          /* of sample */
-    char *draws_name;            /* malloc'ed or NULL */
+    const struct irrun_tensor *next; /* what the input becomes after this iteration */
+    struct irrun_tensor chosen;      /* the indices of argmax or sample; malloc'ed or NULL */
+    struct count draws;              /* of sample */
+    char *draws_name;                /* malloc'ed or NULL */
     struct sampler sampler;
 };
 

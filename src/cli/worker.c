@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/all_outputs.h"
 #include "cli/machine.h"
 #include "cli/warning.h"
 #include "cli/worker_internal.h"
-#include "formats/csv_number.h"
 
 /* ---- Preparing ------------------------------------------------------------------------------- */
 
@@ -55,15 +55,16 @@ bool worker_open(struct worker *worker, struct irrun_model *model,
                               .collector = collector,
                               .wait = {flush, worker},
                               .n_values = irrun_model_n_outputs(model),
-                              .deadline_ns = UINT64_MAX};
+                              .end_ns = UINT64_MAX};
     worker->reset_period = reset->when == RESET_ITERATION ? 1
                            : reset->when == RESET_EVERY   ? reset->every
                                                           : 0;
-    worker->values = new_array(worker->n_values, sizeof(struct irrun_tensor *), err);
+    worker->values =
+        new_array(all_outputs_count(model, options), sizeof(struct irrun_tensor *), err);
     if (!worker->values)
         return false;
     if (options->until_name &&
-        !irrun_model_find_output(model, options->until_name, &worker->until_output, err))
+        !all_outputs_find(model, options, options->until_name, &worker->until_output, err))
         return false;
     worker->stats.is_timed = options->wants_stats || options->report_path;
     if (!open_session(worker, err) ||
@@ -98,6 +99,8 @@ static void look_at_outputs(struct worker *worker)
 {
     for (size_t i = 0; i < worker->n_values; i++)
         worker->values[i] = irrun_session_output(worker->session, i);
+    for (size_t i = 0; i < worker->options->feeds.n; i++)
+        worker->values[worker->n_values + i] = inputs_variable(worker->inputs, i);
 }
 
 static void tell_plan(const struct worker *worker)
@@ -236,32 +239,6 @@ bool worker_run_once(struct worker *worker, uint64_t index, struct irrun_error *
     return is_run;
 }
 
-/* Compares integers as integers: a double cannot represent 2^60 + 1. */
-static bool equals_until(const struct options *options, const struct irrun_tensor *value)
-{
-    unsigned char wanted[sizeof(double)];
-    const char *why, *text = options->until_text;
-    if (!dtype_is_integer(value->dtype))
-        return element_as_f64(value->dtype, value->data, 0) == options->until_value;
-    return csv_number_parse(text, strlen(text), value->dtype, wanted, &why) &&
-           memcmp(wanted, value->data, dtype_size(value->dtype)) == 0;
-}
-
-/* Sets *is_over if the scalar of --until has its value. */
-static bool is_reached(const struct worker *worker, bool *is_over, struct irrun_error *err)
-{
-    const struct irrun_tensor *value = worker->values[worker->until_output];
-    char shape[SHAPE_TEXT_BYTES];
-    *is_over = false;
-    if (!worker->options->until_name)
-        return true;
-    if (shape_n_elements(&value->shape) != 1)
-        return fail(err, IRRUN_DATA, "--until: output \"%s\" is %s, but must be one number",
-                    worker->options->until_name, shape_format(&value->shape, shape));
-    *is_over = equals_until(worker->options, value);
-    return true;
-}
-
 /* Writes the tensors of --tap-records. */
 static bool save_tensors(struct worker *worker, struct irrun_error *err)
 {
@@ -287,18 +264,19 @@ static bool pass_on(struct worker *worker, const struct sequence *sequence, uint
                     bool *is_over, struct irrun_error *err)
 {
     look_at_outputs(worker);
-    return (!collector_wants_all(worker->collector) ||
+    return inputs_choose_next(worker->inputs, worker->values, worker->n_values,
+                              worker->keys ? inputs_key(worker->inputs) : 0, err) &&
+           (!collector_wants_all(worker->collector) ||
             collector_take(worker->collector, &worker->backlog, sequence, worker->values, index,
                            false, err)) &&
            save_tensors(worker, err) && compare(worker, index, err) &&
-           is_reached(worker, is_over, err) &&
-           inputs_feed_back(worker->inputs, worker->session, worker->values,
-                            worker->keys ? inputs_key(worker->inputs) : 0, err);
+           worker_until_is_reached(worker, is_over, err) &&
+           inputs_feed_back(worker->inputs, worker->session, err);
 }
 
 bool worker_is_late(const struct worker *worker)
 {
-    return worker->deadline_ns != UINT64_MAX && clock_now_ns() >= worker->deadline_ns;
+    return worker->end_ns != UINT64_MAX && clock_now_ns() >= worker->end_ns;
 }
 
 static bool iterate(struct worker *worker, const struct sequence *sequence, uint64_t *n_done,
@@ -341,7 +319,7 @@ static bool iterate(struct worker *worker, const struct sequence *sequence, uint
     return true;
 }
 
-/* Sets the expected number of iterations for the progress line, and the deadline of --duration. */
+/* Sets the expected number of iterations for the progress line, and the end of --duration. */
 static void expect_iterations(struct worker *worker)
 {
     const struct options *options = worker->options;
@@ -349,8 +327,8 @@ static void expect_iterations(struct worker *worker)
                  : is_cyclic(worker)               ? 0
                                                    : inputs_n_expected(worker->inputs);
     atomic_store_explicit(&worker->counter.n_expected, n, memory_order_relaxed);
-    if (options->duration_s > 0 && worker->deadline_ns == UINT64_MAX)
-        worker->deadline_ns = clock_now_ns() + (uint64_t)(fmin(options->duration_s, 1e9) * 1e9);
+    if (options->duration_s > 0 && worker->end_ns == UINT64_MAX)
+        worker->end_ns = clock_now_ns() + (uint64_t)(fmin(options->duration_s, 1e9) * 1e9);
 }
 
 /* Runs the records from worker->checkpoint on, and writes the last one if --emit=last. */

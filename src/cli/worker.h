@@ -26,21 +26,21 @@ struct worker {
     struct backlog backlog;
     const struct sequence *sequence;    /* the current one */
     struct reader_wait wait;            /* flushes output if it is this worker's turn */
-    const struct irrun_tensor **values; /* all outputs of the last iteration */
-    size_t n_values;
-    struct worker_batch *batch;   /* of --batch; NULL: none */
-    struct worker_keys *keys;     /* of --key; NULL: none */
-    struct snapshot snapshot;     /* during --warmup */
-    struct snapshot loaded;       /* the last values read from --state-in */
-    struct checkpoint checkpoint; /* where this run began, or the last one written */
-    char *identity;               /* for --checkpoint; NULL: none */
+    const struct irrun_tensor **values; /* of all_outputs, after the last iteration */
+    size_t n_values;                    /* those of the model */
+    struct worker_batch *batch;         /* of --batch; NULL: none */
+    struct worker_keys *keys;           /* of --key; NULL: none */
+    struct snapshot snapshot;           /* during --warmup */
+    struct snapshot loaded;             /* the last values read from --state-in */
+    struct checkpoint checkpoint;       /* where this run began, or the last one written */
+    char *identity;                     /* for --checkpoint; NULL: none */
     struct stats stats;
     struct diff *diff;            /* NULL: no --diff */
     struct tap_file *tap_records; /* NULL: not open, or no --tap-records */
     struct event_track *track;    /* for --trace; NULL: none */
     struct progress_counter counter;
-    uint64_t deadline_ns;  /* of --duration, on the clock of clock_now_ns; UINT64_MAX: none */
-    size_t until_output;   /* index of the output of --until */
+    uint64_t end_ns;       /* of --duration, on the clock of clock_now_ns; UINT64_MAX: none */
+    size_t until_output;   /* of --until, in all_outputs */
     uint64_t reset_period; /* iterations between resets within a sequence; 0: none */
     bool is_warm;
 };

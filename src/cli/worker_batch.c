@@ -225,8 +225,9 @@ static bool scatter_row(struct worker *worker, size_t first, size_t row, size_t 
             return false;
     }
     if (!load_inputs(worker, of->id, err) ||
-        !inputs_feed_back(worker->inputs, worker->session, worker->values,
-                          key_states_key(worker->keys->states, of->id), err))
+        !inputs_choose_next(worker->inputs, worker->values, worker->n_values,
+                            key_states_key(worker->keys->states, of->id), err) ||
+        !inputs_feed_back(worker->inputs, worker->session, err))
         return false;
     for (size_t i = 0; i < inputs_n_variables(worker->inputs); i++)
         values[batch->n_variables + i] = inputs_variable(worker->inputs, i);

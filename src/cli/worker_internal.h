@@ -48,6 +48,9 @@ bool worker_warm_up(struct worker *worker, struct irrun_error *err);
 /* Runs the session once, and measures the time. */
 bool worker_run_once(struct worker *worker, uint64_t index, struct irrun_error *err);
 
+/* Sets *is_over if the scalar of --until has its value. In worker_until.c. */
+bool worker_until_is_reached(const struct worker *worker, bool *is_over, struct irrun_error *err);
+
 /* ---- --batch: worker_batch.c ----------------------------------------------------------------- */
 
 /* worker->batch is NULL without --batch. IRRUN_UNSUPPORTED if the model has a closed axis 0. */

@@ -169,21 +169,46 @@ frequencies() {
 
 @test ":sample that cannot be" {
     npy '<f4' '1, 4' 0 nan 0 0 >x.npy
-    local pick=("$data/pick.xml" -i x=x.npy -n 2)
+    local how=("$data/pick.xml" -i x=x.npy -n 2)
     answered 2 "--feed: ':sample' has no temperature" "':sample(1)' draws with the probabilities of the model" \
-        "${pick[@]}" --feed=y=k:sample
-    usage_error "--feed: temperature must be a number above 0, not '0'" "${pick[@]}" '--feed=y=k:sample(0)'
-    usage_error "--feed: temperature must be a number above 0, not ''" "${pick[@]}" '--feed=y=k:sample()'
-    usage_error "--feed: temperature must be a number above 0, not 'inf'" "${pick[@]}" '--feed=y=k:sample(inf)'
-    usage_error "--feed: top-k must be a whole number, 0 for no limit, not '2.5'" "${pick[@]}" '--feed=y=k:sample(1,2.5)'
-    usage_error "--feed: top-k must be a whole number, 0 for no limit, not '-1'" "${pick[@]}" '--feed=y=k:sample(1,-1,1)'
-    usage_error "--feed: top-p must be a number above 0 and at most 1, not '1.5'" "${pick[@]}" '--feed=y=k:sample(1,0,1.5)'
-    usage_error "--feed: top-p must be a number above 0 and at most 1, not ''" "${pick[@]}" '--feed=y=k:sample(1,0,)'
-    usage_error "--feed: ':sample(1,2,0.5,4)' is not :sample(T,K,P)" "${pick[@]}" '--feed=y=k:sample(1,2,0.5,4)'
-    usage_error "--feed: ':sample(1' is not :sample(T,K,P)" "${pick[@]}" '--feed=y=k:sample(1'
+        "${how[@]}" --feed=y=k:sample
+    usage_error "--feed: temperature must be a number above 0, not '0'" "${how[@]}" '--feed=y=k:sample(0)'
+    usage_error "--feed: temperature must be a number above 0, not ''" "${how[@]}" '--feed=y=k:sample()'
+    usage_error "--feed: temperature must be a number above 0, not 'inf'" "${how[@]}" '--feed=y=k:sample(inf)'
+    usage_error "--feed: top-k must be a whole number, 0 for no limit, not '2.5'" "${how[@]}" '--feed=y=k:sample(1,2.5)'
+    usage_error "--feed: top-k must be a whole number, 0 for no limit, not '-1'" "${how[@]}" '--feed=y=k:sample(1,-1,1)'
+    usage_error "--feed: top-p must be a number above 0 and at most 1, not '1.5'" "${how[@]}" '--feed=y=k:sample(1,0,1.5)'
+    usage_error "--feed: top-p must be a number above 0 and at most 1, not ''" "${how[@]}" '--feed=y=k:sample(1,0,)'
+    usage_error "--feed: ':sample(1,2,0.5,4)' is not :sample(T,K,P)" "${how[@]}" '--feed=y=k:sample(1,2,0.5,4)'
+    usage_error "--feed: ':sample(1' is not :sample(T,K,P)" "${how[@]}" '--feed=y=k:sample(1'
     npy '<f4' '1, 4' nan nan nan nan >x.npy
-    refused 65 'all logits are nan or -inf: output "y" of --feed' "${pick[@]}" '--feed=y=k:sample(1)'
+    refused 65 'all logits are nan or -inf: output "y" of --feed' "${how[@]}" '--feed=y=k:sample(1)'
     irrun --inspect=json '--feed=y=k:sample(0.5,40)' "$data/pick.xml" |
         jq -e '.feeds[0].sample == {temperature: 0.5, top_k: 40, top_p: 1}'
     irrun --inspect '--feed=y=k:sample(0.5,40)' "$data/pick.xml" | grep -q 'from: y:sample(0.5,40)$'
+}
+
+@test "-o and --until name what is fed" {
+    local pick="$data/pick.xml"
+    npy '<f4' '1, 4' 0 5 9 9 >x.npy
+    [ "$(irrun "$pick" -i x=x.npy --feed=y=k:argmax -n 3 --emit=all -o k=csv:- -o y=none: | lines)" = "2 2 2" ]
+    # The value that the next iteration gets: the prompt from its second record on, then what is chosen.
+    printf '7\n8\n9\n' >prompt.csv
+    irrun "$pick" -i x=x.npy -i k=prompt.csv --feed=y=k:argmax -n 4 --emit=all -o k=k.csv -o y=y.csv
+    [ "$(lines <k.csv)" = "8 9 2 2" ]
+    [ "$(cut -d, -f1 y.csv | lines)" = "7 8 9 2" ]
+    [ "$(irrun "$pick" -i x=x.npy -i k=prompt.csv --feed=y=k:argmax -n 2 -o k=text:- | lines)" = "# k i64 [1] seq=x rec=1 9" ]
+    irrun "$pick" -i x=x.npy -i k=prompt.csv --feed=y=k:argmax --until=k=9 -o k=csv:- | lines | grep -qx '8 9'
+    # Without :argmax, and by number.
+    irrun "${fed[@]}" -i a=a.npy -o minus=m.csv -o b=b.csv
+    cmp m.csv b.csv
+    irrun "${fed[@]}" -i a=a.npy --emit=last -o b=csv:- | cmp - <(tail -n 1 m.csv)
+    printf 'one\ta=a.npy\t>b=one.csv\ntwo\ta=a.npy\t>b=two.csv\n' >list
+    irrun "${fed[@]}" --manifest=list --jobs=2
+    cmp m.csv one.csv
+    cmp m.csv two.csv
+    seq 6 | sed 's/./5/' >id.csv
+    irrun "${fed[@]}" -i a=a.npy -i id=id.csv --key=id -o b=csv:- | cmp - m.csv
+    usage_error 'no output "a"' "${fed[@]}" -i a=a.npy -o a=csv:-
+    usage_error 'no output "b"' "$data/pair.xml" -i a=a.npy -i b=a.npy -o b=csv:-
 }

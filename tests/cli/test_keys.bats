@@ -200,8 +200,9 @@ batches() { # N OPTION...
     sed 's/name="x" type/name="y" type/; s/x:0/y:0/' "$data/sum_open.xml" >fed.xml
     for n in 1 2 4; do
         irrun fed.xml --feed=sum=y --shape=y=1,1 -i id=k.csv --random=ones --key=id -o joined=none: \
-            -o sum=csv:- --batch=$n | lines >sums.$n
+            -o sum=csv:- -o y=fed.csv --batch=$n | lines >sums.$n
         cmp sums.1 sums.$n
+        [ "$(lines <fed.csv)" = "$(cat sums.1)" ]
     done
     [ "$(cat sums.1)" = "1 1 2 4 2 1" ]
 }

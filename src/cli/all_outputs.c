@@ -1,0 +1,42 @@
+/* Outputs of the model and inputs of --feed, by name.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/all_outputs.h"
+
+size_t all_outputs_count(const struct irrun_model *model, const struct options *options)
+{
+    return irrun_model_n_outputs(model) + options->feeds.n;
+}
+
+/* Finds the input of a --feed. */
+static bool find_input(const struct irrun_model *model, const struct feed_spec *feed, size_t *index)
+{
+    struct irrun_error ignored;
+    error_clear(&ignored);
+    return irrun_model_find_input(model, feed->in, index, &ignored);
+}
+
+bool all_outputs_find(const struct irrun_model *model, const struct options *options,
+                      const char *name, size_t *index, struct irrun_error *err)
+{
+    struct irrun_error ignored;
+    size_t input, fed;
+    error_clear(&ignored);
+    if (options->feeds.n > 0 && !irrun_model_find_output(model, name, index, &ignored) &&
+        irrun_model_find_input(model, name, &input, &ignored))
+        for (size_t i = 0; i < options->feeds.n; i++) {
+            *index = irrun_model_n_outputs(model) + i;
+            if (find_input(model, &options->feeds.items[i], &fed) && fed == input)
+                return true;
+        }
+    return irrun_model_find_output(model, name, index, err);
+}
+
+const char *all_outputs_name(const struct irrun_model *model, const struct options *options,
+                             size_t index)
+{
+    size_t n = irrun_model_n_outputs(model), input = 0;
+    if (index < n)
+        return irrun_model_output(model, index)->name;
+    const struct feed_spec *feed = &options->feeds.items[index - n];
+    return find_input(model, feed, &input) ? irrun_model_input(model, input)->name : feed->in;
+}

@@ -1,0 +1,17 @@
+/* What -o and --until name: the outputs of the model, then the inputs of --feed, whose value is the
+ * one that the next iteration gets.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IRRUN_CLI_ALL_OUTPUTS_H
+#define IRRUN_CLI_ALL_OUTPUTS_H
+
+#include "cli/options.h"
+
+size_t all_outputs_count(const struct irrun_model *model, const struct options *options);
+
+/* An output of the model wins over an input of the same name. */
+bool all_outputs_find(const struct irrun_model *model, const struct options *options,
+                      const char *name, size_t *index, struct irrun_error *err);
+const char *all_outputs_name(const struct irrun_model *model, const struct options *options,
+                             size_t index);
+
+#endif

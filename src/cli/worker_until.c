@@ -1,0 +1,31 @@
+/* --until: ends a sequence.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "cli/worker_internal.h"
+#include "formats/csv_number.h"
+
+/* Compares integers as integers: a double cannot represent 2^60 + 1. */
+static bool equals_until(const struct options *options, const struct irrun_tensor *value)
+{
+    unsigned char wanted[sizeof(double)];
+    const char *why, *text = options->until_text;
+    if (!dtype_is_integer(value->dtype))
+        return element_as_f64(value->dtype, value->data, 0) == options->until_value;
+    return csv_number_parse(text, strlen(text), value->dtype, wanted, &why) &&
+           memcmp(wanted, value->data, dtype_size(value->dtype)) == 0;
+}
+
+bool worker_until_is_reached(const struct worker *worker, bool *is_over, struct irrun_error *err)
+{
+    const struct irrun_tensor *value = worker->values[worker->until_output];
+    char shape[SHAPE_TEXT_BYTES];
+    *is_over = false;
+    if (!worker->options->until_name)
+        return true;
+    if (shape_n_elements(&value->shape) != 1)
+        return fail(err, IRRUN_DATA, "--until: output \"%s\" is %s, but must be one number",
+                    worker->options->until_name, shape_format(&value->shape, shape));
+    *is_over = equals_until(worker->options, value);
+    return true;
+}
