@@ -313,7 +313,7 @@ $(completions): $(BUILD)/%: % src/cli/options.def src/kernels/levels.def scripts
 # Every header compiles alone.
 $(BUILD)/%.alone: %.h $(BUILD)/flags
 	@mkdir -p $(@D)
-	@$(CC) $(cppflags) $(cflags) -MMD -MP -MF $@.d -MT $@ -fsyntax-only -x c -include $< /dev/null
+	@$(CC) $(cppflags) $(filter-out $(instrument),$(cflags)) -MMD -MP -MF $@.d -MT $@ -fsyntax-only -x c -include $< /dev/null
 	@touch $@
 
 $(pkg_config): irrun.pc.in include/irrun.h $(BUILD)/pc_words

@@ -22,7 +22,7 @@ run() {
 
 # FILE:LINE:IS_REACHED:TEXT of each line that can run, for each object.
 list_lines() {
-    find "$BUILD/src" -name '*.gcno' -print0 | xargs -0 -n 50 "${GCOV:-gcov}" -t 2>/dev/null | awk '
+    find "$BUILD/src/" -name '*.gcno' -print0 | xargs -0 -n 50 "${GCOV:-gcov}" -t 2>/dev/null | awk '
         match($0, /^ *-: *0:Source:/) { file = substr($0, RLENGTH + 1) }
         file ~ /^src\// && match($0, /^ *[0-9#=]+[*]?: *[1-9][0-9]*:/) {
             split($0, field, ":")

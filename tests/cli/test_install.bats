@@ -19,6 +19,7 @@ make_target() {
     flags=$(<"$directory/flags")
     [[ $flags != *' -Werror '* ]] || settings+=(WERROR=1)
     local sanitizers=${flags##* -fsanitize=}
+    [[ $flags != *' --coverage '* ]] || settings+=(COVERAGE=1)
     [ "$sanitizers" = "$flags" ] || settings+=(SANITIZE="${sanitizers%% *}")
     make -s CC="${flags%% -Isrc*}" "${settings[@]}" BUILD="$directory" DESTDIR="$stage" PREFIX=/opt/irrun "$@"
 }
